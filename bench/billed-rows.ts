@@ -4,8 +4,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseBody } from '../src/simulator/read-body.js';
 import type { RequestRecord } from '../src/simulator/request-log.js';
-import { startSimulator } from '../src/simulator/server.js';
-import { validateMessages } from '../src/simulator/validate-request.js';
+import { startSimulator } from '../src/simulator/start-simulator.js';
+import { validateRequest } from '../src/simulator/validate-request.js';
 import type { Bench } from './bench.js';
 import { billedTokens, leastTokens } from './billed-tokens.js';
 import { contenders } from './contender.js';
@@ -65,7 +65,7 @@ const rowsOf = (type: ChildType, width: number, requests: readonly RequestRecord
   const paid = requests.reduce((sum, { usage }) => sum + (usage ? billedTokens(usage) : 0), 0);
   const least = leastTokens(
     requests.map(({ body, headers }) => ({
-      body: validateMessages(parseBody(body)),
+      body: validateRequest(parseBody(body)),
       betas: String(headers['anthropic-beta'] ?? ''),
     })),
   );

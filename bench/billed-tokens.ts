@@ -2,10 +2,10 @@
  * Input tokens as they are billed, in tokens that nobody cached, and the least that the same requests
  * could have cost. Pure: what was sent and what the server counted come in.
  */
-import { modelFacts } from '../src/protocol/model/prices.js';
+import { modelFacts } from '../src/protocol/model/model-facts.js';
 import type { Usage } from '../src/protocol/model/usage.js';
 import type { MessagesRequest } from '../src/simulator/messages-request.js';
-import { promptBlocks } from '../src/simulator/prompt-blocks.js';
+import { prefixBlocks } from '../src/simulator/prefix-blocks.js';
 
 /** What a token costs in the end, where one that is neither written nor read costs 1. */
 const WRITE = 1.25;
@@ -38,7 +38,7 @@ export const leastTokens = (requests: readonly SentRequest[]): LeastTokens => {
   };
   for (const { body, betas } of requests) {
     if (body.max_tokens === 0) continue;
-    const blocks = promptBlocks(body, betas);
+    const blocks = prefixBlocks(body, betas);
     const total = blocks.at(-1)?.end ?? 0;
     if (total < (modelFacts(body.model)?.minimumCacheableTokens ?? 0)) {
       pay(total);

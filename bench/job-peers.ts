@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { systemClock } from '../src/protocol/clock.js';
-import { SESSION_FORMAT, type SessionMeta } from '../src/protocol/session/store.js';
-import { queueKey } from '../src/store/redis/connection/redis-keys.js';
+import { SESSION_FORMAT, type SessionMeta } from '../src/protocol/session/session-store.js';
+import { queueKey } from '../src/store/redis/connection/swarm-keys.js';
 import { openRedisStore, type RedisStore } from '../src/store/redis/sessions/redis-store.js';
 import { type Role, say } from './peers.js';
 
@@ -148,7 +148,7 @@ const handsOut: Readonly<Record<string, () => Promise<HandOut>>> = {
       while (heard < many) await new Promise<void>((resolve) => listeners.add(resolve));
     };
     const hear = async (letter: string, agent: string) => {
-      await sessions.peek(runId, agent);
+      await sessions.readJournal(runId, agent);
       lead.append({ type: 'letter.received', letter: `r_${agent}`, from: agent, raw: words });
       await lead.sync();
       await inbox.acknowledge(letter);

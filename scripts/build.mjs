@@ -59,7 +59,7 @@ const prepare = async (outdir) => {
     stdin: {
       contents: `export { builtinTools } from './src/tools/builtin-tools.ts';
         export { toolbox } from './src/tools/toolbox.ts';
-        export { parseAgent } from './src/config/agents/agent-definition.ts';`,
+        export { parseAgentDefinition } from './src/config/agents/parse-agent-definition.ts';`,
       resolveDir: process.cwd(),
     },
     outfile,
@@ -70,23 +70,23 @@ const prepare = async (outdir) => {
     banner: { js: REQUIRE },
   });
   try {
-    const { builtinTools, toolbox, parseAgent } = await import(pathToFileURL(outfile).href);
+    const { builtinTools, toolbox, parseAgentDefinition } = await import(pathToFileURL(outfile).href);
     const wire = toolbox(builtinTools).wireTools();
     return {
       schemas: Object.fromEntries(wire.map((tool) => [tool.name, tool.input_schema])),
-      agents: await builtinAgents(parseAgent),
+      agents: await builtinAgents(parseAgentDefinition),
     };
   } finally {
     await rm(outfile);
   }
 };
 
-const builtinAgents = async (parseAgent) => {
+const builtinAgents = async (parseAgentDefinition) => {
   const files = (await readdir('agents')).filter((name) => name.endsWith('.md')).sort();
   return Promise.all(
     files.map(async (file) => {
       const text = await readFile(join('agents', file), 'utf8');
-      const { path: _path, ...agent } = parseAgent(text, {
+      const { path: _path, ...agent } = parseAgentDefinition(text, {
         path: `agents/${file}`,
         source: 'builtin',
       });

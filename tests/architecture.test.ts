@@ -2,7 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { pronounsInComments, pronounsInDocuments, roomsOf } from './setup/english-rules.js';
 import * as rules from './setup/house-rules.js';
+import * as layout from './setup/layout-rules.js';
 import type { SourceFile } from './setup/source-text.js';
 
 const read = (file: string): SourceFile => ({ file, text: readFileSync(file, 'utf8') });
@@ -18,6 +20,16 @@ const documents = [
   ...readAll('docs', /\.md$/),
   ...['README.md', 'CONTRIBUTING.md', 'AGENTS.md'].filter((file) => existsSync(file)).map(read),
 ];
+
+/**
+ * Maximum share of pronouns such as `one`, `those`, `whoever` and `something` in the comments of a room, in
+ * percent of the words. Lower a figure when a room gets better; never raise one.
+ */
+const MAX_PRONOUN_PERCENT: Readonly<Record<string, number>> = {
+  actors: 1.5,
+};
+
+const MAX_PRONOUN_PERCENT_OF_DOCUMENTS = 1.0;
 
 describe('the house', () => {
   test('has a room for every file', () => {
@@ -44,6 +56,35 @@ describe('the house', () => {
 
   test('has no import cycle', () => {
     expect(rules.importsHaveNoCycles(src)).toEqual([]);
+  });
+
+  test('has folders of at most 20 files', () => {
+    expect(layout.foldersAreSmall([...src, ...tests])).toEqual([]);
+  });
+
+  test('has folders whose imports go one way', () => {
+    expect(layout.foldersImportOneWay(src)).toEqual([]);
+  });
+
+  test('has files named after an export', () => {
+    expect(layout.filesAreNamedAfterAnExport(src)).toEqual([]);
+  });
+
+  test('exports a name once', () => {
+    expect(layout.exportsAreUnique(src)).toEqual([]);
+  });
+
+  test('has no literal spreads', () => {
+    expect(layout.noLiteralSpreads([...src, ...tests])).toEqual([]);
+  });
+
+  test.each([...roomsOf(src)])('has comments that name their subject in %s', (room, files) => {
+    expect(pronounsInComments(files).percent).toBeLessThanOrEqual(MAX_PRONOUN_PERCENT[room] ?? 0);
+  });
+
+  test('has documents that name their subject', () => {
+    const { percent } = pronounsInDocuments(documents);
+    expect(percent).toBeLessThanOrEqual(MAX_PRONOUN_PERCENT_OF_DOCUMENTS);
   });
 
   test('has tests that replace no module', () => {
@@ -147,6 +188,73 @@ describe('the house rules', () => {
       expect(rules.filesAreNamedForOneThing(house({ [`src/tools/${name}`]: '' }))).toHaveLength(1);
     },
   );
+
+  test('catch a folder of more than 20 files', () => {
+    const files = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`src/tools/a/t${at}.ts`, '']));
+    expect(layout.foldersAreSmall(house(files(20)))).toEqual([]);
+    expect(layout.foldersAreSmall(house(files(21)))).toEqual(['src/tools/a has 21 files']);
+  });
+
+  test('catch folders of a room that import each other, and let types look back', () => {
+    const circle = {
+      'src/tools/a/one.ts': "import { two } from '../b/two.js';",
+      'src/tools/b/two.ts': "import { three } from '../three.js';",
+      'src/tools/three.ts': "import { one } from './a/one.js';",
+    };
+    expect(layout.foldersImportOneWay(house(circle))).toHaveLength(3);
+    const typed = { ...circle, 'src/tools/three.ts': "import type { One } from './a/one.js';" };
+    expect(layout.foldersImportOneWay(house(typed))).toEqual([]);
+  });
+
+  test('catch a file that exports nothing with its name', () => {
+    const files = house({
+      'src/store/redis-store.ts': 'export class RedisStore {}',
+      'src/store/http-url.ts': 'export const HTTPUrl = 1;',
+      'src/store/max-jobs.ts': 'export const MAX_JOBS = 1;',
+      'src/store/other.ts': 'export const another = 1;\nconst other = 2;',
+    });
+    expect(layout.filesAreNamedAfterAnExport(files)).toEqual([
+      'src/store/other.ts exports nothing with its name',
+    ]);
+  });
+
+  test('catch a name that two files export', () => {
+    const files = house({
+      'src/store/lease.ts': 'export interface Lease {}',
+      'src/host/lease.ts': "export type Lease = string; export { Clock } from './clock.js';",
+      'src/host/clock.ts': 'export class Clock {}',
+    });
+    expect(layout.exportsAreUnique(files)).toEqual([
+      'Lease is exported by src/store/lease.ts and src/host/lease.ts',
+    ]);
+  });
+
+  test.each([
+    ['an object', 'const a = { ...{ b, c }, d };'],
+    ['an array', 'const a = [...[b, c], d];'],
+    ['arguments', 'f(...([b, c] as const));'],
+  ])('catch a literal that is spread into %s', (_, text) => {
+    expect(layout.noLiteralSpreads(house({ 'src/cli/a.ts': text }))).toHaveLength(1);
+  });
+
+  test('let conditions, results and parameters be spread', () => {
+    const text =
+      'const a = { ...(b && { c }), ...d(), e: [...[f].map(g)] };\nconst h = (...i: J[]) => i;';
+    expect(layout.noLiteralSpreads(house({ 'src/cli/a.ts': text }))).toEqual([]);
+  });
+
+  test('count pronouns without a subject, but not in code', () => {
+    const text = [
+      '/** Told to whoever waits for one. */',
+      "const text = 'nobody and nothing';",
+      '// `what` names the reason.',
+    ].join('\n');
+    const { pronouns, words } = pronounsInComments(house({ 'src/cli/a.ts': text }));
+    expect({ pronouns, words }).toEqual({ pronouns: 2, words: 9 });
+    const page = '# Agents\n\nSomebody waits.\n\n```\nnobody\n```\n';
+    expect(pronounsInDocuments(house({ 'docs/a.md': page })).pronouns).toBe(1);
+  });
 
   test('catch a cycle of values, and let types look back', () => {
     const cycle = {

@@ -1,20 +1,23 @@
 #!/usr/bin/env node
-/** The `skein` command: arguments in, exit code out. Everything else is loaded when it is needed. */
+/**
+ * Entry of the `skein` command: reads arguments, sets the exit code. Other code is loaded on
+ * demand.
+ */
 import './run/v8-flags.js';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { keysIn, redactorOf } from '../policy/redaction/redaction.js';
+import { createRedactor, secretValues } from '../policy/redaction/redact.js';
 import { interrupts, signals } from '../terminal/input/interrupts.js';
-import { lastWords, outputPace } from '../terminal/output/output-backpressure.js';
+import { drainOutput, outputBackpressure } from '../terminal/output/output-backpressure.js';
 import type { TerminalHost } from '../terminal/terminal-host.js';
 import { noticeText, sanitize } from '../terminal/text/sanitize.js';
-import { report, runCommandLine } from './program.js';
-import { EXIT } from './run/exit-code.js';
+import { ExitCode } from './run/exit-code.js';
+import { reportError, runCommandLine } from './run-command-line.js';
 
 let outputFailure: string | undefined;
 
-/** A reader that has gone away (`skein … | head`) is no error; a disk that is full is one. */
+/** Returns a writer that ignores a closed pipe (`skein … | head`) and records any other write error. */
 const writer = (stream: NodeJS.WriteStream) => {
   let open = true;
   stream.on('error', ({ code }: NodeJS.ErrnoException) => {
@@ -30,20 +33,20 @@ const workingDirectory = (): string => {
   try {
     return process.cwd();
   } catch {
-    process.stderr.write('skein: The current directory is gone; change to one that exists.\n');
-    process.exit(EXIT.usage);
+    process.stderr.write('skein: The current directory no longer exists; change to another.\n');
+    process.exit(ExitCode.usage);
   }
 };
 
 const toStderr = writer(process.stderr);
-const redact = redactorOf(keysIn(process.env));
+const redact = createRedactor(secretValues(process.env));
 
-/** What is done to the terminal is undone, however this ends. */
-const lent = new Set<() => void>();
-const takeBack = () => {
-  for (const giveBack of [...lent].reverse()) giveBack();
+/** Functions that restore the terminal. They run at every exit, the newest first. */
+const restorers = new Set<() => void>();
+const restoreTerminal = () => {
+  for (const restore of [...restorers].reverse()) restore();
 };
-process.once('exit', takeBack);
+process.once('exit', restoreTerminal);
 
 const machine: TerminalHost = {
   env: process.env,
@@ -54,12 +57,12 @@ const machine: TerminalHost = {
   stdin: process.stdin,
   stdout: process.stdout,
   out: writer(process.stdout),
-  pace: outputPace(process.stdout),
+  backpressure: outputBackpressure(process.stdout),
   isOutputClosed: () => !process.stdout.writable,
   err: (text) => toStderr(sanitize(redact(text))),
   notify: (sentence) => machine.err(noticeText(sentence)),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
-  onInterrupt: interrupts(process, () => process.exit(EXIT.interrupted)),
+  onInterrupt: interrupts(process, () => process.exit(ExitCode.interrupted)),
   onSignal: signals(process),
   onResize(listener) {
     process.stdout.on('resize', listener);
@@ -69,28 +72,29 @@ const machine: TerminalHost = {
     process.on('SIGCONT', listener);
     return () => process.off('SIGCONT', listener);
   },
-  lend(giveBack) {
-    lent.add(giveBack);
-    return () => lent.delete(giveBack);
+  restoreAtExit(restore) {
+    restorers.add(restore);
+    return () => restorers.delete(restore);
   },
-  // The whole group, or a parent such as npm would go on and keep the shell waiting.
+  // Suspends the whole process group, because a parent such as npm would keep the shell waiting.
   suspend: () => void process.kill(0, 'SIGTSTP'),
   quit: (code) => process.exit(code),
 };
 
 process.on('uncaughtException', (error) => {
-  takeBack();
-  process.exitCode = report(error, process.argv.includes('--verbose'), machine);
+  restoreTerminal();
+  process.exitCode = reportError(error, process.argv.includes('--verbose'), machine);
   process.exit();
 });
 
 const exitCode = await runCommandLine(process.argv.slice(2), machine);
-// What the last write met is known a moment later.
+// An error of the last write is reported one event-loop turn later.
 await new Promise((settled) => setImmediate(settled));
 if (outputFailure !== undefined) {
   machine.err(`skein: The output could not be written: ${outputFailure}.\n`);
 }
-process.exitCode = outputFailure !== undefined && exitCode === EXIT.done ? EXIT.failed : exitCode;
-await lastWords(process.stdout);
-// What a terminal has not read by now would keep the process alive for as long as it does not.
+process.exitCode =
+  outputFailure !== undefined && exitCode === ExitCode.done ? ExitCode.failed : exitCode;
+await drainOutput(process.stdout);
+// A terminal that does not read its output would otherwise keep the process alive.
 if (process.stdout.isTTY && process.stdout.writableLength > 0) process.exit();

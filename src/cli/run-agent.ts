@@ -1,17 +1,17 @@
-/** A run as the command line asks for it: a session to type at, or one that is printed. */
-import { UsageError } from '../protocol/errors.js';
+/** Runs an agent from the command line: an interactive session, or print mode. */
+import { UsageError } from '../protocol/skein-error.js';
 import type { Provider } from '../sdk/assembly/options/provider.js';
 import type { TerminalHost } from '../terminal/terminal-host.js';
 import type { RunFlags } from './run/run-flags.js';
 
-/** `end` is told the exit code. */
+/** Runs the agent to its end. `end` receives the exit code. Rejects with UsageError. */
 export const runAgent = async (
   prompt: string | undefined,
   flags: RunFlags,
   machine: TerminalHost,
   end: (code: number) => void,
 ): Promise<void> => {
-  const isInteractive = talksToAPerson(flags, machine);
+  const isInteractive = isInteractiveRun(flags, machine);
   const { host } = isInteractive
     ? { host: (await import('./repl/repl.js')).repl }
     : { host: (await import('./print/print-mode.js')).printMode };
@@ -20,14 +20,14 @@ export const runAgent = async (
     flags.simulate === undefined ? {} : await import('./run/with-simulator.js');
   const code = withSimulator === undefined ? await run() : await withSimulator(flags, run);
   end(code);
-  // Whatever an agent left running must not keep a person from leaving.
+  // Quit at once: processes that an agent left running must not delay the exit.
   if (isInteractive) machine.quit(code);
 };
 
-/** Throws a UsageError where it cannot be told, or makes no sense. */
-const talksToAPerson = (flags: RunFlags, { stdin }: TerminalHost): boolean => {
+/** True for an interactive session. Throws UsageError if flags contradict each other. */
+const isInteractiveRun = (flags: RunFlags, { stdin }: TerminalHost): boolean => {
   const { print = false, plain = false, inputFormat, outputFormat } = flags;
-  if (plain && print) throw new UsageError('--plain is an interactive session: leave out -p.');
+  if (plain && print) throw new UsageError('--plain starts an interactive session: leave out -p.');
   if (print || inputFormat !== 'text') return false;
   const isAsked = plain || stdin.isTTY === true;
   if (isAsked && outputFormat !== 'text') {

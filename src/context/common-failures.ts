@@ -1,12 +1,12 @@
 /**
- * Failures that several agents have met with the very same call: what one cannot do the others cannot do
- * either, and nobody but the swarm knows that it was tried. Any other result of the call ends the row.
+ * Common failures: counts the agents of a swarm that failed in a row with the same call and the
+ * same result. Any other result of the call resets its count.
  */
 
-/** So many calls are remembered, those that failed last. */
-const MOST_CALLS = 256;
-/** More agents than that are not told apart. */
-const MOST_AGENTS = 64;
+/** Maximum remembered calls; the calls that failed longest ago are forgotten. */
+const MAX_CALLS = 256;
+/** Maximum counted agents per call. */
+const MAX_AGENTS = 64;
 
 interface Row {
   readonly result: string;
@@ -16,22 +16,22 @@ interface Row {
 export class CommonFailures {
   private readonly rows = new Map<string, Row>();
 
-  /** How many agents in a row, this one included, have met this failure. */
+  /** Records the failure. Returns the number of agents in a row with it, `agent` included. */
   count(agent: string, call: string, result: string): number {
     const known = this.rows.get(call);
     const row = known?.result === result ? known : { result, agents: new Set<string>() };
-    if (row.agents.size < MOST_AGENTS) row.agents.add(agent);
-    // The newest last.
+    if (row.agents.size < MAX_AGENTS) row.agents.add(agent);
+    // Insert again, because the map keeps the newest failure last.
     this.rows.delete(call);
     this.rows.set(call, row);
     for (const oldest of this.rows.keys()) {
-      if (this.rows.size <= MOST_CALLS) break;
+      if (this.rows.size <= MAX_CALLS) break;
       this.rows.delete(oldest);
     }
     return row.agents.size;
   }
 
-  /** It did not fail. */
+  /** Resets the count of a call that did not fail. */
   forget(call: string): void {
     this.rows.delete(call);
   }

@@ -1,18 +1,21 @@
-/** What happened to files after a record of a journal, folded to one change for each file. */
-import type { FileChange, FileState } from '../protocol/session/checkpoint.js';
-import type { JournalRecord } from '../protocol/session/journal.js';
+/** File history after a journal record: one change per file, folded from the later records. */
+import type { FileChange, FileState } from '../protocol/session/checkpoints.js';
+import type { JournalRecord } from '../protocol/session/journal-record.js';
 
-export interface FileFate {
+export interface FileHistory {
   readonly path: string;
-  /** As it was at the record. */
+  /** State at the record. */
   readonly wanted: FileState;
-  /** As the last of those who changed it on record has left it; more than one where that is not certain. */
+  /** State after the last recorded change; several states if the last change is uncertain. */
   readonly left: readonly FileState[];
 }
 
-/** In the order in which they were first changed. */
-export const filesSince = (records: readonly JournalRecord[], to: number): readonly FileFate[] => {
-  const fates = new Map<string, FileFate>();
+/** Returns the files changed after record `to`, in the order of their first change. */
+export const fileHistoriesSince = (
+  records: readonly JournalRecord[],
+  to: number,
+): readonly FileHistory[] => {
+  const fates = new Map<string, FileHistory>();
   const take = ({ path, before, after }: FileChange, isCertain: boolean) => {
     const known = fates.get(path);
     const wanted = known?.wanted ?? before;
@@ -24,7 +27,7 @@ export const filesSince = (records: readonly JournalRecord[], to: number): reado
     if (record.type === 'files.changed' || record.type === 'session.rewound') {
       for (const change of record.changes) take(change, true);
     }
-    // One that was cut off has done some of it, and nobody knows which.
+    // An interrupted rewind restored an unknown part of its files.
     if (record.type === 'rewind.began' && !isFinished(records, at)) {
       for (const change of record.changes) take(change, false);
     }
@@ -37,8 +40,11 @@ const isFinished = (records: readonly JournalRecord[], at: number): boolean => {
   return next?.type === 'session.rewound';
 };
 
-/** How many files have changed since each of these records, which are in order. One walk for all. */
-export const countsSince = (
+/**
+ * Returns the number of files changed after each of the record numbers in `places`, which are
+ * sorted.
+ */
+export const changedFileCounts = (
   records: readonly JournalRecord[],
   places: readonly number[],
 ): readonly number[] => {
@@ -57,13 +63,13 @@ export const countsSince = (
 };
 
 export interface Irreversible {
-  /** Commands that ran, as people were told of them. */
+  /** Descriptions of the commands that ran. */
   readonly commands: readonly string[];
-  /** Calls of which nothing was kept beforehand. */
+  /** Descriptions of the calls without a checkpoint. */
   readonly unwatched: readonly string[];
 }
 
-/** What a rewind to the record cannot take back. */
+/** Returns the effects that a rewind to record `to` cannot undo. */
 export const irreversibleSince = (records: readonly JournalRecord[], to: number): Irreversible => {
   const commands: string[] = [];
   const unwatched: string[] = [];
@@ -79,7 +85,7 @@ export const irreversibleSince = (records: readonly JournalRecord[], to: number)
   return { commands, unwatched };
 };
 
-/** They do nothing but write a file. */
+/** Tools without other effects than file changes. */
 const FILE_TOOLS: ReadonlySet<string> = new Set([
   'Edit',
   'MultiEdit',

@@ -1,52 +1,51 @@
-/** What an agent's machine knows, what it starts with, and what each run starts with. */
-import {
-  type AgentInput,
-  type AgentLimits,
-  DEFAULT_LIMITS,
-  type RoomNeeded,
-  type Stop,
-  type TurnFailed,
-} from '../protocol/agent/agent.js';
+/** The context of the agent machine, its initial value and the part that each run resets. */
+
+import { type AgentLimits, DEFAULT_LIMITS } from '../protocol/agent/agent-limits.js';
+import type { AgentInput, CompactionInput, TurnFailed } from '../protocol/agent/agent-state.js';
+import type { Stop } from '../protocol/agent/stop.js';
 import { CallBoard } from './call-board.js';
 
 export interface AgentContext {
   readonly id: string;
-  readonly lingers: boolean;
+  readonly staysIdle: boolean;
   readonly hasFallback: boolean;
   readonly hasReview: boolean;
   readonly limits: AgentLimits;
   readonly calls: CallBoard;
-  /** The message that asks for the calls has not ended: what has an effect must wait. */
+  /** True while the message of the calls streams. Calls with effects wait until it has ended. */
   readonly isStreaming: boolean;
   readonly waiting: number;
-  readonly expecting: number;
+  readonly pendingChildren: number;
   readonly owesAnswer: boolean;
-  /** Turns of this run, and the attempt of the present one. */
+  /** Turns of this run. */
   readonly turn: number;
+  /** Attempt of the present turn. */
   readonly attempt: number;
   readonly retries: number;
   readonly overloads: number;
-  /** How often in a row the model has had to be asked to go on with one answer. */
+  /** Consecutive requests to continue a cut or paused answer. */
   readonly continuations: number;
   readonly compactions: number;
-  /** How often in a row making room in advance has failed, and the turn of the last time. */
+  /** Consecutive compactions in advance that were declined. */
   readonly declines: number;
+  /** Turn of the last declined compaction. */
   readonly declinedTurn: number | null;
   readonly failedTurns: number;
-  /** Of the end that the run is about to come to, and how often it was sent back instead. */
+  /** Review of the end of the run by Stop hooks. */
   readonly review: 'none' | 'running' | 'passed';
+  /** Times that a Stop hook sent the run back. */
   readonly sentBack: number;
   readonly onFallback: boolean;
-  /** The next user message says that the output limit cut the last one. */
+  /** True if the next user message tells the model that the output limit cut its answer. */
   readonly cutShort: boolean;
-  /** The prompt did not fit: make room before the next request. */
-  readonly needsRoom: RoomNeeded | null;
+  /** Compaction that is due before the next request, because the prompt did not fit. */
+  readonly needsRoom: CompactionInput | null;
   readonly failure: TurnFailed | null;
-  /** Set while the agent winds down, and when it has stopped. */
+  /** Reason of the stop, while the agent winds down and after it has stopped. */
   readonly stop: Stop | null;
 }
 
-/** Of the run alone: the next one begins with these. */
+/** Values with which every run starts. */
 export const FRESH_RUN = {
   turn: 0,
   retries: 0,
@@ -63,20 +62,20 @@ export const FRESH_RUN = {
 };
 
 /**
- * What every agent starts from. XState copies the context into an empty object for each change, and V8
- * makes a slow dictionary of a copy with so many properties, unless an empty object has grown to the
- * same shape by spreads before: hence the first one.
+ * Initial value of every context. XState copies the context into an empty object for each change. V8 turns a
+ * copy with so many properties into a slow dictionary, unless an empty object has grown to the same shape by
+ * spreads before; this constant does that.
  */
 const BLANK: Omit<AgentContext, 'calls'> & { calls: CallBoard | null } = {
   id: '',
-  lingers: false,
+  staysIdle: false,
   hasFallback: false,
   hasReview: false,
   limits: DEFAULT_LIMITS,
   calls: null,
   isStreaming: false,
   waiting: 0,
-  expecting: 0,
+  pendingChildren: 0,
   owesAnswer: false,
   attempt: 0,
   declines: 0,
@@ -88,17 +87,17 @@ const BLANK: Omit<AgentContext, 'calls'> & { calls: CallBoard | null } = {
 export const freshContext = (input: AgentInput): AgentContext => ({
   ...BLANK,
   id: input.id,
-  lingers: input.lingers,
+  staysIdle: input.staysIdle,
   hasFallback: input.hasFallback,
   hasReview: input.hasReview,
   limits: input.limits,
   calls: CallBoard.of(input.openCalls),
   waiting: input.waiting,
-  expecting: input.expecting,
+  pendingChildren: input.pendingChildren,
   owesAnswer: input.owesAnswer,
   cutShort: input.cutShort,
-  // One that rests from the start has done nothing that could be reviewed.
-  review: input.lingers && !hasWork(input) ? 'passed' : 'none',
+  // An agent that is idle from the start has done nothing that a hook could review.
+  review: input.staysIdle && !hasWork(input) ? 'passed' : 'none',
 });
 
 const hasWork = ({ openCalls, waiting, owesAnswer, cutShort }: AgentInput): boolean =>

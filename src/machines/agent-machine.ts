@@ -1,42 +1,42 @@
 /**
- * One agent, from first token to last word.
+ * The agent machine: the states of an agent, from its first request to its stop.
  *
  *   waking ──▶ tool-running           a call executes, or can start
- *     ▲   ├──▶ awaiting-permission    nothing can proceed without an answer
+ *     ▲   ├──▶ awaiting-permission    every open call waits for an answer
  *     │   ├──▶ idle | stopped         the run has ended
  *     │   ├──▶ retrying ───┐          the attempt failed, and the failure may pass
  *     │   ├──▶ compacting ─┤          the prompt does not fit
  *     │   └──▶ streaming ◀─┘          the model has something to answer
  *     └── every working state ends here, and a rebuilt agent starts here
  *
- * Two shorter ways, for what happens in every turn: a turn whose calls are at work goes to tool-running
- * itself, and the last result of a turn is shown on the way to waking.
+ * Two shortcuts for the transitions of every turn: a turn whose calls run goes to tool-running directly, and
+ * the last result of a turn is yielded on the way to waking.
  *
  * Pure: actors/agent/agent.ts fills the four slots. The crew runs calls for the agent's whole life, so
- * tools work while the model still streams. Whatever the world refuses ends in `stopped` with a
- * reason; only our own defects put the actor in error.
+ * tools run while the model still streams. A failure of the world ends in `stopped` with a reason; only a
+ * defect of Skein puts the actor in error.
  */
 import { and, assign, enqueueActions, not, or, sendTo, setup } from 'xstate';
 import type {
   AgentEvent,
   AgentInput,
-  AgentReport,
+  AgentOutput,
   CallClass,
-  Stop,
   TurnFailed,
-} from '../protocol/agent/agent.js';
+} from '../protocol/agent/agent-state.js';
+import type { Stop } from '../protocol/agent/stop.js';
 import { type AgentContext, FRESH_RUN, freshContext } from './agent-context.js';
 import { agentSlots } from './agent-slots.js';
 import { CallBoard, isDone } from './call-board.js';
-import * as stops from './stops.js';
-import * as outcome from './turn-outcome.js';
+import { stops } from './stops.js';
+import { turnOutcome } from './turn-outcome.js';
 
 export const agentMachine = setup({
   types: {} as {
     input: AgentInput;
     context: AgentContext;
     events: AgentEvent;
-    output: AgentReport;
+    output: AgentOutput;
   },
   actors: agentSlots,
   guards: {
@@ -47,8 +47,8 @@ export const agentMachine = setup({
     isLastCall: ({ context }, { id }: { id: string }) => context.calls.isLast(id),
     isAsking: ({ context }) => context.calls.isAsking,
     isStopping: ({ context }) => context.stop !== null,
-    mayRest: ({ context: { stop, lingers } }) =>
-      stop !== null && lingers && !stops.FINAL.includes(stop.reason),
+    mayRest: ({ context: { stop, staysIdle } }) =>
+      stop !== null && staysIdle && !stops.FINAL.includes(stop.reason),
     hasFailedAttempt: ({ context }) => context.failure !== null,
     keepsFailing: ({ context }) => context.failedTurns >= context.limits.maxFailedTurns,
     hasNothingToDo: ({ context }) =>
@@ -58,9 +58,9 @@ export const agentMachine = setup({
     needsRoom: ({ context }) => context.needsRoom !== null,
     isReviewDue: ({ context }) => context.hasReview && context.review === 'none',
     isCalledBack: ({ context }) => context.stop !== null && context.waiting > 0,
-    /** Its run goes on when one of its background children reports. */
-    isExpecting: ({ context }) => !context.lingers && context.expecting > 0,
-    isLingering: ({ context }) => context.lingers,
+    /** True if background children have still to report, which continues the run. */
+    isExpecting: ({ context }) => !context.staysIdle && context.pendingChildren > 0,
+    staysIdle: ({ context }) => context.staysIdle,
   },
   actions: {
     countLetter: assign({ waiting: ({ context }) => context.waiting + 1 }),
@@ -84,25 +84,27 @@ export const agentMachine = setup({
       attempt: ({ context }) => context.attempt + 1,
     }),
     endTurn: assign(({ context }, { stopReason }: { stopReason: string }) =>
-      outcome.afterTurn(context, stopReason),
+      turnOutcome.afterTurn(context, stopReason),
     ),
-    failTurn: assign(({ context }, failed: TurnFailed) => outcome.afterFailure(context, failed)),
+    failTurn: assign(({ context }, failed: TurnFailed) =>
+      turnOutcome.afterFailure(context, failed),
+    ),
     needRoom: assign(({ context }, { gapTokens }: { gapTokens: number }) =>
-      outcome.beforeTurn(context, gapTokens),
+      turnOutcome.beforeTurn(context, gapTokens),
     ),
     makeRoomNow: assign({ needsRoom: { why: 'asked', gapTokens: null } }),
     takeRoom: assign({ needsRoom: null }),
     forgetDeclines: assign({ declines: 0 }),
-    countDecline: assign(({ context }) => outcome.afterDecline(context)),
+    countDecline: assign(({ context }) => turnOutcome.afterDecline(context)),
     beginReview: assign({ review: 'running' }),
     endReview: assign(({ context }, { sentBack }: { sentBack: boolean }) =>
-      outcome.afterReview(context, sentBack),
+      turnOutcome.afterReview(context, sentBack),
     ),
-    countChildren: assign({ expecting: (_, { live }: { live: number }) => live }),
+    countChildren: assign({ pendingChildren: (_, { live }: { live: number }) => live }),
     takeTurnBack: assign({ turn: ({ context }) => context.turn - 1 }),
     stopBecause: assign({ stop: ({ context }, stop: Stop) => context.stop ?? stop }),
     stopAfterAll: assign({ stop: (_, stop: Stop) => stop }),
-    // The board changes in place: an `assign` would only copy everything else around it.
+    // The board changes in place, because an `assign` would copy the rest of the context.
     draftCall: ({ context }, { id }: { id: string }) => void context.calls.draft(id),
     queueCall: ({ context }, call: CallClass) => void context.calls.queue(call),
     askAboutCall: ({ context }, call: CallClass) => void context.calls.ask(call),
@@ -180,15 +182,15 @@ export const agentMachine = setup({
           actions: ['beginReview', 'reviewRun'],
           target: 'tool-running',
         },
-        { guard: and(['hasNothingToDo', 'isLingering']), actions: outcome.END_OF_RUN },
-        { guard: 'hasNothingToDo', target: 'stopped', actions: outcome.END_OF_RUN },
+        { guard: and(['hasNothingToDo', 'staysIdle']), actions: turnOutcome.END_OF_RUN },
+        { guard: 'hasNothingToDo', target: 'stopped', actions: turnOutcome.END_OF_RUN },
         { guard: 'isOutOfTurns', actions: { type: 'stopBecause', params: stops.OUT_OF_TURNS } },
         { guard: 'needsRoom', target: 'compacting' },
         { target: 'streaming', actions: 'beginTurn' },
       ],
     },
     idle: {
-      always: { guard: not(or(['isLingering', 'isExpecting'])), target: 'waking' },
+      always: { guard: not(or(['staysIdle', 'isExpecting'])), target: 'waking' },
       on: {
         'prompt.submit': [
           { guard: 'isExpecting', target: 'waking', actions: 'countLetter' },
@@ -200,7 +202,7 @@ export const agentMachine = setup({
         },
         'context.compact': { target: 'compacting', actions: 'makeRoomNow' },
         'agent.interrupt': [
-          { guard: 'isLingering' },
+          { guard: 'staysIdle' },
           { target: 'waking', actions: { type: 'stopBecause', params: ({ event }) => event.stop } },
         ],
       },
@@ -211,7 +213,13 @@ export const agentMachine = setup({
         src: 'modelTurn',
         input: ({ context }) => {
           const { turn, attempt, onFallback, cutShort } = context;
-          return { turn, attempt, onFallback, cutShort, mayCompact: outcome.mayCompact(context) };
+          return {
+            turn,
+            attempt,
+            onFallback,
+            cutShort,
+            mayCompact: turnOutcome.mayCompact(context),
+          };
         },
       },
       on: {
@@ -223,8 +231,8 @@ export const agentMachine = setup({
           ],
         },
         'turn.ended': [
-          { guard: 'isAtWork', target: 'tool-running', actions: [...outcome.END_OF_TURN] },
-          { target: 'waking', actions: [...outcome.END_OF_TURN] },
+          { guard: 'isAtWork', target: 'tool-running', actions: [...turnOutcome.END_OF_TURN] },
+          { target: 'waking', actions: [...turnOutcome.END_OF_TURN] },
         ],
         'turn.failed': {
           target: 'waking',
@@ -238,7 +246,7 @@ export const agentMachine = setup({
           target: 'waking',
           actions: ['takeTurnBack', { type: 'stopBecause', params: ({ event }) => event.stop }],
         },
-        // The turn keeps what it has been given so far, and then says that it has ended.
+        // The turn keeps the blocks received so far and then reports its end.
         'agent.interrupt': {
           actions: [{ type: 'stopBecause', params: ({ event }) => event.stop }, 'cancelTurn'],
         },

@@ -1,19 +1,19 @@
-/** The work that an agent needs done: src/actors fills these, tests script them. */
+/** The slots of the agent machine: src/actors fills them with real work, tests script them. */
 import type { EventObject } from 'xstate';
 import type {
+  CompactionInput,
   CrewInput,
   CrewOrder,
-  PauseInput,
-  RoomNeeded,
+  RetryDelayInput,
   TurnInput,
   TurnOrder,
-} from '../protocol/agent/agent.js';
+} from '../protocol/agent/agent-state.js';
 import { slot } from './slot.js';
 
 export const agentSlots = {
-  /** Judges, asks about and runs calls for the agent's whole life; lets a run's end be reviewed. */
+  /** Judges, asks about and runs calls for the agent's whole life. Runs the Stop hooks at the end of a run. */
   crew: slot<CrewOrder, CrewInput>('crew'),
   modelTurn: slot<TurnOrder, TurnInput>('modelTurn'),
-  compactor: slot<EventObject, RoomNeeded>('compactor'),
-  pause: slot<EventObject, PauseInput>('pause'),
+  compactor: slot<EventObject, CompactionInput>('compactor'),
+  pause: slot<EventObject, RetryDelayInput>('pause'),
 };

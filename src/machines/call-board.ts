@@ -1,21 +1,21 @@
 /**
- * The calls of a message: which may start, and what the crew is busy with. A message may have
- * thousands, so no event looks at all of them: calls are found by id, counted by status, and those
- * that could start or are in the way are kept in order.
+ * The calls of a message: their status, and which call may start next. A message may have thousands of calls,
+ * so no event visits all of them: calls are found by id, counted by status, and startable or blocking calls
+ * are kept in order.
  *
- * It is changed in place, although it is part of a machine's context: a copy for each change is
- * what would make a wide message quadratic. Nobody keeps or persists the context of an earlier
- * moment, and a rebuilt agent gets a board of its own, from the journal.
+ * The board changes in place, although it is part of a machine's context, because a copy for each change would
+ * make a wide message quadratic. No code keeps or persists an earlier context, and a rebuilt agent gets a new
+ * board from its journal.
  */
-import type { Call, CallClass, CallStatus } from '../protocol/agent/agent.js';
+import type { Call, CallClass, CallStatus } from '../protocol/agent/agent-state.js';
 import { PositionHeap } from './position-heap.js';
 
-/** Calls that run side by side; the rest of a wide turn waits for a place. */
-export const MOST_AT_ONCE = 32;
+/** Maximum calls that run at once. Further calls of a wide turn wait. */
+export const MAX_CONCURRENT_CALLS = 32;
 
 type Change = Partial<Omit<Call, 'id'>>;
 
-/** Safe calls that wait to start, of one class. Some may have moved on since: see `firstIn`. */
+/** Queued safe calls of a class. May contain calls that are not queued any more: see `firstIn`. */
 interface Lane {
   readonly readOnly: boolean;
   readonly onlyWaits: boolean;
@@ -34,15 +34,15 @@ export class CallBoard implements Iterable<Call> {
     yielded: 0,
   };
   private failures = 0;
-  private placesTaken = 0;
-  /** No call before this one is open. */
+  private runningCount = 0;
+  /** Position before which every call is done. */
   private firstOpen = 0;
-  /** Open calls that no later one may overtake; some may be over. */
+  /** Open calls that no later call may overtake. May contain calls that are done. */
   private readonly barriers = new PositionHeap();
-  /** Of the classes that have been seen: most boards are of one call, or of none. */
+  /** Lanes of the classes seen so far. */
   private readonly lanes: Lane[] = [];
 
-  /** Calls of a rebuilt agent, as far as the journal knows. */
+  /** Returns a board with the journaled calls of a rebuilt agent. */
   static of(known: readonly { readonly id: string; readonly completed: boolean }[]): CallBoard {
     const board = new CallBoard();
     for (const { id, completed } of known) board.draft(id, completed ? 'completed' : 'judging');
@@ -53,12 +53,12 @@ export class CallBoard implements Iterable<Call> {
     return this.calls.length;
   }
 
-  /** In the order in which the model asked. */
+  /** Iterates in the order of the message. */
   [Symbol.iterator](): Iterator<Call> {
     return this.calls.values();
   }
 
-  /** The worst is assumed of a call until it has been judged. */
+  /** Adds a call. A call counts as unsafe until it has been judged. */
   draft(id: string, status: CallStatus = 'judging'): this {
     const at = this.calls.length;
     if (!this.positions.has(id)) this.positions.set(id, at);
@@ -81,10 +81,10 @@ export class CallBoard implements Iterable<Call> {
   }
 
   /**
-   * Starts what may start now, and returns the ids in order. A safe call runs beside safe ones, an
-   * unsafe call alone, and none overtakes an earlier call that it could disturb or that could
-   * disturb it. While the stream is open only read-only calls start, so that a stream that is cut
-   * never had an effect. A call that only waits takes no place, and needs none.
+   * Starts the calls that may start now, and returns their ids in order. Safe calls run side by side, an unsafe
+   * call runs alone, and no call overtakes an earlier call if either could disturb the other. While the stream is
+   * open only read-only calls start, so that a cut stream never had an effect. A call that only waits does not
+   * count towards the maximum.
    */
   start(streamOpen: boolean): readonly string[] {
     const started: string[] = [];
@@ -96,25 +96,25 @@ export class CallBoard implements Iterable<Call> {
     }
   }
 
-  /** The results have been shown. */
+  /** Marks all results as sent to the model. */
   yieldAll(): this {
     for (const at of this.calls.keys()) this.put(at, { status: 'yielded' });
     return this;
   }
 
-  /** Something is happening, or can happen, without anybody's answer. */
+  /** True if a call runs, or can start without an answer of a person. */
   isBusy(windingDown: boolean): boolean {
     const { asking, queued } = this.count;
     if (this.isAtWork) return true;
     return windingDown ? asking + queued > 0 : this.startable(false) !== undefined;
   }
 
-  /** Calls are being judged or run. */
+  /** True while a call is judged or runs. */
   get isAtWork(): boolean {
     return this.count.executing + this.count.judging > 0;
   }
 
-  /** All others have their results. */
+  /** True if every other call has its result. */
   isLast(id: string): boolean {
     const at = this.positions.get(id);
     if (at === undefined || this.count.completed !== this.size - 1) return false;
@@ -125,7 +125,7 @@ export class CallBoard implements Iterable<Call> {
     return this.count.asking > 0;
   }
 
-  /** Every call has its result, and nobody has seen them yet. */
+  /** True if every call has its result and the model has not seen the results yet. */
   get hasResults(): boolean {
     return this.size > 0 && this.count.completed === this.size;
   }
@@ -134,7 +134,7 @@ export class CallBoard implements Iterable<Call> {
     return this.failures === this.size;
   }
 
-  /** Every look at a call goes through here, so that looks can be counted. */
+  /** Returns the call at a position. All reads go through here, so that a test can count them. */
   protected look(at: number): Call {
     const call = this.calls[at];
     if (call === undefined) throw new RangeError(`There is no call at ${at}.`);
@@ -153,14 +153,14 @@ export class CallBoard implements Iterable<Call> {
     this.calls[at] = call;
     this.count[before.status] -= 1;
     if (before.failed) this.failures -= 1;
-    if (holdsPlace(before)) this.placesTaken -= 1;
+    if (countsAsRunning(before)) this.runningCount -= 1;
     this.take(call, at, before);
   }
 
   private take(call: Call, at: number, before: Call | undefined): void {
     this.count[call.status] += 1;
     if (call.failed) this.failures += 1;
-    if (holdsPlace(call)) this.placesTaken += 1;
+    if (countsAsRunning(call)) this.runningCount += 1;
     if (!isDone(call)) this.firstOpen = Math.min(this.firstOpen, at);
     const wasBarrier = before !== undefined && isBarrier(before);
     if (isBarrier(call) && !wasBarrier) this.barriers.add(at);
@@ -177,12 +177,12 @@ export class CallBoard implements Iterable<Call> {
     return lane;
   }
 
-  /** The position of the first call that may start now. */
+  /** Returns the position of the first call that may start now. */
   private startable(streamOpen: boolean): number | undefined {
     const alone = this.startableAlone(streamOpen);
     if (alone !== undefined) return alone;
     const end = this.firstBarrier();
-    const isFull = this.placesTaken >= MOST_AT_ONCE;
+    const isFull = this.runningCount >= MAX_CONCURRENT_CALLS;
     let first = end;
     for (const lane of this.lanes) {
       if ((streamOpen && !lane.readOnly) || (isFull && !lane.onlyWaits)) continue;
@@ -191,7 +191,7 @@ export class CallBoard implements Iterable<Call> {
     return first < end ? first : undefined;
   }
 
-  /** A later call may run already: one that was safe when it was asked about need not be any more. */
+  /** Returns the position of an unsafe call that may run alone. A safe call can become unsafe after its question. */
   private startableAlone(streamOpen: boolean): number | undefined {
     if (this.count.executing > 0) return undefined;
     while (this.firstOpen < this.size && isDone(this.look(this.firstOpen))) this.firstOpen += 1;
@@ -209,7 +209,7 @@ export class CallBoard implements Iterable<Call> {
     return this.firstThat((call) => isIn(lane, call), lane.positions);
   }
 
-  /** What no longer belongs among the positions is dropped when it comes to the front. */
+  /** Drops positions that no longer belong when they reach the front. */
   private firstThat(belongs: (call: Call) => boolean, positions: PositionHeap): number {
     for (;;) {
       const { least } = positions;
@@ -231,4 +231,5 @@ const isIn = ({ readOnly, onlyWaits }: Lane, call: Call): boolean =>
   call.readOnly === readOnly &&
   call.onlyWaits === onlyWaits;
 
-const holdsPlace = ({ status, onlyWaits }: Call): boolean => status === 'executing' && !onlyWaits;
+const countsAsRunning = ({ status, onlyWaits }: Call): boolean =>
+  status === 'executing' && !onlyWaits;

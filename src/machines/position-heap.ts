@@ -1,4 +1,4 @@
-/** Numbers of which only the least matters: each is added and taken in logarithmic time. */
+/** A binary heap of numbers: adds a number, and takes the least, in logarithmic time. */
 export class PositionHeap {
   private readonly items: number[] = [];
 
@@ -25,7 +25,7 @@ export class PositionHeap {
     return least;
   }
 
-  /** Puts an item where the least was, and lets it down to where it belongs. */
+  /** Puts an item at the top and moves it down to its position. */
   private sink(item: number): void {
     const { items } = this;
     let at = 0;

@@ -1,15 +1,15 @@
 /**
- * Which agents begin again when a defect of ours has ended them, how often and how soon. Those that somebody
- * waits for do not: whoever waits hears of it at once and decides. What the world refuses is no crash: such
- * an agent stops with a reason, and is never begun again.
+ * Decides whether a crashed agent restarts, how often and after which delay. An agent whose parent waits for it
+ * does not restart: the parent gets the failure at once and decides. Only a defect of Skein is a crash; an agent
+ * that the world refuses something stops with a reason and does not restart.
  */
-import type { ChildKind } from '../protocol/agent/swarm.js';
+import type { ChildKind } from '../protocol/agent/agent-tag.js';
 
 export interface RestartPolicy {
-  /** So often at the most, within the time. */
-  readonly most: number;
+  /** Maximum restarts within `withinMs`. */
+  readonly maxRestarts: number;
   readonly withinMs: number;
-  /** Before the first time, the second, and so on. */
+  /** Delays before the first restart, the second, and so on. */
   readonly delaysMs: readonly number[];
 }
 
@@ -18,18 +18,18 @@ const WITHIN_MS = 300_000;
 export const RESTARTS: Readonly<Record<ChildKind, RestartPolicy | null>> = {
   sync: null,
   fork: null,
-  background: { most: 3, withinMs: WITHIN_MS, delaysMs: [1_000, 2_000, 4_000] },
-  teammate: { most: 5, withinMs: WITHIN_MS, delaysMs: [1_000, 2_000, 4_000, 8_000, 16_000] },
+  background: { maxRestarts: 3, withinMs: WITHIN_MS, delaysMs: [1_000, 2_000, 4_000] },
+  teammate: { maxRestarts: 5, withinMs: WITHIN_MS, delaysMs: [1_000, 2_000, 4_000, 8_000, 16_000] },
 };
 
 export interface Restart {
-  /** Of those within the time. */
+  /** Number of this restart among those within the time, from 1. */
   readonly attempt: number;
-  readonly most: number;
+  readonly maxAttempts: number;
   readonly delayMs: number;
 }
 
-/** `before` are the times of the crashes after which it was begun again. Undefined: it stays where it is. */
+/** Returns undefined if the agent must not restart. `before` are the times of earlier restarts. */
 export const restartOf = (
   kind: ChildKind,
   before: readonly number[],
@@ -37,8 +37,8 @@ export const restartOf = (
 ): Restart | undefined => {
   const policy = RESTARTS[kind];
   if (policy === null) return undefined;
-  const { most, withinMs, delaysMs } = policy;
+  const { maxRestarts: most, withinMs, delaysMs } = policy;
   const attempt = before.filter((at) => now - at < withinMs).length + 1;
   if (attempt > most) return undefined;
-  return { attempt, most, delayMs: delaysMs[attempt - 1] ?? delaysMs.at(-1) ?? 0 };
+  return { attempt, maxAttempts: most, delayMs: delaysMs[attempt - 1] ?? delaysMs.at(-1) ?? 0 };
 };

@@ -5,17 +5,17 @@ import {
   fromCallback,
   type NonReducibleUnknown,
 } from 'xstate';
-import type { AgentEvent } from '../protocol/agent/agent.js';
-import { EmptySlotError } from '../protocol/errors.js';
+import type { AgentEvent } from '../protocol/agent/agent-state.js';
+import { EmptySlotError } from '../protocol/skein-error.js';
 
-/** What fills a slot; what it returns ends it. */
-export type Work<Order extends EventObject, Input> = CallbackLogicFunction<
+/** Work that fills a slot. Returns a function that ends the work. */
+export type SlotWork<Order extends EventObject, Input> = CallbackLogicFunction<
   Order,
   AgentEvent,
   Input
 >;
 
-/** Work that reports on the way: it takes `Order`s and sends facts back to the machine. */
+/** Returns an empty slot. The work that fills it receives `Order`s and sends events to the machine. */
 export const slot = <Order extends EventObject, Input extends NonReducibleUnknown>(name: string) =>
   fromCallback<Order, Input>(() => {
     throw new EmptySlotError(name);

@@ -1,14 +1,14 @@
-/** What a turn's end or failure means for the agent: each recovery is counted and bounded here. */
-import type { TurnFailed } from '../protocol/agent/agent.js';
-import { isPassing } from '../protocol/model/model.js';
+/** Decides how a turn's end or failure changes the agent. Every recovery is counted and bounded here. */
+import type { TurnFailed } from '../protocol/agent/agent-state.js';
+import { isTransient } from '../protocol/model/model-port.js';
 import type { AgentContext } from './agent-context.js';
 import { CallBoard } from './call-board.js';
-import * as stops from './stops.js';
+import { stops } from './stops.js';
 
 type Change = Partial<AgentContext>;
 
 /** The model has ended its message with the API's `stopReason`. */
-export const afterTurn = (context: AgentContext, stopReason: string): Change => {
+const afterTurn = (context: AgentContext, stopReason: string): Change => {
   const settled: Change = {
     owesAnswer: false,
     cutShort: false,
@@ -20,15 +20,15 @@ export const afterTurn = (context: AgentContext, stopReason: string): Change => 
     compactions: 0,
   };
   if (context.stop !== null) return settled;
-  // Without calls there are no results to go on with: the model is asked to.
-  const goOn: Change = context.calls.size > 0 ? {} : { owesAnswer: false, cutShort: true };
+  // Without calls there are no results to continue with, so the model is asked to continue.
+  const resume: Change = context.calls.size > 0 ? {} : { owesAnswer: false, cutShort: true };
   switch (stopReason) {
     case 'refusal':
       return { ...settled, stop: stops.REFUSED };
     case 'pause_turn':
-      return { ...settled, ...goOnAfterPause(context) };
+      return { ...settled, ...continueAfterPause(context) };
     case 'model_context_window_exceeded':
-      return { ...settled, ...makeRoom(context, null, 'The context window is full.'), ...goOn };
+      return { ...settled, ...makeRoom(context, null, 'The context window is full.'), ...resume };
     case 'max_tokens':
       // Complete calls are run; their results are continuation enough.
       return context.calls.size > 0 ? settled : { ...settled, ...continueCut(context) };
@@ -37,8 +37,8 @@ export const afterTurn = (context: AgentContext, stopReason: string): Change => 
   }
 };
 
-/** The request did not end. A change that leaves `failure` set asks for another attempt. */
-export const afterFailure = (context: AgentContext, failed: TurnFailed): Change => {
+/** The request failed. A change that leaves `failure` set requests another attempt. */
+const afterFailure = (context: AgentContext, failed: TurnFailed): Change => {
   const discarded: Change = { calls: new CallBoard(), failure: null, isStreaming: false };
   if (context.stop !== null) return discarded;
   if (failed.kind === 'prompt-too-long') {
@@ -49,34 +49,34 @@ export const afterFailure = (context: AgentContext, failed: TurnFailed): Change 
   if (isFallbackDue(context, overloads)) {
     return { ...discarded, failure: failed, onFallback: true, retries: 0, overloads: 0 };
   }
-  if (isPassing(failed.kind) && context.retries < context.limits.maxRetries) {
+  if (isTransient(failed.kind) && context.retries < context.limits.maxRetries) {
     return { ...discarded, failure: failed, retries: context.retries + 1, overloads };
   }
   return { ...discarded, stop: stops.modelError(failed.message) };
 };
 
-/** The turn has not begun: its prompt would be too long. */
-export const beforeTurn = (context: AgentContext, gapTokens: number): Change => ({
+/** The turn was not sent, because its prompt would be too long. */
+const beforeTurn = (context: AgentContext, gapTokens: number): Change => ({
   needsRoom: { why: 'full', gapTokens },
   isStreaming: false,
   turn: context.turn - 1,
   compactions: context.compactions + 1,
 });
 
-/** No room was made for the turn that comes next: it is tried as it is. */
-export const afterDecline = ({ declines, turn }: AgentContext): Change => ({
+/** The compaction was declined, so the next turn is sent as it is. */
+const afterDecline = ({ declines, turn }: AgentContext): Change => ({
   declines: declines + 1,
   declinedTurn: turn + 1,
 });
 
-/** A run that is sent back has one more letter to answer. */
-export const afterReview = (context: AgentContext, sentBack: boolean): Change =>
+/** A Stop hook that sends the run back adds a letter to answer. */
+const afterReview = (context: AgentContext, sentBack: boolean): Change =>
   sentBack
     ? { review: 'none', sentBack: context.sentBack + 1, waiting: context.waiting + 1 }
     : { review: 'passed' };
 
-/** In advance of a prompt that would be too long: not twice for one turn, nor when it keeps failing. */
-export const mayCompact = (context: AgentContext): boolean => {
+/** True if the prompt may be compacted in advance: once per turn, and not after repeated declines. */
+const mayCompact = (context: AgentContext): boolean => {
   const { declines, declinedTurn, turn, compactions, limits } = context;
   return declinedTurn !== turn && compactions === 0 && declines < limits.maxCompactions;
 };
@@ -93,7 +93,7 @@ const makeRoom = (context: AgentContext, gapTokens: number | null, why: string):
       }
     : { stop: stops.compactionFailed(why) };
 
-const goOnAfterPause = (context: AgentContext): Change =>
+const continueAfterPause = (context: AgentContext): Change =>
   context.continuations < context.limits.maxPauses
     ? { owesAnswer: true, continuations: context.continuations + 1 }
     : { stop: stops.PAUSED_TOO_OFTEN };
@@ -103,12 +103,24 @@ const continueCut = (context: AgentContext): Change =>
     ? { cutShort: true, continuations: context.continuations + 1 }
     : { stop: stops.CUT_TOO_OFTEN };
 
-/** What the machine does when a turn has ended, wherever it goes then. */
-export const END_OF_TURN = [
+/** Actions of the machine at the end of a turn. */
+const END_OF_TURN = [
   { type: 'endTurn', params: ({ event }: { event: { stopReason: string } }) => event },
   'startReadyCalls',
   'interruptIfStopping',
 ] as const;
 
-/** Of a run that has nothing left to do. */
-export const END_OF_RUN = { type: 'stopBecause', params: stops.ENDED } as const;
+/** Action of the machine at the end of a run. */
+const END_OF_RUN = { type: 'stopBecause', params: stops.ENDED } as const;
+
+/** Changes of the context after a turn, by cause. */
+export const turnOutcome = {
+  afterTurn,
+  afterFailure,
+  beforeTurn,
+  afterDecline,
+  afterReview,
+  mayCompact,
+  END_OF_TURN,
+  END_OF_RUN,
+};

@@ -2,15 +2,16 @@
  * Which paths may be read for their words. A path is judged as it is named and as it really is:
  * a link in a repository leads wherever its author wished.
  */
+
 import { resolve } from 'node:path';
+import { isPathInside } from '../lib/paths/is-path-inside.js';
 import type {
   MemoryDisk,
   MemoryLayer,
-  MemoryPlace,
   MemoryPorts,
+  ResolvedMemoryPath,
 } from '../protocol/tools/memory.js';
 import { type Notices, named } from './notices.js';
-import { isInside } from './places.js';
 import { isTextName } from './text-kinds.js';
 
 export interface Candidate {
@@ -35,7 +36,7 @@ export interface AdmissionOptions {
 /** A folder by its name and by its real path. */
 export const bothNames = async (folder: string, disk: MemoryDisk): Promise<readonly string[]> => {
   const path = resolve(folder);
-  const real = (await disk.look(path))?.real ?? path;
+  const real = (await disk.resolve(path))?.real ?? path;
   return real === path ? [path] : [path, real];
 };
 
@@ -62,7 +63,7 @@ export class Admission {
   }
 
   /** Before it is read. Refusals are said. */
-  mayRead(candidate: Candidate, place: MemoryPlace): boolean {
+  mayRead(candidate: Candidate, place: ResolvedMemoryPath): boolean {
     if (place.kind === 'other') return this.refuse(candidate, 'it is no regular file');
     return (
       this.mayLook(candidate) &&
@@ -74,7 +75,7 @@ export class Admission {
   }
 
   /** Before a directory of rules is listed. */
-  mayEnter(candidate: Candidate, place: MemoryPlace): boolean {
+  mayEnter(candidate: Candidate, place: ResolvedMemoryPath): boolean {
     return (
       this.mayLook(candidate) &&
       this.isHarmless(candidate, place.real) &&
@@ -87,18 +88,20 @@ export class Admission {
     return !this.ports.isSensitive(path) || this.refuse(candidate, 'such files hold secrets');
   }
 
-  private isGuarded(candidate: Candidate, { owners }: MemoryPlace) {
+  private isGuarded(candidate: Candidate, { owners }: ResolvedMemoryPath) {
     const ours = [0, this.disk.user];
     const isGuarded = !candidate.isUnguarded || owners.every((owner) => ours.includes(owner));
     return isGuarded || this.refuse(candidate, 'it lies above the project and is of another user');
   }
 
   /** What users include, and where their links lead, is their own affair. */
-  private isAllowed(candidate: Candidate, { real }: MemoryPlace) {
+  private isAllowed(candidate: Candidate, { real }: ResolvedMemoryPath) {
     const { path, parent, layer, folders } = candidate;
     if (layer === 'user') return true;
     const isWithin = (place: string) =>
-      folders.some((folder) => isInside(folder, place) && !this.isState(folder, place));
+      folders.some(
+        (folder) => isPathInside({ path: place, folder }) && !this.isState(folder, place),
+      );
     // Where a found file is named is where it was looked for.
     if (isWithin(real) && (parent === null || isWithin(path))) return true;
     const outside = isWithin(real) ? path : real;
@@ -109,10 +112,13 @@ export class Admission {
   }
 
   private isState(folder: string, place: string) {
-    return this.state.some((state) => isInside(folder, state) && isInside(state, place));
+    return this.state.some(
+      (state) =>
+        isPathInside({ path: state, folder }) && isPathInside({ path: place, folder: state }),
+    );
   }
 
-  private isText(candidate: Candidate, { real }: MemoryPlace) {
+  private isText(candidate: Candidate, { real }: ResolvedMemoryPath) {
     const isText = isTextName(candidate.path) && isTextName(real);
     return isText || this.refuse(candidate, 'its name is not that of a text');
   }

@@ -4,7 +4,7 @@
  * A rule whose front matter cannot be used holds for every file: an instruction that is read too often
  * is better than one that is lost, and a stranger gains nothing that leaving the lines out would not give.
  */
-import { isDeepYaml } from '../lib/front-matter.js';
+import { isDeepYaml } from '../lib/text/is-deep-yaml.js';
 import { LARGEST_FRONT_MATTER } from './bounds.js';
 
 export type RulePaths =

@@ -1,8 +1,9 @@
 /** The memory files of a session: one walk over the places where people leave instructions. */
+
+import { pathBelow } from '../lib/paths/path-below.js';
 import type { ConditionalRule, Memory, MemoryFile } from '../protocol/tools/memory.js';
 import { MOST_COMPARISONS } from './bounds.js';
 import { type MemoryFilesOptions, type Walked, walkMemory } from './memory-walk.js';
-import { pathBelow } from './places.js';
 
 export type { MemoryFilesOptions, MemoryPlaces } from './memory-walk.js';
 
@@ -45,8 +46,8 @@ export class MemoryFiles {
     const found = rules.flatMap(({ rule, bases, matcher }) => {
       const isAbout = (path: string) =>
         bases.some((base) => {
-          const below = pathBelow(base, path);
-          return below !== undefined && matcher.matches(below, effort);
+          const below = pathBelow({ path, folder: base });
+          return below !== undefined && below !== '' && matcher.matches(below, effort);
         });
       return touched.some(isAbout) ? [rule] : [];
     });
@@ -76,7 +77,7 @@ export class MemoryFiles {
     const news = { files: files.filter(isNew), rules: rules.filter(isNew), notices: [] };
     const all = [...news.files, ...news.rules];
     for (const { path } of all) this.touchedOff.add(path);
-    if (all.length > 0) this.options.ports.loaded(news, 'touch');
+    if (all.length > 0) this.options.ports.onLoad(news, 'touch');
   }
 
   private begin(): Promise<Memory> {
@@ -93,6 +94,6 @@ export class MemoryFiles {
     this.last = walked;
     if (this.isAnnounced) return;
     this.isAnnounced = true;
-    this.options.ports.loaded(walked.memory, 'walk');
+    this.options.ports.onLoad(walked.memory, 'walk');
   }
 }

@@ -1,12 +1,12 @@
 /** Reads memory files and what they include, in order, each real path once. */
 import { dirname } from 'node:path';
-import { splitFrontMatter } from '../lib/front-matter.js';
+import { splitFrontMatter } from '../lib/text/split-front-matter.js';
 import type {
   ConditionalRule,
   MemoryDisk,
   MemoryFile,
   MemoryLayer,
-  MemoryPlace,
+  ResolvedMemoryPath,
 } from '../protocol/tools/memory.js';
 import { Admission, type AdmissionOptions, type Candidate } from './admission.js';
 import { DEEPEST_INCLUDE, LARGE_FILE, LARGEST_FILE, LARGEST_LEXED } from './bounds.js';
@@ -79,7 +79,7 @@ export class MemoryLoader {
     const { path, parent, origin } = reading;
     const candidate = candidateOf(reading);
     if (this.isKnown(path, reading) || !this.admission.mayLook(candidate)) return;
-    const place = await this.disk.look(path);
+    const place = await this.disk.resolve(path);
     // What is missing is not worth a word: files are copied from project to project.
     if (place === undefined || place.kind === 'directory') return;
     if (this.isKnown(place.real, reading)) return;
@@ -112,7 +112,7 @@ export class MemoryLoader {
     return this.always.has(path) || (isSometimes && this.sometimes.has(path));
   }
 
-  private async textOf(path: string, { real }: MemoryPlace): Promise<string | undefined> {
+  private async textOf(path: string, { real }: ResolvedMemoryPath): Promise<string | undefined> {
     const bytes = await this.disk.read(real, LARGEST_FILE);
     if (bytes === 'too-large') {
       return this.leaveOut(path, `it has more than ${LARGEST_FILE} bytes`);

@@ -2,7 +2,9 @@
  * One walk over all places, layer by layer, in a layer from the root of the disk down to the working
  * directory: what comes later is nearer, and wins.
  */
+
 import { dirname, join, resolve } from 'node:path';
+import { isPathInside } from '../lib/paths/is-path-inside.js';
 import {
   MEMORY_LAYERS,
   type Memory,
@@ -18,7 +20,6 @@ import { NestedMemory } from './nested-memory.js';
 import { Notices, named } from './notices.js';
 import {
   ancestors,
-  isInside,
   localPlaces,
   managedPlaces,
   type Places,
@@ -95,10 +96,11 @@ export const walkMemory = async ({ places, disk, ports }: MemoryFilesOptions): P
     bases: places.isBare ? [] : await bothNames(places.cwd, disk),
     notices,
     async enter(directory) {
-      if ((await disk.look(join(directory, '.git'))) !== undefined) return undefined;
+      if ((await disk.resolve(join(directory, '.git'))) !== undefined) return undefined;
       const names = await bothNames(directory, disk);
       // Whoever may read behind a link that leads out has not agreed to what it says there.
-      const isOurs = (name: string) => workspace.some((folder) => isInside(folder, name));
+      const isOurs = (name: string) =>
+        workspace.some((folder) => isPathInside({ path: name, folder }));
       if (!names.every(isOurs)) return undefined;
       const isHome = names.some((name) => homes.includes(name));
       const before = loader.files.length;
@@ -127,7 +129,8 @@ const loadRules = async (
       const candidate = { path, parent: null, layer, isUnguarded };
       const around = [...folders, ...entered];
       if (!loader.admission.mayEnter({ ...candidate, folders: around }, place)) return false;
-      if (!around.some((folder) => isInside(folder, place.real))) entered.push(place.real);
+      if (!around.some((folder) => isPathInside({ path: place.real, folder })))
+        entered.push(place.real);
       return true;
     },
   });
@@ -193,10 +196,12 @@ const stopsAbove = async (
   const namesOf = await Promise.all(near.map((directory) => bothNames(directory, disk)));
   return near.flatMap((directory, index) => {
     const names = namesOf[index] ?? [directory];
-    const isUnguarded = !isInside(border, directory);
+    const isUnguarded = !isPathInside({ path: directory, folder: border });
     // The worktree has the same files, checked out again; what is not checked in is there only once.
     const isTwice =
-      around !== undefined && isUnguarded && names.some((name) => isInside(around, name));
+      around !== undefined &&
+      isUnguarded &&
+      names.some((name) => isPathInside({ path: name, folder: around }));
     const found = stopsIn(
       directory,
       { bases: names, isUnguarded, linkFolders: isUnguarded ? names : [...names, ...inside] },
@@ -220,6 +225,6 @@ const namesOfAll = async (folders: readonly string[], disk: MemoryDisk) =>
 
 /** Asked all at once: most places are empty, and each answer takes its time. */
 const present = async (paths: readonly string[], disk: MemoryDisk): Promise<readonly string[]> => {
-  const found = await Promise.all(paths.map((path) => disk.look(path)));
+  const found = await Promise.all(paths.map((path) => disk.resolve(path)));
   return paths.filter((_, index) => found[index] !== undefined);
 };

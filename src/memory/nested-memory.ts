@@ -3,10 +3,10 @@
  * know only once it touches something there.
  */
 import { join } from 'node:path';
+import { pathBelow } from '../lib/paths/path-below.js';
 import type { MemoryFile } from '../protocol/tools/memory.js';
 import { MOST_NESTED } from './bounds.js';
 import type { Notices } from './notices.js';
-import { pathBelow } from './places.js';
 
 /** What others wrote, and a project only brings along: its instructions are not the project's. */
 const OF_OTHERS = new Set([
@@ -75,8 +75,9 @@ export class NestedMemory {
 
   private directoriesAround(path: string): readonly string[] {
     for (const base of this.options.bases) {
-      const names = pathBelow(base, path)?.split('/').slice(0, -1);
-      if (names === undefined) continue;
+      const below = pathBelow({ path, folder: base });
+      if (below === undefined || below === '') continue;
+      const names = below.split('/').slice(0, -1);
       const end = names.findIndex((name) => OF_OTHERS.has(name));
       const ours = end === -1 ? names : names.slice(0, end);
       return ours.map((_, index) => join(base, ...ours.slice(0, index + 1)));

@@ -1,5 +1,6 @@
 /** Where memory files are looked for, as pure functions of paths. */
-import { dirname, join, relative, resolve, sep } from 'node:path';
+
+import { dirname, join, resolve } from 'node:path';
 
 /** Files of a project, in reading order; the later one wins. */
 const PROJECT_FILES = ['CLAUDE.md', 'AGENTS.md', '.claude/CLAUDE.md', '.skein/CLAUDE.md'];
@@ -44,15 +45,4 @@ export const ancestors = (directory: string): readonly string[] => {
   const chain = [resolve(directory)];
   for (let at = resolve(directory); dirname(at) !== at; at = dirname(at)) chain.push(dirname(at));
   return chain;
-};
-
-/** True for the folder itself and for everything below it. Both absolute. */
-export const isInside = (folder: string, path: string): boolean =>
-  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-
-/** The part of `path` below `base` with `/` between names; undefined when there is none. */
-export const pathBelow = (base: string, path: string): string | undefined => {
-  const place = resolve(path);
-  if (place === base || !isInside(base, place)) return undefined;
-  return relative(base, place).split(sep).join('/');
 };

@@ -1,8 +1,10 @@
 /** The git repository around a directory, read from its files: no git process is asked. */
+
 import { basename, dirname, join, resolve } from 'node:path';
+import { isPathInside } from '../lib/paths/is-path-inside.js';
 import type { MemoryDisk } from '../protocol/tools/memory.js';
 import { MOST_DIRECTORIES } from './bounds.js';
-import { ancestors, isInside } from './places.js';
+import { ancestors } from './places.js';
 import { decodeText } from './text-kinds.js';
 
 export interface Repository {
@@ -14,10 +16,10 @@ export interface Repository {
 
 /** A `.git` that a stranger put above us, as anybody may in /tmp, makes no repository of ours. */
 export const findRepository = async (cwd: string, disk: MemoryDisk): Promise<Repository> => {
-  const here = await disk.look(cwd);
+  const here = await disk.resolve(cwd);
   const trusted = new Set([disk.user, 0, ...(here?.owners ?? [])]);
   for (const directory of ancestors(cwd).slice(0, MOST_DIRECTORIES)) {
-    const git = await disk.look(join(directory, '.git'));
+    const git = await disk.resolve(join(directory, '.git'));
     if (git === undefined || !git.owners.every((owner) => trusted.has(owner))) continue;
     const around = git.kind === 'file' ? await mainTree(directory, git.real, disk) : undefined;
     return { top: directory, around };
@@ -39,20 +41,20 @@ const mainTree = async (top: string, git: string, disk: MemoryDisk) => {
   ]);
   if (back === '' || common === '') return undefined;
   const [returned, main] = await Promise.all([
-    disk.look(resolve(own, back)),
-    disk.look(resolve(own, common)),
+    disk.resolve(resolve(own, back)),
+    disk.resolve(resolve(own, common)),
   ]);
   if (returned?.real !== git || main === undefined || basename(main.real) !== '.git') {
     return undefined;
   }
   const around = dirname(main.real);
-  return isInside(around, git) ? around : undefined;
+  return isPathInside({ path: git, folder: around }) ? around : undefined;
 };
 
 const LONGEST_POINTER = 8_192;
 
 const firstLine = async (path: string, disk: MemoryDisk): Promise<string> => {
-  const place = await disk.look(path);
+  const place = await disk.resolve(path);
   if (place?.kind !== 'file') return '';
   const bytes = await disk.read(place.real, LONGEST_POINTER);
   return typeof bytes === 'string' ? '' : (decodeText(bytes).split('\n', 1)[0] ?? '').trim();

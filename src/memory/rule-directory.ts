@@ -1,6 +1,6 @@
 /** The files of a directory of rules and of the directories in it, whatever order the disk gives. */
 import { join } from 'node:path';
-import type { MemoryDisk, MemoryPlace } from '../protocol/tools/memory.js';
+import type { MemoryDisk, ResolvedMemoryPath } from '../protocol/tools/memory.js';
 import { DEEPEST_RULES, MOST_ENTRIES, MOST_RULE_DIRECTORIES } from './bounds.js';
 import { type Notices, named } from './notices.js';
 
@@ -8,7 +8,7 @@ export interface RuleSearch {
   readonly disk: MemoryDisk;
   readonly notices: Notices;
   /** Whether what a link leads to may be listed; says itself why not. */
-  mayEnter(path: string, place: MemoryPlace): boolean;
+  mayEnter(path: string, place: ResolvedMemoryPath): boolean;
 }
 
 /** Sorted by code units, never by the words of some country. A directory is entered once. */
@@ -24,7 +24,7 @@ export const findRules = async (start: string, search: RuleSearch): Promise<read
       notices.say(`${named(start)} has too many directories; only some are searched for rules.`);
       break;
     }
-    const place = await disk.look(path);
+    const place = await disk.resolve(path);
     if (place?.kind !== 'directory' || entered.has(place.real)) continue;
     entered.add(place.real);
     if (depth > DEEPEST_RULES) {

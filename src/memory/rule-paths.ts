@@ -2,7 +2,7 @@
  * Patterns of rules, in the manner of .gitignore, with `{a,b}` besides. A repository that we do not
  * know brings both the patterns and the names, and together they must not take long.
  */
-import { compileGlob, type Effort, type Glob } from '../lib/glob.js';
+import { compileGlob, type Glob, type GlobEffort } from '../lib/paths/glob.js';
 import { LONGEST_PATTERN, MOST_PATTERNS } from './bounds.js';
 
 export interface RuleMatcher {
@@ -10,7 +10,7 @@ export interface RuleMatcher {
    * Takes a path below the rule's base, with `/` between names. True also when it takes too much to
    * tell: an instruction that is read too often is better than one that is lost.
    */
-  matches(below: string, effort: Effort): boolean;
+  matches(below: string, effort: GlobEffort): boolean;
 }
 
 export type RulePatterns =
@@ -52,7 +52,11 @@ interface Pattern {
 }
 
 /** As in git: what a directory is holds for all that is below it, and the last word counts. */
-const isAbout = (patterns: readonly Pattern[], names: readonly string[], effort: Effort): boolean =>
+const isAbout = (
+  patterns: readonly Pattern[],
+  names: readonly string[],
+  effort: GlobEffort,
+): boolean =>
   names.some((_, index) => {
     const isFile = index === names.length - 1;
     const last = patterns.findLast(({ directoriesOnly, glob }) => {

@@ -1,27 +1,27 @@
 /**
- * Puts the blocks of a message together from raw stream events, exactly as they were received.
- * Nothing is repaired: a tool input that is not JSON goes back as `{}` and is reported as it was.
+ * Assembles the blocks of a message from raw stream events, exactly as received.
+ * Malformed tool input is not repaired: the block holds `{}`, and the call quotes the raw text.
  */
 import {
   CACHE_DIAGNOSES,
   type CacheDiagnosis,
   ModelFailure,
   type StreamEvent,
-} from '../protocol/model/model.js';
+} from '../protocol/model/model-port.js';
 import { NO_USAGE, type Usage } from '../protocol/model/usage.js';
-import type { EndedBlock, WireBlock } from '../protocol/model/wire.js';
+import type { EndedBlock, WireBlock } from '../protocol/model/wire-block.js';
 
 type Fields = Record<string, unknown>;
 
 interface OpenBlock {
   readonly start: WireBlock;
-  /** Pieces of each growing field, joined once at the end. */
+  /** Pieces of each streamed field, joined once at the end of the block. */
   readonly pieces: Map<string, string[]>;
   readonly citations: unknown[];
 }
 
-/** Which field of the block each kind of delta makes longer. */
-const GROWS: Readonly<Record<string, { field: string; from: string }>> = {
+/** Block field that each kind of delta extends, and the delta field that holds the piece. */
+const DELTA_FIELDS: Readonly<Record<string, { field: string; from: string }>> = {
   text_delta: { field: 'text', from: 'text' },
   thinking_delta: { field: 'thinking', from: 'thinking' },
   signature_delta: { field: 'signature', from: 'signature' },
@@ -29,10 +29,10 @@ const GROWS: Readonly<Record<string, { field: string; from: string }>> = {
   compaction_delta: { field: 'content', from: 'content' },
 };
 
-/** No model writes this much in one message; a broken or hostile server may. */
-const MAX_LENGTH = 32 * 1024 * 1024;
+/** Maximum characters of a message. Only a broken or hostile server sends more. */
+const MAX_MESSAGE_LENGTH = 32 * 1024 * 1024;
 const MAX_BLOCKS = 10_000;
-const TOO_MUCH =
+const MESSAGE_TOO_LONG =
   'The model sent a message of more than 32 MiB, which no model does; check the server.';
 
 export class BlockAssembler {
@@ -41,22 +41,25 @@ export class BlockAssembler {
   stopReason: string | null = null;
   usage: Usage = NO_USAGE;
   diagnosis: CacheDiagnosis | null = null;
-  /** The message has ended as it should. */
+  /** True after `message_stop` with no block open. */
   complete = false;
   private readonly open = new Map<number, OpenBlock>();
   private length = 0;
   private blocks = 0;
 
-  /** Returns the block that this event completed, if it did. */
+  /**
+   * Returns the block that this event completed, otherwise undefined. Throws a ModelFailure of kind `rejected` if
+   * the message exceeds its limits.
+   */
   take(event: StreamEvent): EndedBlock | undefined {
     switch (event.type) {
       case 'content_block_delta':
-        this.grow(Number(event.index), event.delta as Fields);
+        this.append(Number(event.index), event.delta as Fields);
         return undefined;
       case 'content_block_start': {
         const start = event.content_block as WireBlock;
         this.blocks += 1;
-        if (this.blocks > MAX_BLOCKS) throw new ModelFailure('rejected', TOO_MUCH);
+        if (this.blocks > MAX_BLOCKS) throw new ModelFailure('rejected', MESSAGE_TOO_LONG);
         this.open.set(Number(event.index), { start, pieces: new Map(), citations: [] });
         return undefined;
       }
@@ -75,7 +78,7 @@ export class BlockAssembler {
         this.count(event.usage as Fields | undefined);
         return undefined;
       case 'message_stop':
-        // A block that is still open would be lost without a word.
+        // With a block still open the message is incomplete, because the block would be lost silently.
         this.complete = this.open.size === 0;
         return undefined;
       default:
@@ -83,7 +86,7 @@ export class BlockAssembler {
     }
   }
 
-  /** The text that was being written when the stream was cut. */
+  /** Returns the text block that was open when the stream was cut, or null if it was blank. */
   unfinishedText(): WireBlock | null {
     for (const { start, pieces } of this.open.values()) {
       if (start.type !== 'text') continue;
@@ -93,20 +96,20 @@ export class BlockAssembler {
     return null;
   }
 
-  private grow(index: number, delta: Fields): void {
+  private append(index: number, delta: Fields): void {
     const block = this.open.get(index);
     if (block === undefined) return;
     if (delta.type === 'citations_delta') {
-      this.lengthen(JSON.stringify(delta.citation)?.length ?? 0);
+      this.addLength(JSON.stringify(delta.citation)?.length ?? 0);
       block.citations.push(delta.citation);
       return;
     }
-    const growth = GROWS[String(delta.type)];
-    if (growth === undefined) return;
-    const piece = asText(delta[growth.from]) ?? '';
-    this.lengthen(piece.length);
-    const pieces = block.pieces.get(growth.field);
-    if (pieces === undefined) block.pieces.set(growth.field, [piece]);
+    const target = DELTA_FIELDS[String(delta.type)];
+    if (target === undefined) return;
+    const piece = asText(delta[target.from]) ?? '';
+    this.addLength(piece.length);
+    const pieces = block.pieces.get(target.field);
+    if (pieces === undefined) block.pieces.set(target.field, [piece]);
     else pieces.push(piece);
   }
 
@@ -122,10 +125,10 @@ export class BlockAssembler {
     if (citations.length > 0) fields.citations = citations;
     const input = readInput(start, pieces.get('input'));
     if (input !== undefined) fields.input = input.value;
-    // The API refuses text blocks without text when they come back.
+    // A blank text block is dropped, because the API rejects it in the next request.
     if (start.type === 'text' && (asText(fields.text) ?? '').trim() === '') return undefined;
     const ended = { type: start.type, raw: wellFormed(fields) };
-    if (pieces.size === 0) this.lengthen(ended.raw.length);
+    if (pieces.size === 0) this.addLength(ended.raw.length);
     if (start.type !== 'tool_use') return ended;
     const call = { id: String(start.id), tool: String(start.name), input: fields.input };
     return input?.malformed === undefined
@@ -133,12 +136,12 @@ export class BlockAssembler {
       : { call: { ...call, malformed: input.malformed }, ...ended };
   }
 
-  private lengthen(by: number): void {
+  private addLength(by: number): void {
     this.length += by;
-    if (this.length > MAX_LENGTH) throw new ModelFailure('rejected', TOO_MUCH);
+    if (this.length > MAX_MESSAGE_LENGTH) throw new ModelFailure('rejected', MESSAGE_TOO_LONG);
   }
 
-  /** Counts in a stream are cumulative: later ones replace earlier ones. */
+  /** Replaces earlier counts, because counts in a stream are cumulative. */
   private count(usage: Fields | undefined): void {
     if (usage === undefined || usage === null) return;
     const written = usage.cache_creation as Fields | null | undefined;
@@ -159,17 +162,20 @@ export class BlockAssembler {
   }
 }
 
-/** Half a surrogate pair is no text: servers refuse the whole request that has one. */
+/** Serialises the fields without lone surrogates, because servers reject a request that contains them. */
 const wellFormed = (fields: Fields): string => {
   const raw = JSON.stringify(fields);
-  return /\\ud[89a-f]/.test(raw) ? JSON.stringify(mended(fields)) : raw;
+  return /\\ud[89a-f]/.test(raw) ? JSON.stringify(withoutLoneSurrogates(fields)) : raw;
 };
 
-const mended = (value: unknown): unknown => {
+const withoutLoneSurrogates = (value: unknown): unknown => {
   if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(mended);
+  if (Array.isArray(value)) return value.map(withoutLoneSurrogates);
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, inner]) => [key.toWellFormed(), mended(inner)]);
+  const entries = Object.entries(value).map(([key, inner]) => [
+    key.toWellFormed(),
+    withoutLoneSurrogates(inner),
+  ]);
   return Object.fromEntries(entries);
 };
 
@@ -184,12 +190,12 @@ const readInput = (
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { value };
   } catch {
-    // Reported below, in the model's own words.
+    // Reported below with the raw text.
   }
   return { value: {}, malformed: text };
 };
 
-/** Null while the server is still comparing, and for anything that is no reason we know. */
+/** Returns null while the server is still comparing, and for an unknown reason. */
 const diagnosisIn = (diagnostics: unknown): CacheDiagnosis | null => {
   const reason = (diagnostics as Fields | null | undefined)?.cache_miss_reason;
   const type = (reason as Fields | null | undefined)?.type;
@@ -197,9 +203,13 @@ const diagnosisIn = (diagnostics: unknown): CacheDiagnosis | null => {
 };
 
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-/** What is longer is no name, and would be kept with every answer. */
+
+/** Maximum characters of a message id or a model name, both of which are stored with every answer. */
+const MAX_NAME_LENGTH = 256;
+
 const asName = (value: unknown): string | null =>
-  typeof value === 'string' && value.length <= 256 ? value : null;
-/** No more than can be added up. */
+  typeof value === 'string' && value.length <= MAX_NAME_LENGTH ? value : null;
+
+/** Returns undefined unless the value is a safe integer, because counts are added up. */
 const asCount = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;

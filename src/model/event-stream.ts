@@ -1,17 +1,17 @@
 /**
- * The answer of the Messages API as it is spoken: server-sent events, each with one JSON value. A chunk
- * may end anywhere, also inside a letter; lines are only made of bytes that have come in whole.
+ * Event stream parser of the Messages API: server-sent events, each with a JSON value.
+ * A chunk may end inside a character, so only complete lines are decoded.
  */
 import type { Readable } from 'node:stream';
-import { ModelFailure, type StreamEvent } from '../protocol/model/model.js';
+import { ModelFailure, type StreamEvent } from '../protocol/model/model-port.js';
 
-export interface EventSink {
+interface EventSink {
   take(event: StreamEvent): void;
-  /** The server says that it has failed; returns what its reader is to fail with. */
+  /** Receives the data of an `error` event. Returns the error that `readEvents` rejects with. */
   failed(data: string): Error;
 }
 
-/** Resolves when the answer has ended; what the sink throws breaks it off. */
+/** Resolves at the end of the response. Destroys the response and rejects if the sink throws. */
 export const readEvents = (response: Readable, sink: EventSink): Promise<void> =>
   new Promise((resolve, reject) => {
     const events = new EventStream(sink);
@@ -32,19 +32,19 @@ export const readEvents = (response: Readable, sink: EventSink): Promise<void> =
     });
   });
 
-/** The longest answer in the smallest pieces stays far below; an endless one ends here. */
-const MAX_BYTES = 256 * 1024 * 1024;
-const TOO_MUCH = 'The server sent more than 256 MiB for one message, which no model does.';
+/** Maximum bytes of a response. The longest real answer in the smallest chunks stays far below. */
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+const RESPONSE_TOO_LONG = 'The server sent more than 256 MiB for one message, which no model does.';
 const NEWLINE = 10;
-/** Only a stream of bare carriage returns says anything in a line that nobody has ended. */
+/** Ends the last line. Needed if lines end with bare carriage returns. */
 const LAST_LINE_END = Buffer.from('\n');
 const BYTE_ORDER_MARK = '\uFEFF';
 
 export class EventStream {
   private readonly sink: EventSink;
-  private left = MAX_BYTES;
-  /** The beginning of a line whose end has not come yet. */
-  private begun: Buffer[] = [];
+  private remainingBytes = MAX_RESPONSE_BYTES;
+  /** Chunks of the line that is not complete yet. */
+  private partialLine: Buffer[] = [];
   private name: string | null = null;
   private data: string | null = null;
 
@@ -53,16 +53,17 @@ export class EventStream {
   }
 
   push(chunk: Buffer): void {
-    this.left -= chunk.length;
-    if (this.left < 0) throw new ModelFailure('rejected', TOO_MUCH);
+    this.remainingBytes -= chunk.length;
+    if (this.remainingBytes < 0) throw new ModelFailure('rejected', RESPONSE_TOO_LONG);
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     if (end === 0) {
-      this.begun.push(chunk);
+      this.partialLine.push(chunk);
       return;
     }
     const whole = end === chunk.length ? chunk : chunk.subarray(0, end);
-    const text = this.begun.length === 0 ? whole : Buffer.concat([...this.begun, whole]);
-    this.begun = end === chunk.length ? [] : [chunk.subarray(end)];
+    const text =
+      this.partialLine.length === 0 ? whole : Buffer.concat([...this.partialLine, whole]);
+    this.partialLine = end === chunk.length ? [] : [chunk.subarray(end)];
     this.takeLines(text.toString());
   }
 
@@ -90,6 +91,6 @@ export class EventStream {
   }
 }
 
-/** One blank after the colon is not part of the value. */
+/** Returns the field value without the single space that may follow the colon. */
 const valueIn = (text: string, from: number, to: number): string =>
   text.slice(text[from] === ' ' ? from + 1 : from, to);

@@ -1,28 +1,27 @@
 /**
- * One for all agents of a process: bounds the requests in flight, and when one of them meets a rate
- * limit, holds all new ones back until it has passed.
+ * Governor shared by all agents of a process. Limits the requests in flight, and delays all new
+ * requests while a rate limit applies.
  */
-
-import { FifoQueue } from '../lib/fifo-queue.js';
+import { FifoQueue } from '../lib/async/fifo-queue.js';
 import type { Clock } from '../protocol/clock.js';
-import { UsageError } from '../protocol/errors.js';
 import type { Governor } from '../protocol/model/governor.js';
+import { UsageError } from '../protocol/skein-error.js';
 
-const NO_PLACE = 'No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.';
+const NO_SLOTS = 'No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.';
 
-/** Throws a UsageError when there is no place at all. */
+/** Throws UsageError if `maxConcurrent` is below 1. */
 export const governor = (clock: Clock, maxConcurrent: number): Governor => {
-  if (maxConcurrent < 1) throw new UsageError(NO_PLACE);
-  const line = new FifoQueue();
+  if (maxConcurrent < 1) throw new UsageError(NO_SLOTS);
+  const queue = new FifoQueue();
   let inFlight = 0;
   let heldUntil = 0;
   let wake: (() => void) | undefined;
-  const leave = () => {
+  const freeSlot = () => {
     inFlight -= 1;
     admitAll();
   };
   const admitAll = () => {
-    if (line.isEmpty) return;
+    if (queue.isEmpty) return;
     if (clock.now() < heldUntil) {
       wake ??= clock.wakeAt(heldUntil, () => {
         wake = undefined;
@@ -30,37 +29,37 @@ export const governor = (clock: Clock, maxConcurrent: number): Governor => {
       });
       return;
     }
-    while (inFlight < maxConcurrent && !line.isEmpty) {
+    while (inFlight < maxConcurrent && !queue.isEmpty) {
       inFlight += 1;
-      line.callFirst();
+      queue.callNext();
     }
   };
   return {
     enter(signal, waits) {
       if (signal.aborted) return Promise.reject(signal.reason);
-      let left = false;
-      const giveBack = () => {
-        if (left) return;
-        left = true;
-        leave();
+      let isReleased = false;
+      const release = () => {
+        if (isReleased) return;
+        isReleased = true;
+        freeSlot();
       };
       const isHeld = heldUntil > 0 && clock.now() < heldUntil;
-      // Most need not wait, and those leave nothing behind at the signal.
-      if (!isHeld && inFlight < maxConcurrent && line.isEmpty) {
+      // Fast path: a request that need not wait adds no listener to the signal.
+      if (!isHeld && inFlight < maxConcurrent && queue.isEmpty) {
         inFlight += 1;
-        return Promise.resolve(giveBack);
+        return Promise.resolve(release);
       }
       return new Promise((resolve, reject) => {
         waits?.(isHeld ? 'rate-limit' : 'requests');
-        const giveUp = () => {
-          line.leave(waiter);
+        const abandon = () => {
+          queue.remove(waiter);
           reject(signal.reason);
         };
-        const waiter = line.join(() => {
-          signal.removeEventListener('abort', giveUp);
-          resolve(giveBack);
+        const waiter = queue.add(() => {
+          signal.removeEventListener('abort', abandon);
+          resolve(release);
         });
-        signal.addEventListener('abort', giveUp, { once: true });
+        signal.addEventListener('abort', abandon, { once: true });
         admitAll();
       });
     },

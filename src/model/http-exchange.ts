@@ -1,25 +1,28 @@
 /**
- * Requests over node:http with connections kept alive. What can be known beforehand is prepared once
- * per destination, and an answer is the socket's own stream, not a copy of it.
+ * HTTP exchange over node:http with keep-alive connections. Options and headers are prepared once
+ * per destination, and a response is the socket's own stream, not a copy.
  */
 import http from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import { type ProxyEnvironment, proxyFor } from '../lib/proxy.js';
+import { type ProxyEnvironment, proxyFor } from '../lib/proxy-for.js';
 import type { StallWatch } from './stall-watch.js';
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly env: ProxyEnvironment;
   readonly stallWatch: StallWatch;
 }
 
-export interface Destination {
+interface Destination {
   readonly url: URL;
   readonly method: 'GET' | 'POST';
   readonly headers: Iterable<readonly [name: string, value: string]>;
 }
 
-/** Rejects with what the network said; whatever status the server answers with is an answer. */
+/**
+ * Sends the body and resolves with the response, also for an HTTP error. Rejects with the network error, or
+ * with an AbortError.
+ */
 export type Send = (
   body: readonly Uint8Array[],
   signal: AbortSignal,
@@ -36,15 +39,15 @@ export const httpExchange = ({ env, stallWatch }: ExchangeOptions) => {
     return tunnel;
   };
   return (destination: Destination): Send => {
-    const way = { ...wayTo(destination), stallWatch };
+    const template = { ...requestTemplate(destination), stallWatch };
     return async (body, signal) => {
       const agent = await agentFor(destination.url);
       try {
-        return await exchange(way, agent, body, signal);
+        return await exchange(template, agent, body, signal);
       } catch (error) {
-        // The server closed an idle connection just as we took it: nothing has been read or done.
+        // The server closed the idle connection before it read the request, so one retry is safe.
         if (!(error instanceof StaleConnection)) throw error;
-        return exchange(way, agent, body, signal);
+        return exchange(template, agent, body, signal);
       }
     };
   };
@@ -52,38 +55,39 @@ export const httpExchange = ({ env, stallWatch }: ExchangeOptions) => {
 
 class StaleConnection extends Error {}
 
-/** A wave of agents keeps all its connections between two turns: new ones cost far more. */
-const KEPT = {
+/** Keeps every idle connection, because the agents of a swarm use them all again in their next turn. */
+const KEEP_ALIVE_OPTIONS = {
   keepAlive: true,
   scheduling: 'lifo',
   maxFreeSockets: Number.POSITIVE_INFINITY,
 } as const;
 
-const keptAlive = (transport: typeof http | typeof https) => new transport.Agent(KEPT);
+const keptAlive = (transport: typeof http | typeof https) =>
+  new transport.Agent(KEEP_ALIVE_OPTIONS);
 
 const openTunnel = async (proxy: string): Promise<http.Agent> => {
   const { HttpsProxyAgent } = await import('https-proxy-agent');
-  return new HttpsProxyAgent(proxy, KEPT);
+  return new HttpsProxyAgent(proxy, KEEP_ALIVE_OPTIONS);
 };
 
-/** A destination in the words of node:http, which takes headers that are a list as they are. */
-const wayTo = ({ url, method, headers }: Destination) => {
+/** Converts a destination to options of node:http, which sends headers given as a list unchanged. */
+const requestTemplate = ({ url, method, headers }: Destination) => {
   const { protocol, hostname, port, path } = urlToHttpOptions(url);
   return {
     transport: protocol === 'https:' ? https : http,
     address: { protocol, hostname, port, path, method },
-    headers: [...headers, ...PLAIN].flat(),
+    headers: [...headers, ...UNCOMPRESSED].flat(),
     host: ['Host', url.host],
   };
 };
 
-/** Nothing here unpacks a compressed stream. */
-const PLAIN = [['accept-encoding', 'identity']] as const;
+/** Asks for an uncompressed response, because the stream parser does not decompress. */
+const UNCOMPRESSED = [['accept-encoding', 'identity']] as const;
 
-type Way = ReturnType<typeof wayTo> & { readonly stallWatch: StallWatch };
+type RequestTemplate = ReturnType<typeof requestTemplate> & { readonly stallWatch: StallWatch };
 
 const exchange = (
-  { transport, address, headers, host, stallWatch }: Way,
+  { transport, address, headers, host, stallWatch }: RequestTemplate,
   agent: http.Agent,
   body: readonly Uint8Array[],
   signal: AbortSignal,
@@ -95,10 +99,10 @@ const exchange = (
     let answer: http.IncomingMessage | undefined;
     const release = stallWatch.watch({
       progress: () => request.socket?.bytesRead ?? 0,
-      // An answer that has begun must fail with this error: its reader hears of no other.
-      stalled: (error) => breakOff(answer ?? request, error),
+      // Once a response has started, only the response stream passes errors on to its reader.
+      onStall: (error) => destroyWith(answer ?? request, error),
     });
-    const abort = () => breakOff(request, abortError());
+    const abort = () => destroyWith(request, abortError());
     const settle = () => {
       release();
       signal.removeEventListener('abort', abort);
@@ -119,29 +123,32 @@ const exchange = (
   });
 
 /**
- * Requests leave at the end of a turn of the event loop. Those of many agents that were answered in it leave
- * together then, and a server that slept is woken once for all of them instead of once for each.
+ * Sends a request at the end of an event-loop turn. Requests of many agents then leave together, which wakes
+ * an idle server once instead of once per request.
  */
 const dispatch = (request: http.ClientRequest, body: readonly Uint8Array[]) => {
-  // One write of all is faster than one for each piece, and nothing keeps the copy.
+  // A single write of the whole body is faster than a write per piece.
   if (!request.destroyed) request.end(Buffer.concat(body));
 };
 
-/** An answer that has ended meanwhile gives its connection away, and nobody hears its errors. */
-const breakOff = (one: http.ClientRequest | http.IncomingMessage, error: Error) => {
-  one.socket?.on('error', () => undefined);
-  one.destroy(error);
+/**
+ * Destroys a request or a response with the error. A response that has ended meanwhile has already released its
+ * socket, so errors of the socket are ignored.
+ */
+const destroyWith = (target: http.ClientRequest | http.IncomingMessage, error: Error) => {
+  target.socket?.on('error', () => undefined);
+  target.destroy(error);
 };
 
 const abortError = () => new DOMException('The request was aborted.', 'AbortError');
 
-/** Of an error page nobody needs more. */
-const MAX_PAGE = 64 * 1024;
+/** Maximum bytes read of an error page; the last chunk may exceed it. */
+const MAX_PAGE_BYTES = 64 * 1024;
 
-/** The beginning of an answer that is not a stream. */
-export const pageOf = async (response: http.IncomingMessage): Promise<string> => {
+/** Reads the beginning of a response that is not an event stream. */
+export const readErrorPage = async (response: http.IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
-  let left = MAX_PAGE;
+  let left = MAX_PAGE_BYTES;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     left -= chunk.length;

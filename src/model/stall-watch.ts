@@ -1,6 +1,6 @@
-/** Notices responses that have gone silent: one coarse timer for the whole process. */
+/** Stall watch: detects silent responses with a single coarse timer for all exchanges. */
 import type { Clock } from '../protocol/clock.js';
-import { SkeinError } from '../protocol/errors.js';
+import { SkeinError } from '../protocol/skein-error.js';
 
 export class StalledError extends SkeinError {
   readonly code = 'stalled';
@@ -9,45 +9,45 @@ export class StalledError extends SkeinError {
   }
 }
 
-export interface Watched {
-  /** Any number that grows while the exchange is alive: bytes received, for one. */
+interface WatchedExchange {
+  /** Number that grows while the exchange is alive, such as bytes received. */
   progress(): number;
-  stalled(error: StalledError): void;
+  onStall(error: StalledError): void;
 }
 
 export interface StallWatch {
-  /** The returned function ends the watch. */
-  watch(exchange: Watched): () => void;
+  /** Starts watching. Returns a function that stops the watch. */
+  watch(exchange: WatchedExchange): () => void;
 }
 
-/** Looks four times per limit, so a silence is noticed at most a quarter late. */
-const LOOKS_PER_LIMIT = 4;
+/** Checks per limit. A stall is detected at most a quarter of the limit late. */
+const CHECKS_PER_LIMIT = 4;
 
 export const stallWatch = (clock: Clock, limitMs: number): StallWatch => {
-  const open = new Map<Watched, { progress: number; since: number }>();
-  let forget: (() => void) | undefined;
-  const look = () => {
+  const open = new Map<WatchedExchange, { progress: number; since: number }>();
+  let cancelTimer: (() => void) | undefined;
+  const check = () => {
     const now = clock.now();
     for (const [exchange, seen] of open) {
       const progress = exchange.progress();
       if (progress !== seen.progress) open.set(exchange, { progress, since: now });
       else if (now - seen.since >= limitMs) {
         open.delete(exchange);
-        exchange.stalled(new StalledError(limitMs));
+        exchange.onStall(new StalledError(limitMs));
       }
     }
-    forget = open.size > 0 ? sleep() : undefined;
+    cancelTimer = open.size > 0 ? startTimer() : undefined;
   };
-  const sleep = () => clock.wakeAt(clock.now() + Math.ceil(limitMs / LOOKS_PER_LIMIT), look);
+  const startTimer = () => clock.wakeAt(clock.now() + Math.ceil(limitMs / CHECKS_PER_LIMIT), check);
   return {
     watch(exchange) {
       open.set(exchange, { progress: exchange.progress(), since: clock.now() });
-      forget ??= sleep();
+      cancelTimer ??= startTimer();
       return () => {
         open.delete(exchange);
         if (open.size > 0) return;
-        forget?.();
-        forget = undefined;
+        cancelTimer?.();
+        cancelTimer = undefined;
       };
     },
   };

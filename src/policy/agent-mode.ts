@@ -1,7 +1,7 @@
-/** In which permission mode a sub-agent works, by what its definition and its parent say. */
-import type { AgentMode, PermissionMode } from '../protocol/permission/permission.js';
+/** Permission mode of a sub-agent, from its definition and the mode of its parent. */
+import type { AgentMode, PermissionMode } from '../protocol/permission/permission-mode.js';
 
-/** From the one that allows least. A mode whose questions go up allows by itself what `default` does. */
+/** `bubble` forwards questions to the parent, and allows without a question the same calls as `default`. */
 const STRICTEST_FIRST: readonly AgentMode[] = [
   'plan',
   'dontAsk',
@@ -11,8 +11,8 @@ const STRICTEST_FIRST: readonly AgentMode[] = [
   'bypassPermissions',
 ];
 
-/** A definition may ask for less than its parent may do, never for more. */
-export const modeFor = <Mode extends AgentMode>(
+/** Returns the stricter of the two modes: a definition can tighten the mode of the parent, never loosen it. */
+export const agentMode = <Mode extends AgentMode>(
   wanted: PermissionMode | undefined,
   parent: Mode,
 ): Mode | PermissionMode => {

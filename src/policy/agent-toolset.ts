@@ -1,6 +1,8 @@
 /**
- * The parts of tools that the definition of an agent gives or denies it, in the words of rules. All
- * agents are shown the same tools, so that they share a prompt; what one may not use is denied.
+ * The tools that an agent's definition allows, and the rules that limit them.
+ *
+ * All agents have the same tools in their prompts, so that they share one prompt cache. A call of a tool that
+ * the definition does not allow is denied.
  */
 import {
   type AgentDefinition,
@@ -8,61 +10,70 @@ import {
   namesTool,
   type OfferedTool,
 } from '../protocol/agent/agent-definition.js';
-import type { PermissionRequest, PermissionRule } from '../protocol/permission/permission.js';
+import type { PermissionRule } from '../protocol/permission/permission-rule.js';
+import type { PermissionRequest } from '../protocol/permission/ruling.js';
 import type { AnalysedCall } from './analysed-call.js';
-import type { PathWorld } from './paths/path-policy.js';
-import { type Folders, policyFacts, type Toolset } from './policy-facts.js';
-import { type Because, nameCall } from './reasons.js';
-import { compileRules } from './rules/rule-matcher.js';
+import type { PathEnvironment } from './paths/resolved-paths.js';
+import { type PolicyFolders, policyFacts, type Toolset } from './policy-facts.js';
+import { compileRules } from './rules/compile-rules.js';
+import { describeCall, type RulingReason } from './ruling-reason.js';
 
-type Gifts = Pick<AgentDefinition, 'name' | 'tools' | 'disallowedTools' | 'limits' | 'denials'>;
+type ToolFields = Pick<
+  AgentDefinition,
+  'name' | 'tools' | 'disallowedTools' | 'limits' | 'denials'
+>;
 
-/** What a sub-agent of this definition has of the tools that it is shown. */
-export const toolsetOf = (definition: Gifts, shown: readonly OfferedTool[]): Toolset => {
+/** Returns the tools that a sub-agent with this definition may use, out of the tools in its prompt. */
+export const agentToolset = (definition: ToolFields, shown: readonly OfferedTool[]): Toolset => {
   const { name: owner, limits, denials } = definition;
-  const given = shown.filter((tool) => givesTool(definition, tool));
-  const names = new Set(given.map((tool) => tool.name));
+  const allowed = shown.filter((tool) => givesTool(definition, tool));
+  const names = new Set(allowed.map((tool) => tool.name));
   return { owner, names, limits, denials };
 };
 
-/** Why an agent may not make a call, or undefined when its definition does not mind. */
-export type BoundsCheck = (call: AnalysedCall) => Because | undefined;
+/** Returns why the definition denies the call. Returns undefined if it does not. */
+type ToolsetCheck = (call: AnalysedCall) => RulingReason | undefined;
 
-/** Paths in its rules begin at the workspace, wherever the definition stands. */
-export const boundsCheck = (
+/** Compiles the rules of a toolset. Relative paths in them start at the workspace, not at the definition file. */
+export const toolsetCheck = (
   tools: Toolset | undefined,
-  folders: Folders,
-  world: PathWorld,
-): BoundsCheck => {
+  folders: PolicyFolders,
+  environment: PathEnvironment,
+): ToolsetCheck => {
   const { owner, limits = [], denials = [] } = tools ?? { owner: '' };
   if (limits.length + denials.length === 0) return () => undefined;
-  const book = compileRules(rulesOf({ limits, denials }), folders.roots[0] ?? '/', world);
-  const facts = policyFacts('default', false, book, folders, world);
+  const rules = compileRules(
+    toolsetRules({ limits, denials }),
+    folders.roots[0] ?? '/',
+    environment,
+  );
+  const facts = policyFacts('default', false, rules, folders, environment);
   const isLimited = ({ tool }: PermissionRequest) =>
     limits.some((text) => namesTool(text.slice(0, text.indexOf('(')).trim(), tool));
   return (call) => {
     const { request } = call;
     const denied = facts.firstMatch('deny', call);
     if (denied !== undefined) {
-      return { reason: `The ${owner} may not do what ${denied.text} names.`, instead: INSTEAD };
+      const reason = `The definition of the agent ${owner} denies ${denied.text}.`;
+      return { reason, instead: INSTEAD };
     }
     if (!isLimited(request) || facts.firstMatch('allow', call) !== undefined) return undefined;
     const only = limits.join(', ');
     return {
-      reason: `The ${owner} has ${request.tool} only for ${only}, not for ${nameCall(request)}.`,
+      reason: `The definition of the agent ${owner} allows ${request.tool} only for ${only}, not for ${describeCall(request)}.`,
       instead: INSTEAD,
     };
   };
 };
 
 const INSTEAD =
-  'Only its definition could change that; say in the report what is left for somebody who may.';
+  'Only another definition would allow it; list in the report the work that is left for other agents.';
 
-/** The rules that a definition is written in, for whoever looks for mistakes in them. */
-export const rulesOf = ({
+/** Returns the rules of a definition, also to check them for mistakes. */
+export const toolsetRules = ({
   denials,
   limits,
-}: Pick<Gifts, 'denials' | 'limits'>): readonly PermissionRule[] => [
+}: Pick<ToolFields, 'denials' | 'limits'>): readonly PermissionRule[] => [
   ...denials.map((text) => ({ behavior: 'deny', text, source: 'command' }) as const),
   ...limits.map((text) => ({ behavior: 'allow', text, source: 'command' }) as const),
 ];

@@ -1,119 +1,118 @@
 /**
- * One call as the pipeline judges it: the request, and the places on disk that it touches.
+ * A call with the paths that it touches, as the pipeline judges it.
  *
- * A file tool touches one place. A shell command touches what it is redirected to, for certain, and
- * whatever its words may name: that is a guess, used only to refuse what is forbidden and to be slow
- * with what is free.
+ * A file tool touches one path. A shell command certainly touches its redirection targets, and possibly any
+ * path that its words name. The possible paths are a guess: they can make a ruling stricter, never looser.
  */
-import type { HookOpinion, PermissionRequest } from '../protocol/permission/permission.js';
+import type { HookOpinion, PermissionRequest } from '../protocol/permission/ruling.js';
 import type { SafetyFinding } from '../protocol/tools/tool.js';
-import { placesOfTarget, placesOfWord } from './paths/path-policy.js';
-import { isMcpTool } from './rules/rule-grammar.js';
-import { sensitiveGlobMatches } from './shell/judgement/glob-candidates.js';
+import { targetPaths, wordPaths } from './paths/resolved-paths.js';
+import { runsCommand, touchesFile } from './rules/rule-subject.js';
+import {
+  isReadOnlyCommand,
+  isReadOnlyPart,
+  isSink,
+  wordsRead,
+} from './shell/judgement/is-read-only-command.js';
+import { sensitiveGlobMatches } from './shell/judgement/sensitive-glob-matches.js';
 import { shellFinding } from './shell/judgement/shell-finding.js';
-import { isReadOnly, isReadOnlyPart, isSink, readsFrom } from './shell/judgement/shell-readonly.js';
-import { isMove } from './shell/shell-cwd.js';
-import type { ShellPart, ShellReading, ShellWorld } from './shell/shell-part.js';
-import { readShell } from './shell/shell-reading.js';
-import { type ShellWord, UNKNOWN } from './shell/shell-words.js';
+import { readShell } from './shell/read-shell.js';
+import { changesDir } from './shell/shell-cwd.js';
+import type { ShellEnvironment, ShellPart, ShellReading } from './shell/shell-part.js';
+import { type ShellWord, UNKNOWN } from './shell/shell-word.js';
 
 export interface AnalysedCall {
-  /** Of a command line it says `readOnly` when that is proven. */
+  /** For a command line, `readOnly` is true only if the analysis proves it. */
   readonly request: PermissionRequest;
-  /** The tool's own safety check, or that of the shell. */
+  /** The graver of the tool's own finding and the shell analysis. */
   readonly finding?: SafetyFinding | undefined;
-  /** What PreToolUse hooks said. */
+  /** Merged decision of the PreToolUse hooks. */
   readonly hook?: HookOpinion | undefined;
-  /** What is touched for certain: the path as written and, when it differs, where it leads. */
-  readonly places: readonly string[];
-  /** The same for each word of a shell command that may be a path. */
-  readonly named: readonly (readonly string[])[];
-  /** The command leaves the agent in another directory, so it is not to be repeated. */
-  readonly moves?: boolean;
-  /** The parts of a shell command. */
+  /** Paths that are certainly touched: as written and, if different, with links followed. */
+  readonly paths: readonly string[];
+  /** Paths that a shell command may touch: the same pair for each word that may be a path. */
+  readonly namedPaths: readonly (readonly string[])[];
+  /** True if the command changes the working directory, so that a second run could differ. */
+  readonly changesDirectory?: boolean;
   readonly command?: readonly AnalysedCommand[] | undefined;
 }
 
-/** One program of a command line. */
+/** One program of a command line, with the paths that it reads and is redirected to. */
 export interface AnalysedCommand {
   readonly part: ShellPart;
-  /** The places it reads, when it is proven to do nothing else; undefined when it is not. */
-  readonly reads: readonly string[] | undefined;
-  /** Where its redirections lead; a place that is not known is undefined. */
+  /** Paths that the program reads. Undefined unless it is proven that the program only reads. */
+  readonly readPaths: readonly string[] | undefined;
+  /** Targets of its redirections. `paths` is undefined if the target is unknown. */
   readonly redirects: readonly {
     readonly writes: boolean;
-    readonly places: readonly string[] | undefined;
+    readonly paths: readonly string[] | undefined;
   }[];
 }
 
-export const judgedCall = (
+export const analyseCall = (
   request: PermissionRequest,
   { finding, hook }: Pick<AnalysedCall, 'finding' | 'hook'>,
-  world: ShellWorld,
+  environment: ShellEnvironment,
 ): AnalysedCall => {
   if (!runsCommand(request)) {
     const { cwd, subject } = request;
-    const places = touchesFile(request) ? placesOfTarget(subject.target, cwd, world) : [];
-    return { request, finding, hook, places, named: [] };
+    const paths = touchesFile(request) ? targetPaths(subject.target, cwd, environment) : [];
+    return { request, finding, hook, paths, namedPaths: [] };
   }
   const { target, lasts = false } = request.subject;
-  const reading = readShell(target, request.cwd, world);
-  const command = reading.parts.map((part) => judgedPart(part, world));
+  const reading = readShell(target, request.cwd, environment);
+  const command = reading.parts.map((part) => analysePart(part, environment));
   return {
-    request: { ...request, readOnly: !lasts && isReadOnly(reading, world) },
-    finding: gravest(finding, shellFinding(reading, world)),
+    request: { ...request, readOnly: !lasts && isReadOnlyCommand(reading, environment) },
+    finding: gravest(finding, shellFinding(reading, environment)),
     hook,
-    places: command.flatMap(({ redirects }) => redirects.flatMap(({ places }) => places ?? [])),
-    named: namedBy(reading, world),
-    moves: reading.parts.some(({ words }) => isMove(words)),
+    paths: command.flatMap(({ redirects }) => redirects.flatMap(({ paths }) => paths ?? [])),
+    namedPaths: namedPathsOf(reading, environment),
+    changesDirectory: reading.parts.some(({ words }) => changesDir(words)),
     command,
   };
 };
 
-/** A built-in tool that reads or writes one path. What a server says of its own tool is no path. */
-export const touchesFile = ({ tool, subject }: PermissionRequest): boolean =>
-  !isMcpTool(tool) && (subject.action === 'read' || subject.action === 'write');
-
-export const runsCommand = ({ tool, subject }: PermissionRequest): boolean =>
-  !isMcpTool(tool) && subject.action === 'execute';
-
-const judgedPart = (part: ShellPart, world: ShellWorld): AnalysedCommand => {
-  const words = isReadOnlyPart(part, world) ? readsFrom(part) : undefined;
-  const reads = words?.map((word) => placesIn(word, part, world));
+const analysePart = (part: ShellPart, environment: ShellEnvironment): AnalysedCommand => {
+  const words = isReadOnlyPart(part, environment) ? wordsRead(part) : undefined;
+  const reads = words?.map((word) => pathsIn(word, part, environment));
   return {
     part,
-    reads: reads?.every((it) => it !== undefined) === true ? reads.flat() : undefined,
+    readPaths: reads?.every((paths) => paths !== undefined) === true ? reads.flat() : undefined,
     redirects: part.redirects.map(({ target, writes }) => ({
       writes,
-      places: target.glob ? undefined : placesIn(target, part, world),
+      paths: target.glob ? undefined : pathsIn(target, part, environment),
     })),
   };
 };
 
-/** Where a word leads from each directory it may start from; undefined when that cannot be known. */
-const placesIn = (
+/** Returns the paths of a word, from each directory that the command may run in. Undefined if unknown. */
+const pathsIn = (
   { text, dynamic }: ShellWord,
-  { dirs, isLost }: ShellPart,
-  world: ShellWorld,
+  { dirs, areDirsIncomplete }: ShellPart,
+  environment: ShellEnvironment,
 ): readonly string[] | undefined => {
-  if (dynamic || (isLost && !text.startsWith('/'))) return undefined;
-  // A quoted `~` is a name like any other; the unquoted one has been resolved.
+  if (dynamic || (areDirsIncomplete && !text.startsWith('/'))) return undefined;
+  // A `~` that is left was quoted and is part of a name; an unquoted `~` is resolved already.
   const word = text.startsWith('~') ? `./${text}` : text;
   const from = text.startsWith('/') ? ['/'] : dirs;
-  return from.flatMap((dir) => placesOfWord(word, dir, world)).filter((place) => !isSink(place));
+  return from.flatMap((dir) => wordPaths(word, dir, environment)).filter((path) => !isSink(path));
 };
 
 const gravest = (
-  one: SafetyFinding | undefined,
-  other: SafetyFinding | undefined,
+  a: SafetyFinding | undefined,
+  b: SafetyFinding | undefined,
 ): SafetyFinding | undefined => {
   const weight = (it: SafetyFinding | undefined) =>
     it === undefined ? 0 : it.behavior === 'deny' ? 3 : it.mild === true ? 1 : 2;
-  return weight(one) >= weight(other) ? one : other;
+  return weight(a) >= weight(b) ? a : b;
 };
 
-/** Every word that may be a path, from every directory it may start from, links followed. */
-const namedBy = ({ parts }: ShellReading, world: ShellWorld): readonly (readonly string[])[] => {
+/** Returns the paths of every word that may be a path, from each directory that the command may run in. */
+const namedPathsOf = (
+  { parts }: ShellReading,
+  environment: ShellEnvironment,
+): readonly (readonly string[])[] => {
   const named = new Map<string, readonly string[]>();
   for (const { words, redirects, dirs, assigned } of parts) {
     const targets = redirects.map(({ target }) => target);
@@ -123,17 +122,17 @@ const namedBy = ({ parts }: ShellReading, world: ShellWorld): readonly (readonly
     )) {
       for (const dir of text.startsWith('/') ? ['/'] : dirs) {
         const key = `${dir}\0${text}`;
-        if (named.size < MOST_NAMES && !named.has(key))
-          named.set(key, placesOfWord(text, dir, world));
+        if (named.size < MAX_NAMED_PATHS && !named.has(key))
+          named.set(key, wordPaths(text, dir, environment));
       }
     }
   }
   return [...named.values()];
 };
 
-const MOST_NAMES = 10_000;
+const MAX_NAMED_PATHS = 10_000;
 
-/** `--file=/etc/passwd`, `-I../x` and `HEAD:notes` all name a place; a quoted script names several. */
+/** Returns all parts of a word that may be paths, as in `--file=/etc/passwd`, `-I../x`, `HEAD:notes` or a script. */
 const pathsInWord = ({ text }: ShellWord): readonly string[] => {
   const known = text.split(UNKNOWN)[0] ?? '';
   const parts = new Set<string>();

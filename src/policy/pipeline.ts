@@ -1,109 +1,123 @@
 /**
- * The permission pipeline of law 5 as data: named steps, tried in order until one rules.
+ * The permission pipeline of law 5 as data: named steps, tried in order until one returns a decision.
  *
  *   hooks ─▶ deny ─▶ ask ─▶ mode ─▶ allow ─▶ callback ─▶ reject
  *                     └───────── a person ──────▲
  *
- * The schema is checked before; the last step always rules. A hook that denies is heard first, and
- * one that allows only where an allow rule would be. An ask match goes straight to a person: mode
- * and allow rules are skipped. Two modes change that, and only towards caution or as documented: in
- * `plan` a call with effects is not worth asking about, and in `bypassPermissions` the mild doubts of
- * a tool (an installation) and the words of a command are not asked; the rest still is.
+ * The schema is checked before; the last step always decides. A hook's deny is applied first, a hook's allow
+ * only after the allow rules. An ask match goes straight to a person: mode and allow rules are skipped. Two
+ * modes differ. In `plan` a call with effects is denied without a question. In `bypassPermissions` mild
+ * findings of a tool (an installation) and paths that a command only names are not asked about.
  */
-import type { PermissionRule, PipelineStep, Ruling } from '../protocol/permission/permission.js';
+import type { PermissionRule } from '../protocol/permission/permission-rule.js';
+import type { PipelineStep, Risk, Ruling } from '../protocol/permission/ruling.js';
 import type { AnalysedCall } from './analysed-call.js';
-import { freeByMode, refusedByPlan } from './mode.js';
-import { holdsSecrets, steersSkein } from './paths/sensitive-files.js';
+import { isRefusedByPlan, modeAllowance } from './mode-allowance.js';
+import { isControlFile } from './paths/is-control-file.js';
+import { isSecretFile } from './paths/is-secret-file.js';
 import type { PolicyFacts } from './policy-facts.js';
-import type { Because } from './reasons.js';
-import * as because from './reasons.js';
-import { riskOf } from './risk.js';
+import type { RulingReason } from './ruling-reason.js';
+import * as because from './ruling-reason.js';
 
 type Decision = Omit<Ruling, 'risk' | 'readOnly'>;
 
-export interface Step {
+export interface PermissionStep {
   readonly name: PipelineStep;
+  /** Returns undefined if the step leaves the decision to the next step. */
   readonly judge: (call: AnalysedCall, facts: PolicyFacts) => Decision | undefined;
 }
 
-export const judge = (
-  pipeline: readonly Step[],
+/** Returns the ruling of the first step that decides. Returns undefined if none does. */
+export const runPipeline = (
+  pipeline: readonly PermissionStep[],
   call: AnalysedCall,
   facts: PolicyFacts,
 ): Ruling | undefined => {
   for (const step of pipeline) {
     const decision = step.judge(call, facts);
     if (decision === undefined) continue;
-    const readOnly = call.request.readOnly && call.moves !== true;
+    const readOnly = call.request.readOnly && call.changesDirectory !== true;
     return { risk: riskOf(call, facts), readOnly, ...decision };
   }
   return undefined;
 };
 
-const hookDenies: Step['judge'] = ({ hook }) =>
+/** Returns how much damage the call can do, as a hint for the person who is asked. */
+const riskOf = (call: AnalysedCall, facts: PolicyFacts): Risk => {
+  const { request, finding } = call;
+  const paths = [call.paths, ...call.namedPaths].flat();
+  if (finding !== undefined && finding.mild !== true) return 'high';
+  if (paths.some(isSecretFile)) return 'high';
+  if (request.readOnly) return 'low';
+  const leavesWorkspace = call.paths.some((path) => !facts.isInWorkspace(path));
+  return leavesWorkspace || paths.some(isControlFile) ? 'high' : 'medium';
+};
+
+const hookDenies: PermissionStep['judge'] = ({ hook }) =>
   hook?.behavior === 'deny'
     ? { behavior: 'deny', step: 'hooks', ...because.deniedByHook(hook), hook: hook.hook }
     : undefined;
 
-const deny: Step['judge'] = (call, facts) => {
+const deny: PermissionStep['judge'] = (call, facts) => {
   const { tools } = facts;
   if (tools !== undefined && !tools.names.has(call.request.tool)) {
-    const why = because.notGiven(call.request.tool, tools.owner, [...tools.names]);
+    const why = because.deniedByDefinition(call.request.tool, tools.owner, [...tools.names]);
     return { behavior: 'deny', step: 'deny', ...why };
   }
   const rule = facts.firstMatch('deny', call);
-  if (rule) return { behavior: 'deny', step: 'deny', ...because.deniedBy(rule), rule };
+  if (rule) return { behavior: 'deny', step: 'deny', ...because.deniedByRule(rule), rule };
   if (call.finding?.behavior === 'deny') {
     return { behavior: 'deny', step: 'deny', ...because.deniedByTool(call.finding.reason) };
   }
-  const stray = facts.strayPlace(call);
-  if (stray !== undefined && facts.tree !== undefined) {
-    const why = because.outsideTree(stray, facts.tree);
-    return { behavior: 'deny', step: 'deny', ...why, blockedPath: stray };
+  const outside = facts.pathOutsideWorktree(call);
+  if (outside !== undefined && facts.worktree !== undefined) {
+    const why = because.deniedOutsideWorktree(outside, facts.worktree);
+    return { behavior: 'deny', step: 'deny', ...why, blockedPath: outside };
   }
-  const place = [call.places, ...call.named].flat().find((it) => facts.isForbidden(it, call));
-  if (place === undefined) return undefined;
-  return { behavior: 'deny', step: 'deny', ...because.insideState(place), blockedPath: place };
+  const paths = [call.paths, ...call.namedPaths].flat();
+  const blockedPath = paths.find((path) => facts.isForbidden(path, call));
+  if (blockedPath === undefined) return undefined;
+  return { behavior: 'deny', step: 'deny', ...because.deniedInSkeinHome(blockedPath), blockedPath };
 };
 
-const ask: Step['judge'] = (call, facts) => {
-  if (refusedByPlan(call, facts)) return undefined;
+const ask: PermissionStep['judge'] = (call, facts) => {
+  if (isRefusedByPlan(call, facts)) return undefined;
   const rule = facts.firstMatch('ask', call);
-  if (rule) return putToPerson(call, facts, because.askedBy(rule), { rule });
+  if (rule) return askPerson(call, facts, because.askedByRule(rule), { rule });
   const { hook } = call;
   if (hook?.behavior === 'ask') {
-    return putToPerson(call, facts, because.askedByHook(hook), { hook: hook.hook });
+    return askPerson(call, facts, because.askedByHook(hook), { hook: hook.hook });
   }
-  const guarded = guardedPlace(call, facts);
-  if (guarded) return putToPerson(call, facts, guarded.why, { blockedPath: guarded.place });
-  return call.finding !== undefined && isDoubtful(call, facts)
-    ? putToPerson(call, facts, because.doubted(call.finding))
+  const sensitive = sensitivePath(call, facts);
+  if (sensitive) return askPerson(call, facts, sensitive.why, { blockedPath: sensitive.path });
+  return call.finding !== undefined && isFindingAsked(call, facts)
+    ? askPerson(call, facts, because.askedByFinding(call.finding))
     : undefined;
 };
 
-const mode: Step['judge'] = (call, facts) => {
+const mode: PermissionStep['judge'] = (call, facts) => {
   const { request } = call;
-  if (refusedByPlan(call, facts)) {
-    return { behavior: 'deny', step: 'mode', ...because.refusedByPlan(request) };
+  if (isRefusedByPlan(call, facts)) {
+    return { behavior: 'deny', step: 'mode', ...because.deniedByPlan(request) };
   }
-  const why = freeByMode(call, facts);
+  const why = modeAllowance(call, facts);
   return why && { behavior: 'allow', step: 'mode', ...why };
 };
 
-const allow: Step['judge'] = (call, facts) => {
+const allow: PermissionStep['judge'] = (call, facts) => {
   const rule = facts.firstMatch('allow', call);
-  return rule && { behavior: 'allow', step: 'allow', ...because.allowedBy(rule), rule };
+  return rule && { behavior: 'allow', step: 'allow', ...because.allowedByRule(rule), rule };
 };
 
-const hookAllows: Step['judge'] = ({ hook }) =>
+const hookAllows: PermissionStep['judge'] = ({ hook }) =>
   hook?.behavior === 'allow'
     ? { behavior: 'allow', step: 'hooks', ...because.allowedByHook(hook), hook: hook.hook }
     : undefined;
 
-const callback: Step['judge'] = (call, facts) => {
+const callback: PermissionStep['judge'] = (call, facts) => {
   if (!facts.canAsk || facts.mode === 'dontAsk') return undefined;
-  const why = because.noRule(call.request, facts.mode, facts.grantFor(call.request));
-  const blockedPath = call.places.find((place) => !facts.isInWorkspace(place));
+  const why = because.notAllowed(call.request, facts.mode, facts.exactRuleFor(call.request));
+  const blockedPath = call.paths.find((path) => !facts.isInWorkspace(path));
   return {
     behavior: 'ask',
     step: 'callback',
@@ -112,15 +126,17 @@ const callback: Step['judge'] = (call, facts) => {
   };
 };
 
-const reject: Step['judge'] = ({ request }, facts) => {
-  const grant = facts.grantFor(request);
-  const why = because.noRule(request, facts.mode, grant);
+const reject: PermissionStep['judge'] = ({ request }, facts) => {
+  const rule = facts.exactRuleFor(request);
+  const why = because.notAllowed(request, facts.mode, rule);
   const refusal =
-    facts.mode === 'dontAsk' ? because.refusedByDontAsk(why) : because.nobodyAnswers(why, grant);
+    facts.mode === 'dontAsk'
+      ? because.deniedByDontAsk(why)
+      : because.deniedWithoutSurface(why, rule);
   return { behavior: 'deny', step: 'reject', ...refusal };
 };
 
-export const PIPELINE: readonly Step[] = [
+export const PIPELINE: readonly PermissionStep[] = [
   { name: 'hooks', judge: hookDenies },
   { name: 'deny', judge: deny },
   { name: 'ask', judge: ask },
@@ -137,46 +153,52 @@ interface Cause {
   readonly blockedPath?: string;
 }
 
-/** An ask match on its way to the callback, where an answer for the session may already wait. */
-const putToPerson = (
+/** Decides an ask match: applies an earlier answer for the session, else asks a person. */
+const askPerson = (
   call: AnalysedCall,
   facts: PolicyFacts,
-  why: Because,
+  why: RulingReason,
   cause: Cause = {},
 ): Decision => {
   if (facts.mode === 'dontAsk') {
-    return { behavior: 'deny', step: 'ask', ...because.notPutToPerson(why), ...cause };
+    return { behavior: 'deny', step: 'ask', ...because.notAskedInDontAsk(why), ...cause };
   }
   const answer = call.finding?.everyTime ? undefined : facts.rememberedAnswer(call.request);
   if (answer) {
-    return { behavior: 'allow', step: 'callback', ...because.allowedBy(answer), rule: answer };
+    return { behavior: 'allow', step: 'callback', ...because.allowedByRule(answer), rule: answer };
   }
   if (facts.canAsk) return { behavior: 'ask', step: 'ask', ...why, ...cause };
-  return { behavior: 'deny', step: 'reject', ...because.nobodyAnswers(why, undefined), ...cause };
+  return {
+    behavior: 'deny',
+    step: 'reject',
+    ...because.deniedWithoutSurface(why, undefined),
+    ...cause,
+  };
 };
 
-const guardedPlace = (
+/** Returns the first path that a person must agree to, with the reason. */
+const sensitivePath = (
   call: AnalysedCall,
   { mode }: PolicyFacts,
-): { readonly why: Because; readonly place: string } | undefined => {
+): { readonly why: RulingReason; readonly path: string } | undefined => {
   const { readOnly, subject } = call.request;
-  const places = [call.places, ...(mode === 'bypassPermissions' ? [] : call.named)].flat();
-  const isGuess = (place: string) => !call.places.includes(place) && !isGrave(call);
-  const secret = places.find(holdsSecrets);
+  const paths = [call.paths, ...(mode === 'bypassPermissions' ? [] : call.namedPaths)].flat();
+  const isGuess = (path: string) => !call.paths.includes(path) && !isGrave(call);
+  const secret = paths.find(isSecretFile);
   if (secret !== undefined) {
-    return { why: because.holdsSecret(secret, isGuess(secret)), place: secret };
+    return { why: because.askedForSecretFile(secret, isGuess(secret)), path: secret };
   }
-  const lever = readOnly || subject.action === 'read' ? undefined : places.find(steersSkein);
-  return lever === undefined
+  const control = readOnly || subject.action === 'read' ? undefined : paths.find(isControlFile);
+  return control === undefined
     ? undefined
-    : { why: because.steers(lever, isGuess(lever)), place: lever };
+    : { why: because.askedForControlFile(control, isGuess(control)), path: control };
 };
 
 const isGrave = ({ finding }: AnalysedCall): boolean =>
   finding?.behavior === 'ask' && finding.mild !== true;
 
-/** An installation may be named by a rule or left to the mode; anything worse may not. */
-const isDoubtful = (call: AnalysedCall, facts: PolicyFacts): boolean => {
+/** True if a person must agree to the finding. A mild finding can be allowed by the mode or by a narrow rule. */
+const isFindingAsked = (call: AnalysedCall, facts: PolicyFacts): boolean => {
   if (isGrave(call)) return true;
   if (call.finding?.behavior !== 'ask') return false;
   return facts.mode !== 'bypassPermissions' && !facts.isNamedByRule(call);

@@ -1,117 +1,120 @@
-/** What the steps of the pipeline may ask about: rules, mode, folders, answers already given. */
+/** Facts that the steps of the pipeline query: rules, mode, folders and earlier answers. */
 import { join } from 'node:path';
-import type {
-  AgentMode,
-  PermissionRequest,
-  PermissionRule,
-  RuleBehavior,
-} from '../protocol/permission/permission.js';
+import { isPathInside } from '../lib/paths/is-path-inside.js';
+import type { AgentMode } from '../protocol/permission/permission-mode.js';
+import type { PermissionRule, RuleBehavior } from '../protocol/permission/permission-rule.js';
+import type { PermissionRequest } from '../protocol/permission/ruling.js';
 import type { AnalysedCall } from './analysed-call.js';
-import { isInside, type PathWorld, placesOf } from './paths/path-policy.js';
+import { type PathEnvironment, resolvedPaths } from './paths/resolved-paths.js';
 import { pathOutside, type WorktreeMapping } from './paths/worktree-mapping.js';
-import { exactRuleFor } from './rules/exact-rule.js';
-import type { CompiledRule, Rulebook } from './rules/rule-matcher.js';
+import type { CompiledRule, CompiledRules } from './rules/compile-rules.js';
+import { exactRule } from './rules/exact-rule.js';
 import { commandAllowance } from './shell/judgement/command-allowance.js';
 
-/** The tools of an agent that is shown more than it may use. */
+/** Tools that an agent may use. Its prompt may describe more, because agents share one prompt. */
 export interface Toolset {
-  /** Whose they are: `explorer`. */
+  /** Name of the agent definition, such as `explorer`. */
   readonly owner: string;
   readonly names: ReadonlySet<string>;
-  /** Rules: of a tool that one of them names, only calls that one allows. */
+  /** Allow rules. They limit each tool that they name to the calls that they allow. */
   readonly limits?: readonly string[];
-  /** Rules: calls that are denied, whatever else allows them. */
+  /** Deny rules. They win over every allow rule and mode. */
   readonly denials?: readonly string[];
 }
 
 export interface PolicyFacts {
   readonly mode: AgentMode;
-  /** Somebody can answer a question, or passes it on to somebody who can. */
+  /** True if a surface can answer a question or forward it to the parent. */
   readonly canAsk: boolean;
-  /** Undefined when it may use whatever it is shown. */
+  /** Undefined if the agent may use all tools in its prompt. */
   readonly tools: Toolset | undefined;
   firstMatch(behavior: RuleBehavior, call: AnalysedCall): PermissionRule | undefined;
-  /** A command line that only reads, and writes only what the mode lets it. */
+  /** True for a command line that only reads, and redirects output only to files that the mode lets it write. */
   isFreeCommand(call: AnalysedCall): boolean;
-  /** An allow rule speaks of this very thing, not of every call of a tool. */
+  /** True if an allow rule with a pattern matches the call, not only a rule for every call of the tool. */
   isNamedByRule(call: AnalysedCall): boolean;
-  /** The answer for the session that a person gave to exactly this call. */
+  /** Returns the rule of a person's earlier answer "for this session" to exactly this call. */
   rememberedAnswer(request: PermissionRequest): PermissionRule | undefined;
-  grantFor(request: PermissionRequest): string;
-  readonly isInWorkspace: (place: string) => boolean;
-  /** Large outputs of this session, which its agents may read though they lie in SKEIN_HOME. */
-  readonly isArtifact: (place: string) => boolean;
-  isForbidden(place: string, call: AnalysedCall): boolean;
-  /** A place outside of its own tree that an agent which has one would write; undefined for any other call. */
-  strayPlace(call: AnalysedCall): string | undefined;
-  /** The tree of its own that an agent works in. */
-  readonly tree: WorktreeMapping | undefined;
+  exactRuleFor(request: PermissionRequest): string;
+  readonly isInWorkspace: (path: string) => boolean;
+  /** True for artifacts of this session, which tools may read although they lie in SKEIN_HOME. */
+  readonly isArtifact: (path: string) => boolean;
+  /** True if the path belongs to the state of Skein and the call may not touch it. */
+  isForbidden(path: string, call: AnalysedCall): boolean;
+  /** Returns a path outside of the agent's worktree that the call would write, else undefined. */
+  pathOutsideWorktree(call: AnalysedCall): string | undefined;
+  /** Worktree of the agent. Undefined if it works in the workspace itself. */
+  readonly worktree: WorktreeMapping | undefined;
 }
 
-export interface Folders {
+export interface PolicyFolders {
   readonly roots: readonly string[];
   readonly skeinHome: string;
   readonly artifacts?: readonly string[] | undefined;
-  /** Of the agent's own: the one that it works in, and those that this one came from. */
+  /** Worktrees of the agent: its own first, then the worktrees of its ancestors. */
   readonly trees?: readonly WorktreeMapping[] | undefined;
 }
 
 export const policyFacts = (
   mode: AgentMode,
   surface: boolean,
-  book: Rulebook,
-  folders: Folders,
-  world: PathWorld,
+  { rules }: CompiledRules,
+  folders: PolicyFolders,
+  environment: PathEnvironment,
   tools?: Toolset,
 ): PolicyFacts => {
-  // What is forbidden is so in any spelling; what is free only as the disk spells it.
-  const within = (paths: readonly string[], ignoreCase = world.ignoreCase) => {
-    const bases = paths.flatMap((path) => placesOf(path, world));
-    return (place: string) => bases.some((base) => isInside(base, place, ignoreCase));
+  // Paths are forbidden in any spelling, and allowed only in the spelling of the disk.
+  const within = (paths: readonly string[], ignoreCase = environment.ignoreCase) => {
+    const bases = paths.flatMap((path) => resolvedPaths(path, environment));
+    return (path: string) => bases.some((base) => isPathInside({ path, folder: base, ignoreCase }));
   };
   const isState = within([folders.skeinHome]);
   const isWorktree = within([join(folders.skeinHome, 'worktrees')]);
   // A workspace may lie in SKEIN_HOME only as a worktree: no other root opens the state folder.
-  const [tree] = folders.trees ?? [];
-  const own = [...folders.roots, ...(tree === undefined ? [] : [tree.path])];
+  const [worktree] = folders.trees ?? [];
+  const own = [...folders.roots, ...(worktree === undefined ? [] : [worktree.path])];
   const isOwnWorktree = within(
-    own.filter((root) => isWorktree(root) && !isInside(root, join(folders.skeinHome, 'worktrees'))),
+    own.filter(
+      (root) =>
+        isWorktree(root) &&
+        !isPathInside({ path: join(folders.skeinHome, 'worktrees'), folder: root }),
+    ),
   );
   const isArtifact = within(folders.artifacts ?? [], false);
-  const grant = (request: PermissionRequest) => exactRuleFor(request, world);
-  const allowing = book.rules.filter(({ rule }) => rule.behavior === 'allow');
+  const exactRuleFor = (request: PermissionRequest) => exactRule(request, environment);
+  const allowing = rules.filter(({ rule }) => rule.behavior === 'allow');
   const isInWorkspace = within(folders.roots, false);
-  const leave = {
-    isReadable: (place: string) => isInWorkspace(place) || isArtifact(place),
-    isWritable: (place: string) => mode === 'acceptEdits' && isInWorkspace(place),
+  const access = {
+    isReadable: (path: string) => isInWorkspace(path) || isArtifact(path),
+    isWritable: (path: string) => mode === 'acceptEdits' && isInWorkspace(path),
   };
-  const byParts = (rules: readonly CompiledRule[], call: AnalysedCall) => {
-    const found = commandAllowance(call, rules, leave);
+  const byParts = (candidates: readonly CompiledRule[], call: AnalysedCall) => {
+    const found = commandAllowance(call, candidates, access);
     return found === 'free' ? undefined : found;
   };
   return {
     mode,
     tools,
-    tree,
+    worktree,
     canAsk: surface || mode === 'bubble',
     isNamedByRule: (call) => {
       const narrow = allowing.filter(({ isNarrow }) => isNarrow);
       return narrow.some(({ matches }) => matches(call)) || byParts(narrow, call) !== undefined;
     },
     firstMatch: (behavior, call) =>
-      book.rules.find(({ rule, matches }) => rule.behavior === behavior && matches(call))?.rule ??
+      rules.find(({ rule, matches }) => rule.behavior === behavior && matches(call))?.rule ??
       (behavior === 'allow' ? byParts(allowing, call) : undefined),
-    isFreeCommand: (call) => commandAllowance(call, [], leave) === 'free',
+    isFreeCommand: (call) => commandAllowance(call, [], access) === 'free',
     rememberedAnswer(request) {
-      const text = grant(request);
-      return book.rules.find(({ rule }) => isAnswer(rule) && rule.text === text)?.rule;
+      const text = exactRuleFor(request);
+      return rules.find(({ rule }) => isAnswer(rule) && rule.text === text)?.rule;
     },
-    grantFor: grant,
+    exactRuleFor,
     isInWorkspace,
     isArtifact,
-    isForbidden: (place, { request }) =>
-      isState(place) && !isOwnWorktree(place) && !(request.readOnly && isArtifact(place)),
-    strayPlace: (call) => pathOutside(call, folders.trees ?? []),
+    isForbidden: (path, { request }) =>
+      isState(path) && !isOwnWorktree(path) && !(request.readOnly && isArtifact(path)),
+    pathOutsideWorktree: (call) => pathOutside(call, folders.trees ?? []),
   };
 };
 

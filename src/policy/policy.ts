@@ -1,94 +1,97 @@
 /**
- * The control plane: no call has an effect without a ruling from here.
+ * The control plane: no call has an effect without a ruling from a policy.
  *
- * A policy is a value. When the mode, the rules or the presence of a surface change, make another.
+ * A policy is an immutable value. Create a new policy if the mode, the rules or the surfaces change.
  */
-import type {
-  AgentMode,
-  HookOpinion,
-  PermissionRequest,
-  PermissionRule,
-  Ruling,
-} from '../protocol/permission/permission.js';
+import type { AgentMode } from '../protocol/permission/permission-mode.js';
+import type { PermissionRule } from '../protocol/permission/permission-rule.js';
+import type { HookOpinion, PermissionRequest, Ruling } from '../protocol/permission/ruling.js';
 import type { SafetyFinding } from '../protocol/tools/tool.js';
-import { boundsCheck } from './agent-toolset.js';
-import { judgedCall } from './analysed-call.js';
+import { toolsetCheck } from './agent-toolset.js';
+import { analyseCall } from './analysed-call.js';
 import { rootsIn, toParentTree, type WorktreeMapping } from './paths/worktree-mapping.js';
-import { judge, PIPELINE, type Step } from './pipeline.js';
+import { type PermissionStep, PIPELINE, runPipeline } from './pipeline.js';
 import { policyFacts, type Toolset } from './policy-facts.js';
-import { compileRules, type RuleProblem } from './rules/rule-matcher.js';
-import type { ShellWorld } from './shell/shell-part.js';
+import { compileRules, type RuleProblem } from './rules/compile-rules.js';
+import type { ShellEnvironment } from './shell/shell-part.js';
 
 export interface PolicyOptions {
   readonly rules: readonly PermissionRule[];
   readonly mode: AgentMode;
-  /** Absolute: the workspace first, then added directories. */
+  /** Absolute paths: the workspace first, then added directories. */
   readonly roots: readonly [string, ...string[]];
   readonly home: string;
   readonly skeinHome: string;
-  /** Somebody can answer a question: a screen, an inbox, an SDK callback. */
+  /** True if a screen, an inbox or an SDK callback can answer a permission question. */
   readonly surface: boolean;
-  /** Follows symbolic links as far as the path exists; keeps the rest. Must not throw. */
+  /** Follows symbolic links as far as the path exists, and keeps the rest. Must not throw. */
   readonly realPath: (path: string) => string;
-  /** Folders of this session's large outputs: readable although they lie in SKEIN_HOME. */
+  /** Folders of this session's artifacts, which tools may read although they lie in SKEIN_HOME. */
   readonly artifacts?: readonly string[];
-  /** Where file tools find an output of this session that was written on another machine. */
-  readonly keptAt?: ((path: string) => string | undefined) | undefined;
-  /** Of the tools that it is shown, those that an agent may use; left out, all of them. */
+  /** Maps the path of an artifact on another machine to its local copy. */
+  readonly localCopyOf?: ((path: string) => string | undefined) | undefined;
+  /** Tools that the agent may use. Default: all tools in its prompt. */
   readonly tools?: Toolset;
-  /** True where `README` and `readme` are one file, as on macOS. */
+  /** True if `README` and `readme` are one file, as on macOS. Default: false. */
   readonly ignoreCase?: boolean;
   /**
-   * Of an agent that works in a tree of its own: that one, and those that it came from. Rules hold for its
-   * files as for those that they stand for, and it writes nowhere else.
+   * Worktrees of the agent: its own first, then the worktrees of its ancestors. A rule for a file of the
+   * workspace also covers the same file in the worktree. The agent may write only in its own worktree.
+   * Default: none.
    */
   readonly trees?: readonly WorktreeMapping[] | undefined;
 }
 
-/** What others say of a call before the pipeline rules. */
+/** Results of the checks that run before the pipeline. */
 export interface Opinions {
-  /** The tool's own checkPermissions. */
+  /** Result of the tool's own `checkPermissions`. */
   readonly finding?: SafetyFinding | undefined;
+  /** Merged decision of the PreToolUse hooks. */
   readonly hook?: HookOpinion | undefined;
 }
 
 export interface Policy {
-  rule(request: PermissionRequest, said?: Opinions): Ruling;
-  /** The text of the allow rule that an answer for the session or the project becomes. */
-  grantFor(request: PermissionRequest): string;
-  /** Rules that cannot be read and therefore never match. Stop on a fatal one. */
+  rule(request: PermissionRequest, opinions?: Opinions): Ruling;
+  /** Returns the allow rule that an answer for the session or the project is stored as. */
+  exactRuleFor(request: PermissionRequest): string;
+  /** Rules that cannot be parsed and therefore never match. The caller must stop on a fatal problem. */
   readonly problems: readonly RuleProblem[];
 }
 
 export const createPolicy = (
   options: PolicyOptions,
-  pipeline: readonly Step[] = PIPELINE,
+  pipeline: readonly PermissionStep[] = PIPELINE,
 ): Policy => {
   const { mode, surface, home, realPath, ignoreCase = false, trees = [] } = options;
   const roots = rootsIn(trees, options.roots);
-  const homeOf = trees.length === 0 ? undefined : toParentTree(trees);
-  const world: ShellWorld = { home, realPath, ignoreCase, roots, homeOf, keptAt: options.keptAt };
-  const book = compileRules(options.rules, options.roots[0], world);
+  const environment: ShellEnvironment = {
+    home,
+    realPath,
+    ignoreCase,
+    roots,
+    toParentPath: trees.length === 0 ? undefined : toParentTree(trees),
+    localCopyOf: options.localCopyOf,
+  };
+  const rules = compileRules(options.rules, options.roots[0], environment);
   const folders = { ...options, roots };
-  const refusal = boundsCheck(options.tools, folders, world);
-  const facts = policyFacts(mode, surface, book, folders, world, options.tools);
+  const checkToolset = toolsetCheck(options.tools, folders, environment);
+  const facts = policyFacts(mode, surface, rules, folders, environment, options.tools);
   return {
-    problems: book.problems,
-    grantFor: facts.grantFor,
-    rule(request, said = {}) {
-      const call = judgedCall(request, said, world);
-      const why = refusal(call);
-      if (why === undefined) return judge(pipeline, call, facts) ?? UNDECIDED;
-      return (
-        judge([{ name: 'deny', judge: () => ({ ...DENIED, ...why }) }], call, facts) ?? UNDECIDED
-      );
+    problems: rules.problems,
+    exactRuleFor: facts.exactRuleFor,
+    rule(request, opinions = {}) {
+      const call = analyseCall(request, opinions, environment);
+      const refusal = checkToolset(call);
+      if (refusal === undefined) return runPipeline(pipeline, call, facts) ?? UNDECIDED;
+      const denies: PermissionStep = { name: 'deny', judge: () => ({ ...DENIED, ...refusal }) };
+      return runPipeline([denies], call, facts) ?? UNDECIDED;
     },
   };
 };
 
 const DENIED = { behavior: 'deny', step: 'deny' } as const;
 
-/** A pipeline without its last step must still allow nothing. */
+/** Ruling of a pipeline in which no step decides, so that it denies every call. */
 const UNDECIDED: Ruling = {
   behavior: 'deny',
   step: 'reject',

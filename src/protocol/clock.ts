@@ -1,27 +1,20 @@
-/** Time and chance as ports, so that a run can be repeated exactly. */
+/** Clock and randomness as ports, so that a run can be repeated exactly. */
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Calls back once, no earlier than `at`; the returned function forgets it. A process ends without
-   * waiting for a wake that does not hold it.
+   * Calls `wake` once, no earlier than `at`. The returned function cancels the call. With
+   * `holdsProcess` false a pending call does not keep the process alive.
    */
   wakeAt(at: number, wake: () => void, holdsProcess?: boolean): () => void;
 }
 
-/** The day on the calendar of this machine, as YYYY-MM-DD whatever the locale. */
-export const localDate = (ms: number): string => {
-  const day = new Date(ms);
-  const two = (part: number) => String(part).padStart(2, '0');
-  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
-};
+/** Returns a number in [0, 1). */
+export type Random = () => number;
 
-/** A number in [0, 1). */
-export type Chance = () => number;
-
-/** setTimeout holds at most 2^31 - 1 ms; a later wake sleeps in legs. */
-const LONGEST_LEG = 2 ** 31 - 1;
+/** Limit of setTimeout. A later wake uses several timers in a row. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const clockOf = (now: () => number): Clock => ({
   now,
@@ -29,7 +22,7 @@ const clockOf = (now: () => number): Clock => ({
     let timer: NodeJS.Timeout;
     const sleep = () => {
       const left = Math.max(0, at - now());
-      timer = left > LONGEST_LEG ? setTimeout(sleep, LONGEST_LEG) : setTimeout(wake, left);
+      timer = left > MAX_TIMEOUT_MS ? setTimeout(sleep, MAX_TIMEOUT_MS) : setTimeout(wake, left);
       if (!holdsProcess) timer.unref();
     };
     sleep();
@@ -39,5 +32,5 @@ const clockOf = (now: () => number): Clock => ({
 
 export const systemClock: Clock = clockOf(() => Date.now());
 
-/** Never goes back, also when somebody sets the time of the machine: for pauses, not for dates. */
+/** Never goes back when the system time is changed. For delays, not for dates. */
 export const steadyClock: Clock = clockOf(() => performance.timeOrigin + performance.now());

@@ -1,45 +1,45 @@
-/** What `import … from 'skein'` gives: the whole surface for programs, and nothing else. */
+/** Public API of the package: everything that `import … from 'skein'` exports. */
 import { fileURLToPath } from 'node:url';
 import { type OpenSession, openSessionWith, type QueryFunction, queryWith } from './api/query.js';
 
-// Here, because this file stands beside them in the bundle, and the rest does not.
+// Resolved in this file, because its bundle is in the same folder as the two programs.
 const beside = (name: string) => [process.execPath, fileURLToPath(new URL(name, import.meta.url))];
 const programs = { watchdog: beside('./watchdog.js'), skein: beside('./skein.js') };
 
-/** Runs an agent on a prompt and yields its messages, the last of which is the result. */
+/** Runs an agent on a prompt and yields its messages. The last message is the result. */
 export const query: QueryFunction = queryWith(programs);
 
-/** Opens a session for several prompts; close it when you are done. */
+/** Opens a session for several prompts. Close it when you are done. Rejects with UsageError. */
 export const openSession: OpenSession = openSessionWith(programs);
 
 export { z } from 'zod';
-export type { AgentDescription } from '../config/agents/agent-flag.js';
-export type { StopReason } from '../protocol/agent/agent.js';
-export { SkeinError, StorageError, UsageError } from '../protocol/errors.js';
+export type { AgentDescription } from '../config/agents/read-agents-flag.js';
+export type { StopReason } from '../protocol/agent/stop.js';
 export type { HookFunction } from '../protocol/permission/hook-setup.js';
 export type { HookEvent } from '../protocol/permission/hooks.js';
+export type { PermissionMode } from '../protocol/permission/permission-mode.js';
 export type {
   AnswerScope,
   Asker,
   PermissionAnswer,
-  PermissionMode,
   PermissionQuestion,
   PersonAnswer,
   PersonOption,
   PersonQuestion,
-} from '../protocol/permission/permission.js';
+} from '../protocol/permission/permission-question.js';
+export { SkeinError, StorageError, UsageError } from '../protocol/skein-error.js';
 export { type ResultBlock, type Tool, ToolFailure } from '../protocol/tools/tool.js';
 export type { CanUseTool, OnQuestion, ToolQuestion } from './api/callback-surface.js';
 export {
   type CustomToolAnswer,
   type CustomToolContext,
+  customTool as tool,
   type ToolDefinition,
-  tool,
 } from './api/custom-tool.js';
-export type * from './api/messages/messages.js';
-export type { PromptBlock, PromptContent } from './api/messages/prompt-blocks.js';
+export type { PromptBlock, PromptContent } from './api/messages/prompt-content.js';
+export type * from './api/messages/skein-message.js';
 export type { Query, QueryRequest, Session } from './api/query.js';
 export type { QueryOptions } from './api/query-options.js';
 export type { JsonSchema, StandardSchema, ToolInput } from './api/tool-input.js';
 export type { HookFunctionGroup, HookFunctions } from './assembly/run-hooks.js';
-export { VERSION } from './version.js';
+export { VERSION } from './assembly/version.js';

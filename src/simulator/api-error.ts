@@ -37,6 +37,6 @@ const TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** The type that the API documents for a status. */
+/** Returns the error type that the API documents for an HTTP status. */
 export const errorTypeOf = (status: number): string =>
   TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');

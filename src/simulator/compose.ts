@@ -1,6 +1,6 @@
-/** Turns a scripted reply into the content of a message: templates filled in, ids given. */
+/** Composes the content of a message from a scripted reply: fills in templates and assigns ids. */
 import { hash } from 'node:crypto';
-import { tokensOf } from './prompt-blocks.js';
+import { estimateTokens } from './prefix-blocks.js';
 import type { RequestFacts } from './request-facts.js';
 import type { Reply, ReplyBlock } from './script.js';
 
@@ -12,34 +12,34 @@ export type ContentBlock =
       readonly type: 'tool_use' | 'server_tool_use';
       readonly id: string;
       readonly name: string;
-      /** The input as text, which a script may have made malformed. */
+      /** Input as JSON text. A script may make it malformed. */
       readonly json: string;
     }
   | { readonly type: ServerResult; readonly tool_use_id: string; readonly content: unknown };
 
 type ServerResult = Extract<ReplyBlock, { tool_use_id?: string | undefined }>['type'];
 
-export interface Composed {
+export interface ComposedContent {
   readonly content: readonly ContentBlock[];
   readonly stopReason: string;
   readonly outputTokens: number;
-  /** Searches that the message paid for. */
+  /** Number of billed web searches. */
   readonly webSearches: number;
 }
 
 /**
- * `digest` is that of the prompt: the same request gets the same ids, also when it is retried.
- * `sign` makes the signature of thoughts.
+ * Ids derive from `digest`, the digest of the prompt, so that a retried request gets the same ids.
+ * `sign` makes the signature of thinking blocks.
  */
 export const compose = (
   reply: Reply,
   facts: RequestFacts,
   digest: string,
   sign = () => shortId(`${digest} signature`),
-): Composed => {
-  const fill = (text: string) => fillIn(text, facts);
+): ComposedContent => {
+  const fill = (text: string) => fillTemplate(text, facts);
   let serverCall = '';
-  const content = listed(reply).map((block, index): ContentBlock => {
+  const content = blocksOfReply(reply).map((block, index): ContentBlock => {
     switch (block.type) {
       case 'text':
         return { type: 'text', text: fill(block.text) };
@@ -67,8 +67,9 @@ export const compose = (
   const asksForTools = content.some((block) => block.type === 'tool_use');
   return {
     content,
-    stopReason: reply.stop_reason ?? naturalEnd(reply, asksForTools),
-    outputTokens: reply.usage?.output_tokens ?? content.reduce((sum, it) => sum + lengthOf(it), 0),
+    stopReason: reply.stop_reason ?? defaultStopReason(reply, asksForTools),
+    outputTokens:
+      reply.usage?.output_tokens ?? content.reduce((sum, it) => sum + tokensOfBlock(it), 0),
     webSearches: content.filter(isSearch).length,
   };
 };
@@ -76,15 +77,15 @@ export const compose = (
 const isSearch = (block: ContentBlock): boolean =>
   block.type === 'server_tool_use' && block.name === 'web_search';
 
-const naturalEnd = (reply: Reply, asksForTools: boolean): string => {
+const defaultStopReason = (reply: Reply, asksForTools: boolean): string => {
   if (reply.stop_sequence !== undefined) return 'stop_sequence';
   return asksForTools ? 'tool_use' : 'end_turn';
 };
 
-/** 22 letters and digits that depend on nothing but the text. */
+/** Returns 22 hexadecimal digits derived from the text. */
 export const shortId = (text: string): string => hash('sha1', text, 'hex').slice(0, 22);
 
-const listed = (reply: Reply): readonly ReplyBlock[] => {
+const blocksOfReply = (reply: Reply): readonly ReplyBlock[] => {
   if (reply.blocks) return reply.blocks;
   const { thinking, text, tool_use = [] } = reply;
   return [
@@ -94,16 +95,16 @@ const listed = (reply: Reply): readonly ReplyBlock[] => {
   ];
 };
 
-const lengthOf = (block: ContentBlock): number => {
-  if (block.type === 'text') return tokensOf(block.text);
-  if (block.type === 'thinking') return tokensOf(block.thinking);
-  if ('json' in block) return tokensOf(block.name + block.json);
+const tokensOfBlock = (block: ContentBlock): number => {
+  if (block.type === 'text') return estimateTokens(block.text);
+  if (block.type === 'thinking') return estimateTokens(block.thinking);
+  if ('json' in block) return estimateTokens(block.name + block.json);
   return 0;
 };
 
 const TEMPLATE = /\{\{(turn|firstUser|lastUser|toolResult|model)\}\}/g;
 
-const fillIn = (text: string, facts: RequestFacts): string =>
+const fillTemplate = (text: string, facts: RequestFacts): string =>
   text.includes('{{')
     ? text.replace(TEMPLATE, (_, name: keyof RequestFacts) => String(facts[name]))
     : text;

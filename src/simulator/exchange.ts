@@ -1,4 +1,4 @@
-/** One request on its way to its answer: what every route needs to read, respond and record. */
+/** Exchange of a request and its response: reads headers, responds, and records the request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../protocol/clock.js';
 import type { Usage } from '../protocol/model/usage.js';
@@ -43,10 +43,10 @@ export class Exchange {
     return Array.isArray(value) ? value[0] : value;
   }
 
-  /** Writes the head and records the request: from here on the response has started. */
-  start(status: number, type: string, headers: Headers = {}, spent?: Spent): void {
+  /** Writes the status and headers, and records the request. */
+  start(status: number, type: string, headers: Headers = {}, measured?: MeasuredUsage): void {
     const { method, path, body } = this;
-    this.record({ method, path, headers: this.request.headers, body, status, ...spent });
+    this.record({ method, path, headers: this.request.headers, body, status, ...measured });
     this.response.writeHead(status, {
       'content-type': type,
       'request-id': this.requestId,
@@ -67,20 +67,20 @@ export class Exchange {
 
   private rateLimits(status: number): Headers {
     const reset = `${new Date(this.clock.now() + 60_000).toISOString().slice(0, 19)}Z`;
-    const isSpent = status === 429;
+    const isLimited = status === 429;
     return {
       'anthropic-ratelimit-requests-limit': '4000',
-      'anthropic-ratelimit-requests-remaining': isSpent ? '0' : '3999',
+      'anthropic-ratelimit-requests-remaining': isLimited ? '0' : '3999',
       'anthropic-ratelimit-requests-reset': reset,
       'anthropic-ratelimit-tokens-limit': '4000000',
-      'anthropic-ratelimit-tokens-remaining': isSpent ? '0' : '4000000',
+      'anthropic-ratelimit-tokens-remaining': isLimited ? '0' : '4000000',
       'anthropic-ratelimit-tokens-reset': reset,
-      ...(isSpent ? { 'retry-after': '1' } : {}),
+      ...(isLimited ? { 'retry-after': '1' } : {}),
     };
   }
 }
 
-export interface Spent {
+interface MeasuredUsage {
   readonly model: string;
   readonly usage: Usage;
 }

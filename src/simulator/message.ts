@@ -1,9 +1,10 @@
-/** A message as the API sends it: whole, or as the events of a stream. */
-import type { InputUsage } from './cache-books.js';
-import type { Composed, ContentBlock } from './compose.js';
-import type { Diagnostics } from './diagnostics-book.js';
+/** Message as the API sends it: a JSON object, or the events of a stream. */
 
-export interface Message extends Composed {
+import type { Diagnostics } from './cache-diagnostics.js';
+import type { ComposedContent, ContentBlock } from './compose.js';
+import type { InputUsage } from './prompt-cache.js';
+
+export interface Message extends ComposedContent {
   readonly id: string;
   readonly model: string;
   readonly stopSequence: string | null;
@@ -11,13 +12,13 @@ export interface Message extends Composed {
   readonly diagnostics: Diagnostics | null;
 }
 
-/** One server-sent event, ready for the socket. */
-export interface Frame {
+/** Server-sent event as text. */
+export interface StreamFrame {
   readonly text: string;
   readonly isDelta: boolean;
 }
 
-export const DEFAULT_CHUNK_BYTES = 64;
+const DEFAULT_CHUNK_BYTES = 64;
 
 const DIRECT = { type: 'direct' } as const;
 
@@ -31,7 +32,10 @@ export const wholeMessage = (message: Message): string =>
     usage: usageOf(message, message.outputTokens),
   });
 
-export const messageFrames = (message: Message, chunkBytes = DEFAULT_CHUNK_BYTES): Frame[] => {
+export const messageFrames = (
+  message: Message,
+  chunkBytes = DEFAULT_CHUNK_BYTES,
+): StreamFrame[] => {
   const start = {
     ...envelope(message),
     content: [],
@@ -66,10 +70,10 @@ export const messageFrames = (message: Message, chunkBytes = DEFAULT_CHUNK_BYTES
   return frames;
 };
 
-export const errorFrame = (type: string, message: string): Frame =>
+export const errorFrame = (type: string, message: string): StreamFrame =>
   frame('error', `"error":${JSON.stringify({ type, message })}`);
 
-const frame = (event: string, fields = '', isDelta = false): Frame => ({
+const frame = (event: string, fields = '', isDelta = false): StreamFrame => ({
   text: `event: ${event}\ndata: {"type":"${event}"${fields && ','}${fields}}\n\n`,
   isDelta,
 });
@@ -97,23 +101,23 @@ const stopDetails = ({ stopReason }: Message) =>
 const emptyBlock = (block: ContentBlock): object => {
   if (block.type === 'text') return { type: 'text', text: '' };
   if (block.type === 'thinking') return { type: 'thinking', thinking: '', signature: '' };
-  if (!('json' in block)) return resultOr(block);
+  if (!('json' in block)) return withCaller(block);
   const { type, id, name } = block;
   return { type, id, name, input: {}, caller: DIRECT };
 };
 
 const wholeBlock = (block: ContentBlock): object => {
-  if (!('json' in block)) return resultOr(block);
+  if (!('json' in block)) return withCaller(block);
   const { type, id, name, json } = block;
-  return { type, id, name, input: parsed(json), caller: DIRECT };
+  return { type, id, name, input: parseInput(json), caller: DIRECT };
 };
 
-/** What a tool of the server returned says who called the tool, as the call itself does. */
-const resultOr = (block: ContentBlock): object =>
+/** Adds the `caller` field that the API sends with results of server tools. */
+const withCaller = (block: ContentBlock): object =>
   'tool_use_id' in block ? { ...block, caller: DIRECT } : block;
 
-/** The API never sends a whole message with broken input; the nearest that it could send is empty. */
-const parsed = (json: string): unknown => {
+/** Returns `{}` for malformed JSON, because the API never sends a whole message with malformed input. */
+const parseInput = (json: string): unknown => {
   try {
     return JSON.parse(json);
   } catch {
@@ -123,14 +127,16 @@ const parsed = (json: string): unknown => {
 
 const deltasOf = (block: ContentBlock, chunkBytes: number): string[] => {
   if (block.type === 'text')
-    return pieces(block.text, chunkBytes).map((text) => delta('text_delta', 'text', text));
+    return splitByBytes(block.text, chunkBytes).map((text) => delta('text_delta', 'text', text));
   if (block.type === 'thinking')
     return [
-      ...pieces(block.thinking, chunkBytes).map((it) => delta('thinking_delta', 'thinking', it)),
+      ...splitByBytes(block.thinking, chunkBytes).map((it) =>
+        delta('thinking_delta', 'thinking', it),
+      ),
       delta('signature_delta', 'signature', block.signature),
     ];
   if ('json' in block)
-    return ['', ...pieces(block.json, chunkBytes)].map((json) =>
+    return ['', ...splitByBytes(block.json, chunkBytes)].map((json) =>
       delta('input_json_delta', 'partial_json', json),
     );
   return [];
@@ -139,8 +145,8 @@ const deltasOf = (block: ContentBlock, chunkBytes: number): string[] => {
 const delta = (type: string, field: string, text: string): string =>
   `{"type":"${type}","${field}":${JSON.stringify(text)}}`;
 
-/** Cuts a text into pieces of at most so many bytes, never inside a character. */
-export const pieces = (text: string, bytes: number): string[] => {
+/** Splits a text into pieces of at most `bytes` bytes, never inside a character. */
+const splitByBytes = (text: string, bytes: number): string[] => {
   const cut: string[] = [];
   if (Buffer.byteLength(text) === text.length) {
     for (let at = 0; at < text.length; at += bytes) cut.push(text.slice(at, at + bytes));

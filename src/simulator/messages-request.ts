@@ -1,16 +1,16 @@
-/** The parts of a Messages API request that the simulator reads, after validation. */
+/** Fields of a validated Messages API request that the simulator reads. */
 
-export interface CacheMark {
+export interface CacheControl {
   readonly type: 'ephemeral';
   readonly ttl?: '5m' | '1h';
 }
 
-/** Any content block. Fields other than these are kept as they came. */
+/** Content block of any type. Other fields are kept unchanged. */
 export interface Block {
   readonly type: string;
   readonly text?: string;
   readonly content?: unknown;
-  readonly cache_control?: CacheMark | null;
+  readonly cache_control?: CacheControl | null;
   readonly [field: string]: unknown;
 }
 
@@ -26,7 +26,7 @@ export interface MessagesRequest {
   readonly system?: string | readonly Block[];
   readonly tools?: readonly Block[];
   readonly stream?: boolean;
-  readonly cache_control?: CacheMark | null;
+  readonly cache_control?: CacheControl | null;
   readonly diagnostics?: { readonly previous_message_id?: string | null } | null;
   readonly [field: string]: unknown;
 }

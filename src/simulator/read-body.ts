@@ -1,10 +1,13 @@
-/** The body of a request: whole, within the API's limit, and JSON. */
+/** Reads the body of a request, limits its size and parses it as JSON. */
 import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidRequest } from './api-error.js';
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** Rejects with a 413 when it is too long; the rest is read and thrown away, so that it is heard. */
+/**
+ * Rejects with ApiError 413 if the body is too long. The rest of the body is still read, because a client that
+ * is still writing would not receive the answer.
+ */
 export const readBody = (request: IncomingMessage): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** What rules and templates may know of a request: its texts and how far the conversation is. */
+/** Request facts for the rules and templates of a script: the texts and the turn number. */
 import {
   type Block,
   blocksOf,
@@ -29,7 +29,7 @@ export const requestFacts = (request: MessagesRequest): RequestFacts => {
   };
 };
 
-/** What people said: scripts are about that, and not about what the host tells in between. */
+/** Returns the text of a message without system reminders, because scripts match user text only. */
 const textOfMessage = (message: RequestMessage | undefined): string =>
   message ? textOf(blocksOf(message.content).filter((block) => !isReminder(block))) : '';
 

@@ -1,39 +1,39 @@
-/** The last requests a simulator answered, for tests to look at, and what all of them added up to. */
+/** Request log of a simulator: the last requests with their bodies, and totals of all requests. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { costOf, uncachedCostOf } from '../protocol/model/prices.js';
+import { requestCost, uncachedRequestCost } from '../protocol/model/request-cost.js';
 import { addUsage, NO_USAGE, type Usage } from '../protocol/model/usage.js';
 
 export interface RequestRecord {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The body as it came over the wire. */
+  /** Body as received. */
   readonly body: Buffer;
   readonly status: number;
   readonly model?: string;
-  /** Only of messages that were answered. */
+  /** Token usage. Set only for answered messages. */
   readonly usage?: Usage;
 }
 
-export interface Totals {
-  /** All requests, also those that are no longer kept. */
+export interface RequestTotals {
+  /** Number of all requests, including requests that are no longer kept. */
   readonly requests: number;
-  /** Answered messages only. */
+  /** Number of answered messages. */
   readonly messages: number;
   readonly usage: Usage;
-  /** USD; undefined as soon as one message came from a model without a known price. */
+  /** Cost in USD. Undefined if the price of any answered model is unknown. */
   readonly cost: number | undefined;
   readonly uncachedCost: number | undefined;
 }
 
-/** Bodies that are kept for tests never hold more memory than this together. */
+/** Maximum bytes of all kept bodies together. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
 export class RequestLog {
-  private readonly ownKept: RequestRecord[] = [];
+  private readonly records: RequestRecord[] = [];
   private readonly maxKept: number;
   private keptBytes = 0;
-  private ownTotals: Totals = {
+  private sums: RequestTotals = {
     requests: 0,
     messages: 0,
     usage: NO_USAGE,
@@ -46,33 +46,33 @@ export class RequestLog {
   }
 
   get kept(): readonly RequestRecord[] {
-    return this.ownKept;
+    return this.records;
   }
 
-  get totals(): Totals {
-    return this.ownTotals;
+  get totals(): RequestTotals {
+    return this.sums;
   }
 
   add(record: RequestRecord): void {
-    this.ownKept.push(record);
+    this.records.push(record);
     this.keptBytes += record.body.length;
-    while (this.ownKept.length > this.maxKept || this.keptBytes > MAX_KEPT_BYTES)
-      this.keptBytes -= this.ownKept.shift()?.body.length ?? 0;
+    while (this.records.length > this.maxKept || this.keptBytes > MAX_KEPT_BYTES)
+      this.keptBytes -= this.records.shift()?.body.length ?? 0;
     this.count(record);
   }
 
   private count({ model, usage }: RequestRecord): void {
-    const totals = this.ownTotals;
+    const totals = this.sums;
     const requests = totals.requests + 1;
-    this.ownTotals =
+    this.sums =
       model === undefined || usage === undefined
         ? { ...totals, requests }
         : {
             requests,
             messages: totals.messages + 1,
             usage: addUsage(totals.usage, usage),
-            cost: sum(totals.cost, costOf(model, usage)),
-            uncachedCost: sum(totals.uncachedCost, uncachedCostOf(model, usage)),
+            cost: sum(totals.cost, requestCost(model, usage)),
+            uncachedCost: sum(totals.uncachedCost, uncachedRequestCost(model, usage)),
           };
   }
 }

@@ -1,15 +1,15 @@
 /**
- * The script of a simulator: JSON that says which request gets which reply.
+ * Script of a simulator: JSON rules that map requests to replies.
  *
- * Rules match content only and the first match wins, so a script has no memory; the one exception is
- * `replies`, a list that a rule gives out in order, repeating its last. Texts and tool inputs may hold
- * `{{turn}}`, `{{firstUser}}`, `{{lastUser}}`, `{{toolResult}}` and `{{model}}`.
+ * Rules match content only, and the first match wins. A script has no state except the position in
+ * a list of `replies`, which a rule returns in order and whose last reply repeats. Texts and tool
+ * inputs may contain `{{turn}}`, `{{firstUser}}`, `{{lastUser}}`, `{{toolResult}}` and `{{model}}`.
  */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { UsageError } from '../protocol/errors.js';
+import { UsageError } from '../protocol/skein-error.js';
 
-/** A substring, or a regular expression between slashes: `/fix \w+/i`. */
+/** Substring, or a regular expression between slashes: `/fix \w+/i`. */
 const pattern = z.string().min(1);
 const count = z.int().min(0);
 
@@ -17,11 +17,11 @@ const match = z.strictObject({
   model: pattern.optional(),
   system: pattern.optional(),
   firstUser: pattern.optional(),
-  /** The text blocks of the last user message. */
+  /** Text blocks of the last user message. */
   lastUser: pattern.optional(),
-  /** The tool results in the last user message. */
+  /** Tool results in the last user message. */
   toolResult: pattern.optional(),
-  /** How many assistant messages the request holds. */
+  /** Number of assistant messages in the request. */
   turn: z
     .union([count, z.strictObject({ min: count.optional(), max: count.optional() })])
     .optional(),
@@ -30,11 +30,11 @@ const match = z.strictObject({
 const input = z.record(z.string(), z.unknown());
 
 const toolUse = z.strictObject({
-  /** Without one, an id that depends on the request only: a retry gets the same. */
+  /** Default: an id derived from the request, so that a retry gets the same id. */
   id: z.string().optional(),
   name: z.string().min(1),
   input: input.optional(),
-  /** Sent as it is in place of `input`: may be malformed. */
+  /** Raw text that is sent instead of `input`. May be malformed. */
   input_json: z.string().optional(),
 });
 
@@ -56,7 +56,7 @@ const block = z.discriminatedUnion('type', [
       'bash_code_execution_tool_result',
       'tool_search_tool_result',
     ]),
-    /** Without one, the server_tool_use before it. */
+    /** Default: the id of the preceding `server_tool_use`. */
     tool_use_id: z.string().optional(),
     content: z.unknown(),
   }),
@@ -64,11 +64,11 @@ const block = z.discriminatedUnion('type', [
 
 const milliseconds = z.number().min(0);
 const pacing = {
-  /** Silence before the response starts. */
+  /** Delay before the response starts, in milliseconds. */
   delayMs: milliseconds.optional(),
-  /** Silence before each delta but the first. */
+  /** Delay before each delta except the first, in milliseconds. */
   chunkDelayMs: milliseconds.optional(),
-  /** Length of a delta. */
+  /** Length of a delta in bytes. */
   chunkBytes: z.int().min(1).optional(),
 };
 const afterEvents = { afterEvents: count };
@@ -78,30 +78,30 @@ const fullReply = z
     text: z.string().optional(),
     thinking: z.string().optional(),
     tool_use: z.union([toolUse, z.array(toolUse)]).optional(),
-    /** Any content in any order, in place of the three above. */
+    /** Content blocks in any order, instead of `text`, `thinking` and `tool_use`. */
     blocks: z.array(block).optional(),
     stop_reason: z.string().optional(),
     stop_sequence: z.string().optional(),
     usage: z.strictObject({ output_tokens: count.optional() }).optional(),
     headers: z.record(z.string(), z.string()).optional(),
-    /** The whole answer is an HTTP error. */
+    /** HTTP error to answer with. */
     error: z
       .strictObject({
         status: z.int().min(400).max(599),
         type: z.string().optional(),
         message: z.string().optional(),
-        /** Seconds, as in the header. */
+        /** Value of the `retry-after` header, in seconds. */
         retryAfter: z.number().min(0).optional(),
         headers: z.record(z.string(), z.string()).optional(),
       })
       .optional(),
-    /** An error event in the stream, after so many others, which ends it. */
+    /** Ends the stream with an error event after `afterEvents` events. */
     streamError: z
       .strictObject({ type: z.string(), message: z.string().optional(), ...afterEvents })
       .optional(),
-    /** Goes silent after so many events and keeps the connection. */
+    /** Stops sending after `afterEvents` events and keeps the connection open. */
     stall: z.strictObject(afterEvents).optional(),
-    /** Breaks the connection after so many events. */
+    /** Breaks the connection after `afterEvents` events. */
     cut: z.strictObject(afterEvents).optional(),
     ...pacing,
   })
@@ -109,7 +109,7 @@ const fullReply = z
     error: '"blocks" replaces "text", "thinking" and "tool_use": use one or the other',
   });
 
-/** A string is short for a reply of that text. */
+/** Accepts a string as a reply with that text. */
 const reply = z.preprocess((it) => (typeof it === 'string' ? { text: it } : it), fullReply);
 
 const rule = z
@@ -123,19 +123,19 @@ const rule = z
   });
 
 const script = z.strictObject({
-  /** Pacing of the replies that have none of their own. */
+  /** Default pacing of replies. */
   defaults: z.strictObject(pacing).optional(),
   rules: z.array(rule),
 });
 
 export type Script = z.output<typeof script>;
-/** As it is written: what tests and files hold. */
+/** Script before parsing, as tests and files contain it. */
 export type ScriptInput = z.input<typeof script>;
 export type Match = z.output<typeof match>;
 export type Reply = z.output<typeof fullReply>;
 export type ReplyBlock = z.output<typeof block>;
 
-/** Throws a UsageError whose one sentence names the source, the path and what is wrong there. */
+/** Throws UsageError that names the source, the path and the first problem. */
 export const parseScript = (value: unknown, source = 'the script'): Script => {
   const result = script.safeParse(value);
   if (result.success) return result.data;
@@ -144,6 +144,7 @@ export const parseScript = (value: unknown, source = 'the script'): Script => {
   throw new UsageError(`${source} is not a simulator script: at ${path}: ${issue?.message}.`);
 };
 
+/** Rejects with UsageError if the file cannot be read, is not JSON or is not a script. */
 export const loadScript = async (file: string): Promise<Script> => {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new UsageError(`${file} cannot be read: ${(cause as Error).message}.`, { cause });
@@ -156,5 +157,5 @@ export const loadScript = async (file: string): Promise<Script> => {
   }
 };
 
-/** Answers everything with what was said last. */
+/** Script that answers every request with the last user text. */
 export const ECHO_SCRIPT: Script = parseScript({ rules: [{ reply: '{{lastUser}}' }] });

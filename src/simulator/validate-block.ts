@@ -1,10 +1,9 @@
-/** The rules for one content block, wherever it stands. */
+/** Validates a content block of a request by the rules of the Messages API. */
+import { isRecord } from '../lib/json/is-record.js';
 import { invalidRequest } from './api-error.js';
-import type { Block, CacheMark } from './messages-request.js';
+import type { Block, CacheControl } from './messages-request.js';
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
+/** Throws ApiError 400 with the message unless the condition holds. */
 export function refuseUnless(holds: boolean, message: string): asserts holds {
   if (!holds) throw invalidRequest(message);
 }
@@ -39,7 +38,7 @@ const TYPES: Readonly<Record<Place, readonly string[]>> = {
   result: ['text', 'image', 'document', 'search_result', 'tool_reference'],
 };
 
-/** Fields without which a block of the type is refused. */
+/** Required fields per block type. */
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   image: ['source'],
@@ -52,8 +51,8 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(SERVER_RESULTS.map((type) => [type, ['content', 'tool_use_id']])),
 };
 
-/** Throws the API's complaint; returns the marks that the block and its parts carry. */
-export const checkBlock = (block: unknown, at: string, place: Place): CacheMark[] => {
+/** Returns the cache breakpoints of the block and its parts. Throws ApiError with the text of the API. */
+export const validateBlock = (block: unknown, at: string, place: Place): CacheControl[] => {
   if (!isRecord(block)) throw invalidRequest(`${at}: Input should be a valid dictionary`);
   const { type } = block;
   refuseUnless(typeof type === 'string', `${at}.type: Field required`);
@@ -64,21 +63,25 @@ export const checkBlock = (block: unknown, at: string, place: Place): CacheMark[
     );
   for (const field of REQUIRED[type] ?? [])
     refuseUnless(block[field] !== undefined, `${at}.${type}.${field}: Field required`);
-  const mark = markOf(block, `${at}.`);
-  if (type === 'text') checkText(block, at, mark);
+  const cacheControl = cacheControlOf(block, `${at}.`);
+  if (type === 'text') checkText(block, at, cacheControl);
   if (type === 'tool_use')
     refuseUnless(isRecord(block.input), `${at}.tool_use.input: Input should be a valid dictionary`);
   if (type === 'thinking' || type === 'redacted_thinking')
-    refuseUnless(!mark, `${at}.${type}.cache_control: Extra inputs are not permitted`);
+    refuseUnless(!cacheControl, `${at}.${type}.cache_control: Extra inputs are not permitted`);
   const nested = type === 'tool_result' ? checkResult(block as Block, at) : [];
-  return mark ? [...nested, mark] : nested;
+  return cacheControl ? [...nested, cacheControl] : nested;
 };
 
-const checkText = (block: Record<string, unknown>, at: string, mark: CacheMark | undefined) => {
+const checkText = (
+  block: Record<string, unknown>,
+  at: string,
+  cacheControl: CacheControl | undefined,
+) => {
   const { text } = block;
   refuseUnless(typeof text === 'string', `${at}.text.text: Input should be a valid string`);
   refuseUnless(
-    text !== '' || !mark,
+    text !== '' || !cacheControl,
     `${at}.text: cache_control cannot be set for empty text blocks`,
   );
   const path = at.startsWith('messages') ? 'messages' : 'system';
@@ -86,32 +89,33 @@ const checkText = (block: Record<string, unknown>, at: string, mark: CacheMark |
   refuseUnless(text.trim() !== '', `${path}: text content blocks must contain non-whitespace text`);
 };
 
-const checkResult = (block: Block, at: string): CacheMark[] => {
+const checkResult = (block: Block, at: string): CacheControl[] => {
   const { content } = block;
   if (content === undefined || typeof content === 'string') return [];
   if (!Array.isArray(content))
     throw invalidRequest(`${at}.tool_result.content: Input should be a valid list`);
   return content.flatMap((part: unknown, index) =>
-    checkBlock(part, `${at}.tool_result.content.${index}`, 'result'),
+    validateBlock(part, `${at}.tool_result.content.${index}`, 'result'),
   );
 };
 
-/** The mark of a block, a tool or a request, refused unless it has the one shape there is. */
-export const markOf = (
+/** Returns the `cache_control` of a block, a tool or a request. Throws ApiError if it is malformed. */
+export const cacheControlOf = (
   holder: Readonly<Record<string, unknown>>,
   at: string,
-): CacheMark | undefined => {
-  const mark = holder.cache_control;
-  if (mark === undefined || mark === null) return undefined;
+): CacheControl | undefined => {
+  const cacheControl = holder.cache_control;
+  if (cacheControl === undefined || cacheControl === null) return undefined;
   const path = `${at}cache_control`;
-  if (!isRecord(mark)) throw invalidRequest(`${path}: Input should be a valid dictionary`);
-  refuseUnless(mark.type === 'ephemeral', `${path}.type: Input should be 'ephemeral'`);
-  const isLifetime = mark.ttl === undefined || mark.ttl === '5m' || mark.ttl === '1h';
+  if (!isRecord(cacheControl)) throw invalidRequest(`${path}: Input should be a valid dictionary`);
+  refuseUnless(cacheControl.type === 'ephemeral', `${path}.type: Input should be 'ephemeral'`);
+  const isLifetime =
+    cacheControl.ttl === undefined || cacheControl.ttl === '5m' || cacheControl.ttl === '1h';
   refuseUnless(isLifetime, `${path}.ephemeral.ttl: Input should be '5m' or '1h'`);
-  for (const key of Object.keys(mark))
+  for (const key of Object.keys(cacheControl))
     refuseUnless(
       key === 'type' || key === 'ttl',
       `${path}.ephemeral.${key}: Extra inputs are not permitted`,
     );
-  return mark as unknown as CacheMark;
+  return cacheControl as unknown as CacheControl;
 };

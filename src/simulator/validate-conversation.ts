@@ -1,23 +1,29 @@
-/** The rules for the messages as a whole: who speaks first, and that every call has its answer. */
+/** Validates the conversation as a whole: the order of roles, and a result for every tool call. */
+import { isRecord } from '../lib/json/is-record.js';
 import { invalidRequest } from './api-error.js';
-import type { CacheMark, RequestMessage } from './messages-request.js';
-import { checkBlock, isRecord, refuseUnless } from './validate-block.js';
+import type { CacheControl, RequestMessage } from './messages-request.js';
+import { refuseUnless, validateBlock } from './validate-block.js';
 
-/** Throws the API's complaint; returns the marks in the order in which they stand. */
-export const checkConversation = (messages: unknown): CacheMark[] => {
+/** Returns the cache breakpoints in message order. Throws ApiError with the text of the API. */
+export const validateConversation = (messages: unknown): CacheControl[] => {
   if (!Array.isArray(messages)) throw invalidRequest('messages: Input should be a valid list');
   refuseUnless(messages.length > 0, 'messages: at least one message is required');
-  const marks: CacheMark[] = [];
+  const breakpoints: CacheControl[] = [];
   messages.forEach((message: unknown, index) => {
-    checkMessage(message, index, index === messages.length - 1, marks);
+    checkMessage(message, index, index === messages.length - 1, breakpoints);
   });
   const isUser = messages[0].role === 'user';
   refuseUnless(isUser, 'messages: first message must use the "user" role');
   checkCalls(messages);
-  return marks;
+  return breakpoints;
 };
 
-const checkMessage = (message: unknown, index: number, isLast: boolean, marks: CacheMark[]) => {
+const checkMessage = (
+  message: unknown,
+  index: number,
+  isLast: boolean,
+  breakpoints: CacheControl[],
+) => {
   const at = `messages.${index}`;
   if (!isRecord(message)) throw invalidRequest(`${at}: Input should be a valid dictionary`);
   const { role, content } = message;
@@ -29,7 +35,7 @@ const checkMessage = (message: unknown, index: number, isLast: boolean, marks: C
   }
   refuseUnless(content !== undefined, `${at}.content: Field required`);
   const isEmpty = content === '' || (Array.isArray(content) && content.length === 0);
-  // A final assistant message may be empty: it is a place to continue from.
+  // The API allows an empty final assistant message, which the model continues.
   refuseUnless(
     !isEmpty || (isLast && role === 'assistant'),
     `${at}: all messages must have non-empty content except for the optional final assistant message`,
@@ -37,11 +43,11 @@ const checkMessage = (message: unknown, index: number, isLast: boolean, marks: C
   if (typeof content === 'string') return;
   if (!Array.isArray(content)) throw invalidRequest(`${at}.content: Input should be a valid list`);
   content.forEach((block: unknown, position) => {
-    marks.push(...checkBlock(block, `${at}.content.${position}`, role));
+    breakpoints.push(...validateBlock(block, `${at}.content.${position}`, role));
   });
 };
 
-/** Every tool_use is answered at the start of the next message, and nothing else is answered. */
+/** Throws ApiError unless the next message starts with exactly one result per `tool_use`. */
 const checkCalls = (messages: readonly RequestMessage[]): void => {
   const seen = new Set<string>();
   let open: ReadonlySet<string> = NONE;

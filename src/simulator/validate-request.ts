@@ -1,12 +1,13 @@
 /**
- * Refuses what the Messages API refuses, in its words and with its paths, so that a client's mistake
- * shows in our tests and not on somebody's bill. Throws an ApiError; what passes is a MessagesRequest.
+ * Validates requests as the Messages API does, with its error texts and field paths, so that
+ * mistakes of a client fail in tests. Throws ApiError.
  */
-import { modelFacts } from '../protocol/model/prices.js';
+import { isRecord } from '../lib/json/is-record.js';
+import { modelFacts } from '../protocol/model/model-facts.js';
 import { invalidRequest } from './api-error.js';
-import type { CacheMark, MessagesRequest } from './messages-request.js';
-import { checkBlock, isRecord, markOf, refuseUnless } from './validate-block.js';
-import { checkConversation } from './validate-conversation.js';
+import type { CacheControl, MessagesRequest } from './messages-request.js';
+import { cacheControlOf, refuseUnless, validateBlock } from './validate-block.js';
+import { validateConversation } from './validate-conversation.js';
 
 const COUNTED_FIELDS = [
   'model',
@@ -39,8 +40,8 @@ const FIELDS = new Set([
   'compaction',
 ]);
 
-/** The body of POST /v1/messages. */
-export const validateMessages = (body: unknown): MessagesRequest => {
+/** Validates the body of POST /v1/messages. */
+export const validateRequest = (body: unknown): MessagesRequest => {
   const request = validatePrompt(body, FIELDS);
   const { max_tokens, stream, model } = request;
   refuseUnless(max_tokens !== undefined, 'max_tokens: Field required');
@@ -51,10 +52,10 @@ export const validateMessages = (body: unknown): MessagesRequest => {
     'stream: Input should be a valid boolean',
   );
   checkDiagnostics(request.diagnostics);
-  const most = modelFacts(model)?.maxOutput;
-  if (most !== undefined && max_tokens > most)
+  const maxOutput = modelFacts(model)?.maxOutput;
+  if (maxOutput !== undefined && max_tokens > maxOutput)
     throw invalidRequest(
-      `max_tokens: ${max_tokens} > ${most}, which is the maximum allowed number of output tokens for ${model}`,
+      `max_tokens: ${max_tokens} > ${maxOutput}, which is the maximum allowed number of output tokens for ${model}`,
     );
   return request;
 };
@@ -73,8 +74,8 @@ const checkDiagnostics = (diagnostics: unknown): void => {
   refuseUnless(isId, 'diagnostics.previous_message_id: Input should be a valid string');
 };
 
-/** The body of POST /v1/messages/count_tokens. */
-export const validateCounted = (body: unknown): MessagesRequest =>
+/** Validates the body of POST /v1/messages/count_tokens. */
+export const validateCountRequest = (body: unknown): MessagesRequest =>
   validatePrompt(body, new Set(COUNTED_FIELDS));
 
 const validatePrompt = (body: unknown, fields: ReadonlySet<string>): MessagesRequest => {
@@ -84,15 +85,15 @@ const validatePrompt = (body: unknown, fields: ReadonlySet<string>): MessagesReq
   refuseUnless(body.model !== undefined, 'model: Field required');
   refuseUnless(typeof body.model === 'string', 'model: Input should be a valid string');
   refuseUnless(body.messages !== undefined, 'messages: Field required');
-  const marks = [...checkTools(body.tools), ...checkSystem(body.system)];
-  marks.push(...checkConversation(body.messages));
-  const automatic = markOf(body, '');
-  if (automatic) marks.push(automatic);
-  checkMarks(marks);
+  const breakpoints = [...checkTools(body.tools), ...checkSystem(body.system)];
+  breakpoints.push(...validateConversation(body.messages));
+  const automatic = cacheControlOf(body, '');
+  if (automatic) breakpoints.push(automatic);
+  checkBreakpoints(breakpoints);
   return body as MessagesRequest;
 };
 
-const checkTools = (tools: unknown): CacheMark[] => {
+const checkTools = (tools: unknown): CacheControl[] => {
   if (tools === undefined) return [];
   if (!Array.isArray(tools)) throw invalidRequest('tools: Input should be a valid list');
   const names = new Set<string>();
@@ -106,7 +107,7 @@ const checkTools = (tools: unknown): CacheMark[] => {
       refuseUnless(!names.has(tool.name), 'tools: Tool names must be unique.');
       names.add(tool.name);
     }
-    return markOf(tool, at) ?? [];
+    return cacheControlOf(tool, at) ?? [];
   });
 };
 
@@ -121,7 +122,7 @@ const checkCustomTool = (tool: Record<string, unknown>, at: string): void => {
   refuseUnless(isObject, `${at}.input_schema.type: Input should be 'object'`);
 };
 
-/** Tools that the API itself runs or knows, by the day on which their form was fixed. */
+/** Types of the tools that the API defines, with the date of their version. */
 const SERVER_TOOL =
   /^(?:web_search|web_fetch|code_execution|bash|text_editor|computer|memory|tool_search_tool_(?:regex|bm25)|mcp_toolset|browser)(?:_\d{8})?$/;
 
@@ -140,24 +141,25 @@ const checkServerTool = (tool: Record<string, unknown>, at: string): void => {
   );
 };
 
-const checkSystem = (system: unknown): CacheMark[] => {
+const checkSystem = (system: unknown): CacheControl[] => {
   if (system === undefined || typeof system === 'string') return [];
   if (!Array.isArray(system)) throw invalidRequest('system: Input should be a valid list');
   return system.flatMap((block: unknown, index) => {
     const at = `system.${index}`;
     const isText = isRecord(block) && block.type === 'text';
     refuseUnless(isText, `${at}.type: Input should be 'text'`);
-    return checkBlock(block, at, 'system');
+    return validateBlock(block, at, 'system');
   });
 };
 
-const checkMarks = (marks: readonly CacheMark[]): void => {
-  if (marks.length > 4)
+const checkBreakpoints = (breakpoints: readonly CacheControl[]): void => {
+  if (breakpoints.length > 4)
     throw invalidRequest(
-      `A maximum of 4 blocks with cache_control may be provided. Found ${marks.length}.`,
+      `A maximum of 4 blocks with cache_control may be provided. Found ${breakpoints.length}.`,
     );
-  const firstShort = marks.findIndex((mark) => mark.ttl !== '1h');
-  const isOrdered = firstShort < 0 || marks.slice(firstShort).every((mark) => mark.ttl !== '1h');
+  const firstShort = breakpoints.findIndex(({ ttl }) => ttl !== '1h');
+  const isOrdered =
+    firstShort < 0 || breakpoints.slice(firstShort).every(({ ttl }) => ttl !== '1h');
   refuseUnless(
     isOrdered,
     "cache_control.ttl: a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are processed in the following order: `tools`, `system`, `messages`.",

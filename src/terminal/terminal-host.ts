@@ -1,35 +1,41 @@
-/** The world around the command, passed in so that every command can be run in a test. */
+/** The process and terminal around a command, injected so that every command can run in a test. */
 import type { HostEnvironment } from '../sdk/assembly/options/host-environment.js';
 import type { EndSignal } from './input/interrupts.js';
-import type { OutputPace } from './output/output-backpressure.js';
+import type { OutputBackpressure } from './output/output-backpressure.js';
 
 export interface TerminalHost extends HostEnvironment {
   readonly stdin: NodeJS.ReadStream & { readonly fd: number };
-  /** What stdout is connected to; it is written with `out`. */
+  /** Facts about stdout. Write with `out`. */
   readonly stdout: { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
-  /** The only way to stdout. Text that cannot be written any more is dropped. */
+  /** Writes to stdout. Drops the text if stdout is closed. */
   readonly out: (text: string) => void;
-  /** Whether it is read; for those who draw again and again. */
-  readonly pace: OutputPace;
-  /** Nobody reads stdout any more, as far as the last write could tell. */
+  /** Backpressure of stdout, for screens that redraw. */
+  readonly backpressure: OutputBackpressure;
+  /** True if the last write found stdout closed. */
   readonly isOutputClosed: () => boolean;
-  /** The same for stderr. */
+  /** Writes to stderr. Drops the text if stderr is closed. */
   readonly err: (text: string) => void;
-  /** Calls back at each Ctrl-C or request to end; the returned function stops it. */
+  /**
+   * Calls the listener at the first Ctrl-C or termination signal; the second signal quits. Returns a function
+   * that removes the listener.
+   */
   readonly onInterrupt: (listener: () => void) => () => void;
-  /** The same for a host that knows what to do with each; a second one does not quit by itself. */
+  /** Calls the listener at every signal and never quits. Returns a function that removes the listener. */
   readonly onSignal: (listener: (signal: EndSignal) => void) => () => void;
-  /** Calls back when the terminal has another size. */
+  /** Calls the listener when the terminal size changes. Returns a function that removes the listener. */
   readonly onResize: (listener: () => void) => () => void;
-  /** Calls back when the process goes on that somebody else had stopped: the terminal is not as it was. */
+  /**
+   * Calls the listener when the process continues after SIGSTOP, because the shell may have changed the terminal
+   * in between. Returns a function that removes the listener.
+   */
   readonly onContinue: (listener: () => void) => () => void;
   /**
-   * Whoever changes the terminal says how to give it back: that is done however the process ends, and
-   * before its last words. The returned function is for those who have given it back themselves.
+   * Registers a function that restores the terminal. It runs before the process exits, for any reason, and before
+   * the last output. Returns a function that cancels the registration.
    */
-  readonly lend: (giveBack: () => void) => () => void;
-  /** Stops here until the shell lets it go on; returns then. */
+  readonly restoreAtExit: (restore: () => void) => () => void;
+  /** Suspends the process; returns when the shell continues it. */
   readonly suspend: () => void;
-  /** Ends the process, whatever still runs. */
+  /** Exits the process at once. */
   readonly quit: (code: number) => void;
 }

@@ -1,50 +1,50 @@
-/** Both ways to talk to a person in lines: keys on a capable terminal, whole lines on any other. */
+/** Port for a line-based dialog: single keys on a capable terminal, whole lines on any other. */
 import type { TerminalHost } from './terminal-host.js';
 
-/** An answer to a question that was put with `ask`. */
-export type Reply =
+/** Answer to a question of `Terminal.ask`. */
+export type TerminalReply =
   | { readonly kind: 'line'; readonly text: string }
   /** Esc or Ctrl-C. */
   | { readonly kind: 'cancelled' }
-  /** Whoever asked does not need it any more. */
+  /** The signal of the question aborted. */
   | { readonly kind: 'withdrawn' }
-  /** Nothing more can be typed. */
+  /** The input has ended. */
   | { readonly kind: 'gone' };
 
 export interface TerminalHandlers {
-  /** A prompt or a command; it may have several lines. */
+  /** Receives a prompt or a command, which may have several lines. */
   line(text: string): void;
   interrupt(): void;
   escape(): void;
-  /** Ctrl-D on an empty line, or the end of stdin. */
+  /** Called at Ctrl-D on an empty line, and at the end of stdin. */
   end(): void;
 }
 
 export interface Terminal {
   readonly paint: Paint;
-  /** How wide it is now. */
+  /** Current width. */
   readonly columns: number;
-  /** It can be redrawn, so passing remarks do no harm. */
+  /** True if lines can be redrawn, so frequent progress lines are fine. */
   readonly isCapable: boolean;
-  /** A person sits there, who can be asked before anything runs. */
-  readonly isPerson: boolean;
+  /** True if a person types here, so questions before the first run are possible. */
+  readonly isInteractive: boolean;
   open(handlers: TerminalHandlers): void;
-  /** Text that is harmless already; it may end in the middle of a line. */
+  /** Writes sanitized text, which may end in the middle of a line. */
   write(text: string): void;
-  /** What comes next starts on a line of its own. */
+  /** Starts a new line unless the cursor is at the start of a line. */
   freshLine(): void;
-  /** While something is under way there is no prompt, until something is typed. */
+  /** Hides the prompt while a run is active, until the person types. */
   setBusy(isBusy: boolean): void;
   /**
-   * One question at a time. What was typed before it was shown does not answer it, unless the person
-   * is waiting for it already: it goes on with what they have just said.
+   * Asks a question; only a single question may be open. Text that was typed before the question appeared does not answer it,
+   * unless `isExpected`: the question follows from the person's last answer. Never rejects.
    */
-  ask(label: string, signal: AbortSignal, isExpected?: boolean): Promise<Reply>;
-  /** Leaves the terminal as it was found. May be called again. */
+  ask(label: string, signal: AbortSignal, isExpected?: boolean): Promise<TerminalReply>;
+  /** Restores the terminal. Idempotent. */
   close(): void;
 }
 
-/** Of the sixteen colours that every terminal has. None of them says what no word or sign says too. */
+/** Text styles from the sixteen standard colours. Colour never carries information that the text lacks. */
 export interface Paint {
   dim(text: string): string;
   strong(text: string): string;
@@ -52,8 +52,8 @@ export interface Paint {
   warn(text: string): string;
   good(text: string): string;
   accent(text: string): string;
-  /** Front and back change places. */
-  lit(text: string): string;
+  /** Swaps foreground and background. */
+  inverse(text: string): string;
 }
 
 const wrap =
@@ -68,46 +68,46 @@ export const paintFor = (isColoured: boolean): Paint => ({
   warn: wrap(33, isColoured),
   good: wrap(32, isColoured),
   accent: wrap(36, isColoured),
-  lit: wrap(7, isColoured),
+  inverse: wrap(7, isColoured),
 });
 
-/** Whether the cursor can be moved: without that, lines are all there is. */
+/** True if the cursor can be moved, so that lines can be redrawn. */
 export const isCapableTerminal = ({ env, stdin, stdout }: TerminalHost): boolean => {
   const { TERM = '' } = env;
   return stdin.isTTY === true && stdout.isTTY === true && TERM !== '' && TERM !== 'dumb';
 };
 
-/** Somebody hears what is written: nothing is drawn again, and nothing moves. */
+/** True if a screen reader reads the output, so nothing may be redrawn. */
 export const isForScreenReader = ({ env }: Pick<TerminalHost, 'env'>): boolean =>
   /^(?:1|true)$/.test(env.SKEIN_SCREEN_READER ?? '');
 
-/** Somebody should look. A file or another program has nothing to ring. */
-export const ringOn = ({ stdout, out }: Pick<TerminalHost, 'stdout' | 'out'>): void => {
+/** Rings the bell if stdout is a terminal. */
+export const ringBell = ({ stdout, out }: Pick<TerminalHost, 'stdout' | 'out'>): void => {
   if (stdout.isTTY === true) out('\u0007');
 };
 
-export const wantsColour = (machine: TerminalHost): boolean =>
-  isCapableTerminal(machine) && (machine.env.NO_COLOR ?? '') === '';
+export const wantsColour = (host: TerminalHost): boolean =>
+  isCapableTerminal(host) && (host.env.NO_COLOR ?? '') === '';
 
-/** Keys that come this soon after a question were meant for something else. */
+/** Keys that arrive within this time after a question do not answer it: the person had not read it yet. */
 export const GRACE_MS = 400;
 
 /**
- * A question that whoever asked may withdraw. `show` puts it before the person and is handed the way
- * to settle it; `clear` takes it away again, before anybody hears the reply.
+ * Asks a question that the signal can withdraw. `show` displays the question and receives the function that
+ * settles it; `clear` removes the question, before the promise resolves. Never rejects.
  */
-export const withdrawable = (
+export const askWithdrawable = (
   signal: AbortSignal,
-  show: (settle: (reply: Reply) => void) => void,
-  clear: (reply: Reply) => void,
-): Promise<Reply> =>
+  show: (settle: (reply: TerminalReply) => void) => void,
+  clear: (reply: TerminalReply) => void,
+): Promise<TerminalReply> =>
   new Promise((resolve) => {
     if (signal.aborted) {
       resolve({ kind: 'withdrawn' });
       return;
     }
     const withdraw = () => settle({ kind: 'withdrawn' });
-    const settle = (reply: Reply) => {
+    const settle = (reply: TerminalReply) => {
       signal.removeEventListener('abort', withdraw);
       clear(reply);
       resolve(reply);

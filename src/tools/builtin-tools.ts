@@ -1,4 +1,4 @@
-/** The tools that every agent starts with, in the order in which the model reads them. */
+/** Built-in tools of every agent, in the order of the prompt. */
 import type { Tool } from '../protocol/tools/tool.js';
 import { sendMessage } from './agents/send-message.js';
 import { spawnAgent } from './agents/spawn-agent.js';
@@ -17,10 +17,10 @@ import { searchText } from './search/search-text.js';
 import { runCommand } from './shell/run-command.js';
 import { stopTask } from './shell/stop-task.js';
 import { taskOutput } from './shell/task-output.js';
-import { createWork } from './tasks/create-task.js';
-import { getWork } from './tasks/get-task.js';
-import { listWork } from './tasks/list-tasks.js';
-import { updateWork } from './tasks/update-task.js';
+import { createTask } from './tasks/create-task.js';
+import { getTask } from './tasks/get-task.js';
+import { listTasks } from './tasks/list-tasks.js';
+import { updateTask } from './tasks/update-task.js';
 import { fetchPage } from './web/fetch-page.js';
 import { searchWeb } from './web/search-web.js';
 
@@ -37,10 +37,10 @@ export const builtinTools: readonly Tool[] = [
   spawnAgent,
   taskOutput,
   stopTask,
-  createWork,
-  updateWork,
-  getWork,
-  listWork,
+  createTask,
+  updateTask,
+  getTask,
+  listTasks,
   sendMessage,
   fetchPage,
   searchWeb,

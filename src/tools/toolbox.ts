@@ -1,59 +1,62 @@
 /**
- * The tools of one agent: which the model is shown, and which it may use.
+ * Toolbox of an agent: the tools that its model is shown, and the tools that it may use.
  *
- * The two differ on purpose. A deferred tool can be used before its schema is shown; a forked agent
- * must show its parent's tools byte for byte and still may not use all of them.
+ * The two sets differ on purpose. A deferred tool can be used before its schema is shown; a forked
+ * agent must show its parent's tools byte for byte but may not use all of them.
  */
 import { z } from 'zod';
 import { type Tool, ToolFailure } from '../protocol/tools/tool.js';
-import { shortLine } from './truncation.js';
+import { truncateLine } from './text/truncate-text.js';
 
-export interface PlacedTool {
+interface ToolEntry {
   readonly tool: Tool;
-  /** Its schema is part of the prompt. */
+  /** True if the schema is part of the prompt. */
   readonly visible: boolean;
-  /** A call of it may run. */
+  /** True if calls may run. */
   readonly executable: boolean;
 }
 
-/** A tool as the Messages API takes it. */
-export interface WireTool {
+/** A tool in the format of the Messages API. */
+interface WireTool {
   readonly name: string;
   readonly description: string;
   readonly input_schema: Readonly<Record<string, unknown>>;
 }
 
 export interface Toolbox {
-  /** Built-in tools as they were given, then the rest by name: the order never depends on timing. */
+  /**
+   * Built-in tools in the given order, then other tools by name, so that timing cannot change the
+   * order.
+   */
   readonly all: readonly Tool[];
   readonly visible: readonly Tool[];
   has(name: string): boolean;
-  /** Throws a ToolFailure that the model can read when there is no such tool. */
+  /** Throws ToolFailure if there is no such tool. */
   find(name: string): Tool;
-  /** As `find`, and refuses a tool that this agent may only look at. */
+  /** Throws ToolFailure if there is no such tool or the agent may not use it. */
   executable(name: string): Tool;
-  /** The same list on every call. */
+  /** Returns the same list on every call. */
   wireTools(): readonly WireTool[];
-  /** The same tools, shown alike, of which only those that pass may be used. */
+  /** Returns a toolbox that shows the same tools and allows only those that pass `mayUse`. */
   limitedTo(mayUse: (tool: Tool) => boolean): Toolbox;
 }
 
-export const toolbox = (tools: readonly (Tool | PlacedTool)[]): Toolbox => {
-  const shelf = inOrder(tools.map(place));
-  const byName = index(shelf);
+export const toolbox = (tools: readonly (Tool | ToolEntry)[]): Toolbox => {
+  const entries = inOrder(tools.map(toEntry));
+  const byName = index(entries);
   let wire: readonly WireTool[] | undefined;
 
-  const find = (name: string): PlacedTool => {
+  const find = (name: string): ToolEntry => {
     const found = byName.get(name);
     if (found !== undefined) return found;
-    const known = shelf.filter(({ executable }) => executable).map(({ tool }) => tool.name);
-    const asked = shortLine(name, 100);
+    const known = entries.filter(({ executable }) => executable).map(({ tool }) => tool.name);
+    const asked = truncateLine(name, 100);
     throw new ToolFailure(`There is no tool named "${asked}". The tools are: ${known.join(', ')}.`);
   };
 
   return {
-    all: shelf.map(({ tool }) => tool),
-    visible: shelf.filter(({ visible }) => visible).map(({ tool }) => tool),
+    all: entries.map(({ tool }) => tool),
+    visible: entries.filter(({ visible }) => visible).map(({ tool }) => tool),
     has: (name) => byName.has(name),
     find: (name) => find(name).tool,
     executable(name) {
@@ -62,40 +65,40 @@ export const toolbox = (tools: readonly (Tool | PlacedTool)[]): Toolbox => {
       return tool;
     },
     wireTools() {
-      wire ??= shelf.filter(({ visible }) => visible).map(({ tool }) => wireTool(tool));
+      wire ??= entries.filter(({ visible }) => visible).map(({ tool }) => wireTool(tool));
       return wire;
     },
     limitedTo: (mayUse) =>
       toolbox(
-        shelf.map((placed) => ({
-          ...placed,
-          executable: placed.executable && mayUse(placed.tool),
+        entries.map((entry) => ({
+          ...entry,
+          executable: entry.executable && mayUse(entry.tool),
         })),
       ),
   };
 };
 
-const place = (tool: Tool | PlacedTool): PlacedTool =>
+const toEntry = (tool: Tool | ToolEntry): ToolEntry =>
   'tool' in tool ? tool : { tool, visible: true, executable: true };
 
-const inOrder = (placed: readonly PlacedTool[]): readonly PlacedTool[] => [
-  ...placed.filter(({ tool }) => tool.kind === 'builtin'),
-  ...placed
+const inOrder = (entries: readonly ToolEntry[]): readonly ToolEntry[] => [
+  ...entries.filter(({ tool }) => tool.kind === 'builtin'),
+  ...entries
     .filter(({ tool }) => tool.kind !== 'builtin')
     .sort((a, b) => (a.tool.name < b.tool.name ? -1 : 1)),
 ];
 
-const index = (shelf: readonly PlacedTool[]): ReadonlyMap<string, PlacedTool> => {
-  const byName = new Map<string, PlacedTool>();
-  for (const placed of shelf) {
-    const { name } = placed.tool;
+const index = (entries: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> => {
+  const byName = new Map<string, ToolEntry>();
+  for (const entry of entries) {
+    const { name } = entry.tool;
     if (byName.has(name)) throw new Error(`Two tools are named "${name}". Rename one of them.`);
-    byName.set(name, placed);
+    byName.set(name, entry);
   }
   return byName;
 };
 
-/** Schemas are shared between agents: a thousand of them hold one copy. */
+/** Cache of wire tools, which all agents share. */
 const wireTools = new WeakMap<Tool, WireTool>();
 
 const wireTool = (tool: Tool): WireTool => {
@@ -104,7 +107,7 @@ const wireTool = (tool: Tool): WireTool => {
   return known;
 };
 
-/** Set by the build: a start would spend milliseconds on what is the same every time. */
+/** Schemas set by the build, because computing them takes milliseconds at every start. */
 declare const BUILTIN_SCHEMAS: Readonly<Record<string, WireTool['input_schema']>> | undefined;
 
 const prepared = typeof BUILTIN_SCHEMAS === 'undefined' ? {} : BUILTIN_SCHEMAS;
@@ -122,14 +125,14 @@ const schemaOf = ({ input, inputSchema }: Tool): WireTool['input_schema'] => {
 };
 
 /**
- * Limits that nobody means to pass tell a model nothing: every agent pays for their bytes, and a call
- * that passes one is told so anyway.
+ * Removes limits that calls rarely reach, because every agent pays for their bytes. The input check
+ * still reports a call that exceeds them.
  */
 const withoutNoise = ({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void => {
   const { minLength, minimum, maximum, minItems, maxItems, pattern } = jsonSchema;
   const { additionalProperties: more } = jsonSchema;
   delete jsonSchema.maxLength;
-  // The names of a map are texts in any JSON, and what is not said of its values is anything.
+  // Keys of JSON maps are always strings, and an empty value schema allows any value.
   delete jsonSchema.propertyNames;
   if (Object(more) === more && Object.keys(Object(more)).length === 0) {
     delete jsonSchema.additionalProperties;

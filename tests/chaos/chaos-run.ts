@@ -1,6 +1,6 @@
 /** One storm over one swarm, and what is left of it. Of a bad one SKEIN_TEST_KEEP, a folder, keeps everything. */
 import { join } from 'node:path';
-import { queueKey } from '../../src/store/redis/connection/redis-keys.js';
+import { queueKey } from '../../src/store/redis/connection/swarm-keys.js';
 import { examine, type Findings } from './examination.js';
 import { readRemains, shownAgents } from './remains.js';
 import { seededRandom } from './seeded-random.js';

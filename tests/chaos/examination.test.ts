@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SwarmEvent } from '../../src/protocol/session/events.js';
-import type { JournalRecord } from '../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../src/protocol/session/journal-record.js';
+import type { SwarmEvent } from '../../src/protocol/session/swarm-event.js';
 import { examine } from './examination.js';
 import type { Remains } from './remains.js';
 import { tokenOf } from './swarm-script.js';

@@ -1,6 +1,7 @@
 /** What a storm must not have done: sentences about what is wrong with what it has left. */
-import type { SwarmEvent } from '../../src/protocol/session/events.js';
-import type { JournalRecord } from '../../src/protocol/session/journal.js';
+
+import type { JournalRecord } from '../../src/protocol/session/journal-record.js';
+import type { SwarmEvent } from '../../src/protocol/session/swarm-event.js';
 import type { Remains } from './remains.js';
 import { tokenOf } from './swarm-script.js';
 

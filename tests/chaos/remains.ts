@@ -1,16 +1,16 @@
 /** What a storm has left: in Redis, on disk, on the screen and among the processes. Nothing of ours reads it. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SwarmEvent } from '../../src/protocol/session/events.js';
-import type { JournalRecord } from '../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../src/protocol/session/journal-record.js';
+import type { SwarmEvent } from '../../src/protocol/session/swarm-event.js';
 import type { RedisConnections } from '../../src/store/redis/connection/redis-connections.js';
 import {
-  ALL_KEYS,
   isShared,
+  KEY_PATTERN,
   ownerOfKey,
   queueKey,
   swarmKeys,
-} from '../../src/store/redis/connection/redis-keys.js';
+} from '../../src/store/redis/connection/swarm-keys.js';
 import type { Line } from '../fakes/skein-process.js';
 import { SESSION, type StormySwarm } from './stormy-swarm.js';
 import { EFFECTS } from './swarm-script.js';
@@ -109,7 +109,7 @@ const lastingKeys = async (broker: RedisConnections): Promise<readonly string[]>
   const lasting: string[] = [];
   let cursor = '0';
   do {
-    const reply = await broker.call('SCAN', cursor, 'MATCH', ALL_KEYS, 'COUNT', 500);
+    const reply = await broker.call('SCAN', cursor, 'MATCH', KEY_PATTERN, 'COUNT', 500);
     const [next, found] = reply as [string, string[]];
     cursor = next;
     for (const key of found) {

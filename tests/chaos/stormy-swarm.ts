@@ -9,7 +9,7 @@ import {
   connectRedis,
   type RedisConnections,
 } from '../../src/store/redis/connection/redis-connections.js';
-import { queueKey, swarmKeys } from '../../src/store/redis/connection/redis-keys.js';
+import { queueKey, swarmKeys } from '../../src/store/redis/connection/swarm-keys.js';
 import { openRedis, type RedisServer } from '../fakes/redis/own-redis-server.js';
 import {
   type Ended,
@@ -130,7 +130,7 @@ export class StormySwarm {
   /** How often workers let an agent go. */
   get givenBack(): number {
     const said = this.started.map(({ process }) => process.stderr).join('');
-    return said.split(' is given back').length - 1;
+    return said.split(' is returned to the queue').length - 1;
   }
 
   /** Lets everybody end. Resolves with how the last lead did; nothing when it does not. */

@@ -1,4 +1,4 @@
-import type { Shell, ShellCommand, ShellEnd } from '../../src/protocol/tools/tool.js';
+import type { Shell, ShellCommand, ShellEnd } from '../../src/protocol/tools/shell.js';
 
 /** A command that runs until the test ends it, or until it is aborted. */
 export interface HeldRun {

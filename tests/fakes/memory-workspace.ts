@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { FileError, type FileStamp, type Workspace } from '../../src/protocol/tools/tool.js';
+import { FileError, type FileStamp, type Workspace } from '../../src/protocol/tools/workspace.js';
 
 export interface MemoryWorkspace extends Workspace {
   /** The disk, by absolute path. */

@@ -1,7 +1,7 @@
 /** Another machine, as far as a process can tell: another host name, another home, and a key of its own. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openPersonKey } from '../../src/store/shared/person-key.js';
+import { openPersonKey } from '../../src/store/files/person-key.js';
 import type { WorkerScene } from './agents/worker-scene.js';
 import type { RunOptions } from './skein-process.js';
 

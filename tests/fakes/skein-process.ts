@@ -10,7 +10,7 @@ import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { JournalRecord } from '../../src/protocol/session/journal-record.js';
 import type { Script, ScriptInput } from '../../src/simulator/script.js';
-import { type Simulator, startSimulator } from '../../src/simulator/server.js';
+import { type Simulator, startSimulator } from '../../src/simulator/start-simulator.js';
 
 /** Where the build is, for those who keep one of their own. */
 export const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');

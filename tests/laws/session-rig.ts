@@ -7,25 +7,25 @@ import {
   type LeadSession,
   openSession,
   type SessionOptions,
-} from '../../src/actors/session/session.js';
-import { windowMarks } from '../../src/context/window/window.js';
+} from '../../src/actors/session/open-session.js';
+import { windowThresholds } from '../../src/context/window/window-thresholds.js';
 import { governor } from '../../src/model/governor.js';
-import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent.js';
+import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent-limits.js';
 import { type Clock, systemClock } from '../../src/protocol/clock.js';
-import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model/model.js';
+import type { ModelPort, StreamEvent, TurnSink } from '../../src/protocol/model/model-port.js';
 import { NO_USAGE } from '../../src/protocol/model/usage.js';
-import type { KnownSurface } from '../../src/protocol/permission/answer.js';
-import type {
-  PermissionMode,
-  PermissionRule,
-  Surface,
-} from '../../src/protocol/permission/permission.js';
-import type { SessionStore } from '../../src/protocol/session/store.js';
-import type { FileSearch } from '../../src/protocol/tools/search.js';
-import type { Shell, Tool, Workspace } from '../../src/protocol/tools/tool.js';
+import type { PermissionMode } from '../../src/protocol/permission/permission-mode.js';
+import type { Surface } from '../../src/protocol/permission/permission-question.js';
+import type { PermissionRule } from '../../src/protocol/permission/permission-rule.js';
+import type { KnownSurface } from '../../src/protocol/permission/signed-answer.js';
+import type { SessionStore } from '../../src/protocol/session/session-store.js';
+import type { FileSearch } from '../../src/protocol/tools/file-search.js';
+import type { Shell } from '../../src/protocol/tools/shell.js';
+import type { Tool } from '../../src/protocol/tools/tool.js';
+import type { Workspace } from '../../src/protocol/tools/workspace.js';
 import { MemorySessionStore } from '../../src/store/memory/memory-session-store.js';
 import { toolbox } from '../../src/tools/toolbox.js';
-import { plainBriefing } from '../fakes/agents/plain-context.js';
+import { plainContext } from '../fakes/agents/plain-context.js';
 import { swarmSetup } from '../fakes/agents/swarm-setup.js';
 import { countedIds } from '../fakes/counted-ids.js';
 
@@ -67,7 +67,7 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
     modelName: 'claude-sonnet-5-5',
     defaultModel: 'claude-sonnet-5-5',
     fresh: { cwd, version: 'law', entrypoint: 'test', title: 'law' },
-    briefing: plainBriefing({
+    contextProvider: plainContext({
       head: async () => ({
         tools: JSON.stringify(box.wireTools()),
         system: '[]',
@@ -84,8 +84,8 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       model,
       toolbox: box,
       toolCount: tools.length,
-      chance: () => 0.5,
-      lingers: wanted.lingers ?? false,
+      random: () => 0.5,
+      staysIdle: wanted.lingers ?? false,
       limits: DEFAULT_LIMITS,
       fallbackModel: undefined,
       governor: governor(clock, 8),
@@ -97,10 +97,10 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
       },
       shell: wanted.shell ?? { run: nowhere },
       web: { get: nowhere },
-      windowOf: (name) => windowMarks(name),
+      windowOf: (name) => windowThresholds(name),
       search: wanted.search ?? { list: nowhere, find: nowhere, grep: nowhere },
       openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
-      desk: permissionManager({
+      permissions: permissionManager({
         policy: {
           rules: wanted.rules ?? [],
           roots: [cwd],

@@ -1,7 +1,7 @@
 /** A workspace and a simulator for a law to be tried in, with the real command in print mode. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type JournalRecord, parseRecord } from '../../src/protocol/session/journal.js';
+import { type JournalRecord, parseRecord } from '../../src/protocol/session/journal-record.js';
 import type { ScriptInput } from '../../src/simulator/script.js';
 import { type Ended, openScene, type Running } from '../fakes/skein-process.js';
 

@@ -1,18 +1,17 @@
 /** An agent whose slots do nothing but take notes: the test plays the model, the crew and the rest. */
 import { type Actor, createActor, fromCallback } from 'xstate';
 import { agentMachine } from '../../src/machines/agent-machine.js';
-import {
-  type AgentEvent,
-  type AgentInput,
-  type AgentLimits,
-  type CrewInput,
-  type CrewOrder,
-  DEFAULT_LIMITS,
-  type PauseInput,
-  type RoomNeeded,
-  type TurnInput,
-  type TurnOrder,
-} from '../../src/protocol/agent/agent.js';
+import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent/agent-limits.js';
+import type {
+  AgentEvent,
+  AgentInput,
+  CompactionInput,
+  CrewInput,
+  CrewOrder,
+  RetryDelayInput,
+  TurnInput,
+  TurnOrder,
+} from '../../src/protocol/agent/agent-state.js';
 
 export interface AgentInHand {
   readonly actor: Actor<typeof agentMachine>;
@@ -25,8 +24,8 @@ export interface AgentInHand {
   readonly turns: readonly TurnInput[];
   /** How often a turn was told to give up. */
   readonly cancelled: number;
-  readonly rooms: readonly RoomNeeded[];
-  readonly pauses: readonly PauseInput[];
+  readonly rooms: readonly CompactionInput[];
+  readonly pauses: readonly RetryDelayInput[];
   tell(...events: AgentEvent[]): void;
   /** Status of each call by its id. */
   calls(): Record<string, string>;
@@ -40,8 +39,8 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
   const orders: string[] = [];
   const crews: CrewInput[] = [];
   const turns: TurnInput[] = [];
-  const rooms: RoomNeeded[] = [];
-  const pauses: PauseInput[] = [];
+  const rooms: CompactionInput[] = [];
+  const pauses: RetryDelayInput[] = [];
   let cancelled = 0;
   const actor = createActor(
     agentMachine.provide({
@@ -56,19 +55,23 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
             cancelled += 1;
           });
         }),
-        compactor: fromCallback(({ input: room }: { input: RoomNeeded }) => void rooms.push(room)),
-        pause: fromCallback(({ input: pause }: { input: PauseInput }) => void pauses.push(pause)),
+        compactor: fromCallback(
+          ({ input: room }: { input: CompactionInput }) => void rooms.push(room),
+        ),
+        pause: fromCallback(
+          ({ input: pause }: { input: RetryDelayInput }) => void pauses.push(pause),
+        ),
       },
     }),
     {
       input: {
         id: 'a_1',
-        lingers: false,
+        staysIdle: false,
         hasFallback: false,
         hasReview: false,
         openCalls: [],
         waiting: 1,
-        expecting: 0,
+        pendingChildren: 0,
         owesAnswer: false,
         cutShort: false,
         ...input,

@@ -1,12 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import { agentMachine } from '../../src/machines/agent-machine.js';
-import {
-  type AgentEvent,
-  DEFAULT_LIMITS,
-  STOP_REASONS,
-  type StopReason,
-} from '../../src/protocol/agent/agent.js';
+import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent-limits.js';
+import type { AgentEvent } from '../../src/protocol/agent/agent-state.js';
+import { STOP_REASONS, type StopReason } from '../../src/protocol/agent/stop.js';
 import {
   agentInHand,
   asking,
@@ -85,7 +82,7 @@ describe('an agent', () => {
   });
 
   test('tracks each call from judging to yielded', () => {
-    const agent = agentInHand({ limits: { maxTurns: 1 }, lingers: true });
+    const agent = agentInHand({ limits: { maxTurns: 1 }, staysIdle: true });
     const statuses: (string | undefined)[] = [];
     const look = () => statuses.push(agent.calls().c1);
     agent.tell(taken(), drafted('c1'));
@@ -119,12 +116,18 @@ describe('an agent', () => {
   test('fails, for its parent to see, when a slot is empty', async () => {
     const input = {
       id: 'a',
-      lingers: false,
+      staysIdle: false,
       hasFallback: false,
       hasReview: false,
       limits: DEFAULT_LIMITS,
     };
-    const rest = { openCalls: [], waiting: 0, expecting: 0, owesAnswer: true, cutShort: false };
+    const rest = {
+      openCalls: [],
+      waiting: 0,
+      pendingChildren: 0,
+      owesAnswer: true,
+      cutShort: false,
+    };
     const actor = createActor(agentMachine, { input: { ...input, ...rest } });
     const done = toPromise(actor);
     actor.start();
@@ -195,20 +198,20 @@ describe('an agent with children in the background', () => {
   });
 
   test('waits for them also when it is taken up again', () => {
-    const agent = agentInHand({ waiting: 0, expecting: 1 });
+    const agent = agentInHand({ waiting: 0, pendingChildren: 1 });
     expect(agent.state).toBe('idle');
     agent.tell(children(0));
     expect(agent.stopReason()).toBe('end_turn');
   });
 
   test('can be stopped while it waits', () => {
-    const agent = agentInHand({ waiting: 0, expecting: 1 });
+    const agent = agentInHand({ waiting: 0, pendingChildren: 1 });
     agent.tell(interrupt);
     expect(agent.stopReason()).toBe('interrupted');
   });
 
   test('rests as ever, where somebody talks to it, and begins a new run when they report', () => {
-    const agent = agentInHand({ lingers: true });
+    const agent = agentInHand({ staysIdle: true });
     agent.tell(taken(), children(1), ended());
     expect(agent.state).toBe('idle');
     expect(agent.stopReason()).toBe('end_turn');
@@ -254,7 +257,7 @@ describe('letters', () => {
 
 describe('a lingering agent', () => {
   test('rests after a run, and a prompt wakes it for another with fresh counts', () => {
-    const agent = agentInHand({ lingers: true, limits: { maxTurns: 1 } });
+    const agent = agentInHand({ staysIdle: true, limits: { maxTurns: 1 } });
     agent.tell(taken(), ended());
     expect(agent.state).toBe('idle');
     agent.tell(prompt);
@@ -269,7 +272,7 @@ describe('a lingering agent', () => {
     ['a refusal', ended('refusal')],
     ['an error of the model', failed('rejected')],
   ])('rests after %s', (_, event) => {
-    const agent = agentInHand({ lingers: true });
+    const agent = agentInHand({ staysIdle: true });
     agent.tell(taken(), event);
     expect(agent.state).toBe('idle');
   });
@@ -282,13 +285,13 @@ describe('a lingering agent', () => {
       [failed('prompt-too-long'), { type: 'compaction.failed', detail: 'No.' }],
     ],
   ])('stops when %s', (_, events) => {
-    const agent = agentInHand({ lingers: true });
+    const agent = agentInHand({ staysIdle: true });
     agent.tell(...events);
     expect(agent.state).toBe('stopped');
   });
 
   test('does not mind an interrupt while it rests', () => {
-    const agent = agentInHand({ lingers: true });
+    const agent = agentInHand({ staysIdle: true });
     agent.tell(taken(), ended(), interrupt);
     expect(agent.state).toBe('idle');
     expect(agent.stopReason()).toBe('end_turn');
@@ -297,7 +300,7 @@ describe('a lingering agent', () => {
   });
 
   test('counts failing turns anew in each run', () => {
-    const agent = agentInHand({ lingers: true, limits: { maxFailedTurns: 1 } });
+    const agent = agentInHand({ staysIdle: true, limits: { maxFailedTurns: 1 } });
     const failing = [drafted('c'), callEnded('c', true), ended('tool_use')];
     agent.tell(taken(), ...failing);
     expect(agent.stopReason()).toBe('repeated_tool_failure');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CallBoard } from '../../src/machines/call-board.js';
-import type { Call, CallClass } from '../../src/protocol/agent/agent.js';
+import type { Call, CallClass } from '../../src/protocol/agent/agent-state.js';
 import * as schedule from './call-list.js';
 
 const kinds = fc.record({ readOnly: fc.boolean(), safe: fc.boolean(), onlyWaits: fc.boolean() });

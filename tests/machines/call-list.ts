@@ -1,5 +1,5 @@
 /** What the board of calls has to be like, in the plainest words: pure functions over a list. */
-import type { Call, CallStatus } from '../../src/protocol/agent/agent.js';
+import type { Call, CallStatus } from '../../src/protocol/agent/agent-state.js';
 
 const MOST_AT_ONCE = 32;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent } from '../../src/protocol/agent/agent.js';
+import type { AgentEvent } from '../../src/protocol/agent/agent-state.js';
 import {
   agentInHand,
   asking,
@@ -25,7 +25,7 @@ const WAYS: Record<string, AgentEvent[]> = {
 };
 
 const agentIn = (state: string) => {
-  const agent = agentInHand({ lingers: true });
+  const agent = agentInHand({ staysIdle: true });
   agent.tell(...(WAYS[state] ?? []));
   expect(agent.state).toBe(state);
   return agent;

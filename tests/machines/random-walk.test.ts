@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentEvent, AgentInput } from '../../src/protocol/agent/agent.js';
+import type { AgentEvent, AgentInput } from '../../src/protocol/agent/agent-state.js';
 import { type AgentInHand, agentInHand } from './agent-in-hand.js';
 
 /**
@@ -77,7 +77,7 @@ const FAILURES = (['overloaded', 'prompt-too-long', 'dropped', 'rejected'] as co
 );
 
 const inputs: fc.Arbitrary<Partial<Omit<AgentInput, 'limits'>>> = fc.record({
-  lingers: fc.boolean(),
+  staysIdle: fc.boolean(),
   hasFallback: fc.boolean(),
   hasReview: fc.boolean(),
   waiting: fc.nat(2),

@@ -242,7 +242,7 @@ describe('a prompt that would be too long', () => {
   });
 
   test('is tried to be shortened for three turns, and then no more (X5)', () => {
-    const agent = agentInHand({ lingers: true });
+    const agent = agentInHand({ staysIdle: true });
     for (const _ of [1, 2, 3]) agent.tell(prompt, full, declined, taken(), ended());
     agent.tell(prompt);
     expect(agent.rooms).toHaveLength(3);
@@ -250,7 +250,7 @@ describe('a prompt that would be too long', () => {
   });
 
   test('is tried to be shortened whatever came of what a person asked for', () => {
-    const agent = agentInHand({ lingers: true });
+    const agent = agentInHand({ staysIdle: true });
     agent.tell(taken(), ended());
     for (const _ of [1, 2, 3]) agent.tell({ type: 'context.compact' }, declined);
     expect(agent.rooms).toHaveLength(3);
@@ -259,7 +259,7 @@ describe('a prompt that would be too long', () => {
   });
 
   test('is tried anew once a summary has worked', () => {
-    const agent = agentInHand({ lingers: true });
+    const agent = agentInHand({ staysIdle: true });
     for (const _ of [1, 2]) agent.tell(prompt, full, declined, taken(), ended());
     agent.tell(prompt, full, { type: 'context.compacted' }, taken(), ended());
     for (const _ of [1, 2]) agent.tell(prompt, full, declined, taken(), ended());

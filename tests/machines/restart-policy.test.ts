@@ -13,7 +13,7 @@ describe('an agent that a defect has ended', () => {
     const crashes: number[] = [];
     for (const [at, delayMs] of delays.entries()) {
       const restart = restartOf(kind, crashes, 10_000);
-      expect(restart).toEqual({ attempt: at + 1, most: delays.length, delayMs });
+      expect(restart).toEqual({ attempt: at + 1, maxAttempts: delays.length, delayMs });
       crashes.push(10_000);
     }
     expect(restartOf(kind, crashes, 10_000)).toBeUndefined();

@@ -22,7 +22,7 @@ describe('a rebuilt agent', () => {
 
   test('that has nothing to do has ended, or rests', () => {
     expect(agentInHand({ waiting: 0 }).visited).toEqual(['stopped']);
-    expect(agentInHand({ waiting: 0, lingers: true }).visited).toEqual(['idle']);
+    expect(agentInHand({ waiting: 0, staysIdle: true }).visited).toEqual(['idle']);
   });
 
   test('shows results that nobody has seen, and goes on', () => {
@@ -63,7 +63,7 @@ describe('a rebuilt agent', () => {
 
   test('goes where its history says, however it got there', () => {
     const openCalls = [{ id: 'c1', completed: true }];
-    const lingering = agentInHand({ openCalls, waiting: 1, owesAnswer: false, lingers: true });
+    const lingering = agentInHand({ openCalls, waiting: 1, owesAnswer: false, staysIdle: true });
     expect(lingering.state).toBe('streaming');
     lingering.tell(taken(1), ended());
     expect(lingering.state).toBe('idle');

@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { memoryDisk } from '../../src/host/files/memory-disk.js';
 import { MemoryFiles, type MemoryPlaces } from '../../src/memory/memory-files.js';
-import { holdsSecrets } from '../../src/policy/paths/sensitive-files.js';
+import { isSecretFile } from '../../src/policy/paths/is-secret-file.js';
 import type { ExternalInclude, Memory, MemoryDisk } from '../../src/protocol/tools/memory.js';
 
 export type Tree = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;
@@ -70,8 +70,8 @@ export const machineWith = async (tree: Tree): Promise<Machine> => {
           asked.push(include);
           return mayInclude?.(include) ?? false;
         },
-        isSensitive: isSensitive ?? holdsSecrets,
-        loaded: (loaded) => announced.push(loaded),
+        isSensitive: isSensitive ?? isSecretFile,
+        onLoad: (loaded) => announced.push(loaded),
       },
     });
     return Object.assign(files, { asked, announced });
@@ -85,7 +85,10 @@ export const diskOf = (root: string): MemoryDisk => {
   const isOfThisMachine = (path: string) =>
     relative(root, path).startsWith('..') &&
     /\/(?:CLAUDE|AGENTS|\.claude|\.skein|\.git)/.test(path);
-  return { ...disk, look: async (path) => (isOfThisMachine(path) ? undefined : disk.look(path)) };
+  return {
+    ...disk,
+    resolve: async (path) => (isOfThisMachine(path) ? undefined : disk.resolve(path)),
+  };
 };
 
 /** Paths below the root, in reading order. */

@@ -229,8 +229,8 @@ describe('A file above the project', () => {
     return {
       ...disk,
       user: 1_000,
-      look: async (path) => {
-        const place = await disk.look(path);
+      resolve: async (path) => {
+        const place = await disk.resolve(path);
         const owner = names.includes(relative(machine.root, path)) ? 666 : 1_000;
         return place && { ...place, owners: [owner] };
       },
@@ -362,7 +362,7 @@ describe('The disk that memory is read from', () => {
     const us = process.getuid?.() ?? 0;
     // Only root can give a link away; for anybody else the file is another user's.
     if (us === 0) await lchown(machine.at('link'), 12_345, 12_345);
-    const place = await memoryDisk().look(machine.at('link'));
+    const place = await memoryDisk().resolve(machine.at('link'));
     expect(place?.owners.toSorted((a, b) => a - b)).toEqual([0, us === 0 ? 12_345 : us]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BlockAssembler } from '../../src/model/block-assembler.js';
-import type { StreamEvent } from '../../src/protocol/model/model.js';
-import type { EndedBlock } from '../../src/protocol/model/wire.js';
+import type { StreamEvent } from '../../src/protocol/model/model-port.js';
+import type { EndedBlock } from '../../src/protocol/model/wire-block.js';
 
 type Fields = Record<string, unknown>;
 
@@ -17,7 +17,7 @@ const delta = (fields: Fields, index = 0): StreamEvent => ({
 });
 const stop = (index = 0): StreamEvent => ({ type: 'content_block_stop', index });
 
-/** What came of a stream: the blocks that ended, and the assembler for what else it knows. */
+/** Ended blocks of a stream, and the assembler. */
 const assemble = (...events: readonly StreamEvent[]) => {
   const assembler = new BlockAssembler();
   const blocks = events.flatMap((event): EndedBlock[] => {
@@ -164,7 +164,7 @@ describe('a block', () => {
     expect(assemble(start({ type: 'text', text: '' }), said, stop()).blocks).toEqual([]);
   });
 
-  test('of a type nobody knows is kept as it began, whatever its deltas are', () => {
+  test('of an unknown type is kept as it began, whatever its deltas are', () => {
     const { blocks } = assemble(
       start({ type: 'hologram', beam: [1, 2] }),
       delta({ type: 'hologram_delta', beam: [3] }),

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { EventStream, readEvents } from '../../src/model/event-stream.js';
-import type { StreamEvent } from '../../src/protocol/model/model.js';
+import type { StreamEvent } from '../../src/protocol/model/model-port.js';
 
-/** What is heard of a stream that arrives in these pieces. */
+/** Events of a stream that arrives in these pieces. */
 const hear = (pieces: readonly Buffer[]) => {
   const heard: StreamEvent[] = [];
   const events = new EventStream({
@@ -85,7 +85,7 @@ describe('the reading of an answer', () => {
     expect(heard).toEqual(EVENTS);
   });
 
-  test('breaks the answer off at the first trouble, and hears no more of it', async () => {
+  test('destroys the response at the first error, and reads no more', async () => {
     const answer = new PassThrough();
     const heard: string[] = [];
     const take = ({ type }: StreamEvent) => {

@@ -10,7 +10,7 @@ describeGovernor('of one process', (places) => {
   return { governor: () => one, now, advance, settle: settled };
 });
 
-describe('a governor that held somebody back', () => {
+describe('a governor that delayed a request', () => {
   test('leaves no timer behind, however often it was told to hold', async () => {
     const clock = virtualClock();
     const guard = governor(clock, 5);
@@ -25,13 +25,13 @@ describe('a governor that held somebody back', () => {
   });
 });
 
-test('a governor without a place says so at once: nobody would ever go through', () => {
+test('a governor without a slot throws at once', () => {
   expect(() => governor(virtualClock(), 0)).toThrow(
     'No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.',
   );
 });
 
-test('who need not wait at the governor leaves nothing at its signal', async () => {
+test('a request that need not wait adds no listener to its signal', async () => {
   const guard = governor(virtualClock(), 1);
   const { signal } = new AbortController();
   let listeners = 0;
@@ -45,7 +45,7 @@ test('who need not wait at the governor leaves nothing at its signal', async () 
   leave();
 });
 
-describe('a crowd at the governor', () => {
+describe('many requests at the governor', () => {
   test('costs each of a hundred thousand the same, whether it goes in or gives up', async () => {
     const guard = governor(virtualClock(), 1);
     const first = await guard.enter(new AbortController().signal);
@@ -59,7 +59,7 @@ describe('a crowd at the governor', () => {
         () => 'out',
       ),
     );
-    // From the end, which is the longest way for whoever searches.
+    // From the end, which is the worst case for a linear search.
     for (const controller of controllers.slice(50_000).reverse()) controller.abort();
     first();
     const outcomes = await Promise.all(visits);

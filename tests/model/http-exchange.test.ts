@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { httpExchange, pageOf } from '../../src/model/http-exchange.js';
+import { httpExchange, readErrorPage } from '../../src/model/http-exchange.js';
 import { StalledError, stallWatch } from '../../src/model/stall-watch.js';
 import { virtualClock } from '../fakes/virtual-clock.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
 
-/** A real server that answers as told, and the exchange under test pointed at it. */
+/** Server with the given handler, and an exchange that sends to it. */
 const served = async (handler: Handler, env: Record<string, string> = {}) => {
   const sockets = new Set<Socket>();
   const bodies: Buffer[] = [];
@@ -58,7 +58,7 @@ describe('an exchange with the model', () => {
     });
     const whole = new Uint8Array([9, 0, 255, 10, 13, 128, 9]);
     const sent = [Buffer.from('é🦢'), whole.subarray(1, 6), Buffer.alloc(300_000, 'x')];
-    for (const body of sent) await pageOf(await post(body));
+    for (const body of sent) await readErrorPage(await post(body));
     expect(bodies.map((body) => body.toString('hex'))).toEqual(
       sent.map((body) => Buffer.from(body).toString('hex')),
     );
@@ -73,7 +73,7 @@ describe('an exchange with the model', () => {
     });
     const send = sender(`http://127.0.0.1:${port}/`);
     const pieces = [Buffer.from('{"a":'), Buffer.alloc(300_000, '1'), Buffer.from('}')];
-    await pageOf(await send(pieces, new AbortController().signal));
+    await readErrorPage(await send(pieces, new AbortController().signal));
     expect(bodies).toEqual([Buffer.concat(pieces)]);
     expect(headers).toEqual(['300006', undefined]);
   });
@@ -85,17 +85,17 @@ describe('an exchange with the model', () => {
     });
     const response = await post('');
     expect([response.statusCode, response.headers['request-id']]).toEqual([529, 'req_1']);
-    expect(await pageOf(response)).toBe('{"type":"error"}');
+    expect(await readErrorPage(response)).toBe('{"type":"error"}');
   });
 
-  test('says whom it asks, and sends the headers of its destination and no others', async () => {
+  test('sends the host, and sends the headers of its destination and no others', async () => {
     const heard: string[][] = [];
     const { sender, port } = await served((request, response) => {
       heard.push(request.rawHeaders);
       response.end();
     });
     const send = sender(`http://localhost:${port}/`, [['x-mine', 'yes']]);
-    await pageOf(await send([Buffer.from('x')], new AbortController().signal));
+    await readErrorPage(await send([Buffer.from('x')], new AbortController().signal));
     expect(heard).toEqual([
       [
         'x-mine',
@@ -130,7 +130,7 @@ describe('an exchange with the model', () => {
 
   test('uses one connection for requests that follow each other', async () => {
     const { post, sockets } = await served(ok);
-    for (let count = 0; count < 5; count += 1) await pageOf(await post('x'));
+    for (let count = 0; count < 5; count += 1) await readErrorPage(await post('x'));
     expect(sockets.size).toBe(1);
   });
 
@@ -142,7 +142,7 @@ describe('an exchange with the model', () => {
       if (waiting.length === width) for (const one of waiting.splice(0)) one.end('ok');
     });
     const wave = () =>
-      Promise.all(Array.from({ length: width }, async () => pageOf(await post(''))));
+      Promise.all(Array.from({ length: width }, async () => readErrorPage(await post(''))));
     await wave();
     await new Promise((resolve) => setImmediate(resolve));
     await wave();
@@ -153,12 +153,12 @@ describe('an exchange with the model', () => {
     let count = 0;
     const { post, sockets } = await served((request, response) => {
       count += 1;
-      // The second request comes on the kept connection, and meets a server that hangs up.
+      // The second request uses the kept connection, which the server closes.
       if (count === 2) request.socket.destroy();
       else response.end('ok');
     });
-    await pageOf(await post('one'));
-    expect(await pageOf(await post('two'))).toBe('ok');
+    await readErrorPage(await post('one'));
+    expect(await readErrorPage(await post('two'))).toBe('ok');
     expect([count, sockets.size]).toEqual([3, 2]);
   });
 
@@ -172,13 +172,13 @@ describe('an exchange with the model', () => {
     expect(count).toBe(1);
   });
 
-  test('says when nobody listens', async () => {
+  test('rejects when no server listens', async () => {
     const { sender } = await served(ok);
     const answer = sender('http://127.0.0.1:1/')([], new AbortController().signal);
     await expect(answer).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('gives up when told to: before, while waiting, and while reading', async () => {
+  test('stops when aborted: before, while waiting, and while reading', async () => {
     const { post } = await served((_, response, body) => {
       if (body.toString() === 'streams') response.write('first');
     });
@@ -219,7 +219,7 @@ describe('an exchange with the model', () => {
       if (body.toString() === 'ok') response.end('ok');
       else response.write('first');
     });
-    await pageOf(await post('ok'));
+    await readErrorPage(await post('ok'));
     expect(clock.sleepers).toBe(0);
     const response = await post('stalls');
     const chunks = chunksOf(response);

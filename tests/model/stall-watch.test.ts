@@ -10,7 +10,7 @@ const watched = () => {
     const it = { bytes: 0, stalled: undefined as StalledError | undefined, end: () => {} };
     it.end = watch.watch({
       progress: () => it.bytes,
-      stalled: (error) => {
+      onStall: (error) => {
         it.stalled = error;
       },
     });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createActor, fromCallback } from 'xstate';
 import { agentMachine } from '../../src/machines/agent-machine.js';
-import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent.js';
+import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent-limits.js';
 
 type Node = (typeof agentMachine.states)[keyof typeof agentMachine.states];
 type Transition = NonNullable<Node['always']>[number];
@@ -71,14 +71,14 @@ test('an agent’s machine knows identities, counts and statuses, and no content
   const empty = { openCalls: [{ id: 'c', completed: false }], waiting: 1, owesAnswer: false };
   const input = {
     id: 'a',
-    lingers: false,
+    staysIdle: false,
     hasFallback: false,
     hasReview: false,
     limits: DEFAULT_LIMITS,
   };
   const machine = agentMachine.provide({ actors: { crew: fromCallback(() => {}) } });
   const actor = createActor(machine, {
-    input: { ...input, ...empty, expecting: 0, cutShort: false },
+    input: { ...input, ...empty, pendingChildren: 0, cutShort: false },
   }).start();
   const { context } = actor.getSnapshot();
   actor.stop();
@@ -90,7 +90,7 @@ test('an agent’s machine knows identities, counts and statuses, and no content
     'cutShort',
     'declinedTurn',
     'declines',
-    'expecting',
+    'pendingChildren',
     'failedTurns',
     'failure',
     'hasFallback',
@@ -98,7 +98,7 @@ test('an agent’s machine knows identities, counts and statuses, and no content
     'id',
     'isStreaming',
     'limits',
-    'lingers',
+    'staysIdle',
     'needsRoom',
     'onFallback',
     'overloads',

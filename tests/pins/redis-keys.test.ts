@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
-  ALL_KEYS,
   governorKeys,
   KEEP_MS,
+  KEY_PATTERN,
   LEASE_MS,
   QUEUE_NAME,
   QUEUE_PREFIX,
@@ -10,7 +10,7 @@ import {
   swarmKeys,
   VERDICT_MS,
   WORKERS,
-} from '../../src/store/redis/connection/redis-keys.js';
+} from '../../src/store/redis/connection/swarm-keys.js';
 
 /** Those that are for one thing of a kind are asked for with `x`. */
 const named = (keys: Readonly<Record<string, string | ((of: string) => string)>>) =>
@@ -48,7 +48,7 @@ test('the keys of a swarm', () => {
 });
 
 test('the keys that swarms share', () => {
-  expect({ ALL_KEYS, SWARMS, WORKERS, QUEUE_PREFIX, QUEUE_NAME }).toEqual({
+  expect({ ALL_KEYS: KEY_PATTERN, SWARMS, WORKERS, QUEUE_PREFIX, QUEUE_NAME }).toEqual({
     ALL_KEYS: 'skein:1:{*}:*',
     SWARMS: 'skein:1:{.swarms}:all',
     WORKERS: 'skein:1:{.queue}:workers',

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import { windowOfBeginning } from '../../src/sdk/sessions/context-window-report.js';
-import type { Beginning } from '../../src/sdk/sessions/dry-run-prompt.js';
+import { newSessionWindowReport } from '../../src/sdk/sessions/context-window-report.js';
+import type { DryRunPrompt } from '../../src/sdk/sessions/dry-run-prompt.js';
 import { promptReport } from '../../src/sdk/sessions/prompt-report.js';
-import { CostLedger } from '../../src/views/cost/session-cost.js';
+import { SessionCostFold } from '../../src/views/cost/session-cost.js';
 import { factsOf, told } from '../views/swarm-facts.js';
 
 /** What programs read from `--json`. A key may be added; one that is gone breaks them. */
-const HEAD: Beginning['head'] = {
+const HEAD: DryRunPrompt['head'] = {
   tools: '[{"name":"Read"}]',
   system: '[{"type":"text","text":"Be kind.","cache_control":{"type":"ephemeral"}}]',
   sections: [{ name: 'intro', zone: 'static', source: 'skein', block: 0, start: 0, end: 8 }],
   ttl: '5m',
 };
-const OPENING: Beginning['opening'] = {
+const OPENING: DryRunPrompt['preamble'] = {
   text: 'Rules.',
   facts: {},
   files: [{ layer: 'project', path: '/a', parent: null, fate: 'told', text: 'Rules.' }],
@@ -26,7 +26,7 @@ const keysOf = (value: unknown): unknown => {
 };
 
 test('the report of a cost', () => {
-  const ledger = new CostLedger();
+  const ledger = new SessionCostFold();
   const head = { v: 1, ts: 1, swarm: 's', agent: 'a', parent: null, turn: 1, attempt: 1 } as const;
   ledger.take({
     ...head,
@@ -131,7 +131,7 @@ test('the report of a cost', () => {
 });
 
 test('the report of a window', () => {
-  expect(keysOf(windowOfBeginning('m', HEAD, OPENING))).toEqual({
+  expect(keysOf(newSessionWindowReport('m', HEAD, OPENING))).toEqual({
     session: 'object',
     agent: 'object',
     model: 'string',
@@ -154,8 +154,8 @@ test('the report of a window', () => {
 });
 
 test('the report of a prompt', () => {
-  const beginning = { cwd: '/', model: 'm', head: HEAD, opening: OPENING, notices: [] };
-  const settings = {} as Beginning['settings'];
+  const beginning = { cwd: '/', model: 'm', head: HEAD, preamble: OPENING, notices: [] };
+  const settings = {} as DryRunPrompt['settings'];
   const measured = { tokens: 'number', digest: 'string' };
   const mark = { ttl: 'string', scope: 'object' };
   expect(keysOf(promptReport({ ...beginning, settings }, null))).toEqual({

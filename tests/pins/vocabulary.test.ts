@@ -1,11 +1,18 @@
 import { expect, test } from 'vitest';
-import { AGENT_STATES, DEFAULT_LIMITS, STOP_REASONS } from '../../src/protocol/agent/agent.js';
-import { ANSWER_OUTCOMES, ANSWER_REFUSALS } from '../../src/protocol/permission/answer.js';
+import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent-limits.js';
+import { AGENT_STATES } from '../../src/protocol/agent/agent-state.js';
+import { STOP_REASONS } from '../../src/protocol/agent/stop.js';
 import { HOOK_EVENTS } from '../../src/protocol/permission/hooks.js';
-import { PERMISSION_MODES, SETTING_SOURCES } from '../../src/protocol/permission/permission.js';
-import { EVENT_TYPES, EVENTS_VERSION } from '../../src/protocol/session/events.js';
-import { CALL_OUTCOMES, JOURNAL_VERSION, journalBody } from '../../src/protocol/session/journal.js';
-import { SESSION_FORMAT } from '../../src/protocol/session/store.js';
+import { PERMISSION_MODES } from '../../src/protocol/permission/permission-mode.js';
+import { SETTING_SOURCES } from '../../src/protocol/permission/permission-rule.js';
+import { ANSWER_OUTCOMES, ANSWER_REFUSALS } from '../../src/protocol/permission/signed-answer.js';
+import {
+  CALL_OUTCOMES,
+  JOURNAL_VERSION,
+  journalBody,
+} from '../../src/protocol/session/journal-record.js';
+import { SESSION_FORMAT } from '../../src/protocol/session/session-store.js';
+import { EVENT_TYPES, EVENTS_VERSION } from '../../src/protocol/session/swarm-event.js';
 
 test('the states of an agent', () => {
   expect(AGENT_STATES).toEqual([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { modeFor } from '../../src/policy/agent-mode.js';
-import { PERMISSION_MODES } from '../../src/protocol/permission/permission.js';
+import { agentMode } from '../../src/policy/agent-mode.js';
+import { PERMISSION_MODES } from '../../src/protocol/permission/permission-mode.js';
 
 describe('the mode of a sub-agent', () => {
   test.each([
@@ -20,7 +20,7 @@ describe('the mode of a sub-agent', () => {
     ['bypassPermissions', 'bubble', 'bubble'],
     ['bypassPermissions', 'bypassPermissions', 'bypassPermissions'],
   ] as const)('is, of the wish %s below %s, %s', (wanted, parent, mode) => {
-    expect(modeFor(wanted, parent)).toBe(mode);
+    expect(agentMode(wanted, parent)).toBe(mode);
   });
 
   test('is bypassPermissions only where every agent above is in it', () => {
@@ -29,10 +29,10 @@ describe('the mode of a sub-agent', () => {
     const lead = fc.constantFrom(...PERMISSION_MODES);
     fc.assert(
       fc.property(lead, line, (first, wishes) => {
-        let mode: ReturnType<typeof modeFor> = first;
+        let mode: ReturnType<typeof agentMode> = first;
         const above: string[] = [mode];
         for (const wanted of wishes) {
-          mode = modeFor(wanted, mode);
+          mode = agentMode(wanted, mode);
           above.push(mode);
         }
         const bypassing = above.map((it) => it === 'bypassPermissions');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ruleProblems } from '../../src/policy/rules/rule-matcher.js';
+import { ruleProblems } from '../../src/policy/rules/compile-rules.js';
 import { spawnAgent } from '../../src/tools/agents/spawn-agent.js';
-import { policyOf, rule } from './workshop.js';
+import { policyOf, rule } from './policy-fixtures.js';
 
 const ruled = (rules: Parameters<typeof policyOf>[0], type?: string) => {
   const input = { description: 'a', prompt: 'b', subagent_type: type };

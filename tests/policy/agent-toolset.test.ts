@@ -1,27 +1,39 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toolsetOf } from '../../src/policy/agent-toolset.js';
+import { agentToolset } from '../../src/policy/agent-toolset.js';
 import { EFFECT_TOOLS } from '../../src/protocol/agent/agent-definition.js';
-import { PERMISSION_MODES } from '../../src/protocol/permission/permission.js';
-import { bash, hostTool, look, mcp, policyOf, read, rule, write } from './workshop.js';
+import { PERMISSION_MODES } from '../../src/protocol/permission/permission-mode.js';
+import {
+  bash,
+  hostTool,
+  mcp,
+  policyOf,
+  read,
+  readOnlyBash,
+  rule,
+  write,
+} from './policy-fixtures.js';
 
-type Definition = Parameters<typeof toolsetOf>[0];
+type Definition = Parameters<typeof agentToolset>[0];
 
 const OURS = ['Read', 'Bash', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit'] as const;
 
-const SHOWN: Parameters<typeof toolsetOf>[1] = [
+const SHOWN: Parameters<typeof agentToolset>[1] = [
   ...OURS.map((name) => ({ name, kind: 'builtin' }) as const),
   { name: 'mcp__github__list', kind: 'mcp' },
   { name: 'mcp__githubber__list', kind: 'mcp', onlyReads: true },
 ];
 
-/** What an agent has whose definition says no more than this. */
+/** Returns the toolset of an agent with these fields in its definition. */
 const toolset = (definition: Partial<Definition> = {}) =>
-  toolsetOf({ name: 'looker', disallowedTools: [], limits: [], denials: [], ...definition }, SHOWN);
+  agentToolset(
+    { name: 'looker', disallowedTools: [], limits: [], denials: [], ...definition },
+    SHOWN,
+  );
 
 const EVERYTHING = [rule('allow', '*')];
 
-/** In a workspace where everything else is allowed. */
+/** Rules on a call in a workspace whose rules allow every call. */
 const ruling = (definition: Partial<Definition>, request: ReturnType<typeof read>) =>
   policyOf({
     tools: toolset(definition),
@@ -39,13 +51,15 @@ describe('an agent whose definition lists no tools', () => {
     write('/repo/a', 'MultiEdit'),
     write('/repo/a.ipynb', 'NotebookEdit'),
     bash('touch a'),
-    look('ls'),
+    readOnlyBash('ls'),
   ])(
     'may neither write nor run commands, whatever is allowed: $tool $subject.target',
     (request) => {
       const denied = ruling({}, request);
       expect(denied).toMatchObject({ behavior: 'deny', step: 'deny' });
-      expect(denied.reason).toContain(`The looker has no ${request.tool}: `);
+      expect(denied.reason).toContain(
+        `The definition of the agent looker does not allow ${request.tool}: `,
+      );
     },
   );
 
@@ -115,7 +129,7 @@ describe('an agent that has a part of a tool', () => {
 
   test('hears what the part is', () => {
     expect(ruling(some, bash('git push')).reason).toBe(
-      'The looker has Bash only for Bash(git diff:*), Bash(npm test), not for Bash "git push".',
+      'The definition of the agent looker allows Bash only for Bash(git diff:*), Bash(npm test), not for Bash "git push".',
     );
   });
 
@@ -140,7 +154,7 @@ describe('an agent that is denied a part of a tool', () => {
     expect(may(most, bash('git status'))).toBe(true);
     expect(may(most, bash('cd a && git push origin'))).toBe(false);
     expect(ruling(most, bash('git push')).reason).toBe(
-      'The looker may not do what Bash(git push:*) names.',
+      'The definition of the agent looker denies Bash(git push:*).',
     );
   });
 });

@@ -1,15 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { PIPELINE } from '../../src/policy/pipeline.js';
 import { createPolicy } from '../../src/policy/policy.js';
-import {
-  type PermissionMode,
-  type PermissionRule,
-  PIPELINE_STEPS,
-  type RuleBehavior,
-  type Ruling,
-} from '../../src/protocol/permission/permission.js';
+import type { PermissionMode } from '../../src/protocol/permission/permission-mode.js';
+import type {
+  PermissionRule,
+  RuleBehavior,
+} from '../../src/protocol/permission/permission-rule.js';
+import { PIPELINE_STEPS, type Ruling } from '../../src/protocol/permission/ruling.js';
 import type { SafetyFinding } from '../../src/protocol/tools/tool.js';
-import { bash, look, mcp, policyOf, read, rule, write } from './workshop.js';
+import { bash, mcp, policyOf, read, readOnlyBash, rule, write } from './policy-fixtures.js';
 
 const outcome = ({ behavior, step }: Ruling) => `${behavior}@${step}`;
 
@@ -21,7 +20,7 @@ describe('the steps', () => {
     expect([...new Set(names)]).toEqual(inOrder);
   });
 
-  /** For each pair of neighbours, a case that tells one order from the other. */
+  /** For each pair of adjacent steps, a case whose ruling depends on their order. */
   const WITNESSES: readonly [PermissionMode, readonly PermissionRule[], RuleBehavior?][] = [
     ['default', [rule('deny', 'Bash')], 'deny'],
     ['default', [rule('deny', 'Bash'), rule('ask', 'Bash')]],
@@ -178,7 +177,7 @@ describe('free reading', () => {
     'cd && cat notes',
     'cat .e*',
   ])('is not given to a command that may reach outside: %s', (command) => {
-    expect(policyOf().rule(look(command)).behavior).toBe('ask');
+    expect(policyOf().rule(readOnlyBash(command)).behavior).toBe('ask');
   });
 
   test.each([
@@ -188,7 +187,10 @@ describe('free reading', () => {
     'cat a 2>/dev/null',
     'git log --oneline',
   ])('is given to a command that stays inside: %s', (command) => {
-    expect(policyOf().rule(look(command))).toMatchObject({ behavior: 'allow', step: 'mode' });
+    expect(policyOf().rule(readOnlyBash(command))).toMatchObject({
+      behavior: 'allow',
+      step: 'mode',
+    });
   });
 
   test('is not given to a server that says its tool only reads', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { PERMISSION_MODES } from '../../src/protocol/permission/permission-mode.js';
 import {
-  PERMISSION_MODES,
   type PermissionRule,
   SETTING_SOURCES,
-} from '../../src/protocol/permission/permission.js';
+} from '../../src/protocol/permission/permission-rule.js';
 import type { SafetyFinding } from '../../src/protocol/tools/tool.js';
-import { bash, fetchUrl, look, mcp, policyOf, read, write } from './workshop.js';
+import { bash, fetchUrl, mcp, policyOf, read, readOnlyBash, write } from './policy-fixtures.js';
 
 const REQUESTS = [
   read('src/a.ts'),
@@ -18,8 +18,8 @@ const REQUESTS = [
   write('.claude/settings.json'),
   bash('npm test'),
   bash('npm test && rm x'),
-  look('ls src'),
-  look('cat /etc/hosts'),
+  readOnlyBash('ls src'),
+  readOnlyBash('cat /etc/hosts'),
   fetchUrl('https://example.com'),
   mcp('mcp__git__push'),
 ];
@@ -86,7 +86,7 @@ describe('whatever the rules, the mode and the call', () => {
         const after = policyOf({ rules: [...rules, extra], mode, surface }).rule(request, {
           finding,
         });
-        // An ask rule can hand to a person what nobody allowed; a deny can only deny.
+        // An ask rule can turn a denial into a question; a deny rule can only deny.
         const floor = extra.behavior === 'deny' ? before.behavior : 'ask';
         const least = before.behavior === 'allow' ? 'allow' : floor;
         expect(STRICTNESS[after.behavior]).toBeGreaterThanOrEqual(STRICTNESS[least]);

@@ -1,36 +1,33 @@
 import { describe, expect, test } from 'vitest';
-import {
-  type AgentMode,
-  PERMISSION_MODES,
-  type PermissionRequest,
-  type RuleBehavior,
-} from '../../src/protocol/permission/permission.js';
+import { type AgentMode, PERMISSION_MODES } from '../../src/protocol/permission/permission-mode.js';
+import type { RuleBehavior } from '../../src/protocol/permission/permission-rule.js';
+import type { PermissionRequest } from '../../src/protocol/permission/ruling.js';
 import {
   bash,
   fetchUrl,
   hostTool,
-  look,
   mcp,
-  ownAffair,
+  ownState,
   policyOf,
   read,
+  readOnlyBash,
   rule,
   write,
-} from './workshop.js';
+} from './policy-fixtures.js';
 
 /**
- * Every mode, against every set of rules that match the call, every word of a hook and of the tool
- * itself, for every kind of call, with and without a surface. Each cell is behaviour@step.
+ * Every mode with every set of matching rules, every decision of a hook and finding of the tool, for every
+ * kind of call, with and without a surface. Each cell is behaviour@step.
  */
 const CALLS: Record<string, { request: PermissionRequest; text: string }> = {
   'read inside': { request: read('src/a.ts'), text: 'Read(src/**)' },
   'read outside': { request: read('/etc/hosts'), text: 'Read(//etc/**)' },
   'write inside': { request: write('src/a.ts'), text: 'Edit(src/**)' },
   'write outside': { request: write('/etc/hosts'), text: 'Edit(//etc/**)' },
-  'command that reads': { request: look('ls src'), text: 'Bash(ls:*)' },
+  'command that reads': { request: readOnlyBash('ls src'), text: 'Bash(ls:*)' },
   'command with effects': { request: bash('npm test'), text: 'Bash(npm test)' },
   address: { request: fetchUrl('https://example.com/a'), text: 'WebFetch(domain:example.com)' },
-  'its own affair': { request: ownAffair('TodoWrite'), text: 'TodoWrite' },
+  'its own affair': { request: ownState('TodoWrite'), text: 'TodoWrite' },
   'mcp tool that touches nothing, it says': {
     request: { ...mcp('mcp__git__todo'), subject: { action: 'none', target: '' } },
     text: 'mcp__git',
@@ -40,7 +37,7 @@ const CALLS: Record<string, { request: PermissionRequest; text: string }> = {
   'tool of the program that reads': { request: hostTool('Look', '', true), text: 'Look' },
 };
 
-/** What the mode says of a call, on its own: it is free, it is refused, or somebody else must say. */
+/** Decision of the mode itself: allowed, denied, or left to the later steps. */
 type ByMode = 'free' | 'refused' | 'open';
 
 /** Columns: default, acceptEdits, plan, dontAsk, bypassPermissions, bubble. */
@@ -80,11 +77,11 @@ interface Row {
   readonly hook: (typeof HOOKS)[number];
   readonly finding: (typeof FINDINGS)[number];
   readonly surface: boolean;
-  /** The allow rule has a pattern of its own. */
+  /** True if the allow rule has a pattern. */
   readonly narrow: boolean;
 }
 
-/** The law in words of its own: read from top to bottom, the first line that holds decides. */
+/** Law 5, written independently of the pipeline: the first line that holds decides. */
 const lawOf = ({ mode, byMode, rules, hook, finding, surface, narrow }: Row): string => {
   const canAsk = surface || mode === 'bubble';
   const waived = mode === 'bypassPermissions' || (rules.includes('allow') && narrow);
@@ -115,7 +112,7 @@ const rulingOf = (request: PermissionRequest, text: string, row: Row): string =>
     hook: row.hook && { behavior: row.hook, ...HOOK },
     finding: behavior && { behavior, reason: 'It is so.', mild: row.finding === 'mild' },
   });
-  // Whoever decides says why, and what would have changed it.
+  // Every ruling has a reason, and says how it could change.
   const isExplained = [reason, instead].every((words) => /^.+\.$/s.test(words));
   return `${ruling.behavior}@${ruling.step}${isExplained ? '' : ' without a word'}`;
 };

@@ -1,5 +1,5 @@
 /** A session in a made-up place, for tests that look at what its prompt says. */
-import type { PromptFacts } from '../../src/prompt/system/dynamic-zone.js';
+import type { PromptFacts } from '../../src/prompt/system/dynamic-sections.js';
 
 export const someFacts = (given: Partial<PromptFacts> = {}): PromptFacts => ({
   tools: ['Read', 'Bash', 'WebSearch'],
@@ -13,7 +13,7 @@ export const someFacts = (given: Partial<PromptFacts> = {}): PromptFacts => ({
   hasRules: true,
   model: 'claude-haiku-4-5',
   defaultModel: 'claude-opus-5-5',
-  place: {
+  environment: {
     cwd: '/work',
     platform: 'linux',
     isGitRepository: true,

@@ -2,7 +2,7 @@
 
 import type { SentHead } from '../../src/prompt/cache-miss/request-shape.js';
 import { bodyHead, type RequestSettings } from '../../src/prompt/request/request-body.js';
-import type { CacheTtl, HeadSection } from '../../src/protocol/model/prompt.js';
+import type { CacheTtl, HeadSection } from '../../src/protocol/model/prompt-head.js';
 import { capabilitiesOf } from '../../src/protocol/model/providers.js';
 
 export interface Said {

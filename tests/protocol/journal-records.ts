@@ -1,7 +1,7 @@
 /** Journals that an agent could have written: any turns, in any order of ends, with any contents. */
 import fc from 'fast-check';
 import { NO_USAGE } from '../../src/protocol/model/usage.js';
-import type { JournalBody, JournalRecord } from '../../src/protocol/session/journal.js';
+import type { JournalBody, JournalRecord } from '../../src/protocol/session/journal-record.js';
 
 /** Text with everything that is hard to write down: halves of pairs, separators, zero bytes. */
 export const anyText = fc.oneof(

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { billedTokens, leastTokens, type SentRequest } from '../../bench/billed-tokens.js';
 import { NO_USAGE } from '../../src/protocol/model/usage.js';
-import { CacheBooks } from '../../src/simulator/cache-books.js';
-import { promptBlocks } from '../../src/simulator/prompt-blocks.js';
+import { prefixBlocks } from '../../src/simulator/prefix-blocks.js';
+import { PromptCache } from '../../src/simulator/prompt-cache.js';
 
 /** A request of text blocks of so many tokens each; those named alike are alike. */
 const request = (...blocks: readonly (readonly [name: string, tokens: number])[]): SentRequest => ({
@@ -72,13 +72,13 @@ describe('billed input', () => {
     fc.assert(
       fc.property(bodies, fc.array(fc.nat(7), { maxLength: 4 }), (all, marked) => {
         const sent = all.map((blocks) => request(head, ...blocks));
-        const books = new CacheBooks();
+        const books = new PromptCache();
         let paid = 0;
         for (const [now, { body }] of sent.entries()) {
-          const blocks = promptBlocks(body).map((block, at) => {
+          const blocks = prefixBlocks(body).map((block, at) => {
             return { ...block, mark: marked.includes(at) ? ('5m' as const) : undefined };
           });
-          const { usage, begin } = books.book(body.model, blocks, now);
+          const { usage, publish: begin } = books.access(body.model, blocks, now);
           begin(now);
           paid += billedTokens({
             input: usage.input_tokens,

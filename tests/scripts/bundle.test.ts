@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readRoster } from '../../src/config/agents/agent-catalog.js';
+import { readAgentCatalog } from '../../src/config/agents/agent-catalog.js';
 import { agentListing } from '../../src/tools/agents/agent-listing.js';
 import { taskTool } from '../../src/tools/agents/spawn-agent.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
@@ -30,7 +30,7 @@ describe('the bundle', () => {
     const { run } = await setScene();
     const { stdout } = await run(['prompt', '--json']);
     const { tools } = JSON.parse(stdout) as { tools: { text: string }[] };
-    const { agents } = await readRoster({ ...NOWHERE, own: process.cwd() });
+    const { agents } = await readAgentCatalog({ ...NOWHERE, packageFolder: process.cwd() });
     const task = taskTool(agentListing(agents));
     const own = builtinTools.map((tool) => (tool.name === task.name ? task : tool));
     const described = toolbox(own).wireTools();

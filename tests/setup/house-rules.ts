@@ -51,9 +51,9 @@ export const ROOM_NAMES = Object.keys(ROOMS);
 
 /** One door per dependency: the only places where each package may be imported. */
 const DOORS: Readonly<Record<string, RegExp>> = {
-  '@anthropic-ai/sdk': /^src\/model\/anthropic\.ts$/,
+  '@anthropic-ai/sdk': /^src\/model\/anthropic-model\.ts$/,
   '@vscode/ripgrep': /^src\/host\/search\/ripgrep\.ts$/,
-  bullmq: /^src\/store\/redis\/jobs\/bull-queue\.ts$/,
+  bullmq: /^src\/store\/redis\/jobs\/bull-connection\.ts$/,
   commander: /^src\/cli\//,
   htmlparser2: /^src\/tools\/web\/html-tokens\.ts$/,
   'https-proxy-agent': /^src\/(model|host)\//,

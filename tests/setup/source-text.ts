@@ -53,3 +53,13 @@ const destination = (file: string, target: string) =>
   target.startsWith('.')
     ? posix.join(posix.dirname(file), target).replace(/\.js(x?)$/, '.ts$1')
     : target;
+
+const EXPORT =
+  /\bexport\s+(?:default\s+)?(?:abstract\s+|async\s+|declare\s+)*(?:const|let|class|function\*?|interface|type|enum)\s+([A-Za-z_$][\w$]*)/g;
+
+/** Names that a file declares and exports. Re-exports do not count. */
+export const exportsOf = ({ text }: SourceFile): readonly string[] =>
+  [...skeleton(text).code.matchAll(EXPORT)].flatMap(([, name]) => name ?? []);
+
+export const commentsOf = (text: string): readonly string[] =>
+  (text.match(TOKENS) ?? []).filter((token) => token.startsWith('//') || token.startsWith('/*'));

@@ -5,7 +5,7 @@ import { ASK, drain, eventNames, post, simulate } from './raw-client.js';
 const STREAM = { ...ASK, stream: true };
 const text = 'one two three';
 
-/** Time that stands still until `pass` is called. */
+/** Clock that stops until `pass` is called. */
 const manualClock = () => {
   const sleepers = new Set<() => void>();
   const clock: Clock = {
@@ -24,7 +24,7 @@ const manualClock = () => {
   return { clock, sleepers, pass };
 };
 
-/** Lets the event loop turn until something holds. */
+/** Waits until the condition holds. */
 const until = async (holds: () => boolean) => {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
 };

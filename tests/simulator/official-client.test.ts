@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ScriptInput } from '../../src/simulator/script.js';
-import { type Simulator, startSimulator } from '../../src/simulator/server.js';
+import { type Simulator, startSimulator } from '../../src/simulator/start-simulator.js';
 
 let simulator: Simulator | undefined;
 afterEach(() => simulator?.close());

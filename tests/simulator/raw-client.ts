@@ -1,11 +1,11 @@
-/** A client without manners: sends any bytes to a simulator and shows what came back. */
+/** Raw client: sends arbitrary bytes to a simulator and returns the response. */
 import { afterEach } from 'vitest';
 import type { ScriptInput } from '../../src/simulator/script.js';
 import {
   type Simulator,
   type SimulatorOptions,
   startSimulator,
-} from '../../src/simulator/server.js';
+} from '../../src/simulator/start-simulator.js';
 
 const running: Simulator[] = [];
 afterEach(async () => {
@@ -20,7 +20,7 @@ export const ASK = {
   messages: [{ role: 'user', content: 'hello' }],
 };
 
-/** A simulator that ends with the test. */
+/** Starts a simulator that closes with the test. */
 export const simulate = async (
   rules: ScriptInput['rules'],
   options: Omit<SimulatorOptions, 'script'> = {},
@@ -41,7 +41,7 @@ export const post = (
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
-/** What arrived of a body, and whether it ended as it should or broke. */
+/** Received part of a body, and whether it ended or broke off. */
 export const drain = async (response: Response): Promise<{ text: string; broke: boolean }> => {
   const decoder = new TextDecoder();
   let text = '';

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/protocol/errors.js';
+import { UsageError } from '../../src/protocol/skein-error.js';
 import { ECHO_SCRIPT, loadScript, parseScript } from '../../src/simulator/script.js';
-import { startSimulator } from '../../src/simulator/server.js';
+import { startSimulator } from '../../src/simulator/start-simulator.js';
 import { ASK, post, simulate } from './raw-client.js';
 
 const fileWith = async (text: string) => {

@@ -17,7 +17,7 @@ const streamed = async (reply: object) => {
   const response = await post(simulator, { ...ASK, stream: true });
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   const { text } = await drain(response);
-  // The id depends on the prompt only; its shape is enough here.
+  // The id depends on the prompt only, so its format is enough here.
   return text.replace(/msg_01[0-9a-f]{22}/, 'msg');
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../src/simulator/api-error.js';
-import { validateCounted, validateMessages } from '../../src/simulator/validate-request.js';
+import { validateCountRequest, validateRequest } from '../../src/simulator/validate-request.js';
 
 const user = (content: unknown) => ({ role: 'user', content });
 const assistant = (content: unknown) => ({ role: 'assistant', content });
@@ -20,7 +20,7 @@ const talk = (...messages: unknown[]) => request({ messages });
 
 const refusal = (body: unknown): string => {
   try {
-    validateMessages(body);
+    validateRequest(body);
   } catch (error) {
     if (error instanceof ApiError && error.status === 400) return error.message;
     throw error;
@@ -89,7 +89,7 @@ describe('a request is accepted', () => {
       ),
     ],
     [
-      'with four marks, the longer lifetime first',
+      'with four breakpoints, the longer lifetime first',
       talk(
         user([
           text('a', mark('1h')),
@@ -99,7 +99,7 @@ describe('a request is accepted', () => {
         ]),
       ),
     ],
-    ['with a mark that is null', talk(user([text('a', { cache_control: null })]))],
+    ['with a breakpoint that is null', talk(user([text('a', { cache_control: null })]))],
     ['with an answer to continue from', talk(user('go'), assistant('1, 2,'))],
   ])('%s', (_, body) => {
     expect(refusal(body)).toBe('accepted');
@@ -192,7 +192,7 @@ describe('a request is refused', () => {
     expect(refusal(body)).toBe(message);
   });
 
-  test('when an hour-long mark follows a short one', () => {
+  test('when a 1-hour breakpoint follows a 5-minute breakpoint', () => {
     const body = request({
       system: [text('s', mark())],
       messages: [user([text('a', mark('1h'))])],
@@ -208,8 +208,10 @@ describe('a request is refused', () => {
 
   test('for counting too, which takes fewer fields', () => {
     const { max_tokens: _, ...counted } = request();
-    expect(validateCounted(counted)).toBe(counted);
-    expect(() => validateCounted(request())).toThrow('max_tokens: Extra inputs are not permitted');
+    expect(validateCountRequest(counted)).toBe(counted);
+    expect(() => validateCountRequest(request())).toThrow(
+      'max_tokens: Extra inputs are not permitted',
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-/** Fixtures as programs of their own, for tests of what several processes share. */
+/** Starts fixtures as processes, for tests of stores that several processes share. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export const bundled = async (name: string): Promise<string> => {
 export const numbers = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => index + 1);
 
-/** A process that is told what to do line by line, and answers in lines. */
+/** A process that reads commands from lines and answers in lines. */
 export interface Worker {
   readonly pid: number | undefined;
   tell(line: string): void;

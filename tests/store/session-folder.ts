@@ -15,7 +15,7 @@ export const temporaryFolder = (): string => {
   return folder;
 };
 
-/** Owners are alive when the test says so; by default none but the one who asks is. */
+/** `alive` lists the markers of live owners. Default: none. */
 export const sessionFiles = (
   root: string,
   { pid = 1, alive = [] as readonly string[], clock = virtualClock() as Clock } = {},
@@ -24,5 +24,5 @@ export const sessionFiles = (
     root,
     clock,
     owner: { marker: `owner-${pid}`, pid },
-    ownerLives: (marker) => alive.includes(marker),
+    isOwnerAlive: (marker) => alive.includes(marker),
   });

@@ -1,4 +1,4 @@
-/** Several processes of one machine share letters and jobs, and some of them are killed. */
+/** Processes of a machine that share letters and jobs, while some of them are killed. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';

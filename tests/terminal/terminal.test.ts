@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isCapableTerminal, paintFor, ringOn, wantsColour } from '../../src/terminal/terminal.js';
+import { isCapableTerminal, paintFor, ringBell, wantsColour } from '../../src/terminal/terminal.js';
 import type { TerminalHost } from '../../src/terminal/terminal-host.js';
 
 const machineWith = (env: Record<string, string>, stdin = true, stdout = true) =>
@@ -35,7 +35,7 @@ describe('a terminal', () => {
     const out = (text: string) => {
       written += text;
     };
-    ringOn({ stdout: { isTTY, columns: 80, rows: 24 }, out });
+    ringBell({ stdout: { isTTY, columns: 80, rows: 24 }, out });
     expect(written).toBe(sound);
   });
 

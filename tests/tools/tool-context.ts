@@ -1,19 +1,13 @@
-import type { Agents } from '../../src/protocol/agent/swarm.js';
-import type { Todo } from '../../src/protocol/agent/todos.js';
-import type { Consult } from '../../src/protocol/model/side-request.js';
-import type { FileSearch } from '../../src/protocol/tools/search.js';
-import type { Jobs } from '../../src/protocol/tools/shell-jobs.js';
-import type {
-  Artifact,
-  FileStamp,
-  Shell,
-  ShellCommand,
-  ShellEnd,
-  ToolContext,
-  ToolOutcome,
-  Workspace,
-} from '../../src/protocol/tools/tool.js';
+import type { Agents } from '../../src/protocol/agent/agents.js';
+import type { Todo } from '../../src/protocol/agent/todo.js';
+import type { SendSideRequest } from '../../src/protocol/model/side-request.js';
+import type { Artifact } from '../../src/protocol/tools/artifact.js';
+import type { FileSearch } from '../../src/protocol/tools/file-search.js';
+import type { Shell, ShellCommand, ShellEnd } from '../../src/protocol/tools/shell.js';
+import type { ShellJobs } from '../../src/protocol/tools/shell-jobs.js';
+import type { ToolContext, ToolOutcome } from '../../src/protocol/tools/tool.js';
 import type { Web } from '../../src/protocol/tools/web.js';
+import type { FileStamp, Workspace } from '../../src/protocol/tools/workspace.js';
 
 export interface TestContext extends ToolContext {
   readonly said: string[];
@@ -30,7 +24,7 @@ export const toolContext = (
     shell = noShell,
     signal = new AbortController().signal,
     artifact,
-    consult = noModel,
+    sideRequest = noModel,
     approved = false,
     jobs = noJobs,
     search = noSearch,
@@ -49,7 +43,7 @@ export const toolContext = (
     workspace,
     shell,
     signal,
-    consult,
+    sideRequest,
     search,
     mayRead,
     web,
@@ -81,20 +75,20 @@ interface Options {
   readonly shell: Shell;
   readonly signal: AbortSignal;
   readonly artifact: (name: string) => Artifact;
-  readonly consult: Consult;
+  readonly sideRequest: SendSideRequest;
   readonly approved: boolean;
-  readonly jobs: Jobs;
+  readonly jobs: ShellJobs;
   readonly search: FileSearch;
   readonly mayRead: (path: string) => boolean;
   readonly web: Web;
   readonly agents: Agents;
 }
 
-const noModel: Consult = () => Promise.reject(new Error('toolContext: no model here'));
+const noModel: SendSideRequest = () => Promise.reject(new Error('toolContext: no model here'));
 
 const noWeb: Web = { get: () => Promise.reject(new Error('toolContext: no web here')) };
 
-const noJobs: Jobs = {
+const noJobs: ShellJobs = {
   start: () => Promise.reject(new Error('toolContext: no jobs here')),
   find: () => undefined,
   list: () => [],

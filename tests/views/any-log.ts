@@ -1,8 +1,8 @@
 /** Logs of swarms that nobody would have written, and some that somebody could have. */
 import fc from 'fast-check';
-import { CHILD_KINDS } from '../../src/protocol/agent/swarm.js';
-import { WAIT_REASONS } from '../../src/protocol/model/queueing.js';
-import { EVENT_TYPES, type SwarmEvent } from '../../src/protocol/session/events.js';
+import { CHILD_KINDS } from '../../src/protocol/agent/agent-tag.js';
+import { WAIT_REASONS } from '../../src/protocol/model/governor.js';
+import { EVENT_TYPES, type SwarmEvent } from '../../src/protocol/session/swarm-event.js';
 import { ReplayLog } from '../../src/views/replay/replay-log.js';
 import { SwarmFold } from '../../src/views/swarm/swarm-fold.js';
 import { meta } from '../store/contracts/records.js';

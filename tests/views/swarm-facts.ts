@@ -1,9 +1,10 @@
 /** Events of made-up swarms, and the report of them. */
-import type { SwarmEvent } from '../../src/protocol/session/events.js';
-import type { SessionMeta } from '../../src/protocol/session/store.js';
+
+import type { SessionMeta } from '../../src/protocol/session/session-store.js';
+import type { SwarmEvent } from '../../src/protocol/session/swarm-event.js';
 import {
   ReportFold,
-  type ReportTerms,
+  type ReportOptions,
   type SwarmReport,
 } from '../../src/views/report/swarm-report.js';
 
@@ -32,7 +33,7 @@ export const eventsOf = (facts: readonly Fact[]): readonly SwarmEvent[] =>
     return { ...head, cites: { seq: index + 1 }, ...fact };
   });
 
-export const told = (facts: readonly Fact[], terms: Partial<ReportTerms> = {}): SwarmReport => {
+export const told = (facts: readonly Fact[], terms: Partial<ReportOptions> = {}): SwarmReport => {
   const fold = new ReportFold(SESSION);
   for (const event of eventsOf(facts)) fold.take(event);
   return fold.report({ isHeld: false, jobs: [], now: 0, ...terms });

@@ -1,7 +1,7 @@
 /**
- * An agent's machine with its slots filled. All agents of the process share one machine, since each
- * machine that is provided with slots of its own is built anew, state by state: a third of what the
- * states of a short-lived agent would cost it, and most of their memory.
+ * Actor of an agent: the agent machine with its slots filled. All agents of a process share one
+ * machine, because providing slots rebuilds every state: that took a third of the time and most of
+ * the memory of a short-lived agent.
  */
 import {
   type Actor,
@@ -11,52 +11,52 @@ import {
   type NonReducibleUnknown,
 } from 'xstate';
 import { agentMachine } from '../../machines/agent-machine.js';
-import type { Work } from '../../machines/slot.js';
+import type { SlotWork } from '../../machines/slot.js';
 import type {
   AgentInput,
+  CompactionInput,
   CrewInput,
   CrewOrder,
-  PauseInput,
-  RoomNeeded,
+  RetryDelayInput,
   TurnInput,
   TurnOrder,
-} from '../../protocol/agent/agent.js';
-import { EmptySlotError } from '../../protocol/errors.js';
+} from '../../protocol/agent/agent-state.js';
+import { EmptySlotError } from '../../protocol/skein-error.js';
 
-export interface AgentWork {
-  readonly crew: Work<CrewOrder, CrewInput>;
-  readonly modelTurn: Work<TurnOrder, TurnInput>;
-  readonly compactor: Work<EventObject, RoomNeeded>;
-  readonly pause: Work<EventObject, PauseInput>;
+interface AgentSlots {
+  readonly crew: SlotWork<CrewOrder, CrewInput>;
+  readonly modelTurn: SlotWork<TurnOrder, TurnInput>;
+  readonly compactor: SlotWork<EventObject, CompactionInput>;
+  readonly pause: SlotWork<EventObject, RetryDelayInput>;
 }
 
 export type AgentActor = Actor<typeof agentMachine>;
 
-/** Who works for an agent, by the system of which its actor is the root. */
-const workOf = new WeakMap<object, AgentWork>();
+/** Slot implementations of an agent, by the actor system of its root actor. */
+const slotsOf = new WeakMap<object, AgentSlots>();
 
-const filled = <Order extends EventObject, Input extends NonReducibleUnknown>(
+const slotOf = <Order extends EventObject, Input extends NonReducibleUnknown>(
   name: string,
-  pick: (work: AgentWork) => Work<Order, Input>,
+  pick: (work: AgentSlots) => SlotWork<Order, Input>,
 ) =>
   fromCallback<Order, Input>((given) => {
-    const work = workOf.get(given.system);
+    const work = slotsOf.get(given.system);
     if (work === undefined) throw new EmptySlotError(name);
     return pick(work)(given);
   });
 
-const workingMachine = agentMachine.provide({
+const filledMachine = agentMachine.provide({
   actors: {
-    crew: filled('crew', ({ crew }) => crew),
-    modelTurn: filled('modelTurn', ({ modelTurn }) => modelTurn),
-    compactor: filled('compactor', ({ compactor }) => compactor),
-    pause: filled('pause', ({ pause }) => pause),
+    crew: slotOf('crew', ({ crew }) => crew),
+    modelTurn: slotOf('modelTurn', ({ modelTurn }) => modelTurn),
+    compactor: slotOf('compactor', ({ compactor }) => compactor),
+    pause: slotOf('pause', ({ pause }) => pause),
   },
 });
 
-/** Not started yet: nothing works for it until it is. */
-export const agentActor = (input: AgentInput, work: AgentWork): AgentActor => {
-  const actor = createActor(workingMachine, { input });
-  workOf.set(actor.system, work);
+/** Creates the actor of an agent. The caller starts it. */
+export const agentActor = (input: AgentInput, work: AgentSlots): AgentActor => {
+  const actor = createActor(filledMachine, { input });
+  slotsOf.set(actor.system, work);
   return actor;
 };

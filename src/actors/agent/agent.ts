@@ -1,107 +1,120 @@
-/** One living agent: the machine with its slots filled, and the few things others may do to it. */
+/** A running agent: the actor with its slots filled, and the operations on it. */
 import type { AgentContext } from '../../machines/agent-context.js';
-import * as stops from '../../machines/stops.js';
+import { stops } from '../../machines/stops.js';
+import type { AgentLimits } from '../../protocol/agent/agent-limits.js';
 import type {
   AgentEvent,
   AgentInput,
-  AgentLimits,
-  AgentReport,
+  AgentOutput,
   AgentState,
-  Stop,
-} from '../../protocol/agent/agent.js';
-import type { Chance } from '../../protocol/clock.js';
-import { UsageError } from '../../protocol/errors.js';
-import type { RawJson } from '../../protocol/model/wire.js';
-import type { Checkpoints } from '../../protocol/session/checkpoint.js';
+} from '../../protocol/agent/agent-state.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { Random } from '../../protocol/clock.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
+import type { Checkpoints } from '../../protocol/session/checkpoints.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import { type CrewDeps, crew } from '../calls/crew.js';
 import { hasStopHooks } from '../hooks/stop-hooks.js';
-import { type AskedCompaction, compactor } from '../turn/compactor.js';
+import { type CompactionRequest, compactor } from '../turn/compactor.js';
 import { modelTurn, type TurnDeps } from '../turn/model-turn.js';
 import { retryDelay } from '../turn/retry-delay.js';
 import { type AgentActor, agentActor } from './agent-actor.js';
 import type { JournaledState } from './journaled-state.js';
 import { RunLifecycle } from './run-lifecycle.js';
 
-export interface AgentDeps extends Omit<CrewDeps, 'attempt' | 'defect'>, Omit<TurnDeps, 'defect'> {
-  readonly chance: Chance;
+export interface AgentDeps
+  extends Omit<CrewDeps, 'attempt' | 'onDefect'>,
+    Omit<TurnDeps, 'onDefect'> {
+  readonly random: Random;
   readonly limits: AgentLimits;
-  /** Rests after a run instead of stopping. */
-  readonly lingers: boolean;
+  /** True if the agent becomes idle after a run instead of stopping. */
+  readonly staysIdle: boolean;
   readonly checkpoints?: Checkpoints | undefined;
-  /** Background children that have not reported yet, of an agent that is taken up again. */
-  readonly expecting?: number;
-  /** Told when it begins to rest, and when it goes on. */
-  readonly rests?: (isResting: boolean) => void;
-  /** Told when a run has ended, that is on record, and no other follows at once. */
-  readonly ran?: (stop: Stop) => void;
-  /** Told when a letter has come that waits, because it is held. */
-  readonly called?: () => void;
+  /**
+   * Number of background children that have not reported yet, for a restarted agent. Default: 0.
+   */
+  readonly pendingChildren?: number;
+  /** Called when the agent becomes idle and when it leaves idle. */
+  readonly onIdleChange?: (isIdle: boolean) => void;
+  /** Called when the end of a run is recorded and no other run follows immediately. */
+  readonly onRunEnd?: (stop: Stop) => void;
+  /** Called when a letter arrives for a held agent. */
+  readonly onHeldLetter?: () => void;
 }
 
 export interface Agent {
   readonly state: AgentState;
-  /** No run is under way or about to begin, and the end of the last one has been told. */
-  readonly isResting: boolean;
+  /** True if no run is active or about to start, and the end of the last run has been emitted. */
+  readonly isIdle: boolean;
   /**
-   * Writes the letter down, under a name if it has one, and lets the agent know; one that it has had
-   * already is no other. Throws a StorageError.
+   * Records a letter and notifies the machine. Ignores a letter id that was received before. Throws
+   * StorageError, or UsageError if the agent has stopped.
    */
   submit(from: string, blocks: RawJson, letter?: string, trace?: string): void;
-  /** What its agents report waits until a person speaks to it, or lets it go on. */
+  /**
+   * Holds the agent: letters from agents do not start a run until a person writes or `resume` is
+   * called.
+   */
   hold(): void;
   readonly isHeld: boolean;
-  /** Goes on with the letters that wait. False when there are none, or it is at work. */
-  goOn(): boolean;
   /**
-   * The run ends as soon as it can, for this reason; `interrupted` when none is given. After the last one
-   * none begins, whatever has been said meanwhile.
+   * Ends the hold and starts a run for waiting letters. Returns false if no letter waits or a run
+   * is active.
+   */
+  resume(): boolean;
+  /**
+   * Ends the run as soon as possible, with this stop. Default: `interrupted`. If `isLast`, no
+   * further run starts, even if letters wait.
    */
   interrupt(stop?: Stop, isLast?: boolean): void;
-  /** Nothing can be written for it any more: it stops at once, wherever it is. */
+  /** Stops the agent at once because its journal cannot be written. */
   fail(detail: string): void;
-  /** So many of its background children have not reported yet. */
-  expect(live: number): void;
-  /** Makes room now; resolves with what was done. Rejects with a UsageError when nothing was. */
+  /** Sets the number of background children that have not reported yet. */
+  setPendingChildren(live: number): void;
+  /**
+   * Compacts the conversation. Resolves with a sentence. Rejects with UsageError if the
+   * conversation was not compacted.
+   */
   compact(instructions: string): Promise<string>;
-  /** Begins the conversation anew. Throws a UsageError while a run is under way. */
+  /** Starts a new conversation. Throws UsageError while a run is active. */
   clear(): void;
-  /** Stops at once, wherever it is, as if the process had died there. */
-  dismiss(): void;
-  /** The agent is over. Rejects only for a defect of ours. */
-  readonly stopped: Promise<AgentReport>;
+  /** Stops the actor without any record, as if the process had died. */
+  dispose(): void;
+  /** Resolves when the agent has stopped. Rejects only for a defect of Skein. */
+  readonly stopped: Promise<AgentOutput>;
 }
 
 export const startAgent = (deps: AgentDeps): Agent => {
-  const { notebook, ids, feed, lingers } = deps;
+  const { journal, ids, feed, staysIdle } = deps;
   let defect: (error: unknown) => void;
-  let asked: AskedCompaction | undefined;
-  const takeAsked = () => {
-    const taken = asked;
-    asked = undefined;
-    return taken;
+  let requestedCompaction: CompactionRequest | undefined;
+  const takeRequest = () => {
+    const request = requestedCompaction;
+    requestedCompaction = undefined;
+    return request;
   };
-  const given = {
-    defect: (error: unknown) => defect(error),
+  const slotDeps = {
+    onDefect: (error: unknown) => defect(error),
     attempt: () => attemptOf(actor.getSnapshot().context),
     ...deps,
   };
   const actor: AgentActor = agentActor(inputOf(deps), {
-    crew: crew(given),
-    modelTurn: modelTurn(given),
-    compactor: compactor(given, takeAsked),
-    pause: retryDelay(deps.clock, deps.chance, feed),
+    crew: crew(slotDeps),
+    modelTurn: modelTurn(slotDeps),
+    compactor: compactor(slotDeps, takeRequest),
+    pause: retryDelay(deps.clock, deps.random, feed),
   });
-  const goOn = (waiting: number) => actor.send({ type: 'run.begin', waiting });
-  const runs = new RunLifecycle(notebook, feed, goOn, deps.parent === undefined);
-  /** Files that it has changed are anybody's when it does not work. */
-  const letGo = () => deps.edits?.release(deps.agent);
+  const beginRun = (waiting: number) => actor.send({ type: 'run.begin', waiting });
+  const runs = new RunLifecycle(journal, feed, beginRun, deps.parent === undefined);
+  /** Releases the edit leases of an idle or stopped agent. */
+  const releaseFiles = () => deps.edits?.release(deps.agent);
   let isCutOff = false;
   let isIdle = false;
-  let isTold = false;
-  /** No run follows the present one, whatever has been said meanwhile. */
+  let isReported = false;
+  /** True if no run may follow the current one. */
   let isOver = false;
   let dismiss: () => void;
-  const stopped = new Promise<AgentReport>((resolve, reject) => {
+  const stopped = new Promise<AgentOutput>((resolve, reject) => {
     const cutOff = (settle: () => void) => {
       isCutOff = true;
       settle();
@@ -117,63 +130,63 @@ export const startAgent = (deps: AgentDeps): Agent => {
       next({ value, context: { stop, turn } }) {
         if ((value === 'idle') !== isIdle) {
           isIdle = !isIdle;
-          isTold = false;
-          deps.rests?.(isIdle);
-          if (isIdle) letGo();
+          isReported = false;
+          deps.onIdleChange?.(isIdle);
+          if (isIdle) releaseFiles();
         }
         if (!isIdle || stop === null) return;
-        // A run may be over before anybody saw it begin.
-        const isNews = runs.isRunning || !isTold;
-        isTold = true;
+        // A run may end before a listener saw it start.
+        const isNews = runs.isRunning || !isReported;
+        isReported = true;
         void runs.end(stop, turn, isOver).then(() => {
-          if (isNews && isIdle && runs.isResting) deps.ran?.(stop);
+          if (isNews && isIdle && runs.isIdle) deps.onRunEnd?.(stop);
         });
       },
       error: reject,
       complete() {
         if (isCutOff) return;
-        const report = actor.getSnapshot().output as AgentReport;
+        const report = actor.getSnapshot().output as AgentOutput;
         void runs.end(report.stop, report.turns, true).then(() => resolve(report));
       },
     });
   });
-  stopped.then(letGo, letGo);
-  /** One that has ended hears nothing more. */
-  const tell = (event: AgentEvent) => {
+  stopped.then(releaseFiles, releaseFiles);
+  /** Sends an event unless the agent has stopped. */
+  const send = (event: AgentEvent) => {
     if (actor.getSnapshot().status === 'active') actor.send(event);
   };
-  const beginAgain = (): boolean => {
-    const { waiting } = notebook.history;
-    if (waiting === 0 || !runs.isResting || actor.getSnapshot().value !== 'idle') return false;
+  const startNextRun = (): boolean => {
+    const { waiting } = journal.history;
+    if (waiting === 0 || !runs.isIdle || actor.getSnapshot().value !== 'idle') return false;
     runs.begin();
-    goOn(waiting);
+    beginRun(waiting);
     return true;
   };
-  if (!lingers || hasWork(notebook)) runs.begin();
+  if (!staysIdle || hasWork(journal)) runs.begin();
   actor.start();
   return {
     get state() {
       return actor.getSnapshot().value as AgentState;
     },
-    get isResting() {
-      return runs.isResting;
+    get isIdle() {
+      return runs.isIdle;
     },
     submit(from, blocks, named, trace) {
       const { status, context } = actor.getSnapshot();
-      if (status !== 'active') throw new UsageError(OVER);
-      if (notebook.hasLetter(named)) return;
+      if (status !== 'active') throw new UsageError(AGENT_STOPPED);
+      if (journal.hasLetter(named)) return;
       const letter = named ?? ids('letter');
-      notebook.record({ type: 'letter.received', letter, from, trace, raw: blocks });
+      journal.record({ type: 'letter.received', letter, from, trace, raw: blocks });
       const wasHeld = runs.isHeld;
       if (wasHeld && from !== 'user') {
-        deps.called?.();
+        deps.onHeldLetter?.();
         return;
       }
       runs.isHeld = false;
-      // It has not counted what came meanwhile.
-      if (wasHeld && beginAgain()) return;
+      // The machine has not counted the letters that arrived while the agent was held.
+      if (wasHeld && startNextRun()) return;
       const isWindingDown = runs.isRunning && context.stop !== null;
-      if (runs.mayInterject(isWindingDown)) actor.send({ type: 'prompt.submit' });
+      if (runs.onLetter(isWindingDown)) actor.send({ type: 'prompt.submit' });
     },
     hold() {
       runs.isHeld = true;
@@ -181,56 +194,56 @@ export const startAgent = (deps: AgentDeps): Agent => {
     get isHeld() {
       return runs.isHeld;
     },
-    goOn() {
+    resume() {
       runs.isHeld = false;
-      return beginAgain();
+      return startNextRun();
     },
     interrupt(stop = stops.INTERRUPTED, isLast = false) {
       isOver ||= isLast;
-      tell({ type: 'agent.interrupt', stop });
+      send({ type: 'agent.interrupt', stop });
     },
-    fail: (detail) => tell({ type: 'storage.failed', detail }),
-    expect: (live) => tell({ type: 'children.changed', live }),
+    fail: (detail) => send({ type: 'storage.failed', detail }),
+    setPendingChildren: (live) => send({ type: 'children.changed', live }),
     async compact(instructions) {
       refuseUnlessIdle(actor, runs);
       return new Promise((resolve, reject) => {
-        asked = { instructions, resolve, reject };
+        requestedCompaction = { instructions, resolve, reject };
         actor.send({ type: 'context.compact' });
       });
     },
     clear() {
       refuseUnlessIdle(actor, runs);
-      const hadTodos = notebook.history.todos.length > 0;
-      notebook.record({ type: 'prompt.broken', reason: 'clear', section: 'messages' });
-      if (hadTodos) feed.emit({ type: 'todos.changed', todos: notebook.history.todos });
-      deps.shelf.expire();
+      const hadTodos = journal.history.todos.length > 0;
+      journal.record({ type: 'prompt.broken', reason: 'clear', section: 'messages' });
+      if (hadTodos) feed.emit({ type: 'todos.changed', todos: journal.history.todos });
+      deps.promptHead.expire();
     },
-    dismiss: () => dismiss(),
+    dispose: () => dismiss(),
     stopped,
   };
 };
 
-const refuseUnlessIdle = (actor: AgentActor, { isResting }: RunLifecycle): void => {
+const refuseUnlessIdle = (actor: AgentActor, { isIdle: isResting }: RunLifecycle): void => {
   const { value, status } = actor.getSnapshot();
-  if (status !== 'active') throw new UsageError(OVER);
+  if (status !== 'active') throw new UsageError(AGENT_STOPPED);
   if (value === 'idle' && isResting) return;
-  throw new UsageError('The agent is at work: wait until it rests, or interrupt it.');
+  throw new UsageError('The agent is running: wait until it is idle, or interrupt it.');
 };
 
-const OVER = 'The agent has stopped for good; resume its session to go on.';
+const AGENT_STOPPED = 'The agent has stopped; resume its session to continue.';
 
 const hasWork = ({ history }: JournaledState): boolean =>
   history.waiting > 0 || history.calls.size > 0 || history.owesAnswer || history.cutShort;
 
 const attemptOf = ({ turn, attempt }: AgentContext) => ({ turn, attempt });
 
-/** Where the journal says that the agent is. */
+/** Returns the input with which the machine resumes from the journal. */
 const inputOf = (deps: AgentDeps): AgentInput => {
-  const { agent, lingers, fallbackModel, limits } = deps;
-  const { history } = deps.notebook;
+  const { agent, staysIdle, fallbackModel, limits } = deps;
+  const { history } = deps.journal;
   return {
     id: agent,
-    lingers,
+    staysIdle,
     limits,
     hasFallback: fallbackModel !== undefined,
     hasReview: hasStopHooks(deps),
@@ -238,7 +251,7 @@ const inputOf = (deps: AgentDeps): AgentInput => {
       return { id, completed: result !== null };
     }),
     waiting: history.waiting,
-    expecting: deps.expecting ?? 0,
+    pendingChildren: deps.pendingChildren ?? 0,
     owesAnswer: history.owesAnswer,
     cutShort: history.cutShort,
   };

@@ -1,4 +1,8 @@
-/** Hands what an agent says to whoever listens in this process, at once and without a copy. */
+/**
+ * Passes the feed items of an agent to all listeners in this process, synchronously and without a
+ * copy.
+ */
+import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import type { Feed, FeedItem, FeedListener } from '../../protocol/session/feed.js';
 
 export class FeedHub implements Feed {
@@ -13,16 +17,16 @@ export class FeedHub implements Feed {
     for (const listener of this.listeners) listener(item);
   }
 
-  /** The returned function ends it. */
+  /** Adds a listener. Returns a function that removes it. */
   listen(listener: FeedListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
   /**
-   * The same as a stream, for those who would rather pull, until `isLast` says so. A reader that
-   * falls far behind loses raw stream events, which are only for show, and is told; nothing else.
-   * Fails when `source` does: then the last item will never come.
+   * Yields the feed items until `isLast` returns true. A reader that falls behind by more than
+   * 10,000 items loses raw stream events, but no other items, and gets a notice. Throws the error
+   * of `source` if that promise rejects, because then the last item never comes.
    */
   async *follow(
     isLast: (item: FeedItem) => boolean,
@@ -68,3 +72,12 @@ export class FeedHub implements Feed {
 }
 
 const MAX_BEHIND = 10_000;
+
+/** Returns the feed of a child: passes each item to the lead's feed, tagged with the child. */
+export const childFeed = (agent: AgentTag, lead: Feed, active: () => void): Feed => ({
+  wantsStreamEvents: lead.wantsStreamEvents,
+  emit(item) {
+    active();
+    lead.emit({ type: 'agent.feed', agent, item });
+  },
+});

@@ -1,33 +1,40 @@
-/** An agent's memory while it lives: what it writes down it also knows, in that order. */
+/**
+ * Journal of an agent with the state folded from it. Each record is written first and applied
+ * second.
+ */
 import { CacheLog } from '../../context/cache/cache-log.js';
-import { accountFor, conversationOf, stepOf } from '../../context/history/conversation.js';
+import {
+  applyRewound,
+  conversationRecords,
+  conversationStep,
+} from '../../context/history/conversation-records.js';
 import { History } from '../../context/history/history.js';
 import { inherit } from '../../context/history/inherit.js';
-import { StorageError } from '../../protocol/errors.js';
-import type { WantedCall } from '../../protocol/model/wire.js';
-import type { JournalBody, JournalRecord } from '../../protocol/session/journal.js';
-import type { Journal, SyncTime } from '../../protocol/session/store.js';
+import type { RequestedCall } from '../../protocol/model/wire-block.js';
+import type { Journal, SyncTime } from '../../protocol/session/journal.js';
+import type { JournalBody, JournalRecord } from '../../protocol/session/journal-record.js';
+import { StorageError } from '../../protocol/skein-error.js';
 
-/** What is known of an agent, without the means to write. */
+/** State of an agent that is folded from its records. */
 export interface FoldedState {
   readonly history: History;
-  /** What the server has in its cache of it. */
+  /** Tokens of the conversation that the server has cached. */
   readonly cache: CacheLog;
 }
 
-/** Folds records; `base` is what the agent inherits from the one that it is a fork of. */
+/** Folds records into a state. `base` is the state that a fork inherits from its parent. */
 export const foldRecords = (past: readonly JournalRecord[], base?: FoldedState): FoldedState => {
   const history = new History();
   const cache = new CacheLog();
   if (base !== undefined) {
     inherit(history, base.history);
-    cache.takeOver(base.cache);
+    cache.copyFrom(base.cache);
   }
-  const conversation = conversationOf(past.map(stepOf));
+  const conversation = conversationRecords(past.map(conversationStep));
   for (const record of past) {
     const counts = conversation.has(record.seq);
     if (counts) history.apply(record);
-    else accountFor(history, record);
+    else applyRewound(history, record);
     cache.apply(record, counts);
   }
   return { history, cache };
@@ -39,12 +46,12 @@ export class JournaledState implements FoldedState {
   private readonly journal: Journal;
   private failure: StorageError | undefined;
   private isOver = false;
-  /** Of the last record. */
+  /** Sequence number of the last record. */
   seq: number;
-  /** Inputs of the calls that the present attempt asks for; the message may not have landed yet. */
-  private readonly wanted = new Map<string, WantedCall>();
+  /** Calls of the current attempt. Their message may not be recorded yet. */
+  private readonly drafts = new Map<string, RequestedCall>();
 
-  /** `past` is all that the journal holds already. */
+  /** `past` are all records that the journal already has. */
   constructor(journal: Journal, past: readonly JournalRecord[], base?: FoldedState) {
     this.journal = journal;
     this.seq = past.at(-1)?.seq ?? 0;
@@ -53,7 +60,7 @@ export class JournaledState implements FoldedState {
     this.cache = cache;
   }
 
-  /** Throws a StorageError; then nothing was written and nothing is known. */
+  /** Appends a record and applies it to the state. Throws StorageError; then neither happened. */
   record(body: JournalBody): JournalRecord {
     if (this.failure !== undefined) throw this.failure;
     if (this.isOver && body.type !== 'hook.ran') throw new StorageError(CLOSED);
@@ -64,12 +71,18 @@ export class JournaledState implements FoldedState {
     return record;
   }
 
-  /** From now on nothing is recorded: somebody who could not say so has met a disk that failed. */
+  /**
+   * Makes every later `record` throw this error. Called for a storage failure in code that could
+   * not report it.
+   */
   fail(error: StorageError): void {
     this.failure ??= error;
   }
 
-  /** Whatever the agent still does has come too late to be written down; the last hooks have not. */
+  /**
+   * Refuses all records except `hook.ran`: the session is ending, and only its last hooks may still
+   * record.
+   */
   end(): void {
     this.isOver = true;
   }
@@ -79,8 +92,9 @@ export class JournaledState implements FoldedState {
   }
 
   /**
-   * Undefined when what was recorded is where the next owner finds it: what has an effect waits for that.
-   * Rejects with a StorageError, which is the failure of whatever is recorded next.
+   * Waits until the records are where the next owner of the session finds them; effects must wait
+   * for that. Returns undefined if there is no need to wait. Rejects with StorageError, and then
+   * later records fail with it as well.
    */
   written(): Promise<void> | undefined {
     return this.journal.written()?.catch((error: unknown) => {
@@ -89,14 +103,17 @@ export class JournaledState implements FoldedState {
     });
   }
 
-  /** At once where that is no wait. */
+  /** Calls `act` when `written` is done, synchronously if there is no need to wait. */
   whenWritten(act: () => void, refused: (error: Error) => void): void {
     const written = this.written();
     if (written === undefined) act();
     else written.then(act, refused);
   }
 
-  /** A sync that fails is the failure of whatever is recorded next. */
+  /**
+   * Syncs the journal to disk. Rejects with StorageError, and then later records fail with it as
+   * well.
+   */
   async sync(when?: SyncTime): Promise<void> {
     try {
       await this.journal.sync(when);
@@ -106,25 +123,25 @@ export class JournaledState implements FoldedState {
     }
   }
 
-  /** A letter with this name came already; what comes without one is always new. */
+  /** True if a letter with this id was received before. False without an id. */
   hasLetter(name: string | undefined): boolean {
     return name !== undefined && this.history.letters.isKnown(name);
   }
 
-  draftCall(call: WantedCall): void {
-    this.wanted.set(call.id, call);
+  draftCall(call: RequestedCall): void {
+    this.drafts.set(call.id, call);
   }
 
   isDrafted(id: string): boolean {
-    return this.wanted.has(id);
+    return this.drafts.has(id);
   }
 
   forgetDrafts(): void {
-    this.wanted.clear();
+    this.drafts.clear();
   }
 
-  wantedCall(id: string): WantedCall | undefined {
-    return this.wanted.get(id) ?? this.history.calls.get(id);
+  requestedCall(id: string): RequestedCall | undefined {
+    return this.drafts.get(id) ?? this.history.calls.get(id);
   }
 }
 

@@ -1,79 +1,91 @@
-/** Where one run ends and the next begins. Nobody outside hears of an end before it is on the disk. */
-import type { Stop } from '../../protocol/agent/agent.js';
-import { StorageError } from '../../protocol/errors.js';
+/**
+ * Start and end of the runs of an agent. The end of a lead's run is emitted only after it is synced
+ * to disk.
+ */
+import type { Stop } from '../../protocol/agent/stop.js';
 import type { Feed } from '../../protocol/session/feed.js';
-import type { JournalBody } from '../../protocol/session/journal.js';
+import type { JournalBody } from '../../protocol/session/journal-record.js';
+import { StorageError } from '../../protocol/skein-error.js';
 import type { JournaledState } from './journaled-state.js';
 
 export class RunLifecycle {
   isRunning = false;
-  /** A person has stopped it: what its agents report waits until a person speaks to it. */
+  /** True if a person stopped the agent: reports of its agents wait until a person writes. */
   isHeld = false;
-  private readonly notebook: JournaledState;
+  private readonly journal: JournaledState;
   private readonly feed: Feed;
-  /** Tells the machine to go on with the letters that wait. */
-  private readonly goOn: (waiting: number) => void;
-  /** Somebody outside hears of the end; what a parent hears is on record with the parent too. */
+  /** Starts a run of the machine for the waiting letters. */
+  private readonly resume: (waiting: number) => void;
+  /**
+   * True for a lead: the end is emitted after the sync. A child syncs later, because its parent
+   * records the end too.
+   */
   private readonly waitsForDisk: boolean;
-  private isSettling = false;
-  /** Somebody spoke after the run had begun to end: that is for the next one. */
-  private isCalled = false;
+  private isEnding = false;
+  /** True if a letter arrived while the run was ending: it belongs to the next run. */
+  private hasNextPrompt = false;
 
   constructor(
-    notebook: JournaledState,
+    journal: JournaledState,
     feed: Feed,
     goOn: (waiting: number) => void,
     waitsForDisk: boolean,
   ) {
-    this.notebook = notebook;
+    this.journal = journal;
     this.feed = feed;
-    this.goOn = goOn;
+    this.resume = goOn;
     this.waitsForDisk = waitsForDisk;
   }
 
-  /** No run is under way or about to begin, and the end of the last one has been told. */
-  get isResting(): boolean {
-    return !this.isRunning && !this.isSettling && !this.isCalled;
+  /** True if no run is active or about to start, and the end of the last run has been emitted. */
+  get isIdle(): boolean {
+    return !this.isRunning && !this.isEnding && !this.hasNextPrompt;
   }
 
   begin(): void {
     this.isRunning = true;
-    this.isCalled = false;
-    this.recordIfPossible({ type: 'run.started', run: this.notebook.history.runs + 1 });
+    this.hasNextPrompt = false;
+    this.recordIfPossible({ type: 'run.started', run: this.journal.history.runs + 1 });
   }
 
-  /** A letter has come. False when it must wait for the end of the last run to be told. */
-  mayInterject(isWindingDown: boolean): boolean {
-    if (this.isSettling || isWindingDown) this.isCalled = true;
+  /**
+   * Starts a run for a new letter if none is active. Returns false if the letter must wait until
+   * the end of the last run is emitted.
+   */
+  onLetter(isWindingDown: boolean): boolean {
+    if (this.isEnding || isWindingDown) this.hasNextPrompt = true;
     else if (!this.isRunning) this.begin();
-    return !this.isSettling;
+    return !this.isEnding;
   }
 
   async end(stop: Stop, turns: number, final: boolean): Promise<void> {
     if (!this.isRunning) return;
     this.isRunning = false;
-    this.isSettling = true;
+    this.isEnding = true;
     const { reason, detail } = stop;
     this.recordIfPossible({ type: 'run.ended', reason, detail, turns, final });
-    const synced = this.notebook.sync(this.waitsForDisk ? 'now' : 'soon').catch(() => undefined);
+    const synced = this.journal.sync(this.waitsForDisk ? 'now' : 'soon').catch(() => undefined);
     if (this.waitsForDisk) await synced;
-    this.isSettling = false;
-    const { waiting } = this.notebook.history;
-    // Of a run that a person cut off, what was said before has not been answered either.
+    this.isEnding = false;
+    const { waiting } = this.journal.history;
+    // A run that a person cut off has not answered the earlier letters either.
     const isOneSided = reason === 'interrupted' || reason === 'denied';
-    const wantsMore = this.isCalled || isOneSided;
-    this.isCalled = !final && !this.isHeld && waiting > 0 && wantsMore;
-    const isOwed = this.isCalled;
+    const wantsMore = this.hasNextPrompt || isOneSided;
+    this.hasNextPrompt = !final && !this.isHeld && waiting > 0 && wantsMore;
+    const isOwed = this.hasNextPrompt;
     this.feed.emit({ type: 'run.ended', stop, turns, ...(isOwed && { goesOn: true }) });
     if (!isOwed || this.isRunning) return;
     this.begin();
-    this.goOn(waiting);
+    this.resume(waiting);
   }
 
-  /** A full disk keeps the end of a run out of the journal; the next start sees as much. */
+  /**
+   * Ignores a full disk: the run end is then missing in the journal, and the next start sees an
+   * unfinished run.
+   */
   private recordIfPossible(body: JournalBody): void {
     try {
-      this.notebook.record(body);
+      this.journal.record(body);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
     }

@@ -1,15 +1,16 @@
-/** What an agent that works for another may use up: as its first record says, of what its parent has. */
+/** Budget of a child: the caps of its first record, taken from the budget of its parent. */
 import { NOTHING_USED, type UsedBefore } from '../../context/budget/ledger.js';
 import type { Budget, Overshoot } from '../../protocol/model/budget.js';
-import type { Origin } from '../../protocol/session/swarm-records.js';
+import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
 
 /**
- * What it has of its own is set aside when it first needs some, and not before: those that wait for a place
- * must not hold what others could work with. A run that a process died in goes on with what it had left.
+ * Returns the budget of a child. Its caps are reserved from the parent at the first request,
+ * because waiting children must not block the budget of others. `used` is the usage of a run that a
+ * crash interrupted; it continues with the rest.
  */
 export const childBudget = (
   parent: Budget,
-  { maxTurns, maxBudgetUsd, maxBudgetTokens }: Origin,
+  { maxTurns, maxBudgetUsd, maxBudgetTokens }: AgentOrigin,
   used: UsedBefore = NOTHING_USED,
 ): Budget => {
   const capsLess = ({ usd, tokens, turns }: UsedBefore) => ({
@@ -25,10 +26,10 @@ export const childBudget = (
     return opened;
   };
   return {
-    reserve: (need, signal, waits) => open().reserve(need, signal, waits),
+    reserve: (need, signal, onWait) => open().reserve(need, signal, onWait),
     share: (caps) => open().share(caps),
     close: () => open().close(),
-    rest() {
+    endRun() {
       opened?.close();
       opened = undefined;
       caps = capsLess(NOTHING_USED);

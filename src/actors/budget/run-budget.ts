@@ -1,19 +1,18 @@
 /**
- * What a lead and all its agents may use up. The ceiling of money is one for as long as the session is
- * open; the turns begin anew with each run that a person begins. A run that a process died in has used
- * what it had used then, until a person begins another.
+ * Budget of a lead and all its agents. The cost limit holds as long as the session is open; the
+ * turn limit starts again with each run that a person starts. A run that a crash interrupted keeps
+ * its earlier usage.
  */
-
-import { rootGrant, type UsedBefore } from '../../context/budget/ledger.js';
+import { rootBudget, type UsedBefore } from '../../context/budget/ledger.js';
 import type { History } from '../../context/history/history.js';
-import type { Stop } from '../../protocol/agent/agent.js';
-import type { Budget, Caps, Need, Reservation } from '../../protocol/model/budget.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { Budget, Caps, RequestEstimate, Reservation } from '../../protocol/model/budget.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 import type { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
 import { runCounter } from './run-counter.js';
 
 export interface RunBudget extends Budget {
-  /** Other processes have used up so much of it. */
+  /** Adds usage of other processes. */
   carry(used: UsedBefore): void;
 }
 
@@ -22,12 +21,12 @@ export const runBudget = (
   history: Pick<History, 'runs' | 'prompts'>,
   before: UsedBefore,
 ): RunBudget => {
-  const root = rootGrant(caps, before);
+  const root = rootBudget(caps, before);
   const runs = runCounter(history);
   return {
-    reserve(need, signal, waits) {
+    reserve(need, signal, onWait) {
       if (runs.isNew()) root.renew();
-      return root.reserve(need, signal, waits);
+      return root.reserve(need, signal, onWait);
     },
     carry: (used) => root.carry(used),
     share: (wanted) => root.share(wanted),
@@ -41,16 +40,16 @@ export const runBudget = (
   };
 };
 
-/** What the next request of a conversation may cost. */
-export const needOf = (
+/** Estimates the tokens of the next request of a conversation. */
+export const estimateRequest = (
   { history }: JournaledState,
-  shelf: PromptHeadManager,
+  promptHead: PromptHeadManager,
   model: string,
   isTurn: boolean,
-): Need => ({
+): RequestEstimate => ({
   model,
   isTurn,
-  maxOutputTokens: shelf.outputLimit(model),
+  maxOutputTokens: promptHead.outputLimit(model),
   inputTokens: history.tokens,
   knownTokens: history.countedTokens,
 });

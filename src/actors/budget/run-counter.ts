@@ -1,11 +1,11 @@
 /**
- * Runs as limits count them. One that began because an agent reported belongs to the run before it, or
- * agents that start others whenever they end would never meet a limit.
+ * Counts runs for limits. A run that the report of an agent starts belongs to the run before it;
+ * otherwise agents that start others when they end would never meet a limit.
  */
 import type { History } from '../../context/history/history.js';
 
 export interface RunCounter {
-  /** Whether a person has begun a run since this was asked last. */
+  /** True if a person has started a run since the last call. */
   isNew(): boolean;
 }
 

@@ -1,37 +1,53 @@
-/** The jobs of a lead: it is told when one ends by itself, and none outlives the session. */
+/**
+ * Background shell commands of an agent. The agent gets a letter when a command ends; all commands
+ * stop with the session.
+ */
 import { type JobTable, jobTable } from '../../host/process/shell-job-table.js';
-import { StorageError } from '../../protocol/errors.js';
-import { rawText } from '../../protocol/model/wire.js';
-import { JOB_SENDER, type JobView, jobStatusText } from '../../protocol/tools/shell-jobs.js';
+import { rawText } from '../../protocol/model/wire-block.js';
+import { StorageError } from '../../protocol/skein-error.js';
+import {
+  JOB_SENDER,
+  type ShellJobView,
+  shellJobStatusText,
+} from '../../protocol/tools/shell-jobs.js';
 import type { AgentDeps } from '../agent/agent.js';
 
-type JobDeps = Pick<AgentDeps, 'shell' | 'clock' | 'ids' | 'notebook' | 'feed'>;
+type JobDeps = Pick<AgentDeps, 'shell' | 'clock' | 'ids' | 'journal' | 'feed'>;
 
-export interface SessionJobs {
+export interface BackgroundCommands {
   readonly table: JobTable;
-  /** Ends them all, and says which were still running. May be called again. */
+  /**
+   * Stops all background commands and emits a notice that lists the commands that were still
+   * running. Idempotent.
+   */
   end(): Promise<void>;
 }
 
-export const sessionJobs = ({ shell, clock, ids, notebook, feed }: JobDeps): SessionJobs => {
-  /** It waits with the letters for the next message, and wakes nobody. */
-  const onEnd = (job: JobView) => {
+export const backgroundCommands = ({
+  shell,
+  clock,
+  ids,
+  journal,
+  feed,
+}: JobDeps): BackgroundCommands => {
+  /** Notifies people, and records a letter for the next user message. The letter wakes no agent. */
+  const onEnd = (job: ShellJobView) => {
     feed.emit({ type: 'notice', text: `${headline(job)}: ${shortened(job.command)}` });
     const raw = `[${rawText(noticeOf(job))}]`;
     try {
-      notebook.record({ type: 'letter.received', letter: ids('letter'), from: JOB_SENDER, raw });
+      journal.record({ type: 'letter.received', letter: ids('letter'), from: JOB_SENDER, raw });
     } catch (error) {
-      // The agent meets the same disk with its own next record.
+      // The next record of the agent meets the same storage failure.
       if (!(error instanceof StorageError)) throw error;
     }
   };
-  const table = jobTable({ shell, clock, onEnd, before: notebook.history.jobs.size });
+  const table = jobTable({ shell, clock, onEnd, before: journal.history.jobReadTo.size });
   let ending: Promise<void> | undefined;
   const end = async () => {
     const ended = await table.close();
     if (ended.length === 0) return;
     const names = ended.map(({ id, command }) => `${id} (${shortened(command)})`);
-    const text = `Ended with the session what still ran in the background: ${names.join(', ')}.`;
+    const text = `Background commands stopped with the session: ${names.join(', ')}.`;
     feed.emit({ type: 'notice', text });
   };
   return {
@@ -43,17 +59,17 @@ export const sessionJobs = ({ shell, clock, ids, notebook, feed }: JobDeps): Ses
   };
 };
 
-const noticeOf = (job: JobView): string =>
+const noticeOf = (job: ShellJobView): string =>
   `[${headline(job)}. It ran: ${shortened(job.command)}. TaskOutput with task_id "${job.id}" shows what it printed.]`;
 
-const headline = ({ id, status }: JobView): string =>
-  `The background command ${id} ${jobStatusText(status)}`;
+const headline = ({ id, status }: ShellJobView): string =>
+  `The background command ${id} ${shellJobStatusText(status)}`;
 
-const LONGEST_COMMAND = 120;
+const MAX_COMMAND_LENGTH = 120;
 
 const shortened = (command: string): string => {
   const line = command.trim().replaceAll(/\s+/g, ' ');
-  return line.length <= LONGEST_COMMAND
+  return line.length <= MAX_COMMAND_LENGTH
     ? line
-    : `${line.slice(0, LONGEST_COMMAND)}…`.toWellFormed();
+    : `${line.slice(0, MAX_COMMAND_LENGTH)}…`.toWellFormed();
 };

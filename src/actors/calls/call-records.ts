@@ -1,23 +1,26 @@
-/** What the journal says of a call, from its ruling to its end. */
-
-import type { RawJson, WantedCall } from '../../protocol/model/wire.js';
-import type { AnswerHeard } from '../../protocol/permission/answer.js';
-import type { PermissionQuestion, Ruling } from '../../protocol/permission/permission.js';
-import type { CallOutcome, CallTrace, JournalBody } from '../../protocol/session/journal.js';
+/** Journal records of a call, from its ruling to its end. */
+import type { RawJson, RequestedCall } from '../../protocol/model/wire-block.js';
+import type { PermissionQuestion } from '../../protocol/permission/permission-question.js';
+import type { Ruling } from '../../protocol/permission/ruling.js';
+import type { SurfaceOutcome } from '../../protocol/permission/signed-answer.js';
+import type { CallOutcome, CallTrace, JournalBody } from '../../protocol/session/journal-record.js';
 import type { ToolOutcome } from '../../protocol/tools/tool.js';
 import { inputDigest } from '../permissions/input-digest.js';
 import type { ValidCall } from '../permissions/judge-call.js';
 
-/** Which attempt of which turn asked for the call. */
-export interface CallPlace {
+/** Turn and attempt that requested the call. */
+export interface CallAttempt {
   readonly turn: number;
   readonly attempt: number;
 }
 
-/** `by` is who answered, where somebody was asked. */
-export const ruledRecord = (
-  at: CallPlace,
-  { id, tool }: WantedCall,
+/**
+ * Builds `call.ruled`. `by` is the surface that answered, if the call was asked about; `granted` is
+ * the session rule that the answer added.
+ */
+const ruled = (
+  at: CallAttempt,
+  { id, tool }: RequestedCall,
   { behavior, step, reason, instead, rule, hook }: Ruling,
   by?: string,
   granted?: string,
@@ -40,8 +43,8 @@ export const ruledRecord = (
   granted,
 });
 
-export const askedRecord = (
-  at: CallPlace,
+const asked = (
+  at: CallAttempt,
   { id, call, tool, inputDigest, description, reason }: PermissionQuestion,
 ): JournalBody => ({
   type: 'question.asked',
@@ -54,14 +57,14 @@ export const askedRecord = (
   reason,
 });
 
-export const answeredRecord = (
-  at: CallPlace,
+const answered = (
+  at: CallAttempt,
   { id, call }: PermissionQuestion,
-  heard: AnswerHeard,
-): JournalBody => ({ type: 'question.answered', ...at, question: id, call, ...heard });
+  outcome: SurfaceOutcome,
+): JournalBody => ({ type: 'question.answered', ...at, question: id, call, ...outcome });
 
-export const startedRecord = (
-  at: CallPlace,
+const started = (
+  at: CallAttempt,
   call: string,
   { tool, input, readOnly }: ValidCall,
 ): JournalBody & { readonly type: 'call.started' } => ({
@@ -75,9 +78,9 @@ export const startedRecord = (
   description: tool.describe(input),
 });
 
-export const endedRecord = (
-  at: CallPlace,
-  { id, tool }: WantedCall,
+const ended = (
+  at: CallAttempt,
+  { id, tool }: RequestedCall,
   end: {
     readonly outcome: CallOutcome;
     readonly durationMs: number;
@@ -98,3 +101,6 @@ export const endedRecord = (
   trace: end.trace,
   raw: end.raw,
 });
+
+/** Builds the journal records of a call, one for each step from ruling to end. */
+export const callRecords = { ruled, asked, answered, started, ended };

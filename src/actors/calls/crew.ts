@@ -1,33 +1,33 @@
 /**
- * Fills the slot `crew`: judges calls, asks about them and runs them, for the agent's whole life.
- * A call is journaled before it starts and after it ends (law 7).
+ * Fills the slot `crew`: judges, asks about and runs the calls of an agent for its whole life. A
+ * call is journaled before it starts and after it ends (law 7).
  */
 import type { CommonFailures } from '../../context/common-failures.js';
-import type { Work } from '../../machines/slot.js';
-import * as stops from '../../machines/stops.js';
-import type { AgentEvent, CrewInput, CrewOrder } from '../../protocol/agent/agent.js';
-import { StorageError } from '../../protocol/errors.js';
+import type { SlotWork } from '../../machines/slot.js';
+import { stops } from '../../machines/stops.js';
+import type { AgentEvent, CrewInput, CrewOrder } from '../../protocol/agent/agent-state.js';
 import type { Ids } from '../../protocol/ids.js';
-import type { CallWatch, Checkpoints } from '../../protocol/session/checkpoint.js';
-import type { CallOutcome, JournalBody } from '../../protocol/session/journal.js';
+import type { CallWatch, Checkpoints } from '../../protocol/session/checkpoints.js';
+import type { CallOutcome, JournalBody } from '../../protocol/session/journal-record.js';
+import { StorageError } from '../../protocol/skein-error.js';
 import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
-import { writablePathsOf } from '../checkpoints/call-reach.js';
-import { afterCall } from '../hooks/post-tool-hooks.js';
+import { writablePathsOf } from '../checkpoints/checkpointer.js';
+import { postToolHooks } from '../hooks/post-tool-hooks.js';
 import { StopHooks, type StopHooksDeps } from '../hooks/stop-hooks.js';
 import type { ValidCall } from '../permissions/judge-call.js';
-import { endedRecord, startedRecord } from './call-records.js';
-import { type DenialLimits, Denials } from './denial-limit.js';
-import { type LoopLimits, LoopWatch } from './loop-detector.js';
+import { callRecords } from './call-records.js';
+import { DenialLimit, type DenialThresholds } from './denial-limit.js';
+import { LoopDetector, type LoopLimits } from './loop-detector.js';
 import { endedItem, type PendingCall, pendingCall } from './pending-call.js';
 import { type GateListener, PermissionGate, type PermissionGateDeps } from './permission-gate.js';
 import { runTool, type ToolEnvironment } from './run-tool.js';
 import {
-  INTERRUPTED,
+  INTERRUPTED_RESULT,
   isOverBound,
-  LOST,
+  LOST_RESULT,
   MAX_RESULT_CHARS,
   prefixed,
-  resultBlock,
+  toolResult,
 } from './tool-result.js';
 
 export interface CrewDeps
@@ -36,46 +36,46 @@ export interface CrewDeps
     Pick<PermissionGateDeps, 'toolbox' | 'parent' | 'askers'> {
   readonly agent: string;
   readonly ids: Ids;
-  readonly limits: DenialLimits & LoopLimits;
-  /** Of the whole swarm; left out where there is none. */
+  readonly limits: DenialThresholds & LoopLimits;
+  /** Failures that agents of the swarm have in common. Undefined without a swarm. */
   readonly failures?: CommonFailures | undefined;
-  /** Left out where nothing is kept of files that change. */
+  /** Undefined if no checkpoints are kept. */
   readonly checkpoints?: Checkpoints | undefined;
-  /** An error that is ours: it fails the agent, and whoever started it decides. */
-  readonly defect: (error: unknown) => void;
-  /** The attempt that calls belong to, as the machine counts it. */
+  /** Called for a defect of Skein: the agent fails, and its parent or host decides what to do. */
+  readonly onDefect: (error: unknown) => void;
+  /** Returns the current turn and attempt of the agent machine. */
   readonly attempt: () => { turn: number; attempt: number };
 }
 
 export const crew =
-  (deps: CrewDeps): Work<CrewOrder, CrewInput> =>
+  (deps: CrewDeps): SlotWork<CrewOrder, CrewInput> =>
   ({ input, receive, sendBack }) => {
-    const members = new Crew(deps, sendBack);
-    for (const id of input.unjudged) members.takeUp(id);
-    receive((order) => members.obey(order));
-    return () => members.dismiss();
+    const worker = new Crew(deps, sendBack);
+    for (const id of input.unjudged) worker.recover(id);
+    receive((order) => worker.execute(order));
+    return () => worker.dispose();
   };
 
 class Crew implements GateListener {
-  private readonly jobs = new Map<string, PendingCall>();
+  private readonly calls = new Map<string, PendingCall>();
   private readonly deps: CrewDeps;
-  private readonly tell: (event: AgentEvent) => void;
-  private readonly review: StopHooks;
+  private readonly send: (event: AgentEvent) => void;
+  private readonly stopHooks: StopHooks;
   private readonly gate: PermissionGate;
-  private readonly denials: Denials;
-  private readonly loops: LoopWatch;
-  private dismissed = false;
+  private readonly denials: DenialLimit;
+  private readonly loops: LoopDetector;
+  private disposed = false;
 
-  constructor(deps: CrewDeps, tell: (event: AgentEvent) => void) {
+  constructor(deps: CrewDeps, send: (event: AgentEvent) => void) {
     this.deps = deps;
-    this.tell = tell;
-    this.review = new StopHooks(deps, tell);
+    this.send = send;
+    this.stopHooks = new StopHooks(deps, send);
     this.gate = new PermissionGate(deps, this);
-    this.denials = new Denials(deps.limits);
-    this.loops = new LoopWatch(deps.agent, deps.notebook.history, deps.limits, deps.failures);
+    this.denials = new DenialLimit(deps.limits);
+    this.loops = new LoopDetector(deps.agent, deps.journal.history, deps.limits, deps.failures);
   }
 
-  obey(order: CrewOrder): void {
+  execute(order: CrewOrder): void {
     switch (order.type) {
       case 'call.judge':
         this.judge(order.id);
@@ -84,214 +84,230 @@ class Crew implements GateListener {
         this.start(order.id);
         break;
       case 'calls.yield':
-        this.show();
+        this.emitResults();
         break;
       case 'calls.discard':
-        this.disband();
+        this.abortAll();
         break;
       case 'calls.interrupt':
-        this.review.abort();
-        for (const job of this.jobs.values()) this.interrupt(job);
+        this.stopHooks.abort();
+        for (const pending of this.calls.values()) this.interrupt(pending);
         break;
       case 'run.review':
-        this.review.begin(order);
+        this.stopHooks.begin(order);
     }
   }
 
-  /** After a crash: what had begun and could have had an effect is reported, never repeated; or joined again. */
-  takeUp(id: string): void {
-    const started = this.deps.notebook.history.calls.get(id)?.started;
+  /**
+   * Resumes a call after a crash. A call that may already have had an effect is rejoined or
+   * reported as lost, never repeated (law 7).
+   */
+  recover(id: string): void {
+    const started = this.deps.journal.history.calls.get(id)?.started;
     const isLost = started != null && !started.readOnly;
-    const job = this.employ(id);
-    if (job === undefined) return;
-    if (!isLost) this.gate.judge(job);
-    else if (this.gate.rejoins(job)) this.admit(job);
-    else this.end(job, 'interrupted', LOST);
+    const pending = this.register(id);
+    if (pending === undefined) return;
+    if (!isLost) this.gate.judge(pending);
+    else if (this.gate.rejoins(pending)) this.admit(pending);
+    else this.end(pending, 'interrupted', LOST_RESULT);
   }
 
-  dismiss(): void {
-    this.dismissed = true;
-    this.disband();
+  dispose(): void {
+    this.disposed = true;
+    this.abortAll();
   }
 
-  private disband(): void {
-    this.review.abort();
-    for (const job of this.jobs.values()) {
-      job.over = true;
-      job.controller.abort();
+  private abortAll(): void {
+    this.stopHooks.abort();
+    for (const pending of this.calls.values()) {
+      pending.isDone = true;
+      pending.controller.abort();
     }
-    this.jobs.clear();
+    this.calls.clear();
   }
 
-  private employ(id: string): PendingCall | undefined {
-    const wanted = this.deps.notebook.wantedCall(id);
-    if (wanted === undefined) return undefined;
-    const job = pendingCall(wanted, this.deps.attempt());
-    this.jobs.set(id, job);
-    return job;
+  private register(id: string): PendingCall | undefined {
+    const requested = this.deps.journal.requestedCall(id);
+    if (requested === undefined) return undefined;
+    const pending = pendingCall(requested, this.deps.attempt());
+    this.calls.set(id, pending);
+    return pending;
   }
 
   private judge(id: string): void {
-    const job = this.employ(id);
-    if (job !== undefined) this.gate.judge(job);
+    const pending = this.register(id);
+    if (pending !== undefined) this.gate.judge(pending);
   }
 
-  admit({ wanted, call }: PendingCall): void {
-    this.tell({ type: 'call.ruled', id: wanted.id, ...classOf(call) });
+  admit({ requested, call }: PendingCall): void {
+    this.send({ type: 'call.ruled', id: requested.id, ...classOf(call) });
   }
 
-  /** An answer may come when the agent is long over; its journal may be closed then. */
-  get isDismissed(): boolean {
-    return this.dismissed;
+  /**
+   * True after the agent has ended. Its journal may be closed, so late answers must not be written.
+   */
+  get isDisposed(): boolean {
+    return this.disposed;
   }
 
-  asking({ wanted, call }: PendingCall): void {
-    this.tell({ type: 'call.asking', id: wanted.id, ...classOf(call) });
+  asking({ requested, call }: PendingCall): void {
+    this.send({ type: 'call.asking', id: requested.id, ...classOf(call) });
   }
 
-  halt(detail: string): void {
-    this.tell({ type: 'agent.interrupt', stop: stops.denied(detail) });
+  stopRun(detail: string): void {
+    this.send({ type: 'agent.interrupt', stop: stops.denied(detail) });
   }
 
-  refuse(job: PendingCall, outcome: 'invalid' | 'denied', message: string): void {
-    const { id, tool, input } = job.wanted;
+  refuse(pending: PendingCall, outcome: 'invalid' | 'denied', message: string): void {
+    const { id, tool, input } = pending.requested;
     if (outcome === 'denied') {
       const denial = { tool, call: id, input, reason: message };
       this.deps.feed.emit({ type: 'call.denied', denial });
     }
-    this.end(job, outcome, message);
+    this.end(pending, outcome, message);
     if (outcome !== 'denied') return;
-    const { runs } = this.deps.notebook.history;
-    const limit = this.denials.count(this.placeOf(job), runs, job.at.turn);
-    if (limit !== undefined) this.halt(limit);
+    const { runs } = this.deps.journal.history;
+    const limit = this.denials.count(this.denialSubject(pending), runs, pending.at.turn);
+    if (limit !== undefined) this.stopRun(limit);
   }
 
-  private placeOf({ call, wanted }: PendingCall): string {
-    return call === undefined ? wanted.tool : (call.place ?? this.deps.desk.grantFor(call.request));
+  private denialSubject({ call, requested }: PendingCall): string {
+    return call === undefined
+      ? requested.tool
+      : (call.judgedRule ?? this.deps.permissions.exactRuleFor(call.request));
   }
 
   private start(id: string): void {
-    const job = this.jobs.get(id);
-    const call = job?.call;
-    if (job === undefined || call === undefined || job.over) return;
-    if (!this.gate.mayStart(job, call)) return;
-    job.stage = 'running';
+    const pending = this.calls.get(id);
+    const call = pending?.call;
+    if (pending === undefined || call === undefined || pending.isDone) return;
+    if (!this.gate.mayStart(pending, call)) return;
+    pending.stage = 'running';
     const { checkpoints } = this.deps;
     const watched = checkpoints && writablePathsOf(call, this.deps);
-    if (watched === undefined) this.begin(job, call, undefined);
+    if (watched === undefined) this.begin(pending, call, undefined);
     else {
       checkpoints
         ?.watch({ call: id, ...watched })
         .then((watch) => {
-          // Keeping files took a while, in which a link may have been turned elsewhere.
-          if (job.controller.signal.aborted) this.end(job, 'interrupted', INTERRUPTED);
-          else if (!job.over && this.gate.mayStart(job, call)) this.begin(job, call, watch);
+          // Keeping files takes time, and a link may have been redirected meanwhile.
+          if (pending.controller.signal.aborted)
+            this.end(pending, 'interrupted', INTERRUPTED_RESULT);
+          else if (!pending.isDone && this.gate.mayStart(pending, call))
+            this.begin(pending, call, watch);
         })
-        .catch(this.deps.defect);
+        .catch(this.deps.onDefect);
     }
   }
 
-  private begin(job: PendingCall, call: ValidCall, watch: CallWatch | undefined): void {
-    const { id } = job.wanted;
+  private begin(pending: PendingCall, call: ValidCall, watch: CallWatch | undefined): void {
+    const { id } = pending.requested;
     const { tool, input } = call;
-    const record = startedRecord(job.at, id, call);
+    const record = callRecords.started(pending.at, id, call);
     if (!this.write(record)) return;
-    job.digest = record.inputDigest;
+    pending.digest = record.inputDigest;
     const { description } = record;
     this.deps.feed.emit({ type: 'tool.started', call: id, tool: tool.name, input, description });
-    this.deps.notebook.whenWritten(
-      () => void this.run(job, call, watch).catch(this.deps.defect),
-      ({ message: detail }) => this.tell({ type: 'storage.failed', detail }),
+    this.deps.journal.whenWritten(
+      () => void this.run(pending, call, watch).catch(this.deps.onDefect),
+      ({ message: detail }) => this.send({ type: 'storage.failed', detail }),
     );
   }
 
   private async run(
-    job: PendingCall,
+    pending: PendingCall,
     call: ValidCall,
     watch: CallWatch | undefined,
   ): Promise<void> {
     const { clock, hooks } = this.deps;
     const began = clock.now();
-    const { signal } = job.controller;
-    const approved = job.answered === 'by person';
-    const halts = (detail: string) => this.halt(detail);
-    const how = { id: job.wanted.id, approved, answered: job.answered !== 'no', halt: halts };
-    const ended = await runTool(call, this.deps, how, signal);
+    const { signal } = pending.controller;
+    const approved = pending.answered === 'by person';
+    const options = {
+      id: pending.requested.id,
+      approved,
+      answered: pending.answered !== 'no',
+      stopRun: (detail: string) => this.stopRun(detail),
+    };
+    const ended = await runTool(call, this.deps, options, signal);
     const durationMs = clock.now() - began;
     const interrupted = signal.aborted && call.tool.interruptBehavior === 'cancel';
     const changes = (await watch?.changes()) ?? [];
-    if (job.over) return;
+    if (pending.isDone) return;
     if (changes.length > 0) {
-      if (!this.write({ type: 'files.changed', call: job.wanted.id, changes })) return;
+      if (!this.write({ type: 'files.changed', call: pending.requested.id, changes })) return;
     }
-    job.stage = 'reported';
-    if (job.controller.signal.aborted) job.controller = new AbortController();
+    pending.stage = 'reported';
+    if (pending.controller.signal.aborted) pending.controller = new AbortController();
     const report = { ...ended, interrupted, durationMs };
-    const { outcome, halt } = await afterCall(hooks, job, call, report);
+    const { outcome, stopReason } = await postToolHooks(hooks, pending, call, report);
     if (interrupted) {
-      const content = prefixed(`${INTERRUPTED}\n\n`, outcome.content);
-      this.end(job, 'interrupted', content, durationMs, outcome);
-    } else this.end(job, outcome.failed ? 'error' : 'ok', outcome.content, durationMs, outcome);
-    if (halt !== undefined) this.halt(halt);
+      const content = prefixed(`${INTERRUPTED_RESULT}\n\n`, outcome.content);
+      this.end(pending, 'interrupted', content, durationMs, outcome);
+    } else this.end(pending, outcome.failed ? 'error' : 'ok', outcome.content, durationMs, outcome);
+    if (stopReason !== undefined) this.stopRun(stopReason);
   }
 
-  private interrupt(job: PendingCall): void {
-    if (job.over) return;
-    if (job.stage === 'ruling') {
-      this.end(job, 'interrupted', INTERRUPTED);
-      job.controller.abort();
-    } else if (job.stage === 'reported' || job.call?.tool.interruptBehavior === 'cancel') {
-      job.controller.abort();
+  private interrupt(pending: PendingCall): void {
+    if (pending.isDone) return;
+    if (pending.stage === 'ruling') {
+      this.end(pending, 'interrupted', INTERRUPTED_RESULT);
+      pending.controller.abort();
+    } else if (pending.stage === 'reported' || pending.call?.tool.interruptBehavior === 'cancel') {
+      pending.controller.abort();
     }
   }
 
   private end(
-    job: PendingCall,
+    pending: PendingCall,
     outcome: CallOutcome,
     content: string | readonly ResultBlock[],
     durationMs = 0,
     details: Partial<ToolOutcome> = {},
   ): void {
-    if (job.over) return;
-    job.over = true;
-    const { id, tool } = job.wanted;
+    if (pending.isDone) return;
+    pending.isDone = true;
+    const { id, tool } = pending.requested;
     const failed = details.isError === true || outcome !== 'ok';
-    const looked = this.loops.look(job, { outcome, content, failed, gist: details.gist });
-    const { trace, stop } = looked;
-    const raw = resultBlock(id, looked.content, failed);
-    const { feed, notebook } = this.deps;
-    const { todos } = notebook.history;
+    const finding = this.loops.observe(pending, { outcome, content, failed, gist: details.gist });
+    const { trace, stop } = finding;
+    const raw = toolResult(id, finding.content, failed);
+    const { feed, journal } = this.deps;
+    const { todos } = journal.history;
     const end = { outcome, durationMs, trace, raw };
-    if (!this.write(endedRecord(job.at, job.wanted, end, details))) return;
-    feed.emit(endedItem(job, this.deps.toolbox, outcome, raw));
-    // The notes of a call may have waited for this one.
-    if (notebook.history.todos !== todos) {
-      feed.emit({ type: 'todos.changed', todos: notebook.history.todos });
+    if (!this.write(callRecords.ended(pending.at, pending.requested, end, details))) return;
+    feed.emit(endedItem(pending, this.deps.toolbox, outcome, raw));
+    // The todos of an earlier call may apply only now, because results count in call order.
+    if (journal.history.todos !== todos) {
+      feed.emit({ type: 'todos.changed', todos: journal.history.todos });
     }
     if (isOverBound(content)) {
       const detail = `The result of ${tool} was cut to its head and tail.`;
       this.write({ type: 'bound.hit', what: 'tool-result', limit: MAX_RESULT_CHARS, detail });
     }
-    // Before the last call of a turn ends, or the next turn would begin first.
-    if (stop !== undefined) this.tell({ type: 'agent.interrupt', stop });
-    this.tell({ type: 'call.ended', id, failed: outcome !== 'ok' && outcome !== 'interrupted' });
+    // Send the stop first: after the last `call.ended` the next turn would start.
+    if (stop !== undefined) this.send({ type: 'agent.interrupt', stop });
+    this.send({ type: 'call.ended', id, failed: outcome !== 'ok' && outcome !== 'interrupted' });
   }
 
-  private show(): void {
-    const { history } = this.deps.notebook;
+  private emitResults(): void {
+    const { history } = this.deps.journal;
     const results = [...history.calls.values()].flatMap(({ result }) => result?.raw ?? []);
     this.deps.feed.emit({ type: 'tool.results', content: `[${results.join(',')}]` });
-    this.jobs.clear();
+    this.calls.clear();
   }
 
-  /** False when the disk refused: the machine is told, and nothing more may happen. */
+  /**
+   * Writes a record. Returns false if the store refused it; the machine has been notified and the
+   * call must not continue.
+   */
   write(body: JournalBody): boolean {
     try {
-      this.deps.notebook.record(body);
+      this.deps.journal.record(body);
       return true;
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-      this.tell({ type: 'storage.failed', detail: error.message });
+      this.send({ type: 'storage.failed', detail: error.message });
       return false;
     }
   }

@@ -1,32 +1,38 @@
-/** Counts what was denied in a run, so that an agent that keeps asking for it can be stopped. */
-import type { AgentLimits } from '../../protocol/agent/agent.js';
+/** Counts the denials of a run, to stop an agent that keeps requesting denied calls. */
+import type { AgentLimits } from '../../protocol/agent/agent-limits.js';
 
-export type DenialLimits = Pick<AgentLimits, 'maxSameDenials' | 'maxDeniedTurns'>;
+export type DenialThresholds = Pick<AgentLimits, 'maxSameDenials' | 'maxDeniedTurns'>;
 
-/** Each turn counts once: what a model asks for in one message, it asks before it has read an answer. */
-export class Denials {
-  private readonly limits: DenialLimits;
+/**
+ * Counts each turn once, because a model requests the calls of one message before it reads an
+ * answer.
+ */
+export class DenialLimit {
+  private readonly limits: DenialThresholds;
   private run = 0;
   private readonly turnsOf = new Map<string, Set<number>>();
   private readonly turns = new Set<number>();
 
-  constructor(limits: DenialLimits) {
+  constructor(limits: DenialThresholds) {
     this.limits = limits;
   }
 
-  /** Why the agent must stop now, if so. `what` is the call in the words of a rule. */
-  count(what: string, run: number, turn: number): string | undefined {
+  /**
+   * Counts a denial. Returns the reason to stop the agent, or undefined. `subject` is the call as
+   * rule text.
+   */
+  count(subject: string, run: number, turn: number): string | undefined {
     if (run !== this.run) {
       this.run = run;
       this.turnsOf.clear();
       this.turns.clear();
     }
-    const same = this.turnsOf.get(what) ?? new Set();
-    this.turnsOf.set(what, same.add(turn));
+    const same = this.turnsOf.get(subject) ?? new Set();
+    this.turnsOf.set(subject, same.add(turn));
     this.turns.add(turn);
     const { maxSameDenials, maxDeniedTurns } = this.limits;
     if (same.size >= maxSameDenials) {
-      return `${what} was denied ${same.size} times, and the agent kept asking for it.`;
+      return `${subject} was denied ${same.size} times, and the agent kept asking for it.`;
     }
     if (this.turns.size >= maxDeniedTurns) {
       return `Calls were denied in ${this.turns.size} turns of this run.`;

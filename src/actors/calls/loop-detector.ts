@@ -1,9 +1,10 @@
-/** Looks at each call that ends: whether the agent goes round in circles, and what it is told then. */
+/** Detects calls that repeat with the same result, warns the agent and stops it at the limit. */
 import type { CommonFailures } from '../../context/common-failures.js';
 import type { History } from '../../context/history/history.js';
-import * as stops from '../../machines/stops.js';
-import type { AgentLimits, Stop } from '../../protocol/agent/agent.js';
-import type { CallOutcome, CallTrace } from '../../protocol/session/journal.js';
+import { stops } from '../../machines/stops.js';
+import type { AgentLimits } from '../../protocol/agent/agent-limits.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { CallOutcome, CallTrace } from '../../protocol/session/journal-record.js';
 import type { ResultBlock } from '../../protocol/tools/tool.js';
 import { inputDigest, shortDigest } from '../permissions/input-digest.js';
 import type { PendingCall } from './pending-call.js';
@@ -12,26 +13,26 @@ export type LoopLimits = Pick<AgentLimits, 'roundsBeforeWarning' | 'maxRounds'>;
 
 type Content = string | readonly ResultBlock[];
 
-export interface WatchedCall {
+interface ObservedCall {
   readonly outcome: CallOutcome;
   readonly content: Content;
   readonly failed: boolean;
-  /** What the result says, where its text is never the same twice. */
+  /** Content of the result for comparison, if its text differs each time. */
   readonly gist: string | undefined;
 }
 
-export interface Looked {
-  /** With the warning, if there is one. */
+interface LoopFinding {
+  /** Result content, with the warning if there is any. */
   readonly content: Content;
   readonly trace: CallTrace | undefined;
-  /** The agent must not go on. */
+  /** Set if the agent must stop. */
   readonly stop: Stop | undefined;
 }
 
-/** From so many agents on that have met the same failure, each is told. */
+/** Number of agents with the same failure from which each of them is warned. */
 const AGENTS_BEFORE_WARNING = 3;
 
-export class LoopWatch {
+export class LoopDetector {
   private readonly agent: string;
   private readonly history: History;
   private readonly limits: LoopLimits;
@@ -49,24 +50,24 @@ export class LoopWatch {
     this.failures = failures;
   }
 
-  look({ wanted, call, digest: known }: PendingCall, ended: WatchedCall): Looked {
+  observe({ requested, call, digest: known }: PendingCall, ended: ObservedCall): LoopFinding {
     const { outcome, content, gist } = ended;
-    // It says nothing of what the call would have come to.
+    // An interrupted call does not show what its result would be.
     if (outcome === 'interrupted') return { content, trace: undefined, stop: undefined };
-    const { tool, malformed } = wanted;
-    const input = known ?? inputDigest(malformed ?? call?.input ?? wanted.input);
-    const said = gist ?? (typeof content === 'string' ? content : JSON.stringify(content));
-    const result = shortDigest(`${outcome}\n${said}`);
+    const { tool, malformed } = requested;
+    const input = known ?? inputDigest(malformed ?? call?.input ?? requested.input);
+    const text = gist ?? (typeof content === 'string' ? content : JSON.stringify(content));
+    const result = shortDigest(`${outcome}\n${text}`);
     const digest = shortDigest(`${tool}\n${input}\n${result}`);
     if (call?.tool.polls?.(call.input) === true) {
       return { content, trace: { digest, polls: true }, stop: undefined };
     }
-    const rounds = this.history.loops.roundsWith(digest);
+    const rounds = this.history.loopGuard.roundsWith(digest);
     const agents = this.agentsThatFail(`${tool}\n${input}`, ended.failed, result);
-    const told = this.warning(tool, rounds, agents);
-    if (told === undefined) return { content, trace: { digest }, stop: undefined };
+    const warning = this.warning(tool, rounds, agents);
+    if (warning === undefined) return { content, trace: { digest }, stop: undefined };
     return {
-      content: withWords(content, told),
+      content: withWords(content, warning),
       trace: { digest, told: rounds },
       stop: this.isHopeless(rounds, agents) ? stops.loopOfMany(tool, agents) : undefined,
     };
@@ -84,15 +85,11 @@ export class LoopWatch {
     return agents >= AGENTS_BEFORE_WARNING ? failsForAll(tool, agents) : undefined;
   }
 
-  /** Others have tried it as well, and it was told so. */
+  /** True if other agents failed as well and this agent has been warned. */
   private isHopeless(rounds: number, agents: number): boolean {
     return agents >= AGENTS_BEFORE_WARNING && rounds >= this.limits.roundsBeforeWarning;
   }
 }
-
-/** Of an agent that is about to ask the model again; undefined while it gets on. */
-export const loopOf = ({ loops }: History, { maxRounds }: LoopLimits): Stop | undefined =>
-  loops.rounds >= maxRounds && !loops.hasNews ? stops.loop(loops.rounds) : undefined;
 
 const repeats = (tool: string, rounds: number, most: number): string =>
   `[Skein: you have made this call ${rounds} times in a row with nothing new in between, and ${tool} gave the same result each time. It will again. Do something else: look elsewhere, change something first, ask, or end with what you have and what is in the way. To wait for something use a command that waits, or TaskOutput. At ${most} times you are stopped.]`;

@@ -1,33 +1,35 @@
-/** One call that the crew takes care of, from the moment the model wants it until its result is written. */
-
-import type { RawJson, WantedCall } from '../../protocol/model/wire.js';
+/** State of one call in the crew, from the request of the model until its result is written. */
+import type { RawJson, RequestedCall } from '../../protocol/model/wire-block.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
-import type { CallOutcome } from '../../protocol/session/journal.js';
+import type { CallOutcome } from '../../protocol/session/journal-record.js';
 import type { Toolbox } from '../../tools/toolbox.js';
 import type { ValidCall } from '../permissions/judge-call.js';
-import type { CallPlace } from './call-records.js';
+import type { CallAttempt } from './call-records.js';
 
 export interface PendingCall {
-  readonly wanted: WantedCall;
-  readonly at: CallPlace;
-  /** Ends what is under way for it: hooks, a question, the tool. */
+  readonly requested: RequestedCall;
+  readonly at: CallAttempt;
+  /** Aborts the running step of the call: hooks, a question or the tool. */
   controller: AbortController;
   call: ValidCall | undefined;
-  /** Of its input; known once it has started. */
+  /** Digest of the input. Undefined until the call has started. */
   digest: string | undefined;
-  /** Somebody who may has allowed this very call: a person, or a hook in their place. */
+  /** Tells if a person, or a hook instead of a person, allowed this very call. */
   answered: 'no' | 'by hook' | 'by person';
   stage: 'ruling' | 'running' | 'reported';
-  /** It was ruled upon in this very moment. */
+  /**
+   * True while the ruling is being reported, so that a start in the same event needs no second
+   * ruling.
+   */
   isFresh: boolean;
-  /** What hooks want the model to read with the result. */
+  /** Texts of hooks for the model, added to the result. */
   readonly context: string[];
-  /** Its result is journaled, or nobody wants it any more. */
-  over: boolean;
+  /** True when the result is journaled or not wanted any more. */
+  isDone: boolean;
 }
 
-export const pendingCall = (wanted: WantedCall, at: CallPlace): PendingCall => ({
-  wanted,
+export const pendingCall = (requested: RequestedCall, at: CallAttempt): PendingCall => ({
+  requested,
   at,
   controller: new AbortController(),
   call: undefined,
@@ -36,24 +38,30 @@ export const pendingCall = (wanted: WantedCall, at: CallPlace): PendingCall => (
   stage: 'ruling',
   isFresh: false,
   context: [],
-  over: false,
+  isDone: false,
 });
 
-/** What listeners hear of its end. Of a call that never started nothing else says what it was. */
+/**
+ * Builds the feed item for the end of a call. It carries the description, because a call that never
+ * started has no `tool.started` item.
+ */
 export const endedItem = (
-  { wanted, call }: PendingCall,
+  { requested, call }: PendingCall,
   toolbox: Toolbox,
   outcome: CallOutcome,
   raw: RawJson,
 ): FeedItem => {
-  const { id, tool } = wanted;
-  const { input } = call ?? wanted;
-  const description = call?.tool.describe(call.input) ?? described(wanted, toolbox);
+  const { id, tool } = requested;
+  const { input } = call ?? requested;
+  const description = call?.tool.describe(call.input) ?? described(requested, toolbox);
   return { type: 'tool.ended', call: id, tool, input, description, outcome, raw };
 };
 
-/** Of one that was given up before it was judged; by its name alone where nobody could run it. */
-const described = ({ tool, input }: WantedCall, toolbox: Toolbox): string => {
+/**
+ * Describes a call that ended before it was judged. Returns the tool name if the tool is unknown or
+ * the input is invalid.
+ */
+const described = ({ tool, input }: RequestedCall, toolbox: Toolbox): string => {
   if (!toolbox.has(tool)) return tool;
   const found = toolbox.find(tool);
   const { success, data } = found.input.safeParse(input);

@@ -1,20 +1,18 @@
 /**
- * Takes a call through law 5: schema, hooks, policy, and a person where one is needed. Without hooks
- * everything up to the question happens at once, so that a call may start while the model still speaks.
+ * Takes a call through law 5: schema, hooks, policy, and a person if needed. Without hooks every
+ * step before the question is synchronous, so a call may start while the model still streams.
  */
-
 import type { Ids } from '../../protocol/ids.js';
-import type { WantedCall } from '../../protocol/model/wire.js';
-import type { Decision } from '../../protocol/permission/answer.js';
+import type { RequestedCall } from '../../protocol/model/wire-block.js';
 import { type Hooks, type HookVerdict, NO_HOOKS } from '../../protocol/permission/hooks.js';
 import type {
   Asker,
-  HookOpinion,
   PermissionAnswer,
   PermissionQuestion,
-  Ruling,
-} from '../../protocol/permission/permission.js';
-import type { JournalBody } from '../../protocol/session/journal.js';
+} from '../../protocol/permission/permission-question.js';
+import type { HookOpinion, Ruling } from '../../protocol/permission/ruling.js';
+import type { Decision } from '../../protocol/permission/signed-answer.js';
+import type { JournalBody } from '../../protocol/session/journal-record.js';
 import type { Toolbox } from '../../tools/toolbox.js';
 import { askSurfaces, questionAbout } from '../permissions/ask-surfaces.js';
 import { GrantWatcher } from '../permissions/grant-watcher.js';
@@ -24,33 +22,36 @@ import {
   refusalNow,
   type ValidCall,
 } from '../permissions/judge-call.js';
-import { fileReplacedBy } from '../permissions/replaced-file.js';
-import { answeredRecord, askedRecord, ruledRecord } from './call-records.js';
+import { replacedFile } from '../permissions/replaced-file.js';
+import { callRecords } from './call-records.js';
 import type { PendingCall } from './pending-call.js';
 import type { ToolEnvironment } from './run-tool.js';
 
 export interface PermissionGateDeps
-  extends Pick<ToolEnvironment, 'desk' | 'notebook' | 'feed' | 'clock' | 'agent' | 'workspace'> {
+  extends Pick<
+    ToolEnvironment,
+    'permissions' | 'journal' | 'feed' | 'clock' | 'agent' | 'workspace'
+  > {
   readonly toolbox: Toolbox;
   readonly ids: Ids;
   readonly hooks?: Hooks;
-  /** Whose policy may answer in a person's place. */
+  /** Id of the parent agent. Its policy may answer instead of a person. */
   readonly parent?: string | undefined;
-  /** Itself and those that it works for, below the lead. */
+  /** This agent and its ancestors below the lead. Undefined for the lead. */
   readonly askers?: readonly Asker[] | undefined;
-  readonly defect: (error: unknown) => void;
+  readonly onDefect: (error: unknown) => void;
 }
 
-/** Who keeps the gate: told what becomes of each call. */
+/** Receives the outcome of each call. */
 export interface GateListener {
-  admit(job: PendingCall): void;
-  refuse(job: PendingCall, outcome: 'invalid' | 'denied', message: string): void;
-  asking(job: PendingCall): void;
-  /** Nobody is left to write anything for. */
-  readonly isDismissed: boolean;
-  /** The run is to end here. */
-  halt(detail: string): void;
-  /** False when the disk refused: nothing more may happen. */
+  admit(pending: PendingCall): void;
+  refuse(pending: PendingCall, outcome: 'invalid' | 'denied', message: string): void;
+  asking(pending: PendingCall): void;
+  /** True after the agent has ended: no record may be written. */
+  readonly isDisposed: boolean;
+  /** Stops the run. */
+  stopRun(detail: string): void;
+  /** Writes a record. Returns false if the store refused it; the call must not continue. */
   write(body: JournalBody): boolean;
 }
 
@@ -59,225 +60,238 @@ type Judged = Extract<Judgement, { kind: 'judged' }>;
 export class PermissionGate {
   private readonly deps: PermissionGateDeps;
   private readonly hooks: Hooks;
-  private readonly keeper: GateListener;
+  private readonly listener: GateListener;
 
-  constructor(deps: PermissionGateDeps, keeper: GateListener) {
+  constructor(deps: PermissionGateDeps, listener: GateListener) {
     this.deps = deps;
     this.hooks = deps.hooks ?? NO_HOOKS;
-    this.keeper = keeper;
+    this.listener = listener;
   }
 
-  judge(job: PendingCall): void {
-    const judgement = this.judged(job, job.wanted);
+  judge(pending: PendingCall): void {
+    const judgement = this.judged(pending, pending.requested);
     if (judgement === undefined) return;
-    if (this.hooks.has('PreToolUse', job.wanted.tool)) {
-      this.hear(job, judgement.call).catch(this.deps.defect);
-    } else this.settle(job, judgement);
+    if (this.hooks.has('PreToolUse', pending.requested.tool)) {
+      this.runPreToolHooks(pending, judgement.call).catch(this.deps.onDefect);
+    } else this.settle(pending, judgement);
   }
 
   /**
-   * Of a call that had begun when a process died: whether it only joins again what it had begun. It was
-   * allowed then, and what it began goes on under rulings of its own.
+   * True if a call that had started before a crash only rejoins its work, for example its child
+   * agent. The call was allowed then, and the work has rulings of its own.
    */
-  rejoins(job: PendingCall): boolean {
-    const { toolbox, desk, notebook } = this.deps;
-    const judgement = judgeCall(job.wanted, toolbox, desk, notebook.history.cwd);
+  rejoins(pending: PendingCall): boolean {
+    const { toolbox, permissions, journal } = this.deps;
+    const judgement = judgeCall(pending.requested, toolbox, permissions, journal.history.cwd);
     if (judgement.kind === 'invalid' || judgement.call.tool.rejoins === undefined) return false;
-    job.call = judgement.call;
-    job.answered = 'by person';
+    pending.call = judgement.call;
+    pending.answered = 'by person';
     return true;
   }
 
-  /** False when a call that was allowed may not start after all. */
-  mayStart(job: PendingCall, call: ValidCall): boolean {
-    if (job.isFresh) return true;
-    const { desk, notebook } = this.deps;
-    const refusal = refusalNow(call, desk, notebook.history.cwd, job.answered !== 'no');
+  /** Returns false if an allowed call may not start any more; it has been refused. */
+  mayStart(pending: PendingCall, call: ValidCall): boolean {
+    if (pending.isFresh) return true;
+    const { permissions, journal } = this.deps;
+    const refusal = refusalNow(call, permissions, journal.history.cwd, pending.answered !== 'no');
     if (refusal === undefined) return true;
-    if (this.record(job, refusal)) this.keeper.refuse(job, 'denied', told(refusal));
+    if (this.record(pending, refusal))
+      this.listener.refuse(pending, 'denied', refusalText(refusal));
     return false;
   }
 
-  /** Undefined when the input is no good, and the call is refused for it. */
-  private judged(job: PendingCall, wanted: WantedCall, hook?: HookOpinion): Judged | undefined {
-    const { toolbox, desk, notebook } = this.deps;
-    const judgement = judgeCall(wanted, toolbox, desk, notebook.history.cwd, hook);
+  /** Returns undefined if the input is invalid; the call has been refused. */
+  private judged(
+    pending: PendingCall,
+    requested: RequestedCall,
+    hook?: HookOpinion,
+  ): Judged | undefined {
+    const { toolbox, permissions, journal } = this.deps;
+    const judgement = judgeCall(requested, toolbox, permissions, journal.history.cwd, hook);
     if (judgement.kind === 'judged') return judgement;
-    this.keeper.refuse(job, 'invalid', judgement.message);
+    this.listener.refuse(pending, 'invalid', judgement.message);
     return undefined;
   }
 
-  /** PreToolUse. Input that a hook changed goes through the schema once more, and to no hook again. */
-  private async hear(job: PendingCall, call: ValidCall): Promise<void> {
-    const { id, tool } = job.wanted;
+  /**
+   * Runs PreToolUse hooks. Input that a hook changed is validated and judged again, but sent to no
+   * further hook.
+   */
+  private async runPreToolHooks(pending: PendingCall, call: ValidCall): Promise<void> {
+    const { id, tool } = pending.requested;
     const facts = { tool_name: tool, tool_input: call.input, tool_use_id: id };
-    const verdict = await this.fire('PreToolUse', facts, job);
-    if (job.over) return;
-    job.context.push(...verdict.context);
-    if (verdict.halt !== undefined) this.keeper.halt(verdict.halt);
-    if (job.over) return;
+    const verdict = await this.fireHook('PreToolUse', facts, pending);
+    if (pending.isDone) return;
+    pending.context.push(...verdict.context);
+    if (verdict.halt !== undefined) this.listener.stopRun(verdict.halt);
+    if (pending.isDone) return;
     const { updatedInput: input } = verdict;
-    const wanted = input === undefined ? job.wanted : { id, tool, input };
-    const judgement = this.judged(job, wanted, opinionOf(verdict));
-    if (judgement !== undefined) this.settle(job, judgement);
+    const requested = input === undefined ? pending.requested : { id, tool, input };
+    const judgement = this.judged(pending, requested, opinionOf(verdict));
+    if (judgement !== undefined) this.settle(pending, judgement);
   }
 
-  private fire(event: 'PreToolUse' | 'PermissionRequest', facts: object, job: PendingCall) {
-    const { id, tool } = job.wanted;
-    const { signal } = job.controller;
+  private fireHook(event: 'PreToolUse' | 'PermissionRequest', facts: object, pending: PendingCall) {
+    const { id, tool } = pending.requested;
+    const { signal } = pending.controller;
     return this.hooks.fire(event, { ...facts }, { subject: tool, call: id, signal });
   }
 
-  private settle(job: PendingCall, { call, ruling }: Judged): void {
-    job.call = call;
-    if (!this.record(job, ruling)) return;
+  private settle(pending: PendingCall, { call, ruling }: Judged): void {
+    pending.call = call;
+    if (!this.record(pending, ruling)) return;
     if (ruling.behavior === 'allow') {
-      job.isFresh = true;
-      this.keeper.admit(job);
-      job.isFresh = false;
-    } else if (ruling.behavior === 'deny') this.keeper.refuse(job, 'denied', told(ruling));
-    else this.ask(job, call, ruling).catch(this.deps.defect);
+      pending.isFresh = true;
+      this.listener.admit(pending);
+      pending.isFresh = false;
+    } else if (ruling.behavior === 'deny')
+      this.listener.refuse(pending, 'denied', refusalText(ruling));
+    else this.ask(pending, call, ruling).catch(this.deps.onDefect);
   }
 
-  private async ask(job: PendingCall, call: ValidCall, ruling: Ruling): Promise<void> {
-    const { desk, feed, ids, agent, clock, parent, askers } = this.deps;
+  private async ask(pending: PendingCall, call: ValidCall, ruling: Ruling): Promise<void> {
+    const { permissions, feed, ids, agent, clock, parent, askers } = this.deps;
     const question = questionAbout(call, ruling, {
       id: ids('question'),
       agent,
-      call: job.wanted.id,
-      ...(call.mayLast && { grant: desk.grantFor(call.request) }),
+      call: pending.requested.id,
+      ...(call.mayLast && { grant: permissions.exactRuleFor(call.request) }),
       ...(this.isAlwaysAsked(call) && { isAlwaysAsked: true }),
       ...(askers !== undefined && { askers }),
     });
-    if (!this.keeper.write(askedRecord(job.at, question))) return;
-    this.keeper.asking(job);
-    const byHook = await this.askHooks(job, call, question.grant);
-    if (job.over) return;
+    if (!this.listener.write(callRecords.asked(pending.at, question))) return;
+    this.listener.asking(pending);
+    const byHook = await this.askHooks(pending, call, question.grant);
+    if (pending.isDone) return;
     if (byHook !== undefined) {
-      this.takeAnswer(job, call, { ...byHook, by: HOOK });
+      this.applyAnswer(pending, call, { ...byHook, by: HOOK });
       return;
     }
-    if (desk.surfaces.length === 0) {
-      this.takeAnswer(job, call, { behavior: 'deny', reason: NOBODY });
+    if (permissions.surfaces.length === 0) {
+      this.applyAnswer(pending, call, { behavior: 'deny', reason: NO_ANSWERER });
       return;
     }
-    const rules = this.watchRules(job, call);
+    const grants = this.watchGrants(pending, call);
     const shown = await this.withReplaced(question, call);
-    if (job.over) {
-      rules.end();
+    if (pending.isDone) {
+      grants.end();
       return;
     }
     feed.emit({ type: 'question.asked', question: shown });
-    const answer = await askSurfaces(desk.surfaces, shown, {
-      signal: rules.signal,
+    const answer = await askSurfaces(permissions.surfaces, shown, {
+      signal: grants.signal,
       clock,
-      timeoutMs: desk.permissionTimeoutMs,
+      timeoutMs: permissions.permissionTimeoutMs,
       parent,
-      heard: (heard) => {
-        if (!this.keeper.isDismissed) this.keeper.write(answeredRecord(job.at, question, heard));
+      onAnswer: (heard) => {
+        if (!this.listener.isDisposed)
+          this.listener.write(callRecords.answered(pending.at, question, heard));
       },
-    }).finally(() => rules.end());
-    if (job.over) return;
-    if (rules.allowed === undefined) this.takeAnswer(job, call, answer);
-    else this.settle(job, rules.allowed);
+    }).finally(() => grants.end());
+    if (pending.isDone) return;
+    if (grants.allowed === undefined) this.applyAnswer(pending, call, answer);
+    else this.settle(pending, grants.allowed);
   }
 
   private async withReplaced(
     question: PermissionQuestion,
     call: ValidCall,
   ): Promise<PermissionQuestion> {
-    const { workspace, desk } = this.deps;
-    const replaces = await fileReplacedBy(call, workspace, desk);
+    const { workspace, permissions } = this.deps;
+    const replaces = await replacedFile(call, workspace, permissions);
     return replaces === undefined ? question : { ...question, replaces };
   }
 
-  /** What others are allowed while this one is asked about may cover it. */
-  private watchRules(job: PendingCall, { input, hook }: ValidCall): GrantWatcher {
-    const { toolbox, desk, notebook } = this.deps;
-    const { id, tool } = job.wanted;
-    const judge = () => judgeCall({ id, tool, input }, toolbox, desk, notebook.history.cwd, hook);
-    return new GrantWatcher(desk, judge, job.controller.signal);
+  /** Watches for session rules that allow the call while its question is open. */
+  private watchGrants(pending: PendingCall, { input, hook }: ValidCall): GrantWatcher {
+    const { toolbox, permissions, journal } = this.deps;
+    const { id, tool } = pending.requested;
+    const judge = () =>
+      judgeCall({ id, tool, input }, toolbox, permissions, journal.history.cwd, hook);
+    return new GrantWatcher(permissions, judge, pending.controller.signal);
   }
 
   private isAlwaysAsked({ tool, input, request, hook }: ValidCall): boolean {
-    const { desk } = this.deps;
-    const finding = tool.checkPermissions?.(input, desk.mode);
-    return !desk.heedsRule(request, { finding, hook });
+    const { permissions } = this.deps;
+    const finding = tool.checkPermissions?.(input, permissions.mode);
+    return !permissions.wouldRuleAllow(request, { finding, hook });
   }
 
   private async askHooks(
-    job: PendingCall,
+    pending: PendingCall,
     { tool, input }: ValidCall,
     grant: string | undefined,
   ): Promise<PermissionAnswer | undefined> {
     if (!this.hooks.has('PermissionRequest', tool.name)) return undefined;
-    const { answer, block, halt } = await this.fire(
+    const { answer, block, halt } = await this.fireHook(
       'PermissionRequest',
       {
         tool_name: tool.name,
         tool_input: input,
         permission_suggestions: grant === undefined ? [] : [grant],
       },
-      job,
+      pending,
     );
-    if (halt !== undefined) this.keeper.halt(halt);
+    if (halt !== undefined) this.listener.stopRun(halt);
     if (block !== undefined) return { behavior: 'deny', reason: block.reason };
     return answer;
   }
 
-  private takeAnswer(job: PendingCall, call: ValidCall, answer: Decision): void {
-    const { desk } = this.deps;
+  private applyAnswer(pending: PendingCall, call: ValidCall, answer: Decision): void {
+    const { permissions } = this.deps;
     const { by } = answer;
     const { readOnly } = call;
     const step = { step: 'callback', instead: OTHER_ANSWER, risk: 'medium', readOnly } as const;
     if (answer.behavior === 'deny') {
       const { reason, interrupt = false } = answer;
-      if (!this.record(job, { behavior: 'deny', reason, ...step }, by)) return;
-      this.keeper.refuse(job, 'denied', reason);
-      if (interrupt) this.keeper.halt(reason);
+      if (!this.record(pending, { behavior: 'deny', reason, ...step }, by)) return;
+      this.listener.refuse(pending, 'denied', reason);
+      if (interrupt) this.listener.stopRun(reason);
       return;
     }
     const { updatedInput, scope } = answer;
-    if (updatedInput !== undefined && !this.accept(job, updatedInput)) return;
+    if (updatedInput !== undefined && !this.acceptInput(pending, updatedInput)) return;
     const reason = by === HOOK ? 'A hook allowed this call.' : 'A person allowed this call.';
-    // What is granted is the call that runs, not the one that the person changed.
-    const { request, mayLast } = job.call ?? call;
-    const granted = mayLast && scope === 'session' ? desk.grantFor(request) : undefined;
-    if (!this.record(job, { behavior: 'allow', reason, ...step }, by, granted)) return;
-    job.answered = by === HOOK ? 'by hook' : 'by person';
+    // Grant the call that runs, which may differ from the one that the person was shown.
+    const { request, mayLast } = pending.call ?? call;
+    const granted = mayLast && scope === 'session' ? permissions.exactRuleFor(request) : undefined;
+    if (!this.record(pending, { behavior: 'allow', reason, ...step }, by, granted)) return;
+    pending.answered = by === HOOK ? 'by hook' : 'by person';
     const answerer = by === HOOK ? 'hook' : 'person';
-    if (mayLast && scope === 'session') desk.allowForSession(request, answerer);
-    if (mayLast && scope === 'project') desk.allowForProject(request, answerer);
-    this.keeper.admit(job);
+    if (mayLast && scope === 'session') permissions.allowForSession(request, answerer);
+    if (mayLast && scope === 'project') permissions.allowForProject(request, answerer);
+    this.listener.admit(pending);
   }
 
-  /** Input that a person changed goes through schema and policy once more; it is not asked again. */
-  private accept(job: PendingCall, input: unknown): boolean {
-    const { id, tool } = job.wanted;
-    const judgement = this.judged(job, { id, tool, input });
+  /** Validates and judges input that a person changed. The person is not asked again. */
+  private acceptInput(pending: PendingCall, input: unknown): boolean {
+    const { id, tool } = pending.requested;
+    const judgement = this.judged(pending, { id, tool, input });
     if (judgement === undefined) return false;
     const { call, ruling } = judgement;
-    job.call = call;
+    pending.call = call;
     if (ruling.behavior !== 'deny') return true;
-    if (this.record(job, ruling)) this.keeper.refuse(job, 'denied', told(ruling));
+    if (this.record(pending, ruling)) this.listener.refuse(pending, 'denied', refusalText(ruling));
     return false;
   }
 
-  private record(job: PendingCall, ruling: Ruling, by?: string, granted?: string): boolean {
-    return this.keeper.write(ruledRecord(job.at, job.wanted, ruling, by, granted));
+  private record(pending: PendingCall, ruling: Ruling, by?: string, granted?: string): boolean {
+    return this.listener.write(
+      callRecords.ruled(pending.at, pending.requested, ruling, by, granted),
+    );
   }
 }
 
-/** Exit 2 and `decision: "block"` are a deny in this place. */
+/** Exit code 2 and `decision: "block"` of a PreToolUse hook mean deny. */
 const opinionOf = ({ permission, block }: HookVerdict): HookOpinion | undefined =>
   block === undefined ? permission : { behavior: 'deny', reason: block.reason, hook: block.hook };
 
-/** What the model reads of a refusal. */
-const told = ({ reason, instead }: Ruling): string => `${reason} ${instead}`;
+/** Returns the refusal as the model reads it. */
+const refusalText = ({ reason, instead }: Ruling): string => `${reason} ${instead}`;
 
-/** Who answered, where a hook did in a person's place. */
+/** Value of `by` for an answer by a hook. */
 const HOOK = 'hook';
 
 const OTHER_ANSWER = 'Another answer would have changed it.';
 
-const NOBODY = 'No hook decided, and nobody can answer in this run, so it was denied.';
+const NO_ANSWERER = 'No hook decided, and nobody can answer in this run, so it was denied.';

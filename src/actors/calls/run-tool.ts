@@ -1,114 +1,114 @@
-/** Runs one call of a tool in the world it is given; whatever it throws becomes a result. */
-
-import type { Agents } from '../../protocol/agent/swarm.js';
+/** Runs a tool call in the environment of its agent and turns errors into results. */
+import type { Agents } from '../../protocol/agent/agents.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
 import type { Feed } from '../../protocol/session/feed.js';
-import type { FileSearch } from '../../protocol/tools/search.js';
-import type { Jobs } from '../../protocol/tools/shell-jobs.js';
+import type { Artifact } from '../../protocol/tools/artifact.js';
+import type { FileSearch } from '../../protocol/tools/file-search.js';
+import type { Shell } from '../../protocol/tools/shell.js';
+import type { ShellJobs } from '../../protocol/tools/shell-jobs.js';
 import {
-  type Artifact,
   type AskPerson,
   DECIDE_YOURSELF,
-  type Shell,
   ToolFailure,
   type ToolOutcome,
-  type Workspace,
 } from '../../protocol/tools/tool.js';
 import type { Web } from '../../protocol/tools/web.js';
-import { locate } from '../../tools/files/file-access.js';
+import type { Workspace } from '../../protocol/tools/workspace.js';
+import { locateFile } from '../../tools/file-access/locate-file.js';
 import { withContext } from '../hooks/post-tool-hooks.js';
 import { askPerson } from '../permissions/ask-surfaces.js';
-import { isJudgedPlace, type ValidCall } from '../permissions/judge-call.js';
+import { isJudgedPath, type ValidCall } from '../permissions/judge-call.js';
 import type { PermissionManager } from '../permissions/permission-manager.js';
 import { type SideRequestDeps, sideRequestFor } from '../turn/side-request.js';
 import type { EditLeases } from './edit-leases.js';
 import { type TaskListPort, taskListFor } from './task-list-port.js';
 
-/** All that the tools of one agent may touch. */
+/** Ports and services that the tools of an agent may use. */
 export interface ToolEnvironment extends SideRequestDeps {
   readonly workspace: Workspace;
   readonly shell: Shell;
   readonly search: FileSearch;
   readonly openArtifact: (name: string) => Artifact;
-  readonly jobs: Jobs;
-  /** Left out where no agent can be asked for. */
+  readonly jobs: ShellJobs;
+  /** Undefined if the agent cannot start agents. */
   readonly agents?: Agents | undefined;
-  /** Left out where no list of work is shared. */
-  readonly work?: TaskListPort | undefined;
+  /** Undefined without a shared task list. */
+  readonly taskList?: TaskListPort | undefined;
   readonly hooks: Hooks;
-  /** Left out where one agent works alone. */
+  /** Undefined if the agent works alone. */
   readonly edits?: EditLeases | undefined;
   readonly agent: string;
   readonly ids: Ids;
-  readonly desk: PermissionManager;
+  readonly permissions: PermissionManager;
   readonly web: Web;
   readonly feed: Feed;
 }
 
-interface RunOf {
+interface RunToolOptions {
   readonly id: string;
-  /** By a person. */
+  /** True if a person approved the call. */
   readonly approved: boolean;
-  /** By a person or by a hook in a person's place. */
+  /** True if a person, or a hook instead of a person, approved the call. */
   readonly answered?: boolean;
-  /** The run is to end here. */
-  readonly halt?: (detail: string) => void;
+  /** Stops the run. */
+  readonly stopRun?: (detail: string) => void;
 }
 
 /**
- * `failed`: the call itself failed; a command that exits with 1 has not. A call that was called off
- * and has nothing to show for it says nothing.
+ * Runs a call. An error becomes a result with `failed`; a command that exits with 1 has not failed.
+ * An aborted call without output has an empty result.
  */
 export const runTool = async (
   call: ValidCall,
-  world: ToolEnvironment,
-  { id, approved, answered = approved, halt }: RunOf,
+  environment: ToolEnvironment,
+  { id, approved, answered = approved, stopRun }: RunToolOptions,
   signal: AbortSignal,
 ): Promise<ToolOutcome & { failed: boolean }> => {
   const { tool, input } = call;
-  const { shell, search, openArtifact, feed } = world;
-  const isJudged = (place: string) => isJudgedPlace(call, world.desk, place, answered);
-  const judged = world.workspace.judgedBy?.(isJudged) ?? world.workspace;
+  const { shell, search, openArtifact, feed } = environment;
+  const isJudged = (place: string) => isJudgedPath(call, environment.permissions, place, answered);
+  const judged = environment.workspace.judgedBy?.(isJudged) ?? environment.workspace;
   const isWriting = call.request.subject.action === 'write';
-  // Most calls only look: what is made for each of them is paid for by each of them.
-  const workspace = (isWriting && world.edits?.workspaceOf(world.agent, judged)) || judged;
-  const { history } = world.notebook;
+  // Most calls only read, so the wrapper is built for writing calls only.
+  const workspace =
+    (isWriting && environment.edits?.workspaceOf(environment.agent, judged)) || judged;
+  const { history } = environment.journal;
   const context: string[] = [];
   try {
-    if (isWriting) await refuseIfHeld(call, world);
+    if (isWriting) await refuseIfHeld(call, environment);
     const outcome = await tool.call(input, {
       call: id,
-      agents: world.agents,
-      work:
-        world.work &&
-        taskListFor(world.work, {
-          agent: world.agent,
-          hooks: world.hooks,
+      agents: environment.agents,
+      taskList:
+        environment.taskList &&
+        taskListFor(environment.taskList, {
+          agent: environment.agent,
+          hooks: environment.hooks,
           call: id,
           turn: history.turns,
           signal,
-          heard(verdict) {
+          onVerdict(verdict) {
             context.push(...verdict.context);
-            if (verdict.halt !== undefined) halt?.(verdict.halt);
+            if (verdict.halt !== undefined) stopRun?.(verdict.halt);
           },
         }),
-      jobs: world.jobs,
+      jobs: environment.jobs,
       todos: history.todos,
-      web: world.web,
-      jobReadTo: (job) => history.jobs.get(job),
+      web: environment.web,
+      jobReadTo: (job) => history.jobReadTo.get(job),
       workspace,
       shell,
       search,
       signal,
       approved,
       cwd: history.cwd,
-      mayRead: (path) => maySee(world.desk, tool.name, path),
-      readStamp: (path) => history.seen.get(path),
+      mayRead: (path) => mayRead(environment.permissions, tool.name, path),
+      readStamp: (path) => history.fileStamps.get(path),
       openArtifact: (name) => openArtifact(`${id}-${name}`),
-      consult: sideRequestFor(world, id),
-      askPerson: personFor(world, id, signal),
-      leavePlanMode: approved ? () => world.desk.leavePlan() : undefined,
+      sideRequest: sideRequestFor(environment, id),
+      askPerson: personFor(environment, id, signal),
+      leavePlanMode: approved ? () => environment.permissions.leavePlan() : undefined,
       progress: (note) => feed.emit({ type: 'tool.progress', call: id, note }),
     });
     return withContext({ failed: false, ...outcome }, context);
@@ -122,23 +122,29 @@ export const runTool = async (
   }
 };
 
-/** Told before anything is looked at: else a file that has changed meanwhile would be all that is heard of it. */
-const refuseIfHeld = async ({ request }: ValidCall, world: ToolEnvironment): Promise<void> => {
+/**
+ * Throws ToolFailure if another agent holds the file. Checked before the tool reads the file;
+ * otherwise the model would only learn that the file has changed.
+ */
+const refuseIfHeld = async (
+  { request }: ValidCall,
+  environment: ToolEnvironment,
+): Promise<void> => {
   const { action, target } = request.subject;
-  const { edits, agent, workspace, notebook } = world;
+  const { edits, agent, workspace, journal } = environment;
   if (action !== 'write' || edits === undefined) return;
-  const path = locate(target, { workspace, cwd: notebook.history.cwd });
+  const path = locateFile(target, { workspace, cwd: journal.history.cwd });
   await edits.refuseIfHeld(agent, path, workspace);
 };
 
-/** Undefined when all surfaces can only rule. */
+/** Returns undefined if no surface can show choices to a person. */
 const personFor = (
-  world: ToolEnvironment,
+  environment: ToolEnvironment,
   call: string,
   signal: AbortSignal,
 ): AskPerson | undefined => {
-  const { desk, agent, ids, feed, clock } = world;
-  const { surfaces, permissionTimeoutMs: timeoutMs } = desk;
+  const { permissions, agent, ids, feed, clock } = environment;
+  const { surfaces, permissionTimeoutMs: timeoutMs } = permissions;
   const choosers = surfaces.flatMap((surface) => surface.choose?.bind(surface) ?? []);
   if (choosers.length === 0) return undefined;
   return async (asked) => {
@@ -152,11 +158,16 @@ const personFor = (
 };
 
 /**
- * The call itself was allowed, by the rules or by a person who saw where it starts. So a file that
- * nothing speaks for or against goes with it; one that is denied or must be asked about does not.
+ * True if a tool may read this file as part of an allowed call. The rules or a person allowed the
+ * call and saw where it starts, so a file without any rule may be read; a file that rules deny or
+ * ask about may not.
  */
-const maySee = (desk: ToolEnvironment['desk'], tool: string, path: string): boolean => {
+const mayRead = (
+  permissions: ToolEnvironment['permissions'],
+  tool: string,
+  path: string,
+): boolean => {
   const subject = { action: 'read', target: path } as const;
-  const { behavior, step } = desk.rule({ tool, subject, readOnly: true, cwd: '/' }, {});
+  const { behavior, step } = permissions.rule({ tool, subject, readOnly: true, cwd: '/' }, {});
   return behavior === 'allow' || (behavior === 'ask' && step === 'callback');
 };

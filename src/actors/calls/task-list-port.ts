@@ -1,26 +1,30 @@
 /**
- * Binds the shared list of work to an agent: it acts under its own name, each of its calls is done once,
- * and hooks may object before a task is created or completed.
+ * Binds the shared task list to an agent: the agent acts under its own name, each call has one
+ * effect, and hooks may object before a task is created or completed.
  */
-
 import { LEAD_NAME } from '../../protocol/agent/team-message.js';
 import type { HookEvent, HookFacts, Hooks, HookVerdict } from '../../protocol/permission/hooks.js';
 import {
+  type NewTask,
   type SharedTask,
   type SharedTaskList,
   type TaskAction,
   type TaskChange,
   type TaskListView,
-  type TaskOrder,
   TaskRefusal,
-} from '../../protocol/session/task-list.js';
-import { changedItems, createdItem, type WorkItems } from '../../store/shared/task-rules.js';
+} from '../../protocol/session/shared-task-list.js';
+import {
+  changeSharedTask,
+  createSharedTask,
+  type TasksById,
+} from '../../store/shared/change-shared-task.js';
+import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
 
-/** How the agents of a swarm are called in the list. */
-export interface TaskOwnerNames {
-  /** What an agent acts under, by its id. */
+/** Names of agents as owners in the task list. */
+interface TaskOwnerNames {
+  /** Returns the owner name of an agent id. */
   nameOf(id: string): string;
-  /** The same for whatever somebody calls an agent: its id, its name, or something that nobody has. */
+  /** Returns the owner name for an address: an agent id, a name, or any other text unchanged. */
   nameFor(address: string): string;
 }
 
@@ -29,30 +33,66 @@ export interface TaskListPort {
   readonly names: TaskOwnerNames;
 }
 
-/** One call of one agent. */
-export interface TaskCall {
+/**
+ * Returns the names of a swarm's agents for the task list. `swarm` is read lazily, because the
+ * lead's dependencies are built before its swarm.
+ */
+export const taskOwnerNames = (
+  swarm: () => {
+    readonly registry: Pick<AgentRegistry, 'get' | 'all'>;
+    readonly lead: { readonly id: string };
+  },
+): TaskOwnerNames => {
+  /** The first agent with a name keeps it, so two agents with one name never share tasks. */
+  const holderOf = (name: string): AgentEntry | undefined =>
+    [...swarm().registry.all()].find(({ tag }) => tag.name === name);
+  const nameOf = (id: string): string => {
+    const { registry, lead } = swarm();
+    if (id === lead.id) return LEAD_NAME;
+    const name = registry.get(id)?.tag.name;
+    if (name === undefined || name === LEAD_NAME || registry.get(name) !== undefined) return id;
+    return holderOf(name)?.tag.id === id ? name : id;
+  };
+  return {
+    nameOf,
+    nameFor(address) {
+      const wanted = address.trim();
+      const { registry, lead } = swarm();
+      return wanted === lead.id || registry.get(wanted) !== undefined ? nameOf(wanted) : wanted;
+    },
+  };
+};
+
+/** A tool call that uses the task list. */
+interface TaskCall {
   readonly agent: string;
   readonly call: string;
-  /** Of the agent: a server may use the id of a call again in a later one. */
+  /** Turn of the agent. Part of the key, because a server may reuse a call id in a later turn. */
   readonly turn: number;
   readonly hooks: Hooks;
   readonly signal: AbortSignal;
-  /** What hooks had to say besides. */
-  heard(verdict: HookVerdict): void;
+  /** Called with each verdict of the hooks. */
+  onVerdict(verdict: HookVerdict): void;
 }
 
-/** Hooks are asked about nothing that the list would refuse anyway. */
+/**
+ * Binds the task list to a call of an agent. Hooks are not asked about a change that the list would
+ * refuse.
+ */
 export const taskListFor = ({ list, names }: TaskListPort, of: TaskCall): TaskListView => {
   const key = `${of.agent}/${of.turn}/${of.call}`;
-  // Only where it is needed: each call of each tool comes by here.
+  // Computed lazily, because every call of every tool gets a task list.
   const act = (): TaskAction => ({ by: names.nameOf(of.agent), key });
-  /** Not once more of a call that is started again after its deed was done. */
+  /**
+   * True if hooks must be asked. False for a call that is repeated after a crash and had its effect
+   * before.
+   */
   const isDue = async (event: HookEvent) => of.hooks.has(event) && !(await list.wasDone(key));
   return {
     async create(order) {
       const me = act();
       if (await isDue('TaskCreated')) {
-        createdItem(byId(await list.list()), 1, order, { by: me.by, now: 0 });
+        createSharedTask(byId(await list.list()), 1, order, { by: me.by, now: 0 });
         await askHooks(of, me, 'TaskCreated', order);
       }
       return list.create(order, me);
@@ -73,10 +113,10 @@ export const taskListFor = ({ list, names }: TaskListPort, of: TaskCall): TaskLi
 };
 
 const askHooks = async (
-  { hooks, call, signal, heard }: TaskCall,
+  { hooks, call, signal, onVerdict }: TaskCall,
   { by }: TaskAction,
   event: keyof typeof DEEDS,
-  { subject, description }: Pick<TaskOrder, 'subject' | 'description'>,
+  { subject, description }: Pick<NewTask, 'subject' | 'description'>,
   facts: HookFacts = {},
 ): Promise<void> => {
   const verdict = await hooks.fire(
@@ -89,9 +129,9 @@ const askHooks = async (
     },
     { call, signal },
   );
-  // Hooks that were called off have not agreed.
+  // Aborted hooks have not agreed.
   signal.throwIfAborted();
-  heard(verdict);
+  onVerdict(verdict);
   const why = verdict.block?.reason ?? verdict.halt;
   if (why === undefined) return;
   throw new TaskRefusal(`The task was not ${DEEDS[event]}. A hook says: ${why}`);
@@ -99,7 +139,10 @@ const askHooks = async (
 
 const DEEDS = { TaskCreated: 'created', TaskCompleted: 'completed' } as const;
 
-/** The item that a change completes, as it will be; undefined when it is completed already. Throws a WorkRefusal. */
+/**
+ * Returns the task as the change would complete it. Returns undefined if it is completed already.
+ * Throws TaskRefusal.
+ */
 const completedBy = (
   all: readonly SharedTask[],
   id: string,
@@ -108,7 +151,7 @@ const completedBy = (
 ): SharedTask | undefined => {
   const items = byId(all);
   if (items.get(id)?.status === 'completed') return undefined;
-  return changedItems(items, id, change, { by, now: 0 }).find((item) => item.id === id);
+  return changeSharedTask(items, id, change, { by, now: 0 }).find((item) => item.id === id);
 };
 
-const byId = (all: readonly SharedTask[]): WorkItems => new Map(all.map((item) => [item.id, item]));
+const byId = (all: readonly SharedTask[]): TasksById => new Map(all.map((item) => [item.id, item]));

@@ -1,12 +1,11 @@
-/** What goes back to the model for a call: one tool_result block, always well-formed and bounded. */
-import type { z } from 'zod';
-import type { RawJson, WantedCall } from '../../protocol/model/wire.js';
+/** The `tool_result` block of a call, always well-formed and bounded. */
+import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { ResultBlock } from '../../protocol/tools/tool.js';
 
-/** Tools bound their own output well below this; it holds for those that do not. */
+/** Maximum length of a text block in a result. Tools limit their own output well below this. */
 export const MAX_RESULT_CHARS = 400_000;
 
-export const resultBlock = (
+export const toolResult = (
   id: string,
   content: string | readonly ResultBlock[],
   isError: boolean,
@@ -26,7 +25,10 @@ export const isOverBound = (content: string | readonly ResultBlock[]): boolean =
 const boundedBlock = (block: ResultBlock): ResultBlock =>
   block.type === 'text' ? { ...block, text: bounded(block.text) } : block;
 
-/** Half a surrogate pair is not text, and servers refuse the whole request for it. */
+/**
+ * Cuts the middle out of a long text. Also repairs half surrogate pairs, because servers refuse a
+ * request that contains one.
+ */
 const bounded = (text: string): string => {
   if (text.length <= MAX_RESULT_CHARS) return text.toWellFormed();
   const half = MAX_RESULT_CHARS / 2;
@@ -34,22 +36,7 @@ const bounded = (text: string): string => {
   return `${text.slice(0, half)}\n[… ${cut} characters left out …]\n${text.slice(-half)}`.toWellFormed();
 };
 
-export const explainMalformed = ({ tool, malformed = '' }: WantedCall): string =>
-  `The input of ${tool} was not a JSON object, so nothing was run. Call it again with valid JSON. You sent: ${malformed.slice(0, 2_000)}`;
-
-export const explainInvalid = (tool: string, error: z.ZodError): string => {
-  const problems = error.issues.slice(0, 5).map((issue) => {
-    const where = issue.path.length > 0 ? `"${shortened(issue.path.join('.'), 100)}": ` : '';
-    return `${where}${shortened(issue.message, 300)}`;
-  });
-  return `The input of ${tool} is not valid, so nothing was run. ${problems.join('; ')}. Correct the call and try again.`;
-};
-
-/** Keys and values of the model's own may be quoted in it, and those have no bound. */
-const shortened = (text: string, length: number): string =>
-  text.length <= length ? text : `${text.slice(0, length)}…`.toWellFormed();
-
-/** With words ahead of what a tool said. */
+/** Puts a text before the content of a result. */
 export const prefixed = (
   words: string,
   content: string | readonly ResultBlock[],
@@ -58,7 +45,7 @@ export const prefixed = (
     ? `${words}${content}`.trimEnd()
     : [{ type: 'text', text: words.trimEnd() }, ...content];
 
-export const INTERRUPTED = 'Interrupted by the user before it could finish.';
+export const INTERRUPTED_RESULT = 'Interrupted by the user before it could finish.';
 
-export const LOST =
+export const LOST_RESULT =
   'Skein was stopped while this call was running. It may have had part of its effect or all of it: check before you repeat it.';

@@ -1,62 +1,65 @@
 /**
- * Fills the port of checkpoints: before a call that writes, what it may change is kept in blobs; after
- * it, what has changed is told. Both are for the journal, so that a crash in between loses nothing.
+ * Checkpoints: keeps the files that a call may change in blobs before it runs, and determines its
+ * changes afterwards. Both are recorded, so a crash in between loses no change.
  */
 import { landingPlace } from '../../host/files/file-contents.js';
-import { StorageError } from '../../protocol/errors.js';
 import type {
   CallWatch,
   Checkpoints,
   FileChange,
   FileState,
   WatchedCall,
-} from '../../protocol/session/checkpoint.js';
-import type { JournalBody, JournalRecord } from '../../protocol/session/journal.js';
+} from '../../protocol/session/checkpoints.js';
+import type { JournalBody, JournalRecord } from '../../protocol/session/journal-record.js';
+import { StorageError } from '../../protocol/skein-error.js';
+import { locateFile } from '../../tools/file-access/locate-file.js';
+import type { ToolEnvironment } from '../calls/run-tool.js';
+import type { ValidCall } from '../permissions/judge-call.js';
 import {
-  type Gap,
-  isEqual,
-  type TreeBefore,
-  type TreeOptions,
-  TreeWatch,
+  type CoverageGap,
+  isSameState,
+  type WorkspaceSnapshot,
+  WorkspaceTracker,
+  type WorkspaceTrackerOptions,
 } from './workspace-tracker.js';
 
 export interface Checkpointer extends Checkpoints {
-  /** Journals what those calls have changed during which a process was killed. */
+  /** Records the changes of calls that a process crash interrupted. */
   settle(records: readonly JournalRecord[]): Promise<void>;
 }
 
-interface Kept {
+interface KeptFile {
   readonly path: string;
   readonly before: FileState;
 }
 
-export interface CheckpointerOptions extends TreeOptions {
-  /** Lets a person know, once, of what cannot be kept. */
-  readonly tell: (sentence: string) => void;
-  /** Writes to the journal. Throws a StorageError. */
+interface CheckpointerOptions extends WorkspaceTrackerOptions {
+  /** Called with a sentence for people, once for each kind of file that cannot be kept. */
+  readonly notify: (sentence: string) => void;
+  /** Writes to the journal. Throws StorageError. */
   readonly record: (body: JournalBody) => void;
 }
 
 export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
-  const { tell, record } = options;
-  const tree = new TreeWatch(options);
-  const told = new Set<Gap['kind']>();
-  const sayOnce = ({ kind, limit, detail }: Gap) => {
-    if (told.has(kind)) return;
-    told.add(kind);
+  const { notify, record } = options;
+  const tree = new WorkspaceTracker(options);
+  const reported = new Set<CoverageGap['kind']>();
+  const reportOnce = ({ kind, limit, detail }: CoverageGap) => {
+    if (reported.has(kind)) return;
+    reported.add(kind);
     record({ type: 'bound.hit', what: `checkpoint-${kind}`, limit, detail });
-    tell(detail);
+    notify(detail);
   };
   const watchAll = async (call: string): Promise<CallWatch> => {
-    const before = await tree.before();
+    const before = await tree.takeSnapshot();
     record({ type: 'files.watched', call, manifest: before.manifest });
-    before.gaps.forEach(sayOnce);
-    return { changes: orNothing(() => tree.changes(before)) };
+    before.gaps.forEach(reportOnce);
+    return { changes: emptyOnStorageError(() => tree.changes(before)) };
   };
   const watchPaths = async (call: string, paths: readonly string[]): Promise<CallWatch> => {
     const files = paths.flatMap((path) => keptAt(tree, path));
     record({ type: 'files.watched', call, files: [...files] });
-    return { changes: orNothing(async () => changesOf(tree, files)) };
+    return { changes: emptyOnStorageError(async () => changesOf(tree, files)) };
   };
   return {
     async watch({ call, paths }: WatchedCall) {
@@ -64,8 +67,8 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
         return await (paths === undefined ? watchAll(call) : watchPaths(call, paths));
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
-        tell(
-          `The files are not kept before this call, so it cannot be taken back: ${error.message}`,
+        notify(
+          `The files were not kept before this call, so its changes cannot be rewound: ${error.message}`,
         );
         recordIfPossible(record, { type: 'files.watched', call, why: error.message });
         return { changes: async () => [] };
@@ -73,7 +76,7 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
     },
     async settle(records) {
       for (const watched of unsettled(records)) {
-        const changes = await orNothing(() => changesSince(tree, watched))();
+        const changes = await emptyOnStorageError(() => changesSince(tree, watched))();
         if (changes.length === 0) continue;
         record({ type: 'files.changed', call: watched.call, changes: [...changes] });
       }
@@ -81,7 +84,7 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
   };
 };
 
-/** When the disk refuses this too, it will refuse the start of the call. */
+/** Ignores StorageError, because the start record of the call meets the same failure. */
 const recordIfPossible = (record: CheckpointerOptions['record'], body: JournalBody): void => {
   try {
     record(body);
@@ -90,21 +93,21 @@ const recordIfPossible = (record: CheckpointerOptions['record'], body: JournalBo
   }
 };
 
-/** The file that a write at the path lands in, and the folders that it makes. */
-const keptAt = (tree: TreeWatch, path: string): readonly Kept[] => {
+/** Keeps the file that a write at the path changes, and notes the folders that it creates. */
+const keptAt = (tree: WorkspaceTracker, path: string): readonly KeptFile[] => {
   const { path: real, missing } = landingPlace(path);
   const folders = missing.map((folder) => ({ path: folder, before: { kind: 'absent' } as const }));
   return [...folders, { path: real, before: tree.stateAt(real) }];
 };
 
-const changesOf = (tree: TreeWatch, files: readonly Kept[]): readonly FileChange[] =>
+const changesOf = (tree: WorkspaceTracker, files: readonly KeptFile[]): readonly FileChange[] =>
   files.flatMap(({ path, before }) => {
     const after = tree.stateAt(path);
-    return isEqual(before, after) ? [] : [{ path, before, after }];
+    return isSameState(before, after) ? [] : [{ path, before, after }];
   });
 
-/** A disk that keeps nothing more must not undo the call: what it changed is not known then. */
-const orNothing =
+/** Returns no changes after StorageError: the call has had its effect and must not fail. */
+const emptyOnStorageError =
   (work: () => Promise<readonly FileChange[]>) => async (): Promise<readonly FileChange[]> => {
     try {
       return await work();
@@ -117,16 +120,16 @@ const orNothing =
 type Watched = JournalRecord & { readonly type: 'files.watched' };
 
 const changesSince = async (
-  tree: TreeWatch,
+  tree: WorkspaceTracker,
   { manifest, files }: Watched,
 ): Promise<readonly FileChange[]> => {
   if (files !== undefined) return changesOf(tree, files);
-  const before: Pick<TreeBefore, 'files' | 'couldSee'> | undefined =
-    manifest === undefined ? undefined : tree.recall(manifest);
+  const before: Pick<WorkspaceSnapshot, 'files' | 'couldSee'> | undefined =
+    manifest === undefined ? undefined : tree.readSnapshot(manifest);
   return before === undefined ? [] : tree.changes(before);
 };
 
-/** Watches of calls that neither ended nor told what they changed. */
+/** Returns the watches of calls without an end record or a change record. */
 const unsettled = (records: readonly JournalRecord[]): readonly Watched[] => {
   const open = new Map<string, Watched>();
   for (const record of records) {
@@ -134,4 +137,18 @@ const unsettled = (records: readonly JournalRecord[]): readonly Watched[] => {
     if (record.type === 'files.changed' || record.type === 'call.ended') open.delete(record.call);
   }
   return [...open.values()];
+};
+
+/**
+ * Returns the files that a call may change on disk. `paths` is undefined if they cannot be known,
+ * as for a shell command. Returns undefined if the call changes no file.
+ */
+export const writablePathsOf = (
+  { request, readOnly }: ValidCall,
+  { workspace, journal }: Pick<ToolEnvironment, 'workspace' | 'journal'>,
+): { readonly paths: readonly string[] | undefined } | undefined => {
+  const { action, target } = request.subject;
+  if (readOnly || action === 'none' || action === 'network') return undefined;
+  if (action !== 'write') return { paths: undefined };
+  return { paths: [locateFile(target, { workspace, cwd: journal.history.cwd })] };
 };

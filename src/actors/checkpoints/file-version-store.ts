@@ -1,15 +1,18 @@
-/** Keeps versions of files: reads each once for as long as it does not change, and copies what git lacks. */
+/**
+ * Keeps versions of files. Reads each file once as long as it does not change, and copies only
+ * content that git lacks.
+ */
 import { createHash } from 'node:crypto';
 import { type Contents, contentsAt } from '../../host/files/file-contents.js';
 import type { ScannedEntry } from '../../host/files/workspace-scan.js';
 import { objectName } from '../../host/git/git-index.js';
-import type { Blobs } from '../../protocol/session/checkpoint.js';
+import type { Blobs } from '../../protocol/session/checkpoints.js';
 import type { KeptState } from './workspace-manifest.js';
 
-export interface KeeperBounds {
-  readonly largestFile: number;
-  /** Bytes that are read anew for one command. */
-  readonly mostBytes: number;
+interface FileVersionBounds {
+  readonly maxFileBytes: number;
+  /** Maximum bytes that are read for one command. */
+  readonly maxBytes: number;
 }
 
 interface Known extends KeptState {
@@ -18,23 +21,23 @@ interface Known extends KeptState {
 
 export const TOO_MUCH = 'there was too much to copy at once';
 
-export class VersionKeeper {
+export class FileVersionStore {
   private readonly blobs: Blobs;
-  private readonly bounds: KeeperBounds;
+  private readonly bounds: FileVersionBounds;
   private readonly known = new Map<string, Known>();
 
-  constructor(blobs: Blobs, bounds: KeeperBounds) {
+  constructor(blobs: Blobs, bounds: FileVersionBounds) {
     this.blobs = blobs;
     this.bounds = bounds;
   }
 
-  /** Bytes that would have to be read to know the file. */
+  /** Returns how many bytes must be read to keep the file. */
   costOf(path: string, entry: ScannedEntry): number {
     if (entry.kind === 'directory') return 0;
-    return this.isKnown(path, entry) || entry.size > this.bounds.largestFile ? 0 : entry.size;
+    return this.isKnown(path, entry) || entry.size > this.bounds.maxFileBytes ? 0 : entry.size;
   }
 
-  /** What is at the path, in a blob whatever git has. Throws a StorageError. */
+  /** Keeps the file in a blob, even if git has it. Throws StorageError. */
   copy(path: string, entry: ScannedEntry | undefined): KeptState {
     const kept = this.keep(path, entry);
     const isCopied = !('digest' in kept.state) || this.blobs.has(kept.state.digest);
@@ -43,11 +46,13 @@ export class VersionKeeper {
     return this.keep(path, entry);
   }
 
-  /** What is at the path; `object` is what git has for it. Throws a StorageError. */
+  /**
+   * Keeps the file, without a blob if `object` is its current content in git. Throws StorageError.
+   */
   keep(path: string, entry: ScannedEntry | undefined, object?: string): KeptState {
     const known = entry && this.isKnown(path, entry);
     if (known) return known;
-    const found = contentsAt(path, this.bounds.largestFile);
+    const found = contentsAt(path, this.bounds.maxFileBytes);
     const kept = this.keepContents(found, object);
     const isLasting = 'entry' in found && !found.entry.isFresh;
     if (isLasting) this.known.set(path, { ...kept, stamp: found.entry.stamp });
@@ -73,7 +78,7 @@ export class VersionKeeper {
     return known?.stamp === stamp && !isFresh ? known : undefined;
   }
 
-  /** Only what is still there is worth remembering. */
+  /** Forgets all files that do not exist any more. */
   forgetAllBut(paths: { has(path: string): boolean }): void {
     for (const path of this.known.keys()) if (!paths.has(path)) this.known.delete(path);
   }

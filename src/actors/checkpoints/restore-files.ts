@@ -1,4 +1,7 @@
-/** Carries out the file part of a rewind. What is replaced is kept first, and a failure takes back what was done. */
+/**
+ * Restores files for a rewind. Current contents are kept first, and a failure undoes the changes
+ * made so far.
+ */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { contentsAt } from '../../host/files/file-contents.js';
@@ -9,36 +12,42 @@ import {
   refusalAt,
   setMode,
 } from '../../host/files/file-restore.js';
-import { SkeinError } from '../../protocol/errors.js';
-import type { Blobs, FileChange, FileState } from '../../protocol/session/checkpoint.js';
+import type { Blobs, FileChange, FileState } from '../../protocol/session/checkpoints.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 import { type PlannedFile, stateNow } from './rewind-plan.js';
-import { isEqual } from './workspace-tracker.js';
+import { isSameState } from './workspace-tracker.js';
 
 export class RestoreError extends SkeinError {
   readonly code = 'restore';
 }
 
-/** Puts what is there now into blobs; returns what is going to happen. Throws a StorageError. */
-export const keepPresent = (
+/**
+ * Keeps the current files in blobs and returns the planned changes. Throws StorageError, or
+ * RestoreError if a file has just changed.
+ */
+export const keepCurrentFiles = (
   files: readonly PlannedFile[],
   blobs: Blobs,
-  largestFile: number,
+  maxFileBytes: number,
 ): readonly FileChange[] =>
   files.map(({ path, now, wanted }) => {
     if (!('digest' in now)) return { path, before: now, after: wanted };
-    const found = contentsAt(path, largestFile);
+    const found = contentsAt(path, maxFileBytes);
     const isSame = 'bytes' in found && blobs.put(found.bytes) === now.digest;
     if (!isSame)
-      throw new RestoreError(`${path} has just been changed by somebody else; try again.`);
+      throw new RestoreError(`${path} has just been changed by another program; try again.`);
     return { path, before: now, after: wanted };
   });
 
-export interface RestoreDeps {
+interface RestoreDeps {
   readonly blobs: Blobs;
   readonly borders: RestoreBorders;
 }
 
-/** Folders that could not be emptied, because they hold more than is known of. Throws a RestoreError. */
+/**
+ * Applies the changes; after a failure undoes the applied ones. Returns folders that could not be
+ * removed because they contain unknown files. Throws RestoreError.
+ */
 export const restoreFiles = (
   changes: readonly FileChange[],
   deps: RestoreDeps,
@@ -50,15 +59,15 @@ export const restoreFiles = (
     const left = takeBack(done, deps);
     const path = error instanceof RestoreError ? '' : ` ${(error as Error).message}.`;
     const reason = error instanceof RestoreError ? error.message : `The disk refused:${path}`;
-    const fate =
+    const outcome =
       left.length === 0
         ? 'Nothing was changed.'
-        : `These are not as they were: ${left.join(', ')}. \`skein rewind --undo\` tries again.`;
-    throw new RestoreError(`${reason} ${fate}`, { cause: error });
+        : `These files could not be put back: ${left.join(', ')}. \`skein rewind --undo\` tries again.`;
+    throw new RestoreError(`${reason} ${outcome}`, { cause: error });
   }
 };
 
-/** What must go, from the bottom up; then folders from the top down, and then what is in them. */
+/** Removes entries bottom-up, then creates folders top-down, then files. */
 const carryOut = (
   changes: readonly FileChange[],
   { blobs, borders }: RestoreDeps,
@@ -98,7 +107,7 @@ const rethrow = (error: unknown): void => {
   throw error;
 };
 
-/** Those that somebody has removed meanwhile. */
+/** Creates missing parent folders. */
 const makeFolders = (folder: string, borders: RestoreBorders): void => {
   if (existsSync(folder) || refusalAt(folder, borders) !== undefined) return;
   makeFolders(dirname(folder), borders);
@@ -116,11 +125,11 @@ const restoredOf = (state: FileState, blobs: Blobs, path: string): Restored => {
     : { kind: 'file', bytes, mode: state.mode };
 };
 
-/** The paths where that failed too. What is as it was needs nothing. */
+/** Undoes applied changes. Returns the paths for which that failed; unchanged files are skipped. */
 const takeBack = (done: readonly FileChange[], deps: RestoreDeps): readonly string[] => {
   const left: string[] = [];
   const reversed = done
-    .filter(({ path, before }) => !isEqual(stateNow(path, LARGEST), before))
+    .filter(({ path, before }) => !isSameState(stateNow(path, MAX_COMPARED_BYTES), before))
     .map(({ path, before, after }) => ({ path, before: after, after: before }));
   carryOut(
     reversed,
@@ -131,4 +140,4 @@ const takeBack = (done: readonly FileChange[], deps: RestoreDeps): readonly stri
   return left;
 };
 
-const LARGEST = 64 * 1024 * 1024;
+const MAX_COMPARED_BYTES = 64 * 1024 * 1024;

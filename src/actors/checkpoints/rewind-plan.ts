@@ -1,48 +1,49 @@
-/** What a rewind would do to each file: looked up, compared and judged before anything is touched. */
+/** Plans a rewind of files: compares and judges each file before any file is changed. */
 import { createHash } from 'node:crypto';
-import { filesSince } from '../../context/file-history.js';
+import { fileHistoriesSince } from '../../context/file-history.js';
 import { contentsAt } from '../../host/files/file-contents.js';
 import { type RestoreBorders, refusalAt } from '../../host/files/file-restore.js';
-import type { Blobs, FileState } from '../../protocol/session/checkpoint.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
-import { isEqual } from './workspace-tracker.js';
+import type { Blobs, FileState } from '../../protocol/session/checkpoints.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import { isSameState } from './workspace-tracker.js';
 
 /**
- * `restore`: it can be put back. `lost`: nobody kept it. `changed`: somebody else has changed it since.
- * `unkept`: what is there now cannot be kept, so putting it back could not be undone. `damaged`: what
- * was kept is gone or damaged. `refused`: nothing may be put there.
+ * `restore`: the file can be restored. `lost`: no version was kept. `changed`: another program has
+ * changed the file since. `unkept`: the current content cannot be kept, so the rewind could not be
+ * undone. `damaged`: the kept version is missing or damaged. `refused`: the path may not be
+ * written.
  */
-export type FileVerdict = 'restore' | 'lost' | 'changed' | 'unkept' | 'damaged' | 'refused';
+type FileVerdict = 'restore' | 'lost' | 'changed' | 'unkept' | 'damaged' | 'refused';
 
 export interface PlannedFile {
   readonly path: string;
   readonly now: FileState;
   readonly wanted: FileState;
   readonly verdict: FileVerdict;
-  /** A part of a sentence that follows the path; empty where all is well. */
+  /** Clause that follows the path in a sentence; empty for `restore`. */
   readonly why: string;
 }
 
-export interface PlanDeps {
+interface RewindPlanDeps {
   readonly blobs: Blobs;
   readonly borders: RestoreBorders;
-  readonly largestFile: number;
+  readonly maxFileBytes: number;
 }
 
-/** Files that are already as they should be are left out. */
-export const planFiles = (
+/** Returns the plan. Files that already have the wanted state are left out. */
+export const rewindPlan = (
   records: readonly JournalRecord[],
   to: number,
-  deps: PlanDeps,
+  deps: RewindPlanDeps,
 ): readonly PlannedFile[] =>
-  filesSince(records, to).flatMap(({ path, wanted, left }) => {
+  fileHistoriesSince(records, to).flatMap(({ path, wanted, left }) => {
     const refusal = refusalAt(path, deps.borders);
     if (refusal !== undefined) {
       const now = { kind: 'unknown', why: refusal } as const;
       return [{ path, now, wanted, verdict: 'refused' as const, why: refusal }];
     }
-    const now = stateNow(path, deps.largestFile);
-    if (isEqual(now, wanted)) return [];
+    const now = stateNow(path, deps.maxFileBytes);
+    if (isSameState(now, wanted)) return [];
     return [{ path, now, wanted, ...judge({ now, wanted, left }, deps.blobs) }];
   });
 
@@ -62,13 +63,13 @@ const judge = (
     if ('trouble' in kept) return { verdict: 'damaged', why: kept.trouble };
   }
   if (now.kind === 'unknown') return { verdict: 'unkept', why: now.why };
-  const isTheirs = left.every((state) => state.kind !== 'unknown' && !isEqual(now, state));
+  const isTheirs = left.every((state) => state.kind !== 'unknown' && !isSameState(now, state));
   if (isTheirs) return { verdict: 'changed', why: 'somebody else has changed it since' };
   return { verdict: 'restore', why: '' };
 };
 
-export const stateNow = (path: string, largestFile: number): FileState => {
-  const found = contentsAt(path, largestFile);
+export const stateNow = (path: string, maxFileBytes: number): FileState => {
+  const found = contentsAt(path, maxFileBytes);
   if ('absent' in found) return { kind: 'absent' };
   if ('why' in found) return { kind: 'unknown', why: found.why };
   const { mode, kind } = found.entry;

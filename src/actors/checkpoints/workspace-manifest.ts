@@ -1,8 +1,8 @@
-/** The files of a workspace as they were before a command, as one small document in a blob. */
+/** Manifest of a workspace: its files before a command, stored as a small document in a blob. */
 import { z } from 'zod';
-import type { Blobs, FileState } from '../../protocol/session/checkpoint.js';
+import type { Blobs, FileState } from '../../protocol/session/checkpoints.js';
 
-/** A state, and the git object that has the contents where no blob does. */
+/** State of a file, with the git object that has its content if no blob has it. */
 export interface KeptState {
   readonly state: FileState;
   readonly object?: string | undefined;
@@ -10,10 +10,10 @@ export interface KeptState {
 
 export type KeptTree = ReadonlyMap<string, KeptState>;
 
-export interface ReadManifest {
+export interface WorkspaceManifest {
   readonly roots: readonly string[];
   readonly files: KeptTree;
-  /** Some of the tree was not looked at. */
+  /** True if part of the tree was not scanned. */
   readonly isCut: boolean;
 }
 
@@ -29,16 +29,21 @@ const manifest = z.object({
   v: z.literal(1),
   roots: z.array(z.string()),
   isCut: z.boolean(),
-  /** The manifest that this one tells the differences from. */
+  /** Manifest that this one is a difference to. */
   base: z.string().optional(),
   entries: z.array(entry),
   gone: z.array(z.string()).optional(),
 });
 
-/** Differences are written as long as they are a small part of the whole. */
+/**
+ * Minimum ratio of files to changes for which a difference is written instead of a full manifest.
+ */
 const WORTH = 8;
 
-/** Most commands change little, so most manifests only say how they differ from an earlier one. */
+/**
+ * Writes manifests. Most commands change few files, so most manifests are differences to an earlier
+ * one.
+ */
 export class ManifestWriter {
   private readonly blobs: Blobs;
   private whole:
@@ -49,7 +54,7 @@ export class ManifestWriter {
     this.blobs = blobs;
   }
 
-  /** The digest of the blob. Throws a StorageError. */
+  /** Writes a manifest and returns the digest of its blob. Throws StorageError. */
   write(files: KeptTree, roots: readonly string[], isCut: boolean): string {
     const lines = new Map<string, string>();
     for (const [path, kept] of files) lines.set(path, JSON.stringify(entryOf(path, kept)));
@@ -93,8 +98,8 @@ const entryOf = (path: string, { state, object }: KeptState): Entry => {
   }
 };
 
-/** Undefined when it is gone, damaged or not one. */
-export const readManifest = (blobs: Blobs, digest: string): ReadManifest | undefined => {
+/** Returns undefined if the blob is missing, damaged or not a manifest. */
+export const readManifest = (blobs: Blobs, digest: string): WorkspaceManifest | undefined => {
   const top = parse(blobs, digest);
   if (top === undefined) return undefined;
   const base = top.base === undefined ? undefined : parse(blobs, top.base);
@@ -129,8 +134,8 @@ const keptOf = (it: Entry): KeptState => {
   }
 };
 
-/** Blobs that a manifest needs, itself included. */
-export const citedBy = (blobs: Blobs, digest: string): readonly string[] => {
+/** Returns the digests of all blobs that a manifest needs, including its own. */
+export const manifestBlobs = (blobs: Blobs, digest: string): readonly string[] => {
   const top = parse(blobs, digest);
   const read = readManifest(blobs, digest);
   const own = [digest, ...(top?.base === undefined ? [] : [top.base])];

@@ -1,4 +1,6 @@
-/** The files of a workspace around one command: as they were before it, and what it has changed. */
+/**
+ * Tracks the files of a workspace around a command: a snapshot before it, and the changes after it.
+ */
 import { basename, dirname } from 'node:path';
 import {
   entryAt,
@@ -7,10 +9,10 @@ import {
   scanTree,
 } from '../../host/files/workspace-scan.js';
 import { GitIndex } from '../../host/git/git-index.js';
-import { yieldToEventLoop } from '../../lib/yield-to-event-loop.js';
-import { StorageError } from '../../protocol/errors.js';
-import type { Blobs, FileChange, FileState } from '../../protocol/session/checkpoint.js';
-import { TOO_MUCH, VersionKeeper } from './file-version-store.js';
+import { yieldToEventLoop } from '../../lib/async/yield-to-event-loop.js';
+import type { Blobs, FileChange, FileState } from '../../protocol/session/checkpoints.js';
+import { StorageError } from '../../protocol/skein-error.js';
+import { FileVersionStore, TOO_MUCH } from './file-version-store.js';
 import {
   type KeptState,
   type KeptTree,
@@ -18,110 +20,112 @@ import {
   readManifest,
 } from './workspace-manifest.js';
 
-export interface TreeOptions {
-  /** Absolute; the workspace and what was added to it. */
+export interface WorkspaceTrackerOptions {
+  /** Absolute paths of the workspace and additional directories. */
   readonly roots: readonly string[];
-  /** Never looked at, absolute: the state directory. */
-  readonly without: readonly string[];
+  /** Absolute paths that are never scanned: the state directory. */
+  readonly excluded: readonly string[];
   readonly blobs: Blobs;
-  /** That of a child process, for git. */
+  /** Environment of the git child process. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly bounds?: Partial<TreeBounds>;
+  readonly bounds?: Partial<WorkspaceBounds>;
 }
 
-export interface TreeBounds {
-  readonly mostEntries: number;
-  readonly largestFile: number;
-  /** Bytes that are copied anew for one command. */
-  readonly mostBytes: number;
+export interface WorkspaceBounds {
+  readonly maxEntries: number;
+  readonly maxFileBytes: number;
+  /** Maximum bytes that are copied for one command. */
+  readonly maxBytes: number;
 }
 
 const MiB = 1024 * 1024;
-const BOUNDS: TreeBounds = { mostEntries: 50_000, largestFile: 32 * MiB, mostBytes: 128 * MiB };
+const BOUNDS: WorkspaceBounds = { maxEntries: 50_000, maxFileBytes: 32 * MiB, maxBytes: 128 * MiB };
 
-interface Before extends KeptState {
-  /** Undefined after a crash: then only contents can be compared. */
+interface TrackedFile extends KeptState {
+  /** Scanned entry. Undefined after a crash; then only contents can be compared. */
   readonly entry: ScannedEntry | undefined;
 }
 
-export interface TreeBefore {
+export interface WorkspaceSnapshot {
   readonly manifest: string;
-  readonly files: ReadonlyMap<string, Before>;
+  readonly files: ReadonlyMap<string, TrackedFile>;
   couldSee(path: string, isDirectory: boolean): boolean;
-  /** Why parts of the tree cannot be brought back, each with the bound and words for it. */
-  readonly gaps: readonly Gap[];
+  /** Parts of the tree that cannot be restored, with the exceeded limit and a sentence. */
+  readonly gaps: readonly CoverageGap[];
 }
 
-export interface Gap {
+export interface CoverageGap {
   readonly kind: 'entries' | 'large' | 'bytes' | 'unreadable';
   readonly limit: number;
   readonly detail: string;
 }
 
-export class TreeWatch {
-  private readonly options: TreeOptions;
-  private readonly bounds: TreeBounds;
-  private readonly keeper: VersionKeeper;
+export class WorkspaceTracker {
+  private readonly options: WorkspaceTrackerOptions;
+  private readonly bounds: WorkspaceBounds;
+  private readonly versions: FileVersionStore;
   private readonly manifests: ManifestWriter;
   private readonly indexes: readonly GitIndex[];
 
-  constructor(options: TreeOptions) {
+  constructor(options: WorkspaceTrackerOptions) {
     this.options = options;
     this.bounds = { ...BOUNDS, ...options.bounds };
-    this.keeper = new VersionKeeper(options.blobs, this.bounds);
+    this.versions = new FileVersionStore(options.blobs, this.bounds);
     this.manifests = new ManifestWriter(options.blobs);
     this.indexes = options.roots.map((root) => new GitIndex(root, options.environment));
   }
 
-  /** What is at one path now, in a blob. Throws a StorageError. */
+  /** Returns the state of a path, kept in a blob. Throws StorageError. */
   stateAt(path: string): FileState {
-    return this.keeper.copy(path, entryAt(path)).state;
+    return this.versions.copy(path, entryAt(path)).state;
   }
 
-  /** Throws a StorageError. */
-  async before(): Promise<TreeBefore> {
-    const { scan, tracked } = await this.look();
-    const files = new Map<string, Before>();
+  /** Takes a snapshot before a command. Throws StorageError. */
+  async takeSnapshot(): Promise<WorkspaceSnapshot> {
+    const { scan, tracked } = await this.scan();
+    const files = new Map<string, TrackedFile>();
     const over: string[] = [];
-    let left = this.bounds.mostBytes;
-    const rest = yieldToEventLoop();
+    let left = this.bounds.maxBytes;
+    const pause = yieldToEventLoop();
     for (const [path, entry] of scan.entries) {
-      await rest();
-      left -= this.keeper.costOf(path, entry);
+      await pause();
+      left -= this.versions.costOf(path, entry);
       if (left < 0) over.push(path);
       const kept: KeptState =
         left < 0
           ? { state: { kind: 'unknown', why: TOO_MUCH } }
-          : this.keeper.keep(path, entry, tracked.get(path));
+          : this.versions.keep(path, entry, tracked.get(path));
       if (kept.state.kind !== 'absent') files.set(path, { ...kept, entry });
     }
-    this.keeper.forgetAllBut(scan.entries);
+    this.versions.forgetAllBut(scan.entries);
     const manifest = this.manifests.write(files, this.options.roots, scan.isCut);
     return { manifest, files, couldSee: scan.couldSee, gaps: this.gapsOf(scan, files, over) };
   }
 
-  /** Throws a StorageError. */
-  async changes(before: Pick<TreeBefore, 'files' | 'couldSee'>): Promise<readonly FileChange[]> {
-    const { scan, tracked } = await this.look();
+  /** Returns the changes since a snapshot. Throws StorageError. */
+  async changes(
+    before: Pick<WorkspaceSnapshot, 'files' | 'couldSee'>,
+  ): Promise<readonly FileChange[]> {
+    const { scan, tracked } = await this.scan();
     const found: { path: string; was: KeptState; after: FileState }[] = [];
-    let left = this.bounds.mostBytes;
+    let left = this.bounds.maxBytes;
     const now = (path: string, entry: ScannedEntry | undefined): FileState => {
-      left -= entry === undefined ? 0 : this.keeper.costOf(path, entry);
+      left -= entry === undefined ? 0 : this.versions.costOf(path, entry);
       if (left < 0) return { kind: 'unknown', why: TOO_MUCH };
       return this.keepIfPossible(path, entry, tracked.get(path));
     };
-    const rest = yieldToEventLoop();
+    const pause = yieldToEventLoop();
     for (const [path, was] of before.files) {
-      await rest();
+      await pause();
       const entry = scan.entries.get(path);
       const isSame = entry && was.entry?.stamp === entry.stamp && !was.entry.isFresh;
       if (isSame) continue;
-      // What is not listed may still be there: a rule may hide it now.
+      // A file that is not scanned may still exist, because an ignore rule may hide it now.
       const after = now(path, entry ?? entryAt(path));
-      if (!isEqual(was.state, after)) found.push({ path, was, after });
+      if (!isSameState(was.state, after)) found.push({ path, was, after });
     }
     for (const [path, entry] of scan.entries) {
-      await rest();
+      await pause();
       if (before.files.has(path)) continue;
       if (!before.couldSee(path, entry.kind === 'directory')) continue;
       const after = now(path, entry);
@@ -136,60 +140,69 @@ export class TreeWatch {
     return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** What a manifest of a process that was killed says; undefined when it cannot be read. */
-  recall(manifest: string): Pick<TreeBefore, 'files' | 'couldSee'> | undefined {
+  /**
+   * Reads the snapshot of a process that died. Returns undefined if the manifest cannot be read.
+   */
+  readSnapshot(manifest: string): Pick<WorkspaceSnapshot, 'files' | 'couldSee'> | undefined {
     const read = readManifest(this.options.blobs, manifest);
     if (read === undefined) return undefined;
-    const files = new Map<string, Before>();
+    const files = new Map<string, TrackedFile>();
     const changedRules = new Set<string>();
     for (const [path, kept] of read.files) {
       files.set(path, { ...kept, entry: undefined });
       const isRules = basename(path) === '.gitignore';
-      if (isRules && !isEqual(kept.state, this.stateAt(path))) changedRules.add(dirname(path));
+      if (isRules && !isSameState(kept.state, this.stateAt(path))) changedRules.add(dirname(path));
     }
-    // Where other files are ignored now, nobody can say which were there before.
+    // Under changed ignore rules it is unknown which ignored files existed before.
     const couldSee = (path: string) =>
       !read.isCut && !foldersAbove(path).some((folder) => changedRules.has(folder));
     return { files, couldSee };
   }
 
-  private async look(): Promise<{ scan: Scan; tracked: ReadonlyMap<string, string> }> {
+  private async scan(): Promise<{ scan: Scan; tracked: ReadonlyMap<string, string> }> {
     const tracked = new Map<string, string>();
     const scans: Scan[] = [];
-    let mostEntries = this.bounds.mostEntries;
+    let maxEntries = this.bounds.maxEntries;
     for (const [at, root] of this.options.roots.entries()) {
       const files = (await this.indexes[at]?.files()) ?? new Map<string, string>();
       for (const [path, object] of files) tracked.set(path, object);
-      const { without } = this.options;
-      const scan = await scanTree({ root, mostEntries, without, wanted: files.keys() });
-      mostEntries -= scan.entries.size;
+      const { excluded } = this.options;
+      const scan = await scanTree({
+        root,
+        mostEntries: maxEntries,
+        without: excluded,
+        wanted: files.keys(),
+      });
+      maxEntries -= scan.entries.size;
       scans.push(scan);
     }
     return { scan: joined(scans), tracked };
   }
 
-  /** A change that cannot be copied is still a change. */
+  /** Keeps a changed file. The change counts even if the file cannot be kept. */
   private keepIfPossible(
     path: string,
     entry: ScannedEntry | undefined,
     object?: string,
   ): FileState {
     try {
-      return this.keeper.keep(path, entry, object).state;
+      return this.versions.keep(path, entry, object).state;
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       return { kind: 'unknown', why: error.message };
     }
   }
 
-  /** What git had is copied now that it is needed: the command may have taken it from git too. */
+  /**
+   * Copies content from git that is needed now, because the command may have removed it from git.
+   */
   private async fetch(states: readonly KeptState[]): Promise<(kept: KeptState) => FileState> {
     const { blobs } = this.options;
     const lacking = states.flatMap(({ state, object }) =>
       object !== undefined && 'digest' in state && !blobs.has(state.digest) ? [object] : [],
     );
     for (const index of lacking.length === 0 ? [] : this.indexes) {
-      const found = await index.read(lacking, this.bounds.mostBytes);
+      const found = await index.read(lacking, this.bounds.maxBytes);
       for (const bytes of found.values()) blobs.put(bytes);
     }
     return ({ state }) =>
@@ -198,16 +211,16 @@ export class TreeWatch {
         : state;
   }
 
-  private gapsOf(scan: Scan, files: KeptTree, over: readonly string[]): readonly Gap[] {
-    const { mostEntries, largestFile, mostBytes } = this.bounds;
-    const gaps: Gap[] = [];
-    const add = (kind: Gap['kind'], limit: number, detail: string) =>
+  private gapsOf(scan: Scan, files: KeptTree, over: readonly string[]): readonly CoverageGap[] {
+    const { maxEntries, maxFileBytes, maxBytes } = this.bounds;
+    const gaps: CoverageGap[] = [];
+    const add = (kind: CoverageGap['kind'], limit: number, detail: string) =>
       gaps.push({ kind, limit, detail });
     if (scan.isCut) {
       add(
         'entries',
-        mostEntries,
-        `The workspace has more than ${mostEntries} files and folders; changes by commands beyond those cannot be taken back.`,
+        maxEntries,
+        `The workspace has more than ${maxEntries} files and folders; commands may change the others, and that cannot be rewound.`,
       );
     }
     const unknown = [...files].flatMap(([path, { state }]) =>
@@ -216,22 +229,22 @@ export class TreeWatch {
     if (unknown.length > 0) {
       add(
         'large',
-        largestFile,
-        `Files too large or not readable are not kept, so changes to them cannot be taken back: ${some(unknown)}.`,
+        maxFileBytes,
+        `Files too large or not readable are not kept, so changes to them cannot be rewound: ${some(unknown)}.`,
       );
     }
     if (over.length > 0) {
       add(
         'bytes',
-        mostBytes,
-        `There is too much to copy before one command; not kept yet: ${some(over)}.`,
+        maxBytes,
+        `There is too much to copy before one command; not kept: ${some(over)}.`,
       );
     }
     if (scan.blind.length > 0) {
       add(
         'unreadable',
         0,
-        `These cannot be looked into, so changes there cannot be taken back: ${some(scan.blind)}.`,
+        `These folders cannot be read, so changes in them cannot be rewound: ${some(scan.blind)}.`,
       );
     }
     return gaps;
@@ -261,7 +274,7 @@ const some = (paths: readonly string[]): string => {
   return `${paths.slice(0, SHOWN).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 };
 
-export const isEqual = (one: FileState, other: FileState): boolean => {
+export const isSameState = (one: FileState, other: FileState): boolean => {
   if (one.kind !== other.kind || one.kind === 'unknown') return false;
   if (one.kind === 'absent') return true;
   if (one.kind === 'directory' || other.kind === 'directory') {

@@ -1,16 +1,19 @@
-/** Which hooks an agent that works for another has: those of everybody, and those of its definition. */
+/** Hooks of a child agent: the hooks of the session and of its definition. */
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import type { HookSetup } from '../../protocol/permission/hook-setup.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
-import { definitionOf, type SwarmContext } from '../tree/swarm-context.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
 import type { HookEquipment } from './session-hooks.js';
 
-type Placed = Pick<ChildNode, 'origin' | 'parent'>;
+type ChildPosition = Pick<ChildNode, 'origin' | 'parent'>;
 
-/** Of its definition the end of the agent is the end of a run. */
-export const hooksFor = (house: SwarmContext, child: Placed): SwarmContext['hooks'] => {
-  const { hooks, setup } = house;
-  const more = guarding(house, child)?.hooks ?? [];
+/**
+ * Returns the hooks of a child. A Stop hook of its definition runs as SubagentStop, or TeammateIdle
+ * for a teammate.
+ */
+export const childHooks = (swarm: SwarmContext, child: ChildPosition): SwarmContext['hooks'] => {
+  const { hooks, setup } = swarm;
+  const more = hookDefinition(swarm, child)?.hooks ?? [];
   if (more.length === 0 || (hooks !== undefined && 'fire' in hooks)) return hooks;
   const end = child.origin.kind === 'teammate' ? 'TeammateIdle' : 'SubagentStop';
   const own = more.map(
@@ -25,10 +28,16 @@ export const hooksFor = (house: SwarmContext, child: Placed): SwarmContext['hook
   return equipment;
 };
 
-/** A fork goes on as its parent, so what guards the nearest above it that has a type guards the fork too. */
-const guarding = (house: SwarmContext, { origin, parent }: Placed): AgentDefinition | undefined => {
-  if (origin.type !== null) return definitionOf(house, origin.type);
-  return isChild(parent) ? guarding(house, parent) : undefined;
+/**
+ * Returns the definition with the hooks of this child. A fork uses the definition of its nearest
+ * ancestor with a type.
+ */
+const hookDefinition = (
+  swarm: SwarmContext,
+  { origin, parent }: ChildPosition,
+): AgentDefinition | undefined => {
+  if (origin.type !== null) return swarm.setup.definitions.find(({ name }) => name === origin.type);
+  return isChild(parent) ? hookDefinition(swarm, parent) : undefined;
 };
 
-const isChild = (member: AgentNode): member is ChildNode => 'parent' in member;
+const isChild = (node: AgentNode): node is ChildNode => 'parent' in node;

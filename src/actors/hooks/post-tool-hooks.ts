@@ -1,66 +1,66 @@
-/** What hooks say of a call that has ended: PostToolUse and PostToolUseFailure. */
-import { withoutTags } from '../../prompt/messages/quote-text.js';
+/** Runs PostToolUse and PostToolUseFailure hooks for an ended call. */
+import { escapeTags } from '../../prompt/text/escape-tags.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
 import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
 import type { PendingCall } from '../calls/pending-call.js';
 import type { ValidCall } from '../permissions/judge-call.js';
 
-export interface EndedCall extends ToolOutcome {
+interface EndedCall extends ToolOutcome {
   readonly failed: boolean;
   readonly interrupted: boolean;
   readonly durationMs: number;
 }
 
-export interface AfterCall {
+interface PostToolResult {
   readonly outcome: EndedCall;
-  /** The run is to end here. */
-  readonly halt: string | undefined;
+  /** Reason to stop the run, if a hook asked for it. */
+  readonly stopReason: string | undefined;
 }
 
-export const afterCall = async (
+export const postToolHooks = async (
   hooks: Hooks,
-  job: PendingCall,
+  pending: PendingCall,
   { tool, input }: ValidCall,
   outcome: EndedCall,
-): Promise<AfterCall> => {
+): Promise<PostToolResult> => {
   const event = outcome.failed || outcome.interrupted ? 'PostToolUseFailure' : 'PostToolUse';
   if (!hooks.has(event, tool.name)) {
-    return { outcome: withContext(outcome, job.context), halt: undefined };
+    return { outcome: withContext(outcome, pending.context), stopReason: undefined };
   }
-  const call = job.wanted.id;
+  const call = pending.requested.id;
   const { content, isError = false, facts = {} } = outcome;
-  const told = { tool_name: tool.name, tool_input: input, tool_use_id: call };
-  const what =
+  const request = { tool_name: tool.name, tool_input: input, tool_use_id: call };
+  const result =
     event === 'PostToolUse'
       ? { tool_response: { content, isError, ...facts } }
       : { error: textOf(content), is_interrupt: outcome.interrupted };
-  const terms = { subject: tool.name, call, signal: job.controller.signal };
-  const verdict = await hooks.fire(event, { ...told, ...what }, terms);
+  const options = { subject: tool.name, call, signal: pending.controller.signal };
+  const verdict = await hooks.fire(event, { ...request, ...result }, options);
   const { updatedOutput, block, context, halt } = verdict;
   const replaced =
     tool.kind === 'mcp' && updatedOutput !== undefined
       ? { ...outcome, content: textOf(updatedOutput) }
       : outcome;
-  const said = block === undefined ? context : [`A hook objects: ${block.reason}`, ...context];
-  return { outcome: withContext(replaced, [...job.context, ...said]), halt };
+  const added = block === undefined ? context : [`A hook objects: ${block.reason}`, ...context];
+  return { outcome: withContext(replaced, [...pending.context, ...added]), stopReason: halt };
 };
 
-/** After the result, so that nobody takes it for a part of what the tool said. */
+/** Adds hook context after the result, so that it is not read as output of the tool. */
 export const withContext = <Outcome extends ToolOutcome>(
   outcome: Outcome,
   context: readonly string[],
 ): Outcome => {
   if (context.length === 0) return outcome;
-  const said: ResultBlock[] = context.map((text) => ({
+  const added: ResultBlock[] = context.map((text) => ({
     type: 'text',
-    text: `<hook-context>\n${withoutTags(text)}\n</hook-context>`,
+    text: `<hook-context>\n${escapeTags(text)}\n</hook-context>`,
   }));
   const { content } = outcome;
   const blocks: readonly ResultBlock[] =
     typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  // The API refuses a block of text without text.
+  // The API refuses an empty text block.
   const shown = blocks.filter((block) => block.type !== 'text' || block.text !== '');
-  return { ...outcome, content: [...shown, ...said] };
+  return { ...outcome, content: [...shown, ...added] };
 };
 
 const textOf = (content: unknown): string =>

@@ -1,36 +1,38 @@
-/** What the hooks of a session hear of it outside of calls: its beginning, its end, and waiting. */
+/** Hooks of a session outside of calls: start, end, notifications and loaded instruction files. */
 import type { Clock } from '../../protocol/clock.js';
-import { StorageError } from '../../protocol/errors.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { HookSetup, RunHookCommand } from '../../protocol/permission/hook-setup.js';
 import { type HookFacts, type Hooks, NO_HOOKS } from '../../protocol/permission/hooks.js';
-import type { AgentMode } from '../../protocol/permission/permission.js';
+import type { AgentMode } from '../../protocol/permission/permission-mode.js';
 import type { Feed, FeedItem } from '../../protocol/session/feed.js';
-import type { Session } from '../../protocol/session/store.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import { StorageError } from '../../protocol/skein-error.js';
 import type { Memory, MemoryFile, MemoryLayer, MemoryPorts } from '../../protocol/tools/memory.js';
 import type { FeedHub } from '../agent/feed-hub.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 import type { PromptGate } from '../session/prompt-gate.js';
-import { recordHookContext } from './hook-context.js';
 import { HookRunner, HookRunState } from './hook-runner.js';
+import { recordHookContext } from './record-hook-context.js';
 
-/** Hooks as they are set up, and what runs them. */
+/** Configured hooks, and the function that runs their commands. */
 export interface HookEquipment {
   readonly setups: readonly HookSetup[];
   readonly runCommand: RunHookCommand;
-  /** Tells of instruction files that were loaded, also of those from before it was asked. */
-  readonly onInstructions?: (hear: MemoryPorts['loaded']) => void;
-  /** Of the session, for the desks of all its agents. */
-  readonly memory?: HookRunState;
+  /** Calls the listener for each loaded instruction file, including those loaded before. */
+  readonly onInstructions?: (hear: MemoryPorts['onLoad']) => void;
+  /** Run state that all agents of the session share. */
+  readonly runState?: HookRunState;
 }
 
-/** For the agents of one session: what is to run once runs once for all of them. */
-export const withMemory = <Given extends HookEquipment | Hooks | undefined>(given: Given): Given =>
-  given === undefined || 'fire' in given ? given : { ...given, memory: new HookRunState() };
+/** Adds shared run state, so that a hook with `once` runs once for all agents of the session. */
+export const withRunState = <Given extends HookEquipment | Hooks | undefined>(
+  given: Given,
+): Given =>
+  given === undefined || 'fire' in given ? given : { ...given, runState: new HookRunState() };
 
-export interface SessionHookDeps {
+interface SessionHookDeps {
   readonly hooks: Hooks;
-  readonly notebook: JournaledState;
+  readonly journal: JournaledState;
   readonly feed: FeedHub;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -40,44 +42,44 @@ export interface SessionHookDeps {
 type StartSource = 'startup' | 'resume' | 'clear' | 'compact';
 export type EndReason = 'clear' | 'prompt_input_exit' | 'other';
 
-/** So that leaving never hangs. */
-export const END_WITHIN_MS = 5_000;
+/** Maximum time for the last hooks, so that closing a session never hangs. */
+const MAX_END_MS = 5_000;
 const IDLE_MS = 60_000;
 
-interface DeskDeps extends Pick<SessionHookDeps, 'notebook' | 'clock'> {
+interface HooksDeps extends Pick<SessionHookDeps, 'journal' | 'clock'> {
   readonly feed: Feed;
   readonly mode: () => AgentMode;
-  /** Left out, the lead. */
+  /** Undefined for the lead. */
   readonly child?: { readonly id: string; readonly type: string } | undefined;
 }
 
-export const openDesk = (
+export const openHooks = (
   given: HookEquipment | Hooks | undefined,
-  session: Session,
-  { notebook, feed, clock, mode, child }: DeskDeps,
+  session: OwnedSession,
+  { journal, feed, clock, mode, child }: HooksDeps,
 ): Hooks & { close(): void } => {
   if (given === undefined) return { ...NO_HOOKS, close: () => {} };
   if ('fire' in given) {
-    const fire: Hooks['fire'] = (event, facts, terms) => given.fire(event, facts, terms);
+    const fire: Hooks['fire'] = (event, facts, options) => given.fire(event, facts, options);
     return { fire, has: (event, subject) => given.has(event, subject), close: () => {} };
   }
   const { id, lead, cwd } = session.meta;
   const facts = () => ({
     session_id: id,
     transcript_path: session.journalFile(child?.id ?? lead) ?? '',
-    cwd: notebook.history.cwd || cwd,
-    permission_mode: told(mode()),
+    cwd: journal.history.cwd || cwd,
+    permission_mode: hookMode(mode()),
     ...(child && { agent_id: child.id, agent_type: child.type }),
   });
-  return new HookRunner({ ...given, facts, notebook, feed, clock });
+  return new HookRunner({ ...given, facts, journal, feed, clock });
 };
 
-/** Scripts know the modes of people; an agent whose questions go up allows by itself what `default` does. */
-const told = (mode: AgentMode): AgentMode => (mode === 'bubble' ? 'default' : mode);
+/** Returns the mode as hooks get it: `bubble` is internal and allows the same as `default`. */
+const hookMode = (mode: AgentMode): AgentMode => (mode === 'bubble' ? 'default' : mode);
 
-/** Its context waits for the next message. Throws a StorageError. */
+/** Runs SessionStart hooks and records their context for the next message. Throws StorageError. */
 export const fireSessionStart = async (
-  deps: Pick<SessionHookDeps, 'hooks' | 'notebook' | 'ids'> & { readonly modelName: string },
+  deps: Pick<SessionHookDeps, 'hooks' | 'journal' | 'ids'> & { readonly modelName: string },
   source: StartSource,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -90,13 +92,13 @@ export class SessionHooks {
   private readonly deps: SessionHookDeps;
   private readonly gate: PromptGate;
   private readonly over = new AbortController();
-  private forgetIdle: () => void = () => {};
+  private cancelIdleTimer: () => void = () => {};
   private ending: Promise<void> | undefined;
   private instructions: Promise<unknown> = Promise.resolve();
-  /** The next walk over instruction files is that of a beginning. */
-  private isAnew = true;
-  /** Hooks that nobody waits for but the end. */
-  private readonly underway = new Set<Promise<unknown>>();
+  /** True if the next load of instruction files belongs to a new conversation. */
+  private isNewConversation = true;
+  /** Running hooks that only `end` waits for. */
+  private readonly running = new Set<Promise<unknown>>();
 
   constructor(deps: SessionHookDeps, gate: PromptGate) {
     this.deps = deps;
@@ -105,38 +107,38 @@ export class SessionHooks {
 
   begin(
     source: 'startup' | 'resume',
-    lingers: boolean,
+    staysIdle: boolean,
     given: HookEquipment | Hooks | undefined,
   ): void {
     const { hooks, feed } = this.deps;
     if (given !== undefined && 'setups' in given && hooks.has('InstructionsLoaded')) {
       given.onInstructions?.((memory, because) => {
-        if (because === 'touch') this.tellTouched(memory);
-        else this.tellWalk(memory);
+        if (because === 'touch') this.fireTouched(memory);
+        else this.fireWalk(memory);
       });
     }
-    if (hooks.has('Notification')) feed.listen((item) => this.notify(item, lingers));
+    if (hooks.has('Notification')) feed.listen((item) => this.notify(item, staysIdle));
     if (hooks.has('SessionStart')) {
-      this.gate.hold(async (signal) => {
-        // Whoever opens the session can listen first.
+      this.gate.runBeforePrompts(async (signal) => {
+        // Give the host time to add its listeners.
         await new Promise((resolve) => setImmediate(resolve));
         await this.start(source, signal);
       });
     }
   }
 
-  /** The conversation has begun anew within the session. */
+  /** Runs SessionEnd and SessionStart hooks for a new conversation in the same session. */
   clear(): void {
     const { hooks } = this.deps;
-    this.isAnew = true;
+    this.isNewConversation = true;
     if (!hooks.has('SessionEnd') && !hooks.has('SessionStart')) return;
-    this.gate.hold(async (signal) => {
+    this.gate.runBeforePrompts(async (signal) => {
       await this.fireEnd('clear', signal);
       await this.start('clear', signal);
     });
   }
 
-  /** Runs the last hooks, for a few seconds at most. May be called again; never rejects. */
+  /** Runs the last hooks, for 5 s at most. Idempotent. Never rejects. */
   end(reason: EndReason): Promise<void> {
     this.ending ??= this.finish(reason);
     return this.ending;
@@ -144,14 +146,14 @@ export class SessionHooks {
 
   private async finish(reason: EndReason): Promise<void> {
     const { clock } = this.deps;
-    this.forgetIdle();
+    this.cancelIdleTimer();
     const late = new AbortController();
-    const forget = clock.wakeAt(clock.now() + END_WITHIN_MS, () => {
+    const forget = clock.wakeAt(clock.now() + MAX_END_MS, () => {
       this.over.abort();
       late.abort();
     });
-    // What a short session has said last is still heard.
-    await Promise.all(this.underway);
+    // Hooks that started shortly before the end may still finish.
+    await Promise.all(this.running);
     this.over.abort();
     await this.fireEnd(reason, late.signal);
     forget();
@@ -165,63 +167,72 @@ export class SessionHooks {
     try {
       await fireSessionStart({ ...this.deps, modelName: this.deps.model }, source, signal);
     } catch (error) {
-      // The agent meets the same disk with its own next record.
+      // The next record of the agent meets the same storage failure.
       if (!(error instanceof StorageError)) throw error;
     }
   }
 
-  private notify(item: FeedItem, lingers: boolean): void {
+  private notify(item: FeedItem, staysIdle: boolean): void {
     switch (item.type) {
       case 'question.asked':
-        this.announce(`Permission is needed: ${item.question.description}`, 'permission_prompt');
+        this.fireNotification(
+          `Permission is needed: ${item.question.description}`,
+          'permission_prompt',
+        );
         break;
       case 'person.asked':
-        this.announce(item.question.question, 'permission_prompt');
+        this.fireNotification(item.question.question, 'permission_prompt');
         break;
       case 'run.ended':
-        if (lingers) this.waitForPerson();
+        if (staysIdle) this.startIdleTimer();
         break;
       case 'request.started':
-        this.forgetIdle();
+        this.cancelIdleTimer();
         break;
       default:
         break;
     }
   }
 
-  private waitForPerson(): void {
+  private startIdleTimer(): void {
     const { clock } = this.deps;
-    this.forgetIdle();
+    this.cancelIdleTimer();
     if (this.over.signal.aborted) return;
-    this.forgetIdle = clock.wakeAt(clock.now() + IDLE_MS, () =>
-      this.announce('The agent waits for your next prompt.', 'idle_prompt'),
+    this.cancelIdleTimer = clock.wakeAt(clock.now() + IDLE_MS, () =>
+      this.fireNotification('The agent waits for your next prompt.', 'idle_prompt'),
     );
   }
 
-  private announce(message: string, type: 'permission_prompt' | 'idle_prompt'): void {
+  private fireNotification(message: string, type: 'permission_prompt' | 'idle_prompt'): void {
     const facts = { message, title: 'Skein', notification_type: type };
     const { signal } = this.over;
     this.track(this.deps.hooks.fire('Notification', facts, { subject: type, signal }));
   }
 
   private track(work: Promise<unknown>): void {
-    this.underway.add(work);
-    void work.finally(() => this.underway.delete(work));
+    this.running.add(work);
+    void work.finally(() => this.running.delete(work));
   }
 
-  private tellWalk({ files }: Memory): void {
-    const reason = this.isAnew ? 'session_start' : 'compact';
-    this.isAnew = false;
-    for (const file of files) this.tellOf(file, reason);
+  private fireWalk({ files }: Memory): void {
+    const reason = this.isNewConversation ? 'session_start' : 'compact';
+    this.isNewConversation = false;
+    for (const file of files) this.fireLoaded(file, reason);
   }
 
-  private tellTouched({ files, rules }: Memory): void {
-    for (const file of files) this.tellOf(file, 'nested_traversal');
-    for (const rule of rules) this.tellOf(rule, 'path_glob_match', { globs: rule.paths });
+  private fireTouched({ files, rules }: Memory): void {
+    for (const file of files) this.fireLoaded(file, 'nested_traversal');
+    for (const rule of rules) this.fireLoaded(rule, 'path_glob_match', { globs: rule.paths });
   }
 
-  /** One after another, so that many files are not as many processes at once. */
-  private tellOf({ path, layer, parent }: MemoryFile, because: LoadReason, more?: HookFacts): void {
+  /**
+   * Runs the hooks one after another, so that many files do not start as many processes at once.
+   */
+  private fireLoaded(
+    { path, layer, parent }: MemoryFile,
+    because: LoadReason,
+    more?: HookFacts,
+  ): void {
     const reason = parent === null ? because : 'include';
     const facts: HookFacts = {
       file_path: path,
@@ -230,9 +241,9 @@ export class SessionHooks {
       ...(parent !== null && { parent_file_path: parent }),
       ...more,
     };
-    const terms = { subject: reason, signal: this.over.signal };
+    const options = { subject: reason, signal: this.over.signal };
     this.instructions = this.instructions.then(() =>
-      this.deps.hooks.fire('InstructionsLoaded', facts, terms),
+      this.deps.hooks.fire('InstructionsLoaded', facts, options),
     );
     this.track(this.instructions);
   }

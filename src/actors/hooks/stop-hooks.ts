@@ -1,29 +1,35 @@
-/** Lets hooks look at a run before it ends: they may send it back with a reason. */
+/**
+ * Runs Stop hooks before a run ends. A hook may block the end and send the agent back with a
+ * reason.
+ */
 import { lastAnswer } from '../../context/history/last-answer.js';
-import * as stops from '../../machines/stops.js';
-import type { AgentEvent, CrewOrder } from '../../protocol/agent/agent.js';
-import { StorageError } from '../../protocol/errors.js';
+import { stops } from '../../machines/stops.js';
+import type { AgentEvent, CrewOrder } from '../../protocol/agent/agent-state.js';
 import type { Ids } from '../../protocol/ids.js';
-import { rawText } from '../../protocol/model/wire.js';
+import { rawText } from '../../protocol/model/wire-block.js';
 import type { Hooks, HookVerdict } from '../../protocol/permission/hooks.js';
 import type { Feed } from '../../protocol/session/feed.js';
+import { StorageError } from '../../protocol/skein-error.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 
 export interface StopHooksDeps {
   readonly hooks: Hooks;
-  readonly notebook: JournaledState;
+  readonly journal: JournaledState;
   readonly ids: Ids;
   readonly feed: Feed;
-  readonly defect: (error: unknown) => void;
-  /** What an agent that works for another is; left out, it is a lead. */
+  readonly onDefect: (error: unknown) => void;
+  /** Agent type of a child. Undefined for a lead. */
   readonly agentType?: string | undefined;
-  /** Of a teammate, which only rests. */
+  /** Name and team of a teammate, which becomes idle instead of stopping. */
   readonly teammate?: { readonly name: string; readonly team: string } | undefined;
 }
 
 type Reviewed = Pick<StopHooksDeps, 'hooks' | 'agentType' | 'teammate'>;
 
-/** The end of a sub-agent is another event than that of a lead, and can be chosen by its type. */
+/**
+ * True if hooks check the end of a run. The event of a sub-agent differs from that of a lead and is
+ * matched by its type.
+ */
 export const hasStopHooks = ({ hooks, agentType, teammate }: Reviewed): boolean =>
   agentType === undefined
     ? hooks.has('Stop')
@@ -31,25 +37,25 @@ export const hasStopHooks = ({ hooks, agentType, teammate }: Reviewed): boolean 
 
 type ReviewOrder = CrewOrder & { readonly type: 'run.review' };
 
-const LONGEST_REASON = 30_000;
+const MAX_REASON_LENGTH = 30_000;
 
 export class StopHooks {
   private readonly deps: StopHooksDeps;
-  private readonly tell: (event: AgentEvent) => void;
+  private readonly send: (event: AgentEvent) => void;
   private controller: AbortController | undefined;
 
-  constructor(deps: StopHooksDeps, tell: (event: AgentEvent) => void) {
+  constructor(deps: StopHooksDeps, send: (event: AgentEvent) => void) {
     this.deps = deps;
-    this.tell = tell;
+    this.send = send;
   }
 
   begin(order: ReviewOrder): void {
     const controller = new AbortController();
     this.controller = controller;
-    this.look(order, controller.signal).catch((error: unknown) => {
+    this.run(order, controller.signal).catch((error: unknown) => {
       if (error instanceof StorageError) {
-        this.tell({ type: 'storage.failed', detail: error.message });
-      } else this.deps.defect(error);
+        this.send({ type: 'storage.failed', detail: error.message });
+      } else this.deps.onDefect(error);
     });
   }
 
@@ -58,11 +64,11 @@ export class StopHooks {
     this.controller = undefined;
   }
 
-  private async look({ sentBack, isLast }: ReviewOrder, signal: AbortSignal): Promise<void> {
-    const { hooks, notebook, feed, ids, agentType, teammate } = this.deps;
+  private async run({ sentBack, isLast }: ReviewOrder, signal: AbortSignal): Promise<void> {
+    const { hooks, journal, feed, ids, agentType, teammate } = this.deps;
     const facts = {
       stop_hook_active: sentBack > 0,
-      last_assistant_message: lastAnswer(notebook.history.messages),
+      last_assistant_message: lastAnswer(journal.history.messages),
     };
     const verdict =
       agentType === undefined
@@ -76,19 +82,19 @@ export class StopHooks {
             { subject: agentType, signal },
           );
     if (signal.aborted) return;
-    // Whoever says that the run is over has the last word, also about sending it back.
+    // A hook that stops the run overrides a hook that blocks its end.
     if (verdict.halt !== undefined) {
-      this.tell({ type: 'agent.interrupt', stop: stops.denied(verdict.halt) });
+      this.send({ type: 'agent.interrupt', stop: stops.denied(verdict.halt) });
       return;
     }
     const isBlocked = verdict.block !== undefined;
     if (isBlocked && !isLast) {
       const letter = ids('letter');
-      const raw = `[${rawText(sentBackText(verdict))}]`;
-      notebook.record({ type: 'letter.received', letter, from: 'stop-hook', raw });
+      const raw = `[${rawText(sendBackText(verdict))}]`;
+      journal.record({ type: 'letter.received', letter, from: 'stop-hook', raw });
     } else if (isBlocked) {
-      const detail = 'The end of the run was blocked once too often, so it counts all the same.';
-      notebook.record({
+      const detail = 'Stop hooks blocked the end of the run too often, so the run ends now.';
+      journal.record({
         type: 'bound.hit',
         what: 'sent-back',
         limit: sentBack,
@@ -96,12 +102,12 @@ export class StopHooks {
       });
       feed.emit({ type: 'notice', text: detail });
     }
-    this.tell({ type: 'run.reviewed', sentBack: isBlocked && !isLast });
+    this.send({ type: 'run.reviewed', sentBack: isBlocked && !isLast });
   }
 }
 
-const sentBackText = ({ block, context }: HookVerdict): string =>
+const sendBackText = ({ block, context }: HookVerdict): string =>
   `Do not end here. A check of the finished work says: ${block?.reason}\n${context.join('\n')}`
     .trimEnd()
-    .slice(0, LONGEST_REASON)
+    .slice(0, MAX_REASON_LENGTH)
     .toWellFormed();

@@ -1,97 +1,113 @@
-/** How a letter reaches an agent of the swarm, wherever that is: at work, at rest, just ending, or ended (law 9). */
-
-import { SpawnRefusal } from '../../protocol/agent/swarm.js';
-import { ANSWER } from '../../protocol/agent/team-message.js';
-import { UsageError } from '../../protocol/errors.js';
-import type { JournalBody } from '../../protocol/session/journal.js';
+/** Delivers a letter to an agent of the swarm in any state of its life (law 9). */
+import { SpawnRefusal } from '../../protocol/agent/agents.js';
+import { ANSWER_PREFIX } from '../../protocol/agent/team-message.js';
+import type { JournalBody } from '../../protocol/session/journal-record.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 import type { Swarm } from '../swarm/swarm.js';
 import { type AgentEntry, isLive } from '../tree/agent-registry.js';
 
 export type Letter = Omit<JournalBody & { readonly type: 'letter.received' }, 'type'>;
 
-/** `refused`: a person stopped it, and only a person lets it go on. `lost`: nothing is left to go on with. */
-export type Delivered = 'delivered' | 'resumed' | 'held' | 'refused' | 'lost';
+/**
+ * `refused`: a person stopped the agent, and only a person can resume it. `lost`: the agent cannot
+ * be restarted.
+ */
+export type Delivery = 'delivered' | 'resumed' | 'held' | 'refused' | 'lost';
 
-/** What agents wrote to one that has not read it yet may be so many letters, and so long in all (law 14). */
-export const MOST_WAITING_LETTERS = 1_000;
-export const MOST_WAITING_CHARACTERS = 1_000_000;
+/** Maximum letters from agents that an agent has not read yet (law 14). */
+export const MAX_LETTERS_FROM_AGENTS = 1_000;
+const MAX_CHARACTERS_FROM_AGENTS = 1_000_000;
 
-/** Once, however often it is sent. Rejects with a StorageError or a SpawnRefusal. */
-export const deliver = async (
+/**
+ * Delivers a letter to an agent that is running, idle, ending or ended. Idempotent. Rejects with
+ * StorageError or SpawnRefusal.
+ */
+export const deliverLetter = async (
   swarm: Swarm,
   entry: AgentEntry,
   letter: Letter,
-): Promise<Delivered> => {
+): Promise<Delivery> => {
   const { from, raw, letter: id } = letter;
   for (;;) {
-    await untilOver(swarm, entry, from);
+    await waitUntilEnded(swarm, entry, from);
     if (entry.status === 'stopped') return 'refused';
-    const elsewhere = swarm.remotes?.has(entry) ? swarm.remotes : undefined;
-    if (elsewhere?.isLeadsBusiness(entry)) return elsewhere.passOn(entry, letter);
-    // One below an agent elsewhere is where that one is, whatever is known of it here.
-    const isThere = isLive(entry) || entry.tag.kind !== 'background';
-    if (elsewhere !== undefined && isThere) return elsewhere.deliver(entry, letter);
+    const remote = swarm.remote?.has(entry) ? swarm.remote : undefined;
+    if (remote?.belongsToLead(entry)) return remote.forwardToLead(entry, letter);
+    // A descendant of a remote agent runs in the same process as that agent, whatever this process
+    // knows about it.
+    const isRemote = isLive(entry) || entry.tag.kind !== 'background';
+    if (remote !== undefined && isRemote) return remote.deliver(entry, letter);
     const { child } = entry;
     if (child === undefined) {
       let isRead = false;
       let full: SpawnRefusal | undefined;
-      const revived = await swarm.revive(entry, ({ deps: { notebook } }) => {
+      const revived = await swarm.restart(entry, ({ deps: { journal } }) => {
         isRead = true;
-        if (notebook.hasLetter(id)) return false;
-        full = noRoomFor(letter, notebook, swarm);
-        // It goes on with what waits: else nobody but a person could ever write to it again.
-        if (full === undefined) notebook.record({ type: 'letter.received', ...letter });
+        if (journal.hasLetter(id)) return false;
+        full = mailboxFull(letter, journal, swarm);
+        // Restart even with a full mailbox: otherwise only a person could write to the agent.
+        if (full === undefined) journal.record({ type: 'letter.received', ...letter });
         return true;
       });
       if (!revived) return 'lost';
       if (full !== undefined) throw full;
       if (isRead) return 'resumed';
     } else {
-      const { notebook } = child.deps;
-      const full = noRoomFor(letter, notebook, swarm);
+      const { journal } = child.deps;
+      const full = mailboxFull(letter, journal, swarm);
       if (full !== undefined) throw full;
       if (child.agent !== undefined) child.agent.submit(from, raw, id);
-      else if (!notebook.hasLetter(id)) notebook.record({ type: 'letter.received', ...letter });
+      else if (!journal.hasLetter(id)) journal.record({ type: 'letter.received', ...letter });
       return 'delivered';
     }
   }
 };
 
 /**
- * What one that is just ending gets it would not read any more: it goes on with it when it has ended.
- * Rejects with a SpawnRefusal where the sender ends with it, and so cannot wait for that.
+ * Waits until an ending agent has ended, because it would not read the letter before. Rejects with
+ * SpawnRefusal if the sender is ending too and cannot wait.
  */
-export const untilOver = async (swarm: Swarm, entry: AgentEntry, from: string): Promise<void> => {
-  while (isGoing(entry)) {
-    if (endsToo(swarm, from)) throw new SpawnRefusal('it is just ending, and so are you');
+export const waitUntilEnded = async (
+  swarm: Swarm,
+  entry: AgentEntry,
+  from: string,
+): Promise<void> => {
+  while (isEnding(entry)) {
+    if (senderEndsToo(swarm, from)) throw new SpawnRefusal('it is just ending, and so are you');
     await new Promise((resolve) => entry.listeners.add(resolve));
   }
 };
 
-const isGoing = ({ child, isEnding, halting }: AgentEntry): boolean =>
-  child !== undefined && (isEnding || halting !== undefined || child.agent?.state === 'stopped');
-
-/** It is going itself, or somebody that it works for is: those wait for it. */
-const endsToo = ({ roster }: Swarm, id: string): boolean => {
-  const own = roster.get(id);
-  const isAbove = (entry: AgentEntry) => own !== undefined && roster.isBelow(own, entry.tag.id);
-  return [...roster.all()].some((entry) => isGoing(entry) && (entry === own || isAbove(entry)));
+const isEnding = ({ child, life }: AgentEntry): boolean => {
+  if (child === undefined) return false;
+  const isStopping = life?.value === 'stopping' && child.deps.staysIdle;
+  return life?.value === 'ending' || isStopping || child.agent?.state === 'stopped';
 };
 
-/** People are never refused, nor the one answer to what the agent has asked for itself. */
-const noRoomFor = (
+/** True if the sender or an ancestor of it is ending. An ancestor waits for the sender to end. */
+const senderEndsToo = ({ registry }: Swarm, id: string): boolean => {
+  const own = registry.get(id);
+  const isAbove = (entry: AgentEntry) => own !== undefined && registry.isBelow(own, entry.tag.id);
+  return [...registry.all()].some((entry) => isEnding(entry) && (entry === own || isAbove(entry)));
+};
+
+/**
+ * Returns a refusal if too many letters are unread. Letters of people and answers to a request are
+ * never refused.
+ */
+const mailboxFull = (
   { letter, from, raw }: Letter,
-  notebook: JournaledState,
-  { lead, roster }: Pick<Swarm, 'lead' | 'roster'>,
+  journal: JournaledState,
+  { lead, registry }: Pick<Swarm, 'lead' | 'registry'>,
 ): SpawnRefusal | undefined => {
-  const isFromAgent = from === lead.id || roster.get(from) !== undefined;
-  const isAnswer = letter.startsWith(ANSWER);
-  if (!isFromAgent || isAnswer || notebook.hasLetter(letter)) return undefined;
-  const { letters } = notebook.history;
+  const isFromAgent = from === lead.id || registry.get(from) !== undefined;
+  const isAnswer = letter.startsWith(ANSWER_PREFIX);
+  if (!isFromAgent || isAnswer || journal.hasLetter(letter)) return undefined;
+  const { letters } = journal.history;
   let characters = raw.length;
   for (const waiting of letters.values()) characters += waiting.length;
-  if (letters.size < MOST_WAITING_LETTERS && characters <= MOST_WAITING_CHARACTERS) {
+  if (letters.size < MAX_LETTERS_FROM_AGENTS && characters <= MAX_CHARACTERS_FROM_AGENTS) {
     return undefined;
   }
   return new SpawnRefusal(
@@ -100,20 +116,20 @@ const noRoomFor = (
 };
 
 /**
- * The lead is always there; what a person has stopped reads it when a person lets it go on. Throws a
- * SpawnRefusal where too much waits for it.
+ * Delivers a letter to the lead. A lead that a person stopped reads it when a person resumes it.
+ * Throws SpawnRefusal if too many letters are unread.
  */
-export const deliverToLead = async (swarm: Swarm, letter: Letter): Promise<Delivered> => {
-  const { lead, roster, remotes } = swarm;
+export const deliverToLead = async (swarm: Swarm, letter: Letter): Promise<Delivery> => {
+  const { lead, registry, remote } = swarm;
   const { from, raw, letter: id } = letter;
   const { agent, deps } = lead;
-  if (remotes !== undefined && lead.isElsewhere) return remotes.deliver({ tag: lead }, letter);
-  const full = noRoomFor(letter, deps.notebook, { lead, roster });
+  if (remote !== undefined && lead.isRemote) return remote.deliver({ tag: lead }, letter);
+  const full = mailboxFull(letter, deps.journal, { lead, registry });
   if (full !== undefined) throw full;
   try {
     if (agent !== undefined) agent.submit(from, raw, id);
-    else if (!deps.notebook.hasLetter(id))
-      deps.notebook.record({ type: 'letter.received', ...letter });
+    else if (!deps.journal.hasLetter(id))
+      deps.journal.record({ type: 'letter.received', ...letter });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return 'lost';

@@ -1,48 +1,52 @@
 /**
- * Reads what comes for an agent. That agents of its own have ended is taken in side by side: a thousand may
- * end at once, and each has a journal to be read. All else is taken in alone, in the order in which it came.
+ * Reads the mailbox of an agent. Letters about ended children are received in parallel, because a
+ * thousand may end at once and each has a journal to read. All other mail is received one by one,
+ * in order.
  */
 import type { z } from 'zod';
 import { type AgentMail, agentMail } from '../../protocol/agent/agent-mail.js';
-import { SkeinError, StorageError } from '../../protocol/errors.js';
 import type { Inbox, MailLetter } from '../../protocol/session/mailbox.js';
+import { SkeinError, StorageError } from '../../protocol/skein-error.js';
 
 /**
- * Resolves when what it says is on record. Rejects with a SkeinError where it cannot be: with a StorageError
- * when somebody else may have to take it in, as when the signal aborts first.
+ * Resolves when the mail is recorded. Rejects with SkeinError if it cannot be recorded; with
+ * StorageError if another process must receive it, for example when the signal aborts first.
  */
-export type Receive = (mail: AgentMail, signal: AbortSignal) => Promise<void>;
+export type ReceiveMail = (mail: AgentMail, signal: AbortSignal) => Promise<void>;
 
-const MOST_AT_ONCE = 64;
+const MAX_CONCURRENT_ENDS = 64;
 
-/** Until the signal aborts. Rejects with a StorageError; what was not acknowledged is given again. */
-export const readMail = async (
+/**
+ * Reads mail until the signal aborts. Rejects with StorageError; unacknowledged mail is delivered
+ * again.
+ */
+export const readMailbox = async (
   inbox: Inbox,
-  receive: Receive,
+  receive: ReceiveMail,
   signal: AbortSignal,
 ): Promise<void> => {
-  const inHand = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   const failed = new AbortController();
   const over = AbortSignal.any([signal, failed.signal]);
-  const takeIn = (letter: MailLetter): void => {
+  const startReceiving = (letter: MailLetter): void => {
     const receiver = (mail: AgentMail) => receive(mail, over);
-    const work: Promise<void> = deliver(inbox, letter, receiver)
+    const work: Promise<void> = handle(inbox, letter, receiver)
       .catch((error: unknown) => failed.abort(error))
-      .finally(() => inHand.delete(work));
-    inHand.add(work);
+      .finally(() => running.delete(work));
+    running.add(work);
   };
   try {
     for (;;) {
       const letter = await inbox.next(over);
       if (letter === undefined || over.aborted) break;
       const isEnd = isEndOfAgent(letter);
-      if (!isEnd) await Promise.all(inHand);
-      takeIn(letter);
-      if (!isEnd) await Promise.all(inHand);
-      else if (inHand.size === MOST_AT_ONCE) await Promise.race(inHand);
+      if (!isEnd) await Promise.all(running);
+      startReceiving(letter);
+      if (!isEnd) await Promise.all(running);
+      else if (running.size === MAX_CONCURRENT_ENDS) await Promise.race(running);
     }
   } finally {
-    await Promise.all(inHand);
+    await Promise.all(running);
   }
   failed.signal.throwIfAborted();
 };
@@ -50,28 +54,28 @@ export const readMail = async (
 const isEndOfAgent = ({ body }: MailLetter): boolean =>
   typeof body === 'object' && body !== null && 'type' in body && body.type === 'ended';
 
-type TakeIn = (mail: AgentMail) => Promise<void>;
+type ReceiveOne = (mail: AgentMail) => Promise<void>;
 
-const deliver = async (inbox: Inbox, letter: MailLetter, receive: TakeIn): Promise<void> => {
-  const refusal = await taken(letter.body, receive);
+const handle = async (inbox: Inbox, letter: MailLetter, receive: ReceiveOne): Promise<void> => {
+  const refusal = await receiveChecked(letter.body, receive);
   if (refusal === undefined) await inbox.acknowledge(letter.id);
-  else await inbox.bury(letter.id, refusal);
+  else await inbox.moveToDeadLetters(letter.id, refusal);
 };
 
-/** Why it cannot be delivered; undefined when it was. */
-const taken = async (body: unknown, receive: TakeIn): Promise<string | undefined> => {
+/** Returns the reason why the mail cannot be delivered, or undefined if it was received. */
+const receiveChecked = async (body: unknown, receive: ReceiveOne): Promise<string | undefined> => {
   const mail = agentMail.safeParse(body);
-  if (!mail.success) return whyNot(mail.error);
+  if (!mail.success) return problemOf(mail.error);
   try {
     await receive(mail.data);
     return undefined;
   } catch (error) {
-    // Nothing can be written here any more: whoever has the agent then gets it.
+    // The journal cannot be written any more, so the next owner of the agent gets the mail.
     if (!(error instanceof SkeinError) || error instanceof StorageError) throw error;
     return error.message;
   }
 };
 
-const whyNot = ({ issues }: z.ZodError): string =>
+const problemOf = ({ issues }: z.ZodError): string =>
   issues.find(({ code }) => code === 'custom')?.message ??
-  'It is nothing that agents write to each other.';
+  'The letter is not a valid message between agents.';

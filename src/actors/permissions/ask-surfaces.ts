@@ -1,25 +1,25 @@
-/** Puts one question to all who may answer it: the first answer that counts wins (law 6). */
-import { checkAnswer, REFUSAL_WORDS } from '../../policy/answers/answer-check.js';
-import type { AgentTag } from '../../protocol/agent/swarm.js';
+/** Asks a permission question on all surfaces; the first valid answer wins (law 6). */
+import { ANSWER_REFUSAL_TEXT, checkAnswer } from '../../policy/answers/check-answer.js';
+import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import type { Clock } from '../../protocol/clock.js';
-import {
-  type AnswerHeard,
-  type Decision,
-  type KnownSurface,
-  QuestionClosed,
-  type SurfaceKey,
-} from '../../protocol/permission/answer.js';
 import type {
   Asker,
   PermissionAnswer,
   PermissionQuestion,
   PersonAnswer,
-  Ruling,
-} from '../../protocol/permission/permission.js';
+} from '../../protocol/permission/permission-question.js';
+import type { Ruling } from '../../protocol/permission/ruling.js';
+import {
+  type Decision,
+  type KnownSurface,
+  QuestionClosed,
+  type SurfaceKey,
+  type SurfaceOutcome,
+} from '../../protocol/permission/signed-answer.js';
 import { inputDigest } from './input-digest.js';
 import type { ValidCall } from './judge-call.js';
 
-/** The answer is bound to the digest of the exact input. */
+/** Builds the question about a call. The answer is bound to the digest of the exact input. */
 export const questionAbout = (
   { tool, input, request }: ValidCall,
   { reason, risk, blockedPath }: Ruling,
@@ -46,66 +46,73 @@ export const askerOf = ({ id, type, name, description }: AgentTag): Asker => ({
   task: description,
 });
 
-export interface QuestionTerms {
+interface QuestionOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly timeoutMs: number;
 }
 
-export interface AnswerRules extends QuestionTerms {
-  /** Whose policy may answer in a person's place. */
+interface AskOptions extends QuestionOptions {
+  /** Id of the parent agent. Its policy may answer instead of a person. */
   readonly parent?: string | undefined;
-  /** Told of everything that came back, also of what comes when the question is long decided. */
-  readonly heard?: (heard: AnswerHeard) => void;
+  /** Called for each answer or failure of a surface, also after the question is decided. */
+  readonly onAnswer?: (outcome: SurfaceOutcome) => void;
 }
 
 /**
- * Rejects only with what `heard` throws. All are asked at once; whoever has not answered when one has is told that the
- * question is withdrawn, and what they still say is refused. When all have failed the call is denied.
+ * Asks all surfaces at once; the first valid answer wins. The other surfaces are told that the
+ * question is withdrawn, and their later answers are refused. Denies the call if all surfaces fail.
+ * Rejects only with an error that `onAnswer` throws.
  */
 export const askSurfaces = (
   surfaces: readonly KnownSurface[],
   question: PermissionQuestion,
-  terms: AnswerRules,
-): Promise<Decision> => new OpenQuestion(surfaces, question, terms).decision;
+  options: AskOptions,
+): Promise<Decision> => new SurfaceRace(surfaces, question, options).decision;
 
 type Closed = 'already-answered' | 'withdrawn' | 'out-of-time';
 
-class OpenQuestion {
+class SurfaceRace {
   readonly decision: Promise<Decision>;
   private readonly question: PermissionQuestion;
-  private readonly terms: AnswerRules;
+  private readonly options: AskOptions;
   private readonly keys: readonly SurfaceKey[];
   private readonly askedAt: number;
-  /** Aborts as soon as the question is decided, whatever decided it. */
+  /** Aborts as soon as the question is decided, for any reason. */
   private readonly over = new AbortController();
   private closed: Closed | undefined;
-  private waitsFor: number;
-  /** Those that are asked beside others do not count. */
-  private readonly waitsForOthers: boolean;
+  private remaining: number;
+  /** True if any surface is not optional: then failures of optional surfaces do not count. */
+  private readonly hasRequired: boolean;
   private decide: (decision: Decision) => void = () => {};
 
-  constructor(surfaces: readonly KnownSurface[], question: PermissionQuestion, terms: AnswerRules) {
+  constructor(
+    surfaces: readonly KnownSurface[],
+    question: PermissionQuestion,
+    options: AskOptions,
+  ) {
     this.question = question;
-    this.terms = terms;
-    this.keys = surfaces.flatMap((surface) => [surface, ...(surface.handsOn ?? [])]);
-    this.askedAt = terms.clock.now();
-    const others = surfaces.filter(({ isBeside }) => isBeside !== true);
-    this.waitsForOthers = others.length > 0;
-    this.waitsFor = this.waitsForOthers ? others.length : surfaces.length;
+    this.options = options;
+    this.keys = surfaces.flatMap((surface) => [surface, ...(surface.forwardableKeys ?? [])]);
+    this.askedAt = options.clock.now();
+    const others = surfaces.filter(({ isOptional }) => isOptional !== true);
+    this.hasRequired = others.length > 0;
+    this.remaining = this.hasRequired ? others.length : surfaces.length;
     this.decision = new Promise((resolve, reject) => {
       this.decide = resolve;
-      this.watchTheEnd();
+      this.watchForEnd();
       if (surfaces.length === 0) this.fail('Nobody is there to ask.');
       if (this.closed !== undefined) return;
       for (const surface of surfaces) this.askOne(surface).catch(reject);
     });
   }
 
-  private watchTheEnd(): void {
-    const { signal, clock, timeoutMs } = this.terms;
+  private watchForEnd(): void {
+    const { signal, clock, timeoutMs } = this.options;
     const withdraw = () => this.close('withdrawn', decidedElsewhere(signal) ?? WITHDRAWN);
-    const forget = clock.wakeAt(this.expiresAt, () => this.close('out-of-time', nobody(timeoutMs)));
+    const forget = clock.wakeAt(this.expiresAt, () =>
+      this.close('out-of-time', timeoutDenial(timeoutMs)),
+    );
     signal.addEventListener('abort', withdraw, { once: true });
     this.over.signal.addEventListener('abort', () => {
       forget();
@@ -115,7 +122,7 @@ class OpenQuestion {
   }
 
   private get expiresAt(): number {
-    return this.askedAt + this.terms.timeoutMs;
+    return this.askedAt + this.options.timeoutMs;
   }
 
   private async askOne(surface: KnownSurface): Promise<void> {
@@ -123,17 +130,17 @@ class OpenQuestion {
     try {
       given = await surface.ask(this.question, this.over.signal);
     } catch (error) {
-      // That a question was withdrawn is no failure of whoever was asked.
+      // The question was withdrawn, so the rejection is not a failure of the surface.
       if (this.closed !== undefined) return;
       const why = error instanceof Error ? error.message : String(error);
-      this.terms.heard?.({ surface: surface.id, outcome: 'failed', detail: why });
+      this.options.onAnswer?.({ surface: surface.id, outcome: 'failed', detail: why });
       this.fail(why, surface);
       return;
     }
-    this.take(given, surface);
+    this.receive(given, surface);
   }
 
-  private take(given: unknown, from: KnownSurface): void {
+  private receive(given: unknown, from: KnownSurface): void {
     const { id, agent, call, input } = this.question;
     const checked = checkAnswer(given, {
       question: id,
@@ -141,30 +148,30 @@ class OpenQuestion {
       call,
       inputDigest: inputDigest(input),
       keys: this.keys,
-      parent: this.terms.parent,
+      parent: this.options.parent,
       closed: this.closed,
       askedAt: this.askedAt,
       expiresAt: this.expiresAt,
     });
     if ('refusal' in checked) {
       const { refusal, surface = from.id } = checked;
-      const detail = `The answer does not count: ${REFUSAL_WORDS[refusal]}.`;
-      this.terms.heard?.({ surface, outcome: 'refused', refusal, detail });
+      const detail = `The answer does not count: ${ANSWER_REFUSAL_TEXT[refusal]}.`;
+      this.options.onAnswer?.({ surface, outcome: 'refused', refusal, detail });
       this.fail(detail, from);
       return;
     }
     const signed = checked.answer;
     const { answer, surface } = signed;
     const detail = answer.behavior === 'deny' ? answer.reason : (answer.scope ?? 'once');
-    this.terms.heard?.({ surface, outcome: 'accepted', detail });
+    this.options.onAnswer?.({ surface, outcome: 'accepted', detail });
     this.close('already-answered', { ...answer, by: surface, signed });
   }
 
-  /** One of them will not answer any more; the others still may. */
+  /** Counts a surface that will not answer. Denies the call if no other surface is left. */
   private fail(why: string, surface?: KnownSurface): void {
-    if (surface?.isBeside === true && this.waitsForOthers) return;
-    this.waitsFor -= 1;
-    if (this.waitsFor > 0) return;
+    if (surface?.isOptional === true && this.hasRequired) return;
+    this.remaining -= 1;
+    if (this.remaining > 0) return;
     this.close('withdrawn', {
       behavior: 'deny',
       reason: `The question could not be answered: ${why}`,
@@ -179,10 +186,13 @@ class OpenQuestion {
   }
 }
 
-/** What came of a question to a person: an answer, or why there is none. The first to answer wins. */
+/**
+ * Asks several people at once and returns the first answer, or the reason why there is none. Never
+ * rejects.
+ */
 export const askPerson = async (
   choosers: readonly ((signal: AbortSignal) => Promise<PersonAnswer>)[],
-  { signal, clock, timeoutMs }: QuestionTerms,
+  { signal, clock, timeoutMs }: QuestionOptions,
 ): Promise<PersonAnswer | { readonly silence: string }> => {
   const over = new AbortController();
   let end: (silence: string) => void = () => {};
@@ -198,7 +208,7 @@ export const askPerson = async (
     const answer = Promise.any(choosers.map(async (choose) => choose(over.signal)));
     return await Promise.race([answer, silence]);
   } catch (error) {
-    return { silence: `There is no answer: ${whyNone(error)}` };
+    return { silence: `There is no answer: ${firstErrorMessage(error)}` };
   } finally {
     forget();
     signal.removeEventListener('abort', withdraw);
@@ -206,12 +216,12 @@ export const askPerson = async (
   }
 };
 
-const whyNone = (error: unknown): string => {
+const firstErrorMessage = (error: unknown): string => {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error ? first.message : String(first);
 };
 
-/** Whoever withdrew the question may know what came of it. */
+/** Returns the decision that the abort reason carries, if the question was decided elsewhere. */
 const decidedElsewhere = (signal: AbortSignal): Decision | undefined => {
   const { reason } = signal as { readonly reason: unknown };
   return reason instanceof QuestionClosed ? reason.decision : undefined;
@@ -222,7 +232,7 @@ const WITHDRAWN: PermissionAnswer = {
   reason: 'The call was interrupted before anybody answered.',
 };
 
-const nobody = (timeoutMs: number): PermissionAnswer => ({
+const timeoutDenial = (timeoutMs: number): PermissionAnswer => ({
   behavior: 'deny',
   reason: `Nobody answered within ${timeoutMs / 1000} seconds, so the call was not run.`,
 });

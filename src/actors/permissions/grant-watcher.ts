@@ -1,51 +1,54 @@
 /**
- * While a question waits, an answer for the session that somebody else was given may cover it too. Then
- * nobody needs to be asked any more, and the rule that was added decides.
+ * Watches for session rules that allow a call while its question is open. An answer to another
+ * question may add such a rule; then the rule decides and the open question is withdrawn.
  */
-import { QuestionClosed } from '../../protocol/permission/answer.js';
+import { QuestionClosed } from '../../protocol/permission/signed-answer.js';
 import type { Judgement } from './judge-call.js';
 import type { PermissionManager } from './permission-manager.js';
 
 type Allowed = Extract<Judgement, { kind: 'judged' }>;
 
 export class GrantWatcher {
-  /** Aborts when the question need not be answered any more. */
+  /** Aborts when the question needs no answer any more. */
   readonly signal: AbortSignal;
-  /** Set once the rules allow the call. */
+  /** The judgement that allows the call; undefined until the rules allow it. */
   allowed: Allowed | undefined;
   private readonly judge: () => Judgement;
   private readonly covered = new AbortController();
   private readonly forget: () => void;
-  private isLooking = false;
+  private isScheduled = false;
   private isOver = false;
 
   constructor(
-    desk: Pick<PermissionManager, 'onAllowed'>,
+    permissions: Pick<PermissionManager, 'onAllowed'>,
     judge: () => Judgement,
     until: AbortSignal,
   ) {
     this.judge = judge;
     this.signal = AbortSignal.any([until, this.covered.signal]);
-    this.forget = desk.onAllowed(() => this.lookSoon());
+    this.forget = permissions.onAllowed(() => this.judgeSoon());
   }
 
-  /** The question is decided. */
+  /** Stops watching. Call when the question is decided. */
   end(): void {
     this.isOver = true;
     this.forget();
   }
 
-  /** Not at once: an answer to this very question may be on its way down from whoever was asked. */
-  private lookSoon(): void {
-    if (this.isLooking) return;
-    this.isLooking = true;
+  /**
+   * Judges again in the next event loop turn, because an answer to this very question may be
+   * arriving from the parent.
+   */
+  private judgeSoon(): void {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
     setImmediate(() => {
-      this.isLooking = false;
-      if (!this.isOver && !this.signal.aborted) this.look();
+      this.isScheduled = false;
+      if (!this.isOver && !this.signal.aborted) this.judgeAgain();
     });
   }
 
-  private look(): void {
+  private judgeAgain(): void {
     const judgement = this.judge();
     if (judgement.kind === 'invalid' || judgement.ruling.behavior !== 'allow') return;
     this.allowed = judgement;
@@ -53,5 +56,5 @@ export class GrantWatcher {
   }
 }
 
-/** For whoever answers too late. */
+/** Name of the answerer in the reply to a late answer. */
 const SESSION_ANSWER = 'an answer for the session';

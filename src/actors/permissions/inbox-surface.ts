@@ -1,37 +1,39 @@
 /**
- * Asks the person in other terminals: the question is posted where they see it, and counts as answered
- * when somebody with the person's key has signed an answer to it (law 6).
+ * Surface that asks the person in other terminals. Posts the question to the question board and
+ * accepts an answer that is signed with the person's key (law 6).
  */
-import { checkAnswer, REFUSAL_WORDS } from '../../policy/answers/answer-check.js';
-import type { CommandReply } from '../../protocol/agent/swarm-commands.js';
+import { ANSWER_REFUSAL_TEXT, checkAnswer } from '../../policy/answers/check-answer.js';
+import type { CommandReply } from '../../protocol/agent/swarm-command.js';
 import type { Clock } from '../../protocol/clock.js';
+import type { PermissionQuestion } from '../../protocol/permission/permission-question.js';
 import {
   type Decision,
   type KnownSurface,
   QuestionClosed,
   type SignedAnswer,
-} from '../../protocol/permission/answer.js';
-import type { PermissionQuestion } from '../../protocol/permission/permission.js';
+} from '../../protocol/permission/signed-answer.js';
 import type { QuestionBoard } from '../../protocol/session/question-board.js';
 import { inputDigest } from './input-digest.js';
 
-/** What the journal calls it, and whoever signs for it. */
+/** Surface id of the inbox in the journal and in signed answers. */
 export const INBOX = 'inbox';
 
 export interface InboxSurface extends KnownSurface {
-  /** What came of an answer, in a sentence for whoever gave it. */
+  /** Applies an answer from another terminal. Resolves with a sentence for its sender. */
   answer(signed: SignedAnswer): Promise<CommandReply>;
 }
 
-export interface InboxOptions {
-  /** The person's. */
+interface InboxOptions {
+  /** The person's public key. */
   readonly publicKey: string;
   readonly board: QuestionBoard;
   readonly clock: Clock;
-  /** Others are asked too, and nobody waits for it once they cannot answer. */
-  readonly isBeside?: boolean;
-  /** Told when a question can be seen. */
-  readonly posted?: (question: PermissionQuestion) => void;
+  /**
+   * True if other surfaces are asked as well: the question does not stay open for the inbox alone.
+   */
+  readonly isOptional?: boolean;
+  /** Called when a question has been posted and can be seen. */
+  readonly onPosted?: (question: PermissionQuestion) => void;
 }
 
 interface Asked {
@@ -41,22 +43,22 @@ interface Asked {
   readonly settle: (answer: SignedAnswer) => void;
 }
 
-/** Decided questions that are remembered, for those who come too late. */
-const MOST_REMEMBERED = 1_000;
+/** Maximum decided questions that are remembered for late answers. */
+const MAX_REMEMBERED_DECISIONS = 1_000;
 
 export const inboxSurface = (options: InboxOptions): InboxSurface => {
-  const { publicKey, board, clock, posted, isBeside = false } = options;
+  const { publicKey, board, clock, onPosted, isOptional = false } = options;
   const open = new Map<string, Asked>();
   const decided = new Map<string, Decision>();
   const remember = (id: string, decision: Decision) => {
     decided.set(id, decision);
     const [oldest] = decided.keys();
-    if (decided.size > MOST_REMEMBERED && oldest !== undefined) decided.delete(oldest);
+    if (decided.size > MAX_REMEMBERED_DECISIONS && oldest !== undefined) decided.delete(oldest);
   };
   return {
     id: INBOX,
     publicKey,
-    isBeside,
+    isOptional,
     async ask(question, signal) {
       const { id } = question;
       const askedAt = clock.now();
@@ -74,18 +76,18 @@ export const inboxSurface = (options: InboxOptions): InboxSurface => {
       });
       try {
         await Promise.race([board.post({ ...question, askedAt }), closed]);
-        posted?.(question);
+        onPosted?.(question);
         return await Promise.race([answered, closed]);
       } finally {
         open.delete(id);
-        // Not waited for: whoever answered first must not lose to whoever has a faster disk.
+        // Not awaited: otherwise the speed of the disk would decide which answer comes first.
         void board.withdraw(id);
       }
     },
     async answer(signed) {
       const asked = open.get(signed.question);
       if (asked === undefined) {
-        // Whoever came first may be known in a moment.
+        // The decision for another answer may be stored in the next event loop turn.
         await nextTurn();
         return lateReply(decided.get(signed.question), signed.agent);
       }
@@ -101,14 +103,14 @@ export const inboxSurface = (options: InboxOptions): InboxSurface => {
         expiresAt: Number.POSITIVE_INFINITY,
         closed: undefined,
       });
-      // Whoever forges one must not take the question away from the person.
+      // A forged answer must not close the question.
       if ('refusal' in checked) {
-        const sentence = `The answer does not count: ${REFUSAL_WORDS[checked.refusal]}.`;
+        const sentence = `The answer does not count: ${ANSWER_REFUSAL_TEXT[checked.refusal]}.`;
         return { ok: false, sentence, agent };
       }
       open.delete(id);
       asked.settle(signed);
-      // Meanwhile it is weighed against what others have said.
+      // Meanwhile `askSurfaces` compares the answer with answers of other surfaces.
       await nextTurn();
       const decision = decided.get(id);
       if (decision?.signed?.signature !== signed.signature) return lateReply(decision, agent);
@@ -122,7 +124,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 
 const lateReply = (decision: Decision | undefined, agent: string): CommandReply => {
   if (decision === undefined) {
-    return { ok: false, sentence: 'The question is not open (any more).', agent };
+    return { ok: false, sentence: 'The question is not open.', agent };
   }
   if (decision.by === undefined) {
     const why = decision.behavior === 'deny' ? ` ${decision.reason}` : '';

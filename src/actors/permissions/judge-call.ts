@@ -1,28 +1,27 @@
-/** Takes a call through law 5 up to the point where a person is needed: schema, then the policy. */
+/** Judges a call by schema and policy: the part of law 5 that needs no person. */
 import { resolve } from 'node:path';
-import type { WantedCall } from '../../protocol/model/wire.js';
-import type {
-  HookOpinion,
-  PermissionRequest,
-  Ruling,
-} from '../../protocol/permission/permission.js';
+import type { z } from 'zod';
+import type { RequestedCall } from '../../protocol/model/wire-block.js';
+import type { HookOpinion, PermissionRequest, Ruling } from '../../protocol/permission/ruling.js';
 import { type Tool, ToolFailure } from '../../protocol/tools/tool.js';
 import type { Toolbox } from '../../tools/toolbox.js';
-import { explainInvalid, explainMalformed } from '../calls/tool-result.js';
 import type { PermissionManager } from './permission-manager.js';
 
-/** A call whose input is known to be good. */
+/** A call with input that matches the schema of its tool. */
 export interface ValidCall {
   readonly tool: Tool;
   readonly input: unknown;
   readonly readOnly: boolean;
   readonly safe: boolean;
   readonly request: PermissionRequest;
-  /** What it was judged to touch, links followed, as a rule; left out where nobody had to be asked. */
-  readonly place: string | undefined;
-  /** An answer may be kept for the session or the project. */
+  /**
+   * Rule text for the path or command that was judged, links followed. Undefined if the call was
+   * allowed without a question.
+   */
+  readonly judgedRule: string | undefined;
+  /** True if an answer may be kept for the session or the project. */
   readonly mayLast: boolean;
-  /** What hooks said of it. */
+  /** Opinion of the PreToolUse hooks. */
   readonly hook: HookOpinion | undefined;
 }
 
@@ -31,58 +30,61 @@ export type Judgement =
   | { readonly kind: 'judged'; readonly call: ValidCall; readonly ruling: Ruling };
 
 export const judgeCall = (
-  wanted: WantedCall,
+  requested: RequestedCall,
   toolbox: Toolbox,
-  desk: PermissionManager,
+  permissions: PermissionManager,
   cwd: string,
   hook?: HookOpinion,
 ): Judgement => {
-  if (wanted.malformed !== undefined) return { kind: 'invalid', message: explainMalformed(wanted) };
+  if (requested.malformed !== undefined)
+    return { kind: 'invalid', message: explainMalformed(requested) };
   let tool: Tool;
   try {
-    tool = toolbox.executable(wanted.tool);
+    tool = toolbox.executable(requested.tool);
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
     return { kind: 'invalid', message: error.message };
   }
-  const parsed = tool.input.safeParse(wanted.input);
+  const parsed = tool.input.safeParse(requested.input);
   if (!parsed.success) {
     return { kind: 'invalid', message: explainInvalid(tool.name, parsed.error) };
   }
   const input = parsed.data;
   const subject = tool.subject(input);
   const request = { tool: tool.name, subject, cwd, readOnly: tool.isReadOnly(input) };
-  const finding = tool.checkPermissions?.(input, desk.mode);
-  const ruling = desk.rule(request, { finding, hook });
-  // A command that is proven to read only may start early, and again after a crash.
+  const finding = tool.checkPermissions?.(input, permissions.mode);
+  const ruling = permissions.rule(request, { finding, hook });
+  // A command that is proven to be read-only may start early, and again after a crash.
   const { readOnly } = ruling;
   const safe = tool.isConcurrencySafe(input);
   const isSettled = ruling.behavior === 'allow' && hook === undefined;
-  const place = isSettled ? undefined : desk.grantFor(request);
+  const judgedRule = isSettled ? undefined : permissions.exactRuleFor(request);
   const mayLast = finding?.everyTime !== true;
-  const call = { tool, input, readOnly, safe, request, place, mayLast, hook };
+  const call = { tool, input, readOnly, safe, request, judgedRule, mayLast, hook };
   return { kind: 'judged', call, ruling };
 };
 
 /**
- * The calls of a message are judged before the first of them runs, and one may move the working
- * directory or put a link in the way of the next, or a person choose another mode. So a ruling is looked at again when its call starts.
+ * Judges the call again when it starts. All calls of a message are judged before the first one
+ * runs; since then an earlier call may have changed the working directory or a link, or a person
+ * may have changed the mode. Returns the ruling that refuses the call, or undefined if it may
+ * start.
  */
 export const refusalNow = (
-  { tool, input, place, hook, ...call }: ValidCall,
-  desk: PermissionManager,
+  { tool, input, judgedRule, hook, ...call }: ValidCall,
+  permissions: PermissionManager,
   cwd: string,
   isAnswered: boolean,
 ): Ruling | undefined => {
   const request = { ...call.request, cwd };
-  const ruling = desk.rule(request, {
-    finding: tool.checkPermissions?.(input, desk.mode),
+  const ruling = permissions.rule(request, {
+    finding: tool.checkPermissions?.(input, permissions.mode),
     hook,
   });
   if (ruling.behavior === 'allow') return undefined;
   if (ruling.behavior === 'deny') return ruling;
-  // Somebody has allowed the call, but not at another place than it named then.
-  if (isAnswered && desk.grantFor(request) === place) return undefined;
+  // The call was allowed, but only for the path that it named then.
+  if (isAnswered && permissions.exactRuleFor(request) === judgedRule) return undefined;
   return { ...ruling, behavior: 'deny', reason: MOVED };
 };
 
@@ -90,19 +92,36 @@ const MOVED =
   'Since this call was judged an earlier one changed the working directory or a link, or a person chose another permission mode. It was not run; make it again to have it judged as it is now.';
 
 /**
- * Whether a place that a file tool is about to use is one that was ruled upon: by the rules as they
- * are for that very place, or, where somebody allowed the call, the place that it named then.
+ * True if a file tool may use this path: the rules allow the path, or the call was allowed for
+ * exactly this path.
  */
-export const isJudgedPlace = (
-  { request, place, hook }: ValidCall,
-  desk: PermissionManager,
+export const isJudgedPath = (
+  { request, judgedRule, hook }: ValidCall,
+  permissions: PermissionManager,
   real: string,
   isAnswered: boolean,
 ): boolean => {
-  // It was ruled upon under this very name, and what it leads to now is itself.
+  // The path was judged under this name and is not a link.
   if (real === resolve(request.cwd, request.subject.target)) return true;
   const there = { ...request, subject: { ...request.subject, target: real }, cwd: '/' };
-  const { behavior } = desk.rule(there, {});
+  const { behavior } = permissions.rule(there, {});
   if (behavior !== 'ask') return behavior === 'allow';
-  return (isAnswered || hook?.behavior === 'allow') && desk.grantFor(there) === place;
+  return (
+    (isAnswered || hook?.behavior === 'allow') && permissions.exactRuleFor(there) === judgedRule
+  );
 };
+
+const explainMalformed = ({ tool, malformed = '' }: RequestedCall): string =>
+  `The input of ${tool} was not a JSON object, so nothing was run. Call it again with valid JSON. You sent: ${malformed.slice(0, 2_000)}`;
+
+const explainInvalid = (tool: string, error: z.ZodError): string => {
+  const problems = error.issues.slice(0, 5).map((issue) => {
+    const where = issue.path.length > 0 ? `"${shortened(issue.path.join('.'), 100)}": ` : '';
+    return `${where}${shortened(issue.message, 300)}`;
+  });
+  return `The input of ${tool} is not valid, so nothing was run. ${problems.join('; ')}. Correct the call and try again.`;
+};
+
+/** Shortens a quotation: keys and values that the model sent may have any length. */
+const shortened = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length)}…`.toWellFormed();

@@ -1,21 +1,24 @@
-/** The permission mode of a run, which a person can change while it runs. */
-import { modeFor } from '../../policy/agent-mode.js';
-import { UsageError } from '../../protocol/errors.js';
-import type { PermissionMode } from '../../protocol/permission/permission.js';
+/** Permission mode of a run, which a person can change while it runs. */
+import { agentMode } from '../../policy/agent-mode.js';
+import type { PermissionMode } from '../../protocol/permission/permission-mode.js';
+import { UsageError } from '../../protocol/skein-error.js';
 
 export interface ModeSwitch {
   readonly mode: PermissionMode;
-  /** Throws a UsageError for a mode that may not be used here. */
+  /** Throws UsageError if the mode may not be used here. */
   change(mode: PermissionMode): void;
-  /** To that of a lead elsewhere; where it may not be used, to the stricter of it and the first one here. */
+  /**
+   * Changes to the mode of a lead in another process. If the mode may not be used here, changes to
+   * the stricter of it and the first mode of this process.
+   */
   follow(mode: PermissionMode): void;
-  /** To the mode from before plan mode; returns it. */
+  /** Returns to the mode before plan mode, and returns that mode. */
   leavePlan(): PermissionMode;
-  /** Told of each change, until what it returns is called. */
+  /** Calls the listener after each change. Returns a function that removes it. */
   listen(listener: () => void): () => void;
 }
 
-/** `check` throws for a mode that may not be used here. */
+/** Creates the switch. `check` throws UsageError for a mode that may not be used here. */
 export const modeSwitch = (
   first: PermissionMode,
   check: (mode: PermissionMode) => void = () => {},
@@ -43,7 +46,7 @@ export const modeSwitch = (
         change(wanted);
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        turnTo(modeFor(wanted, first));
+        turnTo(agentMode(wanted, first));
       }
     },
     leavePlan() {

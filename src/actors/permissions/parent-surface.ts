@@ -1,11 +1,10 @@
 /**
- * A parent as the one whom its child asks. The parent's model has no part in it: first its policy is
- * consulted, and what that leaves open goes on to the parent's own surfaces, whose answer comes back
- * as they signed it.
+ * Surface through which a child asks its parent. The policy of the parent answers first, never its
+ * model. If the policy asks, the question goes to the surfaces of the parent, and their signed
+ * answer is passed on unchanged.
  */
-
 import type { Clock } from '../../protocol/clock.js';
-import type { KnownSurface, SurfaceKey } from '../../protocol/permission/answer.js';
+import type { KnownSurface, SurfaceKey } from '../../protocol/permission/signed-answer.js';
 import type { Toolbox } from '../../tools/toolbox.js';
 import { askSurfaces } from './ask-surfaces.js';
 import { inputDigest } from './input-digest.js';
@@ -13,11 +12,11 @@ import { judgeCall } from './judge-call.js';
 import type { PermissionManager } from './permission-manager.js';
 import { newSigner } from './signing-surface.js';
 
-export interface ParentSurface {
+interface ParentSurfaceOptions {
   readonly agent: string;
-  /** Whose desk answers this agent in turn; the lead of a session has no parent. */
+  /** Id of the agent's own parent. Undefined for the lead. */
   readonly parent?: string;
-  readonly desk: PermissionManager;
+  readonly permissions: PermissionManager;
   readonly toolbox: Toolbox;
   readonly clock: Clock;
 }
@@ -25,20 +24,23 @@ export interface ParentSurface {
 export const parentSurface = ({
   agent,
   parent,
-  desk,
+  permissions,
   toolbox,
   clock,
-}: ParentSurface): KnownSurface => {
+}: ParentSurfaceOptions): KnownSurface => {
   const id = `desk of ${agent}`;
   const { publicKey, signer } = newSigner(id, clock);
   return {
     id,
     publicKey,
-    deskOf: agent,
-    handsOn: desk.surfaces.flatMap((surface) => [keyOf(surface), ...(surface.handsOn ?? [])]),
+    answersFor: agent,
+    forwardableKeys: permissions.surfaces.flatMap((surface) => [
+      keyOf(surface),
+      ...(surface.forwardableKeys ?? []),
+    ]),
     async ask(question, signal) {
       const { call, tool, input, cwd } = question;
-      const judgement = judgeCall({ id: call, tool, input }, toolbox, desk, cwd);
+      const judgement = judgeCall({ id: call, tool, input }, toolbox, permissions, cwd);
       const digest = inputDigest(input);
       if (judgement.kind === 'invalid') {
         return signer(question, digest, { behavior: 'deny', reason: judgement.message });
@@ -48,8 +50,8 @@ export const parentSurface = ({
       if (behavior === 'deny') {
         return signer(question, digest, { behavior, reason: `${reason} ${instead}` });
       }
-      const timeoutMs = desk.permissionTimeoutMs;
-      const decision = await askSurfaces(desk.surfaces, question, {
+      const timeoutMs = permissions.permissionTimeoutMs;
+      const decision = await askSurfaces(permissions.surfaces, question, {
         signal,
         clock,
         timeoutMs,
@@ -61,8 +63,8 @@ export const parentSurface = ({
   };
 };
 
-const keyOf = ({ id, publicKey, deskOf }: KnownSurface): SurfaceKey => ({
+const keyOf = ({ id, publicKey, answersFor: deskOf }: KnownSurface): SurfaceKey => ({
   id,
   publicKey,
-  ...(deskOf !== undefined && { deskOf }),
+  ...(deskOf !== undefined && { answersFor: deskOf }),
 });

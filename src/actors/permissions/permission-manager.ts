@@ -1,5 +1,7 @@
-/** Where calls are judged: the policy of the moment, and who can be asked. */
-
+/**
+ * Permissions of an agent: judges requests under the current rules and mode, and lists the surfaces
+ * to ask.
+ */
 import type { WorktreeMapping } from '../../policy/paths/worktree-mapping.js';
 import {
   createPolicy,
@@ -8,72 +10,77 @@ import {
   type PolicyOptions,
 } from '../../policy/policy.js';
 import type { Toolset } from '../../policy/policy-facts.js';
-import { UsageError } from '../../protocol/errors.js';
-import type { KnownSurface } from '../../protocol/permission/answer.js';
-import type {
-  AgentMode,
-  PermissionMode,
-  PermissionRequest,
-  Ruling,
-} from '../../protocol/permission/permission.js';
+import type { AgentMode, PermissionMode } from '../../protocol/permission/permission-mode.js';
+import type { PermissionRequest, Ruling } from '../../protocol/permission/ruling.js';
+import type { KnownSurface } from '../../protocol/permission/signed-answer.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { ModeSwitch } from './mode-switch.js';
 
 export interface PermissionManager {
-  /** Whoever may answer, with the keys by which they are known. */
+  /** Surfaces that may answer, with their public keys. */
   readonly surfaces: readonly KnownSurface[];
   readonly permissionTimeoutMs: number;
-  /** With `trees` as if its agent worked there: what one below it asks for in a tree of its own. */
-  rule(request: PermissionRequest, said: Opinions, trees?: readonly WorktreeMapping[]): Ruling;
+  /**
+   * Judges a request. `trees` are the worktree mappings of a descendant that makes the request.
+   * Default: the mappings of this agent.
+   */
+  rule(request: PermissionRequest, opinions: Opinions, trees?: readonly WorktreeMapping[]): Ruling;
   readonly mode: AgentMode;
-  /** Throws a UsageError for a mode that may not be used here. */
+  /** Throws UsageError if the mode may not be used here. */
   changeMode(mode: PermissionMode): void;
-  /** To the mode from before plan mode; returns it. */
+  /** Returns to the mode before plan mode, and returns that mode. */
   leavePlan(): PermissionMode;
-  /** The rule that an answer which lasts is kept as. */
-  grantFor(request: PermissionRequest): string;
-  /** What was allowed for the session before it was resumed. */
-  recall(grants: Iterable<string>): void;
-  /** Whether the rule that a lasting answer is kept as would have allowed the call. */
-  heedsRule(request: PermissionRequest, said: Opinions): boolean;
-  /** The same call is allowed for the rest of the session: to everybody, where a person said so. */
+  /** Returns the allow rule that a lasting answer to this request is kept as. */
+  exactRuleFor(request: PermissionRequest): string;
+  /** Adds allow rules for the session, as its journal recorded them. */
+  addSessionRules(grants: Iterable<string>): void;
+  /** True if the rule of `exactRuleFor` would allow the request. */
+  wouldRuleAllow(request: PermissionRequest, opinions: Opinions): boolean;
+  /**
+   * Allows the same call for the rest of the session. The answer of a person holds for all agents,
+   * that of a hook for this agent and its descendants.
+   */
   allowForSession(request: PermissionRequest, by: Answerer): void;
-  /** ... and in this project from now on. */
+  /** Like `allowForSession`, and also writes the rule to the project settings. */
   allowForProject(request: PermissionRequest, by: Answerer): void;
-  /** Tells whenever more is allowed than before, here or above, until what it returns is called. */
+  /**
+   * Calls the listener when a rule is added here or in an ancestor. Returns a function that removes
+   * the listener.
+   */
   onAllowed(listener: () => void): () => void;
-  /** The desk of an agent that works for this one's. */
-  under(child: ChildTerms): PermissionManager;
+  /** Creates the permissions of a child. */
+  forChild(child: ChildPermissionOptions): PermissionManager;
 }
 
-/** Hooks speak for the agent that they belong to, people for all. */
-export type Answerer = 'person' | 'hook';
+/** Source of an answer: a hook answers for its own agent, a person for all agents. */
+type Answerer = 'person' | 'hook';
 
-export interface ChildTerms {
-  /** What it has of the tools; undefined when it has all that its parent has. */
+interface ChildPermissionOptions {
+  /** Tools that the child has. Undefined: all tools of its parent. */
   readonly tools: Toolset | undefined;
-  /** `bubble` where it has none of its own; one that plans may leave that. */
+  /** `bubble` if the definition sets no mode. A child in plan mode may leave it. */
   readonly mode: AgentMode | Planning;
-  /** Its parent as the one whom it asks. */
+  /** The parent as a surface, or an empty list. */
   readonly surfaces: readonly KnownSurface[];
-  /** That it works in, and those that it came from; left out, it works where its parent does. */
+  /** Worktree mappings of the child and its ancestors. Default: the mappings of its parent. */
   readonly trees?: readonly WorktreeMapping[] | undefined;
 }
 
-/** Of an agent whose plan can be approved. */
+/** Mode of a child in plan mode, which ends when the plan is approved. */
 export interface Planning {
   readonly mode: AgentMode;
   leavePlan(): PermissionMode;
 }
 
-export interface PermissionManagerOptions {
+interface PermissionManagerOptions {
   readonly policy: Omit<PolicyOptions, 'surface' | 'mode'>;
-  /** Of an agent whose questions go up it is always `bubble`. */
+  /** Always `bubble` if questions of the agent go to its parent. */
   readonly mode: { readonly mode: AgentMode } & Pick<ModeSwitch, 'change' | 'leavePlan'>;
   readonly surfaces: readonly KnownSurface[];
   readonly permissionTimeoutMs: number;
-  /** Writes an allow rule to the project's local settings. */
+  /** Writes an allow rule to the local settings of the project. */
   readonly keepRule: (text: string) => void;
-  /** Hooks may answer where there is no surface. */
+  /** True if hooks may answer when there is no surface. */
   readonly answersByHook?: boolean;
 }
 
@@ -81,21 +88,21 @@ export const permissionManager = (
   options: PermissionManagerOptions,
   above?: PermissionManager,
 ): PermissionManager => {
-  const desk: PermissionManager = Object.assign(deskOf(options, above), {
-    under: (child: ChildTerms) => deskUnder(desk, options, child),
+  const permissions: PermissionManager = Object.assign(createManager(options, above), {
+    forChild: (child: ChildPermissionOptions) => createChildManager(permissions, options, child),
   });
-  return desk;
+  return permissions;
 };
 
 /**
- * Under the same rules. What these would put to a person goes to the parent first, whose own rules and
- * mode may settle it (law 6: by policy, and never by its model). What a parent was not given it cannot
- * hand on.
+ * Creates the permissions of a child under the same rules. If they ask, the rules and the mode of
+ * the parent decide first (law 6: by policy, never by its model). A child never gets a tool that
+ * its parent lacks.
  */
-const deskUnder = (
+const createChildManager = (
   parent: PermissionManager,
   options: PermissionManagerOptions,
-  { tools, mode, surfaces, trees = options.policy.trees }: ChildTerms,
+  { tools, mode, surfaces, trees = options.policy.trees }: ChildPermissionOptions,
 ): PermissionManager => {
   const own = permissionManager(
     {
@@ -110,13 +117,14 @@ const deskUnder = (
   const rule = own.rule.bind(own);
   const isBounded = options.policy.tools !== undefined;
   return Object.assign(own, {
-    rule(request: PermissionRequest, said: Opinions, within = trees) {
-      const ruling = rule(request, said, within);
+    rule(request: PermissionRequest, opinions: Opinions, within = trees) {
+      const ruling = rule(request, opinions, within);
       if (ruling.behavior === 'deny') return ruling;
-      // What only reads is free for a parent that plans too; what does more it may refuse.
+      // A read-only call is allowed even if the parent is in plan mode. The parent may refuse
+      // others.
       const isFree = ruling.behavior === 'allow' && !isBounded && ruling.readOnly;
       if (isFree) return ruling;
-      const above = parent.rule(request, said, within);
+      const above = parent.rule(request, opinions, within);
       if (ruling.behavior === 'allow') return above.behavior === 'deny' ? above : ruling;
       return above.behavior === 'ask' ? ruling : above;
     },
@@ -125,7 +133,7 @@ const deskUnder = (
 
 const fixedMode = (mode: AgentMode | Planning): PermissionManagerOptions['mode'] => {
   const refuse = (): never => {
-    throw new UsageError('The mode of an agent that works for another cannot be changed.');
+    throw new UsageError('The permission mode of a sub-agent cannot be changed.');
   };
   if (typeof mode === 'string') return { mode, change: refuse, leavePlan: refuse };
   return {
@@ -137,25 +145,25 @@ const fixedMode = (mode: AgentMode | Planning): PermissionManagerOptions['mode']
   };
 };
 
-const deskOf = (
+const createManager = (
   options: PermissionManagerOptions,
   above: PermissionManager | undefined,
-): Omit<PermissionManager, 'under'> => {
+): Omit<PermissionManager, 'forChild'> => {
   const { surfaces, permissionTimeoutMs, keepRule, answersByHook = false } = options;
   let { rules } = options.policy;
   const listeners = new Set<() => void>();
   let made: { readonly mode: AgentMode; readonly policies: Map<string, Policy> } | undefined;
-  /** As the rules and the mode are now. */
+  /** Returns the policy for the current rules and mode. */
   const policy = (trees = options.policy.trees): Policy => {
     const { mode } = options.mode;
     if (made?.mode !== mode) made = { mode, policies: new Map() };
     const { policies } = made;
-    const place = trees?.[0]?.path ?? '';
-    const known = policies.get(place);
+    const tree = trees?.[0]?.path ?? '';
+    const known = policies.get(tree);
     if (known !== undefined) return known;
     const surface = surfaces.length > 0 || answersByHook;
     const fresh = createPolicy({ ...options.policy, trees, rules, mode, surface });
-    policies.set(place, fresh);
+    policies.set(tree, fresh);
     return fresh;
   };
   const recall = (grants: Iterable<string>) => {
@@ -168,7 +176,7 @@ const deskOf = (
     for (const listener of [...listeners]) listener();
   };
   const allowForSession = (request: PermissionRequest, by: Answerer) => {
-    recall([policy().grantFor(request)]);
+    recall([policy().exactRuleFor(request)]);
     if (by === 'person') above?.allowForSession(request, by);
   };
   return {
@@ -179,24 +187,24 @@ const deskOf = (
     },
     changeMode: (mode) => options.mode.change(mode),
     leavePlan: () => options.mode.leavePlan(),
-    rule: (request, said, trees) => policy(trees).rule(request, said),
-    grantFor: (request) => policy().grantFor(request),
-    heedsRule(request, said) {
-      const text = policy().grantFor(request);
+    rule: (request, opinions, trees) => policy(trees).rule(request, opinions),
+    exactRuleFor: (request) => policy().exactRuleFor(request),
+    wouldRuleAllow(request, opinions) {
+      const text = policy().exactRuleFor(request);
       const { mode } = options.mode;
       const rule = { behavior: 'allow', text, source: 'local' } as const;
-      const wiser = createPolicy({
+      const extended = createPolicy({
         ...options.policy,
         rules: [...rules, rule],
         mode,
         surface: true,
       });
-      return wiser.rule(request, said).behavior === 'allow';
+      return extended.rule(request, opinions).behavior === 'allow';
     },
-    recall,
+    addSessionRules: recall,
     allowForSession,
     allowForProject(request, by) {
-      keepRule(policy().grantFor(request));
+      keepRule(policy().exactRuleFor(request));
       allowForSession(request, by);
     },
     onAllowed(listener) {

@@ -1,45 +1,52 @@
-/** What a call of Write would replace, for whoever is asked about it; an answer is bound to the input alone. */
-import { redact } from '../../policy/redaction/redaction.js';
-import type { ReplacedFile } from '../../protocol/permission/permission.js';
-import { FileError, ToolFailure, type Workspace } from '../../protocol/tools/tool.js';
-import { locate } from '../../tools/files/file-access.js';
-import { fileKind } from '../../tools/files/file-kind.js';
-import { countLines } from '../../tools/files/line-numbers.js';
+/**
+ * Describes the file that a Write call would replace, for the question about it. Not part of the
+ * input that an answer is bound to.
+ */
+import { redact } from '../../policy/redaction/redact.js';
+import type { ReplacedFile } from '../../protocol/permission/permission-question.js';
+import { ToolFailure } from '../../protocol/tools/tool.js';
+import { FileError, type Workspace } from '../../protocol/tools/workspace.js';
+import { fileKind } from '../../tools/file-access/file-kind.js';
+import { locateFile } from '../../tools/file-access/locate-file.js';
+import { countLines } from '../../tools/text/line-page.js';
 import type { ValidCall } from './judge-call.js';
 import type { PermissionManager } from './permission-manager.js';
 
-/** Of a larger file only its size is said. */
-const MOST_BYTES = 2_000_000;
-/** A question has to fit where it is posted, beside the input. */
-const LONGEST_TEXT = 64_000;
+/** Maximum file size for counting lines, in bytes. A larger file is shown by its size only. */
+const MAX_FILE_BYTES = 2_000_000;
+/** Maximum length of the quoted text, because the question is posted together with the input. */
+const MAX_TEXT_LENGTH = 64_000;
 
-/** Undefined where nothing is there. Rejects only with errors that are ours. */
-export const fileReplacedBy = async (
+/**
+ * Returns the file at the target of a Write call. Returns undefined if there is none or the tool is
+ * not Write. Rejects only for defects of Skein.
+ */
+export const replacedFile = async (
   { tool, request }: ValidCall,
   workspace: Workspace,
-  desk: Pick<PermissionManager, 'rule'>,
+  permissions: Pick<PermissionManager, 'rule'>,
 ): Promise<ReplacedFile | undefined> => {
   if (tool.name !== 'Write') return undefined;
   const { subject, cwd } = request;
   try {
-    const path = locate(subject.target, { cwd, workspace });
+    const path = locateFile(subject.target, { cwd, workspace });
     const there = await workspace.stat(path);
     if (there?.kind !== 'file') return undefined;
     const text = await textAt(path, workspace);
     return {
       bytes: there.size,
       ...(text !== undefined && { lines: countLines(text) }),
-      ...(text !== undefined && mayBeTold(path, text, desk) && { text }),
+      ...(text !== undefined && mayBeShown(path, text, permissions) && { text }),
     };
   } catch (error) {
     return orNothing(error);
   }
 };
 
-/** Undefined where it is no text, or cannot be read. */
+/** Returns undefined if the file is not text or cannot be read. */
 const textAt = async (path: string, workspace: Workspace): Promise<string | undefined> => {
   try {
-    const { bytes } = await workspace.read(path, MOST_BYTES);
+    const { bytes } = await workspace.read(path, MAX_FILE_BYTES);
     const file = fileKind(bytes);
     return file.kind === 'text' ? file.text : undefined;
   } catch (error) {
@@ -47,16 +54,23 @@ const textAt = async (path: string, workspace: Workspace): Promise<string | unde
   }
 };
 
-/** Whoever runs the call meets the same trouble, and says so to the model. */
+/** Ignores file errors, because the call meets the same error and reports it to the model. */
 const orNothing = (error: unknown): undefined => {
   if (error instanceof FileError || error instanceof ToolFailure) return undefined;
   throw error;
 };
 
-/** A question goes to other processes and may lie in a store: what must not be read is no part of it. */
-const mayBeTold = (path: string, text: string, desk: Pick<PermissionManager, 'rule'>): boolean => {
-  if (text.length > LONGEST_TEXT || redact(text) !== text) return false;
+/**
+ * True if the text may be shown. A question is sent to other processes and may be stored, so it
+ * must not contain secrets or files that rules protect.
+ */
+const mayBeShown = (
+  path: string,
+  text: string,
+  permissions: Pick<PermissionManager, 'rule'>,
+): boolean => {
+  if (text.length > MAX_TEXT_LENGTH || redact(text) !== text) return false;
   const subject = { action: 'read', target: path } as const;
-  const { behavior } = desk.rule({ tool: 'Read', subject, readOnly: true, cwd: '/' }, {});
+  const { behavior } = permissions.rule({ tool: 'Read', subject, readOnly: true, cwd: '/' }, {});
   return behavior === 'allow';
 };

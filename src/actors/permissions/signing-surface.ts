@@ -1,27 +1,33 @@
-/** Gives a surface a key pair of its own, and signs what it answers. The private key never leaves here. */
+/**
+ * Surface with a key pair of its own, which signs its answers. The private key never leaves this
+ * module.
+ */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { Clock } from '../../protocol/clock.js';
+import type {
+  PermissionAnswer,
+  PermissionQuestion,
+  Surface,
+} from '../../protocol/permission/permission-question.js';
 import {
   type AnswerClaims,
   claimBytes,
   type KnownSurface,
   type SignedAnswer,
-} from '../../protocol/permission/answer.js';
-import type {
-  PermissionAnswer,
-  PermissionQuestion,
-  Surface,
-} from '../../protocol/permission/permission.js';
+} from '../../protocol/permission/signed-answer.js';
 import { inputDigest } from './input-digest.js';
 
-/** `id` is what the journal calls it: `terminal`, `sdk`, `stream-json`. */
+/**
+ * Gives the surface a key pair and signs its answers. `id` names the surface in the journal:
+ * `terminal`, `sdk`, `stream-json`.
+ */
 export const signingSurface = (id: string, surface: Surface, clock: Clock): KnownSurface => {
   const { publicKey, signer } = newSigner(id, clock);
   return {
     id,
     publicKey,
     async ask(question, signal) {
-      // What is signed is what was shown, and not what the asker says that it is about.
+      // Sign the input that was shown, not the digest that the asking agent claims.
       const shown = asShown(question);
       const digest = inputDigest(shown.input);
       return signer(question, digest, await surface.ask(shown, signal));
@@ -30,7 +36,7 @@ export const signingSurface = (id: string, surface: Surface, clock: Clock): Know
   };
 };
 
-export type Signer = (
+type Signer = (
   question: PermissionQuestion,
   digest: string,
   answer: PermissionAnswer,
@@ -56,7 +62,10 @@ export const signClaims = (claims: AnswerClaims, key: KeyObject): SignedAnswer =
   signature: sign(null, claimBytes(claims), key).toString('base64url'),
 });
 
-/** A copy: whoever is asked cannot change what would run, nor what another is shown. */
+/**
+ * Returns a copy, so a surface cannot change the input that would run or that other surfaces are
+ * shown.
+ */
 const asShown = (question: PermissionQuestion): PermissionQuestion => ({
   ...question,
   input: JSON.parse(JSON.stringify(question.input) ?? 'null'),

@@ -1,54 +1,57 @@
 /**
- * Watches what the server reads from its cache: notes how requests look before they go, and when one
- * has read much less than the one before had left there, puts it on the record with its cause.
+ * Detects cache misses: compares the tokens read from the cache with the tokens that the previous
+ * request left there, and records a miss with its cause.
  */
 import { type AnsweredRequest, isCounted } from '../../context/cache/cache-log.js';
-import { isBreak } from '../../prompt/cache-miss/cache-break.js';
 import { type BreakFacts, explainBreak } from '../../prompt/cache-miss/explain-break.js';
 import {
   digestChange,
   type MessageChange,
   messageChange,
 } from '../../prompt/cache-miss/message-change.js';
+import { isCacheBreak } from '../../prompt/cache-miss/request-difference.js';
 import {
-  digestOf,
   type RequestShape,
   type SentHead,
+  shapeDigest,
   shapeOf,
 } from '../../prompt/cache-miss/request-shape.js';
-import { withDiagnostics } from '../../prompt/request/diagnostics-field.js';
-import type { BodyHead, BodyMessage } from '../../prompt/request/request-body.js';
-import type { TurnInput } from '../../protocol/agent/agent.js';
+import {
+  type BodyHead,
+  type BodyMessage,
+  withDiagnostics,
+} from '../../prompt/request/request-body.js';
+import type { TurnInput } from '../../protocol/agent/agent-state.js';
 import type { Clock } from '../../protocol/clock.js';
-import { ModelFailure, type TurnEnd } from '../../protocol/model/model.js';
+import { ModelFailure, type TurnEnd } from '../../protocol/model/model-port.js';
 import type { Usage } from '../../protocol/model/usage.js';
 import type { Feed } from '../../protocol/session/feed.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 import type { PromptHeadManager } from './prompt-head-manager.js';
 
-export interface CacheMonitorDeps {
-  readonly notebook: JournaledState;
+interface CacheMonitorDeps {
+  readonly journal: JournaledState;
   readonly feed: Feed;
   readonly clock: Clock;
-  /** The provider tells why a prefix could not be read, when asked. */
+  /** True if the provider can tell why a prefix was not read. */
   readonly diagnostics: boolean;
-  /** What stands ahead of the messages when the watch begins. */
-  readonly shelf: Pick<PromptHeadManager, 'head' | 'headFor'>;
+  /** Prompt head at the time when monitoring starts. */
+  readonly promptHead: Pick<PromptHeadManager, 'head' | 'headFor'>;
 }
 
 export interface Outgoing extends SentHead {
   readonly messages: readonly BodyMessage[];
 }
 
-/** A request on its way, with what was known when it left. */
-interface Departure {
+/** A sent request, with the cache facts at that time. */
+interface SentRequest {
   readonly sent: SentHead;
   readonly shape: RequestShape;
-  /** References only: a message is never changed, and never copied for this. */
+  /** References to message bytes, which are never changed or copied. */
   readonly messages: readonly Buffer[];
   readonly before: AnsweredRequest | undefined;
   readonly declared: BreakFacts['declared'];
-  /** Digests of what another process sent; empty once this one has sent something. */
+  /** Message digests of another process; empty after the first request of this process. */
   readonly inherited: readonly string[];
   readonly at: number;
 }
@@ -57,77 +60,83 @@ const REFUSED = { diagnostics: 'refused' } as const;
 
 export class CacheMonitor {
   private readonly deps: CacheMonitorDeps;
-  private departed: Departure | undefined;
-  /** The last one that was answered. */
-  private answered: Departure | undefined;
-  /** The first message whose digest in the journal is not that of its bytes. */
-  private rewritten = Number.POSITIVE_INFINITY;
-  /** The head that the session came with: probably the one that another process sent last. */
+  private lastSent: SentRequest | undefined;
+  /** Last request that was answered. */
+  private lastAnswered: SentRequest | undefined;
+  /** Index of the first message with a journal digest that differs from its bytes. */
+  private firstRewritten = Number.POSITIVE_INFINITY;
+  /** Head that the session was opened with, probably the last head that another process sent. */
   private readonly inherited: SentHead | undefined;
 
   constructor(deps: CacheMonitorDeps) {
     this.deps = deps;
-    const { history } = deps.notebook;
+    const { history } = deps.journal;
     if (history.requests === 0) return;
-    const { sections } = deps.shelf.head;
-    this.inherited = { head: deps.shelf.headFor(history.model), sections, betas: [] };
+    const { sections } = deps.promptHead.head;
+    this.inherited = { head: deps.promptHead.headFor(history.model), sections, betas: [] };
   }
 
-  /** Before a request leaves. Returns what its record says of its messages, where some are new. */
+  /**
+   * Call before a request is sent. Returns the digests of new messages for its record, or undefined
+   * if there are none.
+   */
   before(outgoing: Outgoing): { from: number; digests: string[] } | undefined {
-    const { notebook, clock } = this.deps;
-    const log = notebook.cache;
+    const { journal, clock } = this.deps;
+    const log = journal.cache;
     const shape = this.shapeFor(outgoing);
-    if (!isSame(log.shape, shape)) notebook.record({ type: 'request.shaped', shape });
+    if (!isSame(log.shape, shape)) journal.record({ type: 'request.shaped', shape });
     const messages = outgoing.messages.map(({ bytes }) => bytes);
     const from = Math.min(
       log.sent.length,
       messages.length,
-      this.rewritten,
+      this.firstRewritten,
       this.sameUpTo(messages),
     );
     const { head, sections, betas } = outgoing;
-    this.departed = {
+    this.lastSent = {
       sent: { head, sections, betas },
       shape,
       messages,
       before: log.last,
       declared: log.declared,
       at: clock.now(),
-      inherited: this.answered === undefined ? [...log.sent] : [],
+      inherited: this.lastAnswered === undefined ? [...log.sent] : [],
     };
-    this.rewritten = Number.POSITIVE_INFINITY;
-    const digests = messages.slice(from).map(digestOf);
+    this.firstRewritten = Number.POSITIVE_INFINITY;
+    const digests = messages.slice(from).map(shapeDigest);
     return digests.length === 0 ? undefined : { from, digests };
   }
 
   /**
-   * Sends it with a question about the cache, where the provider takes one. A server that refuses
-   * the question gets the same request without it, and is not asked again in this session.
+   * Sends the request with a cache diagnostics field if the provider supports it. If the server
+   * rejects the field, repeats the request without it and does not send it again in this session.
    */
   send(head: BodyHead, stream: (head: BodyHead) => Promise<TurnEnd>): Promise<TurnEnd> {
-    const { notebook, diagnostics } = this.deps;
+    const { journal, diagnostics } = this.deps;
     if (!diagnostics || this.isRefused) return stream(head);
-    return stream(withDiagnostics(head, notebook.cache.messageId)).catch((error: unknown) => {
+    return stream(withDiagnostics(head, journal.cache.messageId)).catch((error: unknown) => {
       if (!isAboutDiagnostics(error)) throw error;
-      notebook.record({ type: 'request.shaped', shape: { ...notebook.cache.shape, ...REFUSED } });
+      journal.record({ type: 'request.shaped', shape: { ...journal.cache.shape, ...REFUSED } });
       return stream(head);
     });
   }
 
-  /** After its answer is on the record, or the failure of an attempt that the server had begun. */
+  /**
+   * Call after the answer is recorded, or after the failure of an attempt that the server had
+   * started.
+   */
   after(
     { turn, attempt }: Pick<TurnInput, 'turn' | 'attempt'>,
     usage: Usage,
     diagnosis: string | null,
   ): void {
-    const now = this.departed;
+    const now = this.lastSent;
     if (now === undefined || !isCounted(usage)) return;
-    const before = this.answered;
-    this.answered = now;
+    const before = this.lastAnswered;
+    this.lastAnswered = now;
     const cachedTokens = now.before?.cachedTokens ?? 0;
     const readTokens = usage.cacheRead;
-    if (!isBreak(cachedTokens, readTokens)) return;
+    if (!isCacheBreak(cachedTokens, readTokens)) return;
     const message = this.changedMessage(before, now);
     const explanation = explainBreak({
       before: { shape: now.before?.shape ?? now.shape, sent: before?.sent ?? this.inherited },
@@ -136,8 +145,8 @@ export class CacheMonitor {
       declared: now.declared,
       idleMs: typeof now.before?.at === 'number' ? now.at - now.before.at : null,
     });
-    const { notebook, feed } = this.deps;
-    notebook.record({
+    const { journal, feed } = this.deps;
+    journal.record({
       type: 'cache.broken',
       turn,
       attempt,
@@ -148,17 +157,20 @@ export class CacheMonitor {
     });
     if (explanation.expected) return;
     const missed = `${cachedTokens - readTokens} of ${cachedTokens} cached tokens were not read again`;
-    const says = diagnosis === null ? '' : ` The server says: ${diagnosis}.`;
+    const serverText = diagnosis === null ? '' : ` The server says: ${diagnosis}.`;
     feed.emit({
       type: 'notice',
-      text: `The prompt cache broke: ${missed}. ${explanation.detail}${says}`,
+      text: `The prompt cache broke: ${missed}. ${explanation.detail}${serverText}`,
     });
   }
 
-  private changedMessage(before: Departure | undefined, now: Departure): MessageChange | undefined {
+  private changedMessage(
+    before: SentRequest | undefined,
+    now: SentRequest,
+  ): MessageChange | undefined {
     if (before !== undefined) return messageChange(before.messages, now.messages);
     const change = digestChange(now.inherited, now.messages);
-    if (change !== undefined) this.rewritten = change.index;
+    if (change !== undefined) this.firstRewritten = change.index;
     return change;
   }
 
@@ -168,19 +180,22 @@ export class CacheMonitor {
   }
 
   private get isRefused(): boolean {
-    return this.deps.notebook.cache.shape?.diagnostics === REFUSED.diagnostics;
+    return this.deps.journal.cache.shape?.diagnostics === REFUSED.diagnostics;
   }
 
-  /** How many of the messages are the very ones that were sent last. */
+  /** Returns how many leading messages are identical to those of the last request. */
   private sameUpTo(messages: readonly Buffer[]): number {
-    const last = this.departed?.messages;
+    const last = this.lastSent?.messages;
     if (last === undefined) return messages.length;
     const at = last.findIndex((bytes, index) => messages[index] !== bytes);
     return at === -1 ? messages.length : at;
   }
 }
 
-/** A head is read and hashed once, however often it is sent, and by however many agents. */
+/**
+ * Returns the shape of a head. Each head is hashed once, however often and by however many agents
+ * it is sent.
+ */
 const knownShape = ({ head, sections, betas }: SentHead): RequestShape => {
   const last = shapes.get(head);
   const isKnown = last?.sections === sections && last.betas === betas.join();
@@ -204,7 +219,9 @@ const isSame = (one: RequestShape | undefined, other: RequestShape): boolean => 
   );
 };
 
-/** Nothing of it was answered, so it can be sent again as if it had never been. */
+/**
+ * True if the server rejected the diagnostics field. The request had no effect and can be repeated.
+ */
 const isAboutDiagnostics = (error: unknown): boolean =>
   error instanceof ModelFailure &&
   error.kind === 'rejected' &&

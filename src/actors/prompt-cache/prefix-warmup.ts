@@ -1,76 +1,89 @@
 /**
- * Warm-then-fan-out (law 4). Agents that begin with the same words, of which the cache does not have
- * all yet: the first to go writes them, and the rest wait until its answer starts. Where the part that
- * is not cached is small, or cached already, nobody waits.
+ * Coordinates cache writes of a shared prefix (law 4). The first request writes the prefix, the
+ * others wait until its response starts. If the uncached part is small or already cached, no
+ * request waits.
  */
 import type { Clock } from '../../protocol/clock.js';
-import type { TellWait } from '../../protocol/model/queueing.js';
+import type { OnWait } from '../../protocol/model/governor.js';
 
-/** A shorter part is not worth the wait for a first token. */
-export const WORTH_WARMING_TOKENS = 512;
+/** Minimum uncached tokens of a prefix for which other requests wait. */
+export const MIN_WARMUP_TOKENS = 512;
 
-/** Nobody waits longer than this for another's answer to start. */
-export const LONGEST_WAIT_MS = 15_000;
+/** Maximum wait for the response of another request to start. */
+export const MAX_WARMUP_WAIT_MS = 15_000;
 
-/** So many beginnings are remembered; the one that was not used for longest is forgotten first. */
-const MOST_REMEMBERED = 1_000;
+/** Maximum remembered prefixes. The least recently used prefix is forgotten first. */
+const MAX_REMEMBERED_PREFIXES = 1_000;
 
-/** What a first request shares with others. */
+/** Prefix that a first request shares with others. */
 export interface SharedPrefix {
-  /** The same for all that share it, and for nobody else. */
+  /** Key that identifies the prefix. */
   readonly key: string;
-  /** Tokens of it that the cache does not have. */
+  /** Tokens of the prefix that are not cached. */
   readonly uncachedTokens: number;
-  /** How many begin with it, this one included, as far as is known. */
+  /** Number of known requests with this prefix, including this request. */
   readonly siblings: number;
-  /** How long the cache keeps what is written. */
+  /** Assumed lifetime of a cache entry. */
   readonly lifetimeMs: number;
 }
 
-/** How one of them goes. */
+/** Admission of a request, with the callbacks that report its fate. */
 export interface WarmupTicket {
-  /** The shared part is cached, or this one writes it: it is marked. */
-  readonly isMarked: boolean;
-  /** Its answer has started: what it wrote can be read. */
-  begun(): void;
-  /** It did not come to an answer. May follow `begun`, and then changes nothing. */
+  /**
+   * True if the request sets a breakpoint after the prefix, because it is cached or this request
+   * writes it.
+   */
+  readonly hasBreakpoint: boolean;
+  /** Call when the response has started: from then on the cache entry can be read. */
+  responseStarted(): void;
+  /** Call when the request failed. No effect after `responseStarted`. */
   failed(): void;
 }
 
 interface Warming {
-  /** Released when the one that writes has been answered, or takes the place of one that failed. */
-  readonly waiting: Set<(isMine: boolean) => void>;
+  /**
+   * Waiting requests. Called with false when the prefix is written, and with true for a request
+   * that must write it instead of a failed one.
+   */
+  readonly waiting: Set<(isWriter: boolean) => void>;
 }
 
-const UNMARKED: WarmupTicket = { isMarked: false, begun: () => {}, failed: () => {} };
+const UNMARKED: WarmupTicket = {
+  hasBreakpoint: false,
+  responseStarted: () => {},
+  failed: () => {},
+};
 
 export class PrefixWarmup {
   private readonly clock: Clock;
   private readonly warming = new Map<string, Warming>();
-  /** Until when what was written is there; refreshed by every reader, and the latest is last. */
+  /** Expiry time of each written prefix, extended by each reader, in order of use. */
   private readonly warmUntil = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.clock = clock;
   }
 
-  /** Rejects with the signal's reason, or with what `waits` throws. */
-  async enter(start: SharedPrefix, signal: AbortSignal, waits?: TellWait): Promise<WarmupTicket> {
+  /**
+   * Admits a request, after a wait if another request writes the prefix. Rejects with the reason of
+   * the signal or an error of `onWait`.
+   */
+  async enter(start: SharedPrefix, signal: AbortSignal, onWait?: OnWait): Promise<WarmupTicket> {
     const { key, uncachedTokens, siblings } = start;
     signal.throwIfAborted();
     if (this.isWarm(key)) return this.reader(start);
     const under = this.warming.get(key);
     if (under !== undefined) {
-      waits?.('warming');
-      const isMine = await this.wait(under, signal);
-      if (!isMine) return this.reader(start);
+      onWait?.('warming');
+      const isWriter = await this.wait(under, signal);
+      if (!isWriter) return this.reader(start);
       const writer = this.writer(start);
-      // It was stopped in the moment in which its turn came: the turn is the next one's.
+      // The request was aborted when it became the writer, so pass the role on.
       if (signal.aborted) writer.failed();
       signal.throwIfAborted();
       return writer;
     }
-    if (siblings < 2 || uncachedTokens < WORTH_WARMING_TOKENS) return UNMARKED;
+    if (siblings < 2 || uncachedTokens < MIN_WARMUP_TOKENS) return UNMARKED;
     this.warming.set(key, { waiting: new Set() });
     return this.writer(start);
   }
@@ -79,7 +92,7 @@ export class PrefixWarmup {
     return (this.warmUntil.get(key) ?? 0) > this.clock.now();
   }
 
-  /** A request that was answered has left this in the cache, or read it there. */
+  /** Extends the expiry of a prefix that an answered request wrote or read. */
   keepWarm(key: string, lifetimeMs: number): void {
     this.remember(key, this.clock.now() + lifetimeMs);
   }
@@ -89,13 +102,17 @@ export class PrefixWarmup {
     this.warmUntil.delete(key);
     this.warmUntil.set(key, Math.max(known, until));
     const [oldest] = this.warmUntil.keys();
-    if (this.warmUntil.size > MOST_REMEMBERED && oldest !== undefined) {
+    if (this.warmUntil.size > MAX_REMEMBERED_PREFIXES && oldest !== undefined) {
       this.warmUntil.delete(oldest);
     }
   }
 
   private reader({ key, lifetimeMs }: SharedPrefix): WarmupTicket {
-    return { isMarked: true, begun: () => this.keepWarm(key, lifetimeMs), failed: () => {} };
+    return {
+      hasBreakpoint: true,
+      responseStarted: () => this.keepWarm(key, lifetimeMs),
+      failed: () => {},
+    };
   }
 
   private writer({ key, lifetimeMs }: SharedPrefix): WarmupTicket {
@@ -108,8 +125,8 @@ export class PrefixWarmup {
       settle(under);
     };
     return {
-      isMarked: true,
-      begun: () =>
+      hasBreakpoint: true,
+      responseStarted: () =>
         end((under) => {
           this.remember(key, since + lifetimeMs);
           this.warming.delete(key);
@@ -131,15 +148,15 @@ export class PrefixWarmup {
         forget();
         signal.removeEventListener('abort', giveUp);
       };
-      const release = (isMine: boolean) => {
+      const release = (isWriter: boolean) => {
         leave();
-        resolve(isMine);
+        resolve(isWriter);
       };
       const giveUp = () => {
         leave();
         reject(signal.reason);
       };
-      const forget = this.clock.wakeAt(this.clock.now() + LONGEST_WAIT_MS, () => release(false));
+      const forget = this.clock.wakeAt(this.clock.now() + MAX_WARMUP_WAIT_MS, () => release(false));
       if (signal.aborted) return giveUp();
       signal.addEventListener('abort', giveUp, { once: true });
       waiting.add(release);

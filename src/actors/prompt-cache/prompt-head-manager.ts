@@ -1,113 +1,120 @@
 /**
- * The head of an agent's prompt: kept as it is for as long as possible, looked at again where a
- * conversation begins anew, and replaced only together with a declared break.
+ * Prompt head of an agent: kept unchanged as long as possible, rebuilt at the start of a
+ * conversation, and replaced only with a declared break.
  */
 import { createHash } from 'node:crypto';
+import {
+  conversationRecords,
+  conversationStep,
+} from '../../context/history/conversation-records.js';
 import {
   type BodyHead,
   bodyHead,
   type RequestSettings,
 } from '../../prompt/request/request-body.js';
-import { sectionTexts } from '../../prompt/system/head-text.js';
-import { UsageError } from '../../protocol/errors.js';
+import { sectionTexts } from '../../prompt/system/section-texts.js';
 import type { ContextProvider } from '../../protocol/model/context-provider.js';
-import { keptHead, type PromptHead } from '../../protocol/model/prompt.js';
+import { type PromptHead, storedPromptHead } from '../../protocol/model/prompt-head.js';
 import type { Capabilities } from '../../protocol/model/providers.js';
-import type { Session } from '../../protocol/session/store.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 
 export interface PromptHeadOptions {
-  readonly session: Session;
-  readonly notebook: JournaledState;
-  readonly briefing: ContextProvider;
+  readonly session: OwnedSession;
+  readonly journal: JournaledState;
+  readonly contextProvider: ContextProvider;
   readonly capabilities: Capabilities;
   readonly requestSettings: (model: string) => Omit<RequestSettings, 'model'>;
   readonly model: string;
 }
 
-/** A head that says something else, not in use yet. */
-export interface NewHead {
+/** A rebuilt head that differs from the current head and is not in use yet. */
+interface NewHead {
   readonly head: PromptHead;
-  /** The artifact that holds it. */
+  /** Name of its artifact. */
   readonly prompt: string;
-  /** The sections that differ, in words. */
+  /** Names of the sections that differ. */
   readonly section: string;
 }
 
 export class PromptHeadManager {
   head: PromptHead;
   private readonly options: PromptHeadOptions;
-  /** One for each model that was asked. Agents that share a head share them, until one gets another head. */
-  bodies: Map<string, BodyHead>;
-  private isDue: boolean;
+  /**
+   * Serialised head by model. Agents with the same head share the map until an agent adopts another
+   * head.
+   */
+  bodyHeads: Map<string, BodyHead>;
+  private isStale: boolean;
 
   constructor(options: PromptHeadOptions, head: PromptHead, bodies = new Map<string, BodyHead>()) {
     this.options = options;
     this.head = head;
-    this.bodies = bodies;
-    this.isDue = options.briefing.isStale(head);
-    const { requests, messages } = options.notebook.history;
-    // Its last process was told to begin anew, and ended before it could.
+    this.bodyHeads = bodies;
+    this.isStale = options.contextProvider.isStale(head);
+    const { requests, messages } = options.journal.history;
+    // The last process cleared the conversation and ended before the next request.
     if (requests > 0 && messages.length === 0) this.expire();
-    this.weigh();
+    this.updateSize();
   }
 
   headFor(model: string): BodyHead {
     const { requestSettings, capabilities } = this.options;
     const made =
-      this.bodies.get(model) ??
+      this.bodyHeads.get(model) ??
       bodyHead({ model, ...requestSettings(model) }, this.head, capabilities);
-    this.bodies.set(model, made);
+    this.bodyHeads.set(model, made);
     return made;
   }
 
-  /** Tokens that an answer may have. */
+  /** Returns the maximum output tokens of an answer. */
   outputLimit(model: string): number {
     return this.options.requestSettings(model).maxTokens;
   }
 
-  /** The conversation has begun anew: before the next request everything is looked at again. */
+  /** Call when a new conversation starts: the head is rebuilt before the next request. */
   expire(): void {
-    this.options.briefing.renew();
-    this.isDue = true;
+    this.options.contextProvider.renew();
+    this.isStale = true;
   }
 
-  /** Declares what has changed since the last request. */
+  /** Rebuilds the head if it may have changed, and declares a break if it has. */
   async refresh(): Promise<void> {
-    if (!this.isDue && !this.options.briefing.mayChange) return;
-    const { family, turns } = this.options.notebook.history;
-    // A fork begins with the head of its parent, however late it begins (law 2).
-    if (family.origin?.inherits !== undefined && turns === 0) return;
-    const renewed = await this.look();
-    this.isDue = false;
-    if (renewed === undefined) return;
-    const { prompt, section } = renewed;
-    this.options.notebook.record({ type: 'prompt.broken', reason: 'section', section, prompt });
-    this.adopt(renewed);
+    if (!this.isStale && !this.options.contextProvider.mayChange) return;
+    const { relations, turns } = this.options.journal.history;
+    // A fork starts with the head of its parent, however late it starts (law 2).
+    if (relations.origin?.inherits !== undefined && turns === 0) return;
+    const newHead = await this.rebuild();
+    this.isStale = false;
+    if (newHead === undefined) return;
+    const { prompt, section } = newHead;
+    this.options.journal.record({ type: 'prompt.broken', reason: 'section', section, prompt });
+    this.adopt(newHead);
   }
 
-  /** Undefined when it would say the same again. */
-  async look(): Promise<NewHead | undefined> {
-    const { session, notebook, briefing, model } = this.options;
+  /** Builds the head again. Returns undefined if it is unchanged. */
+  async rebuild(): Promise<NewHead | undefined> {
+    const { session, journal, contextProvider, model } = this.options;
     const { version, entrypoint, cwd } = session.meta;
-    const place = { cwd: notebook.history.cwd || cwd, model, version, entrypoint };
-    const head = await briefing.head({ ...place, kept: this.head });
+    const place = { cwd: journal.history.cwd || cwd, model, version, entrypoint };
+    const head = await contextProvider.head({ ...place, kept: this.head });
     if (head.tools === this.head.tools && head.system === this.head.system) return undefined;
-    const prompt = await keepHead(session, head);
+    const prompt = await storeHead(session, head);
     return { head, prompt, section: changedSections(this.head, head) };
   }
 
-  /** From now on, after the break is on the record. */
+  /** Uses the new head. Call after the break is recorded. */
   adopt({ head }: NewHead): void {
     this.head = head;
-    this.bodies = new Map();
-    this.weigh();
+    this.bodyHeads = new Map();
+    this.updateSize();
   }
 
-  private weigh(): void {
+  private updateSize(): void {
     const { tools, system } = this.head;
-    this.options.notebook.history.promptBytes =
-      Buffer.byteLength(tools) + Buffer.byteLength(system);
+    this.options.journal.history.promptBytes = Buffer.byteLength(tools) + Buffer.byteLength(system);
   }
 }
 
@@ -119,7 +126,7 @@ const changedSections = (before: PromptHead, after: PromptHead): string => {
   return changed.length === 0 ? 'system' : changed.join(', ');
 };
 
-export const keepHead = async (session: Session, head: PromptHead): Promise<string> => {
+export const storeHead = async (session: OwnedSession, head: PromptHead): Promise<string> => {
   const { tools, system, sections, ttl } = head;
   const rest = JSON.stringify({ sections, ttl }).slice(1);
   const bytes = Buffer.from(`{"tools":${tools},"system":${system},${rest}`);
@@ -134,8 +141,9 @@ const nameOf = (bytes: Uint8Array): string =>
   `prompt-${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}.json`;
 
 /**
- * Its name says what is in it: one that was changed would be sent as if it were the one before (law 3).
- * Parsing and writing JSON that was written by JSON.stringify gives the same text again.
+ * Reads a stored head. The artifact name contains the digest, because a changed head would be sent
+ * as if it were unchanged (law 3). JSON that was written by JSON.stringify parses and serialises to
+ * the same text. Rejects with UsageError.
  */
 export const readHead = async (
   name: string,
@@ -143,15 +151,27 @@ export const readHead = async (
 ): Promise<PromptHead> => {
   try {
     const bytes = await read(name);
-    if (DIGEST_NAME.test(name) && nameOf(bytes) !== name) throw new Error('Its digest is another.');
-    const { tools, system, sections, ttl } = keptHead.parse(
+    if (DIGEST_NAME.test(name) && nameOf(bytes) !== name) throw new Error('Its digest differs.');
+    const { tools, system, sections, ttl } = storedPromptHead.parse(
       JSON.parse(Buffer.from(bytes).toString()),
     );
     return { tools: JSON.stringify(tools), system: JSON.stringify(system), sections, ttl };
   } catch (cause) {
     throw new UsageError(
-      `The prompt of this session (${name}) is missing or damaged, so it cannot be resumed; begin a new one.`,
+      `The prompt of this session (${name}) is missing or damaged, so it cannot be resumed; start a new one.`,
       { cause },
     );
   }
+};
+
+/**
+ * Returns the artifact name of the newest head that a `prompt.broken` record of the conversation
+ * names. Returns undefined if the agent still has its first head.
+ */
+export const newestPrompt = (records: readonly JournalRecord[]): string | undefined => {
+  const counts = conversationRecords(records.map(conversationStep));
+  return records
+    .filter(({ seq }) => counts.has(seq))
+    .flatMap((record) => (record.type === 'prompt.broken' && record.prompt) || [])
+    .at(-1);
 };

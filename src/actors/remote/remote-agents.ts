@@ -1,256 +1,306 @@
 /**
- * Agents of a swarm that other processes work on, as this one sees them: how they are handed over, spoken to
- * and stopped, and how those that work here hear of their end. What they did is in their journals, and is
- * read from there; letters only say when to look.
+ * Agents of a swarm that other processes run: hands them over, sends them letters, stops them and applies
+ * their ends. Their journals are the truth; letters only say when to read them.
  */
-import type { Stop } from '../../protocol/agent/agent.js';
 import type { AgentMail } from '../../protocol/agent/agent-mail.js';
-import { StorageError, UsageError } from '../../protocol/errors.js';
-import type { Delivered, Letter } from '../messages/deliver-letter.js';
-import type { Receive } from '../messages/read-mailbox.js';
-import { deliverReport, hasHeardOf } from '../messages/report-letter.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { StorageError, UsageError } from '../../protocol/skein-error.js';
+import type { Delivery, Letter } from '../messages/deliver-letter.js';
+import { deliverReport, hasReport } from '../messages/deliver-report.js';
+import type { ReceiveMail } from '../messages/read-mailbox.js';
 import type { AgentLifecycle } from '../swarm/agent-lifecycle.js';
 import type { AgentNode } from '../tree/agent-node.js';
 import { type AgentRecord, applyFinalRecord, finalStop } from '../tree/agent-record.js';
 import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
-import type { MissingWorkersNotice } from './missing-workers.js';
+import type { SwarmContext } from '../tree/swarm-context.js';
+import { MissingWorkersNotice } from './missing-workers-notice.js';
 import type { RemoteDispatch } from './remote-dispatch.js';
-import type { RemoteEventPoller } from './remote-event-poller.js';
-import type { RemoteFileChanges } from './remote-file-changes.js';
+import { RemoteEventPoller } from './remote-event-poller.js';
 
 export interface RemoteAgentsDeps {
-  readonly dispatch: RemoteDispatch;
   readonly lead: AgentNode;
-  readonly watch: RemoteEventPoller;
-  readonly changes: RemoteFileChanges;
-  readonly workers: MissingWorkersNotice;
-  readonly roster: AgentRegistry;
-  readonly employment: () => AgentLifecycle;
-  /** An agent that works here, the lead included. */
-  readonly memberOf: (id: string) => AgentNode | undefined;
-  /** As its journal has it now; nothing is written, and nothing is held for it. */
+  readonly registry: AgentRegistry;
+  /** A function, because the lifecycle needs the remote agents first. */
+  readonly lifecycle: () => AgentLifecycle;
+  /** Returns the node of an agent that this process runs, the lead included. */
+  readonly nodeOf: (id: string) => AgentNode | undefined;
+  /** Reads the journal of an agent without taking ownership of it. */
   readonly read: (entry: AgentEntry) => Promise<AgentRecord | undefined>;
-  /** A letter for one that works here; undefined is the lead. */
+  /** Delivers a letter to an agent that this process runs. An undefined entry is the lead. */
   readonly deliver: (entry: AgentEntry | undefined, letter: Letter) => Promise<unknown>;
 }
 
-/** How long whoever stops an agent waits for the process that works on it. */
-const STOP_LIMIT_MS = 30_000;
+/** Maximum time that a stop waits for the process that runs the agent. */
+const STOP_TIMEOUT_MS = 30_000;
 
-/** A look at all jobs serves for so long: many are asked about at once. */
-const STALE_MS = 1_000;
+/** Lifetime of the cached job list, because many agents are looked up at once. */
+const JOB_LIST_TTL_MS = 1_000;
+
+/** Returns undefined if one process runs all agents of the swarm. */
+export const openRemoteAgents = (
+  context: SwarmContext,
+  deps: RemoteAgentsDeps,
+): RemoteAgents | undefined =>
+  context.dispatch === undefined ? undefined : new RemoteAgents(context, context.dispatch, deps);
 
 export class RemoteAgents {
   private readonly deps: RemoteAgentsDeps;
-  private known:
-    | { readonly at: number; readonly jobs: ReturnType<RemoteDispatch['handed']> }
+  private readonly dispatch: RemoteDispatch;
+  private readonly store: SessionStore;
+  private readonly session: string;
+  private readonly poller: RemoteEventPoller;
+  private readonly missingWorkers: MissingWorkersNotice;
+  private cachedJobs:
+    | { readonly at: number; readonly jobs: ReturnType<RemoteDispatch['handedOver']> }
     | undefined;
-
-  /** By agent: what was written to it and may not have been read. */
+  /** Letters that an agent may not have read yet, by agent and letter id. */
   private readonly posted = new Map<string, Map<string, Letter>>();
+  /** Number of the last record whose file changes are stored, by agent. */
+  private readonly storedChanges = new Map<string, number>();
 
-  constructor(deps: RemoteAgentsDeps) {
+  constructor(context: SwarmContext, dispatch: RemoteDispatch, deps: RemoteAgentsDeps) {
     this.deps = deps;
+    this.dispatch = dispatch;
+    const { store, session, usage, carry } = context;
+    const { lead, registry, nodeOf } = deps;
+    const { feed, clock } = lead.deps;
+    this.store = store;
+    this.session = session.meta.id;
+    this.poller = new RemoteEventPoller({
+      watch: store.watch(this.session),
+      records: (agent) => store.records(this.session, agent),
+      applyEnd: (entry) => this.applyRemoteEnd(entry),
+      registry,
+      clock,
+      feed,
+      usage,
+      lead,
+      nodeOf,
+      carry,
+    });
+    this.missingWorkers = new MissingWorkersNotice({
+      jobs: store.jobs,
+      outages: store.outages,
+      open: () => this.open,
+      clock,
+      feed,
+    });
   }
 
-  /** Reads the mail of the lead, where it works here, and looks after those elsewhere. */
+  /** Reads the mailbox of the lead, if this process runs the lead, and polls for events of remote agents. */
   start(): void {
-    const { lead, watch } = this.deps;
-    if (!lead.isElsewhere) this.host(lead);
-    watch.start();
+    const { lead } = this.deps;
+    if (!lead.isRemote) this.readMailbox(lead);
+    this.poller.start();
   }
 
-  /** What others have done by now is known then. */
-  look(): Promise<void> {
-    return this.deps.watch.look();
+  /** Resolves when every event that other processes have written so far is applied. */
+  refresh(): Promise<void> {
+    return this.poller.poll();
   }
 
   async close(): Promise<void> {
-    this.deps.watch.end();
-    this.deps.workers.end();
-    await this.deps.dispatch.close();
+    this.poller.end();
+    this.missingWorkers.end();
+    await this.dispatch.close();
   }
 
-  /** Another process works on it, or will when it is to go on: where the nearest above it works that was handed over. */
-  has({ tag }: AgentEntry): boolean {
-    const { dispatch, roster, lead } = this.deps;
-    if (dispatch.ours.has(tag.id)) return false;
+  /**
+   * True if another process runs this agent or would resume it. That is the process that was handed its
+   * nearest background ancestor.
+   */
+  has(entry: AgentEntry): boolean {
+    const { tag } = entry;
+    if (this.dispatch.ours.has(tag.id)) return false;
     if (tag.kind === 'background') return true;
-    const above = roster.get(tag.parent);
-    // What files say of parents may go in circles.
-    if (above === undefined || above.tag.depth >= tag.depth) return lead.isElsewhere === true;
-    return this.has(above);
+    const parent = this.deps.registry.parentOf(entry);
+    return parent === undefined ? this.deps.lead.isRemote : this.has(parent);
   }
 
-  /** So many work elsewhere, or wait for somebody there. */
+  /** Number of remote agents that run or wait for a worker. */
   get open(): number {
-    return [...this.deps.roster.all()].filter((entry) => isLive(entry) && this.has(entry)).length;
+    return [...this.deps.registry.all()].filter((entry) => isLive(entry) && this.has(entry)).length;
   }
 
-  /** What is on record of it is stored: somebody else works on it from now on. */
-  async hand(entry: AgentEntry, at: number): Promise<void> {
-    await this.deps.dispatch.hand(entry.tag.id, at, this.oursAbove(entry));
+  /** Queues an agent for a worker. Its journal is stored and has `at` records. */
+  async handOver(entry: AgentEntry, at: number): Promise<void> {
+    await this.dispatch.enqueue(entry.tag.id, at, this.oursAbove(entry));
     this.follow(entry);
   }
 
-  /** The nearest above it that was handed to this process. */
-  private oursAbove({ tag }: AgentEntry): string | undefined {
-    const { dispatch, roster } = this.deps;
-    if (dispatch.ours.has(tag.parent)) return tag.parent;
-    const above = roster.get(tag.parent);
-    return above !== undefined && above.tag.depth < tag.depth ? this.oursAbove(above) : undefined;
+  /** Returns the nearest ancestor that was handed to this process. */
+  private oursAbove(entry: AgentEntry): string | undefined {
+    const { tag } = entry;
+    if (this.dispatch.ours.has(tag.parent)) return tag.parent;
+    const parent = this.deps.registry.parentOf(entry);
+    return parent && this.oursAbove(parent);
   }
 
-  /** Somebody was given it, and has not given it back. */
-  async isHanded(id: string): Promise<boolean> {
+  /** True if the agent is queued for a worker or runs on one. */
+  async isHandedOver(id: string): Promise<boolean> {
     const now = this.deps.lead.deps.clock.now();
-    if (this.known === undefined || this.known.at < now - STALE_MS) {
-      this.known = { at: now, jobs: this.deps.dispatch.handed() };
+    if (this.cachedJobs === undefined || this.cachedJobs.at < now - JOB_LIST_TTL_MS) {
+      this.cachedJobs = { at: now, jobs: this.dispatch.handedOver() };
     }
-    return (await this.known.jobs).has(id);
+    return (await this.cachedJobs.jobs).has(id);
   }
 
-  /** It is at work somewhere, and whoever it works for has not heard of its end. */
+  /** Counts a remote agent as running until its parent hears of its end. */
   follow(entry: AgentEntry): void {
-    const { employment, memberOf, lead } = this.deps;
+    const { lifecycle, nodeOf, lead } = this.deps;
     entry.status = 'queued';
     entry.report = undefined;
-    const parent = memberOf(entry.tag.parent) ?? lead;
-    entry.spent.joins(parent.tree);
-    employment().follow({ id: entry.tag.id, parent });
-    if (!lead.isElsewhere) this.deps.workers.expect();
+    const parent = nodeOf(entry.tag.parent) ?? lead;
+    entry.spent.joins(parent.subtreeSpending);
+    lifecycle().follow({ id: entry.tag.id, parent });
+    if (!lead.isRemote) this.missingWorkers.expect();
   }
 
-  /** Where the lead works elsewhere, it knows best what became of those that work for nobody here. */
-  isLeadsBusiness({ tag }: AgentEntry): boolean {
-    const { lead, memberOf } = this.deps;
-    return lead.isElsewhere && memberOf(tag.parent)?.isElsewhere !== false;
+  /** True if only the lead, in another process, knows the state of the agent. */
+  belongsToLead({ tag }: AgentEntry): boolean {
+    const { lead, nodeOf } = this.deps;
+    return lead.isRemote && nodeOf(tag.parent)?.isRemote !== false;
   }
 
-  async passOn({ tag }: AgentEntry, letter: Letter): Promise<Delivered> {
-    const { dispatch, lead } = this.deps;
-    await dispatch.post(lead.id, letter.letter, { ...mailOf(letter), to: tag.id });
+  async forwardToLead({ tag }: AgentEntry, letter: Letter): Promise<Delivery> {
+    const { lead } = this.deps;
+    await this.dispatch.post(lead.id, letter.letter, { ...mailOf(letter), to: tag.id });
     return 'delivered';
   }
 
-  /** For one that is at work elsewhere. */
+  /** Sends a letter to an agent that another process runs. */
   async deliver(
     { tag }: { readonly tag: Pick<AgentEntry['tag'], 'id'> },
     letter: Letter,
-  ): Promise<Delivered> {
-    // A lead reads its mail whenever there is one; of others it may be too late.
+  ): Promise<Delivery> {
+    // A lead reads its mailbox in every later run. A child may end before it reads the letter.
     if (tag.id !== this.deps.lead.id) {
       const mine = this.posted.get(tag.id) ?? new Map<string, Letter>();
       this.posted.set(tag.id, mine.set(letter.letter, letter));
     }
-    await this.deps.dispatch.post(tag.id, letter.letter, mailOf(letter));
+    await this.dispatch.post(tag.id, letter.letter, mailOf(letter));
     return 'delivered';
   }
 
   /**
-   * Resolves when it has ended, or nobody has said so for long: it ends all the same as soon as somebody
-   * works on it.
+   * Stops a remote agent. Resolves when it has ended, or after a timeout; the stop stays in its mailbox and
+   * takes effect when a process runs the agent. `recordStop` journals the end of an agent that no process runs.
    */
-  async halt(entry: AgentEntry, stop: Stop, end: () => Promise<void>): Promise<void> {
-    const { dispatch, lead } = this.deps;
+  async stop(entry: AgentEntry, stop: Stop, recordStop: () => Promise<void>): Promise<void> {
+    const { clock } = this.deps.lead.deps;
     if (!isLive(entry)) return;
     const { id } = entry.tag;
-    if (await dispatch.withdraw(id)) {
-      await end();
-      await this.hear(entry);
+    if (await this.dispatch.withdraw(id)) {
+      await recordStop();
+      await this.applyRemoteEnd(entry);
       return;
     }
-    // It may have ended meanwhile.
+    // The agent may have ended while the queue was asked.
     if (!isLive(entry)) return;
-    const { clock } = lead.deps;
     await new Promise<void>((resolve, reject) => {
-      const forget = clock.wakeAt(clock.now() + STOP_LIMIT_MS, resolve);
+      const cancel = clock.wakeAt(clock.now() + STOP_TIMEOUT_MS, resolve);
       entry.listeners.add(() => {
-        forget();
+        cancel();
         resolve();
       });
-      dispatch.stop(id, stop).catch(reject);
+      this.dispatch.stop(id, stop).catch(reject);
     });
   }
 
-  /** Reads what comes for an agent that works here. */
-  host(member: AgentNode): void {
-    const { id, deps } = member;
-    const receive: Receive = (mail, signal) => this.receive(id, mail, signal);
-    this.deps.dispatch.host(id, receive, () => deps.notebook.written());
+  /** Reads the mailbox of an agent that this process runs. */
+  readMailbox({ id, deps }: AgentNode): void {
+    const receive: ReceiveMail = (mail, signal) => this.receive(id, mail, signal);
+    this.dispatch.readMailbox(id, receive, () => deps.journal.written());
   }
 
-  leave(id: string): Promise<void> {
-    return this.deps.dispatch.leave(id);
+  stopReadingMailbox(id: string): Promise<void> {
+    return this.dispatch.stopReadingMailbox(id);
   }
 
   private async receive(id: string, mail: AgentMail, signal: AbortSignal): Promise<void> {
-    const { roster, memberOf, employment, deliver } = this.deps;
-    const entry = roster.get(id);
+    const { registry, nodeOf, lifecycle, deliver } = this.deps;
+    const entry = registry.get(id);
     switch (mail.type) {
       case 'ended': {
-        const child = roster.get(mail.agent);
-        if (child?.tag.parent !== id) throw new UsageError('It is about no agent of this one.');
-        await this.hear(child);
+        const child = registry.get(mail.agent);
+        if (child?.tag.parent !== id) throw new UsageError('It names no child of this agent.');
+        await this.applyRemoteEnd(child);
         break;
       }
       case 'letter':
-        await deliver(mail.to === undefined ? entry : await this.meant(mail.to), letterIn(mail));
+        await deliver(mail.to === undefined ? entry : await this.entryOf(mail.to), letterIn(mail));
         break;
       case 'stop':
-        if (entry === undefined || !this.isMeant(id, mail)) return;
-        // Acknowledged when it has ended: else whoever has it next must hear it too.
-        await orLeft(employment().halt(entry, mail), signal);
+        if (entry === undefined || !this.isForThisJob(id, mail)) return;
+        // Acknowledged after the end, because the next process must see the stop if this process dies.
+        await orLeft(lifecycle().stopTree(entry, mail), signal);
         return;
     }
-    await memberOf(id)?.deps.notebook.sync();
+    await nodeOf(id)?.deps.journal.sync();
   }
 
-  /** A stop that nobody read may be about a run that is over. */
-  private isMeant(id: string, { at }: { readonly at?: number }): boolean {
-    return at === undefined || this.deps.dispatch.ours.get(id)?.at === at;
+  /** False for a stop of an earlier run that was never read. */
+  private isForThisJob(id: string, { at }: { readonly at?: number }): boolean {
+    return at === undefined || this.dispatch.ours.get(id)?.at === at;
   }
 
-  /** What one that has ended has changed can be rewound from now on. */
-  async keepChanges({ tag, report }: AgentEntry): Promise<void> {
-    if (report !== undefined && report.changedFiles.length > 0) {
-      await this.deps.changes.keep(tag.id);
+  /**
+   * Stores the file changes of an ended agent and its descendants with the lead, so that a session can be
+   * rewound. Idempotent.
+   */
+  async storeFileChanges({ tag, report }: AgentEntry): Promise<void> {
+    const { lead, registry } = this.deps;
+    if (lead.isRemote || report === undefined || report.changedFiles.length === 0) return;
+    const { journal } = lead.deps;
+    // A set, because parent ids come from disk and may form a cycle. It grows while it is walked.
+    const agents = new Set([tag.id]);
+    for (const agent of agents) {
+      const before = this.storedChanges.get(agent) ?? 0;
+      for await (const record of this.store.records(this.session, agent)) {
+        if (record.seq <= before) continue;
+        this.storedChanges.set(agent, record.seq);
+        if (record.type !== 'files.changed') continue;
+        const { call, changes } = record;
+        journal.record({ type: 'files.changed', call, changes });
+      }
+      for (const child of registry.childrenOf(agent)) agents.add(child.tag.id);
     }
   }
 
-  /** One that somebody else has started may not be known here yet. */
-  private async meant(id: string): Promise<AgentEntry> {
-    const { roster } = this.deps;
-    if (roster.get(id) === undefined) await this.look();
-    const entry = roster.get(id);
-    if (entry === undefined) throw new UsageError('It is for nobody in this session.');
+  /** Returns the entry of an agent that another process may have spawned. Rejects with UsageError. */
+  private async entryOf(id: string): Promise<AgentEntry> {
+    const { registry } = this.deps;
+    if (registry.get(id) === undefined) await this.refresh();
+    const entry = registry.get(id);
+    if (entry === undefined) throw new UsageError('It names no agent of this session.');
     return entry;
   }
 
-  /** Looks at one that is said to have ended; whoever works for it here is told, once. */
-  async hear(entry: AgentEntry): Promise<void> {
-    const { employment, memberOf, lead, read, roster } = this.deps;
-    // What it used up is counted before anybody hears that it has ended.
-    await this.look();
-    const account = await read(entry);
-    const end = account && finalStop(account.history);
-    if (account === undefined || end === undefined) return;
-    const { runs, letters } = account.history;
-    const member = memberOf(entry.tag.parent);
-    // It goes on since.
-    if (member !== undefined && hasHeardOf(member, entry.tag.id, runs)) return;
+  /** Reads the journal of an agent that is said to have ended, and reports the end to its parent, once. */
+  async applyRemoteEnd(entry: AgentEntry): Promise<void> {
+    const { lifecycle, nodeOf, lead, read, registry } = this.deps;
+    // The spending must be counted before the parent hears of the end.
+    await this.refresh();
+    const record = await read(entry);
+    const end = record && finalStop(record.history);
+    if (record === undefined || end === undefined) return;
+    const { runs, letters } = record.history;
+    const parent = nodeOf(entry.tag.parent);
+    // The parent knows this end: the agent has been resumed since.
+    if (parent !== undefined && hasReport(parent, entry.tag.id, runs)) return;
     const wasLive = isLive(entry);
-    applyFinalRecord(roster, entry, account, end);
+    applyFinalRecord(registry, entry, record, end);
     const { report } = entry;
     if (report === undefined) return;
-    await this.keepChanges(entry);
-    if (member !== undefined) deliverReport(member, report, runs);
+    await this.storeFileChanges(entry);
+    if (parent !== undefined) deliverReport(parent, report, runs);
     if (!wasLive) return;
-    // Now that it has ended they let it go on.
+    // Letters that the agent did not read resume it.
     const unread = [...(this.posted.get(entry.tag.id)?.values() ?? [])];
     this.posted.delete(entry.tag.id);
     lead.deps.feed.emit({ type: 'agent.ended', report });
-    employment().unfollow(entry.tag);
+    lifecycle().unfollow(entry.tag);
     for (const listener of [...entry.listeners]) listener(report);
     entry.listeners.clear();
     for (const letter of unread) {
@@ -274,10 +324,10 @@ const letterIn = ({ letter, from, raw, trace }: AgentMail & { type: 'letter' }):
   ...(trace !== undefined && { trace }),
 });
 
-/** Rejects with a StorageError when nobody reads here any more. */
+/** Rejects with StorageError if this process stops reading the mailbox first. */
 const orLeft = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const leave = () => reject(new StorageError('It is somebody else’s by now.'));
+    const leave = () => reject(new StorageError('Another process runs this agent now.'));
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });

@@ -1,38 +1,37 @@
-/**
- * The way to agents that other processes work on: they are handed over as jobs, and what is said to and by
- * them goes through the mailbox. There where one process runs a whole swarm there is none.
- */
-import type { Stop } from '../../protocol/agent/agent.js';
+/** Hands agents to other processes as jobs, and exchanges their messages through the mailbox. */
+
 import type { AgentMail } from '../../protocol/agent/agent-mail.js';
+import type { Stop } from '../../protocol/agent/stop.js';
 import type { Clock } from '../../protocol/clock.js';
-import { SkeinError } from '../../protocol/errors.js';
-import type { JobQueue, QueuedJob, Queueing } from '../../protocol/session/job-queue.js';
+import type { EnqueueOptions, JobQueue, QueuedJob } from '../../protocol/session/job-queue.js';
 import type { Fence, Mailbox } from '../../protocol/session/mailbox.js';
-import type { Session, SessionStore } from '../../protocol/session/store.js';
-import { type Receive, readMail } from '../messages/read-mailbox.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { SkeinError } from '../../protocol/skein-error.js';
+import { type ReceiveMail, readMailbox } from '../messages/read-mailbox.js';
 
 export class RemoteDispatch {
-  /** Agents that were handed to this process, which works on them itself. */
+  /** Jobs of agents that were handed to this process. */
   readonly ours = new Map<string, Pick<QueuedJob, 'at' | 'handover'>>();
   private readonly jobs: JobQueue;
   private readonly mailbox: Mailbox;
-  private readonly session: Pick<Session, 'meta' | 'fenceOf' | 'reclaim'>;
+  private readonly session: Pick<OwnedSession, 'meta' | 'fenceOf' | 'takeBack'>;
   private readonly swarm: string;
   private readonly worker: string;
   private readonly clock: Clock;
-  private readonly queueing: Queueing;
+  private readonly queueing: EnqueueOptions;
   private readonly sign: Sign | undefined;
-  /** By agent that this process handed over: how long its journal was then. */
+  /** Length of the journal at the hand-over, by agent. */
   private readonly handedAt = new Map<string, number>();
-  /** By agent: what reads its mail here. */
+  /** Open mailbox readers, by agent. */
   private readonly readers = new Map<string, Reader>();
 
   constructor(
     store: Pick<SessionStore, 'jobs' | 'mailbox'>,
-    session: Pick<Session, 'meta' | 'fenceOf' | 'reclaim'>,
+    session: Pick<OwnedSession, 'meta' | 'fenceOf' | 'takeBack'>,
     worker: string,
     clock: Clock,
-    queueing: Queueing = AT_ONCE,
+    queueing: EnqueueOptions = NO_DELAY,
     sign?: Sign,
   ) {
     this.queueing = queueing;
@@ -46,10 +45,10 @@ export class RemoteDispatch {
   }
 
   /**
-   * Somebody will go on with it where its journal ends; the same again changes nothing. `above`: an agent of
-   * ours that it works for, where its lead is elsewhere. Waits for the store.
+   * Queues an agent whose journal has `at` records. Idempotent for the same `at`. `above` is the ancestor that was
+   * handed to this process, if another process runs the lead. Waits while the store is away.
    */
-  async hand(id: string, at: number, above?: string): Promise<void> {
+  async enqueue(id: string, at: number, above?: string): Promise<void> {
     const { priority, delayMs } = this.queueing;
     const addedAt = this.clock.now();
     const handover = this.sign?.(id, at) ?? this.ours.get(above ?? '')?.handover;
@@ -65,17 +64,17 @@ export class RemoteDispatch {
     this.handedAt.set(id, at);
   }
 
-  /** Nobody will, and this process may write its end. False when somebody works on it, or it was not handed over. */
+  /** Removes a queued agent, so that this process may journal its end. Resolves with false if a worker runs it. */
   async withdraw(id: string): Promise<boolean> {
     const { swarm } = this;
     const at = await this.jobOf(id);
     const isFree = await this.jobs.withdraw({ id, swarm, ...(at !== undefined && { at }) });
-    // The lease of a worker that died outlives its lock.
-    if (isFree) await this.session.reclaim(id);
+    // The lease of a dead worker outlives its lock.
+    if (isFree) await this.session.takeBack(id);
     return isFree;
   }
 
-  /** Whoever works on it ends it; a job that it is handed over with later is not meant. */
+  /** Asks the process that runs the agent to stop it. Does not affect a later hand-over of the agent. */
   async stop(id: string, stop: Stop): Promise<void> {
     const at = await this.jobOf(id);
     const name = `stop_${id}_${at ?? 0}_${stop.reason}`;
@@ -88,27 +87,24 @@ export class RemoteDispatch {
     return (await this.jobs.list(this.swarm)).find((job) => job.id === id)?.at;
   }
 
-  /** Those that wait for somebody, or that somebody works on. */
-  async handed(): Promise<ReadonlyMap<string, string | undefined>> {
+  /** Resolves with the queued and running agents of the swarm, with their worker. */
+  async handedOver(): Promise<ReadonlyMap<string, string | undefined>> {
     const jobs = await this.jobs.list(this.swarm);
     return new Map(jobs.map(({ id, worker }) => [id, worker]));
   }
 
   /**
-   * Once under one id, however often it is said. Rejects with a UsageError, and with a StorageError when
-   * somebody else has the agent that says it.
+   * Sends mail. Idempotent for the same id. Rejects with UsageError, and with StorageError if another process
+   * owns the sending agent.
    */
   post(to: string, id: string, mail: AgentMail): Promise<void> {
     const sentAt = this.clock.now();
-    const fence = this.session.fenceOf(speakerOf(mail) ?? this.session.meta.lead);
+    const fence = this.session.fenceOf(senderOf(mail) ?? this.session.meta.lead);
     return this.mailbox.send({ id, from: this.worker, to, sentAt, body: mail }, fence);
   }
 
-  /**
-   * Reads the mail of an agent that this process works on, until `leave`, or until nothing can be written for
-   * it here: `written` rejects then.
-   */
-  host(id: string, receive: Receive, written: Written): void {
+  /** Reads the mailbox of an agent that this process runs, until `stopReadingMailbox` or until `written` rejects. */
+  readMailbox(id: string, receive: ReceiveMail, written: Written): void {
     if (this.readers.has(id)) return;
     const over = new AbortController();
     const reading = this.read(id, receive, written, over.signal).finally(() => {
@@ -118,8 +114,8 @@ export class RemoteDispatch {
     this.readers.set(id, reader);
   }
 
-  /** Resolves when nothing of it is read here any more. Harmless when nothing was. Never rejects. */
-  async leave(id: string): Promise<void> {
+  /** Resolves when the mailbox is closed. Idempotent. Never rejects. */
+  async stopReadingMailbox(id: string): Promise<void> {
     const reader = this.readers.get(id);
     this.readers.delete(id);
     reader?.over.abort();
@@ -127,21 +123,21 @@ export class RemoteDispatch {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.readers.keys()].map((id) => this.leave(id)));
+    await Promise.all([...this.readers.keys()].map((id) => this.stopReadingMailbox(id)));
     await this.mailbox.close();
   }
 
   /**
-   * A store that refuses something now may take it later, and a letter that cannot be taken in is no reason
-   * to be deaf to all others: so it is opened again. One that somebody else reads by now just ends.
+   * Reads until the signal aborts. Reopens the mailbox after a refusal of the store or of a letter, because other
+   * letters may still arrive. Ends if another process reads the mailbox.
    */
   private async read(
     id: string,
-    receive: Receive,
+    receive: ReceiveMail,
     written: Written,
     signal: AbortSignal,
   ): Promise<void> {
-    // The one that it began with: later it may be somebody else's.
+    // The first fence, because another process may own the agent later.
     const fence = this.session.fenceOf(id);
     while (!signal.aborted) {
       try {
@@ -149,8 +145,8 @@ export class RemoteDispatch {
       } catch (error) {
         if (!(error instanceof SkeinError)) throw error;
       }
-      // What was not acknowledged is for whoever works on it next: each time that it is given counts.
-      if (!(await isSound(written, signal))) return;
+      // Unacknowledged letters are for the next owner, because every delivery is counted.
+      if (!(await isWritable(written, signal))) return;
       await this.pause(signal);
     }
   }
@@ -158,12 +154,12 @@ export class RemoteDispatch {
   private async readOnce(
     id: string,
     fence: Fence | undefined,
-    receive: Receive,
+    receive: ReceiveMail,
     signal: AbortSignal,
   ): Promise<void> {
     const inbox = await this.mailbox.open(id, fence);
     try {
-      await readMail(inbox, receive, signal);
+      await readMailbox(inbox, receive, signal);
     } finally {
       await inbox.close();
     }
@@ -180,19 +176,19 @@ export class RemoteDispatch {
   }
 }
 
-/** As a notebook has it. */
+/** Resolves when the journal is written. */
 type Written = () => Promise<void> | undefined;
 
-/** Between two attempts to read. */
+/** Delay between two attempts to read. */
 const REOPEN_MS = 1_000;
 
-const isSound = (written: Written, signal: AbortSignal): Promise<boolean> =>
+const isWritable = (written: Written, signal: AbortSignal): Promise<boolean> =>
   orAborted(written() ?? Promise.resolve(), signal).then(
     () => !signal.aborted,
     () => false,
   );
 
-/** What becomes of the work later is minded all the same. */
+/** Resolves when the work ends or the signal aborts. A later rejection of the work is handled. */
 const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void> => {
   let leave = () => {};
   const aborted = new Promise<void>((resolve) => {
@@ -203,8 +199,8 @@ const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void
   await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', leave));
 };
 
-/** Undefined where it is nobody's own. */
-const speakerOf = (mail: AgentMail): string | undefined => {
+/** Returns the agent that sends the mail. Returns undefined for mail of the process itself. */
+const senderOf = (mail: AgentMail): string | undefined => {
   switch (mail.type) {
     case 'ended':
       return mail.agent;
@@ -215,10 +211,10 @@ const speakerOf = (mail: AgentMail): string | undefined => {
   }
 };
 
-/** As the lead hands over an agent whose journal is so long; undefined where nobody asks for it. */
+/** Signs the hand-over of an agent. Returns undefined if no signature is needed. */
 type Sign = (agent: string, at: number) => string | undefined;
 
-const AT_ONCE: Queueing = { priority: 0, delayMs: 0 };
+const NO_DELAY: EnqueueOptions = { priority: 0, delayMs: 0 };
 
 interface Reader {
   readonly over: AbortController;

@@ -1,28 +1,27 @@
-/** How a session comes to be: created, taken up again, or begun as a copy of another. */
+/** Creates, resumes or forks a session, up to the first record of its lead. */
 import { existsSync } from 'node:fs';
-import { conversationOf, stepOf } from '../../context/history/conversation.js';
 import type { Clock } from '../../protocol/clock.js';
-import { UsageError } from '../../protocol/errors.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { ContextProvider } from '../../protocol/model/context-provider.js';
-import type { PromptHead } from '../../protocol/model/prompt.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
+import type { PromptHead } from '../../protocol/model/prompt-head.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
 import {
   SESSION_FORMAT,
-  type Session,
   type SessionMeta,
   type SessionStore,
-} from '../../protocol/session/store.js';
-import { keepHead, readHead } from '../prompt-cache/prompt-head-manager.js';
-import { writeCopy } from './copy-session.js';
+} from '../../protocol/session/session-store.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import { newestPrompt, readHead, storeHead } from '../prompt-cache/prompt-head-manager.js';
+import { copySession } from './copy-session.js';
 
-/** Which session: a new one, a former one, or a new one that begins as a copy of another. */
+/** Session to open: a new session, an existing session, or a copy of another session. */
 export type SessionChoice =
   | { readonly kind: 'new'; readonly id?: string }
   | { readonly kind: 'resume'; readonly id: string }
   | { readonly kind: 'fork'; readonly from: string; readonly id?: string };
 
-export interface NewSession {
+interface NewSession {
   readonly cwd: string;
   readonly version: string;
   readonly entrypoint: string;
@@ -35,19 +34,19 @@ export interface BeginOptions {
   readonly fresh: NewSession;
   readonly ids: Ids;
   readonly clock: Clock;
-  /** Undefined keeps the model that the session has. */
+  /** Undefined: the model of the existing session, or `defaultModel`. */
   readonly modelName: string | undefined;
   readonly defaultModel: string;
-  /** Makes the prompt of a new session; a former one keeps its own (law 3). */
-  readonly briefing: ContextProvider;
+  /** Builds the prompt head of a new session. An existing session keeps its head (law 3). */
+  readonly contextProvider: ContextProvider;
 }
 
-/** A session that this process now owns, with what its lead is to say first. */
-export interface BegunSession {
-  readonly session: Session;
+/** A session that this process now owns, with the prompt head of its lead. */
+interface BegunSession {
+  readonly session: OwnedSession;
   readonly model: string;
   readonly head: PromptHead;
-  /** All that the lead's journal holds. */
+  /** All records in the journal of the lead. */
   readonly past: readonly JournalRecord[];
 }
 
@@ -68,17 +67,20 @@ const createNew = async (options: BeginOptions, id: string | undefined): Promise
   const meta = metaOf(options, id, { cwd, model, parentId: null, title: options.fresh.title });
   const session = await options.store.create(meta);
   try {
-    return await layBeginning(options, session);
+    return await writeFirstRecord(options, session);
   } catch (error) {
     await session.close();
     throw error;
   }
 };
 
-const layBeginning = async (options: BeginOptions, session: Session): Promise<BegunSession> => {
+const writeFirstRecord = async (
+  options: BeginOptions,
+  session: OwnedSession,
+): Promise<BegunSession> => {
   const { lead, cwd, model, version, entrypoint } = session.meta;
-  const head = await options.briefing.head({ cwd, model, version, entrypoint });
-  const prompt = await keepHead(session, head);
+  const head = await options.contextProvider.head({ cwd, model, version, entrypoint });
+  const prompt = await storeHead(session, head);
   const journal = await session.journal(lead, null);
   const created = { type: 'agent.created', agent: lead, parent: null, cwd, model, prompt } as const;
   return { session, model, head, past: [journal.append(created)] };
@@ -90,8 +92,8 @@ const resume = async (options: BeginOptions, id: string): Promise<BegunSession> 
     refuseWithoutDirectory(session.meta);
     const { records } = (await session.journal(session.meta.lead, null)).past;
     const created = records.find(({ type }) => type === 'agent.created');
-    // It was killed before its first record: nothing had been said, so it begins now.
-    if (created?.type !== 'agent.created') return await layBeginning(options, session);
+    // The process died before the first record of the lead, so the session starts now.
+    if (created?.type !== 'agent.created') return await writeFirstRecord(options, session);
     const head = await readHead(newestPrompt(records) ?? created.prompt, (name) =>
       session.readArtifact(name),
     );
@@ -104,7 +106,7 @@ const resume = async (options: BeginOptions, id: string): Promise<BegunSession> 
   }
 };
 
-/** A new session whose journal begins with the records of another: the same bytes, a new owner. */
+/** Creates a session with a copy of the records of another session. */
 const fork = async (
   options: BeginOptions,
   from: string,
@@ -114,16 +116,16 @@ const fork = async (
   const source = (await store.list()).find((meta) => meta.id === from);
   if (source === undefined) throw new UsageError(`There is no session "${from}".`);
   refuseWithoutDirectory(source);
-  const { records } = await store.peek(from, source.lead);
+  const { records } = await store.readJournal(from, source.lead);
   const { cwd, model, title } = source;
   const meta = metaOf(options, id, { cwd, model, title, parentId: from });
   const session = await store.create({ ...meta, lead: source.lead });
   for (const record of records) {
     if (!('prompt' in record) || record.prompt === undefined) continue;
-    await session.putArtifact(record.prompt, await store.peekArtifact(from, record.prompt));
+    await session.putArtifact(record.prompt, await store.readArtifact(from, record.prompt));
   }
   const journal = await session.journal(source.lead, null);
-  writeCopy(journal, records, { session: from, agent: source.lead });
+  copySession(journal, records, { session: from, agent: source.lead });
   await session.close();
   return resume(options, meta.id);
 };
@@ -152,13 +154,4 @@ const refuseWithoutDirectory = ({ id, cwd }: SessionMeta): void => {
       `Session ${id} works in ${cwd}, which does not exist any more; restore the directory to resume it.`,
     );
   }
-};
-
-/** What stands ahead of the messages may have been replaced on the way. */
-export const newestPrompt = (records: readonly JournalRecord[]): string | undefined => {
-  const counts = conversationOf(records.map(stepOf));
-  return records
-    .filter(({ seq }) => counts.has(seq))
-    .flatMap((record) => (record.type === 'prompt.broken' && record.prompt) || [])
-    .at(-1);
 };

@@ -1,8 +1,7 @@
 /**
- * Where the owner of a swarm takes commands from other terminals: each is checked, carried out once,
- * answered, and acknowledged when it has taken effect. Nothing happens while nobody writes.
+ * Executes commands that other terminals send to the owner of a swarm. Each command is checked,
+ * executed once, acknowledged when it has taken effect, and answered.
  */
-
 import {
   COMMAND_ADDRESS,
   COMMAND_LIFETIME_MS,
@@ -10,47 +9,47 @@ import {
   type SwarmCommand,
   type SwarmControl,
   swarmCommand,
-} from '../../protocol/agent/swarm-commands.js';
+} from '../../protocol/agent/swarm-command.js';
 import type { Clock } from '../../protocol/clock.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { Fence, Inbox, Mailbox, MailLetter } from '../../protocol/session/mailbox.js';
 import type { InboxSurface } from '../permissions/inbox-surface.js';
 
-export interface CommandServerOptions {
+interface CommandServerOptions {
   readonly mailbox: Mailbox;
-  /** What makes this process the owner: without it nothing is taken or answered any more. */
+  /** Fence of this process. After it is lost, commands are neither read nor answered. */
   readonly fence?: Fence | undefined;
   readonly control: SwarmControl;
-  /** Left out where nobody can be asked in other terminals. */
+  /** Undefined if questions cannot be answered from other terminals. */
   readonly inbox?: Pick<InboxSurface, 'answer'> | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** One sentence for people, when commands cannot be taken. */
+  /** Called with a sentence for people if commands cannot be read. */
   readonly notice: (sentence: string) => void;
 }
 
 export interface CommandServer {
-  /** Commands that are under way are ended first. Never rejects. */
+  /** Stops reading and waits up to 2 s for running commands. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Letters that are known again by their id. */
-const MOST_REMEMBERED = 10_000;
-/** Commands at once: a stop may take as long as what it stops. */
-const MOST_UNDER_WAY = 64;
+/** Maximum remembered letter ids, to detect repeated letters. */
+const MAX_REMEMBERED_REPLIES = 10_000;
+/** Maximum concurrent commands. A stop may take as long as the agent takes to stop. */
+const MAX_CONCURRENT_COMMANDS = 64;
 
-/** How long a close waits for them. */
-const PATIENCE_MS = 2_000;
+/** Maximum wait for running commands on close. */
+const CLOSE_TIMEOUT_MS = 2_000;
 
-/** Whom people write as. */
+/** Sender of letters from people. */
 const PERSON = 'user';
 
 export const openCommandServer = (options: CommandServerOptions): CommandServer => {
   const over = new AbortController();
-  const desk = new Desk(options);
-  const reading = desk.read(over.signal).catch((error: unknown) => {
+  const permissions = new CommandReader(options);
+  const reading = permissions.read(over.signal).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    options.notice(`Other terminals cannot steer this session any more: ${why}`);
+    options.notice(`Other terminals cannot control this session any more: ${why}`);
   });
   return {
     async close() {
@@ -60,11 +59,11 @@ export const openCommandServer = (options: CommandServerOptions): CommandServer 
   };
 };
 
-class Desk {
+class CommandReader {
   private readonly options: CommandServerOptions;
-  /** What was answered, by the id of the letter; null while it is under way. */
+  /** Reply by letter id; null while the command runs. */
   private readonly known = new Map<string, CommandReply | null>();
-  private readonly underWay = new Set<Promise<void>>();
+  private readonly running = new Set<Promise<void>>();
 
   constructor(options: CommandServerOptions) {
     this.options = options;
@@ -77,66 +76,69 @@ class Desk {
       for (;;) {
         const letter = await inbox.next(signal);
         if (letter === undefined) return;
-        const work = this.take(letter, inbox).finally(() => this.underWay.delete(work));
-        this.underWay.add(work);
-        if (this.underWay.size >= MOST_UNDER_WAY) await Promise.race(this.underWay);
+        const work = this.handle(letter, inbox).finally(() => this.running.delete(work));
+        this.running.add(work);
+        if (this.running.size >= MAX_CONCURRENT_COMMANDS) await Promise.race(this.running);
       }
     } finally {
-      await this.settled();
+      await this.waitForRunning();
       await inbox.close().catch(() => undefined);
     }
   }
 
-  /** A command that does not end must not keep the process from ending. */
-  private async settled(): Promise<void> {
-    if (this.underWay.size === 0) return;
+  /**
+   * Waits for running commands, with a time limit so that a hanging command cannot keep the process
+   * alive.
+   */
+  private async waitForRunning(): Promise<void> {
+    if (this.running.size === 0) return;
     const { clock } = this.options;
     let forget = () => {};
     const patience = new Promise<void>((resolve) => {
-      forget = clock.wakeAt(clock.now() + PATIENCE_MS, resolve);
+      forget = clock.wakeAt(clock.now() + CLOSE_TIMEOUT_MS, resolve);
     });
-    await Promise.race([Promise.all(this.underWay), patience]).finally(forget);
+    await Promise.race([Promise.all(this.running), patience]).finally(forget);
   }
 
-  /** Never rejects: one letter that fails must not keep the others from being read. */
-  private async take(letter: MailLetter, inbox: Inbox): Promise<void> {
+  /** Handles a letter. Never rejects, because a failing letter must not stop the reader. */
+  private async handle(letter: MailLetter, inbox: Inbox): Promise<void> {
     const { notice } = this.options;
     try {
       const known = this.known.get(letter.id);
       if (known === null) return;
-      const trouble = known === undefined ? this.troubleWith(letter) : undefined;
+      const trouble = known === undefined ? this.problemWith(letter) : undefined;
       if (trouble !== undefined) {
-        await inbox.bury(letter.id, trouble);
+        await inbox.moveToDeadLetters(letter.id, trouble);
         await this.reply(letter, { ok: false, sentence: trouble, agent: null });
         return;
       }
-      const reply = known ?? (await this.carryOut(letter));
+      const reply = known ?? (await this.executeOnce(letter));
       await inbox.acknowledge(letter.id);
       await this.reply(letter, reply);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      notice(`A command from another terminal was not taken: ${why}`);
+      notice(`A command from another terminal was not executed: ${why}`);
     }
   }
 
-  private troubleWith({ body, sentAt }: MailLetter): string | undefined {
+  private problemWith({ body, sentAt }: MailLetter): string | undefined {
     const age = Math.abs(this.options.clock.now() - sentAt);
     if (age > COMMAND_LIFETIME_MS) {
       const seconds = Math.round(age / 1_000);
-      return `The command is too old, or two clocks differ by ${seconds} s; give it again.`;
+      return `The command is too old, or the two clocks differ by ${seconds} s; send it again.`;
     }
     return swarmCommand.safeParse(body).success
       ? undefined
       : 'The command cannot be read; both terminals need the same version of skein.';
   }
 
-  private async carryOut({ id, body }: MailLetter): Promise<CommandReply> {
+  private async executeOnce({ id, body }: MailLetter): Promise<CommandReply> {
     this.remember(id, null);
     const command = swarmCommand.parse(body);
     const reply = await this.execute(command, id).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
       const agent = 'agent' in command ? command.agent : command.signed.agent;
-      return { ok: false, sentence: `It did not work: ${why}`, agent };
+      return { ok: false, sentence: `The command failed: ${why}`, agent };
     });
     this.remember(id, reply);
     return reply;
@@ -164,10 +166,13 @@ class Desk {
     this.known.delete(id);
     this.known.set(id, reply);
     const [oldest] = this.known.keys();
-    if (this.known.size > MOST_REMEMBERED && oldest !== undefined) this.known.delete(oldest);
+    if (this.known.size > MAX_REMEMBERED_REPLIES && oldest !== undefined) this.known.delete(oldest);
   }
 
-  /** Somebody who went away needs none, and the next owner speaks for itself. */
+  /**
+   * Sends the reply. Skips a sender that has given up waiting; ignores a lost fence, because the
+   * next owner replies itself.
+   */
   private async reply(
     { id: command, from, sentAt }: MailLetter,
     reply: CommandReply,

@@ -1,20 +1,20 @@
 /**
- * What a session that is forked from another begins with: the records of the other one's lead. Its
- * agents stay where they are, since two sessions with one agent would have its effects twice (law 7):
- * what the lead waits for is answered with that, and of the others it is told.
+ * Copies the records of a lead into a forked session. The agents of the source stay there, because
+ * running an agent in two sessions would repeat its effects (law 7): open Task calls get a result
+ * that says so, and the lead gets a letter about each unreported background agent.
  */
-import { stayedText } from '../../prompt/messages/delegation-text.js';
-import { isWaitedFor } from '../../protocol/agent/swarm.js';
-import { rawText } from '../../protocol/model/wire.js';
-import type { JournalBody, JournalRecord } from '../../protocol/session/journal.js';
-import type { Journal } from '../../protocol/session/store.js';
+import { sessionForkNotice } from '../../prompt/messages/fork-directive.js';
+import { isWaitedFor } from '../../protocol/agent/agent-tag.js';
+import { rawText } from '../../protocol/model/wire-block.js';
+import type { Journal } from '../../protocol/session/journal.js';
+import type { JournalBody, JournalRecord } from '../../protocol/session/journal-record.js';
 import { JOB_SENDER } from '../../protocol/tools/shell-jobs.js';
 import { foldRecords } from '../agent/journaled-state.js';
-import { resultBlock } from '../calls/tool-result.js';
-import { heardOf } from '../messages/report-letter.js';
+import { toolResult } from '../calls/tool-result.js';
+import { reportedChildren } from '../messages/deliver-report.js';
 
-/** The lead whose records they are. */
-export interface CopiedFrom {
+/** Source of the copied records. */
+interface CopySource {
   readonly session: string;
   readonly agent: string;
 }
@@ -22,49 +22,53 @@ export interface CopiedFrom {
 type Requested = JournalRecord & { type: 'agent.requested' };
 type Started = JournalRecord & { type: 'call.started' };
 
-/** Throws a StorageError. */
-export const writeCopy = (
+/** Writes the copy. Throws StorageError. */
+export const copySession = (
   journal: Pick<Journal, 'append'>,
   records: readonly JournalRecord[],
-  from: CopiedFrom,
+  from: CopySource,
 ): void => {
-  const left = leftBehind(records, from.session);
-  /** Lines that were lost or left out leave gaps in the numbers, and a copy has none. */
-  const places = new Map<number, number>();
+  const left = remaining(records, from.session);
+  /**
+   * Maps old sequence numbers to new ones, because lost or skipped records leave gaps that the copy
+   * does not have.
+   */
+  const newSeqs = new Map<number, number>();
   for (const record of records) {
     const body = record.type === 'agent.requested' ? left.answers.get(record.call) : bodyOf(record);
     if (body === undefined) continue;
     const written = body.type === 'agent.created' ? { ...body, forkedFrom: from } : body;
-    places.set(record.seq, journal.append(movedTo(written, places)).seq);
+    newSeqs.set(record.seq, journal.append(withNewSeq(written, newSeqs)).seq);
   }
   for (const letter of left.letters) journal.append(letter);
 };
 
-interface LeftBehind {
-  /** By the call that waits for an agent: its result. */
+interface Remaining {
+  /** Result records by Task call id, for calls that wait for an agent. */
   readonly answers: ReadonlyMap<string, JournalBody>;
-  /** Of agents in the background that have not reported; they go along with the next message. */
+  /** Letters about background agents that have not reported. They go into the next user message. */
   readonly letters: readonly JournalBody[];
 }
 
-const leftBehind = (records: readonly JournalRecord[], session: string): LeftBehind => {
+const remaining = (records: readonly JournalRecord[], session: string): Remaining => {
   const requests = records.filter(
     (record): record is Requested => record.type === 'agent.requested',
   );
   const answers = new Map<string, JournalBody>();
   const letters: JournalBody[] = [];
   if (requests.length === 0) return { answers, letters };
-  const { calls, family } = foldRecords(records).history;
-  const heard = heardOf(family);
+  const { calls, relations } = foldRecords(records).history;
+  const reported = reportedChildren(relations);
   const starts = new Map(
     records.flatMap((record) => (record.type === 'call.started' ? [[record.call, record]] : [])),
   );
   for (const { call, child, kind, description } of requests) {
-    const text = stayedText({ agent: child, description, session });
-    const isOpen = family.asked.get(call) === child && calls.get(call)?.result === null;
-    const isUnheard = !isWaitedFor(kind) && family.children.has(child) && !heard.has(child);
+    const text = sessionForkNotice({ agent: child, description, session });
+    const isOpen = relations.childByCall.get(call) === child && calls.get(call)?.result === null;
+    const isUnreported =
+      !isWaitedFor(kind) && relations.children.has(child) && !reported.has(child);
     if (isOpen) answers.set(call, answerTo(call, text, starts.get(call)));
-    else if (isUnheard) letters.push(letterAbout(child, text));
+    else if (isUnreported) letters.push(letterAbout(child, text));
   }
   return { answers, letters };
 };
@@ -81,10 +85,10 @@ const answerTo = (
   tool,
   outcome: 'interrupted',
   durationMs: 0,
-  raw: resultBlock(call, text, true),
+  raw: toolResult(call, text, true),
 });
 
-/** A damaged journal may have lost that it started. */
+/** Values for a call if a damaged journal has lost its `call.started` record. */
 const LOST_START = { turn: 0, attempt: 0, tool: 'Task' };
 
 const letterAbout = (child: string, text: string): JournalBody => ({
@@ -94,20 +98,23 @@ const letterAbout = (child: string, text: string): JournalBody => ({
   raw: `[${rawText(`[${text}]`)}]`,
 });
 
-/** An answer for the session is none for another one. */
+/**
+ * Returns the body of a record. Session rules are dropped, because an answer for one session does
+ * not hold for another.
+ */
 const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) =>
   (body.type === 'call.ruled' ? { ...body, granted: undefined } : body) as JournalBody;
 
-/** What goes back to a record names it by its number. */
-const movedTo = (body: JournalBody, places: ReadonlyMap<number, number>): JournalBody => {
+/** Translates the record numbers that a rewind refers to. */
+const withNewSeq = (body: JournalBody, newSeqs: ReadonlyMap<number, number>): JournalBody => {
   if (body.type !== 'session.rewound' && body.type !== 'rewind.began') return body;
-  const to = lastPlace(places, body.to);
+  const to = newSeqOf(newSeqs, body.to);
   if (body.type === 'rewind.began' || body.undoes === undefined) return { ...body, to };
-  return { ...body, to, undoes: lastPlace(places, body.undoes) };
+  return { ...body, to, undoes: newSeqOf(newSeqs, body.undoes) };
 };
 
-const lastPlace = (places: ReadonlyMap<number, number>, wanted: number): number => {
+const newSeqOf = (newSeqs: ReadonlyMap<number, number>, wanted: number): number => {
   let last = 0;
-  for (const [old, now] of places) if (old <= wanted) last = Math.max(last, now);
+  for (const [old, now] of newSeqs) if (old <= wanted) last = Math.max(last, now);
   return last;
 };

@@ -1,61 +1,64 @@
-/** Equips the lead of a session for its swarm: in the process that runs it, and in those that work for it elsewhere. */
-
+/**
+ * Builds the dependencies of a lead and its swarm: in the process that runs the lead, and in
+ * workers.
+ */
 import { RunUsage } from '../../context/budget/run-usage.js';
 import type { Spending } from '../../context/budget/spending.js';
 import { CommonFailures } from '../../context/common-failures.js';
-import type { PromptHead } from '../../protocol/model/prompt.js';
+import type { PromptHead } from '../../protocol/model/prompt-head.js';
 import { capabilitiesOf } from '../../protocol/model/providers.js';
-import type { Session, SessionMeta, SessionStore } from '../../protocol/session/store.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
 import type { AgentDeps } from '../agent/agent.js';
 import { FeedHub } from '../agent/feed-hub.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 import { runBudget } from '../budget/run-budget.js';
-import { type SessionJobs, sessionJobs } from '../calls/background-commands.js';
+import { type BackgroundCommands, backgroundCommands } from '../calls/background-commands.js';
 import type { Checkpointer } from '../checkpoints/checkpointer.js';
-import { openDesk, withMemory } from '../hooks/session-hooks.js';
+import { openHooks, withRunState } from '../hooks/session-hooks.js';
 import { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
 import type { Swarm } from '../swarm/swarm.js';
 import type { OpenedSession, SessionOptions } from './lead-session.js';
-import { openSwarm } from './lead-swarm.js';
+import { leadSwarm } from './lead-swarm.js';
 import { treeSpending } from './tree-spending.js';
 
-/** What is known of the lead already. */
-export interface LeadPast {
-  readonly session: Session;
+/** Opened session and journaled state of the lead. */
+interface LeadRuntimeOptions {
+  readonly session: OwnedSession;
   readonly model: string;
   readonly head: PromptHead;
-  readonly notebook: JournaledState;
+  readonly journal: JournaledState;
   readonly checkpoints: Checkpointer | undefined;
-  /** Another process runs it: here it is only read. */
-  readonly isElsewhere?: boolean;
+  /** True if another process runs the lead, and this process only reads it. */
+  readonly isRemote?: boolean;
 }
 
-export interface EquippedLead {
+export interface LeadRuntime {
   readonly swarm: Swarm;
   readonly deps: AgentDeps;
   readonly equipment: ReturnType<SessionOptions['equip']>;
   readonly feed: FeedHub;
-  readonly shelf: PromptHeadManager;
-  readonly jobs: SessionJobs;
-  readonly hooks: ReturnType<typeof openDesk>;
+  readonly promptHead: PromptHeadManager;
+  readonly jobs: BackgroundCommands;
+  readonly hooks: ReturnType<typeof openHooks>;
   readonly spent: Spending;
-  /** In the run that is under way, before this process. */
+  /** Usage of the current run before this process started. */
   readonly used: RunUsage['used'];
 }
 
-export const equipLead = async (
+export const openLeadRuntime = async (
   options: SessionOptions,
-  { session, model, head, notebook, checkpoints, isElsewhere = false }: LeadPast,
-): Promise<EquippedLead> => {
+  { session, model, head, journal, checkpoints, isRemote = false }: LeadRuntimeOptions,
+): Promise<LeadRuntime> => {
   const { meta } = session;
-  const { briefing, requestSettings, capabilities = capabilitiesOf('firstParty') } = options;
+  const { contextProvider, requestSettings, capabilities = capabilitiesOf('firstParty') } = options;
   const { ids, clock, betas = [] } = options;
-  const usage = new RunUsage(meta.lead, notebook.history.run);
-  const spent = await treeSpending(options.store, meta, notebook.history, usage);
-  const used = isElsewhere ? usage.soFar : usage.used;
+  const usage = new RunUsage(meta.lead, journal.history.currentRun);
+  const spent = await treeSpending(options.store, meta, journal.history, usage);
+  const used = isRemote ? usage.soFar : usage.used;
   const feed = new FeedHub(options.wantsStreamEvents);
-  const shelf = new PromptHeadManager(
-    { session, notebook, briefing, capabilities, requestSettings, model },
+  const promptHead = new PromptHeadManager(
+    { session, journal, contextProvider, capabilities, requestSettings, model },
     head,
   );
   const equipment = options.equip({
@@ -65,26 +68,28 @@ export const equipLead = async (
     putArtifact: (name, bytes) => session.putArtifact(name, bytes),
     tools: head.tools,
   });
-  // Where others can write it, a record must allow nothing: people are asked again.
-  if (options.store.jobs.own !== undefined) equipment.desk.recall(notebook.history.grants);
-  const jobs = sessionJobs({ shell: equipment.shell, notebook, feed, ids, clock });
-  const given = withMemory(options.hooks);
-  const hooks = openDesk(given, session, {
-    notebook,
+  // In a shared store other processes can write records, so grants in the journal are ignored and
+  // people are asked again.
+  if (options.store.jobs.local !== undefined)
+    equipment.permissions.addSessionRules(journal.history.grants);
+  const jobs = backgroundCommands({ shell: equipment.shell, journal, feed, ids, clock });
+  const given = withRunState(options.hooks);
+  const hooks = openHooks(given, session, {
+    journal,
     feed,
     clock,
-    mode: () => equipment.desk.mode,
+    mode: () => equipment.permissions.mode,
   });
   const caps = { ...options.budget, turns: equipment.limits.maxTurns };
-  const grant = runBudget(caps, notebook.history, used);
+  const budget = runBudget(caps, journal.history, used);
   const isLimited = Object.values(caps).some((cap) => cap !== null);
   const lead = {
     ...equipment,
     hooks,
-    notebook,
+    journal,
     feed,
-    shelf,
-    briefing,
+    promptHead,
+    contextProvider,
     modelName: model,
     agent: meta.lead,
     ids,
@@ -93,10 +98,10 @@ export const equipLead = async (
     diagnostics: capabilities.diagnostics,
     checkpoints,
     failures: new CommonFailures(),
-    betas: () => (capabilities.betas ? notebook.history.betas.with(betas) : []),
-    grant,
+    betas: () => (capabilities.betas ? journal.history.betas.with(betas) : []),
+    budget,
   };
-  const { swarm, deps } = openSwarm(
+  const { swarm, deps } = leadSwarm(
     {
       session,
       store: options.store,
@@ -107,14 +112,14 @@ export const equipLead = async (
       betas,
       checkpoints,
       usage,
-      carry: (used) => grant.carry(used),
+      carry: (used) => budget.carry(used),
       setup: options.swarm,
-      terms: options.terms,
+      leadConfig: options.leadConfig,
     },
     lead,
-    { spent, isElsewhere, isLimited },
+    { spent, isRemote, isLimited },
   );
-  return { swarm, deps, equipment, feed, shelf, jobs, hooks, spent, used };
+  return { swarm, deps, equipment, feed, promptHead, jobs, hooks, spent, used };
 };
 
 const inheritedArtifacts = async (

@@ -1,45 +1,53 @@
-/** The swarm of a session: what its agents share, and how what they change is kept with the lead. */
+/**
+ * Creates the swarm of a session: shared services, and checkpoints that are recorded with the lead.
+ */
 import type { Spending } from '../../context/budget/spending.js';
-import type { Checkpoints } from '../../protocol/session/checkpoint.js';
-import type { JournalBody } from '../../protocol/session/journal.js';
+import type { Checkpoints } from '../../protocol/session/checkpoints.js';
+import type { JournalBody } from '../../protocol/session/journal-record.js';
 import { EditLeaseMemory } from '../../store/memory/edit-lease-memory.js';
 import type { AgentDeps } from '../agent/agent.js';
 import { editLeases } from '../calls/edit-leases.js';
-import { workNames } from '../calls/work-names.js';
+import { taskOwnerNames } from '../calls/task-list-port.js';
 import type { Checkpointer } from '../checkpoints/checkpointer.js';
-import { prefixPolicy } from '../prompt-cache/prefix-sharing.js';
+import { prefixPolicy } from '../prompt-cache/prefix-policy.js';
 import { PrefixWarmup } from '../prompt-cache/prefix-warmup.js';
 import { RemoteDispatch } from '../remote/remote-dispatch.js';
-import { agentsOf } from '../swarm/agents-port.js';
+import { agentsPort } from '../swarm/agents-port.js';
 import { Swarm } from '../swarm/swarm.js';
 import type { AgentNode } from '../tree/agent-node.js';
-import { subtreeBelow } from '../tree/subtree-totals.js';
+import { subtreeTotals } from '../tree/subtree-totals.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
 import type { LeadConfigPublisher } from './lead-session.js';
 
-type Given = 'warmth' | 'agentsFor' | 'below' | 'checkpoints' | 'kept' | 'dispatch';
-type Shared = Omit<SwarmContext, Given> & {
+type CreatedFields =
+  | 'prefixWarmup'
+  | 'agentsFor'
+  | 'subtreeTotals'
+  | 'checkpoints'
+  | 'keptBudgets'
+  | 'dispatch';
+type Shared = Omit<SwarmContext, CreatedFields> & {
   readonly checkpoints: Checkpointer | undefined;
-  readonly terms: LeadConfigPublisher | undefined;
+  readonly leadConfig: LeadConfigPublisher | undefined;
 };
 
-interface LeadTerms {
-  /** By it and all its agents. */
+interface LeadOptions {
+  /** Spending of the lead and all its agents. */
   readonly spent: Spending;
-  readonly isElsewhere: boolean;
-  /** There is a limit to what they may use up. */
+  readonly isRemote: boolean;
+  /** True if any limit on cost, tokens or turns is set. */
   readonly isLimited: boolean;
 }
 
-/** The lead of a swarm is equipped for it, and nobody works for it yet. */
-export const openSwarm = (
+/** Creates the swarm and the dependencies of its lead. No agent is started. */
+export const leadSwarm = (
   shared: Shared,
-  lead: Omit<AgentDeps, 'agents' | 'depart'>,
-  { spent: tree, isElsewhere, isLimited }: LeadTerms,
+  lead: Omit<AgentDeps, 'agents' | 'beforeRequest'>,
+  { spent: tree, isRemote, isLimited }: LeadOptions,
 ): { readonly swarm: Swarm; readonly deps: AgentDeps } => {
-  const { notebook, shelf, clock, agent: id } = lead;
-  const warmth = new PrefixWarmup(clock);
-  const agentsFor = (member: string) => agentsOf(() => swarm, member);
+  const { journal, promptHead, clock, agent: id } = lead;
+  const prefixWarmup = new PrefixWarmup(clock);
+  const agentsFor = (agent: string) => agentsPort(() => swarm, agent);
   const deps: AgentDeps = {
     ...lead,
     agents: agentsFor(id),
@@ -47,53 +55,63 @@ export const openSwarm = (
       leases: new EditLeaseMemory(),
       clock,
       lead: id,
-      roster: () => swarm.roster,
+      registry: () => swarm.registry,
     }),
-    work: {
-      list: shared.store.workList(shared.session.meta.id),
-      names: workNames(() => swarm),
+    taskList: {
+      list: shared.store.taskList(shared.session.meta.id),
+      names: taskOwnerNames(() => swarm),
     },
-    depart: prefixPolicy({ warmth, history: notebook.history, shelf }),
-    ...(isLimited && { audit: async () => swarm.remotes?.look() }),
+    beforeRequest: prefixPolicy({ prefixWarmup, history: journal.history, promptHead }),
+    ...(isLimited && { audit: async () => swarm.remote?.refresh() }),
   };
-  const member: AgentNode = {
+  const node: AgentNode = {
     id,
     depth: 0,
     deps,
-    tree,
-    isElsewhere,
+    subtreeSpending: tree,
+    isRemote,
     agent: undefined,
     surfaces: undefined,
     forkPoint: undefined,
     siblings: undefined,
-    desks: new Map(),
+    childPermissions: new Map(),
   };
   const checkpoints =
     shared.checkpoints &&
-    // A lead elsewhere reads of it in the journals of those who did it.
-    (isElsewhere
+    // A remote lead reads the changes from the journals of its agents.
+    (isRemote
       ? shared.checkpoints
-      : keptWith(shared.checkpoints, (body) => void notebook.record(body)));
-  const below = (agent: string) =>
-    subtreeBelow(agent, swarm.roster, shared.store, shared.session.meta.id);
-  const kept = new Map();
-  const { store, session, worker, terms } = shared;
+      : recordingChanges(shared.checkpoints, (body) => void journal.record(body)));
+  const totalsBelow = (agent: string) =>
+    subtreeTotals(agent, swarm.registry, shared.store, shared.session.meta.id);
+  const { store, session, worker, leadConfig } = shared;
   const sign = (agent: string, at: number) =>
-    isElsewhere ? undefined : terms?.handover(session, agent, at);
+    isRemote ? undefined : leadConfig?.handover(session, agent, at);
   const dispatch =
-    store.jobs.own === undefined
+    store.jobs.local === undefined
       ? new RemoteDispatch(store, session, worker, clock, shared.setup.queueing, sign)
       : undefined;
-  const house = { ...shared, warmth, agentsFor, below, checkpoints, kept, dispatch };
-  const swarm: Swarm = new Swarm(house, member);
+  const context = {
+    ...shared,
+    prefixWarmup,
+    agentsFor,
+    subtreeTotals: totalsBelow,
+    checkpoints,
+    keptBudgets: new Map(),
+    dispatch,
+  };
+  const swarm: Swarm = new Swarm(context, node);
   return { swarm, deps };
 };
 
 /**
- * A session is rewound by what its lead has on record, so that is where the changes of all its agents
- * stand, also when there are none: then nobody looks for them again after a crash.
+ * Records file changes with the lead, because a rewind reads only its journal. An empty change is
+ * recorded as well, so that no later process looks for it again after a crash.
  */
-const keptWith = (checkpoints: Checkpoints, record: (body: JournalBody) => void): Checkpoints => ({
+const recordingChanges = (
+  checkpoints: Checkpoints,
+  record: (body: JournalBody) => void,
+): Checkpoints => ({
   async watch(watched) {
     const watch = await checkpoints.watch(watched);
     return {

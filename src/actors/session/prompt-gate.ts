@@ -1,27 +1,27 @@
 /**
- * The gate that prompts pass one after another: UserPromptSubmit hooks look at each before it is
- * written down, and what a session begins with is finished first. Without hooks it stands open.
+ * Queue of prompts. UserPromptSubmit hooks check each prompt before it is recorded, and
+ * SessionStart hooks finish first. Without hooks prompts pass synchronously.
  */
-import { textIn } from '../../context/history/history-message.js';
-import * as stops from '../../machines/stops.js';
-import type { Stop } from '../../protocol/agent/agent.js';
-import { SkeinError, StorageError } from '../../protocol/errors.js';
+import { textOfContent } from '../../context/history/history-message.js';
+import { stops } from '../../machines/stops.js';
+import type { Stop } from '../../protocol/agent/stop.js';
 import type { Ids } from '../../protocol/ids.js';
-import type { RawJson } from '../../protocol/model/wire.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
+import { SkeinError, StorageError } from '../../protocol/skein-error.js';
 import type { JournaledState } from '../agent/journaled-state.js';
-import { recordHookContext } from '../hooks/hook-context.js';
+import { recordHookContext } from '../hooks/record-hook-context.js';
 
-export interface PromptGateDeps {
+interface PromptGateDeps {
   readonly hooks: Hooks;
-  readonly notebook: JournaledState;
+  readonly journal: JournaledState;
   readonly ids: Ids;
-  /** A prompt did not get in, and why. */
+  /** Called with the reason if a prompt is refused. */
   readonly refuse: (stop: Stop) => void;
 }
 
-/** Told when a prompt is written down, or why it will not be. */
-export type Settled = (refusal: Stop | undefined) => void;
+/** Called when a prompt has been recorded, or with the reason why it was refused. */
+export type PromptSettled = (refusal: Stop | undefined) => void;
 
 export class PromptGate {
   private readonly deps: PromptGateDeps;
@@ -33,13 +33,16 @@ export class PromptGate {
     this.deps = deps;
   }
 
-  /** A prompt waits to be let in. */
+  /** True while a prompt waits for its hooks. */
   get isBusy(): boolean {
     return this.waiting > 0;
   }
 
-  /** Right away where nothing is to be waited for, and then it throws what `deliver` throws. */
-  admit(blocks: RawJson, deliver: () => void, settled: Settled = () => {}): void {
+  /**
+   * Runs the hooks, then delivers the prompt. Without hooks and queued work it delivers
+   * synchronously and throws any error of `deliver`.
+   */
+  admit(blocks: RawJson, deliver: () => void, settled: PromptSettled = () => {}): void {
     if (this.queue === undefined && !this.deps.hooks.has('UserPromptSubmit')) {
       deliver();
       settled(undefined);
@@ -48,27 +51,27 @@ export class PromptGate {
     this.waiting += 1;
     const { signal } = this.controller;
     this.enqueue(async () => {
-      const refusal = await this.look(blocks, deliver, signal);
+      const refusal = await this.check(blocks, deliver, signal);
       this.waiting -= 1;
       if (refusal !== undefined) this.deps.refuse(refusal);
       settled(refusal);
     });
   }
 
-  /** After all that came before: at once when that is nothing. */
+  /** Runs `work` after all queued work; synchronously if the queue is empty. */
   after(work: (isInterrupted: boolean) => void): void {
     const { signal } = this.controller;
     if (this.queue === undefined) work(false);
     else this.enqueue(async () => work(signal.aborted));
   }
 
-  /** Prompts wait for it. */
-  hold(work: (signal: AbortSignal) => Promise<void>): void {
+  /** Queues work that later prompts wait for. */
+  runBeforePrompts(work: (signal: AbortSignal) => Promise<void>): void {
     const { signal } = this.controller;
     this.enqueue(() => work(signal));
   }
 
-  /** Those who wait are sent away. */
+  /** Aborts all queued prompts. */
   interrupt(): void {
     this.controller.abort();
     this.controller = new AbortController();
@@ -81,15 +84,15 @@ export class PromptGate {
     this.queue = queue;
   }
 
-  /** Undefined when it is in. */
-  private async look(
+  /** Runs the hooks. Returns the reason of a refusal, or undefined if the prompt was delivered. */
+  private async check(
     blocks: RawJson,
     deliver: () => void,
     signal: AbortSignal,
   ): Promise<Stop | undefined> {
     const { hooks } = this.deps;
     if (signal.aborted) return stops.INTERRUPTED;
-    const facts = { prompt: textIn(blocks, Number.POSITIVE_INFINITY) };
+    const facts = { prompt: textOfContent(blocks, Number.POSITIVE_INFINITY) };
     const verdict = await hooks.fire('UserPromptSubmit', facts, { signal });
     if (signal.aborted) return stops.INTERRUPTED;
     const reason = verdict.halt ?? verdict.block?.reason;

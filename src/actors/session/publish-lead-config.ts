@@ -1,28 +1,31 @@
 /**
- * What the workers of a swarm must know, kept where they find it. When the person at the lead chooses
- * another mode they are told: what holds for the lead holds for all of its agents.
+ * Publishes the configuration of a lead for its workers, and again when a person changes the mode.
+ * The mode of the lead holds for all its agents.
  */
-import { StorageError } from '../../protocol/errors.js';
 import type { Feed } from '../../protocol/session/feed.js';
-import type { Session } from '../../protocol/session/store.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import { StorageError } from '../../protocol/skein-error.js';
 import type { SessionOptions } from './lead-session.js';
 
-/** Between two attempts, where the store refuses. */
-const PAUSE_MS = 1_000;
+/** Delay between two attempts while the store refuses. */
+const RETRY_MS = 1_000;
 
-/** Before anything is handed over. */
-export const putTerms = async (
-  { terms }: Pick<SessionOptions, 'terms'>,
-  session: Session,
+/** Stores the configuration. Call before any agent is handed over. Rejects with StorageError. */
+export const publishLeadConfig = async (
+  { leadConfig }: Pick<SessionOptions, 'leadConfig'>,
+  session: OwnedSession,
 ): Promise<void> => {
-  const written = terms?.write(session);
+  const written = leadConfig?.write(session);
   if (written !== undefined) await session.putArtifact(written.name, written.bytes);
 };
 
-/** Puts them again whenever they change. `end` waits for what is on its way, unless the store is away. */
-export const keepTerms = (
-  options: Pick<SessionOptions, 'terms' | 'store' | 'clock'>,
-  session: Session,
+/**
+ * Stores the configuration again after each change. `end` waits for a running write, unless the
+ * store is unreachable.
+ */
+export const republishOnChange = (
+  options: Pick<SessionOptions, 'leadConfig' | 'store' | 'clock'>,
+  session: OwnedSession,
   feed: Feed,
 ): { end(): Promise<void> } => {
   const { clock } = options;
@@ -34,19 +37,19 @@ export const keepTerms = (
     while (isStale) {
       isStale = false;
       try {
-        await putTerms(options, session);
+        await publishLeadConfig(options, session);
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
-        // Whoever leads now says which mode holds.
+        // The process that owns the session now publishes its own configuration.
         if (session.lost.aborted || isOver) return;
-        if (!isTold) feed.emit({ type: 'notice', text: notYet(error) });
+        if (!isTold) feed.emit({ type: 'notice', text: notPublished(error) });
         isTold = true;
         isStale = true;
-        await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + PAUSE_MS, resolve));
+        await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + RETRY_MS, resolve));
       }
     }
   };
-  const stop = options.terms?.listen(() => {
+  const stop = options.leadConfig?.listen(() => {
     isStale = true;
     posting ??= post().finally(() => {
       posting = undefined;
@@ -56,12 +59,12 @@ export const keepTerms = (
     async end() {
       isOver = true;
       stop?.();
-      await unlessAway(options.store.outages, posting);
+      await unlessStoreIsDown(options.store.outages, posting);
     },
   };
 };
 
-const unlessAway = async (
+const unlessStoreIsDown = async (
   outages: SessionOptions['store']['outages'],
   work: Promise<void> | undefined,
 ): Promise<void> => {
@@ -74,5 +77,5 @@ const unlessAway = async (
   forget?.();
 };
 
-const notYet = ({ message }: StorageError): string =>
-  `Agents on workers do not know yet which permission mode holds now: ${message}`;
+const notPublished = ({ message }: StorageError): string =>
+  `Workers have not received the new permission mode yet: ${message}`;

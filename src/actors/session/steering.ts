@@ -1,115 +1,119 @@
-/** What a person can do with the agents of a swarm from elsewhere: write to one, stop it, let it go on. */
-
-import type { CommandReply, SwarmControl } from '../../protocol/agent/swarm-commands.js';
-import { SkeinError } from '../../protocol/errors.js';
-import { rawText } from '../../protocol/model/wire.js';
+/** Commands of a person for the agents of a swarm: send a message, stop, resume. */
+import { stops } from '../../machines/stops.js';
+import type { CommandReply, SwarmControl } from '../../protocol/agent/swarm-command.js';
+import { rawText } from '../../protocol/model/wire-block.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 import { agentLabel } from '../../tools/agents/agent-report.js';
-import { type Delivered, deliver } from '../messages/deliver-letter.js';
+import { type Delivery, deliverLetter } from '../messages/deliver-letter.js';
 import type { Swarm } from '../swarm/swarm.js';
 import type { ChildNode } from '../tree/agent-node.js';
 import { type AgentEntry, isLive, isPresent } from '../tree/agent-registry.js';
-import { BY_PERSON } from '../tree/stop-reasons.js';
 
-export const GO_ON = 'Go on where you stopped.';
+export const RESUME_PROMPT = 'Go on where you stopped.';
 
 const PERSON = 'user';
 
-/** Of the agents below the lead; the lead itself is steered by its host. */
+/** Commands for agents below the lead. The lead itself is steered by its host. */
 export interface Steering extends SwarmControl {
-  /** The ids of those that an address may mean. */
-  called(agent: string): readonly string[];
-  /** Somebody has this very name. */
+  /** Returns the ids of all agents that match an address. */
+  matching(agent: string): readonly string[];
+  /** True if an agent has exactly this name. */
   isNamed(agent: string): boolean;
   /**
-   * Stops all that work for the lead, and holds what they report until a person speaks to it. Resolves
-   * with how many there were.
+   * Stops all agents below the lead, and holds their reports until a person writes to the lead.
+   * Resolves with the number of stopped agents.
    */
   stopAll(): Promise<number>;
-  /** The lead goes on with what it was told while it was held; false when that is nothing. */
-  letLeadGoOn(): boolean;
+  /** Resumes a held lead with the letters that wait for it. Returns false if there are none. */
+  resumeLead(): boolean;
 }
 
 export const steering = (swarm: Swarm): Steering => {
-  const called = (address: string) => swarm.roster.called(address).map(({ tag }) => tag.id);
-  const whenMeant = async (
+  const matching = (address: string) => swarm.registry.find(address).map(({ tag }) => tag.id);
+  const withAgent = async (
     address: string,
     act: (entry: AgentEntry) => Promise<CommandReply>,
   ): Promise<CommandReply> => {
-    const [entry, ...more] = swarm.roster.called(address);
+    const [entry, ...more] = swarm.registry.find(address);
     const wanted = JSON.stringify(address.slice(0, 80));
     const nobody = (sentence: string) => ({ ok: false, sentence, agent: null });
     if (entry === undefined) return nobody(`There is no agent ${wanted} in this session.`);
     if (more.length > 0) {
-      const ids = called(address).slice(0, 10);
+      const ids = matching(address).slice(0, 10);
       return nobody(`Several agents are called ${wanted}: ${ids.join(', ')}. Give the whole id.`);
     }
     try {
       return await act(entry);
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
-      return says(entry, false, `cannot be steered: ${error.message}`);
+      return reply(entry, false, `cannot be steered: ${error.message}`);
     }
   };
   return {
-    called,
-    isNamed: (address) => swarm.roster.called(address).some(({ tag }) => tag.name === address),
+    matching,
+    isNamed: (address) => swarm.registry.find(address).some(({ tag }) => tag.name === address),
     async stopAll() {
-      const { roster, lead, employment } = swarm;
-      const live = [...roster.all()].filter(isLive);
-      if (live.length > 0 || lead.agent?.isResting === false) lead.agent?.hold();
-      await employment.haltBelow(lead, BY_PERSON);
+      const { registry, lead, lifecycle } = swarm;
+      const live = [...registry.all()].filter(isLive);
+      if (live.length > 0 || lead.agent?.isIdle === false) lead.agent?.hold();
+      await lifecycle.stopDescendants(lead, stops.BY_PERSON);
       return live.length;
     },
-    letLeadGoOn: () => swarm.lead.agent?.goOn() ?? false,
+    resumeLead: () => swarm.lead.agent?.resume() ?? false,
     send: (address, text, from, letter) =>
-      whenMeant(address, async (entry) => {
+      withAgent(address, async (entry) => {
         if (text.trim() === '')
-          return says(entry, false, 'was sent nothing: the message is empty.');
+          return reply(entry, false, 'was sent nothing: the message is empty.');
         const raw = `[${rawText(text)}]`;
-        const came = await deliver(swarm, entry, { letter, from, raw });
-        return says(entry, ...DELIVERED[came]);
+        const came = await deliverLetter(swarm, entry, { letter, from, raw });
+        return reply(entry, ...DELIVERED[came]);
       }),
     stop: (address) =>
-      whenMeant(address, async (entry) => {
-        const isAtWork = isPresent(entry);
-        await swarm.employment.halt(entry, BY_PERSON);
-        if (!isAtWork) return says(entry, true, `is not at work (${entry.status}).`);
+      withAgent(address, async (entry) => {
+        const wasRunning = isPresent(entry);
+        await swarm.lifecycle.stopTree(entry, stops.BY_PERSON);
+        if (!wasRunning) return reply(entry, true, `is not running (${entry.status}).`);
         return entry.status === 'stopped'
-          ? says(entry, true, 'is stopped, with all that worked for it.')
-          : says(entry, true, 'had come to its end already.');
+          ? reply(entry, true, 'is stopped, with all its sub-agents.')
+          : reply(entry, true, 'had already ended.');
       }),
     resume: (address) =>
-      whenMeant(address, async (entry) => {
-        if (isLive(entry)) return says(entry, true, 'is at work already.');
+      withAgent(address, async (entry) => {
+        if (isLive(entry)) return reply(entry, true, 'is already running.');
         if (entry.child !== undefined)
-          return says(entry, true, 'rests; write to it with skein send.');
+          return reply(entry, true, 'is idle; write to it with skein send.');
         const letter = swarm.lead.deps.ids('letter');
-        const revived = await swarm.revive(entry, (child) => remind(child, letter));
-        return revived ? says(entry, true, 'goes on.') : says(entry, false, NOTHING_LEFT);
+        const revived = await swarm.restart(entry, (child) => remind(child, letter));
+        return revived ? reply(entry, true, 'is resumed.') : reply(entry, false, NOTHING_LEFT);
       }),
   };
 };
 
-const NOTHING_LEFT = 'left nothing to go on with.';
+const NOTHING_LEFT = 'cannot be resumed: its journal is damaged or empty.';
 
-const says = ({ tag }: AgentEntry, ok: boolean, what: string): CommandReply => ({
+const reply = ({ tag }: AgentEntry, ok: boolean, what: string): CommandReply => ({
   ok,
   sentence: `${agentLabel(tag)} ${what}`,
   agent: tag.id,
 });
 
-const DELIVERED: Readonly<Record<Delivered, readonly [ok: boolean, what: string]>> = {
-  delivered: [true, 'has it, and reads it with its next step.'],
-  resumed: [true, 'had ended and goes on with it.'],
-  held: [true, 'has it, and reads it when it goes on.'],
+const DELIVERED: Readonly<Record<Delivery, readonly [ok: boolean, what: string]>> = {
+  delivered: [true, 'has the message and reads it in its next turn.'],
+  resumed: [true, 'had ended and is resumed with the message.'],
+  held: [true, 'has the message and reads it when it is resumed.'],
   refused: [false, 'was stopped by a person; resume it first.'],
   lost: [false, NOTHING_LEFT],
 };
 
-/** One that has nothing left to answer is asked to go on. */
-const remind = ({ deps: { notebook } }: ChildNode, letter: string): true => {
-  const { waiting, calls, owesAnswer, cutShort } = notebook.history;
+/** Adds a prompt to continue if the agent has no unanswered message. */
+const remind = ({ deps: { journal } }: ChildNode, letter: string): true => {
+  const { waiting, calls, owesAnswer, cutShort } = journal.history;
   if (waiting > 0 || calls.size > 0 || owesAnswer || cutShort) return true;
-  notebook.record({ type: 'letter.received', letter, from: PERSON, raw: `[${rawText(GO_ON)}]` });
+  journal.record({
+    type: 'letter.received',
+    letter,
+    from: PERSON,
+    raw: `[${rawText(RESUME_PROMPT)}]`,
+  });
   return true;
 };

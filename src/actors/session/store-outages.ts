@@ -1,44 +1,49 @@
-/** A session tells its listeners when its store is out of reach, and ends when another process has taken it over. */
-import * as stops from '../../machines/stops.js';
-import type { Stop } from '../../protocol/agent/agent.js';
+/**
+ * Notifies the listeners of a session about store outages, and ends the session if another process
+ * takes it over.
+ */
+import { stops } from '../../machines/stops.js';
+import type { Stop } from '../../protocol/agent/stop.js';
 import type { Feed } from '../../protocol/session/feed.js';
-import type { Session, SessionStore } from '../../protocol/session/store.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
 
-export interface StoreWatch {
-  whenLost(act: (stop: Stop) => void): void;
+export interface StoreOutages {
+  onLost(act: (stop: Stop) => void): void;
   end(): void;
 }
 
-export const watchStore = (
+export const watchStoreOutages = (
   store: Pick<SessionStore, 'outages'>,
-  { lost }: Pick<Session, 'lost'>,
+  { lost }: Pick<OwnedSession, 'lost'>,
   feed: Feed,
-): StoreWatch => {
-  const forget = tellOutages(store, (text) => feed.emit({ type: 'notice', text }));
-  let heed = () => {};
+): StoreOutages => {
+  const forget = onOutageChange(store, (text) => feed.emit({ type: 'notice', text }));
+  let onAbort = () => {};
   return {
-    whenLost(act) {
-      heed = () => {
+    onLost(act) {
+      onAbort = () => {
         act(stops.storageFailed((lost.reason as Error).message));
       };
-      if (lost.aborted) heed();
-      else lost.addEventListener('abort', heed, { once: true });
+      if (lost.aborted) onAbort();
+      else lost.addEventListener('abort', onAbort, { once: true });
     },
     end() {
       forget();
-      lost.removeEventListener('abort', heed);
+      lost.removeEventListener('abort', onAbort);
     },
   };
 };
 
-/** Until what it returns is called. */
-export const tellOutages = (
+/**
+ * Calls `notify` when the store becomes unreachable or reachable again. Returns a function that
+ * stops this.
+ */
+export const onOutageChange = (
   { outages }: Pick<SessionStore, 'outages'>,
-  tell: (sentence: string) => void,
-): (() => void) => outages?.listen((trouble) => tell(outageText(trouble))) ?? (() => {});
+  notify: (sentence: string) => void,
+): (() => void) => outages?.listen((trouble) => notify(outageText(trouble))) ?? (() => {});
 
-/** Without a trouble it is over. */
+/** Returns the notice about an outage; `outage` is undefined when the outage is over. */
 export const outageText = (trouble: string | undefined): string =>
-  trouble === undefined
-    ? 'Redis is back: everybody goes on.'
-    : `${trouble}: everybody waits where they are.`;
+  trouble === undefined ? 'Redis is back: all agents continue.' : `${trouble}: all agents wait.`;

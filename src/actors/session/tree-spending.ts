@@ -1,15 +1,18 @@
 /**
- * What a session and all its agents have used up, counted along as they go. Only once, when a session
- * with agents or in the middle of a run is opened again, is the index read for what was spent before.
+ * Spending of a session and all its agents, counted as they run. The event index is read once, when
+ * a session with agents or an unfinished run is opened again.
  */
 import { spendingOf } from '../../context/budget/event-spending.js';
 import type { RunUsage } from '../../context/budget/run-usage.js';
 import { Spending } from '../../context/budget/spending.js';
 import type { History } from '../../context/history/history.js';
-import { SkeinError } from '../../protocol/errors.js';
-import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
+import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 
-/** Whoever works for the lead joins it with its own, before it spends anything. `usage` reads along. */
+/**
+ * Returns the spending of the tree. Agents add their own spending later; `usage` takes each event
+ * that is read.
+ */
 export const treeSpending = async (
   store: Pick<SessionStore, 'events'>,
   { id, lead }: Pick<SessionMeta, 'id' | 'lead'>,
@@ -19,7 +22,7 @@ export const treeSpending = async (
   const tree = new Spending();
   tree.add(history.spent);
   history.spent.joins(tree);
-  if (!history.family.isParent && !history.run.isUnfinished) return tree;
+  if (!history.relations.isParent && !history.currentRun.isUnfinished) return tree;
   try {
     for await (const event of store.events(id)) {
       usage.take(event);
@@ -27,7 +30,7 @@ export const treeSpending = async (
       if (spent !== undefined) tree.count(spent);
     }
   } catch (error) {
-    // An index that cannot be read is reported by those who show it; the agents go on without.
+    // Views report an index that cannot be read; the agents run without these totals.
     if (!(error instanceof SkeinError)) throw error;
   }
   return tree;

@@ -1,183 +1,210 @@
 /**
- * How an agent that works for another comes to be: begun and written down, or rebuilt from its journal.
- * Both end in the same equipment by construction, so a child that is taken up again is the one it was.
+ * Records a new child, loads a child from its journal, and builds the node of either. New and rebuilt children
+ * are built by the same function, so a restarted child has what it had before.
  */
 import { Spending } from '../../context/budget/spending.js';
-import {
-  forkDirective,
-  teammateTask,
-  worktreeTask,
-} from '../../prompt/messages/delegation-text.js';
-import type { Stop } from '../../protocol/agent/agent.js';
-import { StorageError } from '../../protocol/errors.js';
-import type { PromptHead } from '../../protocol/model/prompt.js';
-import { rawText } from '../../protocol/model/wire.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
-import type { Journal } from '../../protocol/session/store.js';
-import type { Origin } from '../../protocol/session/swarm-records.js';
+import { forkDirective } from '../../prompt/messages/fork-directive.js';
+import { teammateTask } from '../../prompt/messages/role-text.js';
+import { worktreeTask } from '../../prompt/messages/worktree-task.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { PromptHead } from '../../protocol/model/prompt-head.js';
+import { rawText } from '../../protocol/model/wire-block.js';
+import type { Journal } from '../../protocol/session/journal.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
+import { StorageError } from '../../protocol/skein-error.js';
 import { agentLabel } from '../../tools/agents/agent-report.js';
 import type { AgentDeps } from '../agent/agent.js';
-import { childFeed } from '../agent/child-feed.js';
+import { childFeed } from '../agent/feed-hub.js';
 import { JournaledState } from '../agent/journaled-state.js';
 import { childBudget } from '../budget/child-budget.js';
-import { sessionJobs } from '../calls/background-commands.js';
-import { hooksFor } from '../hooks/child-hooks.js';
-import { openDesk } from '../hooks/session-hooks.js';
+import { backgroundCommands } from '../calls/background-commands.js';
+import { childHooks } from '../hooks/child-hooks.js';
+import { openHooks } from '../hooks/session-hooks.js';
 import { askerOf } from '../permissions/ask-surfaces.js';
-import { permissionsForChild } from '../permissions/child-permissions.js';
-import { childPrefixPolicy } from '../prompt-cache/prefix-sharing.js';
-import { keepHead, PromptHeadManager, readHead } from '../prompt-cache/prompt-head-manager.js';
-import { newestPrompt } from '../session/begin-session.js';
+import { childPermissions } from '../permissions/child-permissions.js';
+import { childPrefixPolicy } from '../prompt-cache/prefix-policy.js';
+import {
+  newestPrompt,
+  PromptHeadManager,
+  readHead,
+  storeHead,
+} from '../prompt-cache/prompt-head-manager.js';
 import { type AgentNode, allSiblingsOf, type ChildNode, siblingsOf } from '../tree/agent-node.js';
 import { tagOf } from '../tree/agent-registry.js';
 import { forkPointOf, inheritedBy } from '../tree/fork-point.js';
 import type { SubtreeTotals } from '../tree/subtree-totals.js';
 import { definitionOf, type OwnPrompt, type SwarmContext } from '../tree/swarm-context.js';
-import { equipmentFor, isHome, mergeBack, placed, reopen } from '../worktrees/agent-worktree.js';
-import { placeHere } from '../worktrees/worker-clone.js';
-import { briefingFor } from './child-context.js';
+import { isMergedBack, mergeBack } from '../worktrees/merge-back.js';
+import {
+  openAgentWorktree,
+  reopenAgentWorktree,
+  worktreeEquipment,
+} from '../worktrees/open-agent-worktree.js';
+import { openWorkerClone } from '../worktrees/open-worker-clone.js';
+import { childContext } from './child-context.js';
 
-/** A child that nobody has written down yet. */
+/** A child without records. */
 export interface NewChild {
   readonly id: string;
   readonly parent: AgentNode;
-  readonly origin: Origin;
+  readonly origin: AgentOrigin;
   readonly model: string;
   readonly prompt: string;
-  /** It gets a worktree of its own. */
+  /** True if the child gets its own worktree. */
   readonly isIsolated: boolean;
 }
 
-/** Told whenever it does something. */
-export type Active = (id: string) => void;
+/** A child that is in its journal and is not built yet. */
+export interface RecordedChild {
+  readonly id: string;
+  readonly parent: AgentNode;
+  readonly origin: AgentOrigin;
+  readonly model: string;
+  readonly journal: JournaledState;
+  readonly head: PromptHead;
+  /** Prompt and tools of the child's own definition. Undefined if the child shares those of its prompt donor. */
+  readonly own: OwnPrompt | undefined;
+  /** Totals of the descendants of a rebuilt child. */
+  readonly below?: SubtreeTotals | undefined;
+}
 
-/** Its first records are written when this resolves. Rejects with a StorageError. */
-export const beginChild = async (
+/** Called whenever the agent does something. */
+export type OnActivity = (id: string) => void;
+
+/**
+ * Journals the first records of a new child: its creation and its task. Nothing else is made for the child, so
+ * a child that is handed to a worker costs no more. Rejects with StorageError or SpawnRefusal.
+ */
+export const recordChild = async (
   house: SwarmContext,
   { id, parent, origin: terms, model, prompt, isIsolated }: NewChild,
-  active: Active,
-): Promise<ChildNode> => {
-  const origin = isIsolated ? await placed(house, parent, id, terms) : terms;
+): Promise<RecordedChild> => {
+  const origin = isIsolated ? await openAgentWorktree(house, parent, id, terms) : terms;
   const own = ownPromptOf(house, origin);
-  const cwd = origin.worktree?.cwd ?? parent.deps.notebook.history.cwd;
-  const { head, name } = await headOf(house, kinOf(parent, origin), own, { cwd, model });
+  const cwd = origin.worktree?.cwd ?? parent.deps.journal.history.cwd;
+  const { head, name } = await headOf(house, promptDonor(parent, origin), own, { cwd, model });
   const base = origin.inherits === undefined ? undefined : forkPointOf(parent).base;
-  const journal = await house.session.journal(id, parent.id);
+  const log = await house.session.journal(id, parent.id);
   const who = { agent: id, parent: parent.id, cwd, model, prompt: name, origin };
-  const { records } = journal.past;
-  // A process that died here may have left it without its task.
-  const past = isCreated(records) ? records : [journal.append({ type: 'agent.created', ...who })];
-  const notebook = new JournaledState(journal, past, base);
+  const { records } = log.past;
+  // A process that died here may have journaled the creation without the task.
+  const past = isCreated(records) ? records : [log.append({ type: 'agent.created', ...who })];
+  const journal = new JournaledState(log, past, base);
   const task = taskOf(origin, prompt);
   const text = base === undefined ? task : forkDirective(task);
   const { ids } = parent.deps;
-  notebook.record({
+  journal.record({
     type: 'letter.received',
     letter: ids('letter'),
     from: parent.id,
     raw: `[${rawText(text)}]`,
   });
-  return assemble(house, { id, parent, origin, model, notebook, head, own }, active);
+  return { id, parent, origin, model, journal, head, own };
 };
 
-const teamPlace = ({ name = '', team }: Origin) =>
+const teamPlace = ({ name = '', team }: AgentOrigin) =>
   team === undefined ? undefined : { name, team };
 
-const taskOf = (origin: Origin, prompt: string): string => {
+const taskOf = (origin: AgentOrigin, prompt: string): string => {
   const place = teamPlace(origin);
   const task = origin.worktree === undefined ? prompt : worktreeTask(prompt, origin.worktree);
   return place === undefined ? task : teammateTask(task, place);
 };
 
-/** One that goes on is another process's now, in the place that it had. Rejects with a SpawnRefusal. */
+/** Marks a restarted child as owned by this process and reopens its worktree. Rejects with SpawnRefusal. */
 export const beginEpoch = async (house: SwarmContext, child: ChildNode): Promise<void> => {
-  await reopen(house, child);
-  child.deps.notebook.record({ type: 'epoch.began', owner: house.worker });
+  await reopenAgentWorktree(house, child);
+  child.deps.journal.record({ type: 'epoch.began', owner: house.worker });
 };
 
 const isCreated = (records: readonly JournalRecord[]): boolean =>
   records.some(({ type }) => type === 'agent.created');
 
-/** Undefined while its task is not on record: then it never began. Rejects with a StorageError. */
+/** Rebuilds a child from its journal. Returns undefined if it has no task yet. Rejects with StorageError. */
 export const rebuildChild = async (
   house: SwarmContext,
   id: string,
   parent: AgentNode,
-  active: Active,
+  active: OnActivity,
   open: typeof openJournal = openJournal,
 ): Promise<ChildNode | undefined> => {
   const { session, store } = house;
-  const journal = await open(house, id, parent.id);
-  const { records } = journal.past;
+  const log = await open(house, id, parent.id);
+  const { records } = log.past;
   const created = records.find((record) => record.type === 'agent.created');
   if (created?.type !== 'agent.created' || created.origin === undefined) return undefined;
   if (!records.some(({ type }) => type === 'letter.received')) return undefined;
   const { origin: terms, model } = created;
   const base = await inheritedBy(store, session.meta.id, terms.inherits);
-  const notebook = new JournaledState(journal, records, base);
-  if (open === openJournal) await placeHere(house, id, notebook, parent);
-  const { place } = notebook.history.family;
+  const journal = new JournaledState(log, records, base);
+  if (open === openJournal) await openWorkerClone(house, id, journal, parent);
+  const { place } = journal.history.relations;
   const origin = place === undefined ? terms : { ...terms, worktree: place };
-  const kin = kinOf(parent, origin);
-  const head = await keptHead(house, kin, newestPrompt(records) ?? created.prompt);
-  const own = ownPromptOf(house, origin) ?? (origin.ownPrompt ? frozen(kin) : undefined);
-  const below = notebook.history.family.isParent ? await house.below(id) : undefined;
-  const child = assemble(house, { id, parent, origin, model, notebook, head, own, below }, active);
-  // A process may have died when it had ended and its work had not come home.
-  const isOver = endOf(child) !== undefined && open === openJournal;
-  if (isOver && !isHome(child)) await mergeBack(house, child);
+  const donor = promptDonor(parent, origin);
+  const head = await keptHead(house, donor, newestPrompt(records) ?? created.prompt);
+  const own = ownPromptOf(house, origin) ?? (origin.ownPrompt ? fixedPrompt(donor) : undefined);
+  const below = journal.history.relations.isParent ? await house.subtreeTotals(id) : undefined;
+  const recorded = { id, parent, origin, model, journal, head, own, below };
+  const child = buildChild(house, recorded, active);
+  // A process may have died between the end of the child and the merge of its worktree.
+  const isOver = finalStopOf(child) !== undefined && open === openJournal;
+  if (isOver && !isMergedBack(child)) await mergeBack(house, child);
   return child;
 };
 
 const openJournal = ({ session }: SwarmContext, id: string, parent: string): Promise<Journal> =>
   session.journal(id, parent);
 
-/** Of one that is only looked at, while another may be writing. */
-export const readJournal: typeof openJournal = async ({ store, session }, id) => ({
-  past: await store.peek(session.meta.id, id),
+/** Opens a journal for reading, because another process may write to it. */
+export const readOnlyJournal: typeof openJournal = async ({ store, session }, id) => ({
+  past: await store.readJournal(session.meta.id, id),
   append() {
-    throw new StorageError(`${id} has ended, so nothing is written for it.`);
+    throw new StorageError(`The journal of ${id} is open for reading only.`);
   },
   written: () => undefined,
   sync: async () => {},
 });
 
-/** Whose prompt it shares: a fork has its parent's, and everybody else the lead's. */
-const kinOf = (parent: AgentNode, { inherits }: Origin): AgentNode =>
+/** Returns the agent whose prompt the child shares: the parent of a fork, else the lead. */
+const promptDonor = (parent: AgentNode, { inherits }: AgentOrigin): AgentNode =>
   inherits === undefined ? leadOf(parent) : parent;
 
 const leadOf = (member: AgentNode | ChildNode): AgentNode =>
   'parent' in member ? leadOf(member.parent) : member;
 
-/** How an agent came to its end, by what is on record; undefined while it has not. */
-export const endOf = ({ deps }: AgentNode): Stop | undefined => {
-  const { ended } = deps.notebook.history;
+/** Returns the journaled stop of an ended agent. Returns undefined if the agent has not ended. */
+export const finalStopOf = ({ deps }: AgentNode): Stop | undefined => {
+  const { ended } = deps.journal.history;
   return ended?.final ? { reason: ended.reason, detail: ended.detail } : undefined;
 };
 
-/** It has ended, and is to go on: somebody called it back, and nobody has begun it yet. */
-export const isCalledBack = ({ deps }: AgentNode): boolean =>
-  deps.notebook.history.life.isCalledBack;
+/** True if the ended agent has a letter or a queue entry that should resume it. */
+export const isRestartWanted = ({ deps }: AgentNode): boolean =>
+  deps.journal.history.clock.isResumeDue;
 
-const ownPromptOf = (house: SwarmContext, { ownPrompt, type }: Origin): OwnPrompt | undefined => {
+const ownPromptOf = (
+  house: SwarmContext,
+  { ownPrompt, type }: AgentOrigin,
+): OwnPrompt | undefined => {
   const definition = ownPrompt ? definitionOf(house, type) : undefined;
   return definition && house.setup.ownPrompt(definition);
 };
 
-/** Its definition is gone: it keeps the prompt that it has. */
-const frozen = ({ deps: { briefing, toolbox, shelf } }: AgentNode): OwnPrompt => ({
+/** The prompt of a child whose definition is gone: the child keeps the prompt that it has. */
+const fixedPrompt = ({ deps: { contextProvider, toolbox, promptHead } }: AgentNode): OwnPrompt => ({
   toolbox,
-  briefing: {
-    ...briefing,
+  contextProvider: {
+    ...contextProvider,
     mayChange: false,
     isStale: () => false,
-    head: async ({ kept }) => kept ?? shelf.head,
+    head: async ({ kept }) => kept ?? promptHead.head,
   },
 });
 
 interface Headed {
   readonly head: PromptHead;
-  /** The artifact that holds it. */
+  /** Name of the artifact that holds the head. */
   readonly name: string;
 }
 
@@ -187,73 +214,70 @@ const headOf = async (
   own: OwnPrompt | undefined,
   place: { readonly cwd: string; readonly model: string },
 ): Promise<Headed> => {
-  const { shelf, notebook } = parent.deps;
-  if (own === undefined) return { head: shelf.head, name: notebook.history.prompt };
+  const { promptHead, journal } = parent.deps;
+  if (own === undefined) return { head: promptHead.head, name: journal.history.prompt };
   const { version, entrypoint } = session.meta;
-  const head = await own.briefing.head({ ...place, version, entrypoint });
-  return { head, name: await keepHead(session, head) };
+  const head = await own.contextProvider.head({ ...place, version, entrypoint });
+  return { head, name: await storeHead(session, head) };
 };
 
-/** The one that its parent has, where it is the same: then they share its bytes in memory too. */
+/** Returns the head of the prompt donor if it is the same, so that both share its bytes in memory. */
 const keptHead = async (
   { session }: SwarmContext,
-  { deps: { shelf, notebook } }: AgentNode,
+  { deps: { promptHead, journal } }: AgentNode,
   name: string,
 ): Promise<PromptHead> =>
-  name === notebook.history.prompt
-    ? shelf.head
+  name === journal.history.prompt
+    ? promptHead.head
     : readHead(name, (artifact) => session.readArtifact(artifact));
 
-interface Cradle {
-  readonly id: string;
-  readonly parent: AgentNode;
-  readonly origin: Origin;
-  readonly model: string;
-  readonly notebook: JournaledState;
-  readonly head: PromptHead;
-  readonly own: OwnPrompt | undefined;
-  /** Of one that is rebuilt, and that others worked for. */
-  readonly below?: SubtreeTotals | undefined;
-}
-
-const assemble = (house: SwarmContext, cradle: Cradle, active: Active): ChildNode => {
-  const { id, parent, origin, model, notebook, head, own, below } = cradle;
-  const { session, capabilities, requestSettings, warmth } = house;
+/** Builds the node of a recorded child: its feed, permissions, hooks, shell jobs and budget. */
+export const buildChild = (
+  house: SwarmContext,
+  recorded: RecordedChild,
+  active: OnActivity,
+): ChildNode => {
+  const { id, parent, origin, model, journal, head, own, below } = recorded;
+  const { session, capabilities, requestSettings, prefixWarmup } = house;
   const { clock, ids, limits } = parent.deps;
-  const { shell, checkpoints } = equipmentFor(house, parent, origin);
-  const { history } = notebook;
+  const { shell, checkpoints } = worktreeEquipment(house, parent, origin);
+  const { history } = journal;
   const definition = definitionOf(house, origin.type);
-  const kin = kinOf(parent, origin).deps;
+  const donor = promptDonor(parent, origin).deps;
   const tag = tagOf(id, parent.id, origin);
   const leadFeed = leadOf(parent).deps.feed;
   const feed = childFeed(tag, leadFeed, () => active(id));
-  const briefing = briefingFor(own?.briefing ?? kin.briefing, origin, definition, (type) =>
-    leadFeed.emit({ type: 'notice', text: `${agentLabel(tag)} ${withoutRole(type)}` }),
+  const contextProvider = childContext(
+    own?.contextProvider ?? donor.contextProvider,
+    origin,
+    definition,
+    (type) => leadFeed.emit({ type: 'notice', text: `${agentLabel(tag)} ${withoutRole(type)}` }),
   );
-  const bodies = head === kin.shelf.head ? kin.shelf.bodies : undefined;
-  const shelf = new PromptHeadManager(
-    { session, notebook, briefing, capabilities, requestSettings, model },
+  const bodies = head === donor.promptHead.head ? donor.promptHead.bodyHeads : undefined;
+  const promptHead = new PromptHeadManager(
+    { session, journal, contextProvider, capabilities, requestSettings, model },
     head,
     bodies,
   );
-  const desk = permissionsForChild(parent, origin, notebook);
-  // What others can write must allow nothing.
-  if (house.dispatch === undefined && history.grants.size > 0) desk.recall(history.grants);
-  const jobs = sessionJobs({ shell, notebook, feed, ids, clock });
+  const permissions = childPermissions(parent, origin, journal);
+  // Other processes can write to this journal, so its grants are not trusted.
+  if (house.dispatch === undefined && history.grants.size > 0)
+    permissions.addSessionRules(history.grants);
+  const jobs = backgroundCommands({ shell, journal, feed, ids, clock });
   const agentType = origin.type ?? 'fork';
-  const hooks = openDesk(hooksFor(house, cradle), session, {
-    notebook,
+  const hooks = openHooks(childHooks(house, recorded), session, {
+    journal,
     feed,
     clock,
-    mode: () => desk.mode,
+    mode: () => permissions.mode,
     child: { id, type: agentType },
   });
   const tree = new Spending();
   tree.add(history.spent);
   if (below !== undefined) tree.add(below.spent);
-  for (const path of below?.changedFiles ?? []) history.family.changedFiles.add(path);
+  for (const path of below?.changedFiles ?? []) history.relations.changedFiles.add(path);
   history.spent.joins(tree);
-  tree.joins(parent.tree);
+  tree.joins(parent.subtreeSpending);
   const deps: AgentDeps = {
     ...parent.deps,
     agent: id,
@@ -262,29 +286,29 @@ const assemble = (house: SwarmContext, cradle: Cradle, active: Active): ChildNod
     agentType,
     teammate: teamPlace(origin),
     modelName: model,
-    lingers: origin.kind === 'teammate',
-    notebook,
+    staysIdle: origin.kind === 'teammate',
+    journal,
     feed,
-    briefing,
-    shelf,
-    desk,
+    contextProvider,
+    promptHead,
+    permissions,
     hooks,
     jobs: jobs.table,
-    expecting: 0,
-    toolbox: own?.toolbox ?? kin.toolbox,
-    toolCount: own?.toolbox.visible.length ?? kin.toolCount,
-    // Its turns are granted, not counted here.
+    pendingChildren: 0,
+    toolbox: own?.toolbox ?? donor.toolbox,
+    toolCount: own?.toolbox.visible.length ?? donor.toolCount,
+    // The budget limits the turns of a child.
     limits: { ...limits, maxTurns: null },
-    grant:
-      house.kept.get(id) ??
+    budget:
+      house.keptBudgets.get(id) ??
       childBudget(
-        parent.deps.grant,
+        parent.deps.budget,
         origin,
-        history.run.isUnfinished ? house.usage.usedBy(id) : undefined,
+        history.currentRun.isUnfinished ? house.usage.usedBy(id) : undefined,
       ),
     betas: () => (capabilities.betas ? history.betas.with(house.betas) : []),
-    depart: childPrefixPolicy({ warmth, history, shelf }, () => ({
-      alike: siblingsOf(parent, origin.type),
+    beforeRequest: childPrefixPolicy({ prefixWarmup, history, promptHead }, () => ({
+      sameStart: siblingsOf(parent, origin.type),
       all: allSiblingsOf(parent),
     })),
     agents: house.agentsFor(id),
@@ -298,15 +322,15 @@ const assemble = (house: SwarmContext, cradle: Cradle, active: Active): ChildNod
     parent,
     depth: origin.depth,
     deps,
-    tree,
+    subtreeSpending: tree,
     jobs,
     hooks,
-    isElsewhere: false,
+    isRemote: false,
     agent: undefined,
     surfaces: undefined,
     forkPoint: undefined,
     siblings: undefined,
-    desks: new Map(),
+    childPermissions: new Map(),
   };
 };
 

@@ -1,39 +1,39 @@
-/** What an agent that works for another is told: what it shares with others, and behind that its role. */
+/** The context provider of a child: the shared context, followed by the role of its type. */
 import { toParentTree } from '../../policy/paths/worktree-mapping.js';
-import { LOST_ROLE, roleText } from '../../prompt/messages/delegation-text.js';
+import { LOST_ROLE, roleText } from '../../prompt/messages/role-text.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import type { ContextProvider } from '../../protocol/model/context-provider.js';
-import type { Origin } from '../../protocol/session/swarm-records.js';
+import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
 
 /**
- * A compaction keeps the role where it is. It is not on record before it is sent: one whose definition is
- * gone by then works without, and `lost` is told of it, once.
+ * A compaction keeps the role in place. The role is journaled when it is sent, so a child whose definition is
+ * gone by then works without a role, and `lost` is called once.
  */
-export const briefingFor = (
+export const childContext = (
   shared: ContextProvider,
-  { type, ownPrompt, inherits, worktree }: Origin,
+  { type, ownPrompt, inherits, worktree }: AgentOrigin,
   definition: AgentDefinition | undefined,
   lost: (type: string) => void,
 ): ContextProvider => {
   const hasRole = inherits === undefined && !ownPrompt && type !== null;
   const role = hasRole ? roleText(type, definition?.prompt ?? LOST_ROLE) : '';
   const home = toParentTree(worktree === undefined ? [] : [worktree]);
-  let isTold = !hasRole || definition !== undefined;
+  let isReported = !hasRole || definition !== undefined;
   return {
     head: (request) => shared.head(request),
     isStale: (head) => shared.isStale(head),
     get mayChange() {
       return shared.mayChange;
     },
-    async opening() {
-      if (!isTold) lost(type ?? '');
-      isTold = true;
-      const opening = await shared.opening();
+    async preamble() {
+      if (!isReported) lost(type ?? '');
+      isReported = true;
+      const opening = await shared.preamble();
       return { ...opening, text: [opening.text, role].filter(Boolean).join('\n\n') };
     },
-    // Instructions for files hold for those that stand for them.
+    // Instructions for files of the parent tree apply to their copies in the worktree.
     reminders: (told, touched) => shared.reminders(told, touched.map(home)),
-    // What one agent looks at anew, the others go on with as it was.
+    // A child cannot renew the context that it shares with others.
     renew: () => {},
   };
 };

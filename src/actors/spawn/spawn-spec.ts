@@ -1,33 +1,30 @@
-/** What a Task call asks for, as terms that can be written down; or a sentence that says why it cannot be had. */
+/** Resolves a Task call to a spawn specification, or refuses it with a sentence for the model. */
 
-import { modeFor } from '../../policy/agent-mode.js';
-import { toolsetOf } from '../../policy/agent-toolset.js';
+import type { AdmissionRefusal } from '../../machines/decide-admission.js';
+import { agentMode } from '../../policy/agent-mode.js';
+import { agentToolset } from '../../policy/agent-toolset.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
-import type { Refusal, SwarmLimits } from '../../protocol/agent/leader.js';
-import {
-  type ChildKind,
-  type SpawnKind,
-  type SpawnOrder,
-  SpawnRefusal,
-} from '../../protocol/agent/swarm.js';
-import { EVERYBODY, LEAD_NAME } from '../../protocol/agent/team-message.js';
-import type { Origin } from '../../protocol/session/swarm-records.js';
+import type { ChildKind } from '../../protocol/agent/agent-tag.js';
+import { type SpawnKind, SpawnRefusal, type SpawnRequest } from '../../protocol/agent/agents.js';
+import type { SwarmLimits } from '../../protocol/agent/swarm-limits.js';
+import { ALL_TEAMMATES, LEAD_NAME } from '../../protocol/agent/team-message.js';
+import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
 import type { AgentNode } from '../tree/agent-node.js';
 import { forkPointOf } from '../tree/fork-point.js';
 import { definitionOf, type SwarmContext } from '../tree/swarm-context.js';
 
 export interface SpawnSpec {
-  readonly origin: Origin;
+  readonly origin: AgentOrigin;
   readonly model: string;
-  /** It has a worktree of its own, wherever that will be. */
+  /** True if the child gets its own worktree. */
   readonly isIsolated: boolean;
 }
 
-/** Throws a SpawnRefusal, and a StorageError where a fork cannot be offered. */
+/** Throws SpawnRefusal, or StorageError if the fork point cannot be journaled. */
 export const resolveSpawn = (
   house: SwarmContext,
   parent: AgentNode,
-  order: SpawnOrder,
+  order: SpawnRequest,
 ): SpawnSpec => {
   const { type, name, description, call, background, team } = order;
   if (team !== undefined) checkTeammate(parent, name);
@@ -48,8 +45,8 @@ export const resolveSpawn = (
   }
   const definition = described(house, type);
   const shown = parent.deps.toolbox.visible;
-  const { names, limits = [], denials = [] } = toolsetOf(definition, shown);
-  const mode = modeFor(definition.permissionMode, 'bubble');
+  const { names, limits = [], denials = [] } = agentToolset(definition, shown);
+  const mode = agentMode(definition.permissionMode, 'bubble');
   const { maxTurns, maxBudgetUsd, maxBudgetTokens, color, ownPrompt } = definition;
   return {
     origin: {
@@ -71,23 +68,23 @@ export const resolveSpawn = (
   };
 };
 
-const kindOf = ({ team, background }: SpawnOrder, definition: AgentDefinition): ChildKind => {
+const kindOf = ({ team, background }: SpawnRequest, definition: AgentDefinition): ChildKind => {
   if (team !== undefined) return 'teammate';
   return (background ?? definition.background) ? 'background' : 'sync';
 };
 
-/** Without these nobody could work in a team, whatever else a definition gives. */
+/** Tools that every teammate has, whatever its definition says. */
 const TEAM_TOOLS = ['SendMessage', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'] as const;
 
-/** Throws a SpawnRefusal. Of namesakes the swarm knows. */
+/** Throws SpawnRefusal. The registry checks for equal names. */
 const checkTeammate = ({ depth }: AgentNode, name: string | undefined): void => {
   if (depth > 0) throw new SpawnRefusal('Only the lead has teammates. Leave out team_name.');
-  if (name === LEAD_NAME || name === EVERYBODY || name === undefined) {
+  if (name === LEAD_NAME || name === ALL_TEAMMATES || name === undefined) {
     throw new SpawnRefusal('A teammate needs a name of its own. Give it another one.');
   }
 };
 
-/** Which model it would run on. Throws a SpawnRefusal for an unknown type, and for a fork on another model. */
+/** Returns the model of the child. Throws SpawnRefusal for an unknown type and for a fork on another model. */
 export const modelOf = (
   house: SwarmContext,
   { deps }: AgentNode,
@@ -95,22 +92,22 @@ export const modelOf = (
 ): string => {
   if (type === undefined) {
     if (model !== undefined) throw new SpawnRefusal(FORK_WITH_MODEL);
-    return deps.notebook.history.model || deps.modelName;
+    return deps.journal.history.model || deps.modelName;
   }
   const definition = described(house, type);
   const wanted = model ?? definition.model;
   return wanted === undefined ? deps.modelName : house.setup.modelNamed(wanted);
 };
 
-/** Throws a SpawnRefusal that names the types there are. */
+/** Throws SpawnRefusal that names the known types. */
 const described = (house: SwarmContext, type: string): AgentDefinition => {
   const definition = definitionOf(house, type);
   if (definition === undefined) throw new SpawnRefusal(unknownType(house, type));
   return definition;
 };
 
-/** Why one more agent may not begin. */
-export const refusalOf = (why: Refusal, limits: SwarmLimits): SpawnRefusal => {
+/** Returns the refusal of an admission as a sentence for the model. */
+export const refusalOf = (why: AdmissionRefusal, limits: SwarmLimits): SpawnRefusal => {
   switch (why) {
     case 'depth':
       return new SpawnRefusal(
@@ -132,7 +129,7 @@ export const refusalOf = (why: Refusal, limits: SwarmLimits): SpawnRefusal => {
 const FORK_WITH_MODEL =
   'A fork runs on the model of the agent that it continues, to share its cache. Leave out model, or give a subagent_type.';
 
-const MOST_TYPES = 40;
+const MAX_LISTED_TYPES = 40;
 
 const unknownType = ({ setup }: SwarmContext, type: string): string => {
   const names = setup.definitions
@@ -141,15 +138,16 @@ const unknownType = ({ setup }: SwarmContext, type: string): string => {
   const broken = setup.unusable.find(({ name }) => name === type);
   const others = names.length === 0 ? ', nor any other.' : '.';
   const why = broken === undefined ? others : `, because ${broken.problem}`;
-  const more = names.length > MOST_TYPES ? ` and ${names.length - MOST_TYPES} more` : '';
-  const some = `The types are: ${names.slice(0, MOST_TYPES).join(', ')}${more}. `;
+  const more =
+    names.length > MAX_LISTED_TYPES ? ` and ${names.length - MAX_LISTED_TYPES} more` : '';
+  const some = `The types are: ${names.slice(0, MAX_LISTED_TYPES).join(', ')}${more}. `;
   const known = names.length === 0 ? '' : some;
   return `There is no agent type "${type.slice(0, 100)}"${why} ${known}${FORK_INSTEAD}`;
 };
 
 const FORK_INSTEAD = 'Leave out subagent_type for a fork.';
 
-/** How many letters two words begin with in common. */
+/** Returns the length of the common prefix, ignoring case. */
 const sharedStart = (a: string, b: string): number => {
   const [one, other] = [a.toLowerCase(), b.toLowerCase()];
   let at = 0;

@@ -1,22 +1,21 @@
 /**
- * Lets a few agents begin in one turn of the event loop, and in each turn after it twice as many. A message
- * may ask for a thousand: the first of them are being answered while the last are still being made, and
- * the last do not wait for all that the first have to say.
+ * Slow start for spawning: a few agents start in one turn of the event loop, and twice as many in each further
+ * turn. A message may spawn a thousand agents; the first get their answers while the last are still created.
  */
-import { FifoQueue } from '../../lib/fifo-queue.js';
+import { FifoQueue } from '../../lib/async/fifo-queue.js';
 
-/** A count and not a time, so that two runs of one script begin them alike. */
-const AT_FIRST = 16;
+/** Spawns in the first turn. A count and not a time, so that two runs of a script start them alike. */
+const INITIAL_SPAWNS = 16;
 
 export class SpawnThrottle {
   private readonly line = new FifoQueue();
-  private perTurn = AT_FIRST;
-  private left = AT_FIRST;
+  private perTurn = INITIAL_SPAWNS;
+  private left = INITIAL_SPAWNS;
   private isTurning = false;
 
-  /** Resolves when it may pass; in the order in which they came. */
-  pass(): Promise<void> {
-    if (this.left === 0) return new Promise((resolve) => this.line.join(resolve));
+  /** Resolves when the caller may spawn. Callers are served in order. */
+  next(): Promise<void> {
+    if (this.left === 0) return new Promise((resolve) => this.line.add(resolve));
     this.left -= 1;
     this.turnLater();
     return Promise.resolve();
@@ -30,9 +29,9 @@ export class SpawnThrottle {
 
   private turn(): void {
     this.isTurning = false;
-    this.perTurn = this.line.isEmpty ? AT_FIRST : this.perTurn * 2;
+    this.perTurn = this.line.isEmpty ? INITIAL_SPAWNS : this.perTurn * 2;
     this.left = this.perTurn;
-    for (; this.left > 0 && !this.line.isEmpty; this.left -= 1) this.line.callFirst();
+    for (; this.left > 0 && !this.line.isEmpty; this.left -= 1) this.line.callNext();
     if (this.left < this.perTurn) this.turnLater();
   }
 }

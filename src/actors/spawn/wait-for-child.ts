@@ -1,11 +1,11 @@
-/** How an agent waits for one of its own. Meanwhile it rests, so that those it waits for find a place. */
-import * as stops from '../../machines/stops.js';
-import type { ChildReport } from '../../protocol/agent/swarm.js';
+/** Waits for a child. The parent lends its slot meanwhile, so that its children can run. */
+import { stops } from '../../machines/stops.js';
+import type { ChildReport } from '../../protocol/agent/child-report.js';
 import type { AgentLifecycle } from '../swarm/agent-lifecycle.js';
 import type { AgentNode } from '../tree/agent-node.js';
 import { type AgentEntry, isLive } from '../tree/agent-registry.js';
 
-/** Resolves with its report. When the signal aborts, the child is interrupted, and this rejects. */
+/** Resolves with the report. If the signal aborts, interrupts the child and rejects with the reason. */
 export const waitForChild = (
   employment: AgentLifecycle,
   parent: AgentNode,
@@ -14,20 +14,20 @@ export const waitForChild = (
 ): Promise<ChildReport> => {
   const { report } = entry;
   if (report !== undefined && !isLive(entry)) return Promise.resolve(report);
-  employment.rest(parent);
+  employment.lendSlot(parent);
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       entry.listeners.delete(end);
       const goOn = () => {
-        employment.wake(parent);
+        employment.retakeSlot(parent);
         reject(signal.reason);
       };
-      employment.halt(entry, stops.INTERRUPTED).then(goOn, reject);
+      employment.stopTree(entry, stops.INTERRUPTED).then(goOn, reject);
     };
-    // As it hears of it, not later: the place of the child is still there.
+    // Retake the slot at once, while the slot of the ended child is still free.
     const end = (ended: ChildReport) => {
       signal.removeEventListener('abort', giveUp);
-      employment.wake(parent);
+      employment.retakeSlot(parent);
       resolve(ended);
     };
     entry.listeners.add(end);

@@ -1,28 +1,32 @@
 /**
- * The working life of agents that are on record: each waits for a place, works, and when it has ended its
- * parent is told, its journal is closed and its place is somebody else's.
+ * Runs child agents from admission to shutdown: fills the effects of the child machine and carries out what
+ * the leader machine decides about crashes and stops.
  */
-import type { Stop } from '../../protocol/agent/agent.js';
-import { isWaitedFor } from '../../protocol/agent/swarm.js';
+
+import { type ChildEffect, type ChildEvent, childMachine } from '../../machines/child-machine.js';
+import { MachineState } from '../../machines/machine-state.js';
+import type { Restart } from '../../machines/restart-policy.js';
+import { stops } from '../../machines/stops.js';
+import { isWaitedFor } from '../../protocol/agent/agent-tag.js';
+import { SpawnRefusal } from '../../protocol/agent/agents.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import { StorageError } from '../../protocol/skein-error.js';
+import { agentLabel } from '../../tools/agents/agent-report.js';
 import { startAgent } from '../agent/agent.js';
 import { type RunCounter, runCounter } from '../budget/run-counter.js';
 import type { RemoteAgents } from '../remote/remote-agents.js';
 import { refusalOf } from '../spawn/spawn-spec.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
 import { applyFinalRecord } from '../tree/agent-record.js';
-import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
-import { PARENT_ENDED } from '../tree/stop-reasons.js';
+import { type AgentEntry, type AgentRegistry, isPresent } from '../tree/agent-registry.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
-import { AgentScheduler } from './agent-scheduler.js';
+import { AgentScheduler, type Supervision } from './agent-scheduler.js';
 import { AgentShutdown } from './agent-shutdown.js';
-import { AgentStopper } from './agent-stopper.js';
-import { DutyWatch } from './duty-watch.js';
-import { IdleAgents } from './idle-agents.js';
+import { ChildTimeouts } from './agent-timeouts.js';
 import type { LocalJobClaims } from './local-job-claims.js';
 import { PendingReports } from './pending-reports.js';
-import { Supervisor } from './supervisor.js';
 
-/** Where one may work, now or when its turn comes. */
+/** A concurrency slot. `free` resolves when the child may start. */
 export interface Slot {
   readonly isQueued: boolean;
   readonly free: Promise<void>;
@@ -31,269 +35,431 @@ export interface Slot {
 export interface SpawnCandidate {
   readonly id: string;
   readonly depth: number;
-  /** The agent that waits for it; undefined when none does, or that one has no place to lend. */
+  /** Parent that waits for the child and can lend its slot. Undefined if there is none. */
   readonly lender: string | undefined;
-  /** False for one that is taken up again. */
+  /** False for a restarted agent. */
   readonly isNew: boolean;
 }
 
-/** The lead has no place of its own, so it has none to lend. */
+/** Returns the parent if it waits for a child of this kind. The lead has no slot to lend. */
 export const slotOwnerOf = (
   parent: AgentNode,
   kind: ChildNode['tag']['kind'],
 ): string | undefined => (isWaitedFor(kind) && parent.depth > 0 ? parent.id : undefined);
 
 export interface AgentLifecycleDeps {
-  readonly house: SwarmContext;
+  readonly context: SwarmContext;
   readonly lead: AgentNode;
-  readonly roster: AgentRegistry;
+  readonly registry: AgentRegistry;
   readonly jobs: LocalJobClaims;
-  readonly remotes: RemoteAgents | undefined;
-  /** Told of each that has ended. */
-  readonly ended: (child: ChildNode) => void;
-  /** Begins one where its journal says that it is. Rejects with a SkeinError. */
-  readonly revive: (entry: AgentEntry, prepare: (child: ChildNode) => boolean) => Promise<boolean>;
+  readonly remote: RemoteAgents | undefined;
+  /** Called for each child that has ended. */
+  readonly onEnd: (child: ChildNode) => void;
+  /** Rebuilds the agent from its journal and starts it if `prepare` returns true. Rejects with SkeinError. */
+  readonly restart: (entry: AgentEntry, prepare: (child: ChildNode) => boolean) => Promise<boolean>;
 }
 
 export class AgentLifecycle {
+  readonly shutdown: AgentShutdown;
   private readonly deps: AgentLifecycleDeps;
-  private readonly nursery: AgentScheduler;
-  private readonly duty: DutyWatch;
-  private readonly unheard: PendingReports;
-  readonly farewell: AgentShutdown;
-  private readonly rests: IdleAgents;
-  private readonly supervisor: Supervisor;
-  private readonly halts: AgentStopper;
-  /** The runs of the lead that spawns are counted for. */
+  private readonly scheduler: AgentScheduler;
+  private readonly timeouts: ChildTimeouts;
+  private readonly pendingReports: PendingReports;
+  /** Counts the runs of the lead, because the limit of spawns holds for one run. */
   private readonly runs: RunCounter;
+  /** Cancels the restart timer of a child, by id. */
+  private readonly restartTimers = new Map<string, () => void>();
+  /** Rebuilds under way, by id. */
+  private readonly rebuilds = new Map<string, Promise<void>>();
   private isClosed = false;
 
   constructor(deps: AgentLifecycleDeps) {
     this.deps = deps;
-    const { limits, times } = deps.house.setup;
-    this.nursery = new AgentScheduler(limits);
-    this.runs = runCounter(deps.lead.deps.notebook.history);
-    this.duty = new DutyWatch(deps.lead.deps.clock, deps.roster, times);
-    const expect = (id: string, live: number) => this.present({ id })?.agent?.expect(live);
-    this.unheard = new PendingReports(deps.lead, deps.roster, expect);
-    this.farewell = new AgentShutdown({
+    const { context, lead, registry } = deps;
+    this.scheduler = new AgentScheduler(context.setup.limits);
+    this.runs = runCounter(lead.deps.journal.history);
+    this.timeouts = new ChildTimeouts(lead.deps.clock, registry, context.setup.times);
+    this.pendingReports = new PendingReports(lead, registry, (id, count) =>
+      this.nodeOf({ id })?.agent?.setPendingChildren(count),
+    );
+    this.shutdown = new AgentShutdown({
       ...deps,
-      unheard: this.unheard,
-      present: (member) => this.present(member),
-      haltBelow: (child) => this.haltBelow(child, PARENT_ENDED),
-      isClosed: () => this.isClosed,
-    });
-    this.rests = new IdleAgents({
-      farewell: this.farewell,
-      expectedBy: (child) => this.expectedBy(child),
-      lend: (child) => this.rest(child),
-      wake: (child) => this.wake(child),
-      leave: (id) => this.nursery.leave(id),
-      admit: ({ id, depth }) => this.admit({ id, depth, isNew: false, lender: undefined }),
-      begin: (entry, child) => this.goOn(entry, child),
-      release: (child) => this.duty.release(child),
-      isGone: (entry, child) => this.isGone(entry, child),
-      finish: (entry, child, stop) => this.finish(entry, child, stop),
-    });
-    this.supervisor = new Supervisor({
-      ...deps,
-      isGone: (entry, child) => this.isGone(entry, child),
-      giveUp: (entry, child, stop) => {
-        this.farewell.record(child, stop);
-        this.end(entry, child, stop);
-      },
-      leave: (id) => this.nursery.leave(id),
-      revive: (entry) => deps.revive(entry, () => true),
-    });
-    this.halts = new AgentStopper({
-      ...deps,
-      farewell: this.farewell,
-      supervisor: this.supervisor,
-      isClosed: () => this.isClosed,
-      finish: (entry, child, stop) => this.finish(entry, child, stop),
+      pendingReports: this.pendingReports,
+      nodeOf: (node) => this.nodeOf(node),
+      stopDescendants: (child) => this.stopDescendants(child, stops.PARENT_ENDED),
+      onShutdown: (entry, stop) => this.send(entry, { type: 'shutdown.ended', stop }),
     });
   }
 
-  /** Throws a SpawnRefusal. */
-  admit(applicant: SpawnCandidate): Slot {
-    if (this.runs.isNew()) this.nursery.beginRun();
+  /** Reserves a concurrency slot, or queues for one. Throws SpawnRefusal. */
+  admit(candidate: SpawnCandidate): Slot {
+    if (this.runs.isNew()) this.scheduler.beginRun();
     let start = () => {};
     const free = new Promise<void>((resolve) => {
       start = resolve;
     });
-    const admission = this.nursery.admit({ start, ...applicant });
-    if (typeof admission === 'object') throw refusalOf(admission.refused, this.nursery.limits);
+    const admission = this.scheduler.admit({ start, ...candidate });
+    if (typeof admission === 'object') throw refusalOf(admission.refused, this.scheduler.limits);
     return { isQueued: admission === 'queued', free };
   }
 
-  /** So many were started in the run that goes on. */
-  countSpawns(many: number): void {
-    this.nursery.goOn(many);
+  /** Sets the number of spawns of the run that the lead resumes. */
+  countSpawns(spawned: number): void {
+    this.scheduler.resumeRun(spawned);
   }
 
-  /** It will not begin after all. */
+  /** Frees the slot of a child that will not start here. */
   withdraw(id: string): void {
-    this.nursery.leave(id);
+    this.scheduler.leave(id);
   }
 
-  employ(entry: AgentEntry, child: ChildNode, { isQueued, free }: Slot): void {
+  /** Starts the child as soon as its slot is free. */
+  start(entry: AgentEntry, child: ChildNode, { isQueued, free }: Slot): void {
     entry.child = child;
     entry.report = undefined;
-    entry.isEnding = false;
-    entry.halting = undefined;
-    this.halts.forget(child.id);
-    const { spent, family } = child.deps.notebook.history;
+    const { spent, relations } = child.deps.journal.history;
     entry.spent = spent;
-    entry.changedFiles = family.changedFiles;
-    entry.status = isQueued ? 'queued' : 'running';
-    if (!entry.isAwaited) this.unheard.begin(child);
-    this.unheard.gather(child);
-    this.deps.remotes?.host(child);
-    const launch = () => this.launch(entry, child);
-    void free.then(launch).catch((error: unknown) => this.crashed(entry, child, error));
+    entry.changedFiles = relations.changedFiles;
+    // A rebuilt child continues the life in which it crashed.
+    if (entry.life?.value !== 'rebuilding') entry.life = lifeOf(entry, child);
+    if (!entry.isAwaited) this.pendingReports.begin(child);
+    this.pendingReports.reclaim(child);
+    this.deps.remote?.readMailbox(child);
+    this.send(entry, { type: 'child.admit', isQueued });
+    this.sendWhenFree(entry, child, free);
   }
 
-  /** Background children of a member that it has not heard of yet. */
-  expectedBy({ id }: Pick<AgentNode, 'id'>): number {
-    return this.unheard.expectedBy({ id });
+  /** Number of background children that have not reported to the agent yet. */
+  pendingChildrenOf({ id }: Pick<AgentNode, 'id'>): number {
+    return this.pendingReports.countFor({ id });
   }
 
-  /** A background agent that another process works on; whoever it works for has not heard of its end. */
+  /** Counts a background agent that another process runs until its parent hears of its end. */
   follow(child: Pick<ChildNode, 'id' | 'parent'>): void {
-    this.unheard.begin(child);
+    this.pendingReports.begin(child);
   }
 
   unfollow({ id }: Pick<AgentNode, 'id'>): void {
-    this.unheard.end({ id });
+    this.pendingReports.end({ id });
   }
 
-  /** So many more of its background children have not reported, or fewer. */
-  expect(parent: AgentNode, more: number): void {
-    this.unheard.expect(parent, more);
+  /** Adds `more` to the pending children of the parent; `more` may be negative. */
+  addPendingChildren(parent: AgentNode, more: number): void {
+    this.pendingReports.add(parent, more);
   }
 
-  /** It waits for agents of its own: its place is anybody's until it is woken. Not of the lead, which has none. */
-  rest({ id }: Pick<AgentNode, 'id'>): void {
-    this.nursery.rest(id);
+  /** Releases the slot of an agent that waits for its own children. No effect for the lead, which has none. */
+  lendSlot({ id }: Pick<AgentNode, 'id'>): void {
+    this.scheduler.lendSlot(id);
   }
 
-  wake({ id }: Pick<AgentNode, 'id'>): void {
-    this.nursery.wake(id);
+  retakeSlot({ id }: Pick<AgentNode, 'id'>): void {
+    this.scheduler.retakeSlot(id);
   }
 
-  /** Ends it and all below it; resolves when nothing of it works any more. */
-  halt(entry: AgentEntry, stop: Stop): Promise<void> {
-    return this.halts.halt(entry, stop);
+  /** Stops the agent and its subtree. Resolves when none of them runs. */
+  async stopTree(entry: AgentEntry, wanted: Stop): Promise<void> {
+    // A child that is being rebuilt cannot be found.
+    await this.rebuilds.get(entry.tag.id);
+    const { tag } = entry;
+    const supervision = this.scheduler.superviseStop(tag.id, wanted, this.isStopped(tag.parent));
+    if (supervision?.type !== 'stopSubtree') return;
+    const { stop } = supervision.params;
+    const { remote } = this.deps;
+    if (remote?.has(entry)) {
+      await remote.stop(entry, stop, () => this.recordStop(entry, stop));
+      return;
+    }
+    if (!isPresent(entry) || entry.child === undefined) {
+      if (entry.status === 'idle') await this.recordStop(entry, stop);
+      // A descendant may have been resumed after its parent ended.
+      await this.stopDescendants(tag, stop);
+      return;
+    }
+    const over = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
+    this.send(entry, { type: 'child.stop', stop });
+    await over;
   }
 
-  haltBelow(above: Pick<AgentNode, 'id' | 'depth'>, stop: Stop): Promise<void> {
-    return this.halts.haltBelow(above, stop);
+  async stopDescendants({ id, depth }: Pick<AgentNode, 'id' | 'depth'>, stop: Stop): Promise<void> {
+    // Parent ids come from disk and may form a cycle, so only deeper agents count as children.
+    const below = this.deps.registry.childrenOf(id).filter(({ tag }) => tag.depth > depth);
+    await Promise.all(below.map((entry) => this.stopTree(entry, stop)));
   }
 
-  /** Stops at once, wherever everybody is, as if the process had died there. */
+  /** Stops every agent where it is, as if the process had died. */
   async close(): Promise<void> {
     this.isClosed = true;
-    this.nursery.close();
-    this.supervisor.close();
-    for (const { child } of this.deps.roster.all()) {
-      if (child !== undefined) await this.abandon(child);
+    this.scheduler.close();
+    for (const cancel of this.restartTimers.values()) cancel();
+    for (const entry of this.deps.registry.all()) {
+      this.send(entry, { type: 'swarm.closed' });
+      if (entry.child !== undefined) await this.abandon(entry.child);
     }
   }
 
-  /** Stops one, and all below it, where they are, as if the process had died there: another goes on with them. */
+  /** Stops the agent and its subtree where they are, so that another process can continue with them. */
   async drop(entry: AgentEntry): Promise<void> {
     const { child } = entry;
     if (child === undefined) return;
-    for (const below of this.deps.roster.childrenOf(child.id)) await this.drop(below);
+    for (const below of this.deps.registry.childrenOf(child.id)) await this.drop(below);
     entry.child = undefined;
-    entry.counted = child.deps.notebook.seq;
-    entry.status = 'queued';
+    entry.counted = child.deps.journal.seq;
+    this.send(entry, { type: 'child.drop' });
     await this.abandon(child);
-    this.duty.release(child);
-    this.nursery.leave(child.id);
-    child.deps.grant.close();
-    await this.deps.remotes?.leave(child.id);
-    await this.deps.house.session.closeJournal(child.id);
+    this.timeouts.stop(child.id);
+    this.scheduler.leave(child.id);
+    child.deps.budget.close();
+    await this.deps.remote?.stopReadingMailbox(child.id);
+    await this.deps.context.session.closeJournal(child.id);
+  }
+
+  /** Applies the record of an agent that ended in an earlier process. */
+  applyRecord(entry: AgentEntry, { deps, subtreeSpending: tree }: ChildNode, stop: Stop): void {
+    applyFinalRecord(this.deps.registry, entry, { history: deps.journal.history, tree }, stop);
+  }
+
+  /** Handles the event and performs the effects. An entry without a life ignores every event. */
+  private send(entry: AgentEntry, event: ChildEvent): void {
+    const { life } = entry;
+    if (life === undefined) return;
+    const effects = life.send(event);
+    entry.status = life.context.status;
+    const { child } = entry;
+    if (child === undefined) return;
+    for (const effect of effects) this.perform(entry, child, effect);
+  }
+
+  private perform(entry: AgentEntry, child: ChildNode, effect: ChildEffect): void {
+    switch (effect.type) {
+      case 'startAgent':
+        return this.startAgent(entry, child);
+      case 'resumeAgent':
+        child.agent?.resume();
+        return;
+      case 'interruptAgent':
+        return child.agent?.interrupt(effect.params.stop, child.deps.staysIdle);
+      case 'disposeAgent':
+        return child.agent?.dispose();
+      case 'lendSlot':
+        return this.scheduler.lendSlot(child.id);
+      case 'retakeSlot':
+        return this.scheduler.retakeSlot(child.id);
+      case 'requestSlot':
+        return this.requestSlot(entry, child);
+      case 'releaseSlot':
+        return this.scheduler.leave(child.id);
+      case 'beginWork':
+        entry.lastActive = this.deps.lead.deps.clock.now();
+        this.pendingReports.begin(child);
+        return this.timeouts.start(entry, child);
+      case 'stopTimeouts':
+        return this.timeouts.stop(child.id);
+      case 'mergeIdleWorktree':
+        return this.mergeIdleWorktree(entry, child, effect.params);
+      case 'reportIdle':
+        this.shutdown.reportIdle(entry, child, effect.params.stop);
+        child.agent?.hold();
+        child.deps.budget.endRun?.();
+        return this.scheduler.leave(child.id);
+      case 'notifyLeader':
+        return this.notifyLeader(entry, child, effect.params.stop);
+      case 'scheduleRestart':
+        return this.scheduleRestart(entry, child, effect.params.restart, effect.params.stop);
+      case 'cancelRestart':
+        this.restartTimers.get(child.id)?.();
+        return;
+      case 'rebuild':
+        return this.rebuild(entry, child, effect.params.stop);
+      case 'recordEnd':
+        return this.shutdown.recordEnd(child, effect.params.stop);
+      case 'shutDown':
+        return this.shutDown(entry, child, effect.params.stop);
+    }
+  }
+
+  private startAgent(entry: AgentEntry, child: ChildNode): void {
+    entry.lastActive = this.deps.lead.deps.clock.now();
+    const send = (event: ChildEvent) => this.sendFrom(entry, child, event);
+    const { history } = child.deps.journal;
+    child.agent = startAgent({
+      ...child.deps,
+      pendingChildren: this.pendingChildrenOf(child),
+      onIdleChange: (isIdle) => send({ type: isIdle ? 'agent.idle' : 'agent.busy' }),
+      onRunEnd: (stop) =>
+        send({
+          type: 'run.ended',
+          stop,
+          run: history.runs,
+          hasPendingChildren: this.pendingChildrenOf(child) > 0,
+        }),
+      onHeldLetter: () => send({ type: 'letter.held' }),
+    });
+    this.timeouts.start(entry, child);
+    void child.agent.stopped.then(
+      ({ stop }) => send({ type: 'agent.ended', stop }),
+      (error: unknown) => send({ type: 'agent.crashed', stop: stops.crashed(error) }),
+    );
+  }
+
+  /** Sends an event of this very agent. A replaced agent of the same entry is ignored. */
+  private sendFrom(entry: AgentEntry, child: ChildNode, event: ChildEvent): void {
+    if (entry.child === child) this.send(entry, event);
+  }
+
+  private sendWhenFree(entry: AgentEntry, child: ChildNode, free: Promise<void>): void {
+    const granted = () => this.sendFrom(entry, child, { type: 'slot.granted' });
+    void free.then(granted).catch((error: unknown) => {
+      this.sendFrom(entry, child, { type: 'agent.crashed', stop: stops.crashed(error) });
+    });
+  }
+
+  /** Requests a slot for an idle teammate. A refusal grants the slot, because a letter must not be lost. */
+  private requestSlot(entry: AgentEntry, child: ChildNode): void {
+    const { id, depth } = child;
+    let slot: Slot = { isQueued: false, free: Promise.resolve() };
+    try {
+      slot = this.admit({ id, depth, isNew: false, lender: undefined });
+    } catch (error) {
+      if (!(error instanceof SpawnRefusal)) throw error;
+    }
+    if (slot.isQueued) this.send(entry, { type: 'slot.awaited' });
+    this.sendWhenFree(entry, child, slot.free);
+  }
+
+  private mergeIdleWorktree(
+    entry: AgentEntry,
+    child: ChildNode,
+    { run, stop }: { readonly run: number; readonly stop: Stop },
+  ): void {
+    const ready = () => this.sendFrom(entry, child, { type: 'idle.ready', run, stop });
+    if (child.origin.worktree === undefined) ready();
+    else void this.shutdown.mergeWorktree(child, true).then(ready);
+  }
+
+  private notifyLeader(entry: AgentEntry, child: ChildNode, stop: Stop): void {
+    const { id, tag, deps } = child;
+    const { crashes } = deps.journal.history.clock;
+    const now = this.deps.lead.deps.clock.now();
+    const decision = this.scheduler.superviseCrash({ id, kind: tag.kind, crashes, now, stop });
+    if (decision !== undefined) this.carryOut(entry, decision);
+  }
+
+  private carryOut(entry: AgentEntry, { type, params }: Supervision): void {
+    const { stop } = params;
+    if (type === 'failChild') this.send(entry, { type: 'child.fail', stop });
+    if (type === 'restartChild') {
+      this.send(entry, { type: 'child.restart', restart: params.restart, stop });
+    }
+  }
+
+  private scheduleRestart(entry: AgentEntry, child: ChildNode, restart: Restart, stop: Stop): void {
+    const { clock, feed } = this.deps.lead.deps;
+    const { attempt, maxAttempts: most, delayMs } = restart;
+    const reason = stop.detail ?? '';
+    try {
+      child.deps.journal.record({ type: 'agent.restarted', reason, attempt, delayMs });
+    } catch {
+      // A child cannot be rebuilt without its journal, and the journal may be the cause of the crash.
+      this.send(entry, { type: 'restart.failed', stop });
+      return;
+    }
+    child.agent = undefined;
+    const when = `in ${delayMs / 1_000} s (attempt ${attempt} of ${most})`;
+    feed.emit({ type: 'notice', text: `${agentLabel(child.tag)} restarts ${when}: ${reason}` });
+    const cancel = clock.wakeAt(clock.now() + delayMs, () => {
+      this.restartTimers.delete(child.id);
+      this.sendFrom(entry, child, { type: 'restart.due', stop });
+    });
+    this.restartTimers.set(child.id, () => {
+      this.restartTimers.delete(child.id);
+      cancel();
+    });
+  }
+
+  private rebuild(entry: AgentEntry, child: ChildNode, stop: Stop): void {
+    const { id } = child;
+    const rebuilt = this.rebuildAndRestart(entry, child)
+      .catch((error: unknown) => {
+        if (entry.life?.value !== 'rebuilding') return;
+        const why = error instanceof Error ? error.message : String(error);
+        const detail = `${stop.detail} It could not be restarted: ${why}`;
+        entry.child = child;
+        this.send(entry, { type: 'restart.failed', stop: { ...stop, detail } });
+      })
+      .finally(() => this.rebuilds.delete(id));
+    this.rebuilds.set(id, rebuilt);
+  }
+
+  private async rebuildAndRestart(entry: AgentEntry, child: ChildNode): Promise<void> {
+    const { context, restart } = this.deps;
+    const { id, deps, hooks, jobs } = child;
+    hooks.close();
+    await jobs.end();
+    if (this.isClosed) return;
+    // From here on letters wait until the child is rebuilt.
+    deps.journal.end();
+    entry.child = undefined;
+    this.scheduler.leave(id);
+    // The rebuilt child keeps the rest of its budget.
+    context.keptBudgets.set(id, deps.budget);
+    try {
+      await context.session.closeJournal(id);
+      if (!(await restart(entry, () => true))) {
+        throw new StorageError('Its journal holds nothing to resume.');
+      }
+    } finally {
+      context.keptBudgets.delete(id);
+    }
+  }
+
+  private shutDown(entry: AgentEntry, child: ChildNode, stop: Stop): void {
+    void this.shutdown.finish(entry, child, stop).finally(() => {
+      void this.deps.remote?.stopReadingMailbox(child.id);
+      // Free the slot last: the parent that the report wakes takes it over.
+      if (!this.isClosed) this.scheduler.leave(child.id);
+    });
+  }
+
+  /** Journals the stop of an agent that no process runs. */
+  private async recordStop(entry: AgentEntry, wanted: Stop): Promise<void> {
+    const life = lifeOf(entry, { deps: { staysIdle: entry.tag.kind === 'teammate' } });
+    const [stop = wanted] = life
+      .send({ type: 'child.stop', stop: wanted })
+      .flatMap((effect) => (effect.type === 'recordEnd' ? [effect.params.stop] : []));
+    await this.deps.restart(entry, (child) => {
+      this.shutdown.recordEnd(child, stop);
+      return false;
+    });
+    if (entry.child !== undefined || entry.status !== 'idle') return;
+    life.send({ type: 'shutdown.ended', stop });
+    entry.status = life.context.status;
   }
 
   private async abandon({ agent, deps, hooks, jobs }: ChildNode): Promise<void> {
-    agent?.dismiss();
-    deps.notebook.end();
+    agent?.dispose();
+    deps.journal.end();
     hooks.close();
     await jobs.end();
   }
 
-  /** What is on record of one that ended in a former process. */
-  recall(entry: AgentEntry, { deps, tree }: ChildNode, stop: Stop): void {
-    applyFinalRecord(this.deps.roster, entry, { history: deps.notebook.history, tree }, stop);
+  /** True if a person stopped the agent. Descendants of such an agent are stopped, however they end. */
+  private isStopped(id: string): boolean {
+    const { lead, registry } = this.deps;
+    if (id === lead.id) return lead.agent?.isHeld === true;
+    const entry = registry.get(id);
+    return entry?.status === 'stopped' || entry?.life?.context.stop?.reason === 'stopped';
   }
 
-  private launch(entry: AgentEntry, child: ChildNode): void {
-    if (this.isGone(entry, child)) return;
-    const { clock } = this.deps.lead.deps;
-    entry.status = 'running';
-    entry.lastActive = clock.now();
-    const agent = startAgent({
-      ...child.deps,
-      expecting: this.expectedBy(child),
-      rests: (isResting) => this.rests.changed(entry, child, isResting),
-      ran: (stop) => void this.rests.ran(entry, child, stop),
-      called: () => this.rests.called(entry, child),
-    });
-    child.agent = agent;
-    this.duty.over(entry, child, agent);
-    void agent.stopped.then(
-      ({ stop }) => this.end(entry, child, stop),
-      (error: unknown) => this.crashed(entry, child, error),
-    );
-  }
-
-  private crashed(entry: AgentEntry, child: ChildNode, error: unknown): void {
-    this.duty.release(child);
-    if (this.isGone(entry, child)) return;
-    // It will not be the one that wakes.
-    if (child.agent?.state === 'idle') this.wake(child);
-    this.supervisor.crashed(entry, child, error);
-  }
-
-  /** Nobody wants it any more, or another has taken its part. */
-  private isGone(entry: AgentEntry, child: ChildNode): boolean {
-    return this.isClosed || entry.isEnding || entry.child !== child;
-  }
-
-  private goOn(entry: AgentEntry, child: ChildNode): void {
-    const { agent } = child;
-    if (agent === undefined || this.isGone(entry, child)) return;
-    entry.status = 'running';
-    entry.lastActive = this.deps.lead.deps.clock.now();
-    this.unheard.begin(child);
-    this.duty.over(entry, child, agent);
-  }
-
-  /** Of one that does nothing now: it waits for a place, or for letters. */
-  private finish(entry: AgentEntry, child: ChildNode, stop: Stop): void {
-    // At once, or a place that becomes free meanwhile starts it.
-    this.nursery.leave(child.id);
-    this.farewell.record(child, stop);
-    this.end(entry, child, stop);
-    child.agent?.dismiss();
-  }
-
-  private end(entry: AgentEntry, child: ChildNode, stop: Stop): void {
-    this.duty.release(child);
-    this.rests.forget(child);
-    if (this.isGone(entry, child)) return;
-    entry.isEnding = true;
-    void this.farewell.take(entry, child, stop).finally(() => {
-      void this.deps.remotes?.leave(child.id);
-      // Only now: whoever was woken by it goes on in its place.
-      if (!this.isClosed) this.nursery.leave(child.id);
-    });
-  }
-
-  /** As it is now: it may have ended, and gone on, since its child began. */
-  private present({ id }: Pick<AgentNode, 'id'>): AgentNode | undefined {
-    const { lead, roster } = this.deps;
-    return id === lead.id ? lead : roster.get(id)?.child;
+  /** The node as it is now: the agent may have ended and been resumed since its child started. */
+  private nodeOf({ id }: Pick<AgentNode, 'id'>): AgentNode | undefined {
+    const { lead, registry } = this.deps;
+    return id === lead.id ? lead : registry.get(id)?.child;
   }
 }
+
+const lifeOf = (
+  { status }: AgentEntry,
+  { deps }: { readonly deps: Pick<ChildNode['deps'], 'staysIdle'> },
+): MachineState<typeof childMachine, ChildEffect> =>
+  new MachineState(childMachine, { status, staysIdle: deps.staysIdle });

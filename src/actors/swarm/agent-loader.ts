@@ -1,18 +1,18 @@
-/** Agents of a swarm as their journals have them: to go on with, or only to look at. */
-import type { AgentTag } from '../../protocol/agent/swarm.js';
+/** Loads agents from their journals: to run them, or only to read them. */
+import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import type { RemoteAgents } from '../remote/remote-agents.js';
-import { type Active, readJournal, rebuildChild } from '../spawn/build-child.js';
+import { type OnActivity, readOnlyJournal, rebuildChild } from '../spawn/build-child.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
 import { type AgentRecord, readAgentRecord } from '../tree/agent-record.js';
 import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
 
 export interface AgentLoaderDeps {
-  readonly house: SwarmContext;
+  readonly context: SwarmContext;
   readonly lead: AgentNode;
-  readonly roster: AgentRegistry;
-  readonly active: Active;
-  readonly remotes: () => RemoteAgents | undefined;
+  readonly registry: AgentRegistry;
+  readonly onActivity: OnActivity;
+  readonly remote: () => RemoteAgents | undefined;
 }
 
 export class AgentLoader {
@@ -22,36 +22,39 @@ export class AgentLoader {
     this.deps = deps;
   }
 
-  /** Undefined while its task is not on record. Rejects with a StorageError. */
-  async rebuild({ tag }: AgentEntry, open?: typeof readJournal): Promise<ChildNode | undefined> {
-    const { house, active } = this.deps;
+  /** Returns undefined if the journal has no task yet. Rejects with StorageError. */
+  async rebuild(
+    { tag }: AgentEntry,
+    open?: typeof readOnlyJournal,
+  ): Promise<ChildNode | undefined> {
+    const { context: house, onActivity: active } = this.deps;
     return rebuildChild(house, tag.id, await this.parentOf(tag), active, open);
   }
 
-  /** One that another process may work on is only read. */
-  look(entry: AgentEntry): Promise<ChildNode | undefined> {
-    return this.rebuild(entry, this.deps.remotes()?.has(entry) ? readJournal : undefined);
+  /** Loads an agent to read it. The journal of an agent that another process may run is opened read-only. */
+  inspect(entry: AgentEntry): Promise<ChildNode | undefined> {
+    return this.rebuild(entry, this.deps.remote()?.has(entry) ? readOnlyJournal : undefined);
   }
 
-  /** Nothing is written, and nothing is held for it. Rejects with a StorageError. */
-  readOnly({ tag }: AgentEntry): Promise<AgentRecord | undefined> {
-    return readAgentRecord(this.deps.house, tag.id);
+  /** Reads the journal without building a node. Rejects with StorageError. */
+  readRecord({ tag }: AgentEntry): Promise<AgentRecord | undefined> {
+    return readAgentRecord(this.deps.context, tag.id);
   }
 
-  /** It was only looked at. */
-  async putAway({ id, hooks, deps }: ChildNode): Promise<void> {
+  /** Releases a loaded agent that does not start. */
+  async close({ id, hooks, deps }: ChildNode): Promise<void> {
     hooks.close();
-    deps.grant.close();
-    await this.deps.house.session.closeJournal(id);
+    deps.budget.close();
+    await this.deps.context.session.closeJournal(id);
   }
 
-  /** One that has ended is only read: what its children may do depends on what it may. */
+  /** Returns the parent node. An ended parent is read from its journal, because its rules bind its children. */
   private async parentOf({ parent: id, depth }: AgentTag): Promise<AgentNode> {
-    const { lead, roster } = this.deps;
+    const { lead, registry: roster } = this.deps;
     const entry = roster.get(id);
     const live = id === lead.id ? lead : entry?.child;
-    // What files say of parents may go in circles.
+    // Parent ids come from disk and may form a cycle, so a parent must have a smaller depth.
     const isAbove = entry !== undefined && entry.tag.depth < depth;
-    return live ?? (isAbove ? await this.rebuild(entry, readJournal) : undefined) ?? lead;
+    return live ?? (isAbove ? await this.rebuild(entry, readOnlyJournal) : undefined) ?? lead;
   }
 }

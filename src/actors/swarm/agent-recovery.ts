@@ -1,47 +1,46 @@
-/** Agents that a former process has left: who had not ended goes on, and who had is heard of. */
+/** Recovers the background agents of an earlier process: restarts the unfinished, reports the ended. */
 
-import { isWaitedFor } from '../../protocol/agent/swarm.js';
-import { StorageError } from '../../protocol/errors.js';
-import { deliverLoss, deliverReport, hasHeardOf } from '../messages/report-letter.js';
-import { endOf, isCalledBack } from '../spawn/build-child.js';
+import { isWaitedFor } from '../../protocol/agent/agent-tag.js';
+import { StorageError } from '../../protocol/skein-error.js';
+import { deliverLoss, deliverReport, hasReport } from '../messages/deliver-report.js';
+import { finalStopOf, isRestartWanted } from '../spawn/build-child.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
 import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
-import { BufferedNotices } from './complaints.js';
 
 export interface AgentRecoveryDeps {
   readonly lead: AgentNode;
-  readonly roster: AgentRegistry;
-  /** Undefined when nothing is on record of it. */
-  readonly rebuild: (entry: AgentEntry) => Promise<ChildNode | undefined>;
-  /** What is on record of one that has ended is known from now on. */
-  readonly remember: (entry: AgentEntry, child: ChildNode) => Promise<void>;
-  /** Lets one go on, wherever that is. */
-  readonly takeUp: (entry: AgentEntry) => Promise<void>;
+  readonly registry: AgentRegistry;
+  /** Returns undefined if the agent has no records. */
+  readonly inspect: (entry: AgentEntry) => Promise<ChildNode | undefined>;
+  /** Keeps the report of an ended agent in the registry. */
+  readonly storeReport: (entry: AgentEntry, child: ChildNode) => Promise<void>;
+  /** Restarts the agent here or on a worker. */
+  readonly claimAndRestart: (entry: AgentEntry) => Promise<void>;
 }
 
 export class AgentRecovery {
   private readonly deps: AgentRecoveryDeps;
-  private readonly complaints: BufferedNotices;
+  private readonly notices: BufferedNotices;
 
   constructor(deps: AgentRecoveryDeps) {
     this.deps = deps;
     const { feed } = deps.lead.deps;
-    this.complaints = new BufferedNotices((text) => feed.emit({ type: 'notice', text }));
+    this.notices = new BufferedNotices((text) => feed.emit({ type: 'notice', text }));
   }
 
-  /** People can hear of what went wrong. */
-  release(): void {
-    this.complaints.release();
+  /** Emits the notices of the recovery, and further notices at once. */
+  emitNotices(): void {
+    this.notices.release();
   }
 
-  /** Background children of one that is taken up again which have not ended; of the rest it hears now. */
-  async unreported(member: AgentNode): Promise<AgentEntry[]> {
+  /** Returns the background children that have not ended. Reports the ends of the others to the parent. */
+  async unreportedChildren(member: AgentNode): Promise<AgentEntry[]> {
     const open: AgentEntry[] = [];
-    for (const [id, kind] of member.deps.notebook.history.family.children) {
-      const entry = this.deps.roster.get(id);
+    for (const [id, kind] of member.deps.journal.history.relations.children) {
+      const entry = this.deps.registry.get(id);
       if (isWaitedFor(kind) || entry === undefined || entry.child !== undefined) continue;
-      // One that went on after it had reported has something new to tell.
-      if (hasHeardOf(member, id, entry.run) && entry.status !== 'lost') continue;
+      // An agent that was resumed after its report will report again.
+      if (hasReport(member, id, entry.run) && entry.status !== 'lost') continue;
       await this.orLose(member, entry, async () => {
         if (!(await this.hearOf(member, entry))) open.push(entry);
       });
@@ -49,28 +48,28 @@ export class AgentRecovery {
     return open;
   }
 
-  /** Unless another process works on it. */
-  takeUp(member: AgentNode, entry: AgentEntry): Promise<void> {
-    return this.orLose(member, entry, () => this.deps.takeUp(entry));
+  /** Restarts the agent unless another process runs it. Never rejects. */
+  claimAndRestart(member: AgentNode, entry: AgentEntry): Promise<void> {
+    return this.orLose(member, entry, () => this.deps.claimAndRestart(entry));
   }
 
-  /** False when it has not ended, or is to go on. */
+  /** Reports the end of an agent to its parent. Resolves with false if the agent has to run. */
   private async hearOf(member: AgentNode, entry: AgentEntry): Promise<boolean> {
-    const child = await this.deps.rebuild(entry);
+    const child = await this.deps.inspect(entry);
     if (child === undefined) {
-      // A call that is still open begins it anew.
+      // An open call of the parent spawns the agent again.
       if (isAskedFor(member, entry)) return true;
-      throw new StorageError('It left nothing to go on with.');
+      throw new StorageError('Its journal holds nothing to resume.');
     }
-    if (endOf(child) === undefined) return false;
-    await this.deps.remember(entry, child);
+    if (finalStopOf(child) === undefined) return false;
+    await this.deps.storeReport(entry, child);
     if (entry.report !== undefined) deliverReport(member, entry.report, entry.run);
-    if (!isCalledBack(child)) return true;
+    if (!isRestartWanted(child)) return true;
     entry.status = 'lost';
     return false;
   }
 
-  /** Whoever it worked for hears of it, and so do people, when it cannot go on. */
+  /** Reports an agent that cannot be recovered to its parent and to people. */
   private async orLose(
     member: AgentNode,
     entry: AgentEntry,
@@ -80,13 +79,33 @@ export class AgentRecovery {
       await work();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.complaints.add(
-        `The background agent ${entry.tag.id} could not be taken up again: ${why}`,
-      );
+      this.notices.add(`The background agent ${entry.tag.id} could not be recovered: ${why}`);
       deliverLoss(member, entry.tag, entry.run, why);
     }
   }
 }
 
 const isAskedFor = ({ deps }: AgentNode, { tag }: AgentEntry): boolean =>
-  [...deps.notebook.history.family.asked.values()].includes(tag.id);
+  [...deps.journal.history.relations.childByCall.values()].includes(tag.id);
+
+/** Notices that come up before the feed has listeners. */
+class BufferedNotices {
+  private buffered: string[] | undefined = [];
+  private readonly emit: (text: string) => void;
+
+  constructor(emit: (text: string) => void) {
+    this.emit = emit;
+  }
+
+  add(text: string): void {
+    if (this.buffered === undefined) this.emit(text);
+    else this.buffered.push(text);
+  }
+
+  /** Emits the buffered notices, and further notices at once. */
+  release(): void {
+    const buffered = this.buffered ?? [];
+    this.buffered = undefined;
+    for (const text of buffered) this.emit(text);
+  }
+}

@@ -1,215 +1,209 @@
 /**
- * Fills the slot `nursery` of the leader: knows who waits for a place, and starts them in the order in
- * which they came. An agent that waits for a child of its own lends it its place; one that rests leaves
- * it to anybody.
+ * Hosts the leader machine and knows the children that the machine only counts: the queue, and the slots that
+ * parents have lent. Queued children start in the order of their arrival. A parent that waits for its
+ * child lends the child its slot; an idle agent releases its slot to any queued child.
  */
-import { type Actor, createActor, fromCallback } from 'xstate';
-import { leaderMachine } from '../../machines/leader-machine.js';
-import type {
-  LeaderEvent,
-  Refusal,
-  SchedulerOrder,
-  SwarmLimits,
-} from '../../protocol/agent/leader.js';
+import type { AdmissionRefusal } from '../../machines/decide-admission.js';
+import {
+  type ChildCrash,
+  type LeaderEffect,
+  type LeaderEvent,
+  leaderMachine,
+} from '../../machines/leader-machine.js';
+import { MachineState } from '../../machines/machine-state.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { SwarmLimits } from '../../protocol/agent/swarm-limits.js';
 
-/** One that wants a place. */
+/** A child that needs a concurrency slot. */
 export interface Candidate {
   readonly id: string;
   readonly depth: number;
-  /** The agent that waits for it and has a place to lend; undefined when none does. */
+  /** Parent that waits for the child and can lend its slot. Undefined if there is none. */
   readonly lender: string | undefined;
-  /** False for one that is taken up again: it was counted when it began. */
+  /** False for a restarted agent: its spawn was counted before. */
   readonly isNew: boolean;
   start(): void;
 }
 
-export type Admission = 'started' | 'queued' | { readonly refused: Refusal };
+export type Admission = 'started' | 'queued' | { readonly refused: AdmissionRefusal };
+
+/** Decision of the leader about a crash or a stop. */
+export type Supervision = Extract<
+  LeaderEffect,
+  { readonly type: 'restartChild' | 'failChild' | 'stopSubtree' }
+>;
 
 export class AgentScheduler {
-  private readonly leader: Actor<typeof leaderMachine>;
-  /** In the order in which they came. */
-  private readonly waiting = new Map<string, Candidate>();
-  private readonly waitingBelow = new Map<string, Set<string>>();
-  /** Started and not gone. */
+  private readonly leader: MachineState<typeof leaderMachine, LeaderEffect>;
+  /** Queued children in the order of their arrival. */
+  private readonly queued = new Map<string, Candidate>();
+  /** Queued children by the parent that would lend its slot. */
+  private readonly queuedBelow = new Map<string, Set<string>>();
+  /** Started children that have not left. */
   private readonly live = new Set<string>();
-  /** Who has lent its place, and to whom. */
+  /** Borrower by lender, and lender by borrower. */
   private readonly loans = new Map<string, string>();
   private readonly lenders = new Map<string, string>();
-  /** Who rests, and for how many reasons. */
-  private readonly rests = new Map<string, number>();
-  /** Those of them that have left their place to others. */
-  private readonly placeless = new Set<string>();
-  private newcomer: Candidate | undefined;
-  private verdict: Admission = 'queued';
-  private chosen: Candidate | undefined;
+  /** Agents that wait for others, with their number of open `lendSlot` calls. */
+  private readonly waiting = new Map<string, number>();
+  /** Waiting agents that have released their slot. */
+  private readonly withoutSlot = new Set<string>();
 
   constructor(limits: SwarmLimits) {
-    const nursery = fromCallback<SchedulerOrder, undefined>(({ receive }) => {
-      receive((order) => this.obey(order));
-    });
-    this.leader = createActor(leaderMachine.provide({ actors: { nursery } }), { input: limits });
-    this.leader.start();
+    this.leader = new MachineState(leaderMachine, limits);
   }
 
-  /** Starts it at once, lets it wait, or says why it may do neither. */
-  admit(newcomer: Candidate): Admission {
-    const { id, depth, lender, isNew } = newcomer;
-    const borrows = lender !== undefined && this.live.has(lender) && this.hasPlace(lender);
-    if (borrows) this.lend(lender, id);
-    this.newcomer = newcomer;
-    const chosen = this.ask({ type: 'agent.spawn', id, depth, isNew, borrows });
-    this.newcomer = undefined;
-    const { verdict } = this;
-    if (borrows && typeof verdict === 'object') this.takeBack(id);
-    this.start(chosen);
-    return verdict;
+  /** Starts the child, queues it, or returns the reason for a refusal. */
+  admit(candidate: Candidate): Admission {
+    const { id, depth, lender, isNew } = candidate;
+    const borrowsSlot = lender !== undefined && this.live.has(lender) && this.hasSlot(lender);
+    const [effect] = this.send({ type: 'child.spawn', id, depth, isNew, borrowsSlot });
+    if (effect?.type === 'refuseChild') return { refused: effect.params.why };
+    if (effect?.type === 'queueChild') {
+      this.enqueue(candidate);
+      return 'queued';
+    }
+    if (borrowsSlot) this.lend(lender, id);
+    this.start(candidate);
+    return 'started';
   }
 
-  /** It has ended, or will not start after all: its place is somebody else's. Harmless when it is gone. */
+  /** Frees the slot of a child that ended or will not start. Idempotent. */
   leave(id: string): void {
-    const waiting = this.waiting.get(id);
-    if (waiting !== undefined) {
-      this.forget(waiting);
-      this.ask({ type: 'agent.withdraw' });
+    const candidate = this.queued.get(id);
+    if (candidate !== undefined) {
+      this.dequeue(candidate);
+      this.send({ type: 'queue.left' });
     } else if (this.live.delete(id)) {
-      this.waitingBelow.delete(id);
-      this.rests.delete(id);
-      // Whoever lent it the place wants it back.
-      this.resume(id);
-      this.start(this.passOn(id));
+      this.queuedBelow.delete(id);
+      this.waiting.delete(id);
+      // A lender wants its slot back, so the child must hold it again before it passes it on.
+      this.regainSlot(id);
+      this.start(this.passSlotOn(id));
     }
   }
 
-  /** It waits for others, and somebody else may have its place meanwhile. Ends with as many `wake`s. */
-  rest(id: string): void {
+  /** Releases the slot of an agent that waits for others, until the same number of `retakeSlot` calls. */
+  lendSlot(id: string): void {
     if (!this.live.has(id)) return;
-    this.rests.set(id, (this.rests.get(id) ?? 0) + 1);
-    if (this.hasPlace(id)) this.start(this.giveUp(id));
+    this.waiting.set(id, (this.waiting.get(id) ?? 0) + 1);
+    if (this.hasSlot(id)) this.start(this.releaseSlot(id));
   }
 
-  /** It goes on, whether there is a place or not. Harmless when it has gone. */
-  wake(id: string): void {
-    const reasons = (this.rests.get(id) ?? 0) - 1;
-    if (reasons > 0) this.rests.set(id, reasons);
-    else if (this.rests.delete(id) && this.resume(id)) this.start(this.startBelow(id));
+  /** Gives a waiting agent its slot back, over the limit if need be. Idempotent once the agent has left. */
+  retakeSlot(id: string): void {
+    const open = (this.waiting.get(id) ?? 0) - 1;
+    if (open > 0) this.waiting.set(id, open);
+    else if (this.waiting.delete(id) && this.regainSlot(id)) this.start(this.startBelow(id));
   }
 
-  /** A new run of the lead: what it may spawn is counted anew. */
+  /** Starts a new run of the lead: spawns are counted from zero. */
   beginRun(): void {
-    this.ask({ type: 'run.begin' });
+    this.send({ type: 'run.begin' });
   }
 
-  /** A run goes on that a process died in: so many were spawned in it. */
-  goOn(spawned: number): void {
-    this.ask({ type: 'run.resume', spawned });
+  /** Resumes a run of a dead process in which `spawned` children were spawned. */
+  resumeRun(spawned: number): void {
+    this.send({ type: 'run.resume', spawned });
+  }
+
+  /** Returns the decision of the restart policy. Undefined after `close`. */
+  superviseCrash(crash: Omit<ChildCrash, 'type'>): Supervision | undefined {
+    return supervisionIn(this.send({ type: 'child.crashed', ...crash }));
+  }
+
+  /** Returns the stop for an agent and its subtree. Undefined after `close`. */
+  superviseStop(id: string, stop: Stop, isParentStopped: boolean): Supervision | undefined {
+    return supervisionIn(this.send({ type: 'child.stop', id, stop, isParentStopped }));
   }
 
   close(): void {
-    this.ask({ type: 'swarm.close' });
-    this.waiting.clear();
+    this.send({ type: 'swarm.close' });
+    this.queued.clear();
   }
 
   get limits(): SwarmLimits {
-    return this.leader.getSnapshot().context.limits;
+    return this.leader.context.limits;
   }
 
-  /** Returns who may start now. Nobody is started before the leader has counted, or it would count wrong. */
-  private ask(event: LeaderEvent): Candidate | undefined {
-    this.leader.send(event);
-    const { chosen } = this;
-    this.chosen = undefined;
-    return chosen;
+  private send(event: LeaderEvent): readonly LeaderEffect[] {
+    return this.leader.send(event);
   }
 
-  private start(newcomer: Candidate | undefined): void {
-    if (newcomer === undefined) return;
-    this.live.add(newcomer.id);
-    newcomer.start();
+  private start(candidate: Candidate | undefined): void {
+    if (candidate === undefined) return;
+    this.live.add(candidate.id);
+    candidate.start();
   }
 
-  private obey(order: SchedulerOrder): void {
-    switch (order.type) {
-      case 'child.start':
-        this.verdict = 'started';
-        this.chosen = this.newcomer;
-        break;
-      case 'child.queue':
-        this.verdict = 'queued';
-        if (this.newcomer !== undefined) this.keep(this.newcomer);
-        break;
-      case 'child.refuse':
-        this.verdict = { refused: order.why };
-        break;
-      case 'child.next':
-        [this.chosen] = this.waiting.values();
-        if (this.chosen !== undefined) this.forget(this.chosen);
-    }
-  }
-
-  /** Returns who starts in the place of one that has gone. */
-  private passOn(id: string): Candidate | undefined {
+  /** Returns the child that starts in the slot of a child that has left. */
+  private passSlotOn(id: string): Candidate | undefined {
     const lender = this.takeBack(id);
     const borrower = this.loans.get(id);
     if (borrower !== undefined) {
-      // It went before the one that had its place, which keeps it.
+      // The lender left before the borrower, which keeps the slot.
       this.takeBack(borrower);
       if (lender !== undefined) this.lend(lender, borrower);
       return undefined;
     }
-    if (lender === undefined) return this.ask({ type: 'agent.stopped', borrowed: false });
+    if (lender === undefined) return this.nextFor({ type: 'slot.released' });
     const next = this.startBelow(lender);
     if (next !== undefined) return next;
-    this.ask({ type: 'agent.stopped', borrowed: true });
-    return this.rests.has(lender) ? this.giveUp(lender) : undefined;
+    return this.waiting.has(lender) ? this.releaseSlot(lender) : undefined;
   }
 
-  /** Neither lent nor left to others. */
-  private hasPlace(id: string): boolean {
-    return !this.loans.has(id) && !this.placeless.has(id);
+  /** True if the agent has neither lent nor released its slot. */
+  private hasSlot(id: string): boolean {
+    return !this.loans.has(id) && !this.withoutSlot.has(id);
   }
 
-  /** Returns who starts in its place. */
-  private giveUp(id: string): Candidate | undefined {
-    this.placeless.add(id);
-    return this.ask({ type: 'agent.rested' });
+  /** Returns the queued child that starts in the released slot. */
+  private releaseSlot(id: string): Candidate | undefined {
+    this.withoutSlot.add(id);
+    return this.nextFor({ type: 'slot.released' });
   }
 
-  /** False when it had a place all along. */
-  private resume(id: string): boolean {
-    const hadNone = this.placeless.delete(id);
-    if (hadNone) this.ask({ type: 'agent.woken' });
+  /** Returns false if the agent had its slot all the time. */
+  private regainSlot(id: string): boolean {
+    const hadNone = this.withoutSlot.delete(id);
+    if (hadNone) this.send({ type: 'slot.retaken' });
     return hadNone;
   }
 
-  /** Returns the child that starts in the place of one that waits for it; undefined when none does. */
-  private startBelow(lender: string): Candidate | undefined {
-    const next = this.nextBelow(lender);
-    if (next === undefined) return undefined;
-    this.lend(lender, next.id);
-    this.forget(next);
-    this.ask({ type: 'agent.withdraw' });
+  /** Returns the child that the leader starts after the event: the one that has waited longest. */
+  private nextFor(event: LeaderEvent): Candidate | undefined {
+    const [effect] = this.send(event);
+    if (effect?.type !== 'startNextChild') return undefined;
+    const [next] = this.queued.values();
+    if (next !== undefined) this.dequeue(next);
     return next;
   }
 
-  private keep(newcomer: Candidate): void {
-    const { id, lender } = newcomer;
-    this.waiting.set(id, newcomer);
-    if (lender === undefined) return;
-    const below = this.waitingBelow.get(lender) ?? new Set();
-    this.waitingBelow.set(lender, below.add(id));
+  /** Returns the queued child that starts in the slot of its waiting parent. */
+  private startBelow(lender: string): Candidate | undefined {
+    const [id = ''] = this.queuedBelow.get(lender) ?? [];
+    const next = this.queued.get(id);
+    if (next === undefined) return undefined;
+    this.lend(lender, next.id);
+    this.dequeue(next);
+    this.send({ type: 'queue.left' });
+    return next;
   }
 
-  private forget({ id, lender }: Candidate): void {
-    this.waiting.delete(id);
+  private enqueue(candidate: Candidate): void {
+    const { id, lender } = candidate;
+    this.queued.set(id, candidate);
     if (lender === undefined) return;
-    const below = this.waitingBelow.get(lender);
+    const below = this.queuedBelow.get(lender) ?? new Set();
+    this.queuedBelow.set(lender, below.add(id));
+  }
+
+  private dequeue({ id, lender }: Candidate): void {
+    this.queued.delete(id);
+    if (lender === undefined) return;
+    const below = this.queuedBelow.get(lender);
     below?.delete(id);
-    if (below?.size === 0) this.waitingBelow.delete(lender);
-  }
-
-  private nextBelow(lender: string): Candidate | undefined {
-    const [id = ''] = this.waitingBelow.get(lender) ?? [];
-    return this.waiting.get(id);
+    if (below?.size === 0) this.queuedBelow.delete(lender);
   }
 
   private lend(lender: string, borrower: string): void {
@@ -217,7 +211,7 @@ export class AgentScheduler {
     this.lenders.set(borrower, lender);
   }
 
-  /** Returns whose place it had; undefined when it was its own. */
+  /** Returns the lender whose slot the borrower had. Undefined if the slot was its own. */
   private takeBack(borrower: string): string | undefined {
     const lender = this.lenders.get(borrower);
     if (lender === undefined) return undefined;
@@ -226,3 +220,8 @@ export class AgentScheduler {
     return lender;
   }
 }
+
+const supervisionIn = ([effect]: readonly LeaderEffect[]): Supervision | undefined =>
+  effect?.type === 'restartChild' || effect?.type === 'failChild' || effect?.type === 'stopSubtree'
+    ? effect
+    : undefined;

@@ -1,31 +1,32 @@
 /**
- * How an agent takes its leave, for good or until somebody writes to it: what is left of it is put away,
- * what it did is kept, and whoever it works for is told.
+ * Shuts a child agent down: stops its subtree, merges its worktree, closes its journal and reports to its
+ * parent. An idle teammate reports the same way and keeps running.
  */
-import type { Stop } from '../../protocol/agent/agent.js';
-import type { ChildReport } from '../../protocol/agent/swarm.js';
-import { deliverReport } from '../messages/report-letter.js';
+
+import type { ChildReport } from '../../protocol/agent/child-report.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import { deliverReport } from '../messages/deliver-report.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
 import type { AgentEntry, AgentRegistry } from '../tree/agent-registry.js';
-import { reportOf } from '../tree/child-report.js';
+import { childReport } from '../tree/child-report.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
-import { mergeBack } from '../worktrees/agent-worktree.js';
+import { mergeBack } from '../worktrees/merge-back.js';
 import type { LocalJobClaims } from './local-job-claims.js';
 import type { PendingReports } from './pending-reports.js';
 
 export interface AgentShutdownDeps {
-  readonly house: SwarmContext;
+  readonly context: SwarmContext;
   readonly lead: AgentNode;
-  readonly roster: AgentRegistry;
+  readonly registry: AgentRegistry;
   readonly jobs: LocalJobClaims;
-  readonly unheard: PendingReports;
-  /** Told of each that has ended. */
-  readonly ended: (child: ChildNode) => void;
-  /** A member as it is now: it may have ended, and gone on, since its child began. */
-  readonly present: (member: AgentNode) => AgentNode | undefined;
-  /** Ends those that work for it. */
-  readonly haltBelow: (child: ChildNode) => Promise<void>;
-  readonly isClosed: () => boolean;
+  readonly pendingReports: PendingReports;
+  /** Called for each child that has ended. */
+  readonly onEnd: (child: ChildNode) => void;
+  /** Called when nothing of the child runs, before its parent hears of the end. */
+  readonly onShutdown: (entry: AgentEntry, stop: Stop) => void;
+  /** The node as it is now: the agent may have ended and been resumed since its child started. */
+  readonly nodeOf: (node: AgentNode) => AgentNode | undefined;
+  readonly stopDescendants: (child: ChildNode) => Promise<void>;
 }
 
 export class AgentShutdown {
@@ -35,128 +36,117 @@ export class AgentShutdown {
     this.deps = deps;
   }
 
-  /** Never rejects: whoever waits for the end of an agent hears of it also when a disk is full. */
-  async take(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<void> {
+  /** Never rejects: the parent hears of the end also if a disk is full. */
+  async finish(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<void> {
     try {
-      await this.settle(entry, child, stop);
+      await this.shutDown(entry, child, stop);
     } catch (error) {
-      this.complain(child, error);
+      this.emitNotice(child, error);
     }
   }
 
-  /** A teammate has done what it was told, and stays. False when it does not rest after all. */
-  async pause(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<boolean> {
-    const { history } = child.deps.notebook;
-    const { runs } = history;
-    entry.status = 'idle';
-    if (child.origin.worktree !== undefined) await this.bringHome(child, true);
-    // Somebody wrote to it meanwhile, and it tells when it rests again; or it has ended.
-    const isGone = this.deps.isClosed() || entry.isEnding || entry.child !== child;
-    if (isGone || entry.status !== 'idle' || history.runs !== runs) return false;
-    const report = this.keep(entry, child, stop);
+  /** Reports the finished run of a teammate to its parent. */
+  reportIdle(entry: AgentEntry, child: ChildNode, stop: Stop): void {
+    const report = this.storeReport(entry, child, stop);
     this.deps.lead.deps.feed.emit({ type: 'agent.rested', report });
-    this.tell(entry, child, report);
-    return true;
+    this.notifyParent(entry, child, report);
   }
 
-  /** Of one that does nothing now. It ends also when a disk is full, or its journal is what has crashed. */
-  record(child: ChildNode, { reason, detail }: Stop): void {
-    const { notebook } = child.deps;
-    const { ended, life, run } = notebook.history;
-    // Also of one that had ended, was called back, and comes to nothing.
-    if (ended?.final === true && !life.isCalledBack) return;
+  /** Journals the end of a child whose agent does not run. Never throws: the journal itself may have failed. */
+  recordEnd(child: ChildNode, { reason, detail }: Stop): void {
+    const { journal } = child.deps;
+    const { ended, clock, currentRun } = journal.history;
+    // A child that ended and was called back gets a new end.
+    if (ended?.final === true && !clock.isResumeDue) return;
     try {
-      const { turns } = run;
-      notebook.record({ type: 'run.ended', reason, detail, turns, final: true });
+      const { turns } = currentRun;
+      journal.record({ type: 'run.ended', reason, detail, turns, final: true });
     } catch (error) {
-      this.complain(child, error);
+      this.emitNotice(child, error);
     }
   }
 
-  private async settle(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<void> {
-    const { lead, isClosed } = this.deps;
-    await this.clearUp(child).catch((error: unknown) => this.complain(child, error));
-    await this.putAway(child);
-    if (isClosed()) return;
-    entry.status = statusAfter(stop);
-    const report = this.keep(entry, child, stop);
-    entry.child = undefined;
-    this.deps.ended(child);
-    lead.deps.feed.emit({ type: 'agent.ended', report });
-    this.tell(entry, child, report);
-  }
-
-  private keep(entry: AgentEntry, child: ChildNode, stop: Stop): ChildReport {
-    const { roster, present } = this.deps;
-    const { deps, parent, tag, tree } = child;
-    const { history } = deps.notebook;
-    const report = reportOf(tag, history, tree, stop);
-    const { family } = (present(parent) ?? parent).deps.notebook.history;
-    for (const path of report.changedFiles) family.changedFiles.add(path);
-    entry.run = history.runs;
-    entry.counted = deps.notebook.seq;
-    roster.keep(entry, report);
-    return report;
-  }
-
-  /** Nothing of it works any more. */
-  private async clearUp(child: ChildNode): Promise<void> {
-    const { grant, notebook } = child.deps;
+  /** Merges the worktree of the child into the tree of its parent. Never rejects. */
+  async mergeWorktree(child: ChildNode, stays: boolean): Promise<void> {
     try {
-      await this.deps.haltBelow(child);
+      await mergeBack(this.deps.context, child, stays);
+    } catch (error) {
+      this.emitNotice(child, error);
+    }
+  }
+
+  private async shutDown(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<void> {
+    const { lead, onShutdown, onEnd } = this.deps;
+    await this.stopEverything(child).catch((error: unknown) => this.emitNotice(child, error));
+    await this.closeJournal(entry, child);
+    if (isClosed(entry)) return;
+    onShutdown(entry, stop);
+    const report = this.storeReport(entry, child, stop);
+    entry.child = undefined;
+    onEnd(child);
+    lead.deps.feed.emit({ type: 'agent.ended', report });
+    this.notifyParent(entry, child, report);
+  }
+
+  private async stopEverything(child: ChildNode): Promise<void> {
+    const { budget, journal } = child.deps;
+    try {
+      await this.deps.stopDescendants(child);
       await child.jobs.end();
       child.hooks.close();
-      await this.bringHome(child, false);
+      await this.mergeWorktree(child, false);
     } finally {
-      grant.close();
-      notebook.end();
+      budget.close();
+      journal.end();
     }
   }
 
-  private async bringHome(child: ChildNode, stays: boolean): Promise<void> {
-    try {
-      await mergeBack(this.deps.house, child, stays);
-    } catch (error) {
-      this.complain(child, error);
-    }
-  }
-
-  private async putAway(child: ChildNode): Promise<void> {
-    const { house, jobs, isClosed } = this.deps;
-    const complain = (error: unknown) => this.complain(child, error);
-    if (!isClosed()) {
-      const closing = house.session.closeJournal(child.id).catch(complain);
-      // Where others go by what is stored it must be; else whoever closes the session waits for it.
-      if (house.dispatch !== undefined) await closing;
+  private async closeJournal(entry: AgentEntry, child: ChildNode): Promise<void> {
+    const { context, jobs } = this.deps;
+    const emitNotice = (error: unknown) => this.emitNotice(child, error);
+    if (!isClosed(entry)) {
+      const closing = context.session.closeJournal(child.id).catch(emitNotice);
+      // Other processes read the stored journal, so it must be complete. Else closing the session waits for it.
+      if (context.dispatch !== undefined) await closing;
     }
     try {
       if (child.tag.kind === 'background') await jobs.complete(child.id);
     } catch (error) {
-      complain(error);
+      emitNotice(error);
     }
   }
 
-  private tell(
-    { listeners, isAwaited, run }: AgentEntry,
-    child: ChildNode,
-    report: ChildReport,
-  ): void {
-    const { present, unheard } = this.deps;
+  private storeReport(entry: AgentEntry, child: ChildNode, stop: Stop): ChildReport {
+    const { registry, nodeOf } = this.deps;
+    const { deps, parent, tag, subtreeSpending } = child;
+    const { history } = deps.journal;
+    const report = childReport(tag, history, subtreeSpending, stop);
+    const { relations } = (nodeOf(parent) ?? parent).deps.journal.history;
+    for (const path of report.changedFiles) relations.changedFiles.add(path);
+    entry.run = history.runs;
+    entry.counted = deps.journal.seq;
+    registry.keepReport(entry, report);
+    return report;
+  }
+
+  private notifyParent(entry: AgentEntry, child: ChildNode, report: ChildReport): void {
+    const { listeners, isAwaited, run } = entry;
+    const { nodeOf, pendingReports } = this.deps;
     if (!isAwaited) {
-      const heard = present(child.parent);
-      // One that has ended is told when it goes on.
-      if (heard !== undefined && !heard.isElsewhere) deliverReport(heard, report, run);
+      const parent = nodeOf(child.parent);
+      // A parent that has ended gets the report when it is resumed.
+      if (parent !== undefined && !parent.isRemote) deliverReport(parent, report, run);
     }
-    unheard.end(child);
+    pendingReports.end(child);
     for (const listener of [...listeners]) listener(report);
     listeners.clear();
   }
 
-  private complain({ id }: ChildNode, error: unknown): void {
+  private emitNotice({ id }: ChildNode, error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
-    this.deps.lead.deps.feed.emit({ type: 'notice', text: `The end of ${id}: ${why}` });
+    const text = `Shutdown of ${id}: ${why}`;
+    this.deps.lead.deps.feed.emit({ type: 'notice', text });
   }
 }
 
-export const statusAfter = ({ reason }: Stop): AgentEntry['status'] =>
-  reason === 'stopped' ? 'stopped' : 'ended';
+const isClosed = ({ life }: AgentEntry): boolean => life?.value === 'closed';

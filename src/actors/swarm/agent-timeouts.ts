@@ -1,88 +1,131 @@
 /**
- * Ends sub-agents that take too long, or do nothing for too long. One coarse timer looks at all of
- * them, however many there are; it runs only while somebody is watched, and keeps no process alive.
+ * Stops sub-agents after too much work time or too much idle time.
+ *
+ * One coarse timer checks all agents. The timer runs only while an agent is watched, and does not keep the
+ * process alive.
  */
-import type { Stop } from '../../protocol/agent/agent.js';
+import type { Stop } from '../../protocol/agent/stop.js';
 import type { Clock } from '../../protocol/clock.js';
+import type { ChildNode } from '../tree/agent-node.js';
+import { type AgentEntry, type AgentRegistry, isLive } from '../tree/agent-registry.js';
 
 export interface TimeLimits {
-  /** Of work in one run, from the moment it has a place; a run that a process died in goes on. */
+  /** Maximum work time of a run, counted while the agent has a slot, also across a crash of the process. */
   readonly wallMs: number;
-  /** Without a sign of life. */
+  /** Maximum time without activity. */
   readonly idleMs: number;
 }
 
 export interface WatchedAgent {
   readonly id: string;
-  /** Milliseconds that it has been at work. */
+  /** Work time in milliseconds. */
   worked(): number;
-  /** When it last did something, or had something done. */
+  /** Time of the last activity. */
   lastActive(): number;
-  /** It waits for a person or for an agent of its own: that is nothing it can be blamed for. */
+  /** True while the agent waits for a person or for its own children: idle time does not count then. */
   isExempt(): boolean;
   stop(stop: Stop): void;
 }
 
-/** A limit is kept to about a twentieth of it. */
-const LOOKS_PER_LIMIT = 20;
-const SHORTEST_PAUSE = 50;
-const LONGEST_PAUSE = 5_000;
+/** Checks per limit, so a limit is exceeded by at most a twentieth. */
+const CHECKS_PER_LIMIT = 20;
+const MIN_INTERVAL_MS = 50;
+const MAX_INTERVAL_MS = 5_000;
 
 export class AgentTimeouts {
   private readonly clock: Clock;
   private readonly limits: TimeLimits;
-  private readonly pauseMs: number;
-  /** With the moment from which its silence counts, if it was exempt. */
+  private readonly intervalMs: number;
+  /** Time from which the idle time of an agent counts: the last check at which it was exempt. */
   private readonly agents = new Map<WatchedAgent, number>();
-  private forget: (() => void) | undefined;
+  private cancelTimer: (() => void) | undefined;
 
   constructor(clock: Clock, limits: TimeLimits) {
     this.clock = clock;
     this.limits = limits;
-    const shortest = Math.min(limits.wallMs, limits.idleMs) / LOOKS_PER_LIMIT;
-    this.pauseMs = Math.min(LONGEST_PAUSE, Math.max(SHORTEST_PAUSE, shortest));
+    const shortest = Math.min(limits.wallMs, limits.idleMs) / CHECKS_PER_LIMIT;
+    this.intervalMs = Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, shortest));
   }
 
-  /** Returns what ends the watch; one that was stopped is watched no more. */
+  /** Returns a function that ends the watch. A stopped agent is no longer watched. */
   watch(agent: WatchedAgent): () => void {
     this.agents.set(agent, this.clock.now());
-    if (this.forget === undefined) this.sleep();
+    if (this.cancelTimer === undefined) this.schedule();
     return () => this.release(agent);
   }
 
   private release(agent: WatchedAgent): void {
     this.agents.delete(agent);
     if (this.agents.size > 0) return;
-    this.forget?.();
-    this.forget = undefined;
+    this.cancelTimer?.();
+    this.cancelTimer = undefined;
   }
 
-  private sleep(): void {
-    const wake = () => {
-      this.forget = undefined;
-      this.look();
-      if (this.agents.size > 0 && this.forget === undefined) this.sleep();
+  private schedule(): void {
+    const check = () => {
+      this.cancelTimer = undefined;
+      this.checkAll();
+      if (this.agents.size > 0 && this.cancelTimer === undefined) this.schedule();
     };
-    this.forget = this.clock.wakeAt(this.clock.now() + this.pauseMs, wake, true);
+    this.cancelTimer = this.clock.wakeAt(this.clock.now() + this.intervalMs, check, true);
   }
 
-  private look(): void {
+  private checkAll(): void {
     const now = this.clock.now();
     for (const [agent, since] of this.agents) {
       const isExempt = agent.isExempt();
       if (isExempt) this.agents.set(agent, now);
-      const stop = this.judge(agent, isExempt ? now : since, now);
+      const stop = this.stopFor(agent, isExempt ? now : since, now);
       if (stop === null) continue;
       this.release(agent);
       agent.stop(stop);
     }
   }
 
-  private judge(agent: WatchedAgent, since: number, now: number): Stop | null {
+  private stopFor(agent: WatchedAgent, since: number, now: number): Stop | null {
     const { wallMs, idleMs } = this.limits;
     if (agent.worked() >= wallMs) return overTime('worked', wallMs, 'agentWallTimeoutMs');
-    const silentFor = now - Math.max(since, agent.lastActive());
-    return silentFor < idleMs ? null : overTime('did nothing', idleMs, 'agentIdleTimeoutMs');
+    const idleFor = now - Math.max(since, agent.lastActive());
+    return idleFor < idleMs ? null : overTime('did nothing', idleMs, 'agentIdleTimeoutMs');
+  }
+}
+
+/** Starts and ends the timeouts of child agents: from the start of their work until they wait or end. */
+export class ChildTimeouts {
+  private readonly clock: Clock;
+  private readonly registry: AgentRegistry;
+  private readonly timeouts: AgentTimeouts;
+  /** Ends the watch of a child, by id. */
+  private readonly ends = new Map<string, () => void>();
+
+  constructor(clock: Clock, registry: AgentRegistry, limits: TimeLimits) {
+    this.clock = clock;
+    this.registry = registry;
+    this.timeouts = new AgentTimeouts(clock, limits);
+  }
+
+  /** Idempotent. */
+  start(entry: AgentEntry, child: ChildNode): void {
+    const { agent } = child;
+    if (agent === undefined || this.ends.has(child.id)) return;
+    const { clock, registry } = this;
+    const end = this.timeouts.watch({
+      id: child.id,
+      // Includes the work before a crash of the agent or of its process.
+      worked: () => child.deps.journal.history.clock.workedMsAt(clock.now()),
+      // The reader of a stream has a timeout of its own.
+      lastActive: () => (agent.state === 'streaming' ? clock.now() : entry.lastActive),
+      isExempt: () =>
+        agent.state === 'awaiting-permission' || registry.childrenOf(child.id).some(isLive),
+      stop: (stop) => agent.interrupt(stop),
+    });
+    this.ends.set(child.id, end);
+  }
+
+  /** Idempotent. */
+  stop(id: string): void {
+    this.ends.get(id)?.();
+    this.ends.delete(id);
   }
 }
 

@@ -1,17 +1,17 @@
-/** The background agents of a session in the queue of jobs, so that they outlive the process. */
+/** Claims the jobs of background agents that this process runs, so that another process can resume them. */
 import type { Clock } from '../../protocol/clock.js';
-import type { JobQueue, OwnJobs } from '../../protocol/session/job-queue.js';
+import type { JobQueue, LocalJobs } from '../../protocol/session/job-queue.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
 
 export class LocalJobClaims {
   private readonly queue: JobQueue;
-  private readonly own: OwnJobs | undefined;
+  private readonly own: LocalJobs | undefined;
   private readonly swarm: string;
   private readonly worker: string;
   private readonly clock: Clock;
-  /** Those that this process works on. */
-  private readonly mine = new Set<string>();
-  /** The session is closed; what is taken now goes back. */
+  /** Jobs that this process has claimed. */
+  private readonly claimed = new Set<string>();
+  /** True after the session was closed: a job that is claimed now is released at once. */
   private isReleased = false;
 
   constructor(
@@ -19,19 +19,19 @@ export class LocalJobClaims {
     clock: Clock,
   ) {
     this.queue = store.jobs;
-    this.own = store.jobs.own;
+    this.own = store.jobs.local;
     this.swarm = session.meta.id;
     this.worker = worker;
     this.clock = clock;
   }
 
-  /** Whether this process works on it from now on. Rejects with a StorageError. */
+  /** Resolves with true if this process runs the agent from now on. Rejects with StorageError. */
   async claim(id: string): Promise<boolean> {
     await this.queue.add({ id, swarm: this.swarm, addedAt: this.clock.now() });
-    while (!this.mine.has(id)) {
-      const taken = await this.own?.take(this.swarm, this.worker);
-      if (taken === undefined) return this.mine.has(id) || (await this.isNobodys(id));
-      this.mine.add(taken.id);
+    while (!this.claimed.has(id)) {
+      const taken = await this.own?.claim(this.swarm, this.worker);
+      if (taken === undefined) return this.claimed.has(id) || (await this.isUnqueued(id));
+      this.claimed.add(taken.id);
       if (this.isReleased) {
         await this.release();
         return false;
@@ -40,23 +40,23 @@ export class LocalJobClaims {
     return true;
   }
 
-  /** One that had ended and went on is in no queue any more. */
-  private async isNobodys(id: string): Promise<boolean> {
+  /** True if the job is in no queue, which holds for an agent that ended and was resumed. */
+  private async isUnqueued(id: string): Promise<boolean> {
     const waiting = await this.queue.list(this.swarm);
     return waiting.every((job) => job.id !== id);
   }
 
-  /** It has ended: nobody will take it again. */
+  /** Removes the job of an ended agent. */
   async complete(id: string): Promise<void> {
-    if (this.mine.delete(id)) await this.own?.complete(id, this.worker);
+    if (this.claimed.delete(id)) await this.own?.complete(id, this.worker);
   }
 
-  /** The next owner of the session goes on with them. Never rejects. */
+  /** Releases all claimed jobs for the next owner of the session. Never rejects. */
   async release(): Promise<void> {
     this.isReleased = true;
-    for (const id of this.mine) {
+    for (const id of this.claimed) {
       await this.own?.release(id, this.worker).catch(() => undefined);
     }
-    this.mine.clear();
+    this.claimed.clear();
   }
 }

@@ -1,44 +1,42 @@
-/** An agent of a swarm as the others see it: its equipment, and what it knows of those that work for it. */
+/** A node of the tree of agents: the dependencies of an agent and the state that its children share. */
 import type { Spending } from '../../context/budget/spending.js';
-import type { WorktreeMapping } from '../../policy/paths/worktree-mapping.js';
-import type { AgentTag } from '../../protocol/agent/swarm.js';
-import type { KnownSurface } from '../../protocol/permission/answer.js';
-import type { Origin } from '../../protocol/session/swarm-records.js';
+import type { AgentTag } from '../../protocol/agent/agent-tag.js';
+import type { KnownSurface } from '../../protocol/permission/signed-answer.js';
+import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
 import type { Agent, AgentDeps } from '../agent/agent.js';
-import type { SessionJobs } from '../calls/background-commands.js';
-import { parentSurface } from '../permissions/parent-surface.js';
+import type { BackgroundCommands } from '../calls/background-commands.js';
 import type { PermissionManager } from '../permissions/permission-manager.js';
 import type { ForkPoint } from './fork-point.js';
 
 export interface AgentNode {
   readonly id: string;
-  /** 0 for the lead. */
+  /** Depth in the tree. 0 for the lead. */
   readonly depth: number;
   readonly deps: AgentDeps;
-  /** Another process works on it: here it is only read. */
-  readonly isElsewhere: boolean;
-  /** What it and all below it have used up. */
-  readonly tree: Spending;
-  /** Undefined while it is not at work. */
+  /** True if another process runs the agent. */
+  readonly isRemote: boolean;
+  /** Spending of the agent and its descendants. */
+  readonly subtreeSpending: Spending;
+  /** Undefined while the agent does not run. */
   agent: Agent | undefined;
-  /** Whom its children ask; made when the first one does. */
+  /** Surfaces that its children ask. Created on first use. */
   surfaces: readonly KnownSurface[] | undefined;
-  /** Of its children, by their terms: those that may do the same are judged at one desk. */
-  readonly desks: Map<string, PermissionManager>;
-  /** Of its newest message. */
+  /** Permission managers of its children, by toolset and mode, because children with equal rights share one. */
+  readonly childPermissions: Map<string, PermissionManager>;
+  /** Fork point of its newest message. */
   forkPoint: ForkPoint | undefined;
   siblings: SiblingCount | undefined;
 }
 
 export interface ChildNode extends AgentNode {
   readonly tag: AgentTag;
-  readonly origin: Origin;
+  readonly origin: AgentOrigin;
   readonly parent: AgentNode;
-  readonly jobs: SessionJobs;
+  readonly jobs: BackgroundCommands;
   readonly hooks: { close(): void };
 }
 
-/** How many agents the newest message asks for. */
+/** Number of agents that the newest message spawns. */
 interface SiblingCount {
   readonly turns: number;
   readonly all: number;
@@ -46,38 +44,38 @@ interface SiblingCount {
   readonly groups: readonly SiblingGroup[];
 }
 
-/** Of one message: those that are of one type and asked for with one model. */
+/** Agents that a message spawns with the same type and model. */
 export interface SiblingGroup {
-  /** Null is a fork. */
+  /** Agent type. Null for forks. */
   readonly type: string | null;
-  /** As the calls name it; undefined is that of the type. */
+  /** Model that the calls name. Undefined for the model of the type. */
   readonly model: string | undefined;
   readonly count: number;
 }
 
-/** How many agents of a type, forks if it is undefined, a message of this agent asks for. */
+/** Returns the number of agents of a type that the newest message spawns. A null type counts forks. */
 export const siblingsOf = (member: AgentNode, type: string | null): number =>
   siblingCount(member).byType.get(type ?? FORK) ?? 1;
 
-/** The same for all types together. */
+/** Returns the number of agents of all types that the newest message spawns. */
 export const allSiblingsOf = (member: AgentNode): number => Math.max(1, siblingCount(member).all);
 
-/** All that a message of this agent asks for. */
+/** Returns the groups of agents that the newest message spawns. */
 export const siblingGroupsOf = (member: AgentNode): readonly SiblingGroup[] =>
   siblingCount(member).groups;
 
-/** Counted once for each message. */
+/** Counts once per message. */
 const siblingCount = (member: AgentNode): SiblingCount => {
-  const { turns, calls, family } = member.deps.notebook.history;
+  const { turns, calls, relations: family } = member.deps.journal.history;
   if (member.siblings?.turns === turns) return member.siblings;
   const byType = new Map<string, number>();
   const groups = new Map<string, SiblingGroup>();
   let all = 0;
   for (const { id, tool, input, result } of calls.values()) {
-    // One that has ended was a sibling; one that was refused was not.
-    if (tool !== 'Task' || (result !== null && !family.asked.has(id))) continue;
+    // An ended child counts as a sibling, a refused call does not.
+    if (tool !== 'Task' || (result !== null && !family.childByCall.has(id))) continue;
     const asked = Object(input) as Readonly<Record<string, unknown>>;
-    // Who asks what agents would cost starts none.
+    // A preview of the cost spawns no agent.
     if (asked.preview !== undefined) continue;
     const type = textOf(asked.subagent_type) ?? null;
     const model = textOf(asked.model);
@@ -95,37 +93,3 @@ const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
 const FORK = '(fork)';
-
-/** Its desk, as the one whom a child of it asks; nobody where it could not ask anybody either. */
-export const askedBy = (
-  member: AgentNode,
-  trees?: readonly WorktreeMapping[],
-): readonly KnownSurface[] => {
-  if (trees !== undefined) return surfacesOf(member, inTrees(member.deps.desk, trees));
-  member.surfaces ??= surfacesOf(member, member.deps.desk);
-  return member.surfaces;
-};
-
-const surfacesOf = (
-  { id: agent, deps: { toolbox, clock, parent } }: AgentNode,
-  desk: PermissionManager,
-): readonly KnownSurface[] => {
-  if (desk.surfaces.length === 0) return [];
-  return [
-    parentSurface({
-      agent,
-      desk,
-      toolbox,
-      clock,
-      ...(parent !== undefined && { parent }),
-    }),
-  ];
-};
-
-/** What a child asks for in a tree of its own is judged as if its parent asked for it there. */
-const inTrees = (desk: PermissionManager, trees: readonly WorktreeMapping[]): PermissionManager => {
-  const rule: PermissionManager['rule'] = (request, said, within = trees) =>
-    desk.rule(request, said, within);
-  // Not a copy: its mode may change.
-  return Object.assign(Object.create(desk) as PermissionManager, { rule });
-};

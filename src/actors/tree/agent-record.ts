@@ -1,27 +1,30 @@
-/** What an agent that works elsewhere has on record: enough to tell of it, and nothing to go on with. */
+/** Reads the record of an agent that another process runs, and applies its end to the registry. */
 
 import { Spending } from '../../context/budget/spending.js';
 import type { History } from '../../context/history/history.js';
-import type { Stop } from '../../protocol/agent/agent.js';
+import type { Stop } from '../../protocol/agent/stop.js';
 import { foldRecords } from '../agent/journaled-state.js';
-import { statusAfter } from '../swarm/agent-shutdown.js';
 import type { AgentEntry, AgentRegistry } from './agent-registry.js';
-import { reportOf } from './child-report.js';
+import { childReport } from './child-report.js';
 import { inheritedBy } from './fork-point.js';
 import type { SwarmContext } from './swarm-context.js';
 
 export interface AgentRecord {
   readonly history: History;
-  /** What it has used up, with all below it. */
+  /** Spending of the agent and its descendants. */
   readonly tree: Spending;
 }
 
-/** Undefined while its task is not on record: then it never began. Rejects with a StorageError. */
+/** Returns undefined if the journal has no task yet. Rejects with StorageError. */
 export const readAgentRecord = async (
-  { store, session, below }: Pick<SwarmContext, 'store' | 'session' | 'below'>,
+  {
+    store,
+    session,
+    subtreeTotals: below,
+  }: Pick<SwarmContext, 'store' | 'session' | 'subtreeTotals'>,
   id: string,
 ): Promise<AgentRecord | undefined> => {
-  const { records } = await store.peek(session.meta.id, id);
+  const { records } = await store.readJournal(session.meta.id, id);
   const created = records.find((record) => record.type === 'agent.created');
   if (created?.type !== 'agent.created' || created.origin === undefined) return undefined;
   if (!records.some(({ type }) => type === 'letter.received')) return undefined;
@@ -29,17 +32,20 @@ export const readAgentRecord = async (
   const { history } = foldRecords(records, base);
   const tree = new Spending();
   tree.add(history.spent);
-  const subtree = history.family.isParent ? await below(id) : undefined;
+  const subtree = history.relations.isParent ? await below(id) : undefined;
   if (subtree !== undefined) tree.add(subtree.spent);
-  for (const path of subtree?.changedFiles ?? []) history.family.changedFiles.add(path);
+  for (const path of subtree?.changedFiles ?? []) history.relations.changedFiles.add(path);
   return { history, tree };
 };
 
-/** How it came to its end; undefined while it has not. */
+/** Returns the stop of an ended agent. Returns undefined if the agent has not ended. */
 export const finalStop = ({ ended }: History): Stop | undefined =>
   ended?.final ? { reason: ended.reason, detail: ended.detail } : undefined;
 
-/** It works no more: what came of it is at hand from now on. */
+const statusAfter = ({ reason }: Stop): AgentEntry['status'] =>
+  reason === 'stopped' ? 'stopped' : 'ended';
+
+/** Marks the agent as ended and keeps its report. */
 export const applyFinalRecord = (
   roster: AgentRegistry,
   entry: AgentEntry,
@@ -48,5 +54,5 @@ export const applyFinalRecord = (
 ): void => {
   entry.status = statusAfter(stop);
   entry.run = history.runs;
-  roster.keep(entry, reportOf(entry.tag, history, tree, stop));
+  roster.keepReport(entry, childReport(entry.tag, history, tree, stop));
 };

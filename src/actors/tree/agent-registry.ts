@@ -1,67 +1,61 @@
-/** All agents that ever worked in a session, the lead aside: who they are, and what became of them. */
+/** The registry of all agents of a session except the lead, by id: identity, status and report. */
 import { spendingOf } from '../../context/budget/event-spending.js';
 import { Spending } from '../../context/budget/spending.js';
-import type { Stop } from '../../protocol/agent/agent.js';
-import {
-  type AgentTag,
-  type ChildReport,
-  type ChildStatus,
-  type ChildView,
-  SpawnRefusal,
-} from '../../protocol/agent/swarm.js';
-import { SkeinError } from '../../protocol/errors.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
-import type { SessionStore } from '../../protocol/session/store.js';
-import { origin } from '../../protocol/session/swarm-records.js';
-import { letterOf } from '../messages/report-letter.js';
+import type { ChildEffect, childMachine } from '../../machines/child-machine.js';
+import type { MachineState } from '../../machines/machine-state.js';
+import type { AgentTag } from '../../protocol/agent/agent-tag.js';
+import { type ChildStatus, type ChildView, SpawnRefusal } from '../../protocol/agent/agents.js';
+import type { ChildReport } from '../../protocol/agent/child-report.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
+import { agentOrigin } from '../../protocol/session/swarm-records.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 import type { ChildNode } from './agent-node.js';
 
 export interface AgentEntry {
   readonly tag: AgentTag;
   status: ChildStatus;
-  /** While it is at work, or waits for a place. */
+  /** Node of the agent while this process runs it. */
   child: ChildNode | undefined;
-  /** Of one that has ended, while it is at hand. */
+  /** Report of an ended or idle agent, if it is in memory. */
   report: ChildReport | undefined;
-  /** The last run that is on record of one that is not at work. */
+  /** Number of the last journaled run of an agent that does not run. */
   run: number;
-  /** The last record of it that is counted in what it has used up. */
+  /** Number of the last record that is counted in `spent`. */
   counted: number;
-  /** What it has used up itself. */
+  /** Spending of the agent without its descendants. */
   spent: Spending;
-  /** Turns that the index tells of, where another process works on it. */
+  /** Turns by the event index, for an agent that another process runs. */
   turns: number;
-  /** By it, as far as is known; undefined where its journal has more. */
+  /** Files that the agent changed. Undefined if only its journal knows all of them. */
   changedFiles: ReadonlySet<string> | undefined;
-  /** A call of its parent waits for it; else its parent is told in a letter. */
+  /** True if a call of the parent waits for the agent. Else the parent gets the report as a letter. */
   isAwaited: boolean;
   lastActive: number;
-  /** It works no more, and what it leaves is being put away. */
-  isEnding: boolean;
-  /** Why a teammate that still works will not rest but end. */
-  halting: Stop | undefined;
-  /** Somebody wants to hear of its end. */
+  /** State of the life of a child that this process runs or ran. */
+  life: MachineState<typeof childMachine, ChildEffect> | undefined;
+  /** Called with the report when the agent ends or becomes idle. */
   readonly listeners: Set<(report: ChildReport) => void>;
 }
 
-/** It is at work, or waits for a place or for letters. */
+/** True if the agent runs, is queued or is idle. */
 export const isPresent = (entry: AgentEntry): boolean => isLive(entry) || entry.status === 'idle';
 
 export const isLive = ({ status }: AgentEntry): boolean =>
   status === 'running' || status === 'queued';
 
-/** So many characters of reports are kept at hand; older ones are read from journals again. */
-const MOST_REPORTED = 8_000_000;
+/** Maximum characters of reports in memory. Older reports are read from journals again. */
+const MAX_REPORT_CHARACTERS = 8_000_000;
 
 export class AgentRegistry {
-  /** What people have allowed agents of a former process for the session. */
-  readonly grants = new Set<string>();
+  /** Session rules that people granted to agents of earlier processes. */
+  readonly grantedRules = new Set<string>();
   private readonly entries = new Map<string, AgentEntry>();
   private readonly below = new Map<string, Set<string>>();
-  /** How long the reports are that are at hand, the oldest first. */
+  /** Lengths of the reports in memory, oldest first. */
   private readonly lengths = new Map<string, number>();
   private reported = 0;
-  /** Names of teammates that are about to begin. */
+  /** Names of teammates that are about to start. */
   private readonly reserved = new Set<string>();
 
   add(tag: AgentTag, status: ChildStatus, now: number): AgentEntry {
@@ -77,8 +71,7 @@ export class AgentRegistry {
       spent: new Spending(),
       turns: 0,
       changedFiles: new Set<string>(),
-      isEnding: false,
-      halting: undefined,
+      life: undefined,
       listeners: new Set(),
     };
     this.entries.set(tag.id, entry);
@@ -99,24 +92,32 @@ export class AgentRegistry {
     return [...(this.below.get(id) ?? [])].flatMap((child) => this.entries.get(child) ?? []);
   }
 
-  isBelow(entry: AgentEntry, id: string): boolean {
-    const { parent } = entry.tag;
-    if (parent === id) return true;
-    const above = this.entries.get(parent);
-    // What files say of parents may go in circles.
-    const isAbove = above !== undefined && above.tag.depth < entry.tag.depth;
-    return isAbove && this.isBelow(above, id);
+  /**
+   * Returns the entry of the parent. Returns undefined for a child of the lead. Parent ids come from disk and may
+   * form a cycle, so a parent that is not above its child counts as missing.
+   */
+  parentOf({ tag }: AgentEntry): AgentEntry | undefined {
+    const parent = this.entries.get(tag.parent);
+    return parent !== undefined && parent.tag.depth < tag.depth ? parent : undefined;
   }
 
-  /** What became of it, for as long as there is room. */
-  keep(entry: AgentEntry, report: ChildReport): void {
+  /** True if `id` is an ancestor of the agent. */
+  isBelow(entry: AgentEntry, id: string): boolean {
+    for (let at: AgentEntry | undefined = entry; at !== undefined; at = this.parentOf(at)) {
+      if (at.tag.parent === id) return true;
+    }
+    return false;
+  }
+
+  /** Keeps the report in memory while there is room. */
+  keepReport(entry: AgentEntry, report: ChildReport): void {
     entry.report = report;
     const { id } = entry.tag;
     const { length } = report.text;
     this.reported += length - (this.lengths.get(id) ?? 0);
     this.lengths.delete(id);
     for (const [oldest, freed] of this.lengths) {
-      if (this.reported <= MOST_REPORTED) break;
+      if (this.reported <= MAX_REPORT_CHARACTERS) break;
       this.reported -= freed;
       this.lengths.delete(oldest);
       const old = this.entries.get(oldest);
@@ -125,8 +126,8 @@ export class AgentRegistry {
     this.lengths.set(id, length);
   }
 
-  /** By id, by name, or by the beginning of an id: all that fit, of those that are wanted. */
-  called(
+  /** Returns the agents with this id, name or id prefix for which `isMeant` is true. */
+  find(
     address: string,
     isMeant: (entry: AgentEntry) => boolean = () => true,
   ): readonly AgentEntry[] {
@@ -142,44 +143,44 @@ export class AgentRegistry {
   }
 
   /**
-   * Two teammates with one name could not be told apart. It is kept for one that is about to begin until
-   * what this returns is called. Throws a SpawnRefusal, also where somebody else is there under that name.
+   * Reserves the name of a teammate that is about to start, until the returned function is called. Throws
+   * SpawnRefusal if another present agent has the name.
    */
   reserve(name: string): () => void {
     this.refuseTaken(name);
     const namesake = [...this.entries.values()].find((it) => it.tag.name === name && isPresent(it));
     if (namesake !== undefined) {
       throw new SpawnRefusal(
-        `The agent ${namesake.tag.id} is called ${JSON.stringify(name)} (${namesake.status}). Choose another name.`,
+        `The agent ${namesake.tag.id} has the name ${JSON.stringify(name)} (${namesake.status}). Choose another name.`,
       );
     }
     this.reserved.add(name);
     return () => this.reserved.delete(name);
   }
 
-  /** Of an agent of any kind: what is meant for a teammate must not reach another. Throws a SpawnRefusal. */
+  /** Throws SpawnRefusal if a teammate has the name, because letters to it must not reach another agent. */
   refuseTaken(name: string): void {
     const isNamed = ({ tag }: AgentEntry) => tag.kind === 'teammate' && tag.name === name;
     const taken = [...this.entries.values()].find(isNamed)?.status;
     if (taken === undefined && !this.reserved.has(name)) return;
     throw new SpawnRefusal(
-      `There is a teammate ${JSON.stringify(name)} already (${taken ?? 'about to begin'}). Write to it with SendMessage, or choose another name.`,
+      `There is a teammate ${JSON.stringify(name)} already (${taken ?? 'about to start'}). Write to it with SendMessage, or choose another name.`,
     );
   }
 
-  /** What the index says of agents that worked here before this process. */
-  async recall(store: Pick<SessionStore, 'events'>, session: string): Promise<void> {
+  /** Loads the agents of earlier processes from the event index. */
+  async loadIndex(store: Pick<SessionStore, 'events'>, session: string): Promise<void> {
     try {
       for await (const event of store.events(session)) this.take(event);
     } catch (error) {
-      // An index that cannot be read is reported by those who show it; the journals have it all.
+      // The commands that show the index report a damaged index. The journals hold the same facts.
       if (!(error instanceof SkeinError)) throw error;
     }
   }
 
   /**
-   * What is new of an agent that another process works on. Of the end of one that works for somebody here
-   * a letter tells.
+   * Applies an event of an agent that another process runs. If `isFollowed`, its end is ignored here, because
+   * a letter reports the end to the parent.
    */
   observe(event: SwarmEvent, isFollowed: boolean): void {
     const known = this.entries.get(event.agent);
@@ -193,16 +194,17 @@ export class AgentRegistry {
     if (known === undefined) entry.status = 'queued';
     else if (event.type === 'turn.started' && before === 'queued') entry.status = 'running';
     else if (isFollowed) entry.status = before ?? entry.status;
-    // Somebody has it.
+    // Another process runs the agent.
     else if (entry.status === 'lost') entry.status = 'running';
   }
 
   private take(event: SwarmEvent): void {
     const { agent, parent } = event;
-    if (typeof event.granted === 'string' && event.by !== 'hook') this.grants.add(event.granted);
+    if (typeof event.granted === 'string' && event.by !== 'hook')
+      this.grantedRules.add(event.granted);
     const entry = this.entries.get(agent);
     if (event.type === 'agent.spawned' && parent !== null && entry === undefined) {
-      const read = origin.safeParse(event.origin);
+      const read = agentOrigin.safeParse(event.origin);
       if (read.success) this.add(tagOf(agent, parent, read.data), 'lost', event.ts);
     } else if (entry !== undefined && event.type === 'run.started') {
       entry.status = 'lost';
@@ -210,7 +212,7 @@ export class AgentRegistry {
     } else if (entry?.tag.kind === 'teammate' && event.type === 'run.ended') {
       entry.status = 'idle';
     } else if (entry !== undefined && !isLive(entry) && callsBack(event)) {
-      // Nobody has begun it yet, or has read it.
+      // No process has resumed the agent yet.
       entry.status = 'lost';
     } else if (entry !== undefined && event.type === 'agent.stopped') {
       entry.status = event.reason === 'stopped' ? 'stopped' : 'ended';
@@ -225,11 +227,11 @@ export class AgentRegistry {
   }
 }
 
-/** What comes to one that rests or has ended when it is to go on; a worker that names itself only refuses it. */
+/** True for an event that resumes an idle or ended agent. A worker that names itself has refused the job. */
 const callsBack = ({ type, worker }: SwarmEvent): boolean =>
   type === 'letter.delivered' || (type === 'agent.queued' && typeof worker !== 'string');
 
-/** A teammate owns its name, whatever it does now. Of others those that are there go before those that have ended. */
+/** A teammate owns its name in every state. Among other agents, present agents come before ended agents. */
 const namesakes = (named: readonly AgentEntry[]): readonly AgentEntry[] => {
   const owner = named.find(({ tag }) => tag.kind === 'teammate');
   if (owner !== undefined) return [owner];
@@ -254,19 +256,22 @@ export const tagOf = (
   ...(color !== undefined && { color }),
 });
 
-/** As one sees it that it works for, directly or not. */
-export const viewOf = (entry: AgentEntry, asker: string): ChildView => {
+/** Returns the view of an agent for its ancestor `asker`. */
+export const childViewOf = (entry: AgentEntry, asker: string): ChildView => {
   const { tag, status, child, report, run, spent, turns } = entry;
   return {
     agent: tag,
     status,
-    state: child?.agent?.state ?? ELSEWHERE,
-    turns: child?.deps.notebook.history.turns ?? report?.turns ?? turns,
-    cost: child === undefined ? (report ?? spent).cost : child.tree.cost,
+    state: child?.agent?.state ?? REMOTE_STATE,
+    turns: child?.deps.journal.history.turns ?? report?.turns ?? turns,
+    cost: child === undefined ? (report ?? spent).cost : child.subtreeSpending.cost,
     ...(report !== undefined && child === undefined && { report }),
-    ...(report !== undefined && tag.parent === asker && { letter: letterOf(tag.id, run) }),
+    ...(report !== undefined && tag.parent === asker && { letter: reportLetterId(tag.id, run) }),
   };
 };
 
-/** What its machine does is not seen from here. */
-const ELSEWHERE = 'on a worker';
+/** State of an agent in another process. */
+const REMOTE_STATE = 'on a worker';
+
+/** Returns the id of the letter that reports a run. The same for every process, so the letter arrives once. */
+export const reportLetterId = (id: string, run: number): string => `r_${id}_${run}`;

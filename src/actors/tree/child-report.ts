@@ -1,18 +1,19 @@
-/** What came of an agent, from what is on record of it. */
+/** Builds the report of a child from its journaled history. */
 
 import type { Spending } from '../../context/budget/spending.js';
 import type { History } from '../../context/history/history.js';
-import { textOf } from '../../context/history/last-answer.js';
-import type { Stop } from '../../protocol/agent/agent.js';
-import type { AgentTag, ChildReport } from '../../protocol/agent/swarm.js';
+import { blocksText } from '../../context/history/last-answer.js';
+import type { AgentTag } from '../../protocol/agent/agent-tag.js';
+import type { ChildReport } from '../../protocol/agent/child-report.js';
+import type { Stop } from '../../protocol/agent/stop.js';
 import { windowTokens } from '../../protocol/model/usage.js';
-import type { WireBlock } from '../../protocol/model/wire.js';
-import { withoutMiddle } from '../../tools/truncation.js';
+import type { WireBlock } from '../../protocol/model/wire-block.js';
+import { truncateMiddle } from '../../tools/text/truncate-text.js';
 
-/** More of them is nothing that anybody would read; the whole is in the journal. */
+/** Maximum length of a list in a report. The journal has the whole list. */
 const LONGEST_WORDS = 100_000;
 
-export const reportOf = (
+export const childReport = (
   agent: AgentTag,
   history: History,
   tree: Spending,
@@ -28,14 +29,14 @@ export const reportOf = (
   ...worktreeOf(history),
 });
 
-/** What it changed in its worktree is told as what that became. */
-const changedBy = ({ family: { changedFiles, place } }: History): readonly string[] => {
+/** Reports changes in a worktree as the result of the merge. */
+const changedBy = ({ relations: { changedFiles, place } }: History): readonly string[] => {
   const own = place?.path;
   return [...changedFiles].filter((path) => own === undefined || !path.startsWith(`${own}/`));
 };
 
 const worktreeOf = ({
-  family: { place, settled },
+  relations: { place, settled },
 }: History): Pick<ChildReport, 'worktree'> | undefined => {
   if (place === undefined || settled === null) return undefined;
   const { path, branch, top } = place;
@@ -43,14 +44,14 @@ const worktreeOf = ({
   return { worktree: { path, branch, top, outcome, ...(diff !== undefined && { diff }) } };
 };
 
-/** Of an agent that was cut off it is what it said last, however long ago; its parent's words are not its own. */
-const lastWords = ({ messages, turns, family }: History): string => {
+/** Returns the last text of the agent. Text that a fork inherited from its parent does not count. */
+const lastWords = ({ messages, turns, relations: family }: History): string => {
   if (turns === 0) return '';
   const isOwn = family.origin?.inherits === undefined ? messages : messages.slice(-2 * turns);
   for (const message of isOwn.toReversed()) {
     if (message.role !== 'assistant') continue;
     const { content } = JSON.parse(message.bytes.toString()) as { content: WireBlock[] };
-    const text = textOf(content);
+    const text = blocksText(content);
     if (text.trim() !== '') return text.toWellFormed();
   }
   return '';
@@ -59,6 +60,6 @@ const lastWords = ({ messages, turns, family }: History): string => {
 const bounded = (words: string): Pick<ChildReport, 'text' | 'characters'> =>
   words.length <= LONGEST_WORDS
     ? { text: words }
-    : { text: withoutMiddle(words, MIDDLE, LONGEST_WORDS), characters: words.trim().length };
+    : { text: truncateMiddle(words, MIDDLE, LONGEST_WORDS), characters: words.trim().length };
 
 const MIDDLE = '\n\n[… the middle is left out …]\n\n';

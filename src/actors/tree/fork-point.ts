@@ -1,55 +1,55 @@
 /**
- * Where forks of an agent begin: behind its newest message, with the same words in place of the results
- * of every call in it. It is written down once, so that all forks of the message share it, also those
- * that begin later or are taken up again by another process (laws 2 and 3).
+ * The fork point of an agent: its newest message with the same placeholder result for every call. Journaled
+ * once, so that all forks of the message share it, also forks that start later or restart in another process
+ * (laws 2 and 3).
  */
-import { FORK_PLACEHOLDER } from '../../prompt/messages/delegation-text.js';
-import { StorageError } from '../../protocol/errors.js';
-import type { SessionStore } from '../../protocol/session/store.js';
-import type { Origin } from '../../protocol/session/swarm-records.js';
+import { FORK_PLACEHOLDER } from '../../prompt/messages/fork-directive.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
+import { StorageError } from '../../protocol/skein-error.js';
 import { type FoldedState, foldRecords } from '../agent/journaled-state.js';
-import { resultBlock } from '../calls/tool-result.js';
+import { toolResult } from '../calls/tool-result.js';
 import type { AgentNode } from './agent-node.js';
 
 export interface ForkPoint {
   readonly seq: number;
-  /** What the agent knew then. */
+  /** History of the agent up to the fork point. */
   readonly base: FoldedState;
 }
 
-/** Throws a StorageError. */
+/** Throws StorageError. */
 export const forkPointOf = (member: AgentNode): ForkPoint => {
-  const { notebook } = member.deps;
-  const { history } = notebook;
-  const offered = history.family.offer?.seq ?? offer(member);
+  const { journal } = member.deps;
+  const { history } = journal;
+  const offered = history.relations.offer?.seq ?? offer(member);
   if (member.forkPoint?.seq !== offered) {
-    member.forkPoint = { seq: offered, base: foldRecords([], notebook) };
+    member.forkPoint = { seq: offered, base: foldRecords([], journal) };
   }
   return member.forkPoint;
 };
 
-const offer = ({ deps: { notebook } }: AgentNode): number => {
-  const blocks = [...notebook.history.calls.keys()].map((call) =>
-    resultBlock(call, FORK_PLACEHOLDER, false),
+const offer = ({ deps: { journal } }: AgentNode): number => {
+  const blocks = [...journal.history.calls.keys()].map((call) =>
+    toolResult(call, FORK_PLACEHOLDER, false),
   );
-  return notebook.record({ type: 'fork.offered', raw: `[${blocks.join(',')}]` }).seq;
+  return journal.record({ type: 'fork.offered', raw: `[${blocks.join(',')}]` }).seq;
 };
 
-/** The same from the journals, for a fork that another process began. */
+/** Returns the history that a fork inherited, from the journals. Rejects with StorageError. */
 export const inheritedBy = async (
-  store: Pick<SessionStore, 'peek'>,
+  store: Pick<SessionStore, 'readJournal'>,
   session: string,
-  inherits: Origin['inherits'],
+  inherits: AgentOrigin['inherits'],
   below: readonly string[] = [],
 ): Promise<FoldedState | undefined> => {
   if (inherits === undefined) return undefined;
   const { agent, seq } = inherits;
-  // Nobody wrote that but somebody who meant harm.
+  // Skein never writes such a record; only a tampered journal has it.
   if (below.includes(agent)) throw new StorageError(`${agent} claims to be a fork of itself.`);
-  const { records } = await store.peek(session, agent, seq);
+  const { records } = await store.readJournal(session, agent, seq);
   if (records.at(-1)?.seq !== seq) {
     throw new StorageError(
-      `The journal of ${agent} has lost the record ${seq}, where its fork begins, so the fork cannot go on.`,
+      `The journal of ${agent} has lost the record ${seq}, where its fork starts, so the fork cannot resume.`,
     );
   }
   const created = records.find((record) => record.type === 'agent.created');

@@ -1,9 +1,9 @@
-/** What those below an agent have used up and changed, by what is on record of them. */
+/** Spending and changed files of all descendants of an agent, from their records. */
 
 import { Spending } from '../../context/budget/spending.js';
-import { AgentRelations } from '../../context/history/relations.js';
-import { SkeinError } from '../../protocol/errors.js';
-import type { SessionStore } from '../../protocol/session/store.js';
+import { AgentRelations } from '../../context/history/agent-relations.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 import type { AgentEntry, AgentRegistry } from './agent-registry.js';
 
 export interface SubtreeTotals {
@@ -11,8 +11,8 @@ export interface SubtreeTotals {
   readonly changedFiles: ReadonlySet<string>;
 }
 
-/** Looks at each agent below once, and into the journals of those alone that changed files. */
-export const subtreeBelow = async (
+/** Visits each descendant once, and reads only the journals of agents that changed files. */
+export const subtreeTotals = async (
   id: string,
   roster: AgentRegistry,
   store: Pick<SessionStore, 'records'>,
@@ -20,7 +20,7 @@ export const subtreeBelow = async (
 ): Promise<SubtreeTotals> => {
   const spent = new Spending();
   const changedFiles = new Set<string>();
-  // What files say of parents may go in circles.
+  // A set, because parent ids come from disk and may form a cycle.
   const seen = new Set([id]);
   for (const above of seen) {
     for (const entry of roster.childrenOf(above)) {
@@ -43,7 +43,7 @@ const changedBy = async (
   try {
     for await (const record of store.records(session, tag.id)) family.apply(record);
   } catch (error) {
-    // A report that is not complete is better than none.
+    // An incomplete report is better than no report.
     if (!(error instanceof SkeinError)) throw error;
   }
   return family.changedFiles;

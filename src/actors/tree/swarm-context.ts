@@ -1,18 +1,19 @@
-/** What all agents of a swarm share, whoever they work for. */
+/** The context that all agents of a swarm share. */
 import type { UsedBefore } from '../../context/budget/ledger.js';
 import type { RunUsage } from '../../context/budget/run-usage.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
-import type { SwarmLimits } from '../../protocol/agent/leader.js';
+import type { SwarmLimits } from '../../protocol/agent/swarm-limits.js';
 import type { Budget } from '../../protocol/model/budget.js';
 import type { ContextProvider } from '../../protocol/model/context-provider.js';
 import type { Capabilities } from '../../protocol/model/providers.js';
 import type { RunHookCommand } from '../../protocol/permission/hook-setup.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
-import type { Checkpoints } from '../../protocol/session/checkpoint.js';
-import type { Queueing } from '../../protocol/session/job-queue.js';
-import type { Session, SessionStore } from '../../protocol/session/store.js';
-import type { Shell } from '../../protocol/tools/tool.js';
-import type { Clones, WorktreePlace, Worktrees } from '../../protocol/tools/worktree.js';
+import type { Checkpoints } from '../../protocol/session/checkpoints.js';
+import type { EnqueueOptions } from '../../protocol/session/job-queue.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import type { Shell } from '../../protocol/tools/shell.js';
+import type { Clones, WorktreeLocation, Worktrees } from '../../protocol/tools/worktrees.js';
 import type { Toolbox } from '../../tools/toolbox.js';
 import type { AgentDeps } from '../agent/agent.js';
 import type { HookEquipment } from '../hooks/session-hooks.js';
@@ -22,62 +23,62 @@ import type { RemoteDispatch } from '../remote/remote-dispatch.js';
 import type { TimeLimits } from '../swarm/agent-timeouts.js';
 import type { SubtreeTotals } from './subtree-totals.js';
 
-/** A prompt and a tool list of its own, for an agent whose definition asks for them. */
+/** Prompt and tools of an agent whose definition replaces the shared prompt. */
 export interface OwnPrompt {
-  readonly briefing: ContextProvider;
+  readonly contextProvider: ContextProvider;
   readonly toolbox: Toolbox;
 }
 
-/** What a host says of the agents that a lead may start. */
+/** Configuration of the agents that a lead may spawn. */
 export interface SwarmSetup {
   readonly definitions: readonly AgentDefinition[];
-  /** Those that somebody described in a way that cannot be used, each with a sentence about what to mend. */
+  /** Invalid definitions, each with a sentence that says how to fix it. */
   readonly unusable: readonly { readonly name: string; readonly problem: string }[];
   readonly limits: SwarmLimits;
   readonly times: TimeLimits;
-  /** How background agents go into the queue of workers, where there is one. */
-  readonly queueing?: Queueing;
-  /** What a name that people know stands for. */
+  /** Priority and delay of background agents in the queue of workers. */
+  readonly queueing?: EnqueueOptions;
+  /** Resolves a model alias. */
   readonly modelNamed: (name: string) => string;
   readonly ownPrompt: (definition: AgentDefinition) => OwnPrompt;
   /** Runs the hooks of definitions. */
   readonly runHook: RunHookCommand;
-  /** Left out where no agent can have a worktree of its own. */
+  /** Undefined if agents cannot have worktrees. */
   readonly worktrees?: Worktrees | undefined;
-  /** Where agents work that were handed to another machine; left out where there is no remote for that. */
+  /** Clones of the repository for workers on other machines. Undefined without a git remote. */
   readonly clones?: Clones | undefined;
-  /** The shell of one that works there; left out, that of everybody. */
-  readonly shellIn?: ((place: WorktreePlace) => Shell) | undefined;
+  /** Returns the shell of an agent in a worktree. Default: the shared shell. */
+  readonly shellIn?: ((place: WorktreeLocation) => Shell) | undefined;
 }
 
 export interface SwarmContext {
   readonly setup: SwarmSetup;
   readonly store: SessionStore;
-  readonly session: Session;
-  /** What marks this process as the owner of background agents. */
+  readonly session: OwnedSession;
+  /** Marker of this process as the owner of background agents. */
   readonly worker: string;
-  readonly warmth: PrefixWarmup;
+  readonly prefixWarmup: PrefixWarmup;
   readonly hooks: HookEquipment | Hooks | undefined;
   readonly capabilities: Capabilities;
   readonly requestSettings: PromptHeadOptions['requestSettings'];
   readonly betas: readonly string[];
-  /** For all: what they change is on record with the lead. */
+  /** Checkpoints of all agents. File changes are journaled with the lead. */
   readonly checkpoints: Checkpoints | undefined;
-  /** What agents that are about to begin again have left of their grants. */
-  readonly kept: Map<string, Budget>;
-  /** The way to agents that other processes work on; undefined where there are none. */
+  /** Remaining budgets of agents that are being restarted, by agent. */
+  readonly keptBudgets: Map<string, Budget>;
+  /** Queue and mailbox of remote agents. Undefined if one process runs the whole swarm. */
   readonly dispatch: RemoteDispatch | undefined;
-  /** What the whole swarm has used up, as far as the index was read. */
+  /** Spending of the whole swarm, as far as the event index was read. */
   readonly usage: RunUsage;
-  /** Other processes have used up so much of what there is. */
+  /** Adds spending of other processes to the budget of the run. */
   readonly carry: (used: UsedBefore) => void;
-  /** What makes agents able to ask for others. */
+  /** Returns the port through which an agent spawns others. */
   readonly agentsFor: (id: string) => AgentDeps['agents'];
-  /** What came of those below an agent that is taken up again. */
-  readonly below: (id: string) => Promise<SubtreeTotals>;
+  /** Returns the totals of the descendants of a restarted agent. */
+  readonly subtreeTotals: (id: string) => Promise<SubtreeTotals>;
 }
 
-/** The definition of a type as it is now; undefined for a fork, and for a type that is gone. */
+/** Returns the present definition of a type. Returns undefined for a fork and for an unknown type. */
 export const definitionOf = (
   { setup }: SwarmContext,
   type: string | null,

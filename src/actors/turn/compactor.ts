@@ -1,90 +1,90 @@
 /**
- * Fills the slot `compactor`: makes room in the conversation, and declares the break.
+ * Fills the slot `compactor`: shortens the conversation and declares the break.
  *
- * The older messages become a summary that the model writes in one request on the same prefix. When
- * there is none to be had and the server has refused the prompt, the oldest rounds are dropped.
+ * The model writes a summary of the older messages in one request on the same prefix. If there is
+ * no summary and the server has refused the prompt, the oldest rounds are dropped.
  */
 import type { EventObject } from 'xstate';
 import type { History } from '../../context/history/history.js';
-import { withoutThoughts } from '../../context/history/history-message.js';
-import { planCompaction } from '../../context/window/compaction.js';
-import { tokensOfBytes } from '../../context/window/tokens.js';
-import { planTruncation, TRUNCATION_NOTICE } from '../../context/window/truncation.js';
-import type { WindowMarks } from '../../context/window/window.js';
-import type { Work } from '../../machines/slot.js';
-import { summaryDirective, summaryText } from '../../prompt/messages/compaction-text.js';
+import { withoutThinking } from '../../context/history/history-message.js';
+import { planCompaction } from '../../context/window/plan-compaction.js';
+import { planTruncation, TRUNCATION_NOTICE } from '../../context/window/plan-truncation.js';
+import { tokensOfBytes } from '../../context/window/text-weight.js';
+import type { WindowThresholds } from '../../context/window/window-thresholds.js';
+import type { SlotWork } from '../../machines/slot.js';
+import { summaryDirective, summaryText } from '../../prompt/messages/summary-text.js';
 import { directiveBody } from '../../prompt/request/request-body.js';
-import type { AgentEvent, RoomNeeded } from '../../protocol/agent/agent.js';
-import { StorageError, UsageError } from '../../protocol/errors.js';
+import type { AgentEvent, CompactionInput } from '../../protocol/agent/agent-state.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { ContextProvider } from '../../protocol/model/context-provider.js';
-import { ConsultFailure } from '../../protocol/model/side-request.js';
-import { rawText } from '../../protocol/model/wire.js';
+import { SideRequestFailure } from '../../protocol/model/side-request.js';
+import { rawText } from '../../protocol/model/wire-block.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
 import type { Feed } from '../../protocol/session/feed.js';
+import { StorageError, UsageError } from '../../protocol/skein-error.js';
 import { fireSessionStart } from '../hooks/session-hooks.js';
 import type { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
 import { type SideRequestDeps, sideRequest } from './side-request.js';
 
-export interface CompactorDeps extends SideRequestDeps {
+interface CompactorDeps extends SideRequestDeps {
   readonly feed: Feed;
-  readonly shelf: PromptHeadManager;
-  readonly briefing: ContextProvider;
-  readonly windowOf: (model: string) => WindowMarks;
+  readonly promptHead: PromptHeadManager;
+  readonly contextProvider: ContextProvider;
+  readonly windowOf: (model: string) => WindowThresholds;
   readonly hooks: Hooks;
   readonly ids: Ids;
-  readonly defect: (error: unknown) => void;
+  readonly onDefect: (error: unknown) => void;
 }
 
-/** A person's wish to make room now, and who waits to hear what came of it. */
-export interface AskedCompaction {
+/** Compaction that a person requested, with the promise to settle. */
+export interface CompactionRequest {
   readonly instructions: string;
   readonly resolve: (sentence: string) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** What is kept whole may fill this much of what a prompt may be. */
+/** Maximum share of the prompt limit for messages that are kept unchanged. */
 const TAIL_SHARE = 0.5;
 
 const NOTHING_TO_DROP =
   'The conversation does not fit the context window, and nothing is left to drop; start a new session with a shorter prompt.';
 const NOTHING_OLDER = 'There is too little to summarise yet.';
-const GIVEN_UP = new UsageError('The summary was given up.');
+const CANCELLED = new UsageError('The compaction was cancelled.');
 
 export const compactor =
   (
     deps: CompactorDeps,
-    takeAsked: () => AskedCompaction | undefined,
-  ): Work<EventObject, RoomNeeded> =>
+    takeRequest: () => CompactionRequest | undefined,
+  ): SlotWork<EventObject, CompactionInput> =>
   ({ input, sendBack }) => {
     const controller = new AbortController();
-    const asked = input.why === 'asked' ? takeAsked() : undefined;
+    const asked = input.why === 'asked' ? takeRequest() : undefined;
     let over = false;
-    const tell = (event: AgentEvent) => {
+    const send = (event: AgentEvent) => {
       if (!over) sendBack(event);
     };
-    // The model that spoke last holds the conversation in its cache.
-    const modelName = deps.notebook.history.model || deps.modelName;
+    // The conversation is cached for the model that answered last.
+    const modelName = deps.journal.history.model || deps.modelName;
     const { compactAbove } = smallerOf(deps.windowOf(modelName), deps.windowOf(deps.modelName));
     const tailTokens = compactAbove * TAIL_SHARE;
-    const wish = { ...input, tailTokens, instructions: asked?.instructions ?? '' };
-    makeRoom({ ...deps, modelName }, wish, controller.signal)
-      .then(({ event, said }) => {
-        if (event.type === 'context.compacted') asked?.resolve(said);
-        else asked?.reject(new UsageError(said));
+    const options = { ...input, tailTokens, instructions: asked?.instructions ?? '' };
+    compact({ ...deps, modelName }, options, controller.signal)
+      .then(({ event, text }) => {
+        if (event.type === 'context.compacted') asked?.resolve(text);
+        else asked?.reject(new UsageError(text));
         if (event.type === 'compaction.declined' && asked === undefined) {
-          deps.feed.emit({ type: 'notice', text: `No room was made in the conversation: ${said}` });
+          deps.feed.emit({ type: 'notice', text: `The conversation was not compacted: ${text}` });
         }
-        tell(event);
+        send(event);
       })
       .catch((error: unknown) => {
         if (error instanceof StorageError) {
           asked?.reject(new UsageError(error.message));
-          tell({ type: 'storage.failed', detail: error.message });
+          send({ type: 'storage.failed', detail: error.message });
           return;
         }
-        asked?.reject(GIVEN_UP);
-        if (!controller.signal.aborted) deps.defect(error);
+        asked?.reject(CANCELLED);
+        if (!controller.signal.aborted) deps.onDefect(error);
       });
     return () => {
       over = true;
@@ -92,137 +92,154 @@ export const compactor =
     };
   };
 
-/** What is left must suit the model that is asked next, which need not be the one that spoke last. */
-const smallerOf = (one: WindowMarks, other: WindowMarks): WindowMarks =>
+/** Returns the smaller window, because the next model may differ from the last one. */
+const smallerOf = (one: WindowThresholds, other: WindowThresholds): WindowThresholds =>
   one.window < other.window ? one : other;
 
-interface Wish extends RoomNeeded {
+interface CompactionOptions extends CompactionInput {
   readonly instructions: string;
   readonly tailTokens: number;
 }
 
-interface Made {
+interface CompactionResult {
   readonly event: AgentEvent;
-  /** For people, and for whoever asked. */
-  readonly said: string;
+  /** Sentence for people. */
+  readonly text: string;
 }
 
-const makeRoom = async (deps: CompactorDeps, wish: Wish, signal: AbortSignal): Promise<Made> => {
-  const { history } = deps.notebook;
-  const planned = planCompaction(history.messages, wish.tailTokens);
+const compact = async (
+  deps: CompactorDeps,
+  options: CompactionOptions,
+  signal: AbortSignal,
+): Promise<CompactionResult> => {
+  const { history } = deps.journal;
+  const planned = planCompaction(history.messages, options.tailTokens);
   const cut = planned !== undefined && isWorthwhile(history, planned) ? planned : undefined;
-  const { refusal, advice } = cut === undefined ? NOT_ASKED : await askHooks(deps, wish, signal);
-  const told = { ...wish, instructions: [wish.instructions, ...advice].join('\n').trim() };
+  const { refusal, advice } =
+    cut === undefined ? NOT_ASKED : await firePreCompact(deps, options, signal);
+  const summaryOptions = {
+    ...options,
+    instructions: [options.instructions, ...advice].join('\n').trim(),
+  };
   const summary =
-    refusal === undefined ? cut && (await summarise(deps, told, cut, signal)) : { why: refusal };
+    refusal === undefined
+      ? cut && (await summarise(deps, summaryOptions, cut, signal))
+      : { why: refusal };
   if (cut !== undefined && typeof summary === 'string') {
     const made = await replace(deps, cut, summary, signal);
-    await tellHooks(deps, wish, summary, signal);
+    await firePostCompact(deps, options, summary, signal);
     return made;
   }
-  if (wish.why === 'refused') return drop(deps, wish);
-  const said = cut === undefined ? NOTHING_OLDER : (summary as SummaryTrouble).why;
-  return { event: { type: 'compaction.declined' }, said };
+  if (options.why === 'refused') return truncate(deps, options);
+  const text = cut === undefined ? NOTHING_OLDER : (summary as SummaryFailure).why;
+  return { event: { type: 'compaction.declined' }, text };
 };
 
-const triggerOf = ({ why }: Wish): string => (why === 'asked' ? 'manual' : 'auto');
+const triggerOf = ({ why }: CompactionOptions): string => (why === 'asked' ? 'manual' : 'auto');
 
 interface Advice {
-  /** Somebody does not want a summary, and why. */
+  /** Reason why a hook refuses the summary. */
   readonly refusal: string | undefined;
-  /** What it should look at. */
+  /** Instructions of hooks for the summary. */
   readonly advice: readonly string[];
 }
 
 const NOT_ASKED: Advice = { refusal: undefined, advice: [] };
 
-const askHooks = async (
+const firePreCompact = async (
   { hooks }: CompactorDeps,
-  wish: Wish,
+  options: CompactionOptions,
   signal: AbortSignal,
 ): Promise<Advice> => {
-  const trigger = triggerOf(wish);
-  const facts = { trigger, custom_instructions: wish.instructions };
+  const trigger = triggerOf(options);
+  const facts = { trigger, custom_instructions: options.instructions };
   const verdict = await hooks.fire('PreCompact', facts, { subject: trigger, signal });
   signal.throwIfAborted();
   const reason = verdict.halt ?? verdict.block?.reason;
-  const refusal = reason === undefined ? undefined : `A hook does not want it: ${reason}`;
+  const refusal = reason === undefined ? undefined : `A hook refused the compaction: ${reason}`;
   return { refusal, advice: verdict.context };
 };
 
-/** The conversation begins anew: what a hook adds to a beginning it adds again. */
-const tellHooks = async (
+/**
+ * Runs PostCompact hooks, then SessionStart hooks: a hook that adds context at the start adds it
+ * again.
+ */
+const firePostCompact = async (
   deps: CompactorDeps,
-  wish: Wish,
+  options: CompactionOptions,
   summary: string,
   signal: AbortSignal,
 ): Promise<void> => {
-  const trigger = triggerOf(wish);
+  const trigger = triggerOf(options);
   const facts = { trigger, compact_summary: summary };
   await deps.hooks.fire('PostCompact', facts, { subject: trigger, signal });
   await fireSessionStart(deps, 'compact', signal);
 };
 
-/** What no summary could be shorter than is left alone. */
-const isWorthwhile = ({ messages, opening }: History, cut: number): boolean =>
+/** True if the older messages are longer than the shortest possible summary. */
+const isWorthwhile = ({ messages, firstPrompt }: History, cut: number): boolean =>
   messages.slice(0, cut).reduce((sum, { weight }) => sum + weight, 0) >
-  Buffer.byteLength(summaryText(opening, ''));
+  Buffer.byteLength(summaryText(firstPrompt, ''));
 
-interface SummaryTrouble {
+interface SummaryFailure {
   readonly why: string;
 }
 
 /**
- * The whole conversation is read, because all of it is cached. One that was refused as too long, or
- * that ends with calls whose results nobody has sent yet, is read as far as it is replaced.
+ * Asks the model for a summary. The request repeats the whole conversation, because all of it is
+ * cached; only up to the cut if the server refused the prompt as too long or if calls of the last
+ * message have no result yet.
  */
 const summarise = async (
   deps: CompactorDeps,
-  { why, instructions }: Wish,
+  { why, instructions }: CompactionOptions,
   cut: number,
   signal: AbortSignal,
-): Promise<string | SummaryTrouble> => {
-  const { messages, calls } = deps.notebook.history;
+): Promise<string | SummaryFailure> => {
+  const { messages, calls } = deps.journal.history;
   const read = why === 'refused' || calls.size > 0 ? messages.slice(0, cut) : messages;
   const directive = rawText(summaryDirective(instructions));
-  const body = directiveBody(deps.shelf.headFor(deps.modelName), read, directive);
+  const body = directiveBody(deps.promptHead.headFor(deps.modelName), read, directive);
   try {
-    const { countedTokens } = deps.notebook.history;
+    const { countedTokens } = deps.journal.history;
     const isWhole = read === messages;
     const knownTokens = isWhole
       ? countedTokens
       : Math.min(countedTokens, tokensOfBytes(body.length));
-    const maxOutputTokens = deps.shelf.outputLimit(deps.modelName);
-    const wanted = { purpose: 'summary', call: null, body, knownTokens, maxOutputTokens };
-    const { text } = await sideRequest(deps, wanted, signal);
+    const maxOutputTokens = deps.promptHead.outputLimit(deps.modelName);
+    const request = { purpose: 'summary', call: null, body, knownTokens, maxOutputTokens };
+    const { text } = await sideRequest(deps, request, signal);
     signal.throwIfAborted();
     return text.trim() === '' ? { why: 'the model gave no summary.' } : text.trim();
   } catch (error) {
-    if (!(error instanceof ConsultFailure)) throw error;
+    if (!(error instanceof SideRequestFailure)) throw error;
     return { why: error.message };
   }
 };
 
-/** Where messages are lost anyway, what stands ahead of them is looked at again. */
+/**
+ * Replaces the older messages by the summary. Also rebuilds the prompt head, because the cached
+ * prefix is lost anyway.
+ */
 const replace = async (
-  { notebook, feed, shelf, briefing: desk }: CompactorDeps,
+  { journal, feed, promptHead, contextProvider }: CompactorDeps,
   dropped: number,
   text: string,
   signal: AbortSignal,
-): Promise<Made> => {
-  const { history } = notebook;
-  desk.renew();
-  const renewed = await shelf.look();
-  const briefing = await desk.opening();
+): Promise<CompactionResult> => {
+  const { history } = journal;
+  contextProvider.renew();
+  const newHead = await promptHead.rebuild();
+  const preamble = await contextProvider.preamble();
   signal.throwIfAborted();
   const tokensBefore = history.tokens;
-  const summary = summaryText(history.opening, text);
-  const left = history.messages.slice(dropped).map(withoutThoughts);
+  const summary = summaryText(history.firstPrompt, text);
+  const left = history.messages.slice(dropped).map(withoutThinking);
   const kept = left.reduce((sum, { weight }) => sum + weight, 0);
-  const begin = Buffer.byteLength(summary) + Buffer.byteLength(briefing.text);
+  const begin = Buffer.byteLength(summary) + Buffer.byteLength(preamble.text);
   const tokensAfter = tokensOfBytes(history.promptBytes + begin + kept);
-  const section = renewed === undefined ? 'messages' : `messages, ${renewed.section}`;
-  notebook.record({
+  const section = newHead === undefined ? 'messages' : `messages, ${newHead.section}`;
+  journal.record({
     type: 'prompt.broken',
     reason: 'compaction',
     section,
@@ -230,28 +247,36 @@ const replace = async (
     summary,
     tokensBefore,
     tokensAfter,
-    briefing: { text: briefing.text, facts: { ...briefing.facts } },
-    ...(renewed !== undefined && { prompt: renewed.prompt }),
+    briefing: { text: preamble.text, facts: { ...preamble.facts } },
+    ...(newHead !== undefined && { prompt: newHead.prompt }),
   });
-  if (renewed !== undefined) shelf.adopt(renewed);
-  const said = `Summarised ${dropped} older messages: about ${tokensBefore} tokens became ${tokensAfter}.`;
-  feed.emit({ type: 'context.compacted', summary: said });
-  return { event: { type: 'context.compacted' }, said };
+  if (newHead !== undefined) promptHead.adopt(newHead);
+  const summaryNotice = `Summarised ${dropped} older messages: about ${tokensBefore} tokens became ${tokensAfter}.`;
+  feed.emit({ type: 'context.compacted', summary: summaryNotice });
+  return { event: { type: 'context.compacted' }, text: summaryNotice };
 };
 
-/** The first message stays, but that of a fork is its parent's: what the fork is to do is said again. */
-const noticeFor = ({ family, opening }: History): string =>
-  family.origin?.inherits === undefined ? TRUNCATION_NOTICE : `${TRUNCATION_NOTICE}\n\n${opening}`;
+/**
+ * Returns the truncation notice. A fork gets its directive again, because its first message is that
+ * of its parent.
+ */
+const noticeFor = ({ relations, firstPrompt }: History): string =>
+  relations.origin?.inherits === undefined
+    ? TRUNCATION_NOTICE
+    : `${TRUNCATION_NOTICE}\n\n${firstPrompt}`;
 
-const drop = ({ notebook, feed }: CompactorDeps, { gapTokens }: RoomNeeded): Made => {
-  const { history } = notebook;
+const truncate = (
+  { journal, feed }: CompactorDeps,
+  { gapTokens }: CompactionInput,
+): CompactionResult => {
+  const { history } = journal;
   const plan = planTruncation(history.messages, gapTokens);
   if (plan === undefined) {
     const detail = NOTHING_TO_DROP;
-    return { event: { type: 'compaction.failed', detail }, said: detail };
+    return { event: { type: 'compaction.failed', detail }, text: detail };
   }
   const tokensBefore = history.tokens;
-  notebook.record({
+  journal.record({
     type: 'prompt.broken',
     reason: 'truncation',
     section: 'messages',
@@ -260,7 +285,7 @@ const drop = ({ notebook, feed }: CompactorDeps, { gapTokens }: RoomNeeded): Mad
     tokensBefore,
     tokensAfter: Math.max(0, tokensBefore - plan.tokens),
   });
-  const said = `Dropped to fit the context window: ${plan.dropped} of the oldest messages.`;
-  feed.emit({ type: 'context.compacted', summary: said });
-  return { event: { type: 'context.compacted' }, said };
+  const text = `Dropped to fit the context window: ${plan.dropped} of the oldest messages.`;
+  feed.emit({ type: 'context.compacted', summary: text });
+  return { event: { type: 'context.compacted' }, text };
 };

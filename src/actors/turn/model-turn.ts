@@ -1,152 +1,172 @@
-/** Fills the slot `modelTurn`: one request, from the user message that it sends to the answer. */
-import type { WindowMarks } from '../../context/window/window.js';
-import type { Work } from '../../machines/slot.js';
-import { gapOf } from '../../model/failure.js';
-import { markedOf } from '../../prompt/request/cache-breakpoints.js';
+/**
+ * Fills the slot `modelTurn`: one request, from the user message that it sends to the recorded
+ * answer.
+ */
+import type { History } from '../../context/history/history.js';
+import type { WindowThresholds } from '../../context/window/window-thresholds.js';
+import type { SlotWork } from '../../machines/slot.js';
+import { stops } from '../../machines/stops.js';
+import { parseTokenOverrun } from '../../model/to-model-failure.js';
+import { breakpointExtent } from '../../prompt/request/cache-breakpoints.js';
 import { requestBody } from '../../prompt/request/request-body.js';
-import type { AgentEvent, TurnInput, TurnOrder } from '../../protocol/agent/agent.js';
+import type { AgentEvent, TurnInput, TurnOrder } from '../../protocol/agent/agent-state.js';
+import type { Stop } from '../../protocol/agent/stop.js';
 import type { Clock } from '../../protocol/clock.js';
-import { StorageError } from '../../protocol/errors.js';
 import type { Reservation } from '../../protocol/model/budget.js';
 import type { ContextProvider } from '../../protocol/model/context-provider.js';
+import type { OnWait } from '../../protocol/model/governor.js';
 import {
   ModelFailure,
   type ModelPort,
   type StreamEvent,
   type TurnEnd,
-} from '../../protocol/model/model.js';
-import { costOf } from '../../protocol/model/prices.js';
-import type { TellWait } from '../../protocol/model/queueing.js';
+} from '../../protocol/model/model-port.js';
+import { requestCost } from '../../protocol/model/request-cost.js';
 import { NO_USAGE } from '../../protocol/model/usage.js';
-import { type EndedBlock, rawText } from '../../protocol/model/wire.js';
+import { type EndedBlock, rawText } from '../../protocol/model/wire-block.js';
 import type { Feed } from '../../protocol/session/feed.js';
+import { StorageError } from '../../protocol/skein-error.js';
 import type { JournaledState } from '../agent/journaled-state.js';
-import { needOf } from '../budget/run-budget.js';
-import { type LoopLimits, loopOf } from '../calls/loop-detector.js';
+import { estimateRequest } from '../budget/run-budget.js';
+import type { LoopLimits } from '../calls/loop-detector.js';
 import { CacheMonitor } from '../prompt-cache/cache-monitor.js';
 import type { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
-import { admitRequest, type RequestAdmissionDeps, recheckAdmission } from './request-admission.js';
-import { RoomWatch } from './room-watch.js';
-import { LetterCutoff, sendUserMessage } from './user-message.js';
+import {
+  admitRequest,
+  PromptSizeCheck,
+  type RequestAdmissionDeps,
+  recheckAdmission,
+} from './request-admission.js';
+import { LetterCutoff, sendUserMessage } from './send-user-message.js';
 
 export interface TurnDeps extends RequestAdmissionDeps {
-  readonly notebook: JournaledState;
+  readonly journal: JournaledState;
   readonly model: ModelPort;
   readonly clock: Clock;
   readonly feed: Feed;
   readonly modelName: string;
   readonly fallbackModel: string | undefined;
-  /** An error that is ours: it fails the agent, and whoever started it decides. */
-  readonly defect: (error: unknown) => void;
-  /** The beta features that the next request asks for. */
+  /** Called for a defect of Skein: the agent fails, and its parent or host decides what to do. */
+  readonly onDefect: (error: unknown) => void;
+  /** Returns the beta features for the next request. */
   readonly betas: () => readonly string[];
-  readonly shelf: PromptHeadManager;
-  readonly briefing: ContextProvider;
-  readonly windowOf: (model: string) => WindowMarks;
+  readonly promptHead: PromptHeadManager;
+  readonly contextProvider: ContextProvider;
+  readonly windowOf: (model: string) => WindowThresholds;
   readonly toolCount: number;
   readonly limits: LoopLimits;
-  /** The provider tells why a prefix could not be read from its cache, when asked. */
+  /** True if the provider can tell why a prefix was not read from its cache. */
   readonly diagnostics: boolean;
 }
 
-/** What outlives a turn of one agent. Its parts are not spread: that would copy all of them. */
-interface Turns {
+/**
+ * State shared by all turns of an agent. `deps` is not spread, because that would copy all fields.
+ */
+interface TurnContext {
   readonly deps: TurnDeps;
-  readonly room: RoomWatch;
-  readonly watch: CacheMonitor;
-  readonly waits: TellWait;
+  readonly sizeCheck: PromptSizeCheck;
+  readonly cacheMonitor: CacheMonitor;
+  readonly onWait: OnWait;
 }
 
-/** Between a turn and its machine. */
-interface Line {
+/** Connection of a turn to its machine. */
+interface TurnChannel {
   readonly signal: AbortSignal;
   readonly letters: LetterCutoff;
-  readonly tell: (event: AgentEvent) => void;
+  readonly send: (event: AgentEvent) => void;
 }
 
-/** One request, and what is set aside for it. */
-interface Sending extends Pick<TurnInput, 'turn' | 'attempt'> {
+/** A request and its reservation. */
+interface SentRequestFacts extends Pick<TurnInput, 'turn' | 'attempt'> {
   readonly model: string;
   readonly reservation: Reservation;
   readonly began: number;
 }
 
-const TWICE =
+const DUPLICATE_ID =
   'The model used one tool_use id twice in a message, which no model does; check the server.';
 
-/** One for all turns: an abort without a reason makes an error with a stack each time. */
-const OVER = new Error('The turn is over.');
+/**
+ * Abort reason shared by all turns, because an abort without a reason creates an error with a stack
+ * each time.
+ */
+const TURN_OVER = new Error('The turn is over.');
 
-/** An assistant message may not end with thinking; one that was cut off can. */
+/** Block that is added after thinking, because an assistant message may not end with thinking. */
 const NO_ANSWER: EndedBlock = { type: 'text', raw: rawText('(The message ended here.)') };
 
-export const modelTurn = (deps: TurnDeps): Work<TurnOrder, TurnInput> => {
-  const waits: TellWait = (why) =>
-    deps.notebook.record({ type: 'request.queued', purpose: 'turn', call: null, why });
-  const turns = { deps, room: new RoomWatch(deps), watch: new CacheMonitor(deps), waits };
+export const modelTurn = (deps: TurnDeps): SlotWork<TurnOrder, TurnInput> => {
+  const onWait: OnWait = (why) =>
+    deps.journal.record({ type: 'request.queued', purpose: 'turn', call: null, why });
+  const context = {
+    deps,
+    sizeCheck: new PromptSizeCheck(deps),
+    cacheMonitor: new CacheMonitor(deps),
+    onWait,
+  };
   return ({ input, sendBack, receive }) => {
     const controller = new AbortController();
-    const letters = new LetterCutoff(deps.notebook.history);
+    const letters = new LetterCutoff(deps.journal.history);
     let over = false;
-    const tell = (event: AgentEvent) => {
+    const send = (event: AgentEvent) => {
       if (over) return;
       over = event.type !== 'letters.taken' && event.type !== 'call.drafted';
       sendBack(event);
     };
-    const callOff = (why?: Error) => {
+    const cancel = (why?: Error) => {
       letters.close();
       controller.abort(why);
     };
-    receive(() => callOff());
+    receive(() => cancel());
     const { signal } = controller;
-    runTurn(turns, input, { signal, letters, tell }).catch((error: unknown) => {
-      if (error instanceof StorageError) tell({ type: 'storage.failed', detail: error.message });
-      else deps.defect(error);
+    runTurn(context, input, { signal, letters, send }).catch((error: unknown) => {
+      if (error instanceof StorageError) send({ type: 'storage.failed', detail: error.message });
+      else deps.onDefect(error);
     });
     return () => {
-      // One that has told its end has nothing left to call off.
-      if (!over) callOff(OVER);
+      // A turn that has sent its end has no request to cancel.
+      if (!over) cancel(TURN_OVER);
       over = true;
     };
   };
 };
 
 const runTurn = async (
-  turns: Turns,
+  context: TurnContext,
   input: TurnInput,
-  { signal, letters, tell }: Line,
+  { signal, letters, send }: TurnChannel,
 ): Promise<void> => {
-  const { deps, room, watch } = turns;
-  const { notebook, feed, clock } = deps;
+  const { deps, sizeCheck, cacheMonitor } = context;
+  const { journal, feed, clock } = deps;
   const { turn, attempt } = input;
-  const { history } = notebook;
+  const { history } = journal;
   if (attempt === 1) {
-    const loop = loopOf(history, deps.limits);
-    if (loop !== undefined) return tell({ type: 'turn.refused', stop: loop });
-    await deps.shelf.refresh();
-    await sendUserMessage(deps, input, letters, tell);
-    if (signal.aborted) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
+    const loop = loopStop(history, deps.limits);
+    if (loop !== undefined) return send({ type: 'turn.refused', stop: loop });
+    await deps.promptHead.refresh();
+    await sendUserMessage(deps, input, letters, send);
+    if (signal.aborted) return send({ type: 'turn.ended', stopReason: 'interrupted' });
   }
   const model = chooseModel(deps, input);
-  const gapTokens = room.gapFor(model, input);
-  if (gapTokens > 0) return tell({ type: 'room.needed', gapTokens });
-  const need = needOf(notebook, deps.shelf, model, attempt === 1);
-  const clearance = recheckAdmission(await admitRequest(deps, need, signal, turns.waits));
-  if (clearance === undefined) return tell({ type: 'turn.ended', stopReason: 'interrupted' });
-  if ('reason' in clearance) return tell({ type: 'turn.refused', stop: clearance });
-  const { reservation, marks } = clearance;
+  const gapTokens = sizeCheck.tokensOverLimit(model, input);
+  if (gapTokens > 0) return send({ type: 'room.needed', gapTokens });
+  const estimate = estimateRequest(journal, deps.promptHead, model, attempt === 1);
+  const admission = recheckAdmission(await admitRequest(deps, estimate, signal, context.onWait));
+  if (admission === undefined) return send({ type: 'turn.ended', stopReason: 'interrupted' });
+  if ('reason' in admission) return send({ type: 'turn.refused', stop: admission });
+  const { reservation, breakpoints } = admission;
   const sending = { turn, attempt, model, reservation, began: clock.now() };
   const blocks: EndedBlock[] = [];
   const betas = deps.betas();
-  const head = deps.shelf.headFor(model);
+  const head = deps.promptHead.headFor(model);
   try {
-    notebook.forgetDrafts();
-    const { sections } = deps.shelf.head;
-    const { held } = reservation;
-    if (held !== null) notebook.record({ type: 'budget.reserved', turn, attempt, ...held });
-    const sent = watch.before({ head, sections, betas, messages: history.messages });
-    const marked = markedOf(history.messages, marks);
-    notebook.record({
+    journal.forgetDrafts();
+    const { sections } = deps.promptHead.head;
+    const { reserved: held } = reservation;
+    if (held !== null) journal.record({ type: 'budget.reserved', turn, attempt, ...held });
+    const sent = cacheMonitor.before({ head, sections, betas, messages: history.messages });
+    const marked = breakpointExtent(history.messages, breakpoints);
+    journal.record({
       type: 'turn.started',
       turn,
       attempt,
@@ -158,59 +178,66 @@ const runTurn = async (
       ...(sent && { sent }),
       ...(marked && { marked }),
     });
-    const written = notebook.written();
+    const written = journal.written();
     if (written !== undefined) await written;
     feed.emit({ type: 'request.started', turn, attempt, model });
     const sink = {
-      started: clearance.begun,
+      started: admission.responseStarted,
       blockEnded(block: EndedBlock) {
         blocks.push(block);
         if (block.call === undefined) return;
-        // Two results of one id cannot be told apart, and the API refuses such a history.
-        if (notebook.isDrafted(block.call.id)) throw new ModelFailure('rejected', TWICE);
-        notebook.draftCall(block.call);
-        tell({ type: 'call.drafted', id: block.call.id });
+        // Two results with the same id are ambiguous, and the API refuses such a history.
+        if (journal.isDrafted(block.call.id)) throw new ModelFailure('rejected', DUPLICATE_ID);
+        journal.draftCall(block.call);
+        send({ type: 'call.drafted', id: block.call.id });
       },
       ...(feed.wantsStreamEvents && {
         event: (event: StreamEvent) => feed.emit({ type: 'stream.event', event }),
       }),
     };
-    const end = await watch.send(head, (asking) => {
-      const body = requestBody(asking, history.messages, marks);
+    const end = await cacheMonitor.send(head, (asking) => {
+      const body = requestBody(asking, history.messages, breakpoints);
       return deps.model.stream({ model, body, betas }, sink, signal);
     });
-    keepAnswer(turns, sending, end, blocks);
-    tell({ type: 'turn.ended', stopReason: end.stopReason });
+    keepAnswer(context, sending, end, blocks);
+    send({ type: 'turn.ended', stopReason: end.stopReason });
   } catch (error) {
     if (!(error instanceof ModelFailure)) throw error;
     if (error.kind === 'aborted') {
-      keepInterrupted(turns, sending, error, blocks);
-      tell({ type: 'turn.ended', stopReason: 'interrupted' });
-    } else giveUpAttempt(turns, sending, error, tell);
+      keepInterrupted(context, sending, error, blocks);
+      send({ type: 'turn.ended', stopReason: 'interrupted' });
+    } else failAttempt(context, sending, error, send);
   } finally {
-    clearance.end();
+    admission.end();
   }
-  // Nobody waits for it: what failed is what the next record fails with.
-  notebook.sync('soon').catch(() => undefined);
+  // Not awaited: after a failed sync the next record fails.
+  journal.sync('soon').catch(() => undefined);
 };
 
-/** A change of model voids the cached prefix, so it is declared. */
-const chooseModel = (
-  { notebook, modelName, fallbackModel }: TurnDeps,
-  input: TurnInput,
-): string => {
+/**
+ * Returns the stop for an agent that repeats itself. Returns undefined while the agent makes
+ * progress.
+ */
+const loopStop = ({ loopGuard }: History, { maxRounds }: LoopLimits): Stop | undefined =>
+  loopGuard.rounds >= maxRounds && !loopGuard.hasNews ? stops.loop(loopGuard.rounds) : undefined;
+
+/**
+ * Returns the model for this request. Declares a break if the model changes, because that voids the
+ * cached prefix.
+ */
+const chooseModel = ({ journal, modelName, fallbackModel }: TurnDeps, input: TurnInput): string => {
   const wanted = input.onFallback ? (fallbackModel ?? modelName) : modelName;
-  const before = notebook.history.model;
-  if (before !== wanted && notebook.history.requests > 0) {
+  const before = journal.history.model;
+  if (before !== wanted && journal.history.requests > 0) {
     const section = `model ${before} → ${wanted}`;
-    notebook.record({ type: 'prompt.broken', reason: 'model', section });
+    journal.record({ type: 'prompt.broken', reason: 'model', section });
   }
   return wanted;
 };
 
 const keepAnswer = (
-  { deps: { notebook, feed, clock }, watch }: Turns,
-  sending: Sending,
+  { deps: { journal, feed, clock }, cacheMonitor }: TurnContext,
+  sending: SentRequestFacts,
   end: TurnEnd,
   blocks: readonly EndedBlock[],
 ): void => {
@@ -219,10 +246,10 @@ const keepAnswer = (
   const isOpen = blocks.at(-1)?.type.includes('thinking') === true;
   const kept = isOpen ? [...blocks, NO_ANSWER] : blocks;
   const raw = `[${kept.map((block) => block.raw).join(',')}]`;
-  const cost = costOf(model, usage) ?? null;
-  // It is spent, whether or not it can be written down.
+  const cost = requestCost(model, usage) ?? null;
+  // Settle first: the cost has been incurred even if it cannot be recorded.
   reservation.settle({ usage, cost });
-  notebook.record({
+  journal.record({
     type: 'assistant.received',
     turn,
     attempt,
@@ -235,14 +262,17 @@ const keepAnswer = (
     durationMs: clock.now() - began,
     raw,
   });
-  watch.after(sending, usage, diagnosis);
+  cacheMonitor.after(sending, usage, diagnosis);
   feed.emit({ type: 'assistant.message', messageId, model, content: raw, stopReason, usage });
 };
 
-/** Complete blocks and unfinished text are kept; unfinished thinking and tool_use are dropped. */
+/**
+ * Records an interrupted answer: keeps complete blocks and unfinished text, drops unfinished
+ * thinking and tool_use.
+ */
 const keepInterrupted = (
-  turns: Turns,
-  sending: Sending,
+  context: TurnContext,
+  sending: SentRequestFacts,
   failure: ModelFailure,
   blocks: readonly EndedBlock[],
 ): void => {
@@ -252,27 +282,27 @@ const keepInterrupted = (
     kept.push({ type: 'text', raw: JSON.stringify(partial.unfinishedText) });
   }
   if (kept.length === 0) {
-    recordFailure(turns, sending, failure);
+    recordFailure(context, sending, failure);
     return;
   }
   const usage = partial?.usage ?? NO_USAGE;
   const messageId = partial?.messageId ?? '';
   const { model } = sending;
   const end = { messageId, requestId: null, stopReason: 'interrupted', usage, model };
-  keepAnswer(turns, sending, end, kept);
+  keepAnswer(context, sending, end, kept);
 };
 
-/** With what it cost: a stream that was cut is paid for as far as it went. */
+/** Records a failed attempt with its cost: a cut stream is billed as far as it went. */
 const recordFailure = (
-  { deps: { notebook, clock }, watch }: Turns,
-  sending: Sending,
+  { deps: { journal, clock }, cacheMonitor }: TurnContext,
+  sending: SentRequestFacts,
   { kind, message, status, partial }: ModelFailure,
 ): void => {
   const { turn, attempt, model, reservation, began } = sending;
   const usage = partial?.usage ?? NO_USAGE;
-  const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
+  const cost = usage === NO_USAGE ? 0 : (requestCost(model, usage) ?? null);
   reservation.settle({ usage, cost });
-  notebook.record({
+  journal.record({
     type: 'turn.failed',
     turn,
     attempt,
@@ -284,10 +314,10 @@ const recordFailure = (
     usage,
     cost,
   });
-  watch.after(sending, usage, null);
+  cacheMonitor.after(sending, usage, null);
 };
 
-/** A call of the server's own whose result never came cannot be sent back. */
+/** Drops server-side tool calls without a result, which cannot be sent back. */
 const withoutOrphans = (blocks: readonly EndedBlock[]): EndedBlock[] => {
   const parsed = blocks.map(({ raw }) => JSON.parse(raw) as Record<string, unknown>);
   const answered = new Set(parsed.map(({ tool_use_id }) => tool_use_id));
@@ -297,17 +327,17 @@ const withoutOrphans = (blocks: readonly EndedBlock[]): EndedBlock[] => {
   });
 };
 
-const giveUpAttempt = (
-  turns: Turns,
-  sending: Sending,
+const failAttempt = (
+  context: TurnContext,
+  sending: SentRequestFacts,
   failure: ModelFailure,
-  tell: (event: AgentEvent) => void,
+  send: (event: AgentEvent) => void,
 ): void => {
-  const { feed, governor, clock } = turns.deps;
+  const { feed, governor, clock } = context.deps;
   const { turn, attempt } = sending;
   const { kind, message, retryAfterMs } = failure;
-  recordFailure(turns, sending, failure);
+  recordFailure(context, sending, failure);
   feed.emit({ type: 'attempt.discarded', turn, attempt, reason: message });
   if (kind === 'rate-limited') governor.holdUntil(clock.now() + (retryAfterMs ?? 1_000));
-  tell({ type: 'turn.failed', kind, message, retryAfterMs, gapTokens: gapOf(message) });
+  send({ type: 'turn.failed', kind, message, retryAfterMs, gapTokens: parseTokenOverrun(message) });
 };

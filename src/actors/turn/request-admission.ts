@@ -1,102 +1,142 @@
 /**
- * What a request needs before it may leave: its turn among those that begin with the same words, money
- * from its grant, and a place among the requests in flight. All of it is given back together.
+ * Admits a model request: waits until the shared prefix is warm, reserves the cost, takes a
+ * concurrency slot. `end()` releases all three.
  */
-import type { Mark } from '../../prompt/request/cache-breakpoints.js';
-import type { Stop } from '../../protocol/agent/agent.js';
-import type { Budget, Need, Reservation } from '../../protocol/model/budget.js';
-import type { Governor } from '../../protocol/model/governor.js';
-import type { TellWait } from '../../protocol/model/queueing.js';
+import type { WindowThresholds } from '../../context/window/window-thresholds.js';
+import type { Breakpoint } from '../../prompt/request/cache-breakpoints.js';
+import type { TurnInput } from '../../protocol/agent/agent-state.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { Budget, RequestEstimate, Reservation } from '../../protocol/model/budget.js';
+import type { Governor, OnWait } from '../../protocol/model/governor.js';
+import type { Feed } from '../../protocol/session/feed.js';
+import type { JournaledState } from '../agent/journaled-state.js';
 import { isRefusal } from '../budget/run-budget.js';
 
-/** How the first request of an agent goes that shares its beginning with others (law 4). */
+/** Cache handling of a request that shares its prefix with other agents (law 4). */
 export interface FirstRequest {
-  /** Undefined: the usual ones. */
-  readonly marks: readonly Mark[] | undefined;
-  /** Tokens of its prompt that others have left in the cache. */
+  /** Cache breakpoints. Undefined: the default ones. */
+  readonly breakpoints: readonly Breakpoint[] | undefined;
+  /** Prompt tokens that requests of other agents have left in the cache. */
   readonly knownTokens?: number;
-  /** Its answer has started. */
-  begun(): void;
-  /** It is over; does nothing to one that has begun. */
+  /** Call when the response has started. */
+  responseStarted(): void;
+  /** Call when the request is over. No effect after `responseStarted`. */
   failed(): void;
 }
 
-type Depart = (
+type BeforeRequest = (
   model: string,
   signal: AbortSignal,
-  waits: TellWait,
+  onWait: OnWait,
 ) => Promise<FirstRequest | undefined>;
 
 export interface RequestAdmissionDeps {
-  readonly grant: Budget;
-  /** Finds out what other processes have used up of it; undefined where there are none, or there is no limit. */
+  readonly budget: Budget;
+  /** Reads the usage of other processes. Undefined if no other process or no limit exists. */
   readonly audit?: (() => Promise<void>) | undefined;
   readonly governor: Governor;
-  /** Undefined where nobody shares anything. Rejects with the signal's reason. */
-  readonly depart?: Depart | undefined;
+  /**
+   * Waits for the shared prefix. Undefined if no prefix is shared. Rejects with the reason of the
+   * signal.
+   */
+  readonly beforeRequest?: BeforeRequest | undefined;
 }
 
 export interface RequestAdmission {
   readonly reservation: Reservation;
-  /** Undefined: the usual ones. */
-  readonly marks: readonly Mark[] | undefined;
-  /** The answer has started. */
-  begun(): void;
-  /** The request is over, however it ended. */
+  /** Cache breakpoints. Undefined: the default ones. */
+  readonly breakpoints: readonly Breakpoint[] | undefined;
+  /** Call when the response has started. */
+  responseStarted(): void;
+  /** Releases warm-up, reservation and slot. Call when the request is over, for any reason. */
   end(): void;
 }
 
 /**
- * In the very moment before a request is sent: a Stop when others have used up meanwhile what it counts on,
- * as those in flight may do that cost more than was set aside for them.
+ * Checks the budget again right before the request is sent, because other requests in flight may
+ * have cost more than reserved. Returns a Stop and releases the admission if the budget is used up.
  */
 export const recheckAdmission = <Answer extends RequestAdmission | Stop | undefined>(
-  clearance: Answer,
+  admission: Answer,
 ): Answer | Stop => {
-  if (clearance === undefined || 'reason' in clearance) return clearance;
-  const refusal = clearance.reservation.refusal();
-  if (refusal === null) return clearance;
-  clearance.end();
+  if (admission === undefined || 'reason' in admission) return admission;
+  const refusal = admission.reservation.refusal();
+  if (refusal === null) return admission;
+  admission.end();
   return refusal;
 };
 
 /**
- * A Stop when it cannot be afforded; undefined when it was called off meanwhile. Each wait is told when
- * it begins; may reject with what that throws.
+ * Admits a request. Returns a Stop if the budget does not suffice, and undefined if the signal
+ * aborts. `onWait` is called at the start of each wait; rejects with any error that it throws.
  */
 export const admitRequest = async (
-  { grant, governor, depart, audit }: RequestAdmissionDeps,
-  need: Need,
+  { budget, governor, beforeRequest, audit }: RequestAdmissionDeps,
+  estimate: RequestEstimate,
   signal: AbortSignal,
-  waits: TellWait,
+  onWait: OnWait,
 ): Promise<RequestAdmission | Stop | undefined> => {
-  let departure: FirstRequest | undefined;
+  let firstRequest: FirstRequest | undefined;
   let reservation: Reservation | undefined;
   try {
-    departure = await depart?.(need.model, signal, waits);
-    const knownTokens = Math.max(need.knownTokens, departure?.knownTokens ?? 0);
+    firstRequest = await beforeRequest?.(estimate.model, signal, onWait);
+    const knownTokens = Math.max(estimate.knownTokens, firstRequest?.knownTokens ?? 0);
     if (audit !== undefined) await audit();
-    const answer = await grant.reserve({ ...need, knownTokens }, signal, waits);
+    const answer = await budget.reserve({ ...estimate, knownTokens }, signal, onWait);
     if (isRefusal(answer)) {
-      departure?.failed();
+      firstRequest?.failed();
       return answer;
     }
     reservation = answer;
-    const leave = await governor.enter(signal, waits);
+    const leave = await governor.enter(signal, onWait);
     return {
       reservation,
-      marks: departure?.marks,
-      begun: () => departure?.begun(),
+      breakpoints: firstRequest?.breakpoints,
+      responseStarted: () => firstRequest?.responseStarted(),
       end() {
         leave();
         answer.cancel();
-        departure?.failed();
+        firstRequest?.failed();
       },
     };
   } catch (error) {
     reservation?.cancel();
-    departure?.failed();
+    firstRequest?.failed();
     if (signal.aborted) return undefined;
     throw error;
   }
 };
+
+interface PromptSizeCheckDeps {
+  readonly journal: JournaledState;
+  readonly feed: Feed;
+  readonly windowOf: (model: string) => WindowThresholds;
+}
+
+/** Compares the prompt with the context window, and warns people before a compaction. */
+export class PromptSizeCheck {
+  private readonly deps: PromptSizeCheckDeps;
+  private hasWarned = false;
+
+  constructor(deps: PromptSizeCheckDeps) {
+    this.deps = deps;
+  }
+
+  /** Returns how many tokens must be compacted away before the prompt is sent; 0 if it fits. */
+  tokensOverLimit(model: string, { attempt, mayCompact }: TurnInput): number {
+    const { tokens } = this.deps.journal.history;
+    const thresholds = this.deps.windowOf(model);
+    this.warn(tokens, thresholds);
+    if (attempt > 1 || !mayCompact) return 0;
+    return Math.max(0, tokens - thresholds.compactAbove);
+  }
+
+  private warn(tokens: number, { window, warnAbove, compactAbove }: WindowThresholds): void {
+    const isHigh = tokens > warnAbove;
+    if (isHigh && !this.hasWarned && tokens <= compactAbove) {
+      const text = `The conversation fills about ${tokens} of ${window} tokens; above ${compactAbove} its older part is summarised.`;
+      this.deps.feed.emit({ type: 'notice', text });
+    }
+    this.hasWarned = isHigh;
+  }
+}

@@ -1,69 +1,74 @@
-/** Asks a model something beside the conversation, within what is granted and on the books. */
-import { tokensOfBytes } from '../../context/window/tokens.js';
-import { consultBody } from '../../prompt/request/side-request-body.js';
-import type { Stop } from '../../protocol/agent/agent.js';
-import { ModelFailure } from '../../protocol/model/model.js';
-import { costOf } from '../../protocol/model/prices.js';
-import type { TellWait } from '../../protocol/model/queueing.js';
+/**
+ * Sends a model request outside the conversation, within the budget and recorded in the journal.
+ */
+import { tokensOfBytes } from '../../context/window/text-weight.js';
+import { sideRequestBody } from '../../prompt/request/side-request-body.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { OnWait } from '../../protocol/model/governor.js';
+import { ModelFailure } from '../../protocol/model/model-port.js';
+import { requestCost } from '../../protocol/model/request-cost.js';
 import {
-  type ConsultAnswer,
-  ConsultFailure,
-  type ConsultRequest,
+  type SideAnswer,
+  type SideRequest,
+  SideRequestFailure,
 } from '../../protocol/model/side-request.js';
 import { NO_USAGE, type Usage } from '../../protocol/model/usage.js';
-import type { EndedBlock, WireBlock } from '../../protocol/model/wire.js';
+import type { EndedBlock, WireBlock } from '../../protocol/model/wire-block.js';
 import { isRefusal } from '../budget/run-budget.js';
 import type { TurnDeps } from './model-turn.js';
 
 export type SideRequestDeps = Pick<
   TurnDeps,
-  'notebook' | 'model' | 'governor' | 'clock' | 'grant' | 'modelName' | 'betas'
+  'journal' | 'model' | 'governor' | 'clock' | 'budget' | 'modelName' | 'betas'
 >;
 
-/** `call` is what it is done for; null is the agent itself. `body` where the request is special. */
-export interface SideRequest {
+/**
+ * A model request outside the conversation. `call` is the tool call that it serves, or null for the
+ * agent itself.
+ */
+interface SideRequestOptions {
   readonly purpose: string;
   readonly call: string | null;
   readonly body: Uint8Array;
   readonly maxOutputTokens: number;
-  /** Of the body: what the server has counted before, and so has cached. */
+  /** Tokens of the body that the server has counted before, and so has cached. */
   readonly knownTokens?: number;
 }
 
 export const sideRequestFor =
   (deps: SideRequestDeps, call: string) =>
-  (request: ConsultRequest, signal: AbortSignal): Promise<ConsultAnswer> =>
+  (request: SideRequest, signal: AbortSignal): Promise<SideAnswer> =>
     sideRequest(
       deps,
       {
         purpose: request.purpose,
         call,
         maxOutputTokens: request.maxTokens,
-        body: consultBody(deps.modelName, request),
+        body: sideRequestBody(deps.modelName, request),
       },
       signal,
     );
 
 type Outcome = 'ok' | 'failed' | 'aborted';
 
-/** Rejects with a ConsultFailure, with a StorageError, or with the signal's reason. */
+/** Sends the request. Rejects with SideRequestFailure, StorageError or the reason of the signal. */
 export const sideRequest = async (
   deps: SideRequestDeps,
-  { purpose, call, body, maxOutputTokens, knownTokens = 0 }: SideRequest,
+  { purpose, call, body, maxOutputTokens, knownTokens = 0 }: SideRequestOptions,
   signal: AbortSignal,
-): Promise<ConsultAnswer> => {
-  const { notebook, clock, grant, modelName: model } = deps;
+): Promise<SideAnswer> => {
+  const { journal, clock, budget, modelName: model } = deps;
   const inputTokens = Math.max(knownTokens, tokensOfBytes(body.length));
-  const need = { model, inputTokens, knownTokens, maxOutputTokens, isTurn: false };
+  const estimate = { model, inputTokens, knownTokens, maxOutputTokens, isTurn: false };
   let hasWaited = false;
-  const waits: TellWait = (why) => {
+  const onWait: OnWait = (why) => {
     hasWaited = true;
-    notebook.record({ type: 'request.queued', purpose, call, why });
+    journal.record({ type: 'request.queued', purpose, call, why });
   };
   let began = clock.now();
   const end = (outcome: Outcome, usage: Usage, cost: number | null) => {
     const durationMs = clock.now() - began;
-    notebook.record({
+    journal.record({
       type: 'consultation.ended',
       purpose,
       call,
@@ -74,22 +79,22 @@ export const sideRequest = async (
       durationMs,
     });
   };
-  /** Whoever was told that it waits must hear that it does not any more. */
-  const giveUp = (outcome: Outcome) => {
+  /** Records the end of a request that was recorded as waiting. */
+  const endWait = (outcome: Outcome) => {
     if (hasWaited) end(outcome, NO_USAGE, 0);
   };
-  const reservation = await grant.reserve(need, signal, waits).catch((reason: unknown) => {
-    if (signal.aborted) giveUp('aborted');
+  const reservation = await budget.reserve(estimate, signal, onWait).catch((reason: unknown) => {
+    if (signal.aborted) endWait('aborted');
     throw reason;
   });
   const refuse = ({ detail, reason }: Stop): never => {
-    giveUp('failed');
-    throw new ConsultFailure(detail ?? reason, false);
+    endWait('failed');
+    throw new SideRequestFailure(detail ?? reason, false);
   };
   if (isRefusal(reservation)) return refuse(reservation);
-  const leave = await deps.governor.enter(signal, waits).catch((reason: unknown) => {
+  const leave = await deps.governor.enter(signal, onWait).catch((reason: unknown) => {
     reservation.cancel();
-    if (signal.aborted) giveUp('aborted');
+    if (signal.aborted) endWait('aborted');
     throw reason;
   });
   const refusal = reservation.refusal();
@@ -99,7 +104,7 @@ export const sideRequest = async (
     return refuse(refusal);
   }
   const record = (outcome: Outcome, usage: Usage) => {
-    const cost = usage === NO_USAGE ? 0 : (costOf(model, usage) ?? null);
+    const cost = usage === NO_USAGE ? 0 : (requestCost(model, usage) ?? null);
     reservation.settle({ usage, cost });
     end(outcome, usage, cost);
   };
@@ -107,7 +112,7 @@ export const sideRequest = async (
   const sink = { started: () => {}, blockEnded: (block: EndedBlock) => void blocks.push(block) };
   try {
     began = clock.now();
-    notebook.record({ type: 'consultation.started', purpose, call, model });
+    journal.record({ type: 'consultation.started', purpose, call, model });
     const request = { model, body: [body], betas: deps.betas() };
     const { stopReason, usage } = await deps.model.stream(request, sink, signal);
     record('ok', usage);
@@ -116,14 +121,14 @@ export const sideRequest = async (
     if (!(error instanceof ModelFailure)) throw error;
     record(error.kind === 'aborted' ? 'aborted' : 'failed', error.partial?.usage ?? NO_USAGE);
     signal.throwIfAborted();
-    throw new ConsultFailure(error.message, error.kind === 'rejected', { cause: error });
+    throw new SideRequestFailure(error.message, error.kind === 'rejected', { cause: error });
   } finally {
     leave();
     reservation.cancel();
   }
 };
 
-const answerOf = (ended: readonly EndedBlock[], stopReason: string): ConsultAnswer => {
+const answerOf = (ended: readonly EndedBlock[], stopReason: string): SideAnswer => {
   const blocks = ended.map(({ raw }) => JSON.parse(raw) as WireBlock);
   const text = blocks.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
   return { text: text.join(''), blocks, stopReason };

@@ -1,54 +1,55 @@
 /**
- * The part of a swarm that a worker has: agents that were handed to it, one job each, as they would work in
- * the process of their lead. The lead is only read here; what it has to hear goes through the mailbox.
+ * The agents of a swarm that were handed to this worker, a job each. They run as they would in the process of
+ * their lead. The lead is only read here; messages to it go through the mailbox.
  */
-import { UsageError } from '../../protocol/errors.js';
+
+import { stops } from '../../machines/stops.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
-import type { TakenJob } from '../../protocol/session/job-queue.js';
-import type { Journal, WorkerSession } from '../../protocol/session/store.js';
+import type { ClaimedJob } from '../../protocol/session/job-queue.js';
+import type { Journal } from '../../protocol/session/journal.js';
+import type { WorkerSession } from '../../protocol/session/owned-session.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import { JournaledState } from '../agent/journaled-state.js';
-import { readHead } from '../prompt-cache/prompt-head-manager.js';
-import { newestPrompt } from '../session/begin-session.js';
-import { type EquippedLead, equipLead } from '../session/lead-runtime.js';
+import { newestPrompt, readHead } from '../prompt-cache/prompt-head-manager.js';
+import { type LeadRuntime, openLeadRuntime } from '../session/lead-runtime.js';
 import type { SessionOptions } from '../session/lead-session.js';
-import { endOf } from '../spawn/build-child.js';
+import { finalStopOf } from '../spawn/build-child.js';
 import type { ChildNode } from '../tree/agent-node.js';
 import type { AgentEntry } from '../tree/agent-registry.js';
 import { tagOf } from '../tree/agent-registry.js';
-import { failed } from '../tree/stop-reasons.js';
-import { deliverClone } from '../worktrees/worker-clone.js';
+import { pushWorkerClone } from '../worktrees/open-worker-clone.js';
 
-/** An agent ends whose workers have died so often in a row before it got anywhere: it may be what kills them. */
-export const MOST_IN_VAIN = 10;
-/** How long calls that are under way may go on when the worker has to end, and a parent may have no room for letters. */
+/** Maximum consecutive starts without progress. After that the agent ends, because it may kill its workers. */
+export const MAX_FAILED_STARTS = 10;
+/** Time that running calls get when the worker shuts down, and that a full mailbox of a parent gets. */
 const GRACE_MS = 10_000;
-const LOOK_EVERY_MS = 50;
-/** Whoever looks at the queue sees how far an agent is that takes longer than this. */
+const POLL_EVERY_MS = 50;
+/** Minimum time between two progress updates of a job. */
 const PROGRESS_EVERY_MS = 1_000;
-/** After so long somebody tries again to go on with one whose records were refused. */
+/** Delay before another attempt after the store refused records. */
 const REFUSED_MS = 1_000;
 
-/** Somebody else may go on with it. */
-export interface GivenBack {
+/** A job that goes back to the queue for another worker. */
+export interface ReturnedJob {
   readonly laterMs: number;
   readonly why: string;
 }
 
 export interface WorkerSwarm {
   readonly swarm: string;
-  /** Of the newest record of its lead, when it was opened. */
+  /** Epoch of the newest record of the lead when the swarm was opened. */
   readonly leadEpoch: number;
-  /** Agents that are at work here now. */
+  /** Number of agents that run here now. */
   readonly busy: number;
-  /** Works on it until it has ended, or is somebody else's. Rejects with a SkeinError. */
-  work(job: TakenJob): Promise<'done' | GivenBack>;
-  /** As a visited session has it. */
-  heedArtifacts(listener: () => void): () => void;
-  /** What was begun is given back. */
+  /** Runs the agent until it ends or another process owns it. Rejects with SkeinError. */
+  work(job: ClaimedJob): Promise<'done' | ReturnedJob>;
+  /** See WorkerSession. */
+  onArtifactsChange(listener: () => void): () => void;
+  /** Returns all jobs to the queue. */
   close(): Promise<void>;
 }
 
-/** Rejects with a UsageError when there is no such swarm, or it cannot be worked on here. */
+/** Rejects with UsageError if the swarm does not exist or this worker cannot run it. */
 export const openWorkerSwarm = async (
   options: SessionOptions,
   swarm: string,
@@ -56,48 +57,53 @@ export const openWorkerSwarm = async (
   const session = await options.store.openAsWorker(swarm);
   try {
     const lead = await readLead(options, session);
-    // What a call changes is on record with its agent; after a crash nobody looks for more here.
+    // The journal of the agent holds its file changes, so a crash leaves nothing to look for here.
     const checkpoints = options.checkpoints?.(session.meta, () => {});
-    const equipped = await equipLead(options, { ...lead, session, checkpoints, isElsewhere: true });
-    await equipped.swarm.roster.recall(options.store, swarm);
+    const equipped = await openLeadRuntime(options, {
+      ...lead,
+      session,
+      checkpoints,
+      isRemote: true,
+    });
+    await equipped.swarm.registry.loadIndex(options.store, swarm);
     await equipped.swarm.start();
-    return new OpenOutpost(options, session, equipped, lead.epoch);
+    return new OpenWorkerSwarm(options, session, equipped, lead.epoch);
   } catch (error) {
     await session.close();
     throw error;
   }
 };
 
-/** As the lead's journal has it now. */
+/** Reads the present state of the lead from its journal. */
 const readLead = async ({ store, modelName }: SessionOptions, session: WorkerSession) => {
   const { id, lead, model } = session.meta;
-  const past = await store.peek(id, lead);
+  const past = await store.readJournal(id, lead);
   const created = past.records.find((record) => record.type === 'agent.created');
   if (created?.type !== 'agent.created') {
-    throw new UsageError(`Session ${id} has not begun yet.`);
+    throw new UsageError(`Session ${id} has not started yet.`);
   }
   const prompt = newestPrompt(past.records) ?? created.prompt;
   const head = await readHead(prompt, (name) => session.readArtifact(name));
-  const notebook = new JournaledState(onlyRead(past), past.records);
+  const journal = new JournaledState(readOnly(past), past.records);
   const epoch = past.records.at(-1)?.epoch ?? 0;
-  return { head, notebook, model: modelName ?? model, epoch };
+  return { head, journal, model: modelName ?? model, epoch };
 };
 
-class OpenOutpost implements WorkerSwarm {
+class OpenWorkerSwarm implements WorkerSwarm {
   readonly swarm: string;
   readonly leadEpoch: number;
   private readonly options: SessionOptions;
   private readonly session: WorkerSession;
-  private readonly lead: EquippedLead;
-  private readonly working = new Map<string, TakenJob>();
-  /** By agent: when its progress was last told, or could have been. */
-  private readonly told = new Map<string, number>();
+  private readonly lead: LeadRuntime;
+  private readonly working = new Map<string, ClaimedJob>();
+  /** Time of the last progress update, by agent. */
+  private readonly reportedAt = new Map<string, number>();
   private readonly endProgress: () => void;
 
   constructor(
     options: SessionOptions,
     session: WorkerSession,
-    lead: EquippedLead,
+    lead: LeadRuntime,
     leadEpoch: number,
   ) {
     this.swarm = session.meta.id;
@@ -105,44 +111,44 @@ class OpenOutpost implements WorkerSwarm {
     this.options = options;
     this.session = session;
     this.lead = lead;
-    // One for all: what is said by any of many agents goes to every listener.
-    this.endProgress = lead.feed.listen((item) => this.tellProgress(item));
+    // A single listener, because every listener gets the items of all agents.
+    this.endProgress = lead.feed.listen((item) => this.reportProgress(item));
   }
 
   get busy(): number {
     return this.working.size;
   }
 
-  async work(job: TakenJob): Promise<'done' | GivenBack> {
+  async work(job: ClaimedJob): Promise<'done' | ReturnedJob> {
     const { id } = job;
     const entry = await this.entryOf(id);
     if (entry === undefined) return 'done';
     const adoption = await this.session.adopt(id);
-    // What it may still use up depends on what it did elsewhere.
+    // The remaining budget depends on what other processes spent.
     if (job.attempts > 0 || this.lead.deps.audit !== undefined) {
-      await this.lead.swarm.remotes?.look();
+      await this.lead.swarm.remote?.refresh();
     }
-    const { dispatch } = this.lead.swarm.house;
+    const { dispatch } = this.lead.swarm.context;
     dispatch?.ours.set(id, job);
     this.working.set(id, job);
     try {
       const lost = AbortSignal.any([adoption.lost, job.signal]);
       const isOver = await this.untilOver(entry, job, lost);
       if (isOver) return 'done';
-      await this.giveUp(entry, adoption.lost);
+      await this.abandon(entry, adoption.lost);
       const { message: why } = lost.reason as Error;
       return { laterMs: job.signal.aborted ? 0 : REFUSED_MS, why };
     } finally {
       this.working.delete(id);
-      this.told.delete(id);
-      await dispatch?.leave(id);
+      this.reportedAt.delete(id);
+      await dispatch?.stopReadingMailbox(id);
       dispatch?.ours.delete(id);
       await adoption.release();
     }
   }
 
-  heedArtifacts(listener: () => void): () => void {
-    return this.session.heedArtifacts(listener);
+  onArtifactsChange(listener: () => void): () => void {
+    return this.session.onArtifactsChange(listener);
   }
 
   async close(): Promise<void> {
@@ -153,38 +159,38 @@ class OpenOutpost implements WorkerSwarm {
     await this.session.close();
   }
 
-  /** True when it has ended and whoever it works for is told; false when it is somebody else's to go on with. */
-  private async untilOver(entry: AgentEntry, job: TakenJob, lost: AbortSignal): Promise<boolean> {
+  /** Resolves with true if the agent has ended and its parent is notified, false if another process owns it. */
+  private async untilOver(entry: AgentEntry, job: ClaimedJob, lost: AbortSignal): Promise<boolean> {
     const { swarm } = this.lead;
     const over = new Promise<true>((resolve) => entry.listeners.add(() => resolve(true)));
     const cutOff = new Promise<false>((resolve) => {
       lost.addEventListener('abort', () => resolve(false), { once: true });
     });
     let child: ChildNode | undefined;
-    const inVain = job.attempts < MOST_IN_VAIN ? 0 : await this.beginningsInVain(job.id);
-    const isOnRecord = await swarm.revive(entry, (rebuilt) => {
+    const failures = job.attempts < MAX_FAILED_STARTS ? 0 : await this.failedStarts(job.id);
+    const isOnRecord = await swarm.restart(entry, (rebuilt) => {
       child = rebuilt;
-      if (inVain < MOST_IN_VAIN) return isUnfinished(rebuilt, job);
-      swarm.employment.farewell.record(rebuilt, workersDied(inVain));
+      if (failures < MAX_FAILED_STARTS) return isUnfinished(rebuilt, job);
+      swarm.lifecycle.shutdown.recordEnd(rebuilt, workersDied(failures));
       return false;
     });
     if (!isOnRecord) return true;
     const isAtWork = entry.child !== undefined;
     if (isAtWork && !(await Promise.race([over, cutOff]))) return false;
-    // What a zombie takes for the end is not on record.
+    // The end that a zombie sees is not journaled.
     if (lost.aborted) return false;
-    return this.tellParent(entry, child, lost);
+    return this.notifyParent(entry, child, lost);
   }
 
-  /** The end of a run is on record, and told under a name that is the same whoever tells it. */
-  private async tellParent(
+  /** Notifies the parent of a journaled end. The letter id depends on the run only, so it arrives once. */
+  private async notifyParent(
     { tag, run }: AgentEntry,
     child: ChildNode | undefined,
     lost: AbortSignal,
   ): Promise<boolean> {
-    const { dispatch } = this.lead.swarm.house;
+    const { dispatch } = this.lead.swarm.context;
     const { clock } = this.options;
-    const runs = child?.deps.notebook.history.runs ?? run;
+    const runs = child?.deps.journal.history.runs ?? run;
     const mail = { type: 'ended', agent: tag.id, run: runs } as const;
     const until = clock.now() + GRACE_MS;
     while (!lost.aborted) {
@@ -193,7 +199,7 @@ class OpenOutpost implements WorkerSwarm {
         return true;
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        // One that hears of many at once has room again soon; to one that is away its journal says the same.
+        // A busy parent has room again soon. An absent parent finds the end in the journal.
         if (clock.now() > until) return true;
         await this.pause();
       }
@@ -201,22 +207,22 @@ class OpenOutpost implements WorkerSwarm {
     return false;
   }
 
-  /** As if the process had died there, but for calls that may end yet where the agent is still ours. */
-  private async giveUp(entry: AgentEntry, lost: AbortSignal): Promise<void> {
+  /** Stops the agent as if the process had died. Running calls may end while the agent is still owned here. */
+  private async abandon(entry: AgentEntry, lost: AbortSignal): Promise<void> {
     const { clock } = this.options;
     const until = clock.now() + GRACE_MS;
     while (!lost.aborted && clock.now() < until && entry.child?.agent?.state === 'tool-running') {
       await this.pause();
     }
     const { child } = entry;
-    const { employment, house } = this.lead.swarm;
+    const { lifecycle: employment, context: house } = this.lead.swarm;
     await employment.drop(entry);
-    // Whoever takes it next finds its work at the remote.
-    if (child !== undefined && !lost.aborted) await deliverClone(house, child, true);
+    // The next worker finds the work at the git remote.
+    if (child !== undefined && !lost.aborted) await pushWorkerClone(house, child, true);
   }
 
-  /** How often in a row it was begun, and neither an answer nor a call came to its end. */
-  private async beginningsInVain(id: string): Promise<number> {
+  /** Counts consecutive starts without a finished answer or call. */
+  private async failedStarts(id: string): Promise<number> {
     let many = 0;
     for await (const { type } of this.options.store.records(this.swarm, id)) {
       if (type === 'epoch.began') many += 1;
@@ -227,12 +233,12 @@ class OpenOutpost implements WorkerSwarm {
 
   private pause(): Promise<void> {
     const { clock } = this.options;
-    return new Promise((resolve) => void clock.wakeAt(clock.now() + LOOK_EVERY_MS, resolve));
+    return new Promise((resolve) => void clock.wakeAt(clock.now() + POLL_EVERY_MS, resolve));
   }
 
-  /** Known since the swarm was recalled, or from its first record. */
+  /** Returns the entry of an agent, from the registry or from its first record. */
   private async entryOf(id: string): Promise<AgentEntry | undefined> {
-    const { roster, lead } = this.lead.swarm;
+    const { registry: roster, lead } = this.lead.swarm;
     const known = roster.get(id);
     if (known !== undefined) return known;
     for await (const record of this.options.store.records(this.swarm, id)) {
@@ -244,35 +250,35 @@ class OpenOutpost implements WorkerSwarm {
     return undefined;
   }
 
-  private tellProgress(item: FeedItem): void {
+  private reportProgress(item: FeedItem): void {
     if (item.type !== 'agent.feed' || item.item.type !== 'request.started') return;
     const { id } = item.agent;
     const now = this.options.clock.now();
-    if (now - (this.told.get(id) ?? now) < PROGRESS_EVERY_MS) {
-      if (!this.told.has(id)) this.told.set(id, now);
+    if (now - (this.reportedAt.get(id) ?? now) < PROGRESS_EVERY_MS) {
+      if (!this.reportedAt.has(id)) this.reportedAt.set(id, now);
       return;
     }
-    this.told.set(id, now);
-    const { agent, deps } = this.lead.swarm.roster.get(id)?.child ?? {};
-    const turns = deps?.notebook.history.turns ?? 0;
+    this.reportedAt.set(id, now);
+    const { agent, deps } = this.lead.swarm.registry.get(id)?.child ?? {};
+    const turns = deps?.journal.history.turns ?? 0;
     void this.working.get(id)?.progress({ turns, state: agent?.state ?? 'waking' });
   }
 }
 
-/** One that had ended when it was handed over is to go on; somebody who died may have begun that. */
-const isUnfinished = (child: ChildNode, { at = 0 }: TakenJob): boolean => {
-  const { ended, waiting } = child.deps.notebook.history;
-  return endOf(child) === undefined || waiting > 0 || (ended?.seq ?? 0) <= at;
+/** True if the agent has to run: an agent that had ended before the hand-over was handed over to resume. */
+const isUnfinished = (child: ChildNode, { at = 0 }: ClaimedJob): boolean => {
+  const { ended, waiting } = child.deps.journal.history;
+  return finalStopOf(child) === undefined || waiting > 0 || (ended?.seq ?? 0) <= at;
 };
 
 const workersDied = (times: number) =>
-  failed(new Error(`the ${times} workers that had it have all died.`));
+  stops.crashed(new Error(`all ${times} workers that ran it have died.`));
 
-/** Of a lead that another process runs. */
-const onlyRead = (past: Journal['past']): Journal => ({
+/** The journal of a lead that another process runs. */
+const readOnly = (past: Journal['past']): Journal => ({
   past,
   append() {
-    throw new UsageError('The lead is at work elsewhere.');
+    throw new UsageError('Another process runs the lead.');
   },
   written: () => undefined,
   sync: async () => {},

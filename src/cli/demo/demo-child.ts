@@ -1,30 +1,31 @@
-/** The swarm of `skein demo` as a process of its own: started, read line by line, killed, and taken up again. */
+/**
+ * Demo child: runs the swarm of `skein demo` in its own process, which can be killed and resumed.
+ */
+
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { parseJson } from '../../lib/json/parse-json.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 import type { DemoRepository } from './demo-repository.js';
 import { DEMO_TASK } from './demo-script.js';
 
-/** One object of stream-json. */
+/** Line of stream-json output. */
 export type DemoLine = Readonly<Record<string, unknown>>;
 
-/** What a line says under a key, as far as it is words. */
-export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-export interface DemoChildOptions {
+interface DemoChildOptions {
   readonly machine: TerminalHost;
   readonly repository: DemoRepository;
   readonly baseUrl: string;
   readonly session: string;
-  /** Told of each line. True: the process is to be killed here, as it stands. */
+  /** Receives each line. Returns true to kill the process at once. */
   readonly take: (line: DemoLine) => boolean;
 }
 
 export class DemoChild {
-  /** Pids of the processes that ran the swarm, in their order. */
+  /** Pids of the processes that ran the swarm, in order. */
   readonly pids: number[] = [];
   stderr = '';
   private readonly options: DemoChildOptions;
@@ -34,7 +35,7 @@ export class DemoChild {
     this.options = options;
   }
 
-  /** Nothing of the user's is read or written: home and state are in the throw-away folder too. */
+  /** Environment with home and state in the temporary folder, so that no user files are touched. */
   get environment(): Record<string, string | undefined> {
     const { machine, repository, baseUrl } = this.options;
     const { PATH, LANG, LC_ALL, TMPDIR, IS_SANDBOX } = machine.env;
@@ -52,11 +53,11 @@ export class DemoChild {
     };
   }
 
-  begin(): Promise<boolean> {
+  start(): Promise<boolean> {
     return this.run([DEMO_TASK, '--session-id', this.options.session]);
   }
 
-  /** Goes on where the journals end. */
+  /** Resumes the session from its journals. */
   resume(): Promise<boolean> {
     return this.run(['--resume', this.options.session]);
   }
@@ -65,7 +66,7 @@ export class DemoChild {
     this.running?.kill(signal);
   }
 
-  /** Resolves when it has ended: true when it was killed as `take` asked for. */
+  /** Resolves at the end of the process, with true if `take` had it killed. */
   private async run(args: readonly string[]): Promise<boolean> {
     const { machine, repository, take } = this.options;
     const [node = process.execPath, watchdog = ''] = machine.watchdog;
@@ -78,12 +79,12 @@ export class DemoChild {
     this.running = child;
     if (child.pid !== undefined) this.pids.push(child.pid);
     child.stderr.on('data', (chunk: Buffer) => {
-      this.stderr = `${this.stderr}${chunk.toString()}`.slice(-MOST_STDERR);
+      this.stderr = `${this.stderr}${chunk.toString()}`.slice(-MAX_STDERR_LENGTH);
     });
     const ended = once(child, 'close');
     let isKilled = false;
     for await (const text of createInterface({ input: child.stdout })) {
-      const line = parsed(text);
+      const line = parseLine(text);
       if (isKilled || line === undefined || !take(line)) continue;
       isKilled = true;
       child.kill('SIGKILL');
@@ -102,13 +103,7 @@ const FLAGS = [
   '--ask',
 ];
 
-const MOST_STDERR = 10_000;
+const MAX_STDERR_LENGTH = 10_000;
 
-const parsed = (text: string): DemoLine | undefined => {
-  try {
-    return JSON.parse(text) as DemoLine;
-  } catch {
-    // The last line of one that was killed may be torn.
-    return undefined;
-  }
-};
+// The last line of a killed process may be incomplete.
+const parseLine = (text: string) => parseJson(text) as DemoLine | undefined;

@@ -1,11 +1,13 @@
-/** What `skein demo` came to: in figures, and in words for a person. */
-import { costOf, uncachedCostOf } from '../../protocol/model/prices.js';
+/** Figures of `skein demo`, and a summary of them as text. */
+import { asText } from '../../lib/text/as-text.js';
+import { requestCost, uncachedRequestCost } from '../../protocol/model/request-cost.js';
 import { addUsage, NO_USAGE } from '../../protocol/model/usage.js';
-import type { ChartStyle } from '../../terminal/text/bar-chart.js';
-import { count, money, plural, wrapped } from '../../terminal/text/format-numbers.js';
+import type { ChartStyle } from '../../terminal/text/chart-style.js';
+import { wrapWords } from '../../terminal/text/fit-text.js';
+import { formatMoney, formatNumber, plural } from '../../terminal/text/format-number.js';
 import type { CostReport } from '../../views/cost/session-cost.js';
-import { agentCostLines } from '../commands/inspect/agent-cost-text.js';
-import { type DemoLine, wordOf } from './demo-child.js';
+import { agentCostLines } from '../commands/inspect/agent-cost-lines.js';
+import type { DemoLine } from './demo-child.js';
 import type { DemoRepository } from './demo-repository.js';
 
 export interface DemoFigures {
@@ -13,15 +15,15 @@ export interface DemoFigures {
   readonly stopReason: string;
   readonly turns: number;
   readonly calls: number;
-  /** Those that worked for the lead. */
+  /** Types and names of the sub-agents. */
   readonly agents: readonly string[];
-  /** What they wrote to each other. */
+  /** Number of messages between agents. */
   readonly letters: number;
-  /** Questions that somebody answered. */
+  /** Number of answered questions. */
   readonly questions: number;
-  /** That ran the swarm, one after the other: the first one was killed. */
+  /** Number of processes that ran the swarm one after another. The first process was killed. */
   readonly processes: number;
-  /** What the agents found in the cache when they began, because others had sent it before. */
+  /** Tokens that sub-agents read from the cache in their first requests. */
   readonly sharedTokens: number;
   readonly sharedSavedUsd: number | null;
   readonly inputTokens: number;
@@ -34,24 +36,24 @@ export interface DemoFigures {
   readonly diff: string;
 }
 
-/** What only the demonstration itself knows. */
-export type DemoFacts = Pick<DemoFigures, 'questions' | 'processes'>;
+/** Figures that the stream does not contain. */
+type DemoFacts = Pick<DemoFigures, 'questions' | 'processes'>;
 
-/** Counts along while the demonstration runs. */
-export class DemoTally {
+/** Counts turns, calls, messages and agents while the demo runs. */
+export class DemoCounter {
   private turns = 0;
   private calls = 0;
   private letters = 0;
   private stopReason = 'none';
   private readonly agents: string[] = [];
-  private readonly begun = new Set<unknown>();
+  private readonly started = new Set<unknown>();
   private shared = NO_USAGE;
   private model = '';
 
   take({ type, subtype, message, parent_tool_use_id: call, ...line }: DemoLine): void {
     if (subtype === 'task_started') {
       const kind = line.task_type === 'teammate' ? 'teammate' : line.subagent_type;
-      this.agents.push(`${wordOf(kind) || 'fork'} ${wordOf(line.name)}`);
+      this.agents.push(`${asText(kind) || 'fork'} ${asText(line.name)}`);
     } else if (type === 'assistant') this.count(Object(message) as DemoLine, call);
     else if (type === 'result') this.stopReason = String(line.stop_reason);
   }
@@ -62,8 +64,8 @@ export class DemoTally {
     const calls = blocks.filter(({ type }) => type === 'tool_use');
     this.calls += calls.length;
     this.letters += calls.filter(({ name }) => name === 'SendMessage').length;
-    if (call === null || this.begun.has(call)) return;
-    this.begun.add(call);
+    if (call === null || this.started.has(call)) return;
+    this.started.add(call);
     this.model = String(model);
     const { cache_read_input_tokens: cacheRead } = Object(usage) as DemoLine;
     this.shared = addUsage(this.shared, { ...NO_USAGE, cacheRead: Number(cacheRead ?? 0) });
@@ -76,8 +78,8 @@ export class DemoTally {
   ): Promise<DemoFigures> {
     const { turns, calls, letters, agents, stopReason, shared, model } = this;
     const { costUsd, uncachedCostUsd } = total;
-    const full = uncachedCostOf(model, shared);
-    const paid = costOf(model, shared);
+    const full = uncachedRequestCost(model, shared);
+    const paid = requestCost(model, shared);
     return {
       testsPass: await repository.testsPass(),
       stopReason,
@@ -100,7 +102,7 @@ export class DemoTally {
   }
 }
 
-export const conclusion = (
+export const demoSummary = (
   figures: DemoFigures,
   { agents, pricesVersion }: CostReport,
   { width }: ChartStyle,
@@ -110,22 +112,22 @@ export const conclusion = (
     savedShare === null || savedShare < 0 ? '' : `: ${Math.round(savedShare * 100)} % saved`;
   const many = figures.agents.length;
   const rows: readonly (readonly [string, string])[] = [
-    ['tests', `${testsPass ? 'pass' : 'FAIL'}, checked once more from outside`],
+    ['tests', `${testsPass ? 'pass' : 'FAIL'}, checked again after the demo`],
     ['files', changedFiles(figures.diff)],
     ['work', `${plural(turns, 'turn')} and ${plural(calls, 'tool call')} of ${many + 1} agents`],
     [
       'safety',
-      `${plural(figures.questions, 'question')} answered; ${plural(figures.processes - 1, 'kill')} survived, and nothing was lost or done twice`,
+      `${plural(figures.questions, 'question')} answered; ${plural(figures.processes - 1, 'kill')} survived; no work was lost or repeated`,
     ],
     [
       'prefix',
-      `${plural(many, 'agent')} began with ${count(sharedTokens)} tokens that were in the cache already, because others had sent the very same bytes: ${money(sharedSavedUsd)} saved`,
+      `${plural(many, 'agent')} started with ${formatNumber(sharedTokens)} tokens from the cache, because other agents had sent the same bytes: ${formatMoney(sharedSavedUsd)} saved`,
     ],
     [
       'cost',
-      `${money(figures.costUsd)} at the list prices of ${pricesVersion}; without the cache ${money(figures.uncachedCostUsd)}${saved}`,
+      `${formatMoney(figures.costUsd)} at the list prices of ${pricesVersion}; without the cache ${formatMoney(figures.uncachedCostUsd)}${saved}`,
     ],
-    ['next', 'ANTHROPIC_API_KEY=… npx skein --cwd <your repository>; npx skein help tells more'],
+    ['next', 'ANTHROPIC_API_KEY=… npx skein --cwd <your repository>; npx skein help shows more'],
   ];
   return [
     '',
@@ -137,10 +139,10 @@ export const conclusion = (
 };
 
 const row = (name: string, words: string, width: number): readonly string[] =>
-  wrapped(words, width, ' '.repeat(10)).map((line, at) =>
+  wrapWords(words, width, ' '.repeat(10)).map((line, at) =>
     at === 0 ? `  ${name.padEnd(8)}${line.trimStart()}` : line,
   );
 
-/** Without git nobody knows them. */
+/** Returns the changed files. They are unknown without git. */
 const changedFiles = (diff: string): string =>
   [...diff.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, file]) => file).join(', ') || 'none known';

@@ -1,9 +1,9 @@
 /**
- * Whoever answers the questions of `skein demo`: the person at the terminal, and where nobody is there, or
- * nobody says anything, a scripted one. Both answer as any second terminal does.
+ * Demo person: answers the questions of `skein demo`. Asks the person at the terminal, and answers
+ * by script if there is none or no answer comes. Answers arrive as from a second terminal.
  */
-import type { PermissionAnswer } from '../../protocol/permission/permission.js';
-import { openArchive } from '../../sdk/assembly/options/open-store.js';
+import type { PermissionAnswer } from '../../protocol/permission/permission-question.js';
+import { openExistingStore } from '../../sdk/assembly/options/open-store.js';
 import {
   answerQuestion,
   type OpenQuestion,
@@ -12,22 +12,22 @@ import {
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { DEMO_COMMAND } from './demo-script.js';
 
-/** How often it looks for questions. */
-const LOOK_EVERY_MS = 150;
-/** So that a person can read a question before it is answered. */
-const READING_MS = 600;
-/** How long the person at the terminal may take. */
-const PATIENCE_MS = 20_000;
+/** Interval between polls for questions, in milliseconds. */
+const POLL_INTERVAL_MS = 150;
+/** Delay of a scripted answer, so that the question can be read, in milliseconds. */
+const READING_TIME_MS = 600;
+/** Time that the person at the terminal has to answer, in milliseconds. */
+const ANSWER_LIMIT_MS = 20_000;
 
-export interface DemoPersonOptions {
-  /** As it is for the swarm: its home, its state. */
+interface DemoPersonOptions {
+  /** Host with the home and state of the swarm. */
   readonly machine: TerminalHost;
   readonly asks: (question: OpenQuestion, isPersonThere: boolean) => void;
   readonly answers: (question: OpenQuestion, words: string) => void;
 }
 
 export class DemoPerson {
-  /** Questions that were answered. */
+  /** Number of answered questions. */
   answered = 0;
   private readonly options: DemoPersonOptions;
   private readonly known = new Set<string>();
@@ -41,10 +41,10 @@ export class DemoPerson {
   watch(): void {
     if (this.isOver) return;
     this.timer = setTimeout(() => {
-      this.look()
+      this.poll()
         .catch(() => undefined)
         .finally(() => this.watch());
-    }, LOOK_EVERY_MS);
+    }, POLL_INTERVAL_MS);
   }
 
   close(): void {
@@ -52,9 +52,9 @@ export class DemoPerson {
     clearTimeout(this.timer);
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     const { machine } = this.options;
-    const store = await openArchive(machine, {});
+    const store = await openExistingStore(machine, {});
     const { questions } = await openQuestions(store);
     for (const open of questions) {
       const { id } = open.question;
@@ -63,43 +63,43 @@ export class DemoPerson {
       const { given, words } = await this.decide(open);
       const reply = await answerQuestion(machine, store, open, given);
       if (reply.ok) this.answered += 1;
-      // It may have been asked by a process that is gone: then it is asked again.
-      this.options.answers(open, reply.ok ? words : 'Nobody waits for the answer any more.');
+      // The asking process may have been killed. Its successor asks again.
+      this.options.answers(open, reply.ok ? words : 'The asking process has ended.');
     }
   }
 
-  private async decide(open: OpenQuestion): Promise<Decided> {
+  private async decide(open: OpenQuestion): Promise<Decision> {
     const { machine, asks } = this.options;
     const isPersonThere = machine.stdin.isTTY === true && machine.stdout.isTTY === true;
     asks(open, isPersonThere);
-    const said = isPersonThere ? await this.person() : undefined;
-    if (said !== undefined) return said ? YES : NO;
-    await pause(READING_MS);
+    const answer = isPersonThere ? await this.readAnswer() : undefined;
+    if (answer !== undefined) return answer ? YES : NO;
+    await pause(READING_TIME_MS);
     return commandOf(open) === DEMO_COMMAND ? SCRIPTED_YES : SCRIPTED_NO;
   }
 
-  /** Undefined when they say nothing. */
-  private person(): Promise<boolean | undefined> {
+  /** Resolves with undefined if no answer comes in time. */
+  private readAnswer(): Promise<boolean | undefined> {
     const { stdin } = this.options.machine;
     return new Promise((resolve) => {
       const end = (answer: boolean | undefined) => {
         clearTimeout(timer);
-        stdin.off('data', hear);
+        stdin.off('data', onData);
         stdin.pause();
         resolve(answer);
       };
-      const hear = (chunk: Buffer | string) => {
+      const onData = (chunk: Buffer | string) => {
         const word = String(chunk).trim().toLowerCase();
         end(word === '' || word.startsWith('y'));
       };
-      const timer = setTimeout(() => end(undefined), PATIENCE_MS);
-      stdin.on('data', hear);
+      const timer = setTimeout(() => end(undefined), ANSWER_LIMIT_MS);
+      stdin.on('data', onData);
       stdin.resume();
     });
   }
 }
 
-interface Decided {
+interface Decision {
   readonly given: PermissionAnswer;
   readonly words: string;
 }
@@ -107,12 +107,12 @@ interface Decided {
 const ALLOW: PermissionAnswer = { behavior: 'allow', scope: 'once' };
 const DENY: PermissionAnswer = { behavior: 'deny', reason: 'The person said no.' };
 
-const YES: Decided = { given: ALLOW, words: 'Yes, once, you say.' };
-const NO: Decided = { given: DENY, words: 'No, you say.' };
-const SCRIPTED_YES: Decided = { given: ALLOW, words: 'Yes, once, says a scripted person.' };
-const SCRIPTED_NO: Decided = {
+const YES: Decision = { given: ALLOW, words: 'You answered yes, once.' };
+const NO: Decision = { given: DENY, words: 'You answered no.' };
+const SCRIPTED_YES: Decision = { given: ALLOW, words: 'The scripted person answered yes, once.' };
+const SCRIPTED_NO: Decision = {
   given: { behavior: 'deny', reason: `The demo allows nothing but "${DEMO_COMMAND}".` },
-  words: 'No, says a scripted person.',
+  words: 'The scripted person answered no.',
 };
 
 const commandOf = ({ question: { tool, input } }: OpenQuestion): unknown =>

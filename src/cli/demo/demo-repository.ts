@@ -1,4 +1,4 @@
-/** The throw-away repository of `skein demo`: a small program with a real bug and real tests. */
+/** Demo repository: a temporary repository with a small program, a bug and tests. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -41,11 +41,11 @@ test('the rest follow in pairs', () => {
 };
 
 export interface DemoRepository {
-  /** The folder that holds everything; remove it at the end. */
+  /** Temporary folder that holds the repository and the state. The caller removes it. */
   readonly folder: string;
   readonly path: string;
   readonly hasGit: boolean;
-  /** Empty without git. */
+  /** Resolves with the diff of all changes. Empty without git. */
   diff(): Promise<string>;
   testsPass(): Promise<boolean>;
 }
@@ -72,7 +72,7 @@ export const makeDemoRepository = async (): Promise<DemoRepository> => {
     hasGit,
     async diff() {
       if (!hasGit) return '';
-      // New files are part of it.
+      // Includes new files in the diff.
       await git('add', '--intent-to-add', '.');
       return (await git('diff')).stdout;
     },

@@ -1,14 +1,17 @@
-/** What the simulated model says in `skein demo`. The tools that it calls, and their results, are real. */
+/**
+ * Demo script: the replies of the simulated model in `skein demo`. Tools and their results are
+ * real.
+ */
 import { parseScript, type ScriptInput } from '../../simulator/script.js';
 
 export const DEMO_TASK =
-  'The tests of this repository fail. Mend the code, and say how wide a formation is.';
+  'The tests of this repository fail. Fix the code, and say how wide a formation is.';
 
-/** The one command that an agent asks for. */
+/** Command that needs an answer of the person. */
 export const DEMO_COMMAND = 'node --test';
 
-/** The teammate after whose first rest the process is killed. */
-export const FIRST_TO_REST = 'ada';
+/** Teammate after whose first idle report the process is killed. */
+export const FIRST_TO_IDLE = 'ada';
 
 const PACE = { delayMs: 250, chunkBytes: 12, chunkDelayMs: 15 };
 
@@ -44,7 +47,7 @@ const message = (to: string, words: string): Call => ({
 
 const CODE = 'Say how src/formation.js finds the row of a bird.';
 const TESTS = 'Say what test/formation.test.js wants of five geese.';
-const ADA = 'Mend the row in src/formation.js, and tell bob how rows are counted.';
+const ADA = 'Fix the row in src/formation.js, and tell bob how rows are counted.';
 const BOB =
   'Write src/span.js, which says how wide a formation is, and a test. Ask ada about rows.';
 const CHECK = `Run ${DEMO_COMMAND}, and say whether all tests pass.`;
@@ -78,7 +81,7 @@ const IMPLEMENTERS: readonly Rule[] = [
     { firstUser: ADA, toolResult: '/^bob (has|was)/' },
     'src/formation.js:5 rounds up now, and bob knows how rows are counted.',
   ),
-  says({ firstUser: ADA }, 'I have told bob.'),
+  says({ firstUser: ADA }, 'Bob has the answer.'),
   says({ firstUser: BOB, turn: 0 }, '', message('ada', 'How are the rows counted?')),
   says(
     { firstUser: BOB, lastUser: 'Row 0 is the lead alone' },
@@ -86,17 +89,17 @@ const IMPLEMENTERS: readonly Rule[] = [
     write('src/span.js', SPAN),
     write('test/span.test.js', SPAN_TEST),
   ),
-  says({ firstUser: BOB, toolResult: 'span' }, 'src/span.js is there, with two tests of it.'),
+  says({ firstUser: BOB, toolResult: 'span' }, 'src/span.js is written, with two tests of it.'),
   says({ firstUser: BOB }, 'I wait for ada.'),
 ];
 
 const TESTER: readonly Rule[] = [
   says({ firstUser: CHECK, toolResult: '/fail 0/' }, 'Passed: 4 tests, and none fails.'),
-  // Also after a crash, when it is told that its command was interrupted.
+  // Matches again after a crash, when the result says that the command was interrupted.
   says({ firstUser: CHECK }, '', { name: 'Bash', input: { command: DEMO_COMMAND } }),
 ];
 
-/** They go on from the words of the lead, so only what they have just heard tells them from it. */
+/** Forks share the conversation of the lead, so their rules match only the newest message. */
 const FORKS: readonly Rule[] = [
   says({ lastUser: CODE }, '', read('src/formation.js')),
   says({ lastUser: TESTS }, '', read('test/formation.test.js')),
@@ -116,7 +119,7 @@ const lead = (isolated: boolean): readonly Rule[] => {
     team_name: 'flock',
     ...(isolated && { isolation: 'worktree' }),
   };
-  const where = isolated ? ', each in a worktree of its own' : '';
+  const where = isolated ? ', each in its own worktree' : '';
   return [
     says(
       { turn: 0, firstUser: DEMO_TASK },
@@ -127,20 +130,20 @@ const lead = (isolated: boolean): readonly Rule[] => {
     says(
       { toolResult: '/rounds bird[^]+birds 1 and 2 in row 1/' },
       `They agree: the row is rounded down, and has to be rounded up. Two teammates share the work${where}.`,
-      task('ada', 'Mend the rows', ADA, mate),
+      task('ada', 'Fix the rows', ADA, mate),
       task('bob', 'How wide it is', BOB, mate),
     ),
     says({ lastUser: 'with two tests of it' }, 'Bob is done. And ada?', {
       name: 'TaskOutput',
       input: { task_id: 'ada' },
     }),
-    says({ toolResult: 'Started the teammate' }, 'They tell me when they rest.'),
+    says({ toolResult: 'Started the teammate' }, 'They report when they are done.'),
     says(
       { toolResult: '/Agent implementer ada/' },
       'Their work is in one tree now. A tester checks everything in the background.',
       task('check', 'Run all tests', CHECK, { subagent_type: 'tester', run_in_background: true }),
     ),
-    says({ toolResult: 'Started in the background' }, 'I rest until it reports.'),
+    says({ toolResult: 'Started in the background' }, 'I wait until it reports.'),
     says(
       { lastUser: 'Passed: 4 tests' },
       'The tester woke me: all tests pass. The geese fly in pairs, and five of them are four places wide.',
@@ -158,6 +161,6 @@ export const demoScript = (isolated: boolean) =>
       ...TESTER,
       ...FORKS,
       ...lead(isolated),
-      { reply: 'This did not go as planned: I did not hear what I expected.' },
+      { reply: 'This did not go as planned: no rule of the script matches.' },
     ],
   } satisfies ScriptInput);

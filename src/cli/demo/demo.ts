@@ -1,39 +1,39 @@
 /**
- * `skein demo`: a real swarm, with real tools, real files and real processes, against the built-in
- * simulator. In the middle the process that runs it is killed, and the next one goes on.
+ * Demo (`skein demo`): runs a swarm with real tools, files and processes against the built-in
+ * simulator. Kills the process of the swarm in the middle and resumes the session.
  */
 import { rmSync } from 'node:fs';
-import { openArchive } from '../../sdk/assembly/options/open-store.js';
-import { startSimulator } from '../../simulator/server.js';
+import { openExistingStore } from '../../sdk/assembly/options/open-store.js';
+import { startSimulator } from '../../simulator/start-simulator.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { chartStyle } from '../../terminal/text/bar-chart.js';
-import { wrapped } from '../../terminal/text/format-numbers.js';
-import { costOfSession } from '../../views/cost/session-cost.js';
-import { EXIT } from '../run/exit-code.js';
+import { chartStyle } from '../../terminal/text/chart-style.js';
+import { wrapWords } from '../../terminal/text/fit-text.js';
+import { sessionCost } from '../../views/cost/session-cost.js';
+import { ExitCode } from '../run/exit-code.js';
 import { DemoChild, type DemoLine } from './demo-child.js';
-import { conclusion, DemoTally } from './demo-figures.js';
-import { DemoNarration } from './demo-narration.js';
+import { DemoCounter, demoSummary } from './demo-figures.js';
 import { DemoPerson } from './demo-person.js';
+import { DemoPrinter } from './demo-printer.js';
 import { type DemoRepository, makeDemoRepository } from './demo-repository.js';
-import { DEMO_TASK, demoScript, FIRST_TO_REST } from './demo-script.js';
+import { DEMO_TASK, demoScript, FIRST_TO_IDLE } from './demo-script.js';
 
 const SESSION = 'demo';
 
 export const demo = async (machine: TerminalHost, json: boolean): Promise<number> => {
   const repository = await makeDemoRepository();
   const remove = () => rmSync(repository.folder, { recursive: true, force: true, maxRetries: 3 });
-  // A second Ctrl-C ends the process on the spot.
+  // A second Ctrl-C exits at once, so the folder is also removed at exit.
   process.once('exit', remove);
   const simulator = await startSimulator({ script: demoScript(repository.hasGit) });
   const style = chartStyle(machine);
-  const say = json ? () => undefined : machine.out;
-  const narration = new DemoNarration(style, say);
-  const tally = new DemoTally();
+  const print = json ? () => undefined : machine.out;
+  const printer = new DemoPrinter(style, print);
+  const counter = new DemoCounter();
   let hasCrashed = false;
   const take = (line: DemoLine): boolean => {
-    tally.take(line);
-    narration.tell(line);
-    if (hasCrashed || line.is_idle !== true || line.name !== FIRST_TO_REST) return false;
+    counter.take(line);
+    printer.take(line);
+    if (hasCrashed || line.is_idle !== true || line.name !== FIRST_TO_IDLE) return false;
     hasCrashed = true;
     return true;
   };
@@ -52,32 +52,34 @@ export const demo = async (machine: TerminalHost, json: boolean): Promise<number
   };
   const person = new DemoPerson({
     machine: swarm,
-    asks: (question, isThere) => narration.ask(question, isThere),
-    answers: (question, words) => narration.answer(question, words),
+    asks: (question, isThere) => printer.ask(question, isThere),
+    answers: (question, words) => printer.answer(question, words),
   });
   const stopListening = machine.onInterrupt(() => child.kill('SIGINT'));
   const killOnExit = () => child.kill('SIGKILL');
   process.once('exit', killOnExit);
   try {
-    say(introduction(repository, style.width));
+    print(introduction(repository, style.width));
     person.watch();
-    if (await child.begin()) {
+    if (await child.start()) {
       const [pid] = child.pids;
-      narration.remark(`kill -9 ${pid}: the process that ran all of them is gone.`, true);
-      narration.remark('Another one reads their journals, and everybody goes on.', false);
+      printer.remark(`kill -9 ${pid}: the process that ran all agents is gone.`, true);
+      printer.remark('Another process reads their journals, and all agents resume.', false);
       await child.resume();
     }
     person.close();
-    const store = await openArchive(swarm, {});
-    const costs = await costOfSession(store, SESSION);
-    const figures = await tally.figures(costs, repository, {
+    const store = await openExistingStore(swarm, {});
+    const costs = await sessionCost(store, SESSION);
+    const figures = await counter.figures(costs, repository, {
       questions: person.answered,
       processes: child.pids.length,
     });
     if (figures.stopReason === 'none') machine.err(child.stderr);
-    machine.out(json ? `${JSON.stringify(figures, null, 2)}\n` : conclusion(figures, costs, style));
-    if (figures.stopReason === 'interrupted') return EXIT.interrupted;
-    return figures.stopReason === 'end_turn' && figures.testsPass ? EXIT.done : EXIT.failed;
+    machine.out(
+      json ? `${JSON.stringify(figures, null, 2)}\n` : demoSummary(figures, costs, style),
+    );
+    if (figures.stopReason === 'interrupted') return ExitCode.interrupted;
+    return figures.stopReason === 'end_turn' && figures.testsPass ? ExitCode.done : ExitCode.failed;
   } finally {
     person.close();
     killOnExit();
@@ -92,11 +94,11 @@ export const demo = async (machine: TerminalHost, json: boolean): Promise<number
 const introduction = ({ path, hasGit }: DemoRepository, width: number): string => {
   const rows = [
     ['where', `${path}${hasGit ? '' : ' (without worktrees, since git is not installed)'}`],
-    ['rules', 'reading is free, edits are accepted, anything else is asked about'],
+    ['rules', 'reads and edits are allowed, other calls need an answer'],
     ['task', DEMO_TASK],
   ];
   return [
-    ...wrapped('skein demo: a swarm mends a failing test. Only the model is simulated.', width),
+    ...wrapWords('skein demo: a swarm fixes a failing test. Only the model is simulated.', width),
     ...rows.map(([name = '', words]) => `  ${name.padEnd(6)} ${words}`),
     '',
   ].join('\n');

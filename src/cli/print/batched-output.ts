@@ -1,11 +1,11 @@
-/** Lines for a program that reads them. What is said in one tick is one write: a swarm says thousands. */
+/** Batched output: joins the lines of one event-loop turn into one write. */
 
-/** So much is written at once, whatever else the tick has to say. */
-const MANY_CHARS = 64 * 1024;
+/** Maximum characters in the buffer. A longer buffer is written at once. */
+const MAX_BUFFERED_CHARS = 64 * 1024;
 
-export class GatheredLines {
+export class BatchedOutput {
   private readonly out: (text: string) => void;
-  private waiting = '';
+  private buffer = '';
   private flushing: NodeJS.Immediate | undefined;
 
   constructor(out: (text: string) => void) {
@@ -13,16 +13,16 @@ export class GatheredLines {
   }
 
   readonly add = (line: string): void => {
-    this.waiting += `${line}\n`;
-    if (this.waiting.length >= MANY_CHARS) this.flush();
+    this.buffer += `${line}\n`;
+    if (this.buffer.length >= MAX_BUFFERED_CHARS) this.flush();
     else this.flushing ??= setImmediate(() => this.flush());
   };
 
   flush(): void {
     clearImmediate(this.flushing);
     this.flushing = undefined;
-    const text = this.waiting;
-    this.waiting = '';
+    const text = this.buffer;
+    this.buffer = '';
     if (text !== '') this.out(text);
   }
 }

@@ -1,19 +1,19 @@
 /**
- * `--input-format stream-json`: prompts and control lines from the program that runs us, and our
- * questions to it. It is a surface: what it answers is the person's answer.
+ * Control protocol (`--input-format stream-json`): reads prompts and control lines of the driving
+ * program, and sends questions to it. It is a surface: its answers count as answers of the person.
  */
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import type { RawJson } from '../../protocol/model/wire.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 import type {
   PermissionAnswer,
   PermissionQuestion,
   PersonAnswer,
   PersonQuestion,
   Surface,
-} from '../../protocol/permission/permission.js';
-import { promptBlocks, promptContent } from '../../sdk/api/messages/prompt-blocks.js';
-import { canUseToolAnswer, canUseToolRequest } from './can-use-tool.js';
+} from '../../protocol/permission/permission-question.js';
+import { promptContent, toWireBlocks } from '../../sdk/api/messages/prompt-content.js';
+import { canUseToolAnswer, canUseToolRequest } from './can-use-tool-request.js';
 
 const userLine = z.object({
   type: z.literal('user'),
@@ -44,36 +44,36 @@ const choice = z.object({
   text: z.string().optional(),
 });
 
-export interface ControlHandlers {
+interface ControlHandlers {
   prompt(blocks: RawJson): void;
   interrupt(): void;
-  /** A line that is not understood; the run goes on. */
-  complain(sentence: string): void;
+  /** Receives a sentence about a line that was ignored. The run continues. */
+  notify(sentence: string): void;
 }
 
-/** A line longer than this is not read: no prompt is. */
-const MAX_LINE = 32 * 1024 * 1024;
+/** Maximum characters of a line. Longer lines are ignored. */
+const MAX_LINE_LENGTH = 32 * 1024 * 1024;
 
-/** A question that the other side has not answered yet. */
-interface OpenQuestion {
-  /** False when the answer makes no sense. */
-  take(response: unknown): boolean;
-  /** The other side has said that it has no answer, or none that makes sense. */
-  giveUp(reason: string): void;
-  /** The other side is not there: somebody else may have an answer. */
-  leave(): void;
+/** Request to the driver that has no response yet. */
+interface OpenRequest {
+  /** Returns false if the response is not valid. */
+  accept(response: unknown): boolean;
+  /** Settles the request after an error response or an invalid response. */
+  fail(reason: string): void;
+  /** Rejects the request because stdin is closed. Other surfaces may still answer. */
+  abandon(): void;
 }
 
-export class ControlLines implements Surface {
+export class ControlProtocol implements Surface {
   private readonly write: (line: string) => void;
-  private readonly open = new Map<string, OpenQuestion>();
-  private ended = false;
+  private readonly open = new Map<string, OpenRequest>();
+  private isClosed = false;
 
   constructor(write: (line: string) => void) {
     this.write = write;
   }
 
-  /** Resolves when the other side has closed its end or we stop. Open questions are then denied. */
+  /** Resolves when the input ends or the signal aborts. Abandons open questions then. */
   async read(
     input: NodeJS.ReadableStream,
     handlers: ControlHandlers,
@@ -84,23 +84,23 @@ export class ControlLines implements Surface {
     for await (const line of createInterface({ input, crlfDelay, signal })) {
       count += 1;
       if (line.trim() === '') continue;
-      if (line.length > MAX_LINE) handlers.complain(`Line ${count} of stdin is too long.`);
-      else this.take(line, count, handlers);
+      if (line.length > MAX_LINE_LENGTH) handlers.notify(`Line ${count} of stdin is too long.`);
+      else this.handleLine(line, count, handlers);
     }
-    this.ended = true;
-    for (const question of this.open.values()) question.leave();
+    this.isClosed = true;
+    for (const question of this.open.values()) question.abandon();
   }
 
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
     return new Promise((resolve, reject) => {
-      const giveUp = (why: string) => resolve({ behavior: 'deny', reason: why });
-      const leave = () => reject(new Error(GONE));
-      const take = (response: unknown) => {
+      const fail = (reason: string) => resolve({ behavior: 'deny', reason });
+      const abandon = () => reject(new Error(CLOSED));
+      const accept = (response: unknown) => {
         const answer = canUseToolAnswer(question, response);
         if (answer !== undefined) resolve(answer);
         return answer !== undefined;
       };
-      this.put(question.id, canUseToolRequest(question), { take, giveUp, leave }, signal);
+      this.send(question.id, canUseToolRequest(question), { accept, fail, abandon }, signal);
     });
   }
 
@@ -108,20 +108,20 @@ export class ControlLines implements Surface {
     const { id, call, question, options, multiple } = asked;
     const request = { subtype: 'ask_user', question, options, multiple, tool_use_id: call };
     return new Promise((resolve, reject) => {
-      const giveUp = (why: string) => reject(new Error(why));
-      const leave = () => giveUp(GONE);
-      const take = (response: unknown) => {
+      const fail = (reason: string) => reject(new Error(reason));
+      const abandon = () => fail(CLOSED);
+      const accept = (response: unknown) => {
         const parsed = choice.safeParse(response);
         if (parsed.success) resolve(choiceOf(parsed.data));
         return parsed.success;
       };
-      this.put(id, request, { take, giveUp, leave }, signal);
+      this.send(id, request, { accept, fail, abandon }, signal);
     });
   }
 
-  private put(id: string, request: object, question: OpenQuestion, signal: AbortSignal): void {
-    if (this.ended) {
-      question.leave();
+  private send(id: string, request: object, question: OpenRequest, signal: AbortSignal): void {
+    if (this.isClosed) {
+      question.abandon();
       return;
     }
     this.open.set(id, question);
@@ -134,17 +134,17 @@ export class ControlLines implements Surface {
     this.write(JSON.stringify({ type: 'control_cancel_request', request_id: id }));
   }
 
-  private take(line: string, number: number, handlers: ControlHandlers): void {
+  private handleLine(line: string, number: number, handlers: ControlHandlers): void {
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
-      handlers.complain(`Line ${number} of stdin is not JSON and was ignored.`);
+      handlers.notify(`Line ${number} of stdin is not JSON and was ignored.`);
       return;
     }
     const user = userLine.safeParse(value);
     if (user.success) {
-      handlers.prompt(promptBlocks(user.data.message.content));
+      handlers.prompt(toWireBlocks(user.data.message.content));
       return;
     }
     const request = controlRequest.safeParse(value);
@@ -154,7 +154,7 @@ export class ControlLines implements Surface {
     }
     const response = controlResponse.safeParse(value);
     if (response.success) this.settle(response.data.response, number, handlers);
-    else handlers.complain(`Line ${number} of stdin ${whatIsWrong(value)}; it was ignored.`);
+    else handlers.notify(`Line ${number} of stdin ${problemOf(value)}; it was ignored.`);
   }
 
   private serve(request_id: string, subtype: string, { interrupt }: ControlHandlers): void {
@@ -169,26 +169,26 @@ export class ControlLines implements Surface {
   private settle(
     { request_id, subtype, response, error }: z.infer<typeof controlResponse>['response'],
     line: number,
-    { complain }: ControlHandlers,
+    { notify }: ControlHandlers,
   ): void {
     const question = this.open.get(request_id);
     if (question === undefined) {
-      complain(`Line ${line} of stdin answers no open question.`);
+      notify(`Line ${line} of stdin answers no open question.`);
       return;
     }
     this.open.delete(request_id);
-    if (subtype !== 'success' || !question.take(response)) {
-      question.giveUp(error ?? 'The answer could not be understood.');
+    if (subtype !== 'success' || !question.accept(response)) {
+      question.fail(error ?? 'The answer could not be understood.');
     }
   }
 }
 
-const GONE = 'Nobody is there to answer any more.';
+const CLOSED = 'Nobody is there to answer any more.';
 
 const choiceOf = ({ chosen, text }: z.infer<typeof choice>): PersonAnswer =>
   text === undefined ? { chosen } : { chosen, text };
 
-const whatIsWrong = (value: unknown): string =>
+const problemOf = (value: unknown): string =>
   (value as { type?: unknown } | null)?.type === 'user'
     ? 'is not a prompt of text, images or documents'
-    : 'is no message that is known';
+    : 'is not a known message';

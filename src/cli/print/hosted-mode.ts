@@ -1,87 +1,89 @@
 /**
- * `skein __hosted`: the agent of a program that wants it in a process of its own. The program is at the
- * other end of stdin and stdout (src/sdk/api/subprocess-session.ts); when it is gone, this ends.
+ * Hosted mode (`skein __hosted`): runs the session of a program in its own process. The program
+ * is at the other end of stdin and stdout (src/sdk/api/subprocess-session.ts). This process ends
+ * when stdin closes.
  */
 import { boundedLines } from '../../host/process/bounded-lines.js';
-import { UsageError } from '../../protocol/errors.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import { InProcessSession } from '../../sdk/api/in-process-session.js';
 import {
-  type AskedRequest,
+  type ChannelRequest,
   JsonLineChannel,
-  LONGEST_LINE,
+  MAX_CHANNEL_LINE,
   SubprocessError,
 } from '../../sdk/api/json-line-channel.js';
-import { openedAnswer, openedFrom, promptFrom } from '../../sdk/api/subprocess-requests.js';
+import { openResponse, readOpenRequest, readRunRequest } from '../../sdk/api/open-request.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { EXIT } from '../run/exit-code.js';
-import { GatheredLines } from './batched-output.js';
+import { ExitCode } from '../run/exit-code.js';
+import { BatchedOutput } from './batched-output.js';
 
-/** Whatever still runs when nobody is there any more has so long to end. */
-const LAST_MS = 20_000;
+/** Time that running requests have to end after the program is gone, in milliseconds. */
+const SHUTDOWN_LIMIT_MS = 20_000;
 
 export const hostedMode = async (machine: TerminalHost): Promise<number> => {
-  const lines = new GatheredLines(machine.out);
-  const guest = new Guest(machine, lines);
-  const link = new JsonLineChannel({
+  const lines = new BatchedOutput(machine.out);
+  const server = new RequestServer(machine, lines);
+  const channel = new JsonLineChannel({
     write: lines.add,
-    serve: (request, signal) => guest.serve(request, signal, link),
-    heed: () => undefined,
+    serve: (request, signal) => server.serve(request, signal, channel),
+    receive: () => undefined,
   });
   const { stdin } = machine;
-  // A signal means that the process is to end; runs are interrupted by lines.
+  // A signal ends the process, because the program interrupts runs by lines.
   const stopListening = machine.onInterrupt(() => stdin.destroy());
   try {
-    for await (const line of boundedLines(stdin, LONGEST_LINE)) link.take(line);
+    for await (const line of boundedLines(stdin, MAX_CHANNEL_LINE)) channel.take(line);
   } catch {
-    // A program that cannot be understood, or heard, is as good as gone.
+    // A read error is treated like the end of stdin.
   }
-  setTimeout(() => machine.quit(EXIT.interrupted), LAST_MS).unref();
-  link.close(new SubprocessError('The program that asked is gone.'));
-  await guest.leave();
+  setTimeout(() => machine.quit(ExitCode.interrupted), SHUTDOWN_LIMIT_MS).unref();
+  channel.close(new SubprocessError('The calling program has ended.'));
+  await server.close();
   stopListening();
   stdin.destroy();
   lines.flush();
-  return EXIT.done;
+  return ExitCode.done;
 };
 
-/** The session in this process, and what is being done for the program. */
-class Guest {
+/** Opens the session of the program and serves its requests. */
+class RequestServer {
   private readonly machine: TerminalHost;
-  private readonly lines: GatheredLines;
-  private readonly works = new Set<Promise<unknown>>();
+  private readonly lines: BatchedOutput;
+  private readonly pending = new Set<Promise<unknown>>();
   private session: InProcessSession | undefined;
 
-  constructor(machine: TerminalHost, lines: GatheredLines) {
+  constructor(machine: TerminalHost, lines: BatchedOutput) {
     this.machine = machine;
     this.lines = lines;
   }
 
-  serve(request: AskedRequest, signal: AbortSignal, link: JsonLineChannel): Promise<unknown> {
-    const work = request.subtype === 'open' ? this.open(request, link) : this.run(request, signal);
-    this.works.add(work);
-    const forget = () => this.works.delete(work);
-    work.then(forget, forget);
-    return work;
+  serve(request: ChannelRequest, signal: AbortSignal, channel: JsonLineChannel): Promise<unknown> {
+    const response =
+      request.subtype === 'open' ? this.open(request, channel) : this.run(request, signal);
+    this.pending.add(response);
+    const forget = () => this.pending.delete(response);
+    response.then(forget, forget);
+    return response;
   }
 
-  /** When all that was begun has ended. */
-  async leave(): Promise<void> {
-    await Promise.allSettled(this.works);
+  /** Waits for all pending requests, then closes the session. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.pending);
     await this.session?.close();
   }
 
-  private async open(request: AskedRequest, link: JsonLineChannel): Promise<unknown> {
+  private async open(request: ChannelRequest, channel: JsonLineChannel): Promise<unknown> {
     const { watchdog, env } = this.machine;
-    const { options, ...terms } = openedFrom(request, link, env);
-    this.session = await InProcessSession.open(options, { ...terms, watchdog });
-    return openedAnswer(this.session.id);
+    const { options, ...rest } = readOpenRequest(request, channel, env);
+    this.session = await InProcessSession.open(options, { ...rest, watchdog });
+    return openResponse(this.session.id);
   }
 
-  private async run(request: AskedRequest, signal: AbortSignal): Promise<unknown> {
+  private async run(request: ChannelRequest, signal: AbortSignal): Promise<unknown> {
     if (request.subtype !== 'run' || this.session === undefined) {
       throw new UsageError(`"${request.subtype}" is not supported here.`);
     }
-    const messages = this.session.answer(promptFrom(request), signal);
+    const messages = this.session.answer(readRunRequest(request), signal);
     for await (const message of messages) this.lines.add(JSON.stringify(message));
     return {};
   }

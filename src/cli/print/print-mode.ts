@@ -1,27 +1,29 @@
-/** `skein -p`: one run (or a line-driven series of them), printed in one of three formats. */
+/** Print mode (`skein -p`): prints one run, or runs driven by stdin, in one of three formats. */
 import { randomUUID } from 'node:crypto';
-import type { LeadSession } from '../../actors/session/session.js';
+import type { LeadSession } from '../../actors/session/open-session.js';
 import { lastAnswer } from '../../context/history/last-answer.js';
-import type { Stop } from '../../protocol/agent/agent.js';
-import { UsageError } from '../../protocol/errors.js';
-import type { RawJson } from '../../protocol/model/wire.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
-import { promptBlocks, titleOf } from '../../sdk/api/messages/prompt-blocks.js';
-import { RunResultBuilder } from '../../sdk/api/messages/run-result.js';
-import { feedLine, initMessage } from '../../sdk/api/messages/stream-json.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import { initMessage } from '../../sdk/api/messages/init-message.js';
+import { promptTitle, toWireBlocks } from '../../sdk/api/messages/prompt-content.js';
+import { RunResultBuilder } from '../../sdk/api/messages/run-result-builder.js';
+import { streamJsonLine } from '../../sdk/api/messages/stream-json-line.js';
 import { TaskMessages } from '../../sdk/api/messages/task-messages.js';
-import { untilResting } from '../../sdk/api/resting.js';
 import type { Provider } from '../../sdk/assembly/options/provider.js';
+import { untilIdle } from '../../sdk/control/until-idle.js';
 import { type SwarmLine, SwarmLines, waitingText } from '../../terminal/output/swarm-lines.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { sanitize } from '../../terminal/text/sanitize.js';
-import { EXIT, exitCodeOf } from '../run/exit-code.js';
-import { openShownRun } from '../run/open-session.js';
+import { ExitCode, exitCodeFor } from '../run/exit-code.js';
+import { openCliSession } from '../run/open-cli-session.js';
 import type { RunFlags } from '../run/run-flags.js';
-import { GatheredLines } from './batched-output.js';
-import { ControlLines } from './control-protocol.js';
+import { BatchedOutput } from './batched-output.js';
+import { ControlProtocol } from './control-protocol.js';
 import { readPrompt } from './read-prompt.js';
 
+/** Resolves with the exit code. Rejects with UsageError. */
 export const printMode = async (
   given: string | undefined,
   flags: RunFlags,
@@ -30,43 +32,43 @@ export const printMode = async (
 ): Promise<number> => {
   const isDriven = flags.inputFormat === 'stream-json';
   checkFormats(flags);
-  const lines = new GatheredLines(machine.out);
-  const control = isDriven ? new ControlLines(lines.add) : undefined;
+  const lines = new BatchedOutput(machine.out);
+  const control = isDriven ? new ControlProtocol(lines.add) : undefined;
   const isResumed = flags.resume !== undefined || flags.continue === true;
   const prompt = isDriven ? given : await readPromptOrNone(given, machine, isResumed);
-  const run = await openShownRun({
+  const run = await openCliSession({
     machine,
     flags,
     surfaces: control === undefined ? {} : { 'stream-json': control },
-    lingers: isDriven,
-    title: titleOf(prompt ?? ''),
+    staysIdle: isDriven,
+    title: promptTitle(prompt ?? ''),
     wantsStreamEvents: flags.includePartialMessages === true,
     ...(provider && { provider }),
   });
   const { session } = run;
   run.notices.forEach(machine.notify);
-  const said = prompt === undefined ? lastAnswer(session.notebook.history.messages) : '';
-  const printer = new Printer(session, flags, machine, lines.add, said);
-  // A driver interrupts by a line; a signal means that the process is to end.
-  const dismissal = new AbortController();
+  const earlierAnswer = prompt === undefined ? lastAnswer(session.journal.history.messages) : '';
+  const printer = new Printer(session, flags, machine, lines.add, earlierAnswer);
+  // With stream-json input a signal ends the process, because the driver interrupts runs by lines.
+  const shutdown = new AbortController();
   const stopListening = machine.onInterrupt(() => {
     session.interrupt();
-    if (isDriven) dismissal.abort();
+    if (isDriven) shutdown.abort();
   });
   if (flags.outputFormat === 'stream-json') {
     lines.add(JSON.stringify(initMessage(session, run.facts, randomUUID())));
   }
   session.listen((item) => printer.take(item));
-  /** How the session ended by itself; a driven one goes on until its driver ends it. */
+  /** Stop of the session, if it stopped before the driver closed stdin. */
   let end: Stop | undefined;
   void session.stopped.then(({ stop }) => {
     end = stop;
   });
   let lastStop: Stop | undefined;
   try {
-    if (prompt !== undefined) session.submit(promptBlocks(prompt));
+    if (prompt !== undefined) session.submit(toWireBlocks(prompt));
     session.start();
-    if (control !== undefined) await drive(session, control, machine, dismissal.signal);
+    if (control !== undefined) await drive(session, control, machine, shutdown.signal);
     else await session.stopped;
     lastStop = end ?? printer.lastStop;
   } finally {
@@ -74,8 +76,8 @@ export const printMode = async (
     await run.close();
     lines.flush();
   }
-  if (dismissal.signal.aborted) return EXIT.interrupted;
-  return lastStop === undefined ? EXIT.done : exitCodeOf(lastStop.reason);
+  if (shutdown.signal.aborted) return ExitCode.interrupted;
+  return lastStop === undefined ? ExitCode.done : exitCodeFor(lastStop.reason);
 };
 
 const checkFormats = ({ inputFormat, outputFormat, includePartialMessages }: RunFlags): void => {
@@ -87,7 +89,7 @@ const checkFormats = ({ inputFormat, outputFormat, includePartialMessages }: Run
   }
 };
 
-/** A resumed session may simply go on with what it was doing. */
+/** Returns undefined if there is no prompt and the session is resumed, because a prompt is optional then. */
 const readPromptOrNone = async (
   given: string | undefined,
   machine: TerminalHost,
@@ -101,31 +103,31 @@ const readPromptOrNone = async (
   }
 };
 
-/** Until the other side has said its last prompt and the agent has answered it. */
+/** Serves the driver until the session stops, or until stdin has closed and the agent is idle. */
 const drive = async (
   session: LeadSession,
-  control: ControlLines,
+  control: ControlProtocol,
   machine: TerminalHost,
-  dismissal: AbortSignal,
+  shutdown: AbortSignal,
 ): Promise<void> => {
   const handlers = {
     prompt: (blocks: RawJson) => session.submit(blocks),
     interrupt: () => session.interrupt(),
-    complain: machine.notify,
+    notify: machine.notify,
   };
-  const reading = control.read(machine.stdin, handlers, dismissal);
+  const reading = control.read(machine.stdin, handlers, shutdown);
   const isOver = session.stopped.then(() => true);
-  const isResting = reading.then(() => untilResting(session));
+  const isResting = reading.then(() => untilIdle(session));
   await Promise.race([isOver, isResting]);
-  // Nobody listens any more; an open pipe would keep the process alive.
+  // An open pipe would keep the process alive.
   machine.stdin.destroy();
 };
 
-const MOST_DENIALS = 20;
+const MAX_LISTED_DENIALS = 20;
 
 class Printer {
   lastStop: Stop | undefined;
-  private tally: RunResultBuilder;
+  private result: RunResultBuilder;
   private readonly session: LeadSession;
   private readonly tasks: TaskMessages;
   private readonly swarm: SwarmLines;
@@ -138,10 +140,10 @@ class Printer {
     flags: RunFlags,
     machine: TerminalHost,
     line: (text: string) => void,
-    said: string,
+    earlierAnswer: string,
   ) {
     this.session = session;
-    this.tally = new RunResultBuilder(said);
+    this.result = new RunResultBuilder(earlierAnswer);
     this.tasks = new TaskMessages(session.id);
     const show = ({ text }: SwarmLine) => machine.notify(text.trimStart());
     this.swarm = new SwarmLines({ show, isVerbose: flags.verbose === true });
@@ -152,25 +154,25 @@ class Printer {
 
   take(item: FeedItem): void {
     const { outputFormat } = this.flags;
-    this.tally.take(item);
+    this.result.take(item);
     if (outputFormat === 'stream-json') {
-      const text = feedLine(item, this.session.id);
+      const text = streamJsonLine(item, this.session.id);
       if (text !== undefined) this.line(text);
       const task = this.tasks.take(item);
       if (task !== undefined) this.line(JSON.stringify(task));
     }
     if (item.type === 'notice') this.machine.notify(item.text);
-    if (outputFormat === 'text') this.tellOfAgents(item);
+    if (outputFormat === 'text') this.printAgents(item);
     if (item.type === 'run.ended') this.finish(item.stop);
   }
 
-  /** On stderr: who works for the lead, and that it waits for those that nobody asked to be waited for. */
-  private tellOfAgents(item: FeedItem): void {
-    this.swarm.take(item);
+  /** Prints on stderr which agents run, and for which background agents the lead waits. */
+  private printAgents(item: FeedItem): void {
+    this.swarm.receive(item);
     const isAnswer = item.type === 'assistant.message' && item.stopReason === 'end_turn';
     if (!isAnswer && item.type !== 'run.ended') return;
     this.swarm.flush();
-    const waiting = this.swarm.background();
+    const waiting = this.swarm.backgroundAgents();
     if (isAnswer && waiting.length > 0) this.machine.notify(waitingText(waiting));
   }
 
@@ -180,14 +182,14 @@ class Printer {
     if (outputFormat === 'text') this.printText(stop);
     else {
       const wantsJson = this.flags.jsonSchema !== undefined;
-      this.line(JSON.stringify(this.tally.result(this.session, stop, randomUUID(), wantsJson)));
+      this.line(JSON.stringify(this.result.toMessage(this.session, stop, randomUUID(), wantsJson)));
     }
-    this.tally = new RunResultBuilder();
+    this.result = new RunResultBuilder();
   }
 
   private printText(stop: Stop): void {
-    const { text } = this.tally;
-    // A program gets it as it is; a terminal would obey it.
+    const { text } = this.result;
+    // A terminal would execute control characters, so they are removed. A program gets the raw text.
     const shown = this.machine.stdout.isTTY === true ? sanitize(text) : text;
     if (text !== '') this.machine.out(`${shown}\n`);
     this.denialLines().forEach(this.machine.notify);
@@ -195,7 +197,7 @@ class Printer {
       const detail = stop.detail === null ? '' : `: ${stop.detail}`;
       this.machine.notify(`stopped (${stop.reason})${detail}`);
     }
-    const { overshoot } = this.session.grant;
+    const { overshoot } = this.session.budget;
     const { usd, tokens } = overshoot;
     if (usd > 0) this.machine.notify(`The run cost $${usd.toFixed(4)} more than its budget.`);
     if (tokens > 0) {
@@ -204,18 +206,18 @@ class Printer {
     }
   }
 
-  /** What many agents were denied alike is said once. */
+  /** Returns a line per distinct denial, with its count. */
   private denialLines(): readonly string[] {
     const times = new Map<string, number>();
-    for (const { tool, reason, agent } of this.tally.denials) {
-      const who = agent === undefined ? '' : ` for ${agent.type ?? 'a fork'}`;
-      const line = `${tool} was not run${who}: ${reason}`;
+    for (const { tool, reason, agent } of this.result.denials) {
+      const asker = agent === undefined ? '' : ` for ${agent.type ?? 'a fork'}`;
+      const line = `${tool} was not run${asker}: ${reason}`;
       times.set(line, (times.get(line) ?? 0) + 1);
     }
-    const lines = [...times].map(([line, many]) => (many === 1 ? line : `${line} (${many} times)`));
-    const more = lines.length - MOST_DENIALS;
+    const lines = [...times].map(([line, n]) => (n === 1 ? line : `${line} (${n} times)`));
+    const more = lines.length - MAX_LISTED_DENIALS;
     return more <= 0
       ? lines
-      : [...lines.slice(0, MOST_DENIALS), `${more} more denials; skein logs shows them.`];
+      : [...lines.slice(0, MAX_LISTED_DENIALS), `${more} more denials; skein logs shows them.`];
   }
 }

@@ -1,16 +1,16 @@
-/** The prompt of a print run: from the arguments, from stdin, or both. */
+/** Reads the prompt of a print run from the arguments, from stdin, or from both. */
 import { fstatSync } from 'node:fs';
-import { UsageError } from '../../protocol/errors.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 
-/** More than any model's window holds. */
-const MAX_STDIN = 16 * 1024 * 1024;
-/** How long a pipe may be silent when the arguments already say what to do. */
-const PATIENCE_MS = 3_000;
+/** Maximum bytes of stdin, more than the context window of any model. */
+const MAX_STDIN_BYTES = 16 * 1024 * 1024;
+/** Time to wait for stdin if the arguments contain a prompt, in milliseconds. */
+const STDIN_TIMEOUT_MS = 3_000;
 
 const NO_PROMPT = 'There is no prompt: give one, as in skein -p "…", or pipe one in.';
 
-/** Throws a UsageError with the sentence `none` where there is nothing. */
+/** Rejects with UsageError and the message `none` if there is no prompt. */
 export const readPrompt = async (
   given: string | undefined,
   { stdin, err }: TerminalHost,
@@ -32,15 +32,15 @@ const readPiped = async (
   let size = 0;
   const timer = hasPrompt
     ? setTimeout(() => {
-        err('skein: Nothing came from stdin for 3 seconds; going on without it.\n');
+        err('skein: No input from stdin for 3 seconds; continuing without it.\n');
         stdin.destroy();
-      }, PATIENCE_MS)
+      }, STDIN_TIMEOUT_MS)
     : undefined;
   try {
     for await (const chunk of stdin) {
       clearTimeout(timer);
       size += (chunk as Buffer).length;
-      if (size > MAX_STDIN)
+      if (size > MAX_STDIN_BYTES)
         throw new UsageError('stdin holds more than 16 MiB; write it to a file.');
       chunks.push(chunk as Buffer);
     }

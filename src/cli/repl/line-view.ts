@@ -1,34 +1,34 @@
-/** A session in lines: keys where the terminal has them, whole lines anywhere else. */
+/** Line view of a session: single keys if the terminal supports them, otherwise whole lines. */
 import { KeyTerminal } from '../../terminal/input/key-terminal.js';
 import { LineTerminal } from '../../terminal/input/line-terminal.js';
 import { FeedPrinter } from '../../terminal/output/feed-printer.js';
 import { nameOfAgent, type OpenView } from '../../terminal/output/session-view.js';
-import { isCapableTerminal, ringOn } from '../../terminal/terminal.js';
+import { isCapableTerminal, ringBell } from '../../terminal/terminal.js';
 import { TerminalSurface } from './terminal-surface.js';
 
-export const lineView: OpenView = (host) => {
-  const { machine, history, isVerbose } = host;
-  const terminal = isCapableTerminal(machine)
-    ? new KeyTerminal(machine, history)
-    : new LineTerminal(machine);
-  const narration = new FeedPrinter(terminal, { isVerbose });
+export const lineView: OpenView = (options) => {
+  const { host, history, isVerbose } = options;
+  const terminal = isCapableTerminal(host)
+    ? new KeyTerminal(host, history)
+    : new LineTerminal(host);
+  const printer = new FeedPrinter(terminal, { isVerbose });
   const surface = new TerminalSurface({
     terminal,
-    say: (...lines) => narration.say(...lines),
-    hold: () => narration.hold(),
-    nameOf: (agent) => nameOfAgent(host, narration, agent),
-    purposeOf: (agent) => narration.swarm.purposeOf(agent),
-    ring: () => ringOn(machine),
-    interruptRun: () => host.interruptRun(),
+    print: (...lines) => printer.printLines(...lines),
+    holdOutput: () => printer.pause(),
+    nameOf: (agent) => nameOfAgent(options, printer, agent),
+    purposeOf: (agent) => printer.swarm.purposeOf(agent),
+    alert: () => ringBell(host),
+    interruptRun: () => options.interruptRun(),
   });
   return {
-    typing: terminal.isCapable ? 'keys' : 'lines',
+    inputMode: terminal.isCapable ? 'keys' : 'lines',
     terminal,
-    narration,
+    printer,
     surface,
-    hear: () => {},
-    queued: () => narration.remark('Sent; the agent reads it with its next step.'),
-    forget: () => {},
+    receive: () => {},
+    promptQueued: () => printer.remark('Sent; the agent reads it with its next step.'),
+    reset: () => {},
     close: () => terminal.close(),
   };
 };

@@ -1,52 +1,50 @@
-/** The prompts of former days: SKEIN_HOME/history, one JSON string a line, without secrets. */
-import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { writeAtomically } from '../../config/workspace/write-atomically.js';
-import { redact } from '../../policy/redaction/redaction.js';
+/** Prompt history: SKEIN_HOME/history, with one redacted prompt as a JSON string per line. */
 
-const MOST_ENTRIES = 1_000;
-/** Longer prompts are remembered until the end of the session only. */
-const LONGEST_KEPT = 10_000;
-/** Still longer ones are not remembered at all. */
-const LONGEST_ENTRY = 100_000;
-/** More than the entries need; what lies before it is not read. */
-const MOST_BYTES = 4 * 1024 * 1024;
+import { appendFileSync, closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { writeUserFile } from '../../config/workspace/write-user-file.js';
+import { parseJson } from '../../lib/json/parse-json.js';
+import { redact } from '../../policy/redaction/redact.js';
+
+const MAX_ENTRIES = 1_000;
+/** Maximum characters of a prompt in the file. Longer prompts are kept for this session only. */
+const MAX_SAVED_LENGTH = 10_000;
+/** Maximum characters of a prompt in memory. Longer prompts are not kept. */
+const MAX_ENTRY_LENGTH = 100_000;
+/** Maximum bytes read from the end of the file. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
 
 export class PromptHistory {
-  /** Oldest first. */
+  /** Prompts, oldest first. */
   readonly entries: string[];
   private readonly file: string | undefined;
 
-  /** Without a file nothing outlives the session. Never throws: history is a convenience. */
+  /** Without a file the history ends with the session. Never throws. */
   constructor(file?: string) {
     this.file = file;
     const { entries, lines } = file === undefined ? { entries: [], lines: 0 } : read(file);
     this.entries = entries;
-    if (file !== undefined && lines > MOST_ENTRIES * 2) rewrite(file, entries);
+    if (file !== undefined && lines > MAX_ENTRIES * 2) rewrite(file, entries);
   }
 
   add(prompt: string): void {
     const entry = prompt.trim();
-    if (entry === '' || entry === this.entries.at(-1) || entry.length > LONGEST_ENTRY) return;
+    if (entry === '' || entry === this.entries.at(-1) || entry.length > MAX_ENTRY_LENGTH) return;
     this.entries.push(entry);
-    if (this.entries.length > MOST_ENTRIES) this.entries.shift();
-    if (this.file === undefined || entry.length > LONGEST_KEPT) return;
+    if (this.entries.length > MAX_ENTRIES) this.entries.shift();
+    if (this.file === undefined || entry.length > MAX_SAVED_LENGTH) return;
     try {
       appendFileSync(this.file, `${JSON.stringify(redact(entry))}\n`, { mode: 0o600 });
     } catch {
-      // A disk that is full or read-only is reported by what matters.
+      // The session reports a full or read-only disk when its journal fails.
     }
   }
 }
 
 const read = (file: string): { entries: string[]; lines: number } => {
   const lines = tailOf(file).split('\n').slice(0, -1);
-  const entries = lines.slice(-MOST_ENTRIES).flatMap((line) => {
-    try {
-      const entry: unknown = JSON.parse(line);
-      return typeof entry === 'string' && entry !== '' ? [entry] : [];
-    } catch {
-      return [];
-    }
+  const entries = lines.slice(-MAX_ENTRIES).flatMap((line) => {
+    const entry = parseJson(line);
+    return typeof entry === 'string' && entry !== '' ? [entry] : [];
   });
   return { entries, lines: lines.length };
 };
@@ -60,8 +58,8 @@ const tailOf = (file: string): string => {
   }
   try {
     const { size } = fstatSync(descriptor);
-    const bytes = Buffer.alloc(Math.min(size, MOST_BYTES));
-    const length = readSync(descriptor, bytes, 0, bytes.length, Math.max(0, size - MOST_BYTES));
+    const bytes = Buffer.alloc(Math.min(size, MAX_READ_BYTES));
+    const length = readSync(descriptor, bytes, 0, bytes.length, Math.max(0, size - MAX_READ_BYTES));
     return bytes.subarray(0, length).toString();
   } catch {
     return '';
@@ -72,8 +70,8 @@ const tailOf = (file: string): string => {
 
 const rewrite = (file: string, entries: readonly string[]): void => {
   try {
-    writeAtomically(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    writeUserFile(file, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
   } catch {
-    // It is only longer than it need be.
+    // The file merely stays longer than necessary.
   }
 };

@@ -1,29 +1,30 @@
-/** `skein` on a terminal: prompts in, everything that agents say and do out, line by line. */
-import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-directory.js';
-import { UsageError } from '../../protocol/errors.js';
+/** REPL: the interactive session. Reads prompts and commands, and prints what agents say and do. */
+import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-layout.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { Provider } from '../../sdk/assembly/options/provider.js';
 import {
   explainUnknown,
   helpText,
-  readLine,
+  parseTypedLine,
   type TypedLine,
 } from '../../terminal/input/slash-commands.js';
 import type { FeedPrinter } from '../../terminal/output/feed-printer.js';
 import type { OpenView, SessionView } from '../../terminal/output/session-view.js';
 import { isCapableTerminal, isForScreenReader, type Terminal } from '../../terminal/terminal.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { echoOf } from '../../terminal/text/sanitize.js';
-import { EXIT, exitCodeOf } from '../run/exit-code.js';
+import { echoLines } from '../../terminal/text/sanitize.js';
+import { ExitCode, exitCodeFor } from '../run/exit-code.js';
 import type { RunFlags } from '../run/run-flags.js';
+import { closeInTime } from './close-in-time.js';
 import { lineView } from './line-view.js';
-import { modeAfter } from './mode-command.js';
+import { nextPermissionMode } from './parse-permission-mode.js';
 import { PromptHistory } from './prompt-history.js';
-import { ReplLead } from './repl-session.js';
-import { closesInTime } from './shutdown-timeout.js';
+import { ReplSession } from './repl-session.js';
 
-/** A second Ctrl-C within this time leaves. */
-const TWICE_MS = 5_000;
+/** Time within which a second Ctrl-C quits, in milliseconds. */
+const SECOND_INTERRUPT_MS = 5_000;
 
+/** Resolves with the exit code. Rejects with UsageError, or with a defect. */
 export const repl = async (
   given: string | undefined,
   flags: RunFlags,
@@ -32,36 +33,36 @@ export const repl = async (
 ): Promise<number> => {
   const file = stateLayout(resolveSkeinHome(machine)).history;
   const history = new PromptHistory(flags.sessionPersistence === false ? undefined : file);
-  const openFace = wantsLines(flags, machine)
+  const openView = wantsLines(flags, machine)
     ? lineView
     : (await import('../../ui/session/screen-view.js')).screenView;
-  const repl = new Repl(machine, openFace, history, flags, provider);
+  const repl = new Repl(machine, openView, history, flags, provider);
   try {
-    return await repl.live(given);
+    return await repl.run(given);
   } finally {
-    repl.face.close();
+    repl.view.close();
   }
 };
 
-/** A screen that is drawn again and again is of no use to who hears it, and impossible without a cursor. */
+/** True for line output: by flag, for a screen reader, and on a terminal that cannot move the cursor. */
 const wantsLines = (
   { plain = false, screenReader = false }: RunFlags,
   machine: TerminalHost,
 ): boolean => plain || screenReader || isForScreenReader(machine) || !isCapableTerminal(machine);
 
 const NOT_CLOSED =
-  'The session could not be closed where it is kept; it is taken for lost there, and can be resumed.';
+  'The session could not be closed in its store. The store treats it as lost; it can be resumed.';
 
 class Repl {
-  readonly face: SessionView;
+  readonly view: SessionView;
   private readonly machine: TerminalHost;
   private readonly history: PromptHistory;
-  private readonly lead: ReplLead;
-  /** Lines are dealt with one after another. */
-  private turn: Promise<void> = Promise.resolve();
+  private readonly replSession: ReplSession;
+  /** Runs typed lines one after another. */
+  private queue: Promise<void> = Promise.resolve();
   private pending = 0;
   private isIdle = false;
-  private isEnding = false;
+  private isInputEnded = false;
   private isInterrupted = false;
   private warnedAt = Number.NEGATIVE_INFINITY;
   private isLeaving = false;
@@ -71,7 +72,7 @@ class Repl {
 
   constructor(
     machine: TerminalHost,
-    openFace: OpenView,
+    openView: OpenView,
     history: PromptHistory,
     flags: RunFlags,
     provider: Provider | undefined,
@@ -82,113 +83,113 @@ class Repl {
       this.finish = resolve;
       this.fail = reject;
     });
-    this.face = openFace({
-      machine,
+    this.view = openView({
+      host: machine,
       history: history.entries,
       isVerbose: flags.verbose === true,
-      session: () => this.lead.session,
-      store: () => this.lead.store,
-      place: () => this.lead.place,
-      interruptRun: () => this.lead.session?.interrupt(),
+      session: () => this.replSession.session,
+      store: () => this.replSession.store,
+      facts: () => this.replSession.facts,
+      interruptRun: () => this.replSession.session?.interrupt(),
       nextMode: () => this.nextMode(),
       onDefect: (error) => this.fail(error),
     });
-    const { narration } = this.face;
-    this.lead = new ReplLead({
-      face: this.face,
+    const { printer } = this.view;
+    this.replSession = new ReplSession({
+      view: this.view,
       flags,
       provider,
-      machine: { ...machine, notify: (sentence) => narration.remark(sentence) },
+      machine: { ...machine, notify: (sentence) => printer.remark(sentence) },
       onRunEnded: () => {
         this.isInterrupted = false;
         this.refresh();
       },
-      onStopped: ({ reason }) => this.leave(exitCodeOf(reason)),
+      onStopped: ({ reason }) => this.leave(exitCodeFor(reason)),
       onDefect: (error) => this.fail(error),
     });
   }
 
-  async live(given: string | undefined): Promise<number> {
-    const forget = this.machine.onSignal((signal) => {
+  async run(given: string | undefined): Promise<number> {
+    const stopListening = this.machine.onSignal((signal) => {
       if (signal === 'SIGINT') this.interrupt();
-      else this.leave(EXIT.interrupted);
+      else this.leave(ExitCode.interrupted);
     });
     this.terminal.open({
-      line: (text) => this.take(text),
+      line: (text) => this.enqueue(text),
       interrupt: () => this.interrupt(),
       escape: () => this.escape(),
-      end: () => this.end(),
+      end: () => this.inputEnded(),
     });
     try {
-      const prepared = this.begin(given).then(() => this.over);
+      const prepared = this.start(given).then(() => this.over);
       return await Promise.race([prepared, this.over]);
     } finally {
-      forget();
-      if (!(await closesInTime(this.lead.close()))) this.narration.remark(NOT_CLOSED);
+      stopListening();
+      if (!(await closeInTime(this.replSession.close()))) this.printer.remark(NOT_CLOSED);
     }
   }
 
   private get terminal(): Terminal {
-    return this.face.terminal;
+    return this.view.terminal;
   }
 
-  private get narration(): FeedPrinter {
-    return this.face.narration;
+  private get printer(): FeedPrinter {
+    return this.view.printer;
   }
 
-  /** What has been typed before is dealt with first. */
+  /** Switches to the next permission mode after all lines typed before. */
   private nextMode(): void {
-    this.turn = this.turn
+    this.queue = this.queue
       .then(async () => {
-        await this.lead.changeMode(modeAfter(this.lead.place.mode));
+        await this.replSession.changeMode(nextPermissionMode(this.replSession.facts.mode));
         this.refresh();
       })
-      .catch((error: unknown) => this.complain(error));
+      .catch((error: unknown) => this.showError(error));
   }
 
-  /** Whatever is typed from now on is not heard. */
+  /** Ends the session. Lines typed from now on are ignored. */
   private leave(code: number): void {
     this.isLeaving = true;
     this.terminal.setBusy(true);
     this.finish(code);
   }
 
-  private async begin(given: string | undefined): Promise<void> {
+  private async start(given: string | undefined): Promise<void> {
     this.pending += 1;
-    await this.lead.prepare();
+    await this.replSession.prepare();
     this.pending -= 1;
     if (given !== undefined && given.trim() !== '') {
-      this.terminal.write(`\n> ${echoOf(given).join('\n  ')}\n`);
-      this.take(given);
+      this.terminal.write(`\n> ${echoLines(given).join('\n  ')}\n`);
+      this.enqueue(given);
     }
     this.refresh();
   }
 
-  private take(line: string): void {
+  private enqueue(line: string): void {
     if (this.isLeaving) return;
     this.history.add(line);
     this.pending += 1;
     this.refresh();
-    this.turn = this.turn
-      .then(() => this.obey(readLine(line)))
-      .catch((error: unknown) => this.complain(error))
+    this.queue = this.queue
+      .then(() => this.handle(parseTypedLine(line)))
+      .catch((error: unknown) => this.showError(error))
       .finally(() => {
         this.pending -= 1;
-        if (!this.lead.isInterruptible) this.isInterrupted = false;
+        if (!this.replSession.isInterruptible) this.isInterrupted = false;
         this.refresh();
       });
   }
 
-  /** Wrong usage is said and survived; a defect of ours is not. */
-  private complain(error: unknown): void {
-    if (error instanceof UsageError) this.narration.remark(error.message);
+  /** Prints a UsageError. Any other error is a defect and ends the REPL. */
+  private showError(error: unknown): void {
+    if (error instanceof UsageError) this.printer.remark(error.message);
     else this.fail(error);
   }
 
-  /** Tells the terminal whether anything is under way, and leaves when nothing more can come. */
+  /** Shows whether a run or a command is active. Leaves if idle after the end of input. */
   private refresh(): void {
-    const isIdle = this.pending === 0 && !this.lead.isRunning;
-    if (isIdle && this.isEnding) this.leave(EXIT.done);
+    const isIdle = this.pending === 0 && !this.replSession.isRunning;
+    if (isIdle && this.isInputEnded) this.leave(ExitCode.done);
     if (this.isLeaving) return;
     if (isIdle && !this.isIdle) {
       this.terminal.freshLine();
@@ -198,78 +199,78 @@ class Repl {
     this.terminal.setBusy(!isIdle);
   }
 
-  private async obey(line: TypedLine): Promise<void> {
-    if (line.kind === 'prompt') return this.lead.submit(line.text);
+  private async handle(line: TypedLine): Promise<void> {
+    if (line.kind === 'prompt') return this.replSession.submit(line.text);
     if (line.kind === 'unknown') throw new UsageError(explainUnknown(line.name));
     switch (line.name) {
       case 'help':
-        this.show(helpText(this.face.typing));
+        this.show(helpText(this.view.inputMode));
         break;
       case 'cost':
-        this.show(await this.lead.costText());
+        this.show(await this.replSession.costText());
         break;
       case 'context':
-        this.show(await this.lead.contextText());
+        this.show(await this.replSession.contextText());
         break;
       case 'clear':
-        this.lead.spokenIn.clear();
-        this.narration.remark('The conversation begins anew.');
+        this.replSession.startedSession.clear();
+        this.printer.remark('The conversation is cleared.');
         break;
       case 'compact': {
-        const session = this.lead.spokenIn;
-        this.narration.remark('Summarising the older messages; Ctrl-C gives it up.');
-        // What came of it is told by the feed, as when it happens by itself.
+        const session = this.replSession.startedSession;
+        this.printer.remark('Summarising older messages; Ctrl-C cancels.');
+        // The feed reports the result, as for an automatic compaction.
         await session.compact(line.rest);
         break;
       }
       case 'mode':
-        this.narration.remark(await this.lead.changeMode(line.rest));
+        this.printer.remark(await this.replSession.changeMode(line.rest));
         break;
       case 'resume':
-        await this.lead.resume(line.rest);
+        await this.replSession.resume(line.rest);
         break;
       case 'rewind':
-        await this.lead.rewind(line.rest);
+        await this.replSession.rewind(line.rest);
         break;
       case 'exit':
-        this.leave(EXIT.done);
+        this.leave(ExitCode.done);
     }
   }
 
-  /** On lines of its own: the agent may be in the middle of a sentence, and the command comes first. */
+  /** Prints a text on its own lines, because the agent may be in the middle of a sentence. */
   private show(text: string): void {
     this.terminal.freshLine();
     this.terminal.write(text);
   }
 
   private escape(): void {
-    if (!this.lead.isInterruptible || this.isInterrupted) return;
+    if (!this.replSession.isInterruptible || this.isInterrupted) return;
     this.isInterrupted = true;
-    this.narration.remark('Interrupting…');
-    this.lead.session?.interrupt();
+    this.printer.remark('Interrupting…');
+    this.replSession.session?.interrupt();
   }
 
   private interrupt(): void {
-    if (this.lead.isInterruptible) {
-      if (this.isInterrupted) this.leave(EXIT.interrupted);
+    if (this.replSession.isInterruptible) {
+      if (this.isInterrupted) this.leave(ExitCode.interrupted);
       else this.escape();
       return;
     }
     const now = performance.now();
-    if (now - this.warnedAt < TWICE_MS) {
-      this.leave(EXIT.done);
+    if (now - this.warnedAt < SECOND_INTERRUPT_MS) {
+      this.leave(ExitCode.done);
       return;
     }
     this.warnedAt = now;
     this.terminal.setBusy(true);
-    this.narration.remark('Press Ctrl-C again to leave.');
+    this.printer.remark('Press Ctrl-C again to quit.');
     this.refresh();
   }
 
-  private end(): void {
-    this.isEnding = true;
-    if (this.lead.isRunning) {
-      this.narration.remark('Leaving when the run has ended; Ctrl-C interrupts it.');
+  private inputEnded(): void {
+    this.isInputEnded = true;
+    if (this.replSession.isRunning) {
+      this.printer.remark('Quitting when the run has ended; Ctrl-C interrupts it.');
     }
     this.refresh();
   }

@@ -1,15 +1,15 @@
-/** Hands a prompt to the agent. What is returned says whether it still waits to be read. */
-import type { LeadSession } from '../../actors/session/session.js';
+/** Sends a prompt to the lead. Returns a function that is true while the lead has not read it. */
+import type { LeadSession } from '../../actors/session/open-session.js';
 import { randomIds } from '../../protocol/ids.js';
-import type { RawJson } from '../../protocol/model/wire.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 
 export const sendPrompt = (session: LeadSession, blocks: RawJson): (() => boolean) => {
-  const { letters } = session.notebook.history;
+  const { letters } = session.journal.history;
   const letter = randomIds('letter');
   let isRefused = false;
   session.submit(blocks, letter, (refusal) => {
     isRefused = refusal !== undefined;
   });
-  // Hooks may look at it for a while before it is written down; in a message it is no letter any more.
+  // A prompt is unknown while hooks check it, then a letter, and no longer a letter once it is in a message.
   return () => !isRefused && (letters.has(letter) || !letters.isKnown(letter));
 };

@@ -1,4 +1,4 @@
-/** Puts the questions of agents to the person at the terminal, one after another. */
+/** Terminal surface: asks the person at the terminal the questions of agents, one at a time. */
 import type {
   AnswerScope,
   PermissionAnswer,
@@ -7,14 +7,14 @@ import type {
   PersonOption,
   PersonQuestion,
   Surface,
-} from '../../protocol/permission/permission.js';
+} from '../../protocol/permission/permission-question.js';
 import {
-  denialOf,
+  denialText,
+  formatQuestion,
+  fullInputRows,
   purposeRows,
-  questionLines,
-  wholeInput,
 } from '../../terminal/format/format-question.js';
-import type { Reply, Terminal } from '../../terminal/terminal.js';
+import type { Terminal, TerminalReply } from '../../terminal/terminal.js';
 import { exactText, oneLine } from '../../terminal/text/sanitize.js';
 
 const LABEL = 'Allow it? o once, s session, p project, d deny: ';
@@ -32,60 +32,62 @@ const SCOPES: Readonly<Record<string, AnswerScope>> = {
   project: 'project',
 };
 
-export interface TerminalSurfaceOptions {
+interface TerminalSurfaceOptions {
   readonly terminal: Terminal;
-  /** Puts lines on the screen, beside whatever else is told there. */
-  readonly say: (...lines: readonly string[]) => void;
-  /** From now on only `say` puts anything there, until what it returns is called. */
-  readonly hold: () => () => void;
-  /** How people call an agent. */
+  /** Prints lines, also while other output is held. */
+  readonly print: (...lines: readonly string[]) => void;
+  /** Holds back all output except `print`. Returns a function that releases it. */
+  readonly holdOutput: () => () => void;
+  /** Display name of an agent. */
   readonly nameOf: (agent: string) => string;
-  /** Whom it works for, and on what; undefined for the lead. */
+  /** Parents and task of an agent. Undefined for the lead. */
   readonly purposeOf?: (agent: string) => string | undefined;
-  /** Somebody should look. */
-  readonly ring: () => void;
+  /** Rings the bell of the terminal. */
+  readonly alert: () => void;
   readonly interruptRun: () => void;
 }
 
 export class TerminalSurface implements Surface {
   private readonly options: TerminalSurfaceOptions;
-  private turn: Promise<unknown> = Promise.resolve();
+  private queue: Promise<unknown> = Promise.resolve();
 
   constructor(options: TerminalSurfaceOptions) {
     this.options = options;
   }
 
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
-    return this.inTurn(() => this.putQuestion(question, signal));
+    return this.oneAtATime(() => this.askPermission(question, signal));
   }
 
   choose(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
-    return this.inTurn(() => this.putChoice(question, signal));
+    return this.oneAtATime(() => this.askChoice(question, signal));
   }
 
-  private inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-    // Whoever said no to everything has not been heard everywhere yet.
-    const mine = this.turn.then(() => new Promise(setImmediate)).then(() => this.undisturbed(work));
-    this.turn = mine.catch(() => undefined);
-    return mine;
+  private oneAtATime<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    // Wait an event-loop turn: a denial that interrupts the run withdraws the other questions first.
+    const answer = this.queue
+      .then(() => new Promise(setImmediate))
+      .then(() => this.holdingOutput(ask));
+    this.queue = answer.catch(() => undefined);
+    return answer;
   }
 
-  private async undisturbed<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-    const release = this.options.hold();
+  private async holdingOutput<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    const release = this.options.holdOutput();
     try {
-      return await work();
+      return await ask();
     } finally {
       release();
     }
   }
 
-  private async putQuestion(
+  private async askPermission(
     question: PermissionQuestion,
     signal: AbortSignal,
   ): Promise<PermissionAnswer> {
-    const { terminal, say, ring, nameOf, purposeOf } = this.options;
+    const { terminal, print, alert, nameOf, purposeOf } = this.options;
     if (signal.aborted) throw new Error(WITHDRAWN);
-    ring();
+    alert();
     const { paint, columns } = terminal;
     const purpose = purposeOf?.(question.agent);
     const view = {
@@ -93,22 +95,22 @@ export class TerminalSurface implements Surface {
       columns,
       ...(purpose !== undefined && { purpose }),
     };
-    const [head = '', ...lines] = questionLines(question, view);
-    const alarmed = lines.map((line) =>
+    const [head = '', ...lines] = formatQuestion(question, view);
+    const highlighted = lines.map((line) =>
       line.startsWith('  risk: high') ? paint.alarm(line) : line,
     );
-    say('', paint.strong(head), ...alarmed);
+    print('', paint.strong(head), ...highlighted);
     for (let isExpected = false; ; isExpected = true) {
       const mayLast = question.grant !== undefined;
       const reply = await terminal.ask(mayLast ? LABEL : LABEL_ONCE, signal, isExpected);
-      if (reply.kind !== 'line') return this.withoutAnswer(reply);
+      if (reply.kind !== 'line') return this.permissionWithoutAnswer(reply);
       const [word = '', ...rest] = reply.text.trim().split(/\s+/);
       const scope = SCOPES[word.toLowerCase()];
       const isOffered = scope === 'once' || (scope !== undefined && mayLast);
       if (isOffered && rest.length === 0) return { behavior: 'allow', scope };
       if (/^(d|deny|n|no)$/i.test(word)) return this.deny(rest.join(' '), signal);
-      if (/^(v|view)$/i.test(word)) say(...wholeInput(question, terminal.columns));
-      else say(mayLast ? AGAIN : AGAIN_ONCE);
+      if (/^(v|view)$/i.test(word)) print(...fullInputRows(question, terminal.columns));
+      else print(mayLast ? AGAIN : AGAIN_ONCE);
     }
   }
 
@@ -116,37 +118,37 @@ export class TerminalSurface implements Surface {
     let reason = given;
     if (reason === '') {
       const reply = await this.options.terminal.ask(REASON, signal, true);
-      if (reply.kind === 'cancelled') return this.withoutAnswer(reply);
+      if (reply.kind === 'cancelled') return this.permissionWithoutAnswer(reply);
       if (reply.kind === 'line') reason = reply.text.trim();
     }
-    return { behavior: 'deny', reason: denialOf(reason) };
+    return { behavior: 'deny', reason: denialText(reason) };
   }
 
-  /** A permission that nobody gave is none. Throws where there is no answer: another may have one. */
-  private withoutAnswer({ kind }: Reply): PermissionAnswer {
-    const { say } = this.options;
+  /** Denies after an interrupt. Throws if the question was withdrawn or the terminal is gone. */
+  private permissionWithoutAnswer({ kind }: TerminalReply): PermissionAnswer {
+    const { print } = this.options;
     if (kind === 'withdrawn') {
-      say('(The question is withdrawn.)');
+      print('(The question is withdrawn.)');
       throw new Error(WITHDRAWN);
     }
     if (kind === 'gone') throw new Error(GONE);
-    say('(Denied, and the run is interrupted.)');
+    print('(Denied, and the run is interrupted.)');
     return {
       behavior: 'deny',
-      reason: `${denialOf('')} The run was interrupted.`,
+      reason: `${denialText('')} The run was interrupted.`,
       interrupt: true,
     };
   }
 
-  private async putChoice(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
-    const { terminal, say, ring, nameOf, purposeOf } = this.options;
+  private async askChoice(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
+    const { terminal, print, alert, nameOf, purposeOf } = this.options;
     if (signal.aborted) throw new Error(WITHDRAWN);
-    ring();
+    alert();
     const { options, multiple } = question;
     const head = `${nameOf(question.agent)} has a question.`;
     const purpose = purposeOf?.(question.agent);
     const rows = purpose === undefined ? [] : purposeRows(purpose, terminal.columns);
-    say(
+    print(
       '',
       terminal.paint.strong(head),
       ...rows,
@@ -156,21 +158,21 @@ export class TerminalSurface implements Surface {
     const label = `${labelFor(options.length, multiple)}: `;
     for (let isExpected = false; ; isExpected = true) {
       const reply = await terminal.ask(label, signal, isExpected);
-      if (reply.kind !== 'line') throw this.refusal(reply);
+      if (reply.kind !== 'line') throw this.choiceWithoutAnswer(reply);
       const answer = readChoice(reply.text, options, multiple);
       if (typeof answer !== 'string') return answer;
-      say(answer);
+      print(answer);
     }
   }
 
-  private refusal({ kind }: Reply): Error {
-    const { say, interruptRun } = this.options;
+  private choiceWithoutAnswer({ kind }: TerminalReply): Error {
+    const { print, interruptRun } = this.options;
     if (kind === 'withdrawn') {
-      say('(The question is withdrawn.)');
+      print('(The question is withdrawn.)');
       return new Error(WITHDRAWN);
     }
     if (kind === 'gone') return new Error(GONE);
-    say('(Not answered, and the run is interrupted.)');
+    print('(Not answered, and the run is interrupted.)');
     interruptRun();
     return new Error('The user did not want to answer.');
   }
@@ -192,7 +194,7 @@ const labelFor = (count: number, multiple: boolean): string => {
   return multiple ? 'Numbers with commas, or your own words' : 'A number, or your own words';
 };
 
-/** A sentence when the answer cannot be used. */
+/** Returns the answer, or a sentence if the text is not a valid answer. */
 const readChoice = (
   text: string,
   options: readonly PersonOption[],

@@ -1,20 +1,20 @@
-/** What a script can tell from the way the command ended. */
-import type { StopReason } from '../../protocol/agent/agent.js';
+/** Exit codes of the command, and the code for each stop reason of a run. */
+import type { StopReason } from '../../protocol/agent/stop.js';
 
-export const EXIT = { done: 0, failed: 1, usage: 2, limit: 3, interrupted: 130 } as const;
+export const ExitCode = { done: 0, failed: 1, usage: 2, limit: 3, interrupted: 130 } as const;
 
-export const exitCodeOf = (reason: StopReason): number => {
+export const exitCodeFor = (reason: StopReason): number => {
   switch (reason) {
     case 'end_turn':
-      return EXIT.done;
+      return ExitCode.done;
     case 'max_turns':
     case 'budget':
     case 'time_limit':
-      return EXIT.limit;
+      return ExitCode.limit;
     case 'interrupted':
     case 'stopped':
-      return EXIT.interrupted;
+      return ExitCode.interrupted;
     default:
-      return EXIT.failed;
+      return ExitCode.failed;
   }
 };

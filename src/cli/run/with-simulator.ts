@@ -1,7 +1,7 @@
-/** `--simulate`: whatever runs has a simulator for a model, which lives as long as the run. */
+/** Runs with a simulator as the model (`--simulate`), and closes the simulator after the run. */
 import type { Provider } from '../../sdk/assembly/options/provider.js';
 import { ECHO_SCRIPT, loadScript } from '../../simulator/script.js';
-import { startSimulator } from '../../simulator/server.js';
+import { startSimulator } from '../../simulator/start-simulator.js';
 import type { RunFlags } from './run-flags.js';
 
 export const withSimulator = async (

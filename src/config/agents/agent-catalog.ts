@@ -1,120 +1,125 @@
 /**
- * All agents that can be asked for by name: of the command, of the project, of the user and of the
- * package. The parser of files is loaded only where there are files.
+ * Catalog of the agent definitions of the command line, the project, the user and the package.
+ *
+ * The file parser is loaded only if there are files to parse.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
-import { UsageError } from '../../protocol/errors.js';
-import { nearest } from '../json/did-you-mean.js';
-import { type PromptFolder, type PromptPlaces, promptFolders } from './prompt-files.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import { didYouMean } from '../json/did-you-mean.js';
+import { type PromptFolder, type PromptSources, promptFolders } from './prompt-file.js';
 
-export interface AgentRoster {
-  /** One for each name, from the strongest place that has it; by name. */
+export interface AgentCatalog {
+  /** Usable definitions, sorted by name. If several sources have a name, the strongest source counts. */
   readonly agents: readonly AgentDefinition[];
-  /** Those that no usable one of a stronger place stands before. They hide weaker ones. */
+  /** Definitions with mistakes. They hide usable definitions of the same name in weaker sources. */
   readonly unusable: readonly UnusableAgent[];
-  /** Those of a workspace that nobody trusts, of which not all applies. */
+  /** Names of agents of an untrusted workspace with fields that do not apply. */
   readonly withheld: readonly string[];
-  /** Sentences for people about what was left out. */
+  /** Sentences for people about ignored files. */
   readonly warnings: readonly string[];
 }
 
 export interface UnusableAgent {
-  /** What it is called, or would be by its file. */
+  /** Name in the definition, or the file name if that cannot be read. */
   readonly name: string;
   readonly path: string;
-  /** A sentence with the file, the line and what to do. */
+  /** Sentence that names the file, the line and the fix. */
   readonly problem: string;
 }
 
-export type RosterPlaces = PromptPlaces & {
-  /** Those of `--agents`, read already. */
+export type AgentSources = PromptSources & {
+  /** Definitions of `--agents`. Default: none. */
   readonly ofCommand?: readonly AgentDefinition[];
 };
 
-const MOST_FILES = 200;
+/** For each folder. */
+const MAX_AGENT_FILES = 200;
 
-export const readRoster = async (places: RosterPlaces): Promise<AgentRoster> => {
-  const folders = promptFolders('agents', places).map((folder) => ({
+export const readAgentCatalog = async (sources: AgentSources): Promise<AgentCatalog> => {
+  const folders = promptFolders('agents', sources).map((folder) => ({
     ...folder,
-    names: isPrepared(folder) ? [] : markdownFiles(folder.path),
+    names: isBuiltIn(folder) ? [] : markdownFiles(folder.path),
   }));
   const files = folders.some(({ names }) => names.length > 0)
-    ? await import('./agent-files.js')
+    ? await import('./read-agent-file.js')
     : undefined;
   const known = new Map<string, AgentDefinition | UnusableAgent>();
   const warnings: string[] = [];
   const withheld = new Set<AgentDefinition>();
-  const take = (found: AgentDefinition | UnusableAgent) => {
+  const add = (found: AgentDefinition | UnusableAgent) => {
     const before = known.get(found.name);
     if (before === undefined) known.set(found.name, found);
     else if ('problem' in found) warnings.push(found.problem);
     else if ('problem' in before || before.source === found.source) {
-      warnings.push(`${found.path} is ignored: ${before.path} describes ${found.name} already.`);
+      warnings.push(`${found.path} is ignored: ${before.path} already describes ${found.name}.`);
     }
   };
-  for (const agent of places.ofCommand ?? []) take(agent);
+  for (const agent of sources.ofCommand ?? []) add(agent);
   for (const folder of folders) {
     const { path, names } = folder;
-    if (isPrepared(folder)) for (const agent of preparedIn(path)) take(agent);
-    if (names.length > MOST_FILES) {
-      warnings.push(`${path} has ${names.length} agents; the first ${MOST_FILES} are read.`);
+    if (isBuiltIn(folder)) for (const agent of builtInAgents(path)) add(agent);
+    if (names.length > MAX_AGENT_FILES) {
+      warnings.push(
+        `${path} has ${names.length} agents; only the first ${MAX_AGENT_FILES} are read.`,
+      );
     }
-    for (const name of names.slice(0, MOST_FILES)) {
+    for (const name of names.slice(0, MAX_AGENT_FILES)) {
       const read = files?.readAgentFile(join(path, name), folder);
       if (read === undefined) continue;
-      const left = 'problem' in read || places.isTrusted ? read : restricted(read);
-      if (left !== read && !('problem' in left)) withheld.add(left);
-      take(left);
+      const permitted = 'problem' in read || sources.isTrusted ? read : restricted(read);
+      if (permitted !== read && !('problem' in permitted)) withheld.add(permitted);
+      add(permitted);
     }
   }
   const all = [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const agents = all.filter((it): it is AgentDefinition => !('problem' in it));
+  const agents = all.filter((agent): agent is AgentDefinition => !('problem' in agent));
   return {
     agents,
     withheld: agents.filter((agent) => withheld.has(agent)).map(({ name }) => name),
-    unusable: all.filter((it): it is UnusableAgent => 'problem' in it),
+    unusable: all.filter((agent): agent is UnusableAgent => 'problem' in agent),
     warnings,
   };
 };
 
-/** The one of this name, or a sentence that lists those there are or says what to mend. */
-export const findAgent = (
+/** Returns the agent of this name, or a sentence that lists the known agents or says what to fix. */
+export const findAgentDefinition = (
   name: string,
-  { agents, unusable }: Pick<AgentRoster, 'agents' | 'unusable'>,
+  { agents, unusable }: Pick<AgentCatalog, 'agents' | 'unusable'>,
 ): AgentDefinition | { readonly problem: string } => {
-  const broken = unusable.find((it) => it.name === name);
+  const broken = unusable.find((agent) => agent.name === name);
   if (broken !== undefined) return { problem: broken.problem };
   const found = agents.find((agent) => agent.name === name);
   if (found !== undefined) return found;
   const names = agents.map((agent) => agent.name);
-  const meant = nearest(name, names);
+  const meant = didYouMean(name, names);
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  const some = names.slice(0, MOST_NAMES).join(', ');
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  const some = names.slice(0, MAX_LISTED_NAMES).join(', ');
+  const more =
+    names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : '';
   const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
-  const list = names.length === 0 ? 'There are none.' : `The agents are: ${some}${more}.`;
+  const list = names.length === 0 ? 'No agents are defined.' : `The agents are: ${some}${more}.`;
   return { problem: `There is no agent "${shown}".${hint} ${list}` };
 };
 
-/** Throws a UsageError instead of a sentence. */
+/** Rejects with UsageError if there is no usable agent of this name. */
 export const resolveAgent = async (
   name: string,
-  places: RosterPlaces,
+  sources: AgentSources,
 ): Promise<AgentDefinition> => {
-  const roster = await readRoster(places);
-  const found = findAgent(name, roster);
+  const catalog = await readAgentCatalog(sources);
+  const found = findAgentDefinition(name, catalog);
   if (!('problem' in found)) return found;
-  const [folder] = promptFolders('agents', places);
-  const isNew = /^[\w.-]+$/.test(name) && !roster.unusable.some((it) => it.name === name);
+  const [folder] = promptFolders('agents', sources);
+  const isNew = /^[\w.-]+$/.test(name) && !catalog.unusable.some((agent) => agent.name === name);
   const where = isNew ? ` Describe it in ${folder?.path}/${name}.md.` : '';
-  throw new UsageError(`${found.problem}${roster.agents.length === 0 ? where : ''}`);
+  throw new UsageError(`${found.problem}${catalog.agents.length === 0 ? where : ''}`);
 };
 
-const MOST_NAMES = 20;
+const MAX_LISTED_NAMES = 20;
 
-/** Words are free; what costs money, runs code or asks less is not for a workspace that nobody trusts. */
+/** Removes the fields that could cost money, run code or avoid questions from an agent of an untrusted workspace. */
 const restricted = (agent: AgentDefinition): AgentDefinition => {
   if (agent.source !== 'project') return agent;
   const { model, permissionMode, hooks, mcpServers, ...rest } = agent;
@@ -130,17 +135,17 @@ const restricted = (agent: AgentDefinition): AgentDefinition => {
   return { ...rest, hooks: [], mcpServers: [], warnings: [...agent.warnings, warning] };
 };
 
-/** The package's own, as the build has read them; undefined when nothing was built. */
+/** Agents of the package, parsed by the build. Undefined when Skein runs from its sources. */
 declare const BUILTIN_AGENTS:
   | readonly (Omit<AgentDefinition, 'path'> & { readonly file: string })[]
   | undefined;
 
-const prepared = typeof BUILTIN_AGENTS === 'undefined' ? undefined : BUILTIN_AGENTS;
+const builtin = typeof BUILTIN_AGENTS === 'undefined' ? undefined : BUILTIN_AGENTS;
 
-const isPrepared = ({ source }: PromptFolder) => source === 'builtin' && prepared !== undefined;
+const isBuiltIn = ({ source }: PromptFolder) => source === 'builtin' && builtin !== undefined;
 
-const preparedIn = (folder: string): readonly AgentDefinition[] =>
-  (prepared ?? []).map(({ file, ...agent }) => ({ ...agent, path: join(folder, file) }));
+const builtInAgents = (folder: string): readonly AgentDefinition[] =>
+  (builtin ?? []).map(({ file, ...agent }) => ({ ...agent, path: join(folder, file) }));
 
 const markdownFiles = (folder: string): readonly string[] => {
   try {

@@ -1,4 +1,5 @@
-/** The YAML between two lines of dashes that a Markdown file may begin with. It is only ever data. */
+/** Parses the YAML front matter of an agent file, as data only. */
+
 import {
   type Document,
   isMap,
@@ -8,31 +9,35 @@ import {
   parseDocument,
   type YAMLError,
 } from 'yaml';
-import { isDeepYaml } from '../../lib/front-matter.js';
+import { isRecord } from '../../lib/json/is-record.js';
+import { isDeepYaml } from '../../lib/text/is-deep-yaml.js';
 import type { JsonPath } from '../json/json-places.js';
-import { isObject, type JsonObject } from '../settings/settings-file.js';
+import type { JsonObject } from '../json/settings-document.js';
 
-export type FrontMatter =
+export type AgentFrontMatter =
   | { readonly fields: JsonObject; lineOf(...path: JsonPath): number }
-  /** `line` counts from the beginning of the file. */
+  /** `line` counts from 1 at the beginning of the file. `fix` is an imperative clause without a full stop. */
   | { readonly line: number; readonly fix: string };
 
-/** Names that refer to other places could multiply without end, so there may be none. */
+/** Aliases are forbidden, because they could expand without limit. */
 const NO_ALIASES = { maxAliasCount: 0 };
 
-/** Each key is compared with all others: 200 files of 100 KiB of keys would take many minutes. */
-const LARGEST = 8_192;
+/** In characters. The parser compares each key with all others, so long front matter takes too long. */
+const MAX_FRONT_MATTER_LENGTH = 8_192;
 
-export const parseFrontMatter = (head: string): FrontMatter => {
-  if (head.length > LARGEST) {
-    return { line: 2, fix: `write at most ${LARGEST} characters above the second line ---` };
+export const parseAgentFrontMatter = (head: string): AgentFrontMatter => {
+  if (head.length > MAX_FRONT_MATTER_LENGTH) {
+    return {
+      line: 2,
+      fix: `write at most ${MAX_FRONT_MATTER_LENGTH} characters above the second line ---`,
+    };
   }
   const lines = new LineCounter();
   const document = isDeepYaml(head)
     ? undefined
     : attempt(() => parseDocument(head, { lineCounter: lines, prettyErrors: false }));
-  if (document === undefined) return { line: 2, fix: 'write fewer levels into each other' };
-  // What is missing at the end is missing from the last line that has something.
+  if (document === undefined) return { line: 2, fix: 'use fewer levels of nesting' };
+  // An error at the end is reported for the last line that is not empty.
   const last = head.trimEnd().length;
   const lineAt = (offset: number) => lines.linePos(Math.min(offset, last)).line + 1;
   const [error] = document.errors;
@@ -41,13 +46,13 @@ export const parseFrontMatter = (head: string): FrontMatter => {
     fields: document.toJS(NO_ALIASES),
   }));
   if (value === undefined) {
-    return { line: 2, fix: 'write values out instead of referring to others with *' };
+    return { line: 2, fix: 'write the values instead of aliases with *' };
   }
   const { fields } = value;
-  if (!isObject(fields)) return { line: 2, fix: 'write lines such as "name: value"' };
+  if (!isRecord(fields)) return { line: 2, fix: 'write lines such as "name: value"' };
   return {
     fields,
-    // Of a key that is not there: the first, where the front matter begins.
+    // A missing key is reported for line 1, where the front matter begins.
     lineOf: (...path) => {
       const at = offsetOf(document, path);
       return at === undefined ? 1 : lineAt(at);
@@ -55,13 +60,13 @@ export const parseFrontMatter = (head: string): FrontMatter => {
   };
 };
 
-/** Of the key, or of the item in a list. */
+/** Returns the offset of a key or list item. Returns undefined if it does not exist. */
 const offsetOf = (document: Document, path: JsonPath): number | undefined => {
-  const around = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
+  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
   const last = path.at(-1);
   const pair =
-    isMap(around) &&
-    around.items.find(({ key }) => (isScalar(key) ? String(key.value) : undefined) === last);
+    isMap(parent) &&
+    parent.items.find(({ key }) => (isScalar(key) ? String(key.value) : undefined) === last);
   const node = pair ? pair.key : document.getIn(path, true);
   return isNode(node) ? node.range?.[0] : undefined;
 };
@@ -78,7 +83,7 @@ const fixOf = ({ code, message }: YAMLError): string => FIXES[code] ?? lowerFirs
 
 const FIXES: Readonly<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY: 'put the value in quotes, since it has a colon in it',
-  MULTILINE_IMPLICIT_KEY: 'write "name: value", or indent what belongs to the line above',
+  MULTILINE_IMPLICIT_KEY: 'write "name: value", or indent the continuation of the line above',
   MISSING_CHAR: 'close the quote or bracket that is open',
   DUPLICATE_KEY: 'keep one of the two lines with this name',
   TAB_AS_INDENT: 'indent with spaces instead of tabs',

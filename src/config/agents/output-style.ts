@@ -1,37 +1,37 @@
-/** How the agent is to write, in a Markdown file that the setting `outputStyle` names. */
+/** Finds the output style, a Markdown file that the setting `outputStyle` names. */
 import { join } from 'node:path';
-import { splitFrontMatter } from '../../lib/front-matter.js';
-import { type PromptPlaces, promptFolders, readPromptFile } from './prompt-files.js';
+import { splitFrontMatter } from '../../lib/text/split-front-matter.js';
+import { type PromptSources, promptFolders, readPromptFile } from './prompt-file.js';
 
 export interface OutputStyle {
   readonly name: string;
   readonly path: string;
-  /** Without front matter. */
+  /** Text of the file without front matter. */
   readonly text: string;
 }
 
-export interface StyleChoice {
-  /** Undefined for `default`, and when there is none that can be used. */
+interface StyleChoice {
+  /** Undefined for `default`, and if there is no usable file. */
   readonly style?: OutputStyle;
-  /** A sentence for people. */
+  /** Sentence for people. */
   readonly warning?: string;
 }
 
-export const findOutputStyle = (name: string, places: PromptPlaces): StyleChoice => {
+export const findOutputStyle = (name: string, sources: PromptSources): StyleChoice => {
   if (name === 'default') return {};
   if (!FILE_NAME.test(name)) {
     return {
-      warning: `outputStyle "${name}" is ignored: give the name of a file without its folder.`,
+      warning: `outputStyle "${name}" is ignored: write a file name without a folder.`,
     };
   }
-  const folders = promptFolders('output-styles', places);
+  const folders = promptFolders('output-styles', sources);
   for (const folder of folders) {
     const path = join(folder.path, `${name}.md`);
     const file = readPromptFile(path, folder);
     if (file === undefined) continue;
-    if ('trouble' in file) return { warning: `${path} is ignored: it ${file.trouble}.` };
+    if ('problem' in file) return { warning: `${path} is ignored: it ${file.problem}.` };
     const text = splitFrontMatter(file.text).body.trim();
-    if (text === '') return { warning: `${path} is ignored: there is nothing in it.` };
+    if (text === '') return { warning: `${path} is ignored: it is empty.` };
     return { style: { name, path, text } };
   }
   const looked = folders.map(({ path }) => path).join(', ');
@@ -40,5 +40,5 @@ export const findOutputStyle = (name: string, places: PromptPlaces): StyleChoice
   };
 };
 
-/** No path, and nothing hidden. */
+/** Plain file name that does not begin with a dot. */
 const FILE_NAME = /^(?!\.)[^/\\\p{Cc}]{1,100}$/u;

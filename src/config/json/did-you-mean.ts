@@ -1,17 +1,17 @@
-/** Which of some words somebody may have meant. */
+/** Finds the known word that a misspelled word may mean. */
 
-/** Undefined when none is near: one slip in a short word, two in a longer one. */
-export const nearest = (given: string, words: readonly string[]): string | undefined => {
-  const slips = given.length > 5 ? 2 : 1;
+/** Returns undefined if no word is close: within one edit for up to 5 letters, else two. */
+export const didYouMean = (given: string, words: readonly string[]): string | undefined => {
+  const maxEdits = given.length > 5 ? 2 : 1;
   if (given.length < 3 || given.length > 40 || /\s/.test(given)) return undefined;
   const [best] = words
     .map((word) => ({ word, distance: distance(given.toLowerCase(), word.toLowerCase()) }))
-    .filter((it) => it.distance <= slips)
+    .filter((candidate) => candidate.distance <= maxEdits)
     .sort((a, b) => a.distance - b.distance);
   return best?.word;
 };
 
-/** Letters to add, drop, change or swap with a neighbour. */
+/** Returns the number of edits: a letter inserted, deleted, replaced or swapped with its neighbour. */
 const distance = (from: string, to: string): number => {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -1,55 +1,56 @@
-/** In which line of a JSON text each value stands, and which keys it has twice. */
-import { type JsonListener, scanJson } from './json-scan.js';
+/** Finds the line of each value in a JSON text, and the keys that it has twice. */
+import { type JsonListener, scanJson } from './scan-json.js';
 
 export type JsonPath = readonly (string | number)[];
 
 export interface RepeatedKey {
   readonly path: JsonPath;
-  /** Of the one that counts: the last. */
+  /** Line of the last occurrence, which overrides the others. */
   readonly line: number;
+  /** Line of the occurrence before it. */
   readonly firstLine: number;
 }
 
 export interface JsonPlaces {
-  /** Counts from 1. Of a key that is not there: undefined. */
+  /** Returns the line of a value, from 1. Returns undefined if there is no such value. */
   lineOf(path: JsonPath): number | undefined;
-  /** In the order of the text; at most so many are told. */
+  /** In the order of the text, at most MAX_REPEATED_KEYS. */
   readonly repeated: readonly RepeatedKey[];
 }
 
-/** The line of its key, or of itself in a list; what it holds, by key or by number. */
 interface Place {
+  /** Line of the value's key, or of the value itself in a list. */
   readonly line: number;
-  /** Most values are none that hold others. */
-  within?: Map<string | number, Place>;
+  /** Places of the members, by key or index. Undefined for a scalar. */
+  members?: Map<string | number, Place>;
 }
 
-const MOST_REPEATED = 20;
+const MAX_REPEATED_KEYS = 20;
 
-/** Takes text that JSON.parse has accepted. Linear in its length. */
+/** `text` must be valid JSON. Takes linear time. */
 export const jsonPlaces = (text: string): JsonPlaces => {
-  const survey = new Survey(text);
-  scanJson(text, survey);
+  const collector = new PlaceCollector(text);
+  scanJson(text, collector);
   return {
     lineOf(path) {
-      let place: Place | undefined = survey.root;
-      for (const step of path) place = place?.within?.get(step);
+      let place: Place | undefined = collector.root;
+      for (const step of path) place = place?.members?.get(step);
       return place?.line;
     },
-    repeated: survey.repeated,
+    repeated: collector.repeated,
   };
 };
 
-class Survey implements JsonListener {
+class PlaceCollector implements JsonListener {
   readonly root: Place = { line: 1 };
   readonly repeated: RepeatedKey[] = [];
   private readonly text: string;
   private line = 1;
-  /** Where this line ends. */
+  /** Offset of the end of the current line. */
   private end: number;
-  /** From the outside in: what is open, and under which key or number the next value goes. */
-  private readonly ownOpen: {
-    readonly within: Map<string | number, Place>;
+  /** Open objects and lists, outermost first. `step` is the key or index of the next value. */
+  private readonly openContainers: {
+    readonly members: Map<string | number, Place>;
     step: string | number;
     readonly isList: boolean;
   }[] = [];
@@ -60,26 +61,26 @@ class Survey implements JsonListener {
   }
 
   key(quoted: string, at: number): void {
-    const top = this.ownOpen.at(-1);
+    const top = this.openContainers.at(-1);
     if (top === undefined) return;
     top.step = JSON.parse(quoted) as string;
     const line = this.lineAt(at);
-    const former = top.within.get(top.step);
-    if (former !== undefined && this.repeated.length < MOST_REPEATED) {
+    const former = top.members.get(top.step);
+    if (former !== undefined && this.repeated.length < MAX_REPEATED_KEYS) {
       this.repeated.push({ path: this.path(), line, firstLine: former.line });
     }
-    top.within.set(top.step, { line });
+    top.members.set(top.step, { line });
   }
 
   open(bracket: '{' | '[', at: number): void {
     const isList = bracket === '[';
-    const within = new Map<string | number, Place>();
-    this.value(at).within = within;
-    this.ownOpen.push({ within, step: isList ? 0 : '', isList });
+    const members = new Map<string | number, Place>();
+    this.value(at).members = members;
+    this.openContainers.push({ members, step: isList ? 0 : '', isList });
   }
 
   close(): void {
-    this.ownOpen.pop();
+    this.openContainers.pop();
     this.next();
   }
 
@@ -88,26 +89,26 @@ class Survey implements JsonListener {
     this.next();
   }
 
-  /** The place of the value that begins here. A key has made one already. */
+  /** Returns the place of the value that begins here. For an object member, `key` has created it. */
   private value(at: number): Place {
-    const top = this.ownOpen.at(-1);
+    const top = this.openContainers.at(-1);
     if (top === undefined) return this.root;
-    const known = top.isList ? undefined : top.within.get(top.step);
+    const known = top.isList ? undefined : top.members.get(top.step);
     const place = known ?? { line: this.lineAt(at) };
-    top.within.set(top.step, place);
+    top.members.set(top.step, place);
     return place;
   }
 
   private next(): void {
-    const top = this.ownOpen.at(-1);
+    const top = this.openContainers.at(-1);
     if (top?.isList === true) top.step = Number(top.step) + 1;
   }
 
   private path(): JsonPath {
-    return this.ownOpen.map(({ step }) => step);
+    return this.openContainers.map(({ step }) => step);
   }
 
-  /** Asked from left to right, so that each character is looked at once. */
+  /** Offsets must not decrease between calls, so that each character is read once. */
   private lineAt(at: number): number {
     while (this.end >= 0 && this.end < at) {
       this.line += 1;

@@ -1,13 +1,16 @@
 /**
- * Settings from the environment, in the form of a settings file. Somebody typed these just now, so
- * a value that cannot be used ends the command instead of being ignored.
+ * Settings of environment variables, in the format of a settings file.
+ *
+ * An invalid value ends the command, because the user has just set it.
  */
-import { UsageError } from '../../protocol/errors.js';
+import { parseJson } from '../../lib/json/parse-json.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { ConfigEnvironment } from '../workspace/config-environment.js';
-import { describe } from './settings-warnings.js';
+import { describeValue } from './settings-warnings.js';
 import { environmentName, type KeyRule, SKEIN_KEYS } from './skein-settings.js';
 
-export const environmentValues = (env: ConfigEnvironment['env']): object | undefined => {
+/** Returns undefined if no variable is set. Throws UsageError for an invalid value. */
+export const environmentSettings = (env: ConfigEnvironment['env']): object | undefined => {
   const skein: Record<string, unknown> = {};
   for (const [key, rule] of Object.entries(SKEIN_KEYS)) {
     const name = environmentName(key);
@@ -22,22 +25,15 @@ export const environmentValues = (env: ConfigEnvironment['env']): object | undef
   return { ...(model && { model }), skein };
 };
 
-/** The variable is text; the schema decides whether a number, an object or a switch was meant. */
+/** Tries the text as a string, a number, JSON and a switch: the first that the schema accepts counts. */
 const parse = (text: string, name: string, { schema, expects }: KeyRule): unknown => {
-  for (const candidate of [text, Number(text), fromJson(text), SWITCHES[text]]) {
+  for (const candidate of [text, Number(text), parseJson(text), SWITCHES[text]]) {
     const parsed = schema.safeParse(candidate);
     if (parsed.success) return parsed.data;
   }
-  const found = name.endsWith('_URL') || name.endsWith('STORE') ? 'something else' : describe(text);
+  const found =
+    name.endsWith('_URL') || name.endsWith('STORE') ? 'another text' : describeValue(text);
   throw new UsageError(`${name} cannot be used: expected ${expects}, found ${found}.`);
 };
 
 const SWITCHES: Readonly<Record<string, boolean>> = { 0: false, 1: true };
-
-const fromJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};

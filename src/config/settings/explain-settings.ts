@@ -1,4 +1,4 @@
-/** The rows of `skein config`: every effective value and where it came from, secrets masked. */
+/** Rows of `skein config`: every effective value with its origin. Secrets are masked. */
 import type { LoadedSettings } from './load-settings.js';
 import type { Sourced } from './merge-settings.js';
 import { resolveModel } from './model-aliases.js';
@@ -18,7 +18,9 @@ export const explainSettings = (settings: LoadedSettings): readonly SettingRow[]
   ...(settings.language ? [row('language', settings.language)] : []),
   ...(settings.outputStyle ? [row('outputStyle', settings.outputStyle)] : []),
   row('permissions.defaultMode', settings.mode),
-  ...settings.additionalDirectories.map((it) => row('permissions.additionalDirectories', it)),
+  ...settings.additionalDirectories.map((folder) =>
+    row('permissions.additionalDirectories', folder),
+  ),
   ...settings.rules.map(({ behavior, text, ...origin }) =>
     row(`permissions.${behavior}`, { value: text, ...origin }),
   ),
@@ -57,7 +59,7 @@ const SECRET_VALUE = /^(?:sk-|gh[pousr]_|github_pat_|xox|glpat-|AKIA|eyJ|-----BE
 const maskEnv = (name: string, value: string) =>
   SECRET_NAME.test(name) || SECRET_VALUE.test(value) ? '***' : value;
 
-/** `redis://user:password@host?sentinelPassword=password` without the passwords. */
+/** Masks the passwords of `redis://user:password@host?sentinelPassword=password`. */
 const maskPassword = (text: string) =>
   text
     .replace(/(:\/\/[^\s/:@]*):[^\s/]*@/, '$1:***@')

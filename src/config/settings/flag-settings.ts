@@ -1,22 +1,23 @@
-/** Settings from the arguments of a command but for `--settings`, in the form of a settings file. */
+/** Settings of command-line flags other than `--settings`, in the format of a settings file. */
 import type { SkeinSettings } from './skein-settings.js';
 
 export interface SettingsFlags {
-  /** `--settings`: a file or JSON. */
+  /** Value of `--settings`: a file name or JSON. */
   readonly settings?: string;
-  /** `--allowed-tools` and `--disallowed-tools`, already split into rules. */
+  /** Rules of `--allowed-tools`. */
   readonly allowedTools?: readonly string[];
+  /** Rules of `--disallowed-tools`. */
   readonly disallowedTools?: readonly string[];
-  /** `--permission-mode`; the settings schema checks it. */
+  /** Value of `--permission-mode`, not yet checked. */
   readonly permissionMode?: string;
   readonly model?: string;
   readonly fallbackModel?: string;
   readonly addDirs?: readonly string[];
-  /** `--store`, `--effort`, `--max-budget-usd`. */
+  /** Values of `--store`, `--effort` and `--max-budget-usd`. */
   readonly skein?: Partial<SkeinSettings>;
 }
 
-export const flagValues = (flags: SettingsFlags): object | undefined => {
+export const flagSettings = (flags: SettingsFlags): object | undefined => {
   const { allowedTools, disallowedTools, permissionMode, addDirs, model, fallbackModel } = flags;
   const permissions = {
     ...(allowedTools && { allow: allowedTools }),
@@ -32,7 +33,7 @@ export const flagValues = (flags: SettingsFlags): object | undefined => {
   };
 };
 
-/** `"Read, Bash(npm run test:*) Edit"`: rules apart by commas or spaces outside parentheses. */
+/** Splits `Read, Bash(npm run test:*) Edit` at commas and spaces outside of parentheses. */
 export const splitRules = (text: string): readonly string[] => {
   const rules: string[] = [];
   let rule = '';

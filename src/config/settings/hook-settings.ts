@@ -1,113 +1,119 @@
 /**
- * The `hooks` of the settings, in the shape that people already have. A mistake costs the hook that
- * it is in, and a sentence that names file, key and fix.
+ * Reads the `hooks` of the settings, in the format that Claude Code uses.
+ *
+ * A hook with a mistake is ignored, with a warning that names the file, the key and the fix.
  */
-import { parseMatcher } from '../../protocol/permission/hook-matcher.js';
+import { isRecord } from '../../lib/json/is-record.js';
+import { parseHookMatcher } from '../../protocol/permission/hook-matcher.js';
 import {
   DEFAULT_HOOK_SECONDS,
   type HookSetup,
-  MOST_HOOK_SECONDS,
-  MOST_HOOKS,
+  MAX_HOOK_SECONDS,
+  MAX_HOOKS_PER_EVENT,
 } from '../../protocol/permission/hook-setup.js';
 import { HOOK_EVENTS, type HookEvent, UNMATCHED_EVENTS } from '../../protocol/permission/hooks.js';
-import { nearest } from '../json/did-you-mean.js';
+import { didYouMean } from '../json/did-you-mean.js';
 import type { JsonPath } from '../json/json-places.js';
+import type { JsonObject } from '../json/settings-document.js';
 import type { MergedSettings, SourcedHooks } from './merge-settings.js';
-import { isObject, type JsonObject } from './settings-file.js';
-import { describe, nameOf } from './settings-warnings.js';
+import { describeValue, settingName } from './settings-warnings.js';
 
-export interface HookReading {
+export interface HookSettings {
   readonly setups: readonly HookSetup[];
   readonly warnings: readonly string[];
-  /** What was left out, for whoever cannot do without; the warnings tell of it too. */
+  /** Ignored hooks, for callers that must not ignore them. The warnings cover them too. */
   readonly refused: readonly RefusedHook[];
 }
 
-export interface RefusedHook {
-  /** Below `hooks`. */
+interface RefusedHook {
+  /** Path below the key `hooks`. */
   readonly path: JsonPath;
-  /** What to do, without a full stop. */
+  /** Clause without a full stop that says what to do. */
   readonly fix: string;
 }
 
-/** In the order of the settings, weakest source first. */
-export const readHooks = ({ hooks }: Pick<MergedSettings, 'hooks'>): HookReading => {
+/** The setups are in the order of the settings, weakest source first. */
+export const readHookSettings = ({ hooks }: Pick<MergedSettings, 'hooks'>): HookSettings => {
   const reader = new HookReader();
-  for (const layer of hooks) reader.take(layer);
+  for (const layer of hooks) reader.add(layer);
   return reader;
 };
 
-class HookReader implements HookReading {
+class HookReader implements HookSettings {
   readonly setups: HookSetup[] = [];
   readonly warnings: string[] = [];
   readonly refused: RefusedHook[] = [];
-  private about: (path: JsonPath) => string = nameOf;
+  private about: (path: JsonPath) => string = settingName;
 
-  take({ value, file, source, lineOf }: SourcedHooks): void {
-    const place = file ?? (source === 'flag' || source === 'command' ? 'the command line' : source);
+  add({ value, file, source, lineOf }: SourcedHooks): void {
+    const origin =
+      file ?? (source === 'flag' || source === 'command' ? 'the command line' : source);
     this.about = (path) => {
       const line = lineOf(path);
-      return `${nameOf(['hooks', ...path])} in ${place}${line === undefined ? '' : `, line ${line},`}`;
+      return `${settingName(['hooks', ...path])} in ${origin}${line === undefined ? '' : `, line ${line},`}`;
     };
-    if (!isObject(value)) {
-      this.refuse([], `write an object of events instead of ${describe(value)}`);
+    if (!isRecord(value)) {
+      this.refuse([], `write an object of events instead of ${describeValue(value)}`);
       return;
     }
-    for (const [event, groups] of Object.entries(value)) this.takeEvent(event, groups);
+    for (const [event, groups] of Object.entries(value)) this.addEvent(event, groups);
   }
 
-  private takeEvent(event: string, groups: unknown): void {
+  private addEvent(event: string, groups: unknown): void {
     const key: JsonPath = [event];
     if (!isEvent(event)) {
       const near = eventLike(event);
       this.refuse(key, near ? `did you mean ${near}` : 'Skein has no such event');
     } else if (!Array.isArray(groups)) {
-      this.refuse(key, `write a list instead of ${describe(groups)}`);
+      this.refuse(key, `write a list instead of ${describeValue(groups)}`);
     } else {
       for (const [index, group] of groups.entries()) {
-        this.takeGroup(event, group, [...key, index]);
+        this.addGroup(event, group, [...key, index]);
       }
     }
   }
 
-  private takeGroup(event: HookEvent, group: unknown, key: JsonPath): void {
-    if (!isObject(group)) {
-      this.refuse(key, `write { "matcher", "hooks" } instead of ${describe(group)}`);
+  private addGroup(event: HookEvent, group: unknown, key: JsonPath): void {
+    if (!isRecord(group)) {
+      this.refuse(key, `write { "matcher", "hooks" } instead of ${describeValue(group)}`);
       return;
     }
     const { matcher: text = '', hooks } = group;
     if (typeof text !== 'string') {
-      this.refuse([...key, 'matcher'], `write a text instead of ${describe(text)}`);
+      this.refuse([...key, 'matcher'], `write a text instead of ${describeValue(text)}`);
       return;
     }
-    const matcher = parseMatcher(text);
+    const matcher = parseHookMatcher(text);
     if ('problem' in matcher) {
-      this.refuse([...key, 'matcher'], `${describe(text)} ${matcher.problem}`);
+      this.refuse([...key, 'matcher'], `${describeValue(text)} ${matcher.problem}`);
       return;
     }
     if (text !== '' && text !== '*' && UNMATCHED_EVENTS.has(event)) {
       this.warnings.push(
-        `${this.about([...key, 'matcher'])} means nothing: ${event} has nothing to match, so its hooks always run.`,
+        `${this.about([...key, 'matcher'])} has no effect: ${event} has no matcher, so its hooks always run.`,
       );
     }
     if (!Array.isArray(hooks)) {
-      this.refuse([...key, 'hooks'], `write a list instead of ${describe(hooks)}`);
+      this.refuse([...key, 'hooks'], `write a list instead of ${describeValue(hooks)}`);
       return;
     }
     for (const [index, hook] of hooks.entries()) {
-      this.takeHook({ event, matches: matcher.matches }, hook, [...key, 'hooks', index]);
+      this.addHook({ event, matches: matcher.matches }, hook, [...key, 'hooks', index]);
     }
   }
 
-  private takeHook(rule: Pick<HookSetup, 'event' | 'matches'>, hook: unknown, key: JsonPath): void {
-    const trouble = troubleWith(hook);
-    if (trouble !== undefined) {
-      this.refuse([...key, ...trouble.key], trouble.why);
+  private addHook(rule: Pick<HookSetup, 'event' | 'matches'>, hook: unknown, key: JsonPath): void {
+    const mistake = mistakeIn(hook);
+    if (mistake !== undefined) {
+      this.refuse([...key, ...mistake.key], mistake.why);
       return;
     }
     const { command, timeout = DEFAULT_HOOK_SECONDS, ...rest } = hook as CommandHook;
-    if (this.setups.filter(({ event }) => event === rule.event).length >= MOST_HOOKS) {
-      this.refuse(key, `${rule.event} has ${MOST_HOOKS} hooks already, and more are not run`);
+    if (this.setups.filter(({ event }) => event === rule.event).length >= MAX_HOOKS_PER_EVENT) {
+      this.refuse(
+        key,
+        `${rule.event} already has ${MAX_HOOKS_PER_EVENT} hooks, and no more are run`,
+      );
       return;
     }
     const unknown = Object.keys(rest).filter((name) => !KNOWN_KEYS.has(name));
@@ -118,8 +124,8 @@ class HookReader implements HookReading {
     }
     this.setups.push({
       ...rule,
-      work: { kind: 'command', command },
-      timeoutMs: Math.min(timeout, MOST_HOOK_SECONDS) * 1_000,
+      action: { kind: 'command', command },
+      timeoutMs: Math.min(timeout, MAX_HOOK_SECONDS) * 1_000,
       isAsync: rest.async === true,
       once: rest.once === true,
     });
@@ -139,7 +145,7 @@ interface CommandHook extends JsonObject {
 const KNOWN_KEYS = new Set(['type', 'command', 'timeout', 'statusMessage', 'async', 'once']);
 
 const eventLike = (name: string): HookEvent | undefined => {
-  const meant = nearest(
+  const meant = didYouMean(
     name,
     HOOK_EVENTS.map((event) => event.toLowerCase()),
   );
@@ -149,14 +155,14 @@ const eventLike = (name: string): HookEvent | undefined => {
 const isEvent = (name: string): name is HookEvent =>
   (HOOK_EVENTS as readonly string[]).includes(name);
 
-const troubleWith = (hook: unknown): { key: JsonPath; why: string } | undefined => {
-  const expected = (key: JsonPath, what: string, found: unknown) => ({
+const mistakeIn = (hook: unknown): { key: JsonPath; why: string } | undefined => {
+  const expected = (key: JsonPath, expectation: string, found: unknown) => ({
     key,
-    why: `write ${what} instead of ${describe(found)}`,
+    why: `write ${expectation} instead of ${describeValue(found)}`,
   });
-  if (!isObject(hook)) return expected([], '{ "type": "command", "command" }', hook);
+  if (!isRecord(hook)) return expected([], '{ "type": "command", "command" }', hook);
   const { type = 'command', command, timeout, async: isAsync, once } = hook;
-  if (type !== 'command') return expected(['type'], '"command", which is all there is,', type);
+  if (type !== 'command') return expected(['type'], '"command", the only supported type,', type);
   if (typeof command !== 'string' || command.trim() === '' || command.includes('\0')) {
     return expected(['command'], 'a command line', command);
   }
@@ -169,10 +175,9 @@ const troubleWith = (hook: unknown): { key: JsonPath; why: string } | undefined 
   if (once !== undefined && typeof once !== 'boolean') {
     return expected(['once'], 'true or false', once);
   }
-  // A hook that is meant for few calls must not decide about all of them.
+  // A hook with a condition must not run for all calls.
   if (hook.if !== undefined) return { key: ['if'], why: CONDITION };
   return undefined;
 };
 
-const CONDITION =
-  'conditions are not supported; use the matcher, or look at tool_input in the hook';
+const CONDITION = 'conditions are not supported; use the matcher, or check tool_input in the hook';

@@ -1,49 +1,49 @@
-/** The effective settings of a workspace: read, restricted where it is not trusted, merged. */
-
-import { withoutReservedEnv } from '../trust/project-env.js';
-import { isTrustGiven, type TrustState, trustState } from '../trust/trust.js';
+/** Loads the effective settings of a workspace: reads all layers, restricts untrusted layers, merges. */
 import {
   explainIgnored,
   type IgnoredSetting,
   restrictUntrusted,
-} from '../trust/untrusted-layer.js';
+} from '../trust/restrict-untrusted.js';
+import { isTrustGiven, type TrustState, trustState } from '../trust/trust-state.js';
+import { withoutReservedEnv } from '../trust/without-reserved-env.js';
 import type { ConfigEnvironment } from '../workspace/config-environment.js';
 import type { ProjectFile } from '../workspace/project-files.js';
-import { resolveSkeinHome, stateLayout } from '../workspace/state-directory.js';
-import { findWorkspace, type Workspace } from '../workspace/workspace-root.js';
+import { resolveSkeinHome, stateLayout } from '../workspace/state-layout.js';
+import { findWorkspace, type WorkspaceFolders } from '../workspace/workspace-folders.js';
 import type { SettingsFlags } from './flag-settings.js';
 import { type MergedSettings, mergeSettings } from './merge-settings.js';
-import { managedSettingsFiles, readLayers } from './settings-layers.js';
+import { managedSettingsFiles, readSettingsLayers } from './settings-layers.js';
 
 export interface SettingsSources extends ConfigEnvironment {
   readonly platform: NodeJS.Platform;
   readonly flags?: SettingsFlags;
-  /** `--trust`. */
+  /** True for `--trust`. Default: false. */
   readonly trust?: boolean;
-  /** Instead of the places that the platform names. */
+  /** Files of the managed policy. Default: the files of the platform. */
   readonly managedFiles?: readonly string[];
 }
 
 export interface LoadedSettings extends MergedSettings {
   readonly skeinHome: string;
-  readonly workspace: Workspace;
+  readonly workspace: WorkspaceFolders;
   readonly trust: TrustState;
-  /** What the workspace asked for and did not get; `ignoredNotice` says it in one sentence. */
+  /** Settings of an untrusted workspace that do not apply. */
   readonly ignored: readonly IgnoredSetting[];
+  /** Sentence about the ignored settings. Undefined if there are none. */
   readonly ignoredNotice?: string;
-  /** The files behind `trust`, to give to trustWorkspace once a person agrees. */
+  /** Files that `trust` was computed from. Pass them to trustWorkspace if a person agrees. */
   readonly projectFiles: readonly ProjectFile[];
   /** Sentences for stderr. */
   readonly warnings: readonly string[];
 }
 
-/** Throws a UsageError for what must not be ignored: broken JSON, broken deny or ask rules. */
+/** Throws UsageError for mistakes that must not be ignored: invalid JSON, invalid deny or ask rules. */
 export const loadSettings = (sources: SettingsSources): LoadedSettings => {
   const { env, home, cwd, flags = {} } = sources;
   const skeinHome = resolveSkeinHome(sources);
   const workspace = findWorkspace(cwd, home);
   const managedFiles = sources.managedFiles ?? managedSettingsFiles(sources.platform);
-  const read = readLayers({ env, home, cwd, skeinHome, workspace, flags, managedFiles });
+  const read = readSettingsLayers({ env, home, cwd, skeinHome, workspace, flags, managedFiles });
   const state = isTrustGiven(sources.trust ?? false, env)
     ? 'trusted'
     : trustState(stateLayout(skeinHome).trust, workspace, read.project);

@@ -1,40 +1,42 @@
 /**
- * Folds layers into effective settings. Single values: the strongest layer that has one. Rules and
- * directories add up; env is merged name by name. Every value keeps its origin. What the managed
- * policy closes nobody opens: the mode bypassPermissions, allow rules and hooks of others.
+ * Merges settings layers into effective settings.
+ *
+ * A single value comes from the strongest layer that has it. Rules and directories add up; env is merged by
+ * name. Every value keeps its origin. The managed policy can disable the mode bypassPermissions and the allow
+ * rules and hooks of all other layers.
  */
 import { join, resolve } from 'node:path';
-import { UsageError } from '../../protocol/errors.js';
 import {
   PERMISSION_MODES,
   type PermissionMode,
-  type PermissionRule,
-  type RuleBehavior,
-} from '../../protocol/permission/permission.js';
+} from '../../protocol/permission/permission-mode.js';
+import type { PermissionRule, RuleBehavior } from '../../protocol/permission/permission-rule.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { JsonPath } from '../json/json-places.js';
-import type { Layer, LayerSource } from './settings-layers.js';
+import type { LayerSource, SettingsLayer } from './settings-layers.js';
 import { SKEIN_DEFAULTS, SKEIN_KEYS, type SkeinSettings } from './skein-settings.js';
 
-export interface Origin {
+interface SettingOrigin {
   readonly source: LayerSource | 'default';
   readonly file?: string;
   /** Counts from 1. */
   readonly line?: number;
 }
 
-export interface Sourced<T> extends Origin {
+export interface Sourced<T> extends SettingOrigin {
   readonly value: T;
 }
 
-/** Hooks as they were written; `lineOf` takes a path from the key `hooks` on. */
+/** Hooks as written, not validated. */
 export interface SourcedHooks extends Sourced<unknown> {
+  /** Takes a path below the key `hooks`. Returns the line, from 1. */
   readonly lineOf: (path: JsonPath) => number | undefined;
 }
 
 export interface MergedSettings {
   readonly rules: readonly PermissionRule[];
   readonly mode: Sourced<PermissionMode>;
-  /** The file that forbids the mode bypassPermissions. */
+  /** File that disables the mode bypassPermissions. */
   readonly bypassDisabledBy?: string;
   readonly additionalDirectories: readonly Sourced<string>[];
   readonly env: Readonly<Record<string, Sourced<string>>>;
@@ -42,21 +44,24 @@ export interface MergedSettings {
   readonly fallbackModel?: Sourced<string>;
   readonly language?: Sourced<string>;
   readonly outputStyle?: Sourced<string>;
-  /** Those that may run, weakest source first. */
+  /** Hooks that may run, weakest source first. */
   readonly hooks: readonly SourcedHooks[];
-  /** Somebody has switched off all hooks but those of the policy, wherever they are written. */
+  /** True if only hooks of the managed policy may run, also for hooks outside of the settings. */
   readonly onlyManagedHooks: boolean;
   readonly skein: SkeinSettings;
-  readonly skeinOrigins: Readonly<Record<string, Origin>>;
+  readonly skeinOrigins: Readonly<Record<string, SettingOrigin>>;
   readonly others: readonly Sourced<Readonly<Record<string, unknown>>>[];
   readonly warnings: readonly string[];
 }
 
-/** Throws a UsageError where a mode that cannot be read would leave a looser one in force. */
-export const mergeSettings = (layers: readonly Layer[], home: string): MergedSettings => {
+/** Throws UsageError if an invalid mode would leave a less strict mode in force. */
+export const mergeSettings = (layers: readonly SettingsLayer[], home: string): MergedSettings => {
   const strongest: Strongest = (path, pick) =>
     layers.flatMap((layer) => sourced(layer, path, pick(layer))).at(-1);
-  const each = <T>(path: JsonPath, pick: (layer: Layer) => readonly T[]): readonly Sourced<T>[] =>
+  const each = <T>(
+    path: JsonPath,
+    pick: (layer: SettingsLayer) => readonly T[],
+  ): readonly Sourced<T>[] =>
     layers.flatMap((layer) => pick(layer).flatMap((value) => sourced(layer, path, value)));
 
   const { skein, skeinOrigins } = mergeSkein(strongest);
@@ -69,11 +74,11 @@ export const mergeSettings = (layers: readonly Layer[], home: string): MergedSet
     layers,
     strongest(MODE, ({ values }) => values.defaultMode),
   );
-  const barrier = layers.find(({ values }) => values.bypassDisabled);
+  const blocker = layers.find(({ values }) => values.bypassDisabled);
   return {
     rules,
     mode: mode.mode,
-    ...(barrier && { bypassDisabledBy: barrier.file ?? barrier.source }),
+    ...(blocker && { bypassDisabledBy: blocker.file ?? blocker.source }),
     additionalDirectories: each(DIRECTORIES, ({ values, base }) =>
       values.additionalDirectories.map((path) => absolute(path, base, home)),
     ),
@@ -94,35 +99,38 @@ export const mergeSettings = (layers: readonly Layer[], home: string): MergedSet
 
 type Strongest = <T>(
   path: JsonPath,
-  pick: (layer: Layer) => T | undefined,
+  pick: (layer: SettingsLayer) => T | undefined,
 ) => Sourced<T> | undefined;
 
 const MODE = ['permissions', 'defaultMode'];
 const DIRECTORIES = ['permissions', 'additionalDirectories'];
 
-const originOf = ({ source, file, lineOf }: Layer, path: JsonPath): Origin => {
+const originOf = ({ source, file, lineOf }: SettingsLayer, path: JsonPath): SettingOrigin => {
   const line = path.length === 0 || file === undefined ? undefined : lineOf(path);
   return { source, ...(file !== undefined && { file }), ...(line !== undefined && { line }) };
 };
 
-const sourced = <T>(layer: Layer, path: JsonPath, value: T | undefined): readonly Sourced<T>[] =>
-  value === undefined ? [] : [{ value, ...originOf(layer, path) }];
+const sourced = <T>(
+  layer: SettingsLayer,
+  path: JsonPath,
+  value: T | undefined,
+): readonly Sourced<T>[] => (value === undefined ? [] : [{ value, ...originOf(layer, path) }]);
 
 const BEHAVIORS: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];
 
-/** Where only the policy may allow, what others forbid or want to be asked still holds. */
-const mergeRules = (layers: readonly Layer[]) => {
+/** If only the policy may allow calls, the deny and ask rules of other layers still apply. */
+const mergeRules = (layers: readonly SettingsLayer[]) => {
   const rules = layers.flatMap(rulesOf);
-  const barrier = layers.find(({ values }) => values.switches.allowManagedPermissionRulesOnly);
-  if (barrier === undefined) return { rules, warnings: [] };
+  const blocker = layers.find(({ values }) => values.switches.allowManagedPermissionRulesOnly);
+  if (blocker === undefined) return { rules, warnings: [] };
   const kept = rules.filter(({ behavior, source }) => behavior !== 'allow' || source === 'policy');
   const left = rules.length - kept.length;
-  const warning = `${barrier.file} lets only the managed policy allow calls, so ${left} allow rules of others do not apply; ask your administrator.`;
+  const warning = `${blocker.file} lets only the managed policy allow calls, so ${left} other allow rules do not apply; ask your administrator.`;
   return { rules: kept, warnings: left === 0 ? [] : [warning] };
 };
 
-const rulesOf = ({ source, file, values }: Layer): readonly PermissionRule[] =>
-  // The environment holds no rules.
+const rulesOf = ({ source, file, values }: SettingsLayer): readonly PermissionRule[] =>
+  // Environment variables cannot set rules.
   source === 'environment'
     ? []
     : BEHAVIORS.flatMap((behavior) =>
@@ -137,9 +145,12 @@ const rulesOf = ({ source, file, values }: Layer): readonly PermissionRule[] =>
 
 const LOOSE: readonly string[] = ['acceptEdits', 'bypassPermissions'];
 
-const mergeMode = (layers: readonly Layer[], wanted: Sourced<PermissionMode> | undefined) => {
+const mergeMode = (
+  layers: readonly SettingsLayer[],
+  wanted: Sourced<PermissionMode> | undefined,
+) => {
   const mode = wanted ?? { value: 'default' as const, source: 'default' as const };
-  // Somebody stronger wanted another mode than this, and perhaps a stricter one.
+  // A stronger layer has an invalid mode, which may have been meant as a stricter mode.
   const above = layers.findLast(
     ({ values }) => values.defaultMode !== undefined || values.unreadableMode !== undefined,
   );
@@ -148,24 +159,24 @@ const mergeMode = (layers: readonly Layer[], wanted: Sourced<PermissionMode> | u
       `${above.values.unreadableMode} cannot be used, and without it the mode ${mode.value} of ${mode.file ?? mode.source} would apply: write one of ${PERMISSION_MODES.join(', ')}.`,
     );
   }
-  const barrier = layers.find(({ values }) => values.bypassDisabled);
-  if (mode.value !== 'bypassPermissions' || barrier === undefined) return { mode, warnings: [] };
-  const place = barrier.file ?? barrier.source;
-  const warning = `Mode bypassPermissions is disabled by ${place}; mode default is used.`;
-  const origin = originOf(barrier, ['permissions', 'disableBypassPermissionsMode']);
-  return { mode: { value: 'default' as const, ...origin }, warnings: [warning] };
+  const blocker = layers.find(({ values }) => values.bypassDisabled);
+  if (mode.value !== 'bypassPermissions' || blocker === undefined) return { mode, warnings: [] };
+  const origin = blocker.file ?? blocker.source;
+  const warning = `Mode bypassPermissions is disabled by ${origin}; mode default is used.`;
+  const fallback = originOf(blocker, ['permissions', 'disableBypassPermissionsMode']);
+  return { mode: { value: 'default' as const, ...fallback }, warnings: [warning] };
 };
 
-/** Hooks of the policy run unless the policy itself switches them off. */
+/** Hooks of the managed policy run unless the policy itself disables them. */
 const mergeHooks = (
-  layers: readonly Layer[],
+  layers: readonly SettingsLayer[],
 ): Pick<MergedSettings, 'hooks' | 'onlyManagedHooks'> => {
   const policy = layers.filter(({ source }) => source === 'policy');
-  const saysOff = (some: readonly Layer[]) =>
+  const isDisabledBy = (some: readonly SettingsLayer[]) =>
     some.findLast(({ values }) => values.disableAllHooks !== undefined)?.values.disableAllHooks;
-  if (saysOff(policy) === true) return { hooks: [], onlyManagedHooks: true };
+  if (isDisabledBy(policy) === true) return { hooks: [], onlyManagedHooks: true };
   const onlyManagedHooks =
-    saysOff(layers) === true ||
+    isDisabledBy(layers) === true ||
     policy.some(({ values }) => values.switches.allowManagedHooksOnly === true);
   const hooks = (onlyManagedHooks ? policy : layers).flatMap((layer) =>
     sourced(layer, ['hooks'], layer.values.hooks).map((hooks) => ({
@@ -176,7 +187,7 @@ const mergeHooks = (
   return { hooks, onlyManagedHooks };
 };
 
-const mergeEnv = (layers: readonly Layer[]): MergedSettings['env'] =>
+const mergeEnv = (layers: readonly SettingsLayer[]): MergedSettings['env'] =>
   Object.fromEntries(
     layers.flatMap((layer) =>
       Object.entries(layer.values.env).map(([name, value]) => [
@@ -188,7 +199,7 @@ const mergeEnv = (layers: readonly Layer[]): MergedSettings['env'] =>
 
 const mergeSkein = (strongest: Strongest) => {
   const skein: Record<string, unknown> = { ...SKEIN_DEFAULTS };
-  const skeinOrigins: Record<string, Origin> = {};
+  const skeinOrigins: Record<string, SettingOrigin> = {};
   for (const key of Object.keys(SKEIN_KEYS) as (keyof SkeinSettings)[]) {
     const found = strongest(['skein', key], ({ values }) => values.skein[key]);
     if (found) skein[key] = found.value;

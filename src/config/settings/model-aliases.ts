@@ -1,4 +1,4 @@
-/** Short names of models. An id that is no alias passes through as it was given. */
+/** Short names of models. */
 
 export const MODEL_ALIASES: Readonly<Record<string, string>> = {
   default: 'claude-sonnet-5-5',
@@ -8,7 +8,10 @@ export const MODEL_ALIASES: Readonly<Record<string, string>> = {
   fable: 'claude-fable-5-1',
 };
 
-/** The user's own aliases come first, and may name a built-in one: `fast` → `haiku`. */
+/**
+ * Returns the model id of an alias, or the name itself if it is none. The user's own aliases come first and may
+ * refer to a built-in alias: `fast` → `haiku`.
+ */
 export const resolveModel = (name: string, own: Readonly<Record<string, string>> = {}): string => {
   const meant = Object.hasOwn(own, name) ? (own[name] ?? name) : name;
   const alias = meant.toLowerCase();

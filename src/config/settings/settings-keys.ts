@@ -1,17 +1,17 @@
-/** The names that may stand in a settings file, and what to say of others. */
+/** Names of the keys in a settings file, and the warnings about other keys. */
 import type { JsonPath } from '../json/json-places.js';
-import type { JsonObject } from './settings-file.js';
+import type { JsonObject } from '../json/settings-document.js';
 import type { SettingsWarnings } from './settings-warnings.js';
 import { isSkeinKey } from './skein-settings.js';
 
-/** Only the managed policy may switch these. */
+/** Switches that only the managed policy may set. */
 export const POLICY_SWITCHES = [
   'allowManagedPermissionRulesOnly',
   'allowManagedHooksOnly',
 ] as const;
 export type PolicySwitch = (typeof POLICY_SWITCHES)[number];
 
-export const OWN_KEYS: readonly string[] = [
+export const SETTINGS_KEYS: readonly string[] = [
   'permissions',
   'env',
   'model',
@@ -33,7 +33,7 @@ export const PERMISSION_KEYS: readonly string[] = [
   'disableBypassPermissionsMode',
 ];
 
-/** Known in the ecosystem and no concern of ours: kept without a word. */
+/** Keys of other programs with the same settings files. They are kept without a warning. */
 export const FOREIGN_KEYS: readonly string[] = [
   '$schema',
   'apiKeyHelper',
@@ -61,21 +61,21 @@ export const FOREIGN_KEYS: readonly string[] = [
   'awsCredentialExport',
 ];
 
-/** One complaint for each key that is not known; a section that would know it is named. */
-export const warnUnknown = (
-  complaints: SettingsWarnings,
-  holder: JsonObject,
-  around: JsonPath,
+/** Adds a warning for each unknown key, which names the section that the key belongs to. */
+export const warnUnknownKeys = (
+  warnings: SettingsWarnings,
+  section: JsonObject,
+  path: JsonPath,
   known: readonly string[],
   silent: readonly string[] = [],
 ): void => {
-  for (const key of Object.keys(holder)) {
+  for (const key of Object.keys(section)) {
     if (known.includes(key) || silent.includes(key)) continue;
-    complaints.unknown([...around, key], known, homesOf(key, around));
+    warnings.unknown([...path, key], known, sectionsOf(key, path));
   }
 };
 
-const homesOf = (key: string, [section]: JsonPath): readonly string[] => [
+const sectionsOf = (key: string, [section]: JsonPath): readonly string[] => [
   ...(section !== 'permissions' && PERMISSION_KEYS.includes(key) ? ['permissions'] : []),
   ...(section !== 'skein' && isSkeinKey(key) ? ['skein'] : []),
 ];

@@ -1,72 +1,72 @@
 /**
- * Where settings come from, weakest first:
+ * Reads the layers of settings, weakest first:
  *
  *   defaults < user < project < local < environment < --settings < other flags < managed policy
  *
- * User settings are `~/.claude/settings.json` and then SKEIN_HOME's; project settings are those of
- * `.claude` and then `.skein`, for each folder of the workspace. Each source becomes a layer;
- * merging them is merge-settings.ts.
+ * User settings are `~/.claude/settings.json` and then `settings.json` of SKEIN_HOME. Project settings are in
+ * `.claude` and then `.skein`, for each folder of the workspace. merge-settings.ts merges the layers.
  */
 import { dirname, join, resolve } from 'node:path';
-import { UsageError } from '../../protocol/errors.js';
-import type { SettingSource } from '../../protocol/permission/permission.js';
+import type { SettingSource } from '../../protocol/permission/permission-rule.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { JsonPath } from '../json/json-places.js';
-import type { ConfigEnvironment } from '../workspace/config-environment.js';
-import { type ProjectFile, projectFiles } from '../workspace/project-files.js';
-import type { Workspace } from '../workspace/workspace-root.js';
-import { environmentValues } from './environment-settings.js';
-import { flagValues, type SettingsFlags } from './flag-settings.js';
 import {
+  documentOfValue,
   readSettingsDocument,
   type SettingsDocument,
   settingsDocument,
-  unwritten,
-} from './settings-file.js';
-import { readSettings, type SettingsValues } from './settings-schema.js';
+} from '../json/settings-document.js';
+import type { ConfigEnvironment } from '../workspace/config-environment.js';
+import { type ProjectFile, projectFiles } from '../workspace/project-files.js';
+import type { WorkspaceFolders } from '../workspace/workspace-folders.js';
+import { environmentSettings } from './environment-settings.js';
+import { flagSettings, type SettingsFlags } from './flag-settings.js';
+import { readSettings, type SettingsValues } from './read-settings.js';
 
 export type LayerSource = 'environment' | Exclude<SettingSource, 'session'>;
 
-/** Somebody typed it just now. */
-export const isTyped = (source: string | undefined): boolean =>
+/** True if the user has typed the setting for this command. */
+export const isFromCommandLine = (source: string | undefined): boolean =>
   source === 'flag' || source === 'command';
 
-export interface Layer {
+export interface SettingsLayer {
   readonly source: LayerSource;
-  /** The file, or undefined for flags and the environment. */
+  /** Undefined for flags and the environment. */
   readonly file?: string;
-  /** Where relative directories of this layer start. */
+  /** Folder that relative directories of this layer start from, absolute. */
   readonly base: string;
   readonly values: SettingsValues;
-  /** In which line of the file something stands. */
+  /** Returns the line of a value in the file, from 1. Returns undefined if it has none. */
   readonly lineOf: (path: JsonPath) => number | undefined;
 }
 
-export interface LayerSources extends ConfigEnvironment {
+interface SettingsLayerSources extends ConfigEnvironment {
   readonly skeinHome: string;
-  readonly workspace: Workspace;
+  readonly workspace: WorkspaceFolders;
   readonly flags: SettingsFlags;
   /** Files of the managed policy, weakest first. */
   readonly managedFiles: readonly string[];
 }
 
-export interface LayersRead {
+export interface SettingsLayers {
   /** Weakest first. */
-  readonly layers: readonly Layer[];
-  /** What the workspace's own files hold, for the trust digest. */
+  readonly layers: readonly SettingsLayer[];
+  /** Files of the workspace, for the trust digest. */
   readonly project: readonly ProjectFile[];
   readonly warnings: readonly string[];
 }
 
-export const readLayers = (sources: LayerSources): LayersRead => {
+/** Throws UsageError for mistakes that must not be ignored. */
+export const readSettingsLayers = (sources: SettingsLayerSources): SettingsLayers => {
   const warnings: string[] = [];
   const layer = (source: LayerSource, base: string, document: SettingsDocument | undefined) => {
     if (document === undefined) return [];
     const { file, lineOf } = document;
-    const { values, warnings: said } = readSettings(document, {
-      isStrict: isTyped(source),
+    const { values, warnings: found } = readSettings(document, {
+      isStrict: isFromCommandLine(source),
       isPolicy: source === 'policy',
     });
-    warnings.push(...said);
+    warnings.push(...found);
     return [{ source, base, values, lineOf, ...(file !== undefined && { file }) }];
   };
   const fromFile = (source: LayerSource, base: string, file: string) =>
@@ -85,15 +85,15 @@ export const readLayers = (sources: LayerSources): LayersRead => {
     ...userFiles.flatMap((file) => fromFile('user', home, file)),
     ...ofProject('project'),
     ...ofProject('local'),
-    ...layer('environment', cwd, named(environmentValues(env), 'the environment')),
+    ...layer('environment', cwd, documentOf(environmentSettings(env), 'the environment')),
     ...layer('flag', cwd, settingsFlag(flags.settings, cwd)),
-    ...layer('command', cwd, named(flagValues(flags), 'the command line')),
+    ...layer('command', cwd, documentOf(flagSettings(flags), 'the command line')),
     ...sources.managedFiles.flatMap((file) => fromFile('policy', dirname(file), file)),
   ];
   return { layers, project, warnings };
 };
 
-/** Where an administrator puts settings that nobody can override. */
+/** Returns the files of the managed policy, which overrides all other settings. */
 export const managedSettingsFiles = (platform: NodeJS.Platform): readonly string[] => {
   const roots =
     platform === 'darwin'
@@ -102,15 +102,15 @@ export const managedSettingsFiles = (platform: NodeJS.Platform): readonly string
   return roots.map((root) => join(root, 'managed-settings.json'));
 };
 
-const named = (values: object | undefined, place: string) =>
-  values === undefined ? undefined : unwritten(values, place);
+const documentOf = (values: object | undefined, origin: string) =>
+  values === undefined ? undefined : documentOfValue(values, origin);
 
-/** `--settings` takes a file or the JSON itself. */
+/** `given` is a file name or JSON. Throws UsageError if the file does not exist. */
 const settingsFlag = (given: string | undefined, cwd: string): SettingsDocument | undefined => {
   if (given === undefined) return undefined;
   if (given.trimStart().startsWith('{')) {
     const document = settingsDocument(given, '--settings');
-    // A line that was typed has no second one.
+    // Line numbers do not help for JSON on a single line.
     return given.trim().includes('\n') ? document : { ...document, lineOf: () => undefined };
   }
   const file = resolve(cwd, given);

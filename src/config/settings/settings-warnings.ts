@@ -1,30 +1,30 @@
-/** What is wrong in one settings file: a sentence each, with the file, the line and what to do. */
-import { UsageError } from '../../protocol/errors.js';
-import { nearest } from '../json/did-you-mean.js';
+/** Collects the mistakes in a settings file as sentences that name the file, the line and the fix. */
+import { UsageError } from '../../protocol/skein-error.js';
+import { didYouMean } from '../json/did-you-mean.js';
 import type { JsonPath, RepeatedKey } from '../json/json-places.js';
-import type { SettingsDocument } from './settings-file.js';
+import type { SettingsDocument } from '../json/settings-document.js';
 
-/** More help nobody. */
-const MOST_WARNINGS = 20;
+/** For each file. */
+const MAX_WARNINGS = 20;
 
 export class SettingsWarnings {
   private readonly document: SettingsDocument;
   private readonly isStrict: boolean;
-  private readonly ownWarnings: string[] = [];
-  private left = 0;
+  private readonly listed: string[] = [];
+  private unlistedCount = 0;
 
-  /** When strict, everything that would be ignored ends the command: somebody typed it just now. */
+  /** If `isStrict`, every mistake that would be ignored throws UsageError instead. */
   constructor(document: SettingsDocument, isStrict: boolean) {
     this.document = document;
     this.isStrict = isStrict;
   }
 
   get warnings(): readonly string[] {
-    if (this.left === 0) return this.ownWarnings;
-    return [...this.ownWarnings, `${this.document.place} has ${this.left} more such mistakes.`];
+    if (this.unlistedCount === 0) return this.listed;
+    return [...this.listed, `${this.document.origin} has ${this.unlistedCount} more mistakes.`];
   }
 
-  /** `fix` completes "is ignored: …". Throws a UsageError where ignoring it would be less safe. */
+  /** Adds an invalid value. `fix` completes "is ignored: …". Throws UsageError if fatal or strict. */
   unusable(path: JsonPath, fix: string, isFatal = false): void {
     if (isFatal || this.isStrict) {
       throw new UsageError(`${this.about(path)} cannot be used: ${fix}.`);
@@ -32,63 +32,63 @@ export class SettingsWarnings {
     this.warn(`${this.about(path)} is ignored: ${fix}.`);
   }
 
-  /** A key that means nothing here; `known` are those that do, `homes` where it would belong. */
-  unknown(path: JsonPath, known: readonly string[], homes: readonly string[]): void {
-    if (this.ownWarnings.length === MOST_WARNINGS) {
-      this.left += 1;
+  /** Adds an unknown key. `known` are the valid keys, `sections` the sections that the key belongs to. */
+  unknown(path: JsonPath, known: readonly string[], sections: readonly string[]): void {
+    if (this.listed.length === MAX_WARNINGS) {
+      this.unlistedCount += 1;
       return;
     }
-    const meant = nearest(String(path.at(-1)), known);
-    const around = path.slice(0, -1);
+    const meant = didYouMean(String(path.at(-1)), known);
+    const parent = path.slice(0, -1);
     const fix =
-      homes.length > 0
-        ? `move it into ${homes.join(' or ')}`
+      sections.length > 0
+        ? `move it into ${sections.join(' or ')}`
         : meant === undefined
           ? 'check its spelling or remove it'
-          : `did you mean ${nameOf([...around, meant])}?`;
+          : `did you mean ${settingName([...parent, meant])}?`;
     const end = fix.endsWith('?') ? '' : '.';
-    this.warn(`${this.about(path)} is unknown and not used: ${fix}${end}`);
+    this.warn(`${this.about(path)} is unknown and has no effect: ${fix}${end}`);
   }
 
-  /** The last one counts, so what the others would have forbidden is allowed. */
+  /** Adds a repeated key. Throws UsageError for rules and hooks, because only the last occurrence counts. */
   repeated({ path, line, firstLine }: RepeatedKey): void {
     const isFatal = path[0] === 'permissions' || path[0] === 'hooks';
-    const where = `${nameOf(path)} in ${this.document.place}, line ${line},`;
-    const sentence = `${where} is there already in line ${firstLine}, and only the last counts: join them.`;
+    const where = `${settingName(path)} in ${this.document.origin}, line ${line},`;
+    const sentence = `${where} is already in line ${firstLine}, and only the last one counts: join them.`;
     if (isFatal) throw new UsageError(sentence);
     this.warn(sentence);
   }
 
-  /** `skein.maxAgents in /home/ada/.skein/settings.json, line 3,` */
+  /** Returns the subject of a sentence: `skein.maxAgents in /home/ada/.skein/settings.json, line 3,`. */
   about(path: JsonPath): string {
-    const { place, lineOf } = this.document;
+    const { origin, lineOf } = this.document;
     const line = lineOf(path);
-    return `${nameOf(path)} in ${place}${line === undefined ? '' : `, line ${line},`}`;
+    return `${settingName(path)} in ${origin}${line === undefined ? '' : `, line ${line},`}`;
   }
 
   private warn(sentence: string): void {
-    if (this.ownWarnings.length < MOST_WARNINGS) this.ownWarnings.push(sentence);
-    else this.left += 1;
+    if (this.listed.length < MAX_WARNINGS) this.listed.push(sentence);
+    else this.unlistedCount += 1;
   }
 }
 
-const LONGEST_NAME = 120;
+const MAX_NAME_LENGTH = 120;
 
-/** `permissions.allow[2]`: items count from 0, as everywhere in JSON paths. */
-export const nameOf = (path: JsonPath): string => {
+/** Returns a name such as `permissions.allow[2]`. Items count from 0. */
+export const settingName = (path: JsonPath): string => {
   const name = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   const text = name.replace(/^\./, '');
-  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}…` : text;
+  return text.length > MAX_NAME_LENGTH ? `${text.slice(0, MAX_NAME_LENGTH)}…` : text;
 };
 
-/** A value for a sentence: short, and without what a list or an object holds. */
-export const describe = (value: unknown): string => {
+/** Describes a value in a sentence, without the members of lists and objects. */
+export const describeValue = (value: unknown): string => {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'string') return 'something else';
-  // An address that cannot be used may have a password in it all the same.
+  if (typeof value !== 'string') return 'another value';
+  // Even an invalid URL may contain a password.
   const shown = value.replace(/:\/\/.*@/s, '://***@');
   return `the text "${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown}"`;
 };

@@ -1,72 +1,76 @@
 /**
- * The settings that are only ours: the key `skein` of settings.json, and an environment variable of
- * the same name for each (`skein.maxAgents` is `SKEIN_MAX_AGENTS`).
+ * Settings of Skein itself: the key `skein` of settings.json.
+ *
+ * Each setting also has an environment variable: `skein.maxAgents` is `SKEIN_MAX_AGENTS`.
  */
 import { z } from 'zod';
 
 export interface SkeinSettings {
-  /** Agents that one run may spawn. */
+  /** Maximum agents that a run may spawn. */
   readonly maxAgents: number;
-  /** Agents at work at once; the rest queue. Zero is no agents. */
+  /** Maximum agents that run at the same time; others queue. With 0 no agent runs. */
   readonly maxConcurrentAgents: number;
+  /** Maximum depth of the agent tree below the lead. */
   readonly maxDepth: number;
-  /** Zero sends nothing, and no run begins. */
+  /** Maximum model requests at the same time. With 0 no run starts. */
   readonly maxConcurrentRequests: number;
-  /** Ceilings for a run and all its agents: of money, and of all tokens that the server counts. */
+  /** Cost limit for a run and all its agents, in US dollars. Default: none. */
   readonly maxBudgetUsd?: number;
+  /** Limit on all tokens that the server counts, for a run and all its agents. Default: none. */
   readonly maxBudgetTokens?: number;
   readonly agentIdleTimeoutMs: number;
   readonly agentWallTimeoutMs: number;
   readonly permissionTimeoutMs: number;
-  /** Where people see teammates: among all else, or each in a tmux pane of its own. */
+  /** How teammates are shown: in the session's own screen, or each in a tmux pane. */
   readonly teammates: 'in-process' | 'tmux';
-  /** `embedded` or a Redis URL. */
+  /** `embedded` (files) or a Redis URL. */
   readonly store: string;
-  /** In Redis: a process that says nothing for so long loses what it works on to others. */
+  /** Milliseconds without a heart-beat after which another process may take over (Redis only). */
   readonly leaseMs: number;
-  /** In the queue of workers: lower ones first, 0 ahead of all. */
+  /** Priority in the workers' queue: lower numbers first, 0 before all. */
   readonly queuePriority: number;
-  /** Workers begin background agents no earlier than so long after they were asked for. */
+  /** Minimum milliseconds between the spawn of a background agent and its start by a worker. */
   readonly queueDelayMs: number;
-  /** Public keys of people who may answer agents here, and start swarms for workers here, beside your own. */
+  /** Public keys of other people who may answer agents and start swarms for workers on this machine. */
   readonly personKeys: readonly string[];
-  /** Folders that are the same on all machines: a worker may work in them for a lead elsewhere. */
+  /** Folders with the same content on all machines, in which a worker may run agents of other machines. */
   readonly sharedPaths: readonly string[];
-  /** A git remote of the workspace, by name or URL: workers on other machines clone it. */
+  /** Git remote of the workspace, by name or URL. Workers on other machines clone it. */
   readonly workspaceRemote?: string;
   readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
-  /** A number is a budget in tokens. */
+  /** A number is the thinking budget in tokens. */
   readonly thinking?: 'off' | 'adaptive' | number;
-  /** Tokens, where the table of models does not know or should not be believed. */
+  /** Context window in tokens. Default: from the table of models. */
   readonly contextWindow?: number;
-  /** Less where the model writes less. */
+  /** Maximum output tokens of a request. A smaller limit of the model wins. */
   readonly maxOutputTokens: number;
-  /** How long a response may be silent. */
+  /** Maximum milliseconds between two events of a response. */
   readonly streamIdleTimeoutMs: number;
   readonly maxRetries: number;
   readonly modelAliases: Readonly<Record<string, string>>;
-  /** One line of prompt, and no sections. */
+  /** True for a one-line system prompt without sections. */
   readonly simple: boolean;
-  /** The instructions that people leave in files are not read. */
+  /** True to read no memory files such as CLAUDE.md. */
   readonly disableMemoryFiles: boolean;
-  /** Whether agents keep notes of their own, and share those of a team. */
+  /** True if agents keep notes of their own. */
   readonly autoMemory: boolean;
+  /** True if agents share the notes of a team. */
   readonly teamMemory: boolean;
-  /** No header asks for what the API still tries out. */
+  /** True to send no headers for experimental features of the API. */
   readonly disableExperimentalBetas: boolean;
-  /** What asks with a cache of an hour: `repl`, or `repl*` for all that begins so. */
+  /** Query sources with a one-hour cache: `repl`, or `repl*` for all that begin with it. */
   readonly cacheHourFor: readonly string[];
-  /** Stands in the context, so that another word makes the cache begin anew. */
+  /** Text in the context. A change of it invalidates the cache. */
   readonly cacheBreaker?: string;
-  /** What MCP servers tell joins the messages instead of the system prompt. */
+  /** True if instructions of MCP servers are sent as messages instead of in the system prompt. */
   readonly mcpInstructionsDelta: boolean;
-  /** Whether the provider is asked to search the web. */
+  /** True to offer the provider's web search. */
   readonly webSearch: boolean;
-  /** Hosts, or hosts with ports, of this machine and its network that WebFetch may ask. */
+  /** Hosts of this machine and its network, with or without port, that WebFetch may access. */
   readonly allowPrivateAddresses: readonly string[];
-  /** What tools return loses its secrets before the model, the journal or a screen gets it. */
+  /** True to remove secrets from tool results before the model, the journal or a screen receives them. */
   readonly redactSecrets: boolean;
-  /** Whether commands run in a sandbox: where there is one, or not at all without it. */
+  /** Sandbox for commands. `auto`: if available. `required`: commands fail without it. */
   readonly sandbox: 'off' | 'auto' | 'required';
   readonly sessionRetentionDays: number;
   readonly checkpointRetentionDays: number;
@@ -112,7 +116,7 @@ export const SKEIN_DEFAULTS: SkeinSettings = {
 
 export interface KeyRule {
   readonly schema: z.ZodType;
-  /** Completes the sentence "expected …". */
+  /** Noun phrase that completes "expected …". */
   readonly expects: string;
 }
 
@@ -120,16 +124,16 @@ const atLeastNone: KeyRule = { schema: z.int().min(0), expects: 'a whole number 
 const yesOrNo: KeyRule = { schema: z.boolean(), expects: 'true or false' };
 const atLeastOne: KeyRule = { schema: z.int().min(1), expects: 'a whole number of 1 or more' };
 
-/** No scheme, no path, no pattern: one host, and perhaps its port. */
+/** Host with an optional port, without scheme, path or pattern. */
 const host = z.string().regex(/^(?:\[[0-9a-f:.]+\]|[^\s/:@*[\]]+)(?::\d{1,5})?$|^[0-9a-f:.]+$/i);
-/** A name, whole or up to a star. */
+/** Name of a query source, optionally with a trailing `*`. */
 const querySource = z.string().regex(/^(?:[\w.:/-]+\*?|\*)$/);
-/** A variable has commas between them. */
+/** Schema for a list, or for text with commas as in an environment variable. */
 const listOf = (entry: z.ZodString) =>
   z.union([z.array(entry), z.string().transform(listed).pipe(z.array(entry))]);
 const listed = (text: string) => text.split(',').map((entry) => entry.trim());
 
-/** In the order in which `skein config` shows them. */
+/** Rules by key, in the order of `skein config`. */
 export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
   maxAgents: atLeastNone,
   maxConcurrentAgents: atLeastNone,
@@ -157,7 +161,7 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
   },
   sharedPaths: { schema: listOf(z.string().startsWith('/')), expects: 'a list of absolute paths' },
   workspaceRemote: {
-    // Neither an option of git nor a program of the `ext` transport.
+    // Rejects options of git and programs of the `ext` transport.
     schema: z.string().regex(/^(?!-|ext::)[^\p{Cc}]+$/u),
     expects: 'the name of a git remote, or a URL',
   },
@@ -205,6 +209,6 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
 
 export const isSkeinKey = (key: string): key is SkeinKey => Object.hasOwn(SKEIN_KEYS, key);
 
-/** `maxBudgetUsd` → `SKEIN_MAX_BUDGET_USD`. */
+/** Returns `SKEIN_MAX_BUDGET_USD` for `maxBudgetUsd`. */
 export const environmentName = (key: string): string =>
   `SKEIN_${key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;

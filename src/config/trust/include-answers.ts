@@ -1,34 +1,37 @@
 /**
- * Which files outside of a workspace its instructions may include: a person says so for each, by its
- * real path, and for this workspace alone. Trust in the settings does not cover it, nor the reverse.
+ * Answers of a person to instruction files that include files outside of the workspace.
+ *
+ * Each answer holds for one file, by its real path, and one workspace. It is independent of the trust in the
+ * settings.
  */
 import { realPath } from '../workspace/real-path.js';
-import type { Workspace } from '../workspace/workspace-root.js';
-import { type IncludeAnswer, readTrustBook, writeTrustBook } from './trust-file.js';
+import type { WorkspaceFolders } from '../workspace/workspace-folders.js';
+import { type IncludeAnswer, readTrustFile, writeTrustFile } from './trust-file.js';
 
-export type IncludeAnswers = Readonly<Record<string, IncludeAnswer>>;
+/** Answers by real path of the included file. */
+type IncludeAnswers = Readonly<Record<string, IncludeAnswer>>;
 
-export const includeAnswers = (trustFile: string, { root }: Workspace): IncludeAnswers => {
-  const { includes } = readTrustBook(trustFile);
+export const includeAnswers = (trustFile: string, { root }: WorkspaceFolders): IncludeAnswers => {
+  const { includes } = readTrustFile(trustFile);
   const key = realPath(root);
   return Object.hasOwn(includes, key) ? (includes[key] ?? {}) : {};
 };
 
 export const answerIncludes = (
   trustFile: string,
-  { root }: Workspace,
+  { root }: WorkspaceFolders,
   paths: readonly string[],
   answer: IncludeAnswer,
 ): void => {
-  const book = readTrustBook(trustFile);
+  const trust = readTrustFile(trustFile);
   const key = realPath(root);
-  const said = Object.fromEntries(paths.map((path) => [path, answer]));
-  const includes = { ...book.includes, [key]: { ...book.includes[key], ...said } };
-  writeTrustBook(trustFile, { ...book, includes });
+  const answers = Object.fromEntries(paths.map((path) => [path, answer]));
+  const includes = { ...trust.includes, [key]: { ...trust.includes[key], ...answers } };
+  writeTrustFile(trustFile, { ...trust, includes });
 };
 
-export const forgetIncludes = (trustFile: string, { root }: Workspace): void => {
-  const book = readTrustBook(trustFile);
-  const { [realPath(root)]: _, ...includes } = book.includes;
-  writeTrustBook(trustFile, { ...book, includes });
+export const forgetIncludes = (trustFile: string, { root }: WorkspaceFolders): void => {
+  const trust = readTrustFile(trustFile);
+  const { [realPath(root)]: _, ...includes } = trust.includes;
+  writeTrustFile(trustFile, { ...trust, includes });
 };

@@ -1,35 +1,36 @@
-/** SKEIN_HOME/trust.json: what a person has said of workspaces, by their real paths. */
-import { UsageError } from '../../protocol/errors.js';
-import { isObject, readSettingsFile } from '../settings/settings-file.js';
-import { writeAtomically } from '../workspace/write-atomically.js';
+/** Reads and writes SKEIN_HOME/trust.json: a person's decisions about workspaces, by real path. */
+import { isRecord } from '../../lib/json/is-record.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import { readSettingsFile } from '../json/settings-document.js';
+import { writeUserFile } from '../workspace/write-user-file.js';
 
 export interface TrustFile {
-  /** A digest of the settings that were looked at, by workspace. */
+  /** Digest of the trusted settings, by workspace. */
   readonly workspaces: Readonly<Record<string, string>>;
-  /** What was said of files outside that its instructions include: by workspace and file. */
+  /** Answers to included files outside of the workspace, by workspace and file. */
   readonly includes: Readonly<Record<string, Readonly<Record<string, IncludeAnswer>>>>;
 }
 
 export type IncludeAnswer = 'yes' | 'no';
 
-/** Throws a UsageError for a file of another version: trust is not guessed. */
-export const readTrustBook = (file: string): TrustFile => {
+/** Returns an empty trust file if it does not exist. Throws UsageError if it cannot be read. */
+export const readTrustFile = (file: string): TrustFile => {
   const raw = readSettingsFile(file);
   if (raw === undefined) return { workspaces: {}, includes: {} };
   const { version, workspaces, includes = {} } = raw;
-  if (version === 1 && isBookOf(isText, workspaces) && isBookOf(isAnswers, includes)) {
+  if (version === 1 && isRecordOf(isText, workspaces) && isRecordOf(isAnswers, includes)) {
     return { workspaces, includes } as TrustFile;
   }
   throw new UsageError(`${file} is not a trust file of this version; delete it and trust again.`);
 };
 
-export const writeTrustBook = (file: string, { workspaces, includes }: TrustFile): void => {
-  const said = Object.keys(includes).length === 0 ? {} : { includes };
-  writeAtomically(file, `${JSON.stringify({ version: 1, workspaces, ...said }, null, 2)}\n`);
+export const writeTrustFile = (file: string, { workspaces, includes }: TrustFile): void => {
+  const optional = Object.keys(includes).length === 0 ? {} : { includes };
+  writeUserFile(file, `${JSON.stringify({ version: 1, workspaces, ...optional }, null, 2)}\n`);
 };
 
-const isBookOf = (isEntry: (value: unknown) => boolean, value: unknown): boolean =>
-  isObject(value) && Object.values(value).every(isEntry);
+const isRecordOf = (isEntry: (value: unknown) => boolean, value: unknown): boolean =>
+  isRecord(value) && Object.values(value).every(isEntry);
 
 const isText = (value: unknown) => typeof value === 'string';
-const isAnswers = (value: unknown) => isBookOf((it) => it === 'yes' || it === 'no', value);
+const isAnswers = (value: unknown) => isRecordOf((it) => it === 'yes' || it === 'no', value);

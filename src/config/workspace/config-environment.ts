@@ -1,11 +1,11 @@
-/** What configuration may know of the outside, always passed in and never looked up midway. */
+/** Facts about the process that configuration depends on. They are passed in, never read globally. */
 
 export interface ConfigEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The user's home, absolute. */
+  /** Home folder of the user, absolute. */
   readonly home: string;
-  /** Where the user is, absolute. */
+  /** Working directory, absolute. */
   readonly cwd: string;
-  /** Who runs this; undefined where nobody has a number. */
+  /** Numeric id of the user. Undefined on systems without user ids. */
   readonly uid?: number | undefined;
 }

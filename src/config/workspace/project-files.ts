@@ -1,14 +1,14 @@
-/** The files of a workspace that can change what Skein does, read once for use and for trust. */
+/** Reads the files of a workspace that configure Skein, once for the settings and for trust. */
 import { join } from 'node:path';
-import { readSettingsText } from '../settings/settings-file.js';
-import type { Workspace } from './workspace-root.js';
+import { readSettingsText } from '../json/settings-document.js';
+import type { WorkspaceFolders } from './workspace-folders.js';
 
 export interface ProjectFile {
   readonly role: 'project' | 'local' | 'mcp';
-  /** The folder of the workspace that it belongs to. */
+  /** Folder of the workspace that the file belongs to, absolute. */
   readonly folder: string;
   readonly path: string;
-  /** Undefined when there is no such file. */
+  /** Undefined if the file does not exist. */
   readonly text: string | undefined;
 }
 
@@ -20,7 +20,8 @@ const NAMES = [
   { role: 'mcp', name: '.mcp.json' },
 ] as const;
 
-export const projectFiles = ({ folders }: Workspace): readonly ProjectFile[] =>
+/** Throws UsageError if a file exists and cannot be read. */
+export const projectFiles = ({ folders }: WorkspaceFolders): readonly ProjectFile[] =>
   folders.flatMap((folder) =>
     NAMES.map(({ role, name }) => {
       const path = join(folder, name);

@@ -1,10 +1,10 @@
-/** Follows symbolic links as far as a path exists, so that a file yet to be written has a place. */
+/** Follows symbolic links as far as a path exists, also for files that do not exist yet. */
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 
 /**
- * As the system would: `..` goes up from where a link led. Never throws: what cannot be followed (a
- * loop, a locked folder) is kept as it is written.
+ * Returns the path that the system would open: `..` goes up from the target of a link. Never throws: a part
+ * that cannot be followed (a loop, a folder without access) is kept as written.
  */
 export const realPath = (path: string): string => {
   const whole = isAbsolute(path) ? path : join(process.cwd(), path);
@@ -14,41 +14,41 @@ export const realPath = (path: string): string => {
   return end === undefined ? resolve(whole) : spelledByDisk(end);
 };
 
-/** As many as Linux follows. */
-const MOST_LINKS = 40;
+/** Maximum links to follow, as in Linux. */
+const MAX_LINKS = 40;
 
-/** Undefined in a loop. A link to nothing is a place too: writing through it makes the file it names. */
+/** Returns undefined in a loop. Follows a dangling link too, because writing through it creates its target. */
 const walk = (path: string): string | undefined => {
   const todo = namesOf(path);
-  let place = '/';
-  let hops = MOST_LINKS;
+  let reached = '/';
+  let hops = MAX_LINKS;
   for (let name = todo.pop(); name !== undefined; name = todo.pop()) {
     if (name === '..') {
-      place = dirname(place);
+      reached = dirname(reached);
       continue;
     }
-    const here = join(place, name);
+    const here = join(reached, name);
     const link = attempt(() => readlinkSync(here));
     if (link === undefined) {
-      place = here;
+      reached = here;
       continue;
     }
     if (hops === 0) return undefined;
     hops -= 1;
-    if (isAbsolute(link)) place = '/';
+    if (isAbsolute(link)) reached = '/';
     todo.push(...namesOf(link));
   }
-  return place;
+  return reached;
 };
 
-/** The last name first. */
+/** Returns the names of the path, the last name first. */
 const namesOf = (path: string) =>
   path
     .split('/')
     .filter((name) => name !== '' && name !== '.')
     .reverse();
 
-/** What exists gets the letters that the disk has for it. */
+/** Returns the path with the disk's spelling of the part that exists. */
 const spelledByDisk = (path: string): string => {
   let folder = path;
   let rest = '';
@@ -62,9 +62,9 @@ const spelledByDisk = (path: string): string => {
   }
 };
 
-const attempt = (look: () => string) => {
+const attempt = (read: () => string) => {
   try {
-    return look();
+    return read();
   } catch {
     return undefined;
   }

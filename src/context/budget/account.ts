@@ -1,53 +1,53 @@
 /**
- * What one agent and all below it have used of one currency, and the pool that it comes from: its own, or
- * that of the nearest above it that has a limit. Before a request what it may cost is held, and
- * afterwards what it did cost takes its place.
+ * Account of an agent and its descendants in one currency. It draws on its own pool, or on the pool
+ * of the nearest ancestor with a limit. The expected cost of a request is held before it is sent;
+ * the actual cost replaces it afterwards.
  */
-import type { Stop } from '../../protocol/agent/agent.js';
-import type { Need } from '../../protocol/model/budget.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { RequestEstimate } from '../../protocol/model/budget.js';
 import type { Currency } from './currency.js';
 import { Pool } from './pool.js';
-import { isWaiting, Queue, type Verdict } from './reservation-queue.js';
+import { type QueueAnswer, ReservationQueue, WAITING } from './reservation-queue.js';
 
-/** Set aside for one request. */
+/** Amount held for a request. */
 export interface HeldReservation {
   readonly units: number;
-  /** What the pool had left after it. */
+  /** Units left in the pool after this hold. */
   readonly left: number;
-  /** What is held is not enough: others have used up more than they had set aside. */
+  /** Returns a Stop if the budget no longer covers the request, because others overspent. */
   refusal(): Stop | null;
   settle(used: number): void;
 }
 
-/** Where what is used comes from: a pool, and those who wait for it. */
+/** A pool with the queue of requests that wait for it. */
 interface BudgetPool {
   readonly pool: Pool;
-  readonly queue: Queue<HeldReservation | Stop>;
-  /** Who has the limit. */
+  readonly queue: ReservationQueue<HeldReservation | Stop>;
+  /** Account that has the limit. */
   readonly owner: Account;
 }
 
 export class Account {
   readonly currency: Currency;
   private readonly parent: Account | undefined;
-  private readonly purse: BudgetPool | undefined;
+  private readonly budget: BudgetPool | undefined;
   private total = 0;
-  /** Of the total: what was used before. */
+  /** Part of the total that an earlier process used. */
   private carried = 0;
   private isUnknown = false;
 
-  /** `cap` is an amount; null draws on what is above. */
+  /** `cap` is an amount; null draws on the parent's pool. */
   constructor(currency: Currency, cap: number | null, parent: Account | undefined) {
     this.currency = currency;
     this.parent = parent;
-    this.purse = cap === null ? parent?.purse : this.openPurse(cap, parent?.purse?.pool);
+    this.budget = cap === null ? parent?.budget : this.openPool(cap, parent?.budget?.pool);
   }
 
   get isLimited(): boolean {
-    return this.purse !== undefined;
+    return this.budget !== undefined;
   }
 
-  /** An amount; null when nobody can tell. */
+  /** Amount spent; null if a price is unknown. */
   get spent(): number | null {
     return this.isUnknown ? null : this.currency.amount(this.total);
   }
@@ -56,46 +56,47 @@ export class Account {
     return this.currency.amount(this.pool?.overshoot ?? 0);
   }
 
-  /** The nearest that it draws on. */
+  /** Nearest pool that the account draws on. */
   get pool(): Pool | undefined {
-    return this.purse?.pool;
+    return this.budget?.pool;
   }
 
   /**
-   * Waits while others that are in flight may still give some back; a Stop when it cannot be afforded at
-   * all, or when `forbids` says so first. Only for one that is limited.
+   * Holds the expected cost of a request. Waits while requests in flight may still return units.
+   * Resolves with a Stop if the pool can never cover the cost or `forbids` returns one. Throws if
+   * the account has no limit.
    */
   hold(
-    need: Need,
+    need: RequestEstimate,
     signal: AbortSignal,
     forbids: () => Stop | null,
     waits: () => void,
   ): Promise<HeldReservation | Stop> {
-    const { purse } = this;
-    if (purse === undefined) throw new Error('Without a limit there is nothing to hold.');
-    return purse.queue.ask(() => this.judge(need, purse, forbids), signal, waits);
+    const { budget } = this;
+    if (budget === undefined) throw new Error('An account without a limit cannot hold an amount.');
+    return budget.queue.enqueue(() => this.judge(need, budget, forbids), signal, waits);
   }
 
-  /** The run goes on that used so much: an amount. */
+  /** Charges an amount that an earlier process used for the same run. */
   carry(amount: number): void {
     this.charge(this.currency.units(amount));
   }
 
-  /** What was carried counts no more. */
+  /** Takes back the carried amount. */
   renew(): void {
     this.charge(-this.carried);
   }
 
-  /** Here and all the way up; undefined when nobody can tell. */
+  /** Counts spent units here and in all ancestors; undefined if the price is unknown. */
   count(units: number | undefined): void {
     this.total += units ?? 0;
     this.isUnknown ||= units === undefined;
     this.parent?.count(units);
   }
 
-  /** What its own pool did not use goes back. */
+  /** Returns the unused units of the account's own pool. */
   close(): void {
-    if (this.purse?.owner === this) this.purse.pool.close();
+    if (this.budget?.owner === this) this.budget.pool.close();
   }
 
   private charge(units: number): void {
@@ -104,36 +105,36 @@ export class Account {
     this.pool?.settle(0, units);
   }
 
-  private openPurse(cap: number, from: Pool | undefined): BudgetPool {
+  private openPool(cap: number, from: Pool | undefined): BudgetPool {
     const units = this.currency.units(cap);
     const pool = from === undefined ? new Pool(units) : from.share(units);
-    const queue = new Queue<HeldReservation | Stop>();
-    pool.onChange = () => queue.look();
+    const queue = new ReservationQueue<HeldReservation | Stop>();
+    pool.onChange = () => queue.recheck();
     return { pool, queue, owner: this };
   }
 
-  /** What can be said now, or that it must wait for a request in flight. */
+  /** Returns the hold or a Stop, or `WAITING` while a request in flight may return units. */
   private judge(
-    need: Need,
-    purse: BudgetPool,
+    need: RequestEstimate,
+    budget: BudgetPool,
     forbids: () => Stop | null,
-  ): Verdict<HeldReservation | Stop> {
-    const { pool } = purse;
+  ): QueueAnswer<HeldReservation | Stop> {
+    const { pool } = budget;
     const likely = this.currency.likely(need);
-    if (likely === undefined) return PRICELESS;
-    const refusal = () => this.refusal(purse, likely.input);
+    if (likely === undefined) return PRICE_UNKNOWN;
+    const refusal = () => this.refusal(budget, likely.input);
     const stop = refusal() ?? forbids();
     if (stop !== null) return stop;
-    if (likely.input >= pool.left) return isWaiting;
+    if (likely.input >= pool.left) return WAITING;
     return { ...held(pool, Math.min(likely.whole, pool.left)), refusal };
   }
 
-  /** Whatever those in flight may give back: it cannot be afforded. */
-  private refusal(purse: BudgetPool, input: number): Stop | null {
-    const { pool, owner } = purse;
-    if (owner.isUnknown) return PRICELESS;
-    if (pool.isClosed) return OVER;
-    return input >= pool.leftAtBest ? this.usedUp(purse, input) : null;
+  /** Returns a Stop if the request cannot be paid even if all requests in flight cost nothing. */
+  private refusal(budget: BudgetPool, input: number): Stop | null {
+    const { pool, owner } = budget;
+    if (owner.isUnknown) return PRICE_UNKNOWN;
+    if (pool.isClosed) return BUDGET_CLOSED;
+    return input >= pool.leftAtBest ? this.usedUp(budget, input) : null;
   }
 
   private usedUp({ pool, owner }: BudgetPool, input: number): Stop {
@@ -143,7 +144,7 @@ export class Account {
     const what = isRoot ? `The budget of ${cap}` : `The agent's share of the budget, ${cap},`;
     const idle = pool.used + pool.promised - owner.total;
     const aside = idle > 0 ? ` and ${inWords(idle)} set aside for its agents` : '';
-    const next = isRoot ? advice : 'what it did so far is kept';
+    const next = isRoot ? advice : 'its work so far is kept';
     const detail = `${what} is used up: ${inWords(owner.total)} is spent${aside}, and the next request costs at least ${inWords(input)}; ${next}.`;
     return { reason: 'budget', detail };
   }
@@ -154,12 +155,12 @@ const held = (pool: Pool, units: number): Omit<HeldReservation, 'refusal'> => {
   return { units, left: pool.left, settle: (used) => pool.settle(units, used) };
 };
 
-const PRICELESS: Stop = {
+const PRICE_UNKNOWN: Stop = {
   reason: 'budget',
-  detail: 'The price of the model is unknown, so a budget cannot be kept: run it without one.',
+  detail: 'The price of the model is unknown, so a budget cannot be kept: run it without a budget.',
 };
 
-export const OVER: Stop = {
+export const BUDGET_CLOSED: Stop = {
   reason: 'budget',
-  detail: 'The agent is over, and what was left of its budget has gone back: resume it to go on.',
+  detail: 'The agent has ended, and the rest of its budget was returned: resume it to continue.',
 };

@@ -1,10 +1,10 @@
-/** What a request is paid in, each counted in whole units so that nothing is lost in sums. */
-import type { Need } from '../../protocol/model/budget.js';
-import { costOf } from '../../protocol/model/prices.js';
+/** Currencies of a budget: money and tokens, counted in whole units so that sums are exact. */
+import type { RequestEstimate } from '../../protocol/model/budget.js';
+import { requestCost } from '../../protocol/model/request-cost.js';
 import { NO_USAGE, type Usage, windowTokens } from '../../protocol/model/usage.js';
 
-/** In units: the prompt alone, and with an answer of the usual length. */
-export interface Likely {
+/** Expected cost in units: of the prompt alone, and with an answer of usual length. */
+interface Likely {
   readonly input: number;
   readonly whole: number;
 }
@@ -12,29 +12,29 @@ export interface Likely {
 export interface Currency {
   readonly units: (amount: number) => number;
   readonly amount: (units: number) => number;
-  /** Undefined when nobody can tell. */
-  readonly likely: (need: Need) => Likely | undefined;
-  /** Undefined when nobody can tell. */
+  /** Estimates the cost of a request. Returns undefined if the price is unknown. */
+  readonly likely: (need: RequestEstimate) => Likely | undefined;
+  /** Returns the actual cost in units. Returns undefined if the price is unknown. */
   readonly used: (spent: {
     readonly usage: Usage;
     readonly cost: number | null;
   }) => number | undefined;
   readonly inWords: (units: number) => string;
-  /** A limit, as whoever set it wrote it. */
+  /** Formats a limit as it is written in settings. */
   readonly limitInWords: (units: number) => string;
-  /** How to raise the limit of a whole run. */
+  /** Advice on how to raise the limit of a run. */
   readonly advice: string;
 }
 
-/** Most answers are shorter; one that is longer is what a limit may be passed by. */
+/** Expected maximum output in tokens. A longer answer may overshoot a limit. */
 const EXPECTED_OUTPUT = 4_096;
-const expectedOutput = ({ maxOutputTokens }: Need): number =>
+const expectedOutput = ({ maxOutputTokens }: RequestEstimate): number =>
   Math.max(0, Math.min(maxOutputTokens, EXPECTED_OUTPUT));
 
 const bounded = (units: number): number =>
   Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(units)));
 
-/** In billionths of a dollar. */
+/** Units per dollar: a unit is a billionth of a dollar. */
 const NANOS = 1_000_000_000;
 const nanos = (usd: number): number => bounded(usd * NANOS);
 
@@ -45,8 +45,8 @@ export const MONEY: Currency = {
     const cacheRead = Math.max(0, Math.min(need.knownTokens, need.inputTokens));
     const cacheWrite5m = Math.max(0, need.inputTokens - cacheRead);
     const prompt = { ...NO_USAGE, cacheRead, cacheWrite5m };
-    const input = costOf(need.model, prompt);
-    const whole = costOf(need.model, { ...prompt, output: expectedOutput(need) });
+    const input = requestCost(need.model, prompt);
+    const whole = requestCost(need.model, { ...prompt, output: expectedOutput(need) });
     if (input === undefined || whole === undefined) return undefined;
     return { input: nanos(input), whole: nanos(whole) };
   },
@@ -58,7 +58,7 @@ export const MONEY: Currency = {
 
 const tokensInWords = (units: number): string => `${units.toLocaleString('en')} tokens`;
 
-/** All that a server counts, whatever it charges for it: written, read from its cache, or neither. */
+/** Counts all tokens of a request, whether written to the cache, read from it or uncached. */
 export const TOKENS: Currency = {
   units: bounded,
   amount: (units) => units,

@@ -1,28 +1,28 @@
-/** What an event of the index says was paid for. */
+/** Spending that an event of the index reports. */
 
 import { type Usage, windowTokens } from '../../protocol/model/usage.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 
 export interface EventSpending {
   readonly type: string;
   readonly model: string;
   readonly usage: Usage;
-  /** USD; null when the price is not known. */
+  /** USD; null if the price is unknown. */
   readonly cost: number | null;
 }
 
-/** Whatever names a model and a usage was paid for. */
+/** Returns undefined if the event names no model or no usage. */
 export const spendingOf = (event: SwarmEvent): EventSpending | undefined => {
   const { type, model, usage, cost } = event;
   if (typeof model !== 'string' || typeof usage !== 'object' || usage === null) return undefined;
   const tokens = tokensOf(usage as Readonly<Record<string, unknown>>);
-  // An attempt that came to nothing cost nothing, whatever the model would have charged.
-  const isNothing = windowTokens(tokens) === 0 && (tokens.webSearches ?? 0) === 0;
+  // An attempt without usage is free even if the model's price is unknown.
+  const isFree = windowTokens(tokens) === 0 && (tokens.webSearches ?? 0) === 0;
   const paid = typeof cost === 'number' && Number.isFinite(cost) ? cost : null;
-  return { type, model, usage: tokens, cost: isNothing ? 0 : paid };
+  return { type, model, usage: tokens, cost: isFree ? 0 : paid };
 };
 
-/** The index is a file that anybody may have written to. */
+/** Checks every field, because other programs can write the index file. */
 const tokensOf = (given: Readonly<Record<string, unknown>>): Usage => {
   const tokens = (key: keyof Usage) => {
     const value = given[key];

@@ -1,73 +1,77 @@
 /**
- * What a fan-out would cost, before it is paid for: so many agents that share a prefix, from the
- * least to the most that is likely. Whatever they share is written to the cache once and read after
- * that; what each adds to its own conversation is written once and read by its next turn.
+ * Cost preview of a fan-out: several agents that share a prefix, as a range from least to most. The
+ * shared prefix is written to the cache once and then read; each turn of an agent writes its new
+ * messages once and the next turn reads them.
  */
 
-import type { SpawnPreview } from '../../protocol/agent/swarm.js';
-import { costOf, modelFacts } from '../../protocol/model/prices.js';
+import type { SpawnPreview } from '../../protocol/agent/agents.js';
+import { modelFacts } from '../../protocol/model/model-facts.js';
+import { requestCost } from '../../protocol/model/request-cost.js';
 import { NO_USAGE, type Usage } from '../../protocol/model/usage.js';
 
-/** From the least to the most. */
+/** Least and most. */
 export type Range = readonly [number, number];
 
-/** How long agents work, and how much they say and read. */
-export interface Habits {
+/** Typical usage of an agent. */
+interface UsageProfile {
   readonly turns: Range;
   readonly outputPerTurn: Range;
-  /** Tokens that come back from tools. */
+  /** Tokens of tool results. */
   readonly resultTokensPerTurn: number;
-  /** Agents that were looked at; 0: nobody has ended yet, so these are guesses. */
+  /** Number of ended agents behind these figures; 0 for a guess. */
   readonly observed: number;
 }
 
-export interface FanOut extends Omit<Habits, 'observed'> {
+export interface FanOut extends Omit<UsageProfile, 'observed'> {
   readonly count: number;
   readonly model: string;
-  /** What they all begin with, and how much of that the server has in its cache already. */
+  /** Tokens of the shared prefix. */
   readonly prefixTokens: number;
+  /** Part of `prefixTokens` that the server has cached already. */
   readonly cachedTokens: number;
-  /** What each begins with alone. */
+  /** Tokens of the first prompt that an agent does not share. */
   readonly ownTokens: number;
   readonly observed?: number;
 }
 
-/** An agent that has ended: its answers, what they held, and by how much its prompt grew. */
+/** Figures of an ended agent: answers, output, and growth of its prompt. */
 export interface EndedAgent {
   readonly turns: number;
   readonly outputTokens: number;
   readonly grownTokens: number;
 }
 
-/** Of an agent that looks something up and reports: no promise, and said to be none. */
-const USUAL: Habits = {
+/** Guess for an agent that looks up a fact and reports. */
+const USUAL: UsageProfile = {
   turns: [2, 12],
   outputPerTurn: [150, 900],
   resultTokensPerTurn: 1_500,
   observed: 0,
 };
 
-/** A preview is for people who wait for it: nobody plans for more turns than this. */
-const MOST_TURNS = 1_000;
+/** Maximum turns to simulate, because a person waits for the preview. */
+const MAX_TURNS = 1_000;
 
-/** What the agents of a session that have ended were like, or what agents usually are. */
-export const habitsOf = (ended: readonly EndedAgent[]): Habits => {
+/**
+ * Derives a profile from the ended agents of a session. Without ended agents it returns a guess.
+ */
+export const usageProfile = (ended: readonly EndedAgent[]): UsageProfile => {
   const worked = ended.filter(({ turns }) => turns > 0);
   if (worked.length === 0) return USUAL;
   const output = worked.map(({ outputTokens, turns }) => outputTokens / turns);
   const grown = worked.reduce((sum, { grownTokens }) => sum + grownTokens, 0);
-  const said = worked.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
-  // After its last answer nothing comes back.
+  const answered = worked.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
+  // The last answer of an agent has no tool results after it.
   const steps = worked.reduce((sum, { turns }) => sum + turns - 1, 0);
   return {
-    turns: rangeOf(worked.map((one) => one.turns)),
+    turns: rangeOf(worked.map((agent) => agent.turns)),
     outputPerTurn: rangeOf(output),
-    resultTokensPerTurn: steps === 0 ? 0 : Math.max(0, Math.round((grown - said) / steps)),
+    resultTokensPerTurn: steps === 0 ? 0 : Math.max(0, Math.round((grown - answered) / steps)),
     observed: worked.length,
   };
 };
 
-/** Undefined when the price of the model is not known. */
+/** Returns undefined if the price of the model is unknown. */
 export const fanOutPreview = (fanOut: FanOut): SpawnPreview | undefined => {
   if (modelFacts(fanOut.model) === undefined) return undefined;
   const least = swarmCost(fanOut, 0);
@@ -86,7 +90,7 @@ interface Costs {
   readonly plain: number;
 }
 
-/** The first writes what they share, the others read it. */
+/** Returns the cost of all agents: the first agent writes the shared prefix, the others read it. */
 const swarmCost = (fanOut: FanOut, end: 0 | 1): Costs => {
   const count = Math.max(0, Math.floor(fanOut.count));
   if (count === 0) return { cached: 0, plain: 0 };
@@ -98,11 +102,11 @@ const swarmCost = (fanOut: FanOut, end: 0 | 1): Costs => {
   };
 };
 
-/** `known` of its first prompt is in the cache when it begins. */
+/** `known` are the tokens of the first prompt that are cached when the agent starts. */
 const agentCost = (fanOut: FanOut, known: number, end: 0 | 1): Costs => {
   const { model, prefixTokens, ownTokens, resultTokensPerTurn } = fanOut;
   const minimum = modelFacts(model)?.minimumCacheableTokens ?? 0;
-  const turns = Math.min(MOST_TURNS, Math.max(1, Math.round(fanOut.turns[end])));
+  const turns = Math.min(MAX_TURNS, Math.max(1, Math.round(fanOut.turns[end])));
   const output = Math.max(0, fanOut.outputPerTurn[end]);
   let prompt = prefixTokens + ownTokens;
   let read = Math.min(known, prefixTokens);
@@ -122,6 +126,6 @@ const agentCost = (fanOut: FanOut, known: number, end: 0 | 1): Costs => {
   return { cached, plain };
 };
 
-const priceOf = (model: string, usage: Usage): number => costOf(model, usage) ?? 0;
+const priceOf = (model: string, usage: Usage): number => requestCost(model, usage) ?? 0;
 
 const rangeOf = (numbers: readonly number[]): Range => [Math.min(...numbers), Math.max(...numbers)];

@@ -1,54 +1,56 @@
 /**
- * The ledger of a swarm (law 10): grants of money, tokens and turns, down the tree. Before a request what
- * it may cost is set aside, and afterwards what it did cost takes its place, so that a limit is passed by
- * one answer for each request in flight at the most. Every step costs the depth of the tree.
+ * Ledger of a swarm (law 10): budgets of money, tokens and turns along the agent tree. The expected
+ * cost of a request is held before it is sent and replaced by the actual cost afterwards, so that
+ * each request in flight exceeds a limit by one answer at most. Every operation takes time
+ * proportional to the depth.
  */
-import type { Stop } from '../../protocol/agent/agent.js';
+import type { Stop } from '../../protocol/agent/stop.js';
 import type {
   Budget,
   Caps,
-  Need,
   Overshoot,
+  RequestEstimate,
   Reservation,
-  SetAside,
+  ReservedAmount,
 } from '../../protocol/model/budget.js';
-import type { TellWait } from '../../protocol/model/queueing.js';
-import { Account, type HeldReservation, OVER } from './account.js';
+import type { OnWait } from '../../protocol/model/governor.js';
+import { Account, BUDGET_CLOSED, type HeldReservation } from './account.js';
 import { MONEY, TOKENS } from './currency.js';
 import { Pool } from './pool.js';
 import type { Used } from './run-usage.js';
 
 const wholeTurns = (turns: number): number => Math.max(0, Math.floor(turns));
 
-export interface RootGrant extends Budget {
-  /** A new run: its turns begin anew, and of what was spent only that of this process counts. */
+interface RootBudget extends Budget {
+  /** Starts a new run: resets its turns and drops the amounts that earlier processes spent. */
   renew(): void;
-  /** So much was used up elsewhere that counts here as well. */
+  /** Adds amounts that another process used for the same run. */
   carry(used: UsedBefore): void;
 }
 
-/** What was used up before there was this grant. */
+/** Amounts used before this budget existed. */
 export type UsedBefore = Omit<Used, 'agents'>;
 
 export const NOTHING_USED: UsedBefore = { usd: 0, tokens: 0, turns: 0 };
 
-export const rootGrant = (caps: Caps, before: UsedBefore = NOTHING_USED): RootGrant => {
+export const rootBudget = (caps: Caps, before: UsedBefore = NOTHING_USED): RootBudget => {
   const root = new Ledger(caps, undefined);
   root.carry(before);
   return root;
 };
 
-export class Ledger implements RootGrant {
+export class Ledger implements RootBudget {
   private readonly parent: Ledger | undefined;
   private readonly caps: Caps;
   private readonly money: Account;
   private readonly tokens: Account;
   /**
-   * Its own and those above it, nearest first; one turn is one of each. Unlike money turns are not set
-   * aside: whoever starts an agent that may take many would have none left to go on with.
+   * Turn pools of this agent and its ancestors, nearest first. A turn takes one unit of each. Turns
+   * of a child are not set aside, because a parent that starts an agent with many turns would have
+   * none left.
    */
   private readonly turns: readonly Pool[];
-  private isOver = false;
+  private isClosed = false;
 
   constructor(caps: Caps, parent: Ledger | undefined) {
     this.caps = caps;
@@ -67,19 +69,23 @@ export class Ledger implements RootGrant {
     return { usd: this.money.overshoot, tokens: this.tokens.overshoot };
   }
 
-  /** Of the nearest pools that this agent draws on; null where there is no limit. */
-  get books(): Readonly<Record<'money' | 'tokens' | 'turns', Books | null>> {
+  /** Balances of the nearest pools that this agent draws on; null without a limit. */
+  get balances(): Readonly<Record<'money' | 'tokens' | 'turns', PoolBalance | null>> {
     return {
-      money: booksOf(this.money.pool, MONEY.amount),
-      tokens: booksOf(this.tokens.pool, TOKENS.amount),
-      turns: booksOf(this.turns[0], (turns) => turns),
+      money: poolBalance(this.money.pool, MONEY.amount),
+      tokens: poolBalance(this.tokens.pool, TOKENS.amount),
+      turns: poolBalance(this.turns[0], (turns) => turns),
     };
   }
 
-  async reserve(need: Need, signal: AbortSignal, waits?: TellWait): Promise<Reservation | Stop> {
+  async reserve(
+    need: RequestEstimate,
+    signal: AbortSignal,
+    waits?: OnWait,
+  ): Promise<Reservation | Stop> {
     signal.throwIfAborted();
     const holds: Holds = { money: undefined, tokens: undefined };
-    // Always in this order, so that no two wait for what the other has.
+    // The order is fixed, so that two requests cannot wait for each other.
     for (const name of ['money', 'tokens'] as const) {
       if (!this[name].isLimited) continue;
       const answer = await this.hold(name, need, signal, waits).catch((error: unknown) => {
@@ -102,13 +108,12 @@ export class Ledger implements RootGrant {
   }
 
   close(): void {
-    if (this.isOver) return;
-    this.isOver = true;
+    if (this.isClosed) return;
+    this.isClosed = true;
     this.money.close();
     this.tokens.close();
   }
 
-  /** The run goes on that used so much. */
   carry({ usd, tokens, turns }: UsedBefore): void {
     this.money.carry(usd);
     this.tokens.carry(tokens);
@@ -123,35 +128,35 @@ export class Ledger implements RootGrant {
 
   private async hold(
     name: keyof Holds,
-    need: Need,
+    need: RequestEstimate,
     signal: AbortSignal,
-    waits: TellWait | undefined,
+    waits: OnWait | undefined,
   ): Promise<HeldReservation | Stop> {
     const forbids = () => this.judgeTurn(need);
     return this[name].hold(need, signal, forbids, () => waits?.('budget'));
   }
 
-  private judgeTurn({ isTurn }: Need): Stop | null {
-    if (this.isOver) return OVER;
+  private judgeTurn({ isTurn }: RequestEstimate): Stop | null {
+    if (this.isClosed) return BUDGET_CLOSED;
     const spent = isTurn ? this.turns.findIndex(({ left }) => left < 1) : -1;
     if (spent === -1) return null;
     const isOfRun = spent === this.turns.length - 1 && this.root.caps.turns !== null;
     return { reason: 'max_turns', detail: isOfRun ? TURNS_USED : OWN_TURNS_USED };
   }
 
-  private open({ isTurn }: Need, holds: Readonly<Holds>): Reservation {
+  private open({ isTurn }: RequestEstimate, holds: Readonly<Holds>): Reservation {
     const turns = isTurn ? this.turns : [];
     for (const pool of turns) pool.hold(1);
     let isOpen = true;
     const end = (used: Readonly<Record<keyof Holds, number>>, turn: number) => {
       isOpen = false;
-      // The turn first: whoever waits for the money may need it too.
+      // Settle the turn first, because a request that waits for money may also need the turn.
       for (const pool of turns) pool.settle(1, turn);
       holds.money?.settle(used.money);
       holds.tokens?.settle(used.tokens);
     };
     return {
-      held: setAside(holds),
+      reserved: setAside(holds),
       refusal: () => holds.money?.refusal() ?? holds.tokens?.refusal() ?? null,
       settle: (spent) => {
         if (!isOpen) return;
@@ -171,7 +176,7 @@ export class Ledger implements RootGrant {
   }
 }
 
-/** What is set aside for one request. */
+/** Amounts held for a request. */
 interface Holds {
   money: HeldReservation | undefined;
   tokens: HeldReservation | undefined;
@@ -182,7 +187,7 @@ const release = ({ money, tokens }: Holds): void => {
   tokens?.settle(0);
 };
 
-const setAside = ({ money, tokens }: Readonly<Holds>): SetAside | null => {
+const setAside = ({ money, tokens }: Readonly<Holds>): ReservedAmount | null => {
   if (money === undefined && tokens === undefined) return null;
   return {
     ...(money && { usd: MONEY.amount(money.units), left: MONEY.amount(money.left) }),
@@ -190,17 +195,20 @@ const setAside = ({ money, tokens }: Readonly<Holds>): SetAside | null => {
   };
 };
 
-/** What a pool holds: the first four always add up to the cap. */
-export interface Books {
+/** Balance of a pool. The first four figures always add up to the cap. */
+interface PoolBalance {
   readonly used: number;
   readonly reserved: number;
-  /** Set aside for those below, or used by them. */
+  /** Set aside for child pools or used by them. */
   readonly promised: number;
   readonly left: number;
   readonly cap: number;
 }
 
-const booksOf = (pool: Pool | undefined, amount: (units: number) => number): Books | null =>
+const poolBalance = (
+  pool: Pool | undefined,
+  amount: (units: number) => number,
+): PoolBalance | null =>
   pool === undefined
     ? null
     : {
@@ -212,5 +220,4 @@ const booksOf = (pool: Pool | undefined, amount: (units: number) => number): Boo
       };
 
 const TURNS_USED = 'The run and its agents used all their turns; resume it or raise --max-turns.';
-const OWN_TURNS_USED =
-  'The agent used all the turns that it was given; what it did so far is kept.';
+const OWN_TURNS_USED = 'The agent used all the turns that it was given; its work so far is kept.';

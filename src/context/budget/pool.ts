@@ -1,17 +1,17 @@
 /**
- * A pool of something countable that is granted down the tree: what is used, held for work under way,
- * and set aside for pools below always add up, with what is left, to what there is. Whole units only.
+ * Pool of whole units that is shared down the agent tree. Used units, units held for open requests,
+ * units set aside for child pools and units left always add up to the cap.
  */
 export class Pool {
-  /** Called after every change that may let somebody go on, or tell them that they never will. */
+  /** Called after every change that may decide a waiting request. */
   onChange: () => void = () => {};
   private readonly parent: Pool | undefined;
   private granted: number;
   private own = 0;
   private held = 0;
-  /** Of the pools below: what they were granted, or what they took if that is more. */
+  /** Sum of the child pools: the cap of each, or its use if that is more. */
   private aside = 0;
-  private isOver = false;
+  private closed = false;
 
   constructor(granted: number, parent?: Pool) {
     this.parent = parent;
@@ -19,9 +19,9 @@ export class Pool {
     parent?.setAside(granted);
   }
 
-  /** What there was to begin with; of a closed one, what became of it. */
+  /** Initial units; for a closed pool, the units that it took. */
   get cap(): number {
-    return this.isOver ? this.taken : this.granted;
+    return this.closed ? this.taken : this.granted;
   }
 
   get used(): number {
@@ -36,14 +36,14 @@ export class Pool {
     return this.aside;
   }
 
-  /** Less than zero after an overshoot. */
+  /** Negative after an overshoot. */
   get left(): number {
     return this.cap - this.taken;
   }
 
-  /** What would be left if nothing under way cost anything. */
+  /** Units left if all open requests cost nothing. */
   get leftAtBest(): number {
-    return this.isOver ? 0 : this.granted - this.own - this.aside;
+    return this.closed ? 0 : this.granted - this.own - this.aside;
   }
 
   get overshoot(): number {
@@ -51,10 +51,10 @@ export class Pool {
   }
 
   get isClosed(): boolean {
-    return this.isOver;
+    return this.closed;
   }
 
-  /** A part for somebody below: as much as is asked, or what is left. */
+  /** Returns a child pool with `wanted` units, or with the units left if they are fewer. */
   share(wanted: number): Pool {
     return new Pool(Math.max(0, Math.min(wanted, this.left)), this);
   }
@@ -65,7 +65,7 @@ export class Pool {
     });
   }
 
-  /** What was held is over; so much of it, or more, is gone. */
+  /** Releases `held` units and books `used` units, which may be more. */
   settle(held: number, used: number): void {
     this.change(() => {
       this.held -= held;
@@ -74,16 +74,16 @@ export class Pool {
     this.onChange();
   }
 
-  /** There is so much again, whatever was used before. */
+  /** Makes `units` available again, independent of earlier use. */
   renew(units: number): void {
     this.granted = units + this.own;
     this.onChange();
   }
 
-  /** What is not used goes back, and what is still under way as it ends. */
+  /** Returns unused units to the parent, and held units when their requests end. */
   close(): void {
     this.change(() => {
-      this.isOver = true;
+      this.closed = true;
     });
     this.onChange();
   }
@@ -92,9 +92,9 @@ export class Pool {
     return this.own + this.held + this.aside;
   }
 
-  /** What the pool above cannot give to anybody else. */
+  /** Units that the parent pool cannot give to other pools. */
   private get claim(): number {
-    return this.isOver ? this.taken : Math.max(this.granted, this.taken);
+    return this.closed ? this.taken : Math.max(this.granted, this.taken);
   }
 
   private setAside(units: number): void {

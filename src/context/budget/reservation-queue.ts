@@ -1,58 +1,58 @@
-/** Those who wait for something that others hold: first come, first served, and nobody overtakes. */
+/** Reservation queue: requests that wait for a shared resource, answered strictly in order. */
 
-/** Nothing can be said yet. */
-export const isWaiting = Symbol('waiting');
-export type Verdict<Answer> = Answer | typeof isWaiting;
+/** Answer of a request that has to wait. */
+export const WAITING = Symbol('waiting');
+export type QueueAnswer<Answer> = Answer | typeof WAITING;
 
 interface Waiter<Answer> {
-  readonly judge: () => Verdict<Answer>;
+  readonly judge: () => QueueAnswer<Answer>;
   readonly answer: (answer: Answer) => void;
 }
 
-export class Queue<Answer> {
-  /** A set keeps the order, and lets go of whoever gives up without a search. */
+export class ReservationQueue<Answer> {
+  /** A set, because it keeps the order and removes an aborted waiter without a search. */
   private readonly waiters = new Set<Waiter<Answer>>();
 
   /**
-   * Resolves when `judge` has an answer. Rejects with the signal's reason, or with what `waits` throws:
-   * it is called before a wait, if there is one.
+   * Resolves when `judge` returns an answer. Calls `waits` before it waits. Rejects with the
+   * signal's reason once aborted, or with the error that `waits` throws.
    */
-  ask(
-    judge: () => Verdict<Answer>,
+  enqueue(
+    judge: () => QueueAnswer<Answer>,
     signal: AbortSignal,
     waits: () => void = () => {},
   ): Promise<Answer> {
     if (this.waiters.size === 0) {
       const now = judge();
-      if (now !== isWaiting) return Promise.resolve(now);
+      if (now !== WAITING) return Promise.resolve(now);
     }
     return new Promise((resolve, reject) => {
       waits();
-      const giveUp = () => {
+      const abort = () => {
         this.waiters.delete(waiter);
         reject(signal.reason);
-        // Whoever came next may want less.
-        this.look();
+        // The next waiter may need less.
+        this.recheck();
       };
       const waiter = {
         judge,
         answer(answer: Answer) {
-          signal.removeEventListener('abort', giveUp);
+          signal.removeEventListener('abort', abort);
           resolve(answer);
         },
       };
-      signal.addEventListener('abort', giveUp, { once: true });
+      signal.addEventListener('abort', abort, { once: true });
       this.waiters.add(waiter);
     });
   }
 
-  /** Something has changed: answers those at the head who need not wait any more. */
-  look(): void {
+  /** Answers the waiters at the head that need not wait any more. Called after every change. */
+  recheck(): void {
     for (const waiter of this.waiters) {
-      const verdict = waiter.judge();
-      if (verdict === isWaiting) return;
+      const answer = waiter.judge();
+      if (answer === WAITING) return;
       this.waiters.delete(waiter);
-      waiter.answer(verdict);
+      waiter.answer(answer);
     }
   }
 }

@@ -1,10 +1,10 @@
-/** What an agent, or a whole session, has used up: tokens and money, in all and by model. */
+/** Spending of an agent or a session: tokens and money, in total and by model. */
 import { addUsage, NO_USAGE, type Usage } from '../../protocol/model/usage.js';
 
-/** One request's worth, or a sum of them. */
+/** Spending of a request, or a sum of requests. */
 export interface Spent {
   readonly usage: Usage;
-  /** USD; null when the price of a model is not known. */
+  /** USD; null if the price of a model is unknown. */
   readonly cost: number | null;
 }
 
@@ -19,7 +19,7 @@ export class Spending {
     return this.total.usage;
   }
 
-  /** USD; null as soon as one request had no known price. */
+  /** USD; null if the price of any request is unknown. */
   get cost(): number | null {
     return this.total.cost;
   }
@@ -31,7 +31,7 @@ export class Spending {
     this.whole?.count({ model, ...spent });
   }
 
-  /** What is counted here from now on counts there too; what was counted before does not. */
+  /** Counts all later spending in `whole` too. Earlier spending is not added. */
   joins(whole: Spending): void {
     this.whole = whole;
   }

@@ -1,52 +1,54 @@
-/** What a journal tells of the requests before: enough to explain the next one's miss, also elsewhere. */
+/**
+ * Cache log: facts about earlier requests, folded from a journal, that explain a later cache miss.
+ */
 
 import type { Usage } from '../../protocol/model/usage.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
 
 type Broken = JournalRecord & { type: 'prompt.broken' };
 
-/** What was said ahead of a request that does not go on from the one before. */
-export interface Declared {
+/** Announcement that the next request does not extend the previous request. */
+interface DeclaredBreak {
   readonly reason: Broken['reason'] | 'rewind';
   readonly section: string;
 }
 
-/** A request that a server has answered, at least in part. */
+/** A request that a server has answered at least in part. */
 export interface AnsweredRequest {
-  /** Undefined in a journal of a version that did not keep shapes. */
+  /** Undefined if the journal's version recorded no shapes. */
   readonly shape: Readonly<Record<string, string>> | undefined;
-  /** What it left in the cache: what it read there and what it wrote. */
+  /** Tokens in the cache after the request: read and written. */
   readonly cachedTokens: number;
-  /** When it began; null when a copy of the journal has lost it. */
+  /** Start time in milliseconds since 1970; null in a copied journal. */
   readonly at: number | null;
 }
 
-/** No id of a server is this long; it would be sent back with every request. */
-const LONGEST_ID = 256;
+/** Longer message ids are ignored, because every later request would repeat them. */
+const MAX_ID_LENGTH = 256;
 
 export class CacheLog {
-  /** How requests look, as it was written down last. */
+  /** Last recorded request shape. */
   shape: Readonly<Record<string, string>> | undefined;
   last: AnsweredRequest | undefined;
-  /** Of the last answer. */
+  /** Message id of the last answer. */
   messageId: string | null = null;
-  /** Digests of the messages that were sent, in order. */
+  /** Digests of the sent messages, in order. */
   readonly sent: string[] = [];
-  /** Breaks since the last request that was answered. */
-  declared: Declared[] = [];
+  /** Breaks declared since the last answered request. */
+  declared: DeclaredBreak[] = [];
   private began: number | null = null;
-  /** A fork's journal begins with copies, and those carry the time of copying. */
+  /** Epoch of the copied records in a fork's journal, because their times are copy times. */
   private copiedUnder: number | null = null;
 
-  /** What another agent has sent counts as this one's: a fork begins with its parent's prompt. */
-  takeOver(other: CacheLog): void {
+  /** Copies the log of a fork's parent, because the fork starts with its parent's prompt. */
+  copyFrom(other: CacheLog): void {
     this.shape = other.shape;
     this.last = other.last;
     this.messageId = other.messageId;
     for (const digest of other.sent) this.sent.push(digest);
   }
 
-  /** `counts` is false for what a rewind took out of the conversation. */
+  /** `counts` is false for a record that a rewind removed from the conversation. */
   apply(record: JournalRecord, counts = true): void {
     switch (record.type) {
       case 'agent.created':
@@ -89,9 +91,9 @@ export class CacheLog {
   }
 }
 
-/** The server has read the prompt and said what it cost; an attempt that failed at once has not. */
+/** True if the server has read and counted the prompt. False for an attempt that failed at once. */
 export const isCounted = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): boolean =>
   input + cacheRead + cacheWrite5m + cacheWrite1h > 0;
 
 const isId = (id: string | null): id is string =>
-  id !== null && id !== '' && id.length <= LONGEST_ID;
+  id !== null && id !== '' && id.length <= MAX_ID_LENGTH;

@@ -1,35 +1,35 @@
-/** How far requests that were answered have left a conversation in the cache. */
-import type { JournalRecord } from '../../protocol/session/journal.js';
+/** Cached part of a conversation: the last breakpoint of an answered request. */
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import type { HistoryMessage } from '../history/history-message.js';
 
-/** The end of a message, or of what other agents begin with too. */
+/** End of a message, or end of its part that other agents share. */
 export interface CachedUpTo {
   readonly index: number;
   readonly at: 'end' | 'shared';
 }
 
 export class CachedPart {
-  /** Null while there is nothing. */
+  /** Null if no part is cached. */
   upTo: CachedUpTo | null = null;
-  /** Of the request under way; null where nothing of its newest message is marked. */
-  private under: CachedUpTo | null = null;
+  /** Breakpoint of the open request; null if its newest message has no breakpoint. */
+  private pending: CachedUpTo | null = null;
 
   apply(record: JournalRecord, messages: readonly HistoryMessage[]): void {
     if (record.type === 'turn.started') {
       const at = record.marked ?? 'end';
-      this.under = at === 'nothing' ? null : { index: newestOfUser(messages), at };
+      this.pending = at === 'nothing' ? null : { index: newestOfUser(messages), at };
     } else if (record.type === 'assistant.received') {
-      this.upTo = this.under ?? this.upTo;
+      this.upTo = this.pending ?? this.upTo;
     }
   }
 
-  /** A fork sends what its parent has sent. */
-  takeOver({ upTo }: CachedPart): void {
+  /** Copies the state of a fork's parent, because the fork sends the same prefix. */
+  copyFrom({ upTo }: CachedPart): void {
     this.upTo = upTo;
   }
 
-  /** Nothing is as it was sent. */
-  forget(): void {
+  /** Called after a break, because the sent messages have changed. */
+  clear(): void {
     this.upTo = null;
   }
 }

@@ -1,9 +1,9 @@
-/** What a call changes of what its agent knows. */
+/** Applies a note of a tool call to the history of its agent. */
 import type { ToolNote } from '../../protocol/tools/tool.js';
 import type { History } from './history.js';
 
 export const applyNote = (
-  history: Pick<History, 'cwd' | 'seen' | 'jobs' | 'todos' | 'letters' | 'family'>,
+  history: Pick<History, 'cwd' | 'fileStamps' | 'jobReadTo' | 'todos' | 'letters' | 'relations'>,
   note: ToolNote,
 ): void => {
   switch (note.type) {
@@ -11,15 +11,15 @@ export const applyNote = (
       history.cwd = note.cwd;
       break;
     case 'file.seen':
-      history.seen.set(note.path, note.stamp);
+      history.fileStamps.set(note.path, note.stamp);
       break;
     case 'job.read':
-      // Of two looks in one message, the one that was asked for last may have ended first.
-      history.jobs.set(note.job, Math.max(note.upTo, history.jobs.get(note.job) ?? 0));
+      // Parallel reads may end in any order, so the offset never goes back.
+      history.jobReadTo.set(note.job, Math.max(note.upTo, history.jobReadTo.get(note.job) ?? 0));
       break;
     case 'letter.told':
-      history.letters.tell(note.letter);
-      history.family.reports.add(note.letter);
+      history.letters.markReported(note.letter);
+      history.relations.reports.add(note.letter);
       break;
     case 'todos.written':
       history.todos = note.todos;

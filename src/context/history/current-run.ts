@@ -1,20 +1,20 @@
 /**
- * The run that limits are counted for, folded from a journal. One that goes on after a crash is the same
- * run, and one that began because an agent reported belongs to the run before it; a person's prompt
- * begins another, and so does whoever takes up an agent that had ended.
+ * Current run for limits, folded from a journal. A run that resumes after a crash is the same run,
+ * and a run that a child's report started belongs to the run before it. A person's prompt or the
+ * restart of an ended agent starts a new run.
  */
-import type { JournalRecord } from '../../protocol/session/journal.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
 
 export class CurrentRun {
-  /** The number that it began with; 0 before there was one. */
+  /** Number of the first run that counts; 0 before the first run. */
   first = 0;
-  /** A process died in it. */
+  /** True from the start of a run to its end, so also after a crash. */
   isUnfinished = false;
-  /** Turns that were taken in it. */
+  /** Turns in this run. */
   turns = 0;
-  private isNext = true;
+  private startsNewRun = true;
   private prompts = 0;
-  /** Those that a run has begun with, or that were there when this process came. */
+  /** Prompts before the start of the run or of this process. */
   private counted = 0;
 
   apply(record: JournalRecord): void {
@@ -24,10 +24,10 @@ export class CurrentRun {
         break;
       case 'epoch.began':
         this.counted = this.prompts;
-        this.isNext ||= !this.isUnfinished;
+        this.startsNewRun ||= !this.isUnfinished;
         break;
       case 'run.started':
-        if (this.isNext || this.prompts !== this.counted) this.begin(record.run);
+        if (this.startsNewRun || this.prompts !== this.counted) this.begin(record.run);
         this.isUnfinished = true;
         break;
       case 'assistant.received':
@@ -38,7 +38,7 @@ export class CurrentRun {
         break;
       case 'session.rewound':
         this.isUnfinished = false;
-        this.isNext = true;
+        this.startsNewRun = true;
         break;
       default:
         break;
@@ -49,6 +49,6 @@ export class CurrentRun {
     this.first = run;
     this.turns = 0;
     this.counted = this.prompts;
-    this.isNext = false;
+    this.startsNewRun = false;
   }
 }

@@ -1,22 +1,23 @@
-/** One message of a history: the bytes that are sent, and what they weigh. */
-import { type RawJson, rawText, type WireBlock } from '../../protocol/model/wire.js';
-import { weightOf } from '../window/tokens.js';
+/** History message: the bytes that are sent, and their text weight. */
+import { type RawJson, rawText, type WireBlock } from '../../protocol/model/wire-block.js';
+import type { UserPart } from '../../protocol/session/journal-record.js';
+import { textWeight } from '../window/text-weight.js';
 
 export interface HistoryMessage {
   readonly role: 'user' | 'assistant';
-  /** The message as it goes on the wire, without cache marks. */
+  /** The message as it is sent, without cache breakpoints. */
   readonly bytes: Buffer;
-  /** Bytes of text that it counts for: a picture is less than its bytes. */
+  /** Text weight in bytes: less than the length for images. */
   readonly weight: number;
-  /** A user message that answers calls: it cannot stand without the message before it. */
+  /** True for a user message with results, which needs the message before it. */
   readonly answersCalls: boolean;
-  /** Bytes up to the brace that closes the last block which other agents begin with too. */
+  /** Offset of the brace that closes the last block which other agents share. */
   readonly sharedEnd?: number;
 }
 
 const CONTENT_AT = '{"role":"user","content":['.length;
 
-export const messageOf = (
+export const historyMessage = (
   role: 'user' | 'assistant',
   content: RawJson,
   answersCalls: boolean,
@@ -26,31 +27,50 @@ export const messageOf = (
   return {
     role,
     bytes,
-    weight: weightOf(bytes.length, content),
+    weight: textWeight(bytes.length, content),
     answersCalls,
     ...(shared !== '' && { sharedEnd: CONTENT_AT + Buffer.byteLength(shared) - 1 }),
   };
 };
 
 /**
- * A thought is bound to every word before it, and a server refuses one that comes after other words.
- * So where the beginning of a conversation is replaced, what is left of it goes on without thoughts.
+ * Returns the message without thinking blocks. A thinking block is bound to all text before it, so
+ * a server refuses it after the start of the conversation was replaced.
  */
-export const withoutThoughts = (message: HistoryMessage): HistoryMessage => {
+export const withoutThinking = (message: HistoryMessage): HistoryMessage => {
   if (message.role === 'user' || !message.bytes.includes('thinking"')) return message;
   const { content } = JSON.parse(message.bytes.toString()) as { content: WireBlock[] };
-  const said = content.filter(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
-  if (said.length === content.length) return message;
-  return messageOf('assistant', said.length > 0 ? JSON.stringify(said) : NOTHING_SAID, false);
+  const kept = content.filter(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
+  if (kept.length === content.length) return message;
+  return historyMessage('assistant', kept.length > 0 ? JSON.stringify(kept) : EMPTY_ANSWER, false);
 };
 
-const NOTHING_SAID = `[${rawText('(Nothing was said here.)')}]`;
+/** Fixed text, because a rebuilt history must have the same bytes as the cached prefix. */
+const EMPTY_ANSWER = `[${rawText('(Nothing was said here.)')}]`;
 
-/** The blocks of a user message with the commas between them. */
+/** Content that the parts of a user message cite. */
+interface CitedParts {
+  letter(id: string): RawJson | undefined;
+  result(call: string): RawJson | undefined;
+  /** Blocks that a fork reads in place of its parent's open results. */
+  offer(): RawJson | undefined;
+}
+
+/** Returns the block of a part; empty if the part has no text or a damaged journal has lost it. */
+export const partBlock = (part: UserPart, cited: CitedParts): RawJson => {
+  if ('briefing' in part) return part.briefing === '' ? '' : rawText(part.briefing);
+  if ('text' in part) return rawText(part.text);
+  if ('offer' in part) return cited.offer() ?? '';
+  if ('letter' in part) return cited.letter(part.letter) ?? '';
+  return cited.result(part.call) ?? '';
+};
+
+/** Returns the blocks of a user message, joined by commas. */
 export const blocksIn = ({ bytes }: HistoryMessage): RawJson =>
   bytes.subarray(CONTENT_AT, -2).toString();
 
-export const textIn = (content: RawJson, limit: number): string => {
+/** Returns the text blocks of a message's content, cut to `limit` characters. */
+export const textOfContent = (content: RawJson, limit: number): string => {
   const blocks = JSON.parse(content) as WireBlock[];
   const texts = blocks.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
   return texts.join('\n').slice(0, limit).toWellFormed();

@@ -1,89 +1,92 @@
 /**
- * What an agent knows, folded from its journal. The live agent applies each record right after it
- * was written, a rebuilt one applies them all: so both are in the same place by construction.
+ * History of an agent, folded from its journal. A live agent applies each record right after the
+ * write, a rebuilt agent applies all records, so that both have the same state by construction.
  */
-import type { Stop } from '../../protocol/agent/agent.js';
-import type { Todo } from '../../protocol/agent/todos.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { Todo } from '../../protocol/agent/todo.js';
 import { windowTokens } from '../../protocol/model/usage.js';
-import { type RawJson, rawText, type WireBlock } from '../../protocol/model/wire.js';
-import type { JournalRecord, UserPart } from '../../protocol/session/journal.js';
-import type { FileStamp } from '../../protocol/tools/tool.js';
+import { type RawJson, rawText, type WireBlock } from '../../protocol/model/wire-block.js';
+import type { JournalRecord, UserPart } from '../../protocol/session/journal-record.js';
+import type { FileStamp } from '../../protocol/tools/workspace.js';
 import { Spending } from '../budget/spending.js';
 import { BetaLatch } from '../cache/beta-latch.js';
 import { CachedPart } from '../cache/cached-part.js';
-import { tokensOfBytes } from '../window/tokens.js';
+import { tokensOfBytes } from '../window/text-weight.js';
+import { AgentRelations } from './agent-relations.js';
+import { AnnouncedFacts } from './announced-facts.js';
 import { applyNote } from './apply-note.js';
 import { CurrentRun } from './current-run.js';
 import {
   blocksIn,
   type HistoryMessage,
-  messageOf,
-  textIn,
-  withoutThoughts,
+  historyMessage,
+  partBlock,
+  textOfContent,
+  withoutThinking,
 } from './history-message.js';
 import { Letters } from './letters.js';
 import { LoopGuard } from './loop-guard.js';
-import { blockOf, Told } from './message-parts.js';
 import { OpenCalls } from './open-calls.js';
-import { AgentRelations } from './relations.js';
 import { RunClock } from './run-clock.js';
 
 type Broken = JournalRecord & { type: 'prompt.broken' };
 
-/** How much of the first prompt outlives every compaction. */
-const OPENING_CHARACTERS = 8_000;
+/** Maximum length of the first prompt that is kept through compactions. */
+const MAX_FIRST_PROMPT_LENGTH = 8_000;
 
-/** How an answer ends that has no room to end. */
+/** Stop reasons of an answer that was cut off. */
 const CUT_SHORT: readonly string[] = ['max_tokens', 'model_context_window_exceeded'];
 
 export class History {
   readonly messages: HistoryMessage[] = [];
-  /** Received and not in a message yet, oldest first. */
+  /** Letters that are not in a message yet, oldest first. */
   readonly letters = new Letters();
-  /** In the order in which the model asked. */
+  /** Open calls in the order of the model's message. */
   readonly calls = new OpenCalls();
-  readonly seen = new Map<string, FileStamp>();
+  readonly fileStamps = new Map<string, FileStamp>();
   todos: readonly Todo[] = [];
-  /** How far it has read what each of its jobs prints. */
-  readonly jobs = new Map<string, number>();
+  /** Offset up to which the agent has read the output of each job. */
+  readonly jobReadTo = new Map<string, number>();
   cwd = '';
   model = '';
   prompt = '';
   agent = '';
   runs = 0;
-  /** What people have said, however long ago. */
+  /** Number of prompts by people. */
   prompts = 0;
   turns = 0;
-  /** Requests that were sent, answered or not. */
+  /** Number of sent requests, answered or not. */
   requests = 0;
   readonly spent = new Spending();
-  readonly told = new Told();
+  readonly announced = new AnnouncedFacts();
   readonly betas = new BetaLatch();
   readonly cached = new CachedPart();
-  readonly family = new AgentRelations();
-  /** As limits count runs. */
-  readonly run = new CurrentRun();
-  readonly loops = new LoopGuard();
-  readonly life = new RunClock();
-  /** Rules that answers allow for the rest of the session. */
+  readonly relations = new AgentRelations();
+  /** Run that limits count. */
+  readonly currentRun = new CurrentRun();
+  readonly loopGuard = new LoopGuard();
+  readonly clock = new RunClock();
+  /** Permission rules that answers added for the rest of the session. */
   readonly grants = new Set<string>();
-  /** How the last run ended; null while one is under way. */
+  /** End of the last run; null during a run. */
   ended: (Stop & { readonly final: boolean; readonly seq: number }) | null = null;
-  /** The model must speak next: the newest message is the user's, or a pause. */
+  /**
+   * True if the model must answer next: the newest message is a user message or a paused answer.
+   */
   owesAnswer = false;
-  /** The newest answer was cut at the output limit, and nobody has asked it to go on. */
+  /** True if the newest answer was cut at the output limit and no message follows it. */
   cutShort = false;
-  /** What stands ahead of the messages, until a server has counted it. */
+  /** Bytes of the prompt head, until a server has counted it. */
   promptBytes = 0;
-  /** What the first prompt said, as far as it is kept word for word through every compaction. */
-  opening = '';
-  /** What the server counted with the last answer; 0 when nothing has been counted since a break. */
+  /** Start of the first prompt, which is kept verbatim through compactions. */
+  firstPrompt = '';
+  /** Tokens that the server counted with the last answer; 0 if it has not counted since a break. */
   countedTokens = 0;
-  /** Of what came after the last count. */
+  /** Text weight of the messages after the last count. */
   weightSince = 0;
 
   apply(record: JournalRecord): void {
-    // Before the messages grow: it is about those that were sent.
+    // Apply to the sent messages, before this record adds a message.
     this.cached.apply(record, this.messages);
     switch (record.type) {
       case 'agent.created':
@@ -100,7 +103,7 @@ export class History {
         this.ended = null;
         break;
       case 'letter.received':
-        this.letters.take(record);
+        this.letters.receive(record);
         if (record.from === 'user') this.prompts += 1;
         break;
       case 'user.sent':
@@ -109,8 +112,8 @@ export class History {
       case 'turn.started':
         this.requests += 1;
         this.model = record.model;
-        this.betas.take(record.betas);
-        this.calls.forgetDrafts();
+        this.betas.record(record.betas);
+        this.calls.discardDrafts();
         break;
       case 'assistant.received':
         this.addAssistantMessage(record);
@@ -141,7 +144,7 @@ export class History {
         break;
       case 'session.rewound':
         if (record.notice === undefined) break;
-        this.letters.setAside(record.notice.letter, rawText(record.notice.text));
+        this.letters.addNotice(record.notice.letter, rawText(record.notice.text));
         break;
       case 'run.ended': {
         const { reason, detail, final, seq } = record;
@@ -151,24 +154,26 @@ export class History {
       default:
         break;
     }
-    this.family.apply(record);
-    this.run.apply(record);
-    this.life.apply(record);
-    this.loops.apply(record, this.calls, this.run.first);
+    this.relations.apply(record);
+    this.currentRun.apply(record);
+    this.clock.apply(record);
+    this.loopGuard.apply(record, this.calls, this.currentRun.first);
   }
 
-  /** Tokens of the next prompt: what the last answer counted, and the rest at four bytes each. */
+  /** Tokens of the next prompt: the server's last count, plus an estimate of the later messages. */
   get tokens(): number {
     const uncounted = this.countedTokens === 0 ? this.promptBytes : 0;
     return this.countedTokens + tokensOfBytes(uncounted + this.weightSince);
   }
 
-  /** Letters that want an answer. */
+  /** Number of letters that need an answer. */
   get waiting(): number {
     return this.letters.waiting;
   }
 
-  /** The parts of the next user message: results in call order, then the letters that wait. */
+  /**
+   * Returns the parts of the next user message: results in call order, then the waiting letters.
+   */
   nextUserParts(): UserPart[] {
     if (this.calls.size === 0 && this.waiting === 0) return [];
     return [
@@ -181,15 +186,18 @@ export class History {
     const cited = {
       letter: (id: string) => this.letters.get(id),
       result: (call: string) => this.calls.get(call)?.result?.raw,
-      offer: () => this.family.offer?.blocks,
+      offer: () => this.relations.offer?.blocks,
     };
-    // A damaged journal may have lost what the parts cite; a message without blocks is none.
+    // A damaged journal may have lost the cited content. A message without blocks is not added.
     const blocksOf = (some: readonly UserPart[]) =>
-      some.flatMap((part) => blockOf(part, cited) || []).join(',');
+      some.flatMap((part) => partBlock(part, cited) || []).join(',');
     const content = blocksOf(parts);
-    const isSaid = (part: UserPart) => 'letter' in part && this.letters.isSaid(part.letter);
-    if (this.opening === '')
-      this.opening = textIn(`[${blocksOf(parts.filter(isSaid))}]`, OPENING_CHARACTERS);
+    const isActive = (part: UserPart) => 'letter' in part && this.letters.isActive(part.letter);
+    if (this.firstPrompt === '')
+      this.firstPrompt = textOfContent(
+        `[${blocksOf(parts.filter(isActive))}]`,
+        MAX_FIRST_PROMPT_LENGTH,
+      );
     if (content !== '') {
       const isOffered = parts.some((part) => 'offer' in part);
       this.push(
@@ -199,22 +207,22 @@ export class History {
         this.sharedIn(parts, blocksOf),
       );
     }
-    this.told.take(parts, this.messages.length - 1);
+    this.announced.record(parts, this.messages.length - 1);
     for (const part of parts) {
       if ('letter' in part) this.letters.delete(part.letter);
     }
-    if (this.calls.size > 0) this.letters.dropTold();
+    if (this.calls.size > 0) this.letters.dropReported();
     this.calls.clear();
     this.owesAnswer = true;
     this.cutShort = false;
   }
 
-  /** Of the first message of a child: how much of it other children begin with too. */
+  /** Returns the blocks of a child's first message that other children share. */
   private sharedIn(
     parts: readonly UserPart[],
     blocksOf: (some: readonly UserPart[]) => RawJson,
   ): RawJson {
-    if (this.family.origin === null || this.turns > 0) return '';
+    if (this.relations.origin === null || this.turns > 0) return '';
     return blocksOf(parts.filter((part) => 'offer' in part || 'briefing' in part));
   }
 
@@ -222,13 +230,13 @@ export class History {
     this.turns += 1;
     this.spent.count(record);
     if (record.raw !== '[]') this.push('assistant', record.raw, false);
-    // An answer that broke off at once, or a server that does not count, leaves the estimate.
+    // Keep the estimate if the answer has no usage.
     if (windowTokens(record.usage) > 0) {
       this.countedTokens = windowTokens(record.usage);
       this.weightSince = 0;
     }
     this.owesAnswer = record.stopReason === 'pause_turn';
-    this.calls.land(JSON.parse(record.raw) as WireBlock[]);
+    this.calls.addMessage(JSON.parse(record.raw) as WireBlock[]);
     this.cutShort = CUT_SHORT.includes(record.stopReason) && this.calls.size === 0;
     this.applyNotes();
   }
@@ -243,7 +251,7 @@ export class History {
     answersCalls: boolean,
     shared: RawJson = '',
   ): void {
-    const message = messageOf(role, content, answersCalls, shared);
+    const message = historyMessage(role, content, answersCalls, shared);
     this.messages.push(message);
     this.weightSince += message.weight;
   }
@@ -251,46 +259,46 @@ export class History {
   private truncate(dropped: number, notice: string): void {
     const [first] = this.messages.splice(0, dropped + 1);
     if (first === undefined) return;
-    this.told.lose(dropped);
+    this.announced.dropMessages(dropped);
     this.beginWith(`${blocksIn(first)},${rawText(notice)}`);
   }
 
-  /** The summary stands where the messages stood. */
+  /** Replaces the oldest messages by a summary. */
   private compact({ dropped, summary = '', briefing }: Broken): void {
     this.messages.splice(0, dropped ?? 0);
-    if (briefing === undefined) this.told.forget();
-    else this.told.begin(briefing.facts);
-    // A damaged journal may have lost the calls that these answer.
+    if (briefing === undefined) this.announced.clear();
+    else this.announced.startFrom(briefing.facts);
+    // A damaged journal may have lost the calls of these results.
     while (this.messages[0]?.answersCalls) this.messages.shift();
     const opening = briefing?.text ? `${rawText(briefing.text)},` : '';
     this.beginWith(`${opening}${rawText(summary)}`);
   }
 
-  /** In one message with a prompt that follows it. */
+  /** Puts the blocks first, in the same message as a user message that follows. */
   private beginWith(blocks: RawJson): void {
     const [next, ...rest] = this.messages;
     const isPrompt = next?.role === 'user';
-    const told = isPrompt ? `,${blocksIn(next)}` : '';
-    const message = messageOf('user', `[${blocks}${told}]`, false);
+    const following = isPrompt ? `,${blocksIn(next)}` : '';
+    const message = historyMessage('user', `[${blocks}${following}]`, false);
     this.rebuild([message, ...(isPrompt ? rest : this.messages)]);
   }
 
   private clear(): void {
     this.rebuild([]);
-    this.seen.clear();
+    this.fileStamps.clear();
     this.todos = [];
     this.calls.clear();
-    this.opening = '';
-    this.told.forget();
+    this.firstPrompt = '';
+    this.announced.clear();
     this.owesAnswer = false;
     this.cutShort = false;
   }
 
-  /** After a break: nothing is as any server has counted it. */
+  /** Replaces the messages after a break and resets the server's count. */
   private rebuild(messages: readonly HistoryMessage[]): void {
     this.messages.length = 0;
-    for (const message of messages) this.messages.push(withoutThoughts(message));
-    this.cached.forget();
+    for (const message of messages) this.messages.push(withoutThinking(message));
+    this.cached.clear();
     this.countedTokens = 0;
     this.weightSince = this.messages.reduce((sum, { weight }) => sum + weight, 0);
   }

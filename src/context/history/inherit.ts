@@ -1,22 +1,22 @@
-/** What a fork begins with: all that its parent knows, and nothing of what its parent has to do. */
+/** Copies the parent's knowledge into a fork's history, without the parent's open work. */
 import type { History } from './history.js';
 
 /**
- * `child` is empty. Messages are shared, never copied. The same for a fork that begins now and for one
- * that is rebuilt from journals, so that both are in the same place by construction.
+ * `child` must be empty. Messages are shared, never copied. New forks and forks that are rebuilt
+ * from journals use this function, so that both have the same state by construction.
  */
 export const inherit = (child: History, parent: History): void => {
   for (const message of parent.messages) child.messages.push(message);
-  for (const [path, stamp] of parent.seen) child.seen.set(path, stamp);
+  for (const [path, stamp] of parent.fileStamps) child.fileStamps.set(path, stamp);
   child.todos = parent.todos;
   child.cwd = parent.cwd;
   child.model = parent.model;
   child.prompt = parent.prompt;
-  child.told.takeOver(parent.told);
-  child.betas.takeOver(parent.betas);
-  child.cached.takeOver(parent.cached);
+  child.announced.copyFrom(parent.announced);
+  child.betas.copyFrom(parent.betas);
+  child.cached.copyFrom(parent.cached);
   child.promptBytes = parent.promptBytes;
   child.countedTokens = parent.countedTokens;
   child.weightSince = parent.weightSince;
-  child.family.offer = parent.family.offer;
+  child.relations.offer = parent.relations.offer;
 };

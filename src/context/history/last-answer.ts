@@ -1,13 +1,13 @@
-/** What the model said last, as text. */
-import type { WireBlock } from '../../protocol/model/wire.js';
+/** Text of the model's last answer. */
+import type { WireBlock } from '../../protocol/model/wire-block.js';
 import type { HistoryMessage } from './history-message.js';
 
-export const textOf = (content: readonly WireBlock[]): string =>
+export const blocksText = (content: readonly WireBlock[]): string =>
   content.flatMap((block) => (block.type === 'text' ? [String(block.text)] : [])).join('');
 
-/** Empty when the newest message is not the model's. */
+/** Returns an empty text if the newest message is not an assistant message. */
 export const lastAnswer = (messages: readonly HistoryMessage[]): string => {
   const message = messages.at(-1);
   if (message?.role !== 'assistant') return '';
-  return textOf((JSON.parse(message.bytes.toString()) as { content: WireBlock[] }).content);
+  return blocksText((JSON.parse(message.bytes.toString()) as { content: WireBlock[] }).content);
 };

@@ -1,68 +1,74 @@
-/** Letters that are not in a message yet. Those of jobs and hooks go along with others, and wake nobody. */
+/**
+ * Letters that are not in a message yet. Letters of jobs and hooks are passive: they do not wake
+ * the agent and are sent with the next message.
+ */
 
-import type { RawJson } from '../../protocol/model/wire.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 import { HOOK_SENDER } from '../../protocol/permission/hooks.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import { JOB_SENDER } from '../../protocol/tools/shell-jobs.js';
 
 export class Letters extends Map<string, RawJson> {
-  private readonly asides = new Map<string, string>();
-  /** All that ever came, so that one that is given again is known by its id (law 9). */
+  private readonly passive = new Map<string, string>();
+  /** Ids of all received letters, to detect a repeated delivery (law 9). */
   private readonly known = new Set<string>();
-  /** What they say stands in results of the next message. */
-  private readonly told = new Set<string>();
+  /** Letters with content that a result of the next message reports. */
+  private readonly reported = new Set<string>();
 
   isKnown(letter: string): boolean {
     return this.known.has(letter);
   }
 
-  /** It came, and is no longer part of the conversation. */
-  know(letter: string): void {
+  /** Marks a letter as received that is no longer part of the conversation. */
+  markKnown(letter: string): void {
     this.known.add(letter);
   }
 
-  take({ letter, from, raw }: JournalRecord & { type: 'letter.received' }): void {
+  receive({ letter, from, raw }: JournalRecord & { type: 'letter.received' }): void {
     this.known.add(letter);
     this.set(letter, raw.slice(1, -1));
-    if (from === JOB_SENDER || from === HOOK_SENDER) this.asides.set(letter, from);
+    if (from === JOB_SENDER || from === HOOK_SENDER) this.passive.set(letter, from);
   }
 
-  /** A result that nobody has read yet says the same. */
-  tell(letter: string): void {
-    this.told.add(letter);
+  /** Marks a letter that an unsent result already reports. */
+  markReported(letter: string): void {
+    this.reported.add(letter);
   }
 
-  /** The results are in a message. */
-  dropTold(): void {
-    for (const letter of this.told) this.delete(letter);
-    this.told.clear();
+  /** Drops the reported letters. Called when the results are in a message. */
+  dropReported(): void {
+    for (const letter of this.reported) this.delete(letter);
+    this.reported.clear();
   }
 
-  /** One that nobody sent: it is told with the next message. */
-  setAside(letter: string, blocks: RawJson): void {
+  /** Adds a passive letter of Skein, which goes with the next message. */
+  addNotice(letter: string, blocks: RawJson): void {
     this.set(letter, blocks);
-    this.asides.set(letter, '');
+    this.passive.set(letter, '');
   }
 
-  /** How many want an answer. */
+  /** Number of letters that need an answer. */
   get waiting(): number {
-    return this.size - this.asides.size;
+    return this.size - this.passive.size;
   }
 
-  /** What people said, and not what came along with it. */
-  isSaid(letter: string): boolean {
-    return this.has(letter) && !this.asides.has(letter);
+  /** True for a waiting letter that is not passive. */
+  isActive(letter: string): boolean {
+    return this.has(letter) && !this.passive.has(letter);
   }
 
-  /** Oldest first, and at the very end what hooks add; beside results without what those say. */
+  /**
+   * Returns the letters oldest first, hook letters last. `besideResults` leaves out reported
+   * letters.
+   */
   inOrder(besideResults: boolean): readonly string[] {
-    const isAdded = (letter: string) => this.asides.get(letter) === HOOK_SENDER;
-    const all = [...this.keys()].filter((letter) => !besideResults || !this.told.has(letter));
-    return [...all.filter((letter) => !isAdded(letter)), ...all.filter(isAdded)];
+    const isHook = (letter: string) => this.passive.get(letter) === HOOK_SENDER;
+    const all = [...this.keys()].filter((letter) => !besideResults || !this.reported.has(letter));
+    return [...all.filter((letter) => !isHook(letter)), ...all.filter(isHook)];
   }
 
   override delete(letter: string): boolean {
-    this.asides.delete(letter);
+    this.passive.delete(letter);
     return super.delete(letter);
   }
 }

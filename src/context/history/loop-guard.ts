@@ -1,69 +1,74 @@
 /**
- * Knows when an agent goes round in circles, folded from its journal. A turn is the calls of one message,
- * each with its result, as digests. A turn that is the same as the last one, or as the one two, three or
- * four back, is part of a circle when all in between are.
+ * Loop guard: detects an agent that repeats the same calls with the same results, folded from its
+ * journal. A turn is the set of call digests of a message. Turns form a circle if each equals the
+ * turn one, two, three or four before it.
  *
- * Whatever may have changed the world or what the model knows begins the count anew: a person's words, a
- * job that has ended, a letter of another agent that says something new, a call that looks at what changes
- * by itself. What another agent says again is nothing new: two may keep each other going.
+ * New information resets the count: a prompt, an ended job, new text of another agent, or a call
+ * that polls a changing state. Repeated text of another agent does not, because two agents may keep
+ * each other running.
  */
 import { HOOK_SENDER } from '../../protocol/permission/hooks.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import { JOB_SENDER } from '../../protocol/tools/shell-jobs.js';
 import type { OpenCalls } from './open-calls.js';
 
-/** Turns in the longest circle that is known as one. */
-export const LONGEST_CIRCLE = 4;
+/** Maximum turns in a circle. */
+const MAX_CIRCLE_LENGTH = 4;
 
 interface Turn {
-  /** Digests of its calls: of two that are the same in one message the model has not read the first. */
+  /**
+   * Digests of the calls. Equal calls of a message count once, because they run without each
+   * other's result.
+   */
   readonly calls: ReadonlySet<string>;
   readonly whole: string;
 }
 
-/** Of a letter that tells nothing new if one like it was read before; null is news whatever it says. */
+/** Digest of a letter's text; null for a letter that is always new information. */
 type Gist = string | null;
 
 export class LoopGuard {
-  /** The newest last. */
+  /** Last turns, newest last. */
   private turns: Turn[] = [];
-  /** By the length of a circle less one: how many of the last turns are those that long before them. */
-  private readonly same = Array.from({ length: LONGEST_CIRCLE }, () => 0);
+  /** Number of last turns that equal the turn `index + 1` before them. */
+  private readonly same = Array.from({ length: MAX_CIRCLE_LENGTH }, () => 0);
   private run = 0;
-  /** Letters that no message has told yet. */
+  /** Letters that are not in a message yet. */
   private readonly waiting = new Map<string, Gist>();
-  /** What other agents have said before, as far as that is remembered. */
-  private heard: readonly string[] = [];
+  /** Gists of the last letters from other agents. */
+  private knownGists: readonly string[] = [];
   private isOpen = true;
 
-  /** `run` is that of the limits; `calls` are as they are after the record. */
+  /** `run` is the run that limits count; `calls` is the state after the record. */
   apply(record: JournalRecord, calls: OpenCalls, run: number): void {
     if (run !== this.run) {
       this.run = run;
-      this.forget();
+      this.reset();
     }
     switch (record.type) {
       case 'letter.received':
         if (record.from !== HOOK_SENDER) this.waiting.set(record.letter, gistOf(record));
         break;
       case 'user.sent':
-        this.read(record.parts);
+        this.readLetters(record.parts);
         break;
       case 'call.ended':
       case 'assistant.received':
-        if (this.isOpen && calls.isSettled) this.close(calls);
+        if (this.isOpen && calls.isSettled) this.endTurn(calls);
         break;
       default:
         break;
     }
   }
 
-  /** How often in a row the last turns were the same, or went the same way round. */
+  /** Number of times that the last circle was repeated; 1 without a repetition. */
   get rounds(): number {
     return Math.max(...this.same.map((many, at) => roundsIn(many, at + 1)));
   }
 
-  /** The same with a call that has just ended, however the rest of its turn may end. */
+  /**
+   * Returns `rounds` as it will be if the open turn repeats; `call` is the digest of an ended call.
+   */
   roundsWith(call: string): number {
     const rounds = this.same.map((many, at) =>
       this.turns.at(-1 - at)?.calls.has(call) === true ? roundsIn(many + 1, at + 1) : 1,
@@ -71,16 +76,16 @@ export class LoopGuard {
     return Math.max(...rounds);
   }
 
-  /** Something waits to be read that the model does not know yet. */
+  /** True if a waiting letter holds new information. */
   get hasNews(): boolean {
     return [...this.waiting.values()].some((gist) => this.isNews(gist));
   }
 
   private isNews(gist: Gist): boolean {
-    return gist === null || !this.heard.includes(gist);
+    return gist === null || !this.knownGists.includes(gist);
   }
 
-  private read(parts: readonly object[]): void {
+  private readLetters(parts: readonly object[]): void {
     this.isOpen = true;
     const gists = parts.flatMap((part) => {
       const letter = 'letter' in part ? String(part.letter) : '';
@@ -90,44 +95,45 @@ export class LoopGuard {
     });
     const news = gists.filter((gist) => this.isNews(gist));
     if (news.length === 0) return;
-    this.forget();
-    this.heard = [...this.heard, ...news.filter((gist) => gist !== null)].slice(-MOST_HEARD);
+    this.reset();
+    this.knownGists = [...this.knownGists, ...news.filter((gist) => gist !== null)].slice(
+      -MAX_KNOWN_GISTS,
+    );
   }
 
-  private close(calls: OpenCalls): void {
+  private endTurn(calls: OpenCalls): void {
     this.isOpen = false;
     const made = [...calls.values()].map(({ trace }) => trace);
-    // One without a trace was interrupted, or is on record from before there were any.
+    // A call without a trace was interrupted or comes from an old version.
     if (made.some((trace) => trace === null || trace.polls === true)) {
-      this.forget();
+      this.reset();
       return;
     }
     const traces = new Set(made.flatMap((trace) => trace?.digest ?? []));
     const whole = [...traces].sort().join();
-    for (let length = 1; length <= LONGEST_CIRCLE; length += 1) {
+    for (let length = 1; length <= MAX_CIRCLE_LENGTH; length += 1) {
       const isSame = this.turns.at(-length)?.whole === whole;
       this.same[length - 1] = isSame ? (this.same[length - 1] ?? 0) + 1 : 0;
     }
-    this.turns = [...this.turns, { calls: traces, whole }].slice(-LONGEST_CIRCLE);
+    this.turns = [...this.turns, { calls: traces, whole }].slice(-MAX_CIRCLE_LENGTH);
   }
 
-  /** What comes now is compared with nothing that was. */
-  private forget(): void {
+  private reset(): void {
     this.turns = [];
     this.same.fill(0);
   }
 }
 
-/** What was said before that is taken for news. */
-const MOST_HEARD = 32;
+/** Maximum remembered gists. */
+const MAX_KNOWN_GISTS = 32;
 
 const roundsIn = (same: number, length: number): number => 1 + Math.floor(same / length);
 
-/** People, and what they or the agent had started, are always news; other agents may say the same again. */
+/** Returns null for letters of people and jobs, which are always new information. */
 const gistOf = ({ from, trace, raw }: JournalRecord & { type: 'letter.received' }): Gist =>
   from === 'user' || from === JOB_SENDER ? null : (trace ?? digestOf(raw));
 
-/** FNV-1a, twice: for telling words apart that nobody chose in order to deceive. */
+/** Two rounds of FNV-1a. Not safe against deliberate collisions, which would only delay a stop. */
 const digestOf = (text: string): string => {
   let [one, two] = [0x811c9dc5, 0x01000193];
   for (let at = 0; at < text.length; at += 1) {

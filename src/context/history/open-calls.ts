@@ -1,17 +1,20 @@
-/** The calls of the newest assistant message until their results are in the history, in the order of asking. */
+/**
+ * Open calls: calls of the newest assistant message until their results are in the history, in
+ * order.
+ */
 
-import type { RawJson, WireBlock } from '../../protocol/model/wire.js';
-import type { CallOutcome, CallTrace } from '../../protocol/session/journal.js';
+import type { RawJson, WireBlock } from '../../protocol/model/wire-block.js';
+import type { CallOutcome, CallTrace } from '../../protocol/session/journal-record.js';
 import type { ToolNote } from '../../protocol/tools/tool.js';
 
-export interface HistoryCall {
+interface HistoryCall {
   readonly id: string;
   readonly tool: string;
   readonly input: unknown;
   started: { readonly readOnly: boolean } | null;
   result: { readonly raw: RawJson; readonly outcome: CallOutcome } | null;
   notes: readonly ToolNote[];
-  /** What a circle is known by; null where there is none on record. */
+  /** Digest for the loop guard; null if not recorded. */
   trace: CallTrace | null;
 }
 
@@ -20,12 +23,12 @@ type CallProgress = Pick<HistoryCall, 'started' | 'result' | 'notes' | 'trace'>;
 const BLANK: CallProgress = { started: null, result: null, notes: [], trace: null };
 
 export class OpenCalls extends Map<string, HistoryCall> {
-  /** Calls of attempts whose message has not landed; they count only if it does. */
+  /** Calls of an attempt without a complete message. They count only if the message completes. */
   private readonly drafts = new Map<string, CallProgress>();
   private inOrder: HistoryCall[] = [];
   private applied = 0;
 
-  /** A call whose message has not landed yet is a draft. */
+  /** Returns the progress of a call. Creates a draft if its message is not complete yet. */
   progressOf(call: string): CallProgress {
     const known = this.get(call) ?? this.drafts.get(call);
     if (known !== undefined) return known;
@@ -34,13 +37,13 @@ export class OpenCalls extends Map<string, HistoryCall> {
     return draft;
   }
 
-  /** Whatever an attempt had begun is void. */
-  forgetDrafts(): void {
+  /** Discards the calls of a failed attempt. */
+  discardDrafts(): void {
     this.drafts.clear();
   }
 
-  /** The message that asks for them is in the history. */
-  land(blocks: readonly WireBlock[]): void {
+  /** Adds the calls of a complete assistant message. */
+  addMessage(blocks: readonly WireBlock[]): void {
     for (const block of blocks) {
       if (block.type !== 'tool_use') continue;
       const id = String(block.id);
@@ -52,7 +55,7 @@ export class OpenCalls extends Map<string, HistoryCall> {
     this.drafts.clear();
   }
 
-  /** Notes of the calls that have ended, in the order of the calls, whatever order they ended in. */
+  /** Returns the notes of ended calls in call order, up to the first call that still runs. */
   takeNotes(): readonly ToolNote[] {
     const taken: ToolNote[] = [];
     for (;;) {
@@ -63,7 +66,7 @@ export class OpenCalls extends Map<string, HistoryCall> {
     }
   }
 
-  /** There are some, their message is in the history, and all of them have ended. */
+  /** True if the message has calls and all of them have ended. */
   get isSettled(): boolean {
     return this.applied > 0 && this.applied === this.inOrder.length;
   }

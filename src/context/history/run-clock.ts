@@ -1,23 +1,23 @@
 /**
- * How long an agent has been at work in its run, when it crashed, and whether one that has ended is to go on,
- * folded from its journal. Time in which nobody ran it does not count: of a process that died it is known
- * when it last wrote.
+ * Run clock: working time of an agent in its run, its crashes, and whether an ended agent is to
+ * resume, folded from its journal. Time without a process does not count: the last record of a dead
+ * process ends its working time.
  */
 import { HOOK_SENDER } from '../../protocol/permission/hooks.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import { JOB_SENDER } from '../../protocol/tools/shell-jobs.js';
 
-/** Older crashes matter to nobody. */
-const MOST_CRASHES = 16;
+/** Maximum remembered crashes. */
+const MAX_CRASHES = 16;
 
 export class RunClock {
-  /** When it was begun again after a crash, the newest last. */
+  /** Times of restarts after a crash, newest last. */
   crashes: readonly number[] = [];
-  /** It had ended for good, and was written to or is waiting for a place since: nobody has begun it yet. */
-  isCalledBack = false;
+  /** True if an ended agent got a letter or was queued and has not started since. */
+  isResumeDue = false;
   private hasEnded = false;
   private before = 0;
-  /** When the present stretch of work began; null while it does not work. */
+  /** Start of the current working time; null if the agent does not run. */
   private since: number | null = null;
   private last = 0;
   private epoch = 0;
@@ -32,47 +32,47 @@ export class RunClock {
         this.pause(ts);
         this.since = ts;
         this.hasEnded = false;
-        this.isCalledBack = false;
+        this.isResumeDue = false;
         break;
       case 'run.ended':
         this.since = null;
         this.before = 0;
         this.hasEnded = record.final;
-        this.isCalledBack = false;
+        this.isResumeDue = false;
         break;
       case 'letter.received':
-        // Those wake nobody.
-        if (record.from !== JOB_SENDER && record.from !== HOOK_SENDER) this.callBack();
+        // Letters of jobs and hooks do not wake an agent.
+        if (record.from !== JOB_SENDER && record.from !== HOOK_SENDER) this.requestResume();
         break;
       case 'agent.queued':
-        // A worker that names itself has only said why it cannot work on it.
-        if (record.worker === undefined) this.callBack();
+        // A record with a worker only says why that worker cannot run the agent.
+        if (record.worker === undefined) this.requestResume();
         break;
       case 'agent.restarted':
         this.pause(ts);
-        this.crashes = [...this.crashes, ts].slice(-MOST_CRASHES);
+        this.crashes = [...this.crashes, ts].slice(-MAX_CRASHES);
         break;
       default:
         break;
     }
   }
 
-  /** It has ended for good, and nobody wants more of it. */
+  /** True if the agent has ended and is not to resume. */
   get isOver(): boolean {
-    return this.hasEnded && !this.isCalledBack;
+    return this.hasEnded && !this.isResumeDue;
   }
 
-  /** Milliseconds, with those before a crash. */
-  workedBy(now: number): number {
+  /** Returns the working time at `now` in milliseconds, including time before a crash. */
+  workedMsAt(now: number): number {
     return this.before + (this.since === null ? 0 : Math.max(0, now - this.since));
   }
 
-  private callBack(): void {
-    this.isCalledBack ||= this.hasEnded;
+  private requestResume(): void {
+    this.isResumeDue ||= this.hasEnded;
   }
 
   private pause(at: number): void {
-    this.before = this.workedBy(at);
+    this.before = this.workedMsAt(at);
     this.since = null;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join, parse } from 'node:path';
-import { ARTIFACT_LIMIT, type Artifact } from '../../protocol/tools/tool.js';
+import { type Artifact, MAX_ARTIFACT_BYTES } from '../../protocol/tools/artifact.js';
 import { errorCode, fileError } from './file-errors.js';
 
 const END_NOTE = Buffer.from('\n[The output went on, but this file is full.]\n');
@@ -13,7 +13,7 @@ const END_NOTE = Buffer.from('\n[The output went on, but this file is full.]\n')
 export const openArtifactFile = (
   directory: string,
   name: string,
-  limit: number = ARTIFACT_LIMIT,
+  limit: number = MAX_ARTIFACT_BYTES,
 ): Artifact => {
   const { path, fd, trouble: refusal } = create(directory, name);
   let trouble = refusal;

@@ -1,9 +1,9 @@
 /** The disk as agents see it whose session other machines work on too: outputs from there are brought when they are read. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SkeinError } from '../../protocol/errors.js';
-import { FileError, type Workspace } from '../../protocol/tools/tool.js';
-import { writeAtomically } from './atomic-write.js';
+import { replaceFileDurably } from '../../lib/replace-file.js';
+import { SkeinError } from '../../protocol/skein-error.js';
+import { FileError, type Workspace } from '../../protocol/tools/workspace.js';
 
 export interface ElsewhereKept {
   /** Where the same is kept on this machine; undefined for all that is no output of the session. */
@@ -37,7 +37,7 @@ const bring = async (path: string, { fetch }: ElsewhereKept, missing: FileError)
   try {
     const bytes = await fetch(path);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeAtomically(path, bytes, { mustBeNew: false });
+    await replaceFileDurably(path, bytes);
   } catch (error) {
     // One that is still being written, or was never kept.
     if (error instanceof SkeinError) throw missing;

@@ -1,7 +1,7 @@
 /** Reads files that somebody else may have put there: regular ones only, and never more than asked. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { LARGEST_SEARCHED_FILE } from '../../protocol/tools/search.js';
+import { MAX_SEARCHED_FILE_BYTES } from '../../protocol/tools/file-search.js';
 
 /** Undefined when it is no regular file, has more than `most` bytes, or cannot be opened. */
 export const readSmall = async (path: string, most: number): Promise<Buffer | undefined> => {
@@ -20,7 +20,7 @@ const PROBE_BYTES = 8_192;
 /** Whether a search may show lines of the file. UTF-16 is text, full of zeros as it is. */
 export const probeFile = async (path: string): Promise<Probe> =>
   withFile(path, async (handle, size) => {
-    if (size > LARGEST_SEARCHED_FILE) return 'too-large';
+    if (size > MAX_SEARCHED_FILE_BYTES) return 'too-large';
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0);
     return isBinary(buffer.subarray(0, bytesRead)) ? 'binary' : 'text';
   });

@@ -1,4 +1,5 @@
 /** The Workspace port on the real disk. Only regular files: a pipe or a device could block for ever. */
+
 import { hash } from 'node:crypto';
 import {
   closeSync,
@@ -9,21 +10,24 @@ import {
   readSync,
   statSync,
 } from 'node:fs';
-import { lstat, readlink, realpath, stat } from 'node:fs/promises';
+import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { KeyedMutex } from '../../lib/async/keyed-mutex.js';
+import { replaceFileDurably } from '../../lib/replace-file.js';
 import {
   FileError,
   type FileStamp,
   type FileStat,
   type Workspace,
-} from '../../protocol/tools/tool.js';
-import { writeAtomically } from './atomic-write.js';
+} from '../../protocol/tools/workspace.js';
 import { landingPlace } from './file-contents.js';
 import { errorCode, fileError } from './file-errors.js';
-import { takeTurn } from './path-turns.js';
 import { type Accepts, checkDescriptor, holdFolder, type PinnedFolder } from './pinned-path.js';
+
+/** Writes one path at a time, so that of two agents in this process only one can win. */
+const writes = new KeyedMutex();
 
 export const diskWorkspace = (
   home: string = homedir(),
@@ -38,7 +42,7 @@ export const diskWorkspace = (
   write: (path, bytes, expected) =>
     asFileErrors(path, async () => {
       const target = await followLinks(path);
-      return takeTurn(target, () => writeExpecting(target, bytes, expected, accepts));
+      return writes.run(target, () => writeExpecting(target, bytes, expected, accepts));
     }),
   landing: (path) => landingPlace(path).path,
   judgedBy: (judge) => diskWorkspace(home, judge),
@@ -143,8 +147,17 @@ const writeInto = async (
   if (there !== undefined) refuseIrregular(target);
   if (expected === 'absent' && there !== undefined) throw new FileError('changed', target);
   if (expected !== undefined && expected !== 'absent') await refuseChanged(target, expected);
+  if (there !== undefined) await access(target, constants.W_OK);
   await folder.check();
-  await writeAtomically(target, bytes, { mustBeNew: expected === 'absent' });
+  await replaceFileDurably(target, bytes, {
+    mode: 0o666,
+    keepsOwnerAndMode: true,
+    mustBeNew: expected === 'absent',
+  }).catch((error: unknown) => {
+    throw errorCode(error) === 'EEXIST'
+      ? new FileError('changed', target, { cause: error })
+      : error;
+  });
   return stampOf(bytes, (await stat(target)).mtimeMs);
 };
 

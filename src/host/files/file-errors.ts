@@ -1,5 +1,5 @@
 /** From the words of the operating system to the few that a tool must know. */
-import { FileError, type FileTrouble } from '../../protocol/tools/tool.js';
+import { FileError, type FileTrouble } from '../../protocol/tools/workspace.js';
 
 const TROUBLE: Readonly<Record<string, FileTrouble>> = {
   ENOENT: 'missing',

@@ -1,6 +1,6 @@
 /** The rules of .gitignore files: the last line of the nearest file that matches decides. */
 import { dirname, join, sep } from 'node:path';
-import { compileGlob } from '../../lib/glob.js';
+import { compileGlob } from '../../lib/paths/glob.js';
 import { readSmall } from './bounded-read.js';
 
 /** The rules of one directory, and of those above it that still count. */

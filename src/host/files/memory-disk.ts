@@ -1,11 +1,11 @@
 /** The MemoryDisk port on the real disk. Whoever wrote the repository chose what lies there. */
 import { constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, open, opendir } from 'node:fs/promises';
-import type { MemoryDisk, MemoryEntry, MemoryPlace } from '../../protocol/tools/memory.js';
+import type { MemoryDisk, MemoryEntry, ResolvedMemoryPath } from '../../protocol/tools/memory.js';
 
 export const memoryDisk = (): MemoryDisk => ({
   user: process.getuid?.(),
-  look: async (path) => lookAt(path),
+  resolve: async (path) => lookAt(path),
   read: (real, mostBytes) => readWhole(real, mostBytes).catch(() => 'unreadable' as const),
   list: (real, most) => listAll(real, most).catch(() => 'unreadable' as const),
 });
@@ -16,7 +16,7 @@ const HAS_OWNERS = process.getuid !== undefined;
  * At once: a walk asks some sixty times before the first request, nearly always about nothing, and a
  * trip to another thread and back would take longer than the answer.
  */
-const lookAt = (path: string): MemoryPlace | undefined => {
+const lookAt = (path: string): ResolvedMemoryPath | undefined => {
   try {
     const link = lstatSync(path, { throwIfNoEntry: false });
     if (link === undefined) return undefined;

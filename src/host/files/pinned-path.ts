@@ -6,7 +6,7 @@
 import { constants, fstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FileError } from '../../protocol/tools/tool.js';
+import { FileError } from '../../protocol/tools/workspace.js';
 import { errorCode } from './file-errors.js';
 
 /** Whether the rules let this very place be used. */

@@ -1,7 +1,8 @@
 /** A large output that other machines can read: once it is whole, it is put where they find it too. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Artifact } from '../../protocol/tools/tool.js';
+import type { limitConcurrency } from '../../lib/async/limit-concurrency.js';
+import type { Artifact } from '../../protocol/tools/artifact.js';
 
 export interface SharingTerms {
   /** Rejects when it is refused. */
@@ -12,13 +13,20 @@ export interface SharingTerms {
   readonly untilAway: () => { readonly away: Promise<void>; readonly end: () => void };
 }
 
-/** Closing it resolves when others can read it, and rejects when they cannot. */
-export const sharedArtifact = (artifact: Artifact, turn: Turn, terms: SharingTerms): Artifact => ({
+/**
+ * Closing it resolves when others can read it, and rejects when they cannot. `upload` limits how many outputs are in
+ * memory at once.
+ */
+export const sharedArtifact = (
+  artifact: Artifact,
+  upload: ReturnType<typeof limitConcurrency>,
+  terms: SharingTerms,
+): Artifact => ({
   path: artifact.path,
   write: (chunk) => artifact.write(chunk),
   async close() {
     await artifact.close();
-    const sent = turn(() => send(artifact.path, terms));
+    const sent = upload(() => send(artifact.path, terms));
     const { away, end } = terms.untilAway();
     const outcome = await Promise.race([sent.then(() => 'sent' as const), away]).finally(end);
     if (outcome === 'sent') return;
@@ -34,16 +42,4 @@ const send = async (path: string, { put }: SharingTerms): Promise<void> => {
       cause: error,
     });
   }
-};
-
-/** One at a time, so that no more than one is held in memory. */
-export type Turn = (work: () => Promise<void>) => Promise<void>;
-
-export const takingTurns = (): Turn => {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = mine.catch(() => undefined);
-    return mine;
-  };
 };

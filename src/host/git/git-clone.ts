@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { WorktreeRefusal } from '../../protocol/tools/worktree.js';
+import { WorktreeRefusal } from '../../protocol/tools/worktrees.js';
 import type { Setting } from './git-command.js';
 import { type Repository, realOf, type WorktreeHome } from './git-repository.js';
 import { GitTree, troubleOf } from './git-tree.js';

@@ -2,11 +2,13 @@
  * Runs git in a repository that nobody has reason to trust. Its configuration, its attributes and its
  * hooks can all name programs; git is told to start none of them, and only looks.
  */
+
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { delimiter, isAbsolute, normalize, sep } from 'node:path';
+import { delimiter, isAbsolute, normalize } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { isPathInside } from '../../lib/paths/is-path-inside.js';
 import { signalGroup } from '../process/ownership/process-group.js';
 import type { GitPlace } from './find-git-directory.js';
 
@@ -144,13 +146,14 @@ const outsidePath = (path: string, top: string, home: string | undefined): strin
   path
     .split(delimiter)
     .filter((folder) => isAbsolute(folder) && !PACKAGE_PROGRAMS.test(normalize(folder)))
-    .filter((folder) => (home !== undefined && isInside(home, top)) || !isInside(folder, top))
+    .filter(
+      (folder) =>
+        (home !== undefined && isPathInside({ path: realOf(home), folder: top })) ||
+        !isPathInside({ path: realOf(folder), folder: top }),
+    )
     .join(delimiter);
 
 const PACKAGE_PROGRAMS = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
-
-const isInside = (path: string, top: string) =>
-  `${realOf(path)}${sep}`.startsWith(top.endsWith(sep) ? top : `${top}${sep}`);
 
 const realOf = (path: string) => {
   try {

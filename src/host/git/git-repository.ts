@@ -1,6 +1,6 @@
 /** The repository of a folder, checked for what worktrees of agents need of it. */
 import { realpathSync } from 'node:fs';
-import { WorktreeRefusal } from '../../protocol/tools/worktree.js';
+import { WorktreeRefusal } from '../../protocol/tools/worktrees.js';
 import { findGit } from './find-git-directory.js';
 import { GitTree } from './git-tree.js';
 

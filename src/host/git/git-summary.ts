@@ -1,5 +1,5 @@
 /** What git says of a directory at one moment, so that an agent need not ask. */
-import type { RepositoryFacts } from '../../protocol/tools/repository.js';
+import type { RepositoryFacts } from '../../protocol/tools/repository-facts.js';
 import { branchName, DETACHED, findGit } from './find-git-directory.js';
 import { carefulGit, type GitAnswer } from './git-command.js';
 

@@ -5,7 +5,7 @@
  */
 import fs from 'node:fs';
 import { join, sep } from 'node:path';
-import { WorktreeRefusal } from '../../protocol/tools/worktree.js';
+import { WorktreeRefusal } from '../../protocol/tools/worktrees.js';
 import type { GitPlace } from './find-git-directory.js';
 import {
   carefulGit,

@@ -1,5 +1,5 @@
 /** Cuts what a program says into lines, and gives up on a line that does not end. */
-import { SkeinError } from '../../protocol/errors.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 
 export class LineTooLongError extends SkeinError {
   readonly code = 'line-too-long';

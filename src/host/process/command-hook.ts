@@ -5,7 +5,7 @@
 import { stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import type { HookEnd, RunHookCommand } from '../../protocol/permission/hook-setup.js';
-import type { Shell } from '../../protocol/tools/tool.js';
+import type { Shell } from '../../protocol/tools/shell.js';
 
 /** Of each stream; what follows is read and dropped, so that the hook can go on. */
 export const MOST_OUTPUT_BYTES = 1024 * 1024;

@@ -1,13 +1,13 @@
 /** The jobs of one agent: started, counted, found again, and all ended with their session. */
 import type { Clock } from '../../protocol/clock.js';
+import type { Shell } from '../../protocol/tools/shell.js';
 import {
-  JobRefusal,
-  type Jobs,
-  type JobView,
-  MOST_ENDED_JOBS,
-  MOST_RUNNING_JOBS,
+  MAX_ENDED_SHELL_JOBS,
+  MAX_RUNNING_SHELL_JOBS,
+  ShellJobRefusal,
+  type ShellJobs,
+  type ShellJobView,
 } from '../../protocol/tools/shell-jobs.js';
-import type { Shell } from '../../protocol/tools/tool.js';
 import { ShellJob } from './shell-job.js';
 
 export interface JobTableOptions {
@@ -16,19 +16,19 @@ export interface JobTableOptions {
   /** How many jobs the session had before; their ids are not given out again. */
   readonly before: number;
   /** A job has ended by itself, and nobody waited for it. */
-  readonly onEnd: (job: JobView) => void;
+  readonly onEnd: (job: ShellJobView) => void;
 }
 
-export interface JobTable extends Jobs {
+export interface JobTable extends ShellJobs {
   /** Ends all of them, and starts no more. Resolves to those that were still running. */
-  close(): Promise<readonly JobView[]>;
+  close(): Promise<readonly ShellJobView[]>;
 }
 
 export const jobTable = ({ shell, clock, before, onEnd }: JobTableOptions): JobTable => {
   const jobs = new Map<string, ShellJob>();
   const starting = new Set<ShellJob>();
   let count = before;
-  let closing: Promise<readonly JobView[]> | undefined;
+  let closing: Promise<readonly ShellJobView[]> | undefined;
 
   const running = () => [...jobs.values()].filter(({ status }) => status.kind === 'running');
 
@@ -75,9 +75,9 @@ export const jobTable = ({ shell, clock, before, onEnd }: JobTableOptions): JobT
 };
 
 const refuse = (isClosed: boolean, running: number): void => {
-  if (isClosed) throw new JobRefusal('The session is ending, so nothing more can be started.');
-  if (running < MOST_RUNNING_JOBS) return;
-  throw new JobRefusal(
+  if (isClosed) throw new ShellJobRefusal('The session is ending, so nothing more can be started.');
+  if (running < MAX_RUNNING_SHELL_JOBS) return;
+  throw new ShellJobRefusal(
     `${running} commands run in the background already, which is the most there may be. Stop one with TaskStop, or wait until one has ended.`,
   );
 };
@@ -85,5 +85,5 @@ const refuse = (isClosed: boolean, running: number): void => {
 const forgetOldest = (jobs: Map<string, ShellJob>): void => {
   const ended = [...jobs.values()].filter(({ status }) => status.kind !== 'running');
   const [oldest] = ended;
-  if (oldest !== undefined && ended.length > MOST_ENDED_JOBS) jobs.delete(oldest.id);
+  if (oldest !== undefined && ended.length > MAX_ENDED_SHELL_JOBS) jobs.delete(oldest.id);
 };

@@ -1,38 +1,34 @@
 /** One command in the background: a run of the shell that nobody waits for, and what it prints. */
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../../protocol/clock.js';
+import { type Artifact, MAX_ARTIFACT_BYTES } from '../../protocol/tools/artifact.js';
+import { type Shell, type ShellEnd } from '../../protocol/tools/shell.js';
 import {
-  type Job,
-  type JobCommand,
-  type JobOutput,
-  type JobStatus,
-  RING_CHARACTERS,
+  MAX_BUFFERED_CHARACTERS,
+  type ShellJobCommand,
+  type ShellJobHandle,
+  type ShellJobOutput,
+  type ShellJobStatus,
 } from '../../protocol/tools/shell-jobs.js';
-import {
-  ARTIFACT_LIMIT,
-  type Artifact,
-  type Shell,
-  type ShellEnd,
-} from '../../protocol/tools/tool.js';
 import { OutputRing } from './output-ring.js';
 
-export class ShellJob implements Job {
+export class ShellJob implements ShellJobHandle {
   /** Given by the table once it runs. */
   id = '';
   readonly command: string;
-  status: JobStatus = { kind: 'running' };
+  status: ShellJobStatus = { kind: 'running' };
   /** Resolves when it runs; rejects when it cannot be started. */
   readonly started: Promise<void>;
   readonly ended: Promise<void>;
   private readonly clock: Clock;
   private readonly controller = new AbortController();
-  private readonly ring = new OutputRing(RING_CHARACTERS);
+  private readonly ring = new OutputRing(MAX_BUFFERED_CHARACTERS);
   private readonly artifact: Artifact;
   private bytes = 0;
   private trouble: string | undefined;
   private watchers = 0;
 
-  constructor(wanted: JobCommand, shell: Shell, clock: Clock) {
+  constructor(wanted: ShellJobCommand, shell: Shell, clock: Clock) {
     this.command = wanted.command;
     this.artifact = wanted.artifact;
     this.clock = clock;
@@ -61,9 +57,9 @@ export class ShellJob implements Job {
     return this.watchers > 0;
   }
 
-  read(from: number): JobOutput {
-    const isFull = this.bytes > ARTIFACT_LIMIT;
-    const full = isFull ? `it holds only the first ${ARTIFACT_LIMIT} bytes` : undefined;
+  read(from: number): ShellJobOutput {
+    const isFull = this.bytes > MAX_ARTIFACT_BYTES;
+    const full = isFull ? `it holds only the first ${MAX_ARTIFACT_BYTES} bytes` : undefined;
     return {
       ...this.ring.since(from),
       artifact: this.artifact.path,
@@ -105,7 +101,7 @@ export class ShellJob implements Job {
     this.artifact.write(bytes);
   }
 
-  private async close(status: JobStatus): Promise<void> {
+  private async close(status: ShellJobStatus): Promise<void> {
     this.keep(this.ring.finish());
     try {
       await this.artifact.close();
@@ -116,7 +112,7 @@ export class ShellJob implements Job {
   }
 }
 
-const statusOf = ({ reason, exitCode, signal }: ShellEnd): JobStatus => {
+const statusOf = ({ reason, exitCode, signal }: ShellEnd): ShellJobStatus => {
   if (reason === 'aborted') return { kind: 'stopped' };
   if (reason === 'timeout') return { kind: 'timeout' };
   if (exitCode !== null) return { kind: 'exited', exitCode };

@@ -10,13 +10,9 @@ import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { setTimeout as after } from 'node:timers/promises';
-import { SkeinError } from '../../protocol/errors.js';
-import {
-  FileError,
-  type Shell,
-  type ShellCommand,
-  type ShellEnd,
-} from '../../protocol/tools/tool.js';
+import { SkeinError } from '../../protocol/skein-error.js';
+import { type Shell, type ShellCommand, type ShellEnd } from '../../protocol/tools/shell.js';
+import { FileError } from '../../protocol/tools/workspace.js';
 import { openInput } from './input-file.js';
 import { closeWriters, openOutputPipes } from './output-pipes.js';
 import { killMarked } from './ownership/orphans.js';

@@ -1,8 +1,8 @@
 /** The FileSearch port: our own walk of the tree, and an engine that looks into the files it finds. */
 import { lstat, readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compileGlob, type Glob } from '../../lib/glob.js';
-import { limitConcurrency } from '../../lib/limit-concurrency.js';
+import { limitConcurrency } from '../../lib/async/limit-concurrency.js';
+import { compileGlob, type Glob } from '../../lib/paths/glob.js';
 import {
   type FileSearch,
   type FoundFiles,
@@ -10,13 +10,13 @@ import {
   type ListedEntry,
   type Listing,
   type ListQuery,
-  MOST_COUNTED_FILES,
-  MOST_SEARCH_ENTRIES,
+  MAX_COUNTED_FILES,
+  MAX_SEARCH_ENTRIES,
   type SearchEnd,
   SearchError,
-  type SearchPlace,
-} from '../../protocol/tools/search.js';
-import { FileError } from '../../protocol/tools/tool.js';
+  type SearchScope,
+} from '../../protocol/tools/file-search.js';
+import { FileError } from '../../protocol/tools/workspace.js';
 import { probeFile } from '../files/bounded-read.js';
 import { fileError } from '../files/file-errors.js';
 import { FILE_TYPES, globOfType } from './file-types.js';
@@ -37,7 +37,7 @@ export interface FileSearchOptions {
 }
 
 export const fileSearch = (options: FileSearchOptions): FileSearch => {
-  const mostEntries = options.mostEntries ?? MOST_SEARCH_ENTRIES;
+  const mostEntries = options.mostEntries ?? MAX_SEARCH_ENTRIES;
   const inTurn = limitConcurrency(MOST_SEARCHES);
   let engine: Promise<MatchEngine> | undefined;
   return {
@@ -76,7 +76,7 @@ class Search {
   private isCutShort = false;
   private hasEnough = false;
 
-  constructor({ root, signal, timeoutMs }: SearchPlace, mostEntries: number) {
+  constructor({ root, signal, timeoutMs }: SearchScope, mostEntries: number) {
     this.root = root;
     this.mostEntries = mostEntries;
     this.asked = signal;
@@ -168,7 +168,7 @@ class Search {
   /** For as many files as are counted; the others are asked about when they match. */
   private isProtected(names: Names, { accepts }: GrepQuery): boolean {
     this.candidateCount += 1;
-    return this.candidateCount <= MOST_COUNTED_FILES && !accepts(join(this.root, ...names));
+    return this.candidateCount <= MAX_COUNTED_FILES && !accepts(join(this.root, ...names));
   }
 
   private walk(glob: Glob | undefined): AsyncGenerator<Names> {
@@ -187,7 +187,7 @@ class Search {
   }
 
   private end(): SearchEnd {
-    const mayHaveLeftOutMore = this.candidateCount > MOST_COUNTED_FILES;
+    const mayHaveLeftOutMore = this.candidateCount > MAX_COUNTED_FILES;
     const leftOut = { leftOut: this.leftOut, mayHaveLeftOutMore };
     return { reason: this.reason(), ...leftOut, ...this.troubles };
   }
@@ -245,7 +245,7 @@ const kindOf = async (path: string): Promise<'file' | 'directory'> => {
   throw new FileError('not-a-file', path);
 };
 
-const list = async ({ directory, most, ignore }: ListQuery): Promise<Listing> => {
+const list = async ({ directory, maxEntries: most, ignore }: ListQuery): Promise<Listing> => {
   const unwanted = ignore.map(readGlob);
   if ((await kindOf(directory)) === 'file') throw new FileError('not-a-directory', directory);
   const all = await readdir(directory).catch((error: unknown) => {

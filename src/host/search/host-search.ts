@@ -1,5 +1,5 @@
 /** The searches of this machine: with ripgrep if one is found, looked for when it is first needed. */
-import type { FileSearch } from '../../protocol/tools/search.js';
+import type { FileSearch } from '../../protocol/tools/file-search.js';
 import { fileSearch } from './file-search.js';
 import { javascriptEngine } from './javascript-engine.js';
 import { findRipgrep } from './ripgrep.js';

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { Script } from 'node:vm';
-import { LARGEST_SEARCHED_FILE } from '../../protocol/tools/search.js';
+import { MAX_SEARCHED_FILE_BYTES } from '../../protocol/tools/file-search.js';
 import { isBinary, probeFile, readSmall, utf16 } from '../files/bounded-read.js';
 import { LineScan } from './line-scan.js';
 import type { MatchEngine, RawHit, Troubles, Wanted } from './match-engine.js';
@@ -39,7 +39,7 @@ export const javascriptEngine = (): MatchEngine => ({
 });
 
 const textOf = async (path: string, troubles: Troubles): Promise<string | undefined> => {
-  const bytes = await readSmall(path, LARGEST_SEARCHED_FILE);
+  const bytes = await readSmall(path, MAX_SEARCHED_FILE_BYTES);
   if (bytes !== undefined) {
     return isBinary(bytes) ? undefined : new TextDecoder(utf16(bytes) ?? 'utf-8').decode(bytes);
   }

@@ -47,7 +47,7 @@ export class LineScan {
   }
 
   private hasEnough(): boolean {
-    const { mode, most } = this.wanted;
+    const { mode, maxHits: most } = this.wanted;
     return mode === 'files' ? this.count > 0 : this.rows.length >= most;
   }
 

@@ -1,5 +1,5 @@
 /** What looks into files: ripgrep where there is one, our own JavaScript otherwise. */
-import { LONGEST_HIT_LINE, SearchError } from '../../protocol/tools/search.js';
+import { MAX_HIT_LINE_LENGTH, SearchError } from '../../protocol/tools/file-search.js';
 
 export interface MatchEngine {
   readonly name: 'ripgrep' | 'javascript';
@@ -15,7 +15,7 @@ export interface Wanted {
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
   /** No more hits than this are wanted, so none need be held. */
-  readonly most: number;
+  readonly maxHits: number;
 }
 
 /**
@@ -60,7 +60,7 @@ export const refuseUnlike = ({ pattern, multiline }: Wanted): void => {
 /** A line as it is shown: without its ending, and not longer than a line may be. */
 export const shownLine = (line: string): string => {
   const text = line.replace(/\r+$/, '');
-  if (text.length <= LONGEST_HIT_LINE) return text;
-  const head = text.slice(0, LONGEST_HIT_LINE);
+  if (text.length <= MAX_HIT_LINE_LENGTH) return text;
+  const head = text.slice(0, MAX_HIT_LINE_LENGTH);
   return `${/[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head}… [the rest of this line is left out]`;
 };

@@ -7,7 +7,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { SearchError } from '../../protocol/tools/search.js';
+import { SearchError } from '../../protocol/tools/file-search.js';
 import { ByteReader } from './byte-reader.js';
 import {
   badPattern,

@@ -5,11 +5,11 @@
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { Agent } from 'node:http';
-import { type ProxyEnvironment, proxyFor } from '../../lib/proxy.js';
+import { type ProxyEnvironment, proxyFor } from '../../lib/proxy-for.js';
 import type { Clock } from '../../protocol/clock.js';
 import {
   addressProblem,
-  PAGE_LIMIT,
+  MAX_PAGE_BYTES,
   type Web,
   type WebAnswer,
   WebFailure,
@@ -41,7 +41,7 @@ export interface WebLimits {
 }
 
 export const WEB_LIMITS: WebLimits = {
-  bytes: PAGE_LIMIT,
+  bytes: MAX_PAGE_BYTES,
   totalMs: 60_000,
   idleMs: 20_000,
   redirects: 5,

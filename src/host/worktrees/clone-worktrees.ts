@@ -5,15 +5,15 @@
 import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  type ClonedPlace,
+  type CloneLocation,
   type Clones,
-  type DeliverOrder,
-  type MoveOrder,
-  type Settled,
+  type DeliverOptions,
+  type MoveOptions,
   type Settlement,
-  type WorktreePlace,
+  type SettleResult,
+  type WorktreeLocation,
   WorktreeRefusal,
-} from '../../protocol/tools/worktree.js';
+} from '../../protocol/tools/worktrees.js';
 import { cloneOf, GitClone } from '../git/git-clone.js';
 import type { Repository, WorktreeHome } from '../git/git-repository.js';
 import { GitTree } from '../git/git-tree.js';
@@ -51,7 +51,7 @@ export const cloneWorktrees = (home: WorktreeHome, terms: CloneTerms): CloneWork
   };
   const { host, isAway } = terms;
   return {
-    isAway,
+    lacksWorkspace: isAway,
     isHere: ({ host: its, url, place }) =>
       its === host && isWhole(cloneOf(home.folder, url), place.path),
     workspace: (session) => inTurn(() => checkOut(home, terms, session)),
@@ -104,8 +104,8 @@ const nameBranch = async (
 const move = async (
   home: WorktreeHome,
   { url, commit, prefix, top, host }: CloneTerms,
-  { session, agent, before }: MoveOrder,
-): Promise<ClonedPlace> => {
+  { session, agent, before }: MoveOptions,
+): Promise<CloneLocation> => {
   const path = pathOf(home, { session, agent });
   const branch = `agent/${agent}`;
   const clone = await GitClone.open(home, url);
@@ -125,13 +125,18 @@ const move = async (
 const putAside = async (
   home: WorktreeHome,
   repository: Repository,
-  place: WorktreePlace,
+  place: WorktreeLocation,
   agent: string,
 ): Promise<void> => {
   const { tree, common } = repository;
   const { path } = place;
   if (isWhole(common, path)) {
-    const work = await workOf(home, repository, { agent, place, wanted: [], merged: undefined });
+    const work = await workOf(home, repository, {
+      agent,
+      place,
+      ignoredFiles: [],
+      merged: undefined,
+    });
     if (work !== undefined && work.commit !== place.base) {
       const left = `refs/heads/left/${agent}-${work.commit.slice(0, 12)}`;
       await tree.must(['update-ref', left, work.commit]);
@@ -147,15 +152,20 @@ const putAside = async (
 const deliver = async (
   home: WorktreeHome,
   here: string,
-  { agent, cloned, wanted, stays = false }: DeliverOrder,
-): Promise<Settled> => {
+  { agent, cloned, ignoredFiles: wanted, keepsFolder: stays = false }: DeliverOptions,
+): Promise<SettleResult> => {
   const { place, url, host } = cloned;
   let diff: Uint8Array = NO_DIFF;
   try {
     const clone = await GitClone.open(home, url);
     if (host !== here) return { settlement: await pushedBy(clone, cloned), diff };
     const repository = await clone.repository();
-    const work = await workOf(home, repository, { agent, place, wanted, merged: undefined });
+    const work = await workOf(home, repository, {
+      agent,
+      place,
+      ignoredFiles: wanted,
+      merged: undefined,
+    });
     if (work === undefined) return { settlement: { kind: 'unchanged' }, diff };
     const { base, commit } = work;
     if (commit === base) {
@@ -179,7 +189,7 @@ const deliver = async (
 /** Rejects with a WorktreeRefusal. */
 const pushedBy = async (
   clone: GitClone,
-  { host, place, url }: ClonedPlace,
+  { host, place, url }: CloneLocation,
 ): Promise<Settlement> => {
   const { branch, base } = place;
   const tip = await clone.tipOf(branch);

@@ -5,11 +5,11 @@
 import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import {
-  type WorktreeOrder,
-  type WorktreePlace,
+  type OpenWorktreeOptions,
+  type WorktreeLocation,
   WorktreeRefusal,
   type Worktrees,
-} from '../../protocol/tools/worktree.js';
+} from '../../protocol/tools/worktrees.js';
 import {
   openRepository,
   type Repository,
@@ -19,28 +19,28 @@ import {
 } from '../git/git-repository.js';
 import { borrowIndex, GitTree } from '../git/git-tree.js';
 import { settleWorktree } from './merge-back.js';
-import { TreeTurns } from './tree-turns.js';
+import { TreeLocks } from './tree-locks.js';
 import { baseIn, isEmptyShell, isReady, lockReason, registered } from './worktree-registry.js';
 
 export const gitWorktrees = (home: WorktreeHome): Worktrees => {
-  const turns = new TreeTurns();
+  const locks = new TreeLocks();
   return {
     async open(order) {
       const { top } = repositoryAt(order.cwd);
-      return turns.take(top, order, () => make(home, order, undefined));
+      return locks.run(top, order, () => make(home, order, undefined));
     },
     async reopen(order, known) {
-      await turns.take(known.top, order, () => make(home, { ...order, cwd: known.top }, known));
+      await locks.run(known.top, order, () => make(home, { ...order, cwd: known.top }, known));
     },
-    settle: (order) => turns.take(order.place.top, order, () => settleWorktree(home, order)),
+    settle: (order) => locks.run(order.place.top, order, () => settleWorktree(home, order)),
   };
 };
 
 const make = async (
   home: WorktreeHome,
-  order: WorktreeOrder,
-  known: WorktreePlace | undefined,
-): Promise<WorktreePlace> => {
+  order: OpenWorktreeOptions,
+  known: WorktreeLocation | undefined,
+): Promise<WorktreeLocation> => {
   const { agent, cwd } = order;
   const repository = await openRepository(cwd, home.environment);
   const { tree, common } = repository;
@@ -128,7 +128,7 @@ const refuseUnwritable = (common: string): void => {
 /** Both become names of folders, and one that of a branch. */
 export const pathOf = (
   { folder }: WorktreeHome,
-  { session, agent }: Pick<WorktreeOrder, 'session' | 'agent'>,
+  { session, agent }: Pick<OpenWorktreeOptions, 'session' | 'agent'>,
 ): string => {
   for (const name of [session, agent]) {
     if (!/^\w[\w-]{0,99}$/.test(name)) throw new WorktreeRefusal(`${name} is no plain name.`);

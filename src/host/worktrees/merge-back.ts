@@ -1,7 +1,7 @@
 /** The way of an agent's work from its worktree to its branch, and from there into the tree of its parent. */
 import { rmdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Settled, Settlement, SettleOrder } from '../../protocol/tools/worktree.js';
+import type { Settlement, SettleOptions, SettleResult } from '../../protocol/tools/worktrees.js';
 import { openRepository, type Repository, type WorktreeHome } from '../git/git-repository.js';
 import { GitTree, LISTING_BYTES, namesIn, utf8 } from '../git/git-tree.js';
 import { mergeInto } from './three-way-merge.js';
@@ -13,13 +13,16 @@ const MOST_DIFF_BYTES = 16 * 1024 * 1024;
 export const NO_DIFF = new Uint8Array();
 
 /** Never rejects. */
-export const settleWorktree = async (home: WorktreeHome, order: SettleOrder): Promise<Settled> => {
+export const settleWorktree = async (
+  home: WorktreeHome,
+  order: SettleOptions,
+): Promise<SettleResult> => {
   let diff: Uint8Array = NO_DIFF;
   try {
     const repository = await openRepository(order.place.top, home.environment);
     const work = await workOf(home, repository, order);
     if (work === undefined) return { settlement: { kind: 'unchanged' }, diff };
-    if (work.isNothing && order.stays) return { settlement: { kind: 'unchanged' }, diff };
+    if (work.isNothing && order.keepsFolder) return { settlement: { kind: 'unchanged' }, diff };
     if (work.isNothing) return { settlement: await putAway(repository, work, order), diff };
     diff = await patch(repository.tree, work.base, work.commit);
     return { settlement: await bringBack(home, repository, work, order), diff };
@@ -39,7 +42,7 @@ export interface Work {
   readonly isNothing: boolean;
 }
 
-export type WorkOrder = Pick<SettleOrder, 'place' | 'agent' | 'wanted' | 'merged'>;
+export type WorkOrder = Pick<SettleOptions, 'place' | 'agent' | 'ignoredFiles' | 'merged'>;
 
 /** Undefined when there is neither a folder nor a branch. */
 export const workOf = async (
@@ -66,7 +69,7 @@ export const workOf = async (
 const commitWork = async (
   own: GitTree,
   admin: string,
-  { place, agent, wanted }: WorkOrder,
+  { place, agent, ignoredFiles: wanted }: WorkOrder,
 ): Promise<string> => {
   const ref = `refs/heads/${place.branch}`;
   const { tree } = await own.picture(join(admin, 'index'), { without: [], wanted });
@@ -84,7 +87,7 @@ const bringBack = async (
   home: WorktreeHome,
   repository: Repository,
   work: Work,
-  { agent, place, beforeMerge, stays = false }: SettleOrder,
+  { agent, place, beforeMerge, keepsFolder: stays = false }: SettleOptions,
 ): Promise<Settlement> => {
   const { tree, directory, common } = repository;
   const { base, commit } = work;
@@ -113,7 +116,7 @@ const bringBack = async (
 const putAway = async (
   repository: Repository,
   work: Work,
-  { place, merged }: SettleOrder,
+  { place, merged }: SettleOptions,
 ): Promise<Settlement> => {
   if (!(await removed(repository, work, place.path))) return { kind: 'unchanged', isLeft: true };
   if (work.commit === work.base && merged === undefined) {

@@ -1,32 +1,37 @@
 /**
- * What one hook has said, read from how it ended: exit 0 with JSON or words, exit 2 to block, anything
- * else a failure that says nothing. A function's answer is the same JSON without the exit code.
+ * Reads the output of one hook.
+ *
+ * Exit code 0 with JSON or plain text is a result, exit code 2 blocks, any other exit code is a failure
+ * without a decision. A hook function returns the same JSON without an exit code.
  */
+
 import { z } from 'zod';
+import { parseJson } from '../../lib/json/parse-json.js';
 import type { HookEnd } from '../../protocol/permission/hook-setup.js';
 import type { HookEvent, HookRun, HookVerdict } from '../../protocol/permission/hooks.js';
-import type { PermissionAnswer } from '../../protocol/permission/permission.js';
+import type { PermissionAnswer } from '../../protocol/permission/permission-question.js';
 
-export interface HookSaid
+export interface HookOutput
   extends Partial<Pick<HookVerdict, 'permission' | 'block' | 'updatedOutput' | 'answer' | 'halt'>> {
   readonly outcome: HookRun['outcome'];
   readonly detail: string;
   readonly updatedInput?: unknown;
+  /** Texts to add to the conversation. */
   readonly context: readonly string[];
-  /** For people. */
+  /** Sentences for people. */
   readonly messages: readonly string[];
 }
 
-/** Of what one hook adds to a conversation. */
-export const MOST_CONTEXT_CHARACTERS = 10_000;
-const LONGEST_REASON = 10_000;
-const LONGEST_MESSAGE = 2_000;
-const LONGEST_DETAIL = 500;
+/** Maximum characters that one hook adds to a conversation. */
+const MAX_HOOK_CONTEXT_LENGTH = 10_000;
+const MAX_REASON_LENGTH = 10_000;
+const MAX_MESSAGE_LENGTH = 2_000;
+const MAX_DETAIL_LENGTH = 500;
 
-/** Their plain words are for the model. */
-const SPEAKS_TO_MODEL: ReadonlySet<HookEvent> = new Set(['UserPromptSubmit', 'SessionStart']);
+/** Events whose plain-text output goes to the model. */
+const TEXT_IS_CONTEXT: ReadonlySet<HookEvent> = new Set(['UserPromptSubmit', 'SessionStart']);
 
-/** Here nothing can be held up any more, or nobody would hear of it: a block is told to people. */
+/** Events that a hook cannot block. Its reason is shown to people instead. */
 const UNSTOPPABLE: ReadonlySet<HookEvent> = new Set([
   'Notification' as const,
   'PostCompact' as const,
@@ -35,12 +40,12 @@ const UNSTOPPABLE: ReadonlySet<HookEvent> = new Set([
   'InstructionsLoaded' as const,
 ]);
 
-export const hearHook = (event: HookEvent, hook: string, end: HookEnd): HookSaid => {
+export const readHookOutput = (event: HookEvent, hook: string, end: HookEnd): HookOutput => {
   switch (end.kind) {
     case 'exited':
-      return hearExit(event, hook, end);
+      return readExit(event, hook, end);
     case 'returned':
-      return hearValue(event, hook, end.value);
+      return readValue(event, hook, end.value);
     case 'failed':
       return failed(event, hook, end.why);
     case 'timeout':
@@ -49,51 +54,47 @@ export const hearHook = (event: HookEvent, hook: string, end: HookEnd): HookSaid
         outcome: 'timeout',
       };
     case 'aborted':
-      return { ...NOTHING, outcome: 'aborted' };
+      return { ...NO_OUTPUT, outcome: 'aborted' };
   }
 };
 
-const NOTHING: HookSaid = { outcome: 'ok', detail: '', context: [], messages: [] };
+const NO_OUTPUT: HookOutput = { outcome: 'ok', detail: '', context: [], messages: [] };
 
-const hearExit = (event: HookEvent, hook: string, end: HookEnd & { kind: 'exited' }): HookSaid => {
+const readExit = (
+  event: HookEvent,
+  hook: string,
+  end: HookEnd & { kind: 'exited' },
+): HookOutput => {
   const { exitCode, stdout, stderr, isCut } = end;
   if (exitCode === 2) {
-    const words = stderr.trim() || stdout.trim() || 'The hook gave no reason.';
-    return blocked(event, hook, words);
+    const reason = stderr.trim() || stdout.trim() || 'The hook gave no reason.';
+    return blocked(event, hook, reason);
   }
   if (exitCode !== 0) {
-    const words = stderr.trim() || stdout.trim();
-    return failed(event, hook, `exit code ${exitCode}${words === '' ? '' : `: ${words}`}`);
+    const text = stderr.trim() || stdout.trim();
+    return failed(event, hook, `exit code ${exitCode}${text === '' ? '' : `: ${text}`}`);
   }
   const cut = isCut
-    ? [`The hook ${nameOf(hook)} printed more than is read; the rest is lost.`]
+    ? [`The output of the hook ${hookName(hook)} is too long; only its beginning was read.`]
     : [];
-  const said = hearWords(event, hook, stdout.trim(), isCut);
-  return { ...said, messages: [...said.messages, ...cut] };
+  const output = readText(event, hook, stdout.trim(), isCut);
+  return { ...output, messages: [...output.messages, ...cut] };
 };
 
-const hearWords = (event: HookEvent, hook: string, text: string, isCut: boolean): HookSaid => {
+const readText = (event: HookEvent, hook: string, text: string, isCut: boolean): HookOutput => {
   if (text.startsWith('{')) {
-    const value = parsed(text);
-    if (value !== undefined) return hearValue(event, hook, value);
-    // Half a decision must not be taken for words to the model.
+    const value = parseJson(text);
+    if (value !== undefined) return readValue(event, hook, value);
+    // A truncated decision must not reach the model as plain text.
     const why = isCut ? 'its JSON is too long' : 'it printed broken JSON';
     return failed(event, hook, why);
   }
-  if (text === '') return NOTHING;
-  if (SPEAKS_TO_MODEL.has(event)) return { ...NOTHING, context: [bounded(text)] };
-  return { ...NOTHING, detail: shortened(text, LONGEST_DETAIL) };
+  if (text === '') return NO_OUTPUT;
+  if (TEXT_IS_CONTEXT.has(event)) return { ...NO_OUTPUT, context: [bounded(text)] };
+  return { ...NO_OUTPUT, detail: shortened(text, MAX_DETAIL_LENGTH) };
 };
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
-/** A key that is wrong costs the whole output, unless it is one that we do not know. */
+/** A known key with a wrong value makes the whole output invalid. Unknown keys are ignored. */
 const outputSchema = () => {
   const words = z.string();
   const permission = z.enum(['allow', 'deny', 'ask']);
@@ -124,15 +125,15 @@ const outputSchema = () => {
       .optional(),
   });
 };
-type HookOutput = z.infer<ReturnType<typeof outputSchema>>;
+type HookJson = z.infer<ReturnType<typeof outputSchema>>;
 
-/** Made when the first hook has something to say: most runs have none. */
+/** Created when the first hook returns JSON, because most runs have no hooks. */
 let hookOutput: ReturnType<typeof outputSchema> | undefined;
 
-const hearValue = (event: HookEvent, hook: string, value: unknown): HookSaid => {
-  if (value === undefined || value === null) return NOTHING;
-  if (isDeeperThan(value, MOST_LEVELS)) {
-    return failed(event, hook, `its output is nested deeper than ${MOST_LEVELS} levels`);
+const readValue = (event: HookEvent, hook: string, value: unknown): HookOutput => {
+  if (value === undefined || value === null) return NO_OUTPUT;
+  if (isDeeperThan(value, MAX_DEPTH)) {
+    return failed(event, hook, `its output is nested deeper than ${MAX_DEPTH} levels`);
   }
   hookOutput ??= outputSchema();
   const read = hookOutput.safeParse(value);
@@ -141,31 +142,31 @@ const hearValue = (event: HookEvent, hook: string, value: unknown): HookSaid => 
     const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
     return failed(event, hook, `its output cannot be used: ${where}${issue?.message ?? ''}`);
   }
-  return hearOutput(event, hook, read.data);
+  return readJson(event, hook, read.data);
 };
 
-/** What is written as JSON again later must not overflow the stack then. */
-const MOST_LEVELS = 100;
+/** Maximum nesting of a hook's JSON, so that serialising it later cannot overflow the stack. */
+const MAX_DEPTH = 100;
 
-const isDeeperThan = (value: unknown, most: number): boolean => {
+const isDeeperThan = (value: unknown, maxDepth: number): boolean => {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > most) return true;
-    level = level.flatMap((one) =>
-      typeof one === 'object' && one !== null ? Object.values(one) : [],
+    if (depth > maxDepth) return true;
+    level = level.flatMap((member) =>
+      typeof member === 'object' && member !== null ? Object.values(member) : [],
     );
   }
   return false;
 };
 
-const hearOutput = (event: HookEvent, hook: string, output: HookOutput): HookSaid => {
+const readJson = (event: HookEvent, hook: string, output: HookJson): HookOutput => {
   const { reason, systemMessage, hookSpecificOutput: own = {} } = output;
-  // In PreToolUse the newer word stands instead of the older one.
+  // In PreToolUse `permissionDecision` replaces the older key `decision`.
   const older =
     event === 'PreToolUse' && own.permissionDecision !== undefined ? undefined : output.decision;
   const isBlock = older === 'block' || older === 'deny';
   const because = reason ?? own.permissionDecisionReason ?? 'The hook gave no reason.';
-  const base = isBlock ? blocked(event, hook, because) : NOTHING;
+  const base = isBlock ? blocked(event, hook, because) : NO_OUTPUT;
   const context = own.additionalContext?.trim() ? [bounded(own.additionalContext.trim())] : [];
   const updated = own.updatedToolOutput ?? own.updatedMCPToolOutput;
   return {
@@ -181,38 +182,40 @@ const hearOutput = (event: HookEvent, hook: string, output: HookOutput): HookSai
     messages: [
       ...base.messages,
       ...(output.continue === false && UNSTOPPABLE.has(event)
-        ? [`${nameOf(hook)}: ${shortened(output.stopReason ?? reason ?? 'Stop.', LONGEST_MESSAGE)}`]
+        ? [
+            `${hookName(hook)}: ${shortened(output.stopReason ?? reason ?? 'Stop.', MAX_MESSAGE_LENGTH)}`,
+          ]
         : []),
-      ...(systemMessage?.trim() ? [shortened(systemMessage.trim(), LONGEST_MESSAGE)] : []),
+      ...(systemMessage?.trim() ? [shortened(systemMessage.trim(), MAX_MESSAGE_LENGTH)] : []),
     ],
   };
 };
 
 const has = (object: object, key: string): boolean => Object.hasOwn(object, key);
 
-/** PreToolUse: the newer word wins over the older one. */
-const ruled = (event: HookEvent, hook: string, output: HookOutput): Partial<HookSaid> => {
+/** Reads the decision of a PreToolUse hook: `permissionDecision`, else the older key `decision`. */
+const ruled = (event: HookEvent, hook: string, output: HookJson): Partial<HookOutput> => {
   if (event !== 'PreToolUse') return {};
   const { permissionDecision, permissionDecisionReason } = output.hookSpecificOutput ?? {};
-  const behavior = permissionDecision ?? OLDER_WORDS[output.decision ?? ''];
+  const behavior = permissionDecision ?? OLDER_DECISIONS[output.decision ?? ''];
   if (behavior === undefined) return {};
   const given = permissionDecisionReason ?? output.reason ?? '';
-  const reason = shortened(given.trim() || `A hook said ${behavior}.`, LONGEST_REASON);
-  const opinion = { permission: { behavior, reason, hook: nameOf(hook) } };
+  const reason = shortened(given.trim() || `The hook decided ${behavior}.`, MAX_REASON_LENGTH);
+  const opinion = { permission: { behavior, reason, hook: hookName(hook) } };
   if (behavior !== 'deny') return opinion;
   return { ...opinion, ...blockOf(hook, reason), outcome: 'blocked', detail: detailOf(reason) };
 };
 
-const OLDER_WORDS: Readonly<Record<string, 'allow' | 'deny'>> = {
+const OLDER_DECISIONS: Readonly<Record<string, 'allow' | 'deny'>> = {
   approve: 'allow',
   allow: 'allow',
   block: 'deny',
   deny: 'deny',
 };
 
-type Decision = NonNullable<HookOutput['hookSpecificOutput']>['decision'];
+type Decision = NonNullable<HookJson['hookSpecificOutput']>['decision'];
 
-const answered = (event: HookEvent, decision: Decision): Partial<HookSaid> => {
+const answered = (event: HookEvent, decision: Decision): Partial<HookOutput> => {
   if (event !== 'PermissionRequest' || decision === undefined) return {};
   const { behavior, updatedInput, message = '', interrupt } = decision;
   const answer: PermissionAnswer =
@@ -220,7 +223,7 @@ const answered = (event: HookEvent, decision: Decision): Partial<HookSaid> => {
       ? { behavior, ...(updatedInput !== undefined && { updatedInput }) }
       : {
           behavior,
-          reason: shortened(message.trim() || 'A hook denied this call.', LONGEST_REASON),
+          reason: shortened(message.trim() || 'A hook denied this call.', MAX_REASON_LENGTH),
           ...(interrupt !== undefined && { interrupt }),
         };
   return {
@@ -229,56 +232,58 @@ const answered = (event: HookEvent, decision: Decision): Partial<HookSaid> => {
   };
 };
 
-const halted = (reason = ''): Partial<HookSaid> => {
-  const halt = shortened(reason.trim() || 'A hook ended the run.', LONGEST_MESSAGE);
+const halted = (reason = ''): Partial<HookOutput> => {
+  const halt = shortened(reason.trim() || 'A hook ended the run.', MAX_MESSAGE_LENGTH);
   return { halt, outcome: 'blocked', detail: detailOf(halt) };
 };
 
-const blocked = (event: HookEvent, hook: string, words: string): HookSaid => {
-  const reason = shortened(words, LONGEST_REASON);
+const blocked = (event: HookEvent, hook: string, text: string): HookOutput => {
+  const reason = shortened(text, MAX_REASON_LENGTH);
   if (UNSTOPPABLE.has(event)) {
-    const told = shortened(words, LONGEST_MESSAGE);
-    return { ...NOTHING, detail: detailOf(reason), messages: [`${nameOf(hook)}: ${told}`] };
+    const message = shortened(text, MAX_MESSAGE_LENGTH);
+    return { ...NO_OUTPUT, detail: detailOf(reason), messages: [`${hookName(hook)}: ${message}`] };
   }
   return {
-    ...NOTHING,
+    ...NO_OUTPUT,
     outcome: 'blocked',
     detail: detailOf(reason),
     ...blockOf(hook, reason),
     ...(event === 'PreToolUse' && {
-      permission: { behavior: 'deny', reason, hook: nameOf(hook) },
+      permission: { behavior: 'deny', reason, hook: hookName(hook) },
     }),
     ...(event === 'PermissionRequest' && { answer: { behavior: 'deny', reason } }),
   };
 };
 
-const blockOf = (hook: string, reason: string) => ({ block: { reason, hook: nameOf(hook) } });
+const blockOf = (hook: string, reason: string) => ({ block: { reason, hook: hookName(hook) } });
 
-const failed = (event: HookEvent, hook: string, why: string): HookSaid => {
+const failed = (event: HookEvent, hook: string, why: string): HookOutput => {
   const detail = detailOf(why);
   return {
-    ...NOTHING,
+    ...NO_OUTPUT,
     outcome: 'failed',
     detail,
-    messages: [`The ${event} hook ${nameOf(hook)} failed, and nothing was blocked: ${detail}`],
+    messages: [`The ${event} hook ${hookName(hook)} failed, and nothing was blocked: ${detail}`],
   };
 };
 
-const LONGEST_NAME = 120;
+const MAX_NAME_LENGTH = 120;
 
-/** A command in one line, for people and the journal. */
-export const nameOf = (hook: string): string =>
-  shortened(hook.replaceAll(/\s+/g, ' ').trim(), LONGEST_NAME);
+/** Returns the hook's command on one line, for people and the journal. */
+export const hookName = (hook: string): string =>
+  shortened(hook.replaceAll(/\s+/g, ' ').trim(), MAX_NAME_LENGTH);
 
 const detailOf = (text: string): string =>
-  shortened(text.replaceAll(/\s+/g, ' ').trim(), LONGEST_DETAIL);
+  shortened(text.replaceAll(/\s+/g, ' ').trim(), MAX_DETAIL_LENGTH);
 
-const shortened = (text: string, most: number): string =>
-  text.length <= most ? text.toWellFormed() : `${text.slice(0, most - 1).toWellFormed()}…`;
+const shortened = (text: string, maxLength: number): string =>
+  text.length <= maxLength
+    ? text.toWellFormed()
+    : `${text.slice(0, maxLength - 1).toWellFormed()}…`;
 
 const bounded = (text: string): string => {
-  if (text.length <= MOST_CONTEXT_CHARACTERS) return text.toWellFormed();
-  const more = text.length - MOST_CONTEXT_CHARACTERS;
-  const kept = text.slice(0, MOST_CONTEXT_CHARACTERS).toWellFormed();
-  return `${kept}\n(Cut here: a hook may add ${MOST_CONTEXT_CHARACTERS} characters, and it had ${more} more.)`;
+  if (text.length <= MAX_HOOK_CONTEXT_LENGTH) return text.toWellFormed();
+  const more = text.length - MAX_HOOK_CONTEXT_LENGTH;
+  const kept = text.slice(0, MAX_HOOK_CONTEXT_LENGTH).toWellFormed();
+  return `${kept}\n(Truncated: a hook may add at most ${MAX_HOOK_CONTEXT_LENGTH} characters; ${more} more were cut.)`;
 };

@@ -1,31 +1,36 @@
-/** What all hooks of one event have said together: in the order of the settings, the strictest first. */
+/** Merges the outputs of all hooks of one event: the strictest decision wins. */
 import type { HookRun, HookVerdict } from '../../protocol/permission/hooks.js';
-import type { HookOpinion, PermissionAnswer } from '../../protocol/permission/permission.js';
-import type { HookSaid } from './hook-output.js';
+import type { PermissionAnswer } from '../../protocol/permission/permission-question.js';
+import type { HookOpinion } from '../../protocol/permission/ruling.js';
+import type { HookOutput } from './hook-output.js';
 
-/** Nothing that another hook says can change this any more. */
-export const isDecisive = ({ block, halt, permission, answer }: HookSaid): boolean =>
+/** True if no output of another hook can change the verdict. */
+export const isDecisive = ({ block, halt, permission, answer }: HookOutput): boolean =>
   block !== undefined ||
   halt !== undefined ||
   permission?.behavior === 'deny' ||
   answer?.behavior === 'deny';
 
-export const mergeVerdict = (said: readonly HookSaid[], runs: readonly HookRun[]): HookVerdict => {
-  const permission = strictest(said.flatMap((one) => one.permission ?? []));
-  const inputs = said.filter((one) => Object.hasOwn(one, 'updatedInput'));
-  const outputs = said.filter((one) => Object.hasOwn(one, 'updatedOutput'));
-  const block = said.find((one) => one.block !== undefined)?.block;
-  const halt = said.find((one) => one.halt !== undefined)?.halt;
-  const answer = firstAnswer(said.flatMap((one) => one.answer ?? []));
+/** `outputs` are in the order of the settings. The last updated input and the last updated output count. */
+export const hookVerdict = (
+  outputs: readonly HookOutput[],
+  runs: readonly HookRun[],
+): HookVerdict => {
+  const permission = strictest(outputs.flatMap((output) => output.permission ?? []));
+  const inputs = outputs.filter((output) => Object.hasOwn(output, 'updatedInput'));
+  const replaced = outputs.filter((output) => Object.hasOwn(output, 'updatedOutput'));
+  const block = outputs.find((output) => output.block !== undefined)?.block;
+  const halt = outputs.find((output) => output.halt !== undefined)?.halt;
+  const answer = firstAnswer(outputs.flatMap((output) => output.answer ?? []));
   return {
     ...(permission && { permission }),
     ...(inputs.length > 0 && { updatedInput: inputs.at(-1)?.updatedInput }),
     ...(block && { block }),
-    ...(outputs.length > 0 && { updatedOutput: outputs.at(-1)?.updatedOutput }),
+    ...(replaced.length > 0 && { updatedOutput: replaced.at(-1)?.updatedOutput }),
     ...(answer && { answer }),
     ...(halt !== undefined && { halt }),
-    context: said.flatMap(({ context }) => context),
-    messages: said.flatMap(({ messages }) => messages),
+    context: outputs.flatMap(({ context }) => context),
+    messages: outputs.flatMap(({ messages }) => messages),
     runs,
   };
 };
@@ -39,6 +44,6 @@ const strictest = (opinions: readonly HookOpinion[]): HookOpinion | undefined =>
     undefined,
   );
 
-/** A no wins; else the first who answered. */
+/** Returns the first denial, else the first answer. */
 const firstAnswer = (answers: readonly PermissionAnswer[]): PermissionAnswer | undefined =>
   answers.find(({ behavior }) => behavior === 'deny') ?? answers[0];

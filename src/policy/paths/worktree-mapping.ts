@@ -1,44 +1,46 @@
-/** A working tree that an agent has to itself: which files of another tree its own stand for, and what lies outside. */
+/** Maps files between an agent's worktree and its parent's tree, and finds writes outside of it. */
 import { join } from 'node:path';
+import { isPathInside } from '../../lib/paths/is-path-inside.js';
+import { pathBelow } from '../../lib/paths/path-below.js';
 import type { AnalysedCall } from '../analysed-call.js';
-import { isInside, pathBelow } from './path-policy.js';
 
 export interface WorktreeMapping {
-  /** Absolute: all that the agent may write. */
+  /** Root of the worktree, absolute. The agent may write only below it. */
   readonly path: string;
-  /** The tree that it stands for, which rules speak of. */
+  /** Root of the parent's tree, absolute. Rules name the files of this tree. */
   readonly top: string;
 }
 
-/** The same file in the tree of its own; undefined when it is in neither. */
-export const toWorktree = ({ path, top }: WorktreeMapping, place: string): string | undefined => {
-  if (isInside(path, place)) return place;
-  const below = pathBelow(top, place, false);
+/** Maps a file of the parent's tree to the worktree. Returns undefined if the file is in neither tree. */
+export const toWorktree = ({ path, top }: WorktreeMapping, file: string): string | undefined => {
+  if (isPathInside({ path: file, folder: path })) return file;
+  const below = pathBelow({ path: file, folder: top });
   return below === undefined ? undefined : join(path, below);
 };
 
-/** What an agent works in, where the lead works in these: added directories stay where they are. */
+/** Maps the lead's roots to the agent's roots. Added directories outside of the trees stay as they are. */
 export const rootsIn = (
   trees: readonly WorktreeMapping[],
   [workspace, ...added]: readonly [string, ...string[]],
 ): readonly [string, ...string[]] => {
-  const stands = (root: string) =>
-    trees.reduceRight((place, tree) => toWorktree(tree, place) ?? place, root);
-  return [stands(workspace), ...added.map(stands)];
+  const mapped = (root: string) =>
+    trees.reduceRight((path, tree) => toWorktree(tree, path) ?? path, root);
+  return [mapped(workspace), ...added.map(mapped)];
 };
 
-/** The file that one of its own stands for, through all trees between. */
+/** Maps a file of the innermost worktree to the workspace of the lead, through all trees in between. */
 export const toParentTree =
   (trees: readonly WorktreeMapping[]) =>
-  (place: string): string =>
-    trees.reduce((at, { path, top }) => {
-      const below = pathBelow(path, at, false);
-      return below === undefined ? at : join(top, below);
-    }, place);
+  (file: string): string =>
+    trees.reduce((mapped, { path, top }) => {
+      const below = pathBelow({ path: mapped, folder: path });
+      return below === undefined ? mapped : join(top, below);
+    }, file);
 
 /**
- * What a call would write outside of the agent's own tree: files, redirections, and for a command with
- * effects whatever it names in a tree that this one came from, or where it would run there.
+ * Returns a path outside of the agent's worktree that a call would write. For a command with effects, also a
+ * path or directory in one of the parent trees that the command names or runs in. Returns undefined if the
+ * agent has no worktree or the call stays inside.
  */
 export const pathOutside = (
   call: AnalysedCall,
@@ -46,17 +48,18 @@ export const pathOutside = (
 ): string | undefined => {
   const [own] = trees;
   if (own === undefined) return undefined;
-  const isOutside = (place: string) => !isInside(own.path, place);
-  const { request, command = [], places, named } = call;
+  const isOutside = (path: string) => !isPathInside({ path, folder: own.path });
+  const { request, command = [], paths, namedPaths } = call;
   if (command.length === 0) {
-    return request.subject.action === 'write' ? places.find(isOutside) : undefined;
+    return request.subject.action === 'write' ? paths.find(isOutside) : undefined;
   }
   const redirected = command
     .flatMap(({ redirects }) => redirects)
-    .flatMap(({ writes, places: targets = [] }) => (writes ? targets : []))
+    .flatMap(({ writes, paths: targets = [] }) => (writes ? targets : []))
     .find(isOutside);
   if (redirected !== undefined || request.readOnly) return redirected;
-  const isAbove = (place: string) => trees.some(({ top }) => isInside(top, place));
+  const isInParentTree = (path: string) =>
+    trees.some(({ top }) => isPathInside({ path, folder: top }));
   const dirs = command.flatMap(({ part }) => part.dirs);
-  return [...named.flat(), ...dirs].find((place) => isOutside(place) && isAbove(place));
+  return [...namedPaths.flat(), ...dirs].find((path) => isOutside(path) && isInParentTree(path));
 };

@@ -1,21 +1,22 @@
 /**
- * A rule about commands, as words and not as bytes: blanks, quotes and comments fool it neither way.
+ * Matches the rules for Bash against the parts of a command line.
  *
- * To forbid, one part of a command line is enough, seen through wrappers, folders and assignments.
- * To allow, a part must be written as the rule says.
+ * Compares words, not bytes, so that blanks, quotes and comments make no difference. A deny or ask rule also
+ * matches a part behind wrappers, folders of the program and assignments. An allow rule matches only a part
+ * that is written as the rule says.
  */
 import { basename } from 'node:path';
-import { plainGit } from '../shell/judgement/shell-git.js';
-import { setsOnlyHarmless } from '../shell/judgement/shell-variables.js';
+import { plainGit } from '../shell/judgement/dangerous-git.js';
+import { setsOnlyHarmlessVariables } from '../shell/judgement/dangerous-variable.js';
+import { readShell } from '../shell/read-shell.js';
 import type { ShellPart } from '../shell/shell-part.js';
-import { readShell } from '../shell/shell-reading.js';
-import { joinWords, plainWord, type ShellWord, spellWords } from '../shell/shell-words.js';
-import { compileTextPattern, type TextPattern } from './command-pattern.js';
+import { joinWords, plainWord, type ShellWord, spellWords } from '../shell/shell-word.js';
+import { compileTextPattern, type TextPattern } from './text-pattern.js';
 
 export interface CommandRule {
-  /** Names every command. */
+  /** True if the rule covers every command. */
   readonly isBroad: boolean;
-  /** The whole command line, as it was written. */
+  /** True if the pattern has no star and equals the command line as written. */
   isExactly(command: string): boolean;
   allows(part: ShellPart): boolean;
   catches(part: ShellPart): boolean;
@@ -28,31 +29,38 @@ export const compileCommandRule = (pattern: string): CommandRule => {
   const words = readPattern(isOpen ? prefix : pattern);
   const fits = words === undefined ? byText(text) : byWords(words, isOpen);
   return {
-    // A lone `:` is a command, and does nothing.
+    // A lone `:` is not broad: it is a command that has no effect.
     isBroad: /^\s*(?::?\*+\s*)*$/.test(pattern),
     isExactly: (command) => text.exact && text.matches(command),
     allows: (part) => fits(part, false),
-    catches: (part) => disguises(part).some((it) => fits(it, true)),
+    catches: (part) => variantsOf(part).some((variant) => fits(variant, true)),
   };
 };
 
+/** `loosely` is true for deny and ask rules. */
 type Fits = (part: ShellPart, loosely: boolean) => boolean;
 
-/** The words of a pattern without stars; undefined where it is no plain command. */
+/** Returns the words of the pattern. Returns undefined if it has a star or is not a plain command. */
 const readPattern = (pattern: string): readonly string[] | undefined => {
   if (pattern.includes('*')) return undefined;
-  const { parts, doubts } = readShell(pattern, '/', NOWHERE);
+  const { parts, doubts } = readShell(pattern, '/', NO_ENVIRONMENT);
   const [part] = parts;
   if (part === undefined || doubts.length > 0 || part.redirects.length > 0) return undefined;
-  // A wrapper has its inner command after it: then the pattern is about the wrapper.
-  if (parts.some(({ within }, index) => index > 0 && within.length === 0)) return undefined;
+  // The parts after a wrapper are its inner commands, so the pattern is still a single command.
+  if (parts.some(({ wrappers: within }, index) => index > 0 && within.length === 0))
+    return undefined;
   const words = [...assignmentsOf(part), ...part.words];
   return words.some(({ dynamic, glob }) => dynamic || glob)
     ? undefined
     : words.map(({ text }) => text);
 };
 
-const NOWHERE = { home: '~', realPath: (path: string) => path, ignoreCase: false, roots: [] };
+const NO_ENVIRONMENT = {
+  home: '~',
+  realPath: (path: string) => path,
+  ignoreCase: false,
+  roots: [],
+};
 
 const byWords =
   (pattern: readonly string[], isOpen: boolean): Fits =>
@@ -62,7 +70,7 @@ const byWords =
       pattern.every((text, index) => words[index]?.text === text && !words[index].dynamic);
     if (part.words.length === 0) return false;
     if (begins([...assignmentsOf(part), ...part.words])) return true;
-    return begins(part.words) && (loosely || setsOnlyHarmless(part));
+    return begins(part.words) && (loosely || setsOnlyHarmlessVariables(part));
   };
 
 const byText =
@@ -71,13 +79,13 @@ const byText =
     if (part.words.length === 0) return false;
     const whole = [...assignmentsOf(part), ...part.words];
     if (text.matches(spellWords(whole))) return true;
-    if (!loosely && !setsOnlyHarmless(part)) return false;
+    if (!loosely && !setsOnlyHarmlessVariables(part)) return false;
     if (text.matches(spellWords(part.words))) return true;
     return loosely && (text.matches(joinWords(part.words)) || text.matches(joinWords(whole)));
   };
 
-/** The part as it stands, without the folder of its program, and without options ahead of a name. */
-const disguises = (part: ShellPart): readonly ShellPart[] => {
+/** Returns the part as written, without the folder of its program, and without git's global options. */
+const variantsOf = (part: ShellPart): readonly ShellPart[] => {
   const [program, ...rest] = part.words;
   if (program === undefined) return [];
   const bare = { ...part, words: [{ ...program, text: basename(program.text) }, ...rest] };

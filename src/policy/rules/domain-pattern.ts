@@ -1,40 +1,44 @@
 /**
- * Patterns of rules about addresses: `domain:example.com` is this host and no other,
- * `domain:*.example.com` every host below it, `domain:*` all. Hosts are compared as an address has
- * them: lower case, in ASCII, numbers spelled out, no dot at the end.
+ * Patterns of rules about URLs.
+ *
+ *   domain:example.com      this host
+ *   domain:*.example.com    every host below it
+ *   domain:*                every host
+ *
+ * Hosts are compared as the URL parser returns them: lower case, ASCII, full IP addresses, no trailing dot.
  */
 
-const MARK = 'domain:';
+const PREFIX = 'domain:';
 
-export type DomainReading =
+export type DomainPattern =
   | { readonly matches: (address: string) => boolean }
   | { readonly problem: string };
 
-/** Undefined when a pattern is not about a domain. */
-export const readDomain = (pattern: string): DomainReading | undefined => {
+/** Returns undefined if the pattern does not begin with `domain:`. */
+export const readDomainPattern = (pattern: string): DomainPattern | undefined => {
   const text = pattern.trim();
-  if (!text.startsWith(MARK)) return undefined;
-  const domain = text.slice(MARK.length).trim();
+  if (!text.startsWith(PREFIX)) return undefined;
+  const domain = text.slice(PREFIX.length).trim();
   if (domain === '*') return { matches: (address) => hostOf(address) !== undefined };
-  const isBelow = domain.startsWith('*.');
-  const name = isBelow ? domain.slice(2) : domain;
+  const isWildcard = domain.startsWith('*.');
+  const name = isWildcard ? domain.slice(2) : domain;
   if (name === '') return problem('the domain is missing; write domain:example.com');
-  if (name.includes('*')) return problem('a * works only as domain:* or as domain:*.example.com');
+  if (name.includes('*')) return problem('a * is allowed only as domain:* or domain:*.example.com');
   if (/[/?#@\\\s]/.test(name) || (name.includes(':') && !name.endsWith(']'))) {
-    return problem('a domain is a host alone, without scheme, port or path: domain:example.com');
+    return problem('write only the host, without scheme, port or path: domain:example.com');
   }
   const host = hostOf(`http://${name.replace(/\.$/, '')}/`);
-  if (host === undefined) return problem(`"${name}" is not the name of a host`);
+  if (host === undefined) return problem(`"${name}" is not a host name`);
   return {
     matches(address) {
       const asked = hostOf(address);
-      return asked !== undefined && (isBelow ? asked.endsWith(`.${host}`) : asked === host);
+      return asked !== undefined && (isWildcard ? asked.endsWith(`.${host}`) : asked === host);
     },
   };
 };
 
-/** A dot at the end of a name changes nothing about where it leads. */
+/** Returns the host without a trailing dot. Returns undefined if the URL has none. */
 const hostOf = (address: string): string | undefined =>
   URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') || undefined : undefined;
 
-const problem = (text: string): DomainReading => ({ problem: text });
+const problem = (text: string): DomainPattern => ({ problem: text });

@@ -1,26 +1,24 @@
-/** The rule that would have allowed exactly this call: what a lasting answer is remembered as. */
-import type { PermissionRequest } from '../../protocol/permission/permission.js';
-import { runsCommand, touchesFile } from '../analysed-call.js';
-import { absolutePath } from '../paths/path-policy.js';
-import { literalTextPattern } from './command-pattern.js';
+/** The allow rule for exactly one call, which stores a person's answer for the session or project. */
+import type { PermissionRequest } from '../../protocol/permission/ruling.js';
+import { absolutePath, type PathEnvironment } from '../paths/resolved-paths.js';
+import { isMcpTool } from './parse-rule.js';
 import { literalPathPattern } from './path-pattern.js';
-import { isMcpTool } from './rule-grammar.js';
+import { runsCommand, touchesFile } from './rule-subject.js';
+import { literalTextPattern } from './text-pattern.js';
 
-export interface GrantWorld {
-  readonly home: string;
-  /** A grant names the place a link leads to, so that it dies when the link is turned elsewhere. */
-  readonly realPath: (path: string) => string;
-}
-
-export const exactRuleFor = (request: PermissionRequest, world: GrantWorld): string => {
+/** Returns the text of the rule. A file rule names the real path, so that it ends if a link is changed. */
+export const exactRule = (
+  request: PermissionRequest,
+  environment: Pick<PathEnvironment, 'home' | 'realPath'>,
+): string => {
   const { tool, subject, cwd } = request;
   if (isMcpTool(tool)) return tool;
   if (touchesFile(request)) {
-    const place = world.realPath(absolutePath(subject.target, cwd, world.home));
-    return `${subject.action === 'read' ? 'Read' : 'Edit'}(${literalPathPattern(place)})`;
+    const path = environment.realPath(absolutePath(subject.target, cwd, environment.home));
+    return `${subject.action === 'read' ? 'Read' : 'Edit'}(${literalPathPattern(path)})`;
   }
   const target = subject.target.trim();
-  // A command line without a word does as little as `:`; leave for it is no leave for others.
+  // An empty command line equals `:`. A rule without a pattern would allow every command.
   if (target === '') return runsCommand(request) ? `${tool}(:)` : tool;
   if (subject.action === 'network' && URL.canParse(target)) {
     return `${tool}(domain:${new URL(target).hostname.replace(/\.$/, '')})`;

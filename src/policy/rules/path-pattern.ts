@@ -1,39 +1,40 @@
 /**
- * Patterns of file rules, in the manner of .gitignore.
+ * Patterns of file rules, in the syntax of .gitignore.
  *
  *   //etc/hosts   from the root of the disk
  *   ~/notes       from the user's home
  *   /src          from the folder of the settings file (the workspace for flags)
  *   src, ./src    from the workspace
  *
- * A settings file in `.claude` or `.skein` belongs to the folder that holds that one. Patterns do
- * not move when an agent changes its directory: a deny rule must not be left behind by `cd`.
+ * For a settings file in `.claude` or `.skein`, the parent of that folder counts. Patterns do not depend on
+ * the agent's working directory, because `cd` must not disable a deny rule.
  */
 import { basename, dirname } from 'node:path';
-import { compileGlob, type Glob, GlobProblem } from '../../lib/glob.js';
-import { pathBelow } from '../paths/path-policy.js';
+import { compileGlob, type Glob, GlobProblem } from '../../lib/paths/glob.js';
+import { pathBelow } from '../../lib/paths/path-below.js';
 
-export interface PatternHome {
+interface PatternBase {
   readonly home: string;
-  /** The workspace folder. */
+  /** Workspace folder, absolute. */
   readonly root: string;
-  /** The settings file that holds the rule. */
+  /** Settings file that holds the rule. Undefined for rules of flags and of the session. */
   readonly file?: string | undefined;
   readonly ignoreCase: boolean;
 }
 
 export interface PathPattern {
-  /** The folder that the pattern starts from. */
+  /** Folder that the pattern starts from, absolute. */
   readonly base: string;
-  /** Takes an absolute path; `base` may be replaced by its real path. */
+  /** Takes an absolute path. `base` is the folder above or its real path. */
   matches(path: string, base: string): boolean;
 }
 
 /**
- * Takes time that grows with the pattern times the path: the rules of a stranger's repository apply
- * before anybody trusts it. A pattern that cannot be read matches nothing; pathPatternProblem says so.
+ * Compiles a pattern. Matching takes time proportional to pattern length times path length, because the
+ * deny and ask rules of a repository apply before a person trusts it. An invalid pattern matches no path;
+ * pathPatternProblem explains it.
  */
-export const compilePathPattern = (pattern: string, where: PatternHome): PathPattern => {
+export const compilePathPattern = (pattern: string, where: PatternBase): PathPattern => {
   const { base, glob } = anchor(pattern, where);
   const spelled = (text: string) => (where.ignoreCase ? text.normalize('NFC').toLowerCase() : text);
   const reading = readPattern(spelled(glob));
@@ -41,18 +42,18 @@ export const compilePathPattern = (pattern: string, where: PatternHome): PathPat
     base,
     matches(path, from) {
       if ('problem' in reading) return false;
-      const below = pathBelow(from, path, where.ignoreCase);
+      const below = pathBelow({ path, folder: from, ignoreCase: where.ignoreCase });
       if (below === undefined) return false;
       const names = below === '' ? [] : spelled(below).split('/');
-      // `secrets/**` names what is inside secrets, so it also speaks about a search of secrets.
+      // `secrets/**` names the files inside of secrets, so it also covers a search of the folder itself.
       return reading.is(names) || reading.is([...names, ANY_NAME]);
     },
   };
 };
 
-/** Why a pattern could never match, if so. */
+/** Returns why the pattern is invalid. Returns undefined if it is valid. */
 export const pathPatternProblem = (pattern: string): string | undefined => {
-  if (/^[!#]/.test(pattern)) return `a path pattern cannot begin with "${pattern[0]}"`;
+  if (/^[!#]/.test(pattern)) return `a path pattern must not begin with "${pattern[0]}"`;
   const reading = readPattern(pattern);
   return 'problem' in reading ? `in its path pattern, ${reading.problem}` : undefined;
 };
@@ -61,12 +62,12 @@ type PatternReading =
   | { readonly is: (names: readonly string[]) => boolean }
   | { readonly problem: string };
 
-/** As in git: what a directory is holds for all that is below it. */
+/** A pattern that matches a directory also matches all files below it, as in git. */
 const readPattern = (pattern: string): PatternReading => {
-  // White space at the end is dropped unless a backslash stands before it.
+  // Trailing white space is dropped unless it follows a backslash.
   const whole = pattern.replace(/(?<!\\)[ \t]+$/, '');
   const isForDirectories = whole.endsWith('/') && whole !== '/';
-  // `a/**` is whatever is inside of a, not a itself.
+  // `a/**` matches the files inside of `a`, not `a` itself.
   const own = (isForDirectories ? whole.slice(0, -1) : whole).replace(/(^|\/)\*\*$/, '$1**/*');
   const deep = own.includes('/') ? own : `**/${own}`;
   try {
@@ -81,15 +82,15 @@ const readPattern = (pattern: string): PatternReading => {
   }
 };
 
-/** A path spelled so that a pattern means only this path. */
+/** Escapes a path, so that the pattern matches only this path. */
 export const literalPathPattern = (absolute: string): string =>
-  // In brackets, because white space at the end of a pattern is otherwise dropped.
+  // White space goes in brackets, because it is dropped at the end of a pattern.
   `/${absolute.replaceAll(/[\\*?[\]!#]/g, '\\$&').replaceAll(/\s/g, '[$&]')}`;
 
-/** No file of people has this name, so only a wildcard matches it. */
+/** A name that no real file has, so that only a wildcard matches it. */
 const ANY_NAME = '\u{1}';
 
-const anchor = (pattern: string, where: PatternHome): { base: string; glob: string } => {
+const anchor = (pattern: string, where: PatternBase): { base: string; glob: string } => {
   if (pattern === '//') return { base: '/', glob: '/**' };
   if (pattern.startsWith('//')) return { base: '/', glob: pattern.slice(1) };
   if (pattern === '~' || pattern.startsWith('~/')) {
@@ -100,7 +101,7 @@ const anchor = (pattern: string, where: PatternHome): { base: string; glob: stri
   return { base: where.root, glob: pattern.startsWith('./') ? pattern.slice(2) : pattern };
 };
 
-const settingsFolder = ({ file, root }: PatternHome) => {
+const settingsFolder = ({ file, root }: PatternBase) => {
   if (file === undefined) return root;
   const folder = dirname(file);
   return ['.claude', '.skein'].includes(basename(folder)) ? dirname(folder) : folder;

@@ -1,79 +1,92 @@
-/** Where the commands of a line run: follows `cd` through lists, branches and subshells. */
-import { pathsOf, type ShellWorld } from './shell-part.js';
-import { plainWord, type ShellWord } from './shell-words.js';
+/** Tracks the working directory of a command line through `cd`, lists, branches and subshells. */
+import { pathsOf, type ShellEnvironment } from './shell-part.js';
+import { plainWord, type ShellWord } from './shell-word.js';
 
-/** Where a part of a line may run. */
-export interface Dirs {
-  /** None when it is never reached. */
+/** Directories that a part of a command line may run in. */
+export interface PossibleDirs {
+  /** Absolute. Empty if the part is never reached. */
   readonly paths: readonly string[];
-  /** There may be others: only the running shell can tell. */
-  readonly isLost: boolean;
+  /** True if there may be other directories, which only the running shell knows. */
+  readonly isIncomplete: boolean;
 }
 
 export interface ShellCwd {
-  /** After success and after failure. */
-  readonly ok: Dirs;
-  readonly failed: Dirs;
+  /** Directories after the command succeeded. */
+  readonly ok: PossibleDirs;
+  /** Directories after the command failed. */
+  readonly failed: PossibleDirs;
 }
 
-const MOST_DIRS = 8;
-const MOVES = new Set(['cd', 'pushd', 'popd', 'chdir']);
+const MAX_DIRS = 8;
+const CD_COMMANDS = new Set(['cd', 'pushd', 'popd', 'chdir']);
 
-export const merge = (one: Dirs, other: Dirs): Dirs => {
+/** Returns the directories of both, at most MAX_DIRS. */
+export const mergeDirs = (one: PossibleDirs, other: PossibleDirs): PossibleDirs => {
   if (one === other) return one;
   const paths = [...new Set([...one.paths, ...other.paths])];
-  const isLost = one.isLost || other.isLost || paths.length > MOST_DIRS;
-  return { paths: paths.slice(0, MOST_DIRS), isLost };
+  const isIncomplete = one.isIncomplete || other.isIncomplete || paths.length > MAX_DIRS;
+  return { paths: paths.slice(0, MAX_DIRS), isIncomplete };
 };
 
-/** Follows `a && b || c`: what comes after `&&` starts where success leads. */
-export const chained = <Item>(
+/** Follows `a && b || c`: a command after `&&` starts in the directories after success. */
+export const followChain = <Item>(
   {
     commands,
     operators,
   }: { readonly commands: readonly Item[]; readonly operators: readonly string[] },
-  dirs: Dirs,
-  run: (item: Item, dirs: Dirs) => ShellCwd,
+  dirs: PossibleDirs,
+  run: (item: Item, dirs: PossibleDirs) => ShellCwd,
 ): ShellCwd => {
   let here: ShellCwd | undefined;
   for (const [index, command] of commands.entries()) {
     if (here === undefined) here = run(command, dirs);
     else if (operators[index - 1] === '&&') {
       const next = run(command, here.ok);
-      here = { ok: next.ok, failed: merge(here.failed, next.failed) };
+      here = { ok: next.ok, failed: mergeDirs(here.failed, next.failed) };
     } else {
       const next = run(command, here.failed);
-      here = { ok: merge(here.ok, next.ok), failed: next.failed };
+      here = { ok: mergeDirs(here.ok, next.ok), failed: next.failed };
     }
   }
   return here ?? { ok: dirs, failed: dirs };
 };
 
-export const lost = ({ paths }: Dirs): Dirs => ({ paths, isLost: true });
+export const withIncompleteDirs = ({ paths }: PossibleDirs): PossibleDirs => ({
+  paths,
+  isIncomplete: true,
+});
 
-export const isMove = (words: readonly ShellWord[]): boolean => MOVES.has(words[0]?.text ?? '');
+export const changesDir = (words: readonly ShellWord[]): boolean =>
+  CD_COMMANDS.has(words[0]?.text ?? '');
 
-/** Nothing after it runs. `exit --help` only talks. */
+/** True for an `exit` that ends the shell, unlike `exit --help`. */
 export const isExit = ([program, status, ...more]: readonly ShellWord[]): boolean =>
   program?.text === 'exit' && more.length === 0 && /^\d*$/.test(status?.text ?? '');
 
-/** Where `cd` leads. The place behind a link counts as well: from there `..` leads elsewhere. */
-export const moved = (words: readonly ShellWord[], dirs: Dirs, world: ShellWorld): ShellCwd => {
-  const target = moveTarget(words, world.home);
-  const paths = target && pathsOf(target, dirs.paths, world.home);
-  if (paths === undefined) return { ok: lost(dirs), failed: dirs };
-  const places = [...new Set(paths.flatMap((path) => [path, world.realPath(path)]))];
-  return { ok: merge({ paths: places, isLost: dirs.isLost }, NOWHERE), failed: dirs };
+/** Returns the directories after `cd`, as written and with links followed, because `..` differs between them. */
+export const afterCd = (
+  words: readonly ShellWord[],
+  dirs: PossibleDirs,
+  environment: ShellEnvironment,
+): ShellCwd => {
+  const target = cdTarget(words, environment.home);
+  const paths = target && pathsOf(target, dirs.paths, environment.home);
+  if (paths === undefined) return { ok: withIncompleteDirs(dirs), failed: dirs };
+  const resolved = [...new Set(paths.flatMap((path) => [path, environment.realPath(path)]))];
+  return {
+    ok: mergeDirs({ paths: resolved, isIncomplete: dirs.isIncomplete }, UNREACHED),
+    failed: dirs,
+  };
 };
 
-export const NOWHERE: Dirs = { paths: [], isLost: false };
+export const UNREACHED: PossibleDirs = { paths: [], isIncomplete: false };
 
-/** The directory that `cd` is given; undefined for what only the shell knows, such as `cd -`. */
-export const moveTarget = (words: readonly ShellWord[], home: string): ShellWord | undefined => {
+/** Returns the argument of `cd`. Returns undefined if only the running shell knows it, as for `cd -`. */
+const cdTarget = (words: readonly ShellWord[], home: string): ShellWord | undefined => {
   const [program, ...rest] = words;
   const operands = rest.filter(({ text }) => text === '-' || !/^-[LPe@n-]+$/.test(text));
   const [target] = operands;
-  // `pushd -n` remembers a directory and stays.
+  // `pushd -n` stores a directory and does not change to it.
   const stays = program?.text === 'pushd' && rest.some(({ text }) => /^-\w*n/.test(text));
   if (program?.text === 'popd' || stays || operands.length > 1) return undefined;
   if (target === undefined) return program?.text === 'pushd' ? undefined : plainWord(home);

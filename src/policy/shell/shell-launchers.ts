@@ -1,40 +1,44 @@
-/** Programs that run others in a manner of their own: eval, find, xargs and their like. */
-import {
-  doubtful,
-  type Inner,
-  NOTHING,
-  quoted,
-  runs,
-  runsSource,
-  type Unwrapped,
-  unclearOptions,
-} from './shell-inner.js';
-import { skipOptions, type WrapperOptions } from './shell-options.js';
-import type { ShellPart } from './shell-part.js';
-import { joinWords, plainWord, type ShellWord, UNKNOWN, unknownWord } from './shell-words.js';
+/** Unwraps programs that run other programs in special ways: eval, find, xargs and others. */
 
-const unwrapEval = (part: ShellPart): Unwrapped => {
+import type { ShellPart } from './shell-part.js';
+import { joinWords, plainWord, type ShellWord, UNKNOWN, unknownWord } from './shell-word.js';
+import { skipOptions, type WrapperOptions } from './skip-options.js';
+import {
+  doubtfulCommand,
+  type InnerCommand,
+  NO_INNER_COMMAND,
+  quotePart,
+  runsSource,
+  runsWords,
+  type UnwrappedCommand,
+  unclearOptions,
+} from './unwrapped-command.js';
+
+const unwrapEval = (part: ShellPart): UnwrappedCommand => {
   const words = part.words.slice(part.words[1]?.text === '--' ? 2 : 1);
   if (words.some(({ dynamic, glob }) => dynamic || glob)) {
-    return doubtful(`What ${quoted(part)} runs is known only when it runs.`);
+    return doubtfulCommand(`The command that ${quotePart(part)} runs is known only at run time.`);
   }
-  return words.length === 0 ? NOTHING : runsSource(plainWord(joinWords(words)), part, true);
+  return words.length === 0
+    ? NO_INNER_COMMAND
+    : runsSource(plainWord(joinWords(words)), part, true);
 };
 
-const unwrapSource = (part: ShellPart): Unwrapped =>
+const unwrapSource = (part: ShellPart): UnwrappedCommand =>
   part.words[1]?.dynamic === true || /^\/(?:dev|proc)\//.test(part.words[1]?.text ?? '')
-    ? doubtful(`Which script ${quoted(part)} runs is known only when it runs.`)
-    : NOTHING;
+    ? doubtfulCommand(`The script that ${quotePart(part)} runs is known only at run time.`)
+    : NO_INNER_COMMAND;
 
-const unwrapTrap = (part: ShellPart): Unwrapped => {
+const unwrapTrap = (part: ShellPart): UnwrappedCommand => {
   const [action, ...signals] = part.words.slice(1).filter(({ text }) => text !== '--');
-  if (action === undefined || signals.length === 0 || /^-/.test(action.text)) return NOTHING;
-  // Nobody knows in which directory.
+  if (action === undefined || signals.length === 0 || /^-/.test(action.text))
+    return NO_INNER_COMMAND;
+  // Not transparent, because the directory in which the trap will run is unknown.
   return { ...runsSource(action, part), transparent: false };
 };
 
-const unwrapFind = (part: ShellPart): Unwrapped => {
-  const inner: Inner[] = [];
+const unwrapFind = (part: ShellPart): UnwrappedCommand => {
+  const inner: InnerCommand[] = [];
   const { words } = part;
   for (let at = 1; at < words.length; at++) {
     if (!/^-(?:exec|execdir|ok|okdir)$/.test(words[at]?.text ?? '')) continue;
@@ -49,14 +53,16 @@ const unwrapFind = (part: ShellPart): Unwrapped => {
   return { inner, transparent: false };
 };
 
-const unwrapXargs = (part: ShellPart): Unwrapped => {
+const unwrapXargs = (part: ShellPart): UnwrappedCommand => {
   const { rest, options, isClear } = skipOptions(part.words, XARGS);
   if (!isClear) return unclearOptions(part);
-  if (rest.length === 0) return NOTHING;
-  const mark =
+  if (rest.length === 0) return NO_INNER_COMMAND;
+  const placeholder =
     options.get('I')?.text ?? options.get('replace')?.text ?? (options.has('i') ? '{}' : undefined);
-  const unwrapped = runs(
-    mark === undefined ? [...rest, unknownWord(true)] : fill(rest, mark === '' ? '{}' : mark),
+  const unwrapped = runsWords(
+    placeholder === undefined
+      ? [...rest, unknownWord(true)]
+      : fill(rest, placeholder === '' ? '{}' : placeholder),
   );
   const readsFile = options.has('a') || options.has('arg-file');
   return { ...unwrapped, transparent: unwrapped.transparent && !readsFile };
@@ -71,7 +77,7 @@ const XARGS: WrapperOptions = {
     'arg-file delimiter max-args max-chars max-lines max-procs process-slot-var eof'.split(' '),
 };
 
-const unwrapParallel = (part: ShellPart): Unwrapped => {
+const unwrapParallel = (part: ShellPart): UnwrappedCommand => {
   const { rest, isClear } = skipOptions(part.words, PARALLEL);
   const end = rest.findIndex(({ text }) => /^:::/.test(text));
   const words = end < 0 ? rest : rest.slice(0, end);
@@ -89,11 +95,11 @@ const PARALLEL: WrapperOptions = {
   longValues: ['jobs', 'delay', 'timeout', 'retries', 'halt', 'arg-file'],
 };
 
-/** `watch` and `script -c` hand their words to a shell. */
-const unwrapWatch = (part: ShellPart): Unwrapped => {
+/** `watch` passes its words to a shell. */
+const unwrapWatch = (part: ShellPart): UnwrappedCommand => {
   const { rest, isClear } = skipOptions(part.words, WATCH);
   if (!isClear) return unclearOptions(part);
-  if (rest.length === 0) return NOTHING;
+  if (rest.length === 0) return NO_INNER_COMMAND;
   const word = { ...plainWord(joinWords(rest)), dynamic: rest.some(({ dynamic }) => dynamic) };
   return runsSource(word, part);
 };
@@ -105,24 +111,25 @@ const WATCH: WrapperOptions = {
   longValues: ['interval'],
 };
 
-const unwrapBusybox = (part: ShellPart): Unwrapped =>
-  part.words[1]?.text.startsWith('-') === true ? NOTHING : runs(part.words.slice(1));
+const unwrapBusybox = (part: ShellPart): UnwrappedCommand =>
+  part.words[1]?.text.startsWith('-') === true ? NO_INNER_COMMAND : runsWords(part.words.slice(1));
 
-/** Words with a mark in them become unknown, each still one word. */
-const fill = (words: readonly ShellWord[], mark: string): readonly ShellWord[] =>
+/** Replaces the placeholder in each word by an unknown text. The number of words stays the same. */
+const fill = (words: readonly ShellWord[], placeholder: string): readonly ShellWord[] =>
   words.map((word) =>
-    word.text.includes(mark)
-      ? { ...word, text: word.text.replaceAll(mark, UNKNOWN), dynamic: true }
+    word.text.includes(placeholder)
+      ? { ...word, text: word.text.replaceAll(placeholder, UNKNOWN), dynamic: true }
       : word,
   );
 
-const hide = (word: ShellWord, mark: RegExp): ShellWord => ({
+const hide = (word: ShellWord, placeholder: RegExp): ShellWord => ({
   ...word,
-  text: word.text.replaceAll(mark, UNKNOWN),
+  text: word.text.replaceAll(placeholder, UNKNOWN),
   dynamic: true,
 });
 
-export const LAUNCHERS = new Map<string, (part: ShellPart) => Unwrapped>([
+/** Unwrappers by name of the program. */
+export const SHELL_LAUNCHERS = new Map<string, (part: ShellPart) => UnwrappedCommand>([
   ['eval', unwrapEval],
   ['source', unwrapSource],
   ['.', unwrapSource],

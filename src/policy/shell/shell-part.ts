@@ -1,39 +1,38 @@
-/** Nouns of a command line that was read, and small questions about them. */
+/** The parts of a parsed command line, and predicates about their words and options. */
 import { basename } from 'node:path';
-import type { PathWorld } from '../paths/path-policy.js';
-import { absolutePath } from '../paths/path-policy.js';
-import type { ShellWord } from './shell-words.js';
+import { absolutePath, type PathEnvironment } from '../paths/resolved-paths.js';
+import type { ShellWord } from './shell-word.js';
 
-export interface ShellWorld extends PathWorld {
-  /** The workspace first, then added directories. */
+export interface ShellEnvironment extends PathEnvironment {
+  /** Absolute paths: the workspace first, then added directories. */
   readonly roots: readonly string[];
 }
 
 export interface ShellReading {
   readonly source: string;
-  /** Every simple command, those inside of wrappers after the wrapper. */
+  /** Every simple command. The inner commands of a wrapper follow it. */
   readonly parts: readonly ShellPart[];
-  /** Why some of it cannot be known, a sentence each. */
+  /** Sentences that say which parts of the command line cannot be known before it runs. */
   readonly doubts: readonly string[];
-  /** A function that starts itself again in the background. */
+  /** True if a function starts itself again in the background (a fork bomb). */
   readonly isBomb: boolean;
 }
 
-/** One program that would be started, or only redirections or assignments. */
+/** A program that would be started, or a part with only redirections or assignments. */
 export interface ShellPart {
-  /** The program first. */
+  /** Program and arguments. Empty for a part without a program. */
   readonly words: readonly ShellWord[];
   readonly assigned: readonly { readonly name: string; readonly value: ShellWord }[];
   readonly redirects: readonly ShellRedirect[];
-  /** The programs around it that run it, outermost first. */
-  readonly within: readonly string[];
-  /** What stands before it in its pipeline. */
-  readonly fedBy: readonly ShellPart[];
-  /** Where it may run, as far as can be told. */
+  /** Wrapper programs that run this part, outermost first. */
+  readonly wrappers: readonly string[];
+  /** Earlier parts of the same pipeline. */
+  readonly pipedFrom: readonly ShellPart[];
+  /** Directories that the part may run in, absolute. */
   readonly dirs: readonly string[];
-  /** It may run elsewhere as well, so that relative paths prove nothing. */
-  readonly isLost: boolean;
-  /** It does nothing but run the parts inside of it. */
+  /** True if the part may run in other directories too, so that relative paths are unknown. */
+  readonly areDirsIncomplete: boolean;
+  /** True if the part only runs its inner commands. */
   readonly transparent: boolean;
 }
 
@@ -42,20 +41,19 @@ export interface ShellRedirect {
   readonly writes: boolean;
 }
 
-/** The name of the program without its folder, or undefined when only the shell knows it. */
+/** Returns the program's name without its folder. Empty if there is no program. Undefined if it is unknown. */
 export const programOf = (part: ShellPart): string | undefined => {
   const [first] = part.words;
   if (first === undefined) return '';
   return first.dynamic || first.glob ? undefined : basename(first.text);
 };
 
-/** A pattern that starts with a star or a dash may become an option: there are files named `-o`. */
+/** False for a glob that may expand to an option, because a file may be named `-o`. */
 export const isNoOption = ({ glob, text }: ShellWord): boolean => !glob || /^[\w./]/.test(text);
 
-/** What follows the program. */
 export const argumentsOf = ({ words }: ShellPart): readonly ShellWord[] => words.slice(1);
 
-/** Whether one of the short or long options is there: `hasOption(part, 'rR', 'recursive')`. */
+/** True if the part has any of the short or long options, as in `hasOption(part, 'rR', 'recursive')`. */
 export const hasOption = (
   part: ShellPart,
   letters: string,
@@ -66,7 +64,7 @@ export const hasOption = (
   return (end < 0 ? words : words.slice(0, end)).some(isOption(letters, names));
 };
 
-/** The same for who must be sure: `--` may be the value of an option, and then it ends nothing. */
+/** Like hasOption, but also looks after `--`, because `--` may be the value of an option. */
 export const mayHaveOption = (
   part: ShellPart,
   letters: string,
@@ -80,11 +78,11 @@ const isOption =
       return text.startsWith('-') && letters.split('').some((letter) => text.includes(letter));
     }
     const name = text.slice(2).replace(/=.*$/s, '');
-    // Programs take any unique beginning of a long name.
-    return name !== '' && names.some((it) => it.startsWith(name));
+    // Programs accept any unique beginning of a long name.
+    return name !== '' && names.some((long) => long.startsWith(name));
   };
 
-/** The words that are no options. */
+/** Returns the arguments that are not options. */
 export const operandsOf = (part: ShellPart): readonly ShellWord[] => {
   const operands: ShellWord[] = [];
   let ended = false;
@@ -95,7 +93,7 @@ export const operandsOf = (part: ShellPart): readonly ShellWord[] => {
   return operands;
 };
 
-/** Where a word leads from some directories; undefined when only the running shell knows the word. */
+/** Returns the absolute paths of a word, one for each directory. Undefined if only the shell knows the word. */
 export const pathsOf = (
   { text, dynamic }: ShellWord,
   dirs: readonly string[],
@@ -103,7 +101,7 @@ export const pathsOf = (
 ): readonly string[] | undefined => {
   if (dynamic) return undefined;
   if (text.startsWith('/')) return [absolutePath(text, '/', home)];
-  // A quoted `~` is a name like any other; the unquoted one has been resolved.
+  // A `~` that is left was quoted and is part of a name; an unquoted `~` is resolved already.
   const name = text.startsWith('~') ? `./${text}` : text;
   return dirs.map((dir) => absolutePath(name, dir, home));
 };

@@ -1,8 +1,12 @@
-/** Puts a cache break down to what caused it, and says so in a sentence for people. */
-import type { CacheCause, Change } from '../../protocol/model/cache-causes.js';
-import type { JournalBody } from '../../protocol/session/journal.js';
-import { type Difference, differencesOf, type KnownRequest } from './cache-break.js';
+/** Explains a cache break: finds its cause and describes it in a sentence for people. */
+import type { CacheCause, PartChange } from '../../protocol/model/cache-causes.js';
+import type { JournalBody } from '../../protocol/session/journal-record.js';
 import type { MessageChange } from './message-change.js';
+import {
+  type KnownRequest,
+  type RequestDifference,
+  requestDifferences,
+} from './request-difference.js';
 
 interface Declared {
   readonly reason: (JournalBody & { type: 'prompt.broken' })['reason'] | 'rewind';
@@ -13,9 +17,9 @@ export interface BreakFacts {
   readonly before: KnownRequest;
   readonly now: KnownRequest;
   readonly message: MessageChange | undefined;
-  /** What was declared since the request before. */
+  /** Breaks declared since the previous request. */
   readonly declared: readonly Declared[];
-  /** Since the request before; null when nobody knows. */
+  /** Milliseconds since the previous request; null if unknown. */
   readonly idleMs: number | null;
 }
 
@@ -23,13 +27,13 @@ export interface Explanation {
   readonly cause: CacheCause;
   readonly expected: boolean;
   readonly owner: string;
-  readonly change?: Change;
+  readonly change?: PartChange;
   readonly byte: number | null;
-  /** A sentence. */
+  /** Sentence for people. */
   readonly detail: string;
 }
 
-/** What each declaration answers for. Sections are computed again when a conversation begins anew. */
+/** Causes that each declaration explains. Clearing a conversation also recomputes the sections. */
 const ANSWERS_FOR: Readonly<Record<Declared['reason'], readonly CacheCause[]>> = {
   compaction: ['messages', 'system', 'marks'],
   clear: ['messages', 'system', 'marks'],
@@ -50,7 +54,7 @@ type Finding = Omit<Explanation, 'detail'> & { readonly why: string };
 
 const findingOf = (facts: BreakFacts): Finding => {
   const differences = inOrder(facts);
-  const isDeclared = ({ cause }: Difference) =>
+  const isDeclared = ({ cause }: RequestDifference) =>
     facts.declared.some(({ reason }) => ANSWERS_FOR[reason].includes(cause));
   const accident = differences.find((difference) => !isDeclared(difference));
   if (accident !== undefined) {
@@ -64,23 +68,23 @@ const findingOf = (facts: BreakFacts): Finding => {
   return declared === undefined ? nothingChanged(facts) : declaredBreak(declared, first, facts);
 };
 
-/** Messages stand behind everything else, and marks change no word. */
-const inOrder = ({ before, now, message }: BreakFacts): readonly Difference[] => {
-  const differences = differencesOf(before, now);
+/** Returns the differences in prompt order: messages after the head, breakpoints last. */
+const inOrder = ({ before, now, message }: BreakFacts): readonly RequestDifference[] => {
+  const differences = requestDifferences(before, now);
   if (message === undefined) return differences;
   const { index, change, byte } = message;
   const inMessages = { cause: 'messages', owner: `message ${index + 1}`, change, byte } as const;
-  const isMark = ({ cause }: Difference) => cause === 'marks';
+  const isBreakpoint = ({ cause }: RequestDifference) => cause === 'marks';
   return [
-    ...differences.filter((difference) => !isMark(difference)),
+    ...differences.filter((difference) => !isBreakpoint(difference)),
     inMessages,
-    ...differences.filter(isMark),
+    ...differences.filter(isBreakpoint),
   ];
 };
 
 const declaredBreak = (
   { reason, section }: Declared,
-  first: Difference | undefined,
+  first: RequestDifference | undefined,
   facts: BreakFacts,
 ): Finding => {
   const isHead = reason === 'model' || reason === 'section';
@@ -91,7 +95,7 @@ const declaredBreak = (
   return { cause: reason, expected: true, owner, change: 'changed', byte, why };
 };
 
-/** Why the section may change, which one that is computed every turn has to say (P8). */
+/** Returns the reason that an uncached section gives for its changes (P8). */
 const reasonOf = (owner: string, { before, now }: BreakFacts): string | undefined =>
   [now, before]
     .flatMap(({ sent }) => sent?.sections ?? [])
@@ -100,11 +104,11 @@ const reasonOf = (owner: string, { before, now }: BreakFacts): string | undefine
 
 const DECLARED: Readonly<Record<Declared['reason'], string>> = {
   compaction: 'the conversation was summarised',
-  clear: 'the conversation was begun anew',
+  clear: 'the conversation was cleared',
   rewind: 'the conversation was taken back',
   truncation: 'the oldest messages were dropped',
   model: 'another model answers',
-  section: 'a section of the system prompt says something else now',
+  section: 'a section of the system prompt has changed',
 };
 
 const nothingChanged = ({ before, idleMs }: BreakFacts): Finding => {
@@ -112,19 +116,19 @@ const nothingChanged = ({ before, idleMs }: BreakFacts): Finding => {
   const lifetime = LIFETIME_MS[ttl];
   if (lifetime !== undefined && idleMs !== null && idleMs > lifetime) {
     const minutes = Math.floor(idleMs / 60_000);
-    const why = `the request before was ${minutes} minutes ago, and what is cached lives for ${ttl}`;
+    const why = `the previous request was ${minutes} minutes ago, and cache entries live for ${ttl}`;
     return { cause: 'expired', expected: false, owner: 'time', byte: null, why };
   }
-  const why = 'nothing that was sent has changed, so the server has dropped it';
+  const why = 'the sent prefix has not changed, so the server has dropped its cache entry';
   return { cause: 'server', expected: false, owner: 'server', byte: null, why };
 };
 
-const wordsOf = (difference: Difference, others: readonly Difference[]): string => {
+const wordsOf = (difference: RequestDifference, others: readonly RequestDifference[]): string => {
   const also = others.map(({ owner }) => owner).join(', ');
   return `${whatHappened(difference)}${also === '' ? '' : ` (also changed: ${also})`}`;
 };
 
-const whatHappened = ({ owner, change, byte }: Difference): string => {
+const whatHappened = ({ owner, change, byte }: RequestDifference): string => {
   if (owner.includes(' → ')) return `the request changed: ${owner}`;
   if (change !== 'changed') return `${owner} was ${change}`;
   return byte === null ? `${owner} has changed` : `${owner} has changed at its byte ${byte}`;

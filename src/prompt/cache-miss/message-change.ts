@@ -1,19 +1,19 @@
-/** Finds the first message that is not what was sent before; bytes are looked at as a last resort. */
-import type { Change } from '../../protocol/model/cache-causes.js';
-import { firstDifference } from './cache-break.js';
-import { digestOf } from './request-shape.js';
+/** Finds the first message change: a message whose bytes differ from the previous request. */
+import type { PartChange } from '../../protocol/model/cache-causes.js';
+import { firstDifference } from './request-difference.js';
+import { shapeDigest } from './request-shape.js';
 
 export interface MessageChange {
-  /** Counts from 0. */
+  /** Index of the message, from 0. */
   readonly index: number;
-  readonly change: Change;
-  /** In the message; null when only its digest was kept. */
+  readonly change: PartChange;
+  /** Offset in the message; null if only its digest was kept. */
   readonly byte: number | null;
-  /** In all messages with a comma between them. */
+  /** Offset in all messages joined by commas; null if unknown. */
   readonly byteInAll: number | null;
 }
 
-/** Both lists hold the same buffers as far as nothing changed, so that most are never looked into. */
+/** Compares buffers by identity first, because unchanged messages share their buffers. */
 export const messageChange = (
   before: readonly Buffer[],
   now: readonly Buffer[],
@@ -31,14 +31,14 @@ export const messageChange = (
   return undefined;
 };
 
-/** The same from what a journal keeps of messages that another process sent. */
+/** Compares with the digests in a journal, for messages that another process sent. */
 export const digestChange = (
   before: readonly string[],
   now: readonly Buffer[],
 ): MessageChange | undefined => {
   for (const [index, digest] of before.entries()) {
     const is = now[index];
-    if (is !== undefined && digestOf(is) === digest) continue;
+    if (is !== undefined && shapeDigest(is) === digest) continue;
     const change = is === undefined ? 'removed' : 'changed';
     return { index, change, byte: null, byteInAll: null };
   }

@@ -1,39 +1,39 @@
 /**
- * The shape of a request: what of it decides whether a server finds its beginning in the cache, as
- * digests by name. Two shapes are compared to say why a prefix was not read again.
+ * Shape of a request: the parts that decide whether a server finds the prefix in its cache, as
+ * digests by name. A comparison of two shapes explains why a prefix was not read again.
  */
 import { hash } from 'node:crypto';
-import type { HeadSection } from '../../protocol/model/prompt.js';
+import type { HeadSection } from '../../protocol/model/prompt-head.js';
 import type { BodyHead } from '../request/request-body.js';
 
-/** Everything that is sent besides the messages. */
+/** A request without its messages. */
 export interface SentHead {
   readonly head: BodyHead;
   readonly sections: readonly HeadSection[];
   readonly betas: readonly string[];
 }
 
-/** By name. Short values stand as they are, texts as their digest. */
+/** Values by name: short values verbatim, longer values as digests. */
 export type RequestShape = Readonly<Record<string, string>>;
 
-/** Names of the lists whose order counts; each member has a digest under `<kind> <name>`. */
+/** Keys of the ordered lists by kind. Each member has a digest under `<kind> <name>`. */
 const LISTS = { tool: 'tools', section: 'sections', 'system block': 'system' } as const;
-export type Listed = keyof typeof LISTS;
+export type ListKind = keyof typeof LISTS;
 
-/** Between the names of a list; no name of a tool or a section has it. */
+/** Separator of the names in a list. No tool or section name contains it. */
 const BETWEEN = '\n';
 
-/** What a value is that was not sent. */
+/** Value of a field that was not sent. */
 const NONE = 'none';
 
-/** Longer values are kept as their digest. */
-const LONGEST_VALUE = 120;
+/** Longer values are stored as digests. */
+const MAX_VALUE_LENGTH = 120;
 
-/** Fields that no cache looks at. */
+/** Fields that do not affect the cache. */
 const ASIDE = new Set(['max_tokens', 'stream', 'metadata', 'diagnostics', 'messages']);
 const NAMED = new Set(['model', 'tools', 'system', 'thinking', 'output_config']);
 
-export const digestOf = (text: string | Uint8Array): string => hash('sha256', text).slice(0, 16);
+export const shapeDigest = (text: string | Uint8Array): string => hash('sha256', text).slice(0, 16);
 
 export const shapeOf = (sent: SentHead): RequestShape => {
   const { fields, tools, blocks, sections } = partsOf(sent);
@@ -54,41 +54,41 @@ export const shapeOf = (sent: SentHead): RequestShape => {
   };
 };
 
-/** The text behind a digest; undefined when the request has no such member. */
-export const textOf = (sent: SentHead, kind: Listed, name: string): string | undefined => {
+/** Returns the text of a list member. Returns undefined if the request has no such member. */
+export const memberText = (sent: SentHead, kind: ListKind, name: string): string | undefined => {
   const { tools, sections, blocks } = partsOf(sent);
   return { tool: tools, section: sections, 'system block': blocks }[kind].get(name);
 };
 
-export const namesIn = (shape: RequestShape, kind: Listed): readonly string[] => {
+export const memberNames = (shape: RequestShape, kind: ListKind): readonly string[] => {
   const names = shape[LISTS[kind]];
   return names === undefined || names === '' ? [] : names.split(BETWEEN);
 };
 
 interface Parts {
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Texts by name, in the order in which they are sent. */
+  /** Tool texts by name, in request order. */
   readonly tools: ReadonlyMap<string, string>;
   readonly blocks: ReadonlyMap<string, string>;
   readonly sections: ReadonlyMap<string, string>;
 }
 
-interface Mark {
+interface CacheControl {
   readonly [field: string]: unknown;
   readonly ttl?: string;
 }
 
 interface Marked {
   readonly [field: string]: unknown;
-  readonly cache_control?: Mark | null;
+  readonly cache_control?: CacheControl | null;
 }
 
-/** Read from the bytes that are sent, so that nothing can be sent and not be in the shape. */
+/** Parses the bytes that are sent, so that the shape cannot miss a sent field. */
 const partsOf = ({ head, sections }: SentHead): Parts => {
   const fields = JSON.parse(`${head.bytes.toString()}]}`) as Record<string, unknown>;
   const tools = membersOf(fields.tools).map((tool, index): [string, string] => [
     typeof tool.name === 'string' ? tool.name : `${index + 1}`,
-    withoutMark(tool),
+    withoutCacheControl(tool),
   ]);
   const system = membersOf(fields.system);
   const textIn = ({ block, start, end }: HeadSection) => {
@@ -98,7 +98,7 @@ const partsOf = ({ head, sections }: SentHead): Parts => {
   return {
     fields,
     tools: new Map(tools),
-    blocks: new Map(system.map((block, index) => [`${index + 1}`, withoutMark(block)])),
+    blocks: new Map(system.map((block, index) => [`${index + 1}`, withoutCacheControl(block)])),
     sections: new Map(sections.map((section) => [section.name, textIn(section)])),
   };
 };
@@ -108,14 +108,15 @@ const membersOf = (list: unknown): readonly Marked[] => {
   return Array.isArray(list) ? (list as Marked[]) : [];
 };
 
-const withoutMark = ({ cache_control: _mark, ...rest }: Marked): string => JSON.stringify(rest);
+const withoutCacheControl = ({ cache_control: _mark, ...rest }: Marked): string =>
+  JSON.stringify(rest);
 
-const listed = (kind: Listed, texts: ReadonlyMap<string, string>): RequestShape => ({
+const listed = (kind: ListKind, texts: ReadonlyMap<string, string>): RequestShape => ({
   [LISTS[kind]]: [...texts.keys()].join(BETWEEN),
-  ...Object.fromEntries([...texts].map(([name, text]) => [`${kind} ${name}`, digestOf(text)])),
+  ...Object.fromEntries([...texts].map(([name, text]) => [`${kind} ${name}`, shapeDigest(text)])),
 });
 
-/** Where the marks stand and how long they hold, in the order of the prompt. */
+/** Returns position and lifetime of every breakpoint, in the order of the prompt. */
 const marksOf = (fields: Parts['fields'], ttl: string): string => {
   const marks = ['tools', 'system'].flatMap((field) =>
     membersOf(fields[field]).flatMap(({ cache_control }, index) =>
@@ -125,14 +126,14 @@ const marksOf = (fields: Parts['fields'], ttl: string): string => {
   return short([...marks, `messages ${ttl}`].join(', '));
 };
 
-/** How long what the marks in the messages end is kept. */
-const ttlOf = ({ mark }: BodyHead): string => {
-  if (mark.length === 0) return NONE;
-  const { cache_control } = JSON.parse(`{${mark.toString().slice(1)}}`) as Marked;
+/** Returns the lifetime of the message breakpoints. */
+const ttlOf = ({ breakpoint }: BodyHead): string => {
+  if (breakpoint.length === 0) return NONE;
+  const { cache_control } = JSON.parse(`{${breakpoint.toString().slice(1)}}`) as Marked;
   return cache_control ? lifetimeOf(cache_control) : NONE;
 };
 
-const lifetimeOf = ({ type: _type, ttl = '5m', ...rest }: Mark): string =>
+const lifetimeOf = ({ type: _type, ttl = '5m', ...rest }: CacheControl): string =>
   Object.keys(rest).length === 0 ? ttl : `${ttl} ${JSON.stringify(rest)}`;
 
 const sentValue = (value: unknown): string => {
@@ -140,4 +141,5 @@ const sentValue = (value: unknown): string => {
   return short(typeof value === 'string' ? value : JSON.stringify(value));
 };
 
-const short = (text: string): string => (text.length <= LONGEST_VALUE ? text : digestOf(text));
+const short = (text: string): string =>
+  text.length <= MAX_VALUE_LENGTH ? text : shapeDigest(text);

@@ -1,18 +1,21 @@
-/** Instructions from files, each with its origin, as the model reads them; and which go first when there are too many. */
+/** Instruction blocks: the text of instruction files with their origin, trimmed to a size. */
 import { MEMORY_LABELS, type MemoryFile, type MemoryLayer } from '../../protocol/tools/memory.js';
-import { inQuotes, shortPath, withoutTags } from './quote-text.js';
+import { escapeAttribute, escapeTags, shortPath } from '../text/escape-tags.js';
 
 export interface InstructionBlock {
   readonly source: MemoryLayer;
   readonly path: string;
-  /** The file that includes it. */
+  /** The including file; null for a file that no other file includes. */
   readonly parent: string | null;
-  /** The higher one stays when there is no room for all. */
+  /** Blocks of lower priority are dropped first. */
   readonly priority: number;
   readonly text: string;
 }
 
-/** Who keeps room to the last: what anybody may have put into a workspace goes before one's own. */
+/**
+ * Layers in the order in which they are dropped: files of the workspace before the user's own
+ * files.
+ */
 const TRIMMED_FIRST: readonly MemoryLayer[] = [
   'team' as const,
   'project' as const,
@@ -22,7 +25,10 @@ const TRIMMED_FIRST: readonly MemoryLayer[] = [
   'managed' as const,
 ];
 
-/** Within a layer what is nearer to the work weighs more. */
+/**
+ * Converts files to blocks. Within a layer, later files are nearer to the work and get a higher
+ * priority.
+ */
 export const instructionBlocks = (files: readonly MemoryFile[]): readonly InstructionBlock[] =>
   files.map(({ layer, path, parent, text }, index) => ({
     source: layer,
@@ -38,10 +44,10 @@ export const instructionText = ({
   parent,
   text,
 }: Omit<InstructionBlock, 'priority'>): string => {
-  const from = parent === null ? '' : ` included-by="${inQuotes(shortPath(parent))}"`;
-  return `<instructions source="${source}" path="${inQuotes(shortPath(path))}"${from}>
+  const from = parent === null ? '' : ` included-by="${escapeAttribute(shortPath(parent))}"`;
+  return `<instructions source="${source}" path="${escapeAttribute(shortPath(path))}"${from}>
 (${MEMORY_LABELS[source]})
-${withoutTags(text.trim())}
+${escapeTags(text.trim())}
 </instructions>`;
 };
 
@@ -53,7 +59,9 @@ export interface Trimmed {
   readonly dropped: readonly InstructionBlock[];
 }
 
-/** Leaves out whole blocks, those of the weakest source first, until the rest has room as it is told. */
+/**
+ * Drops whole blocks, lowest priority first, until the texts of the rest fit into `maxCharacters`.
+ */
 export const trimInstructions = (
   blocks: readonly InstructionBlock[],
   maxCharacters: number,

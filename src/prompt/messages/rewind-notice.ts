@@ -1,19 +1,19 @@
-/** What an agent is told when a person took back only half: the files, or the conversation. */
-import { somePaths, systemReminder } from './quote-text.js';
+/** Notice for an agent after a rewind of the files alone or of the conversation alone. */
+import { pathList } from '../text/escape-tags.js';
+import { systemReminder } from './system-reminder.js';
 
-/** The files were put back, and the conversation still speaks of how they were. */
-export const filesWerePutBack = (paths: readonly string[]): string =>
-  systemReminder(
-    `The person has put files back to how they were earlier. What you know of them from before no longer holds: read them again before you change them, and do not repeat the changes unless you are asked to.\n${listed(paths)}`,
-  );
+/** `rewound` says which half went back; the other half still shows the later state. */
+export const rewindNotice = (
+  rewound: 'files' | 'conversation',
+  paths: readonly string[],
+): string => {
+  const list = pathList(paths).map((path) => `- ${path}`);
+  return systemReminder(`${NOTICES[rewound]}\n${list.join('\n')}`);
+};
 
-/** The conversation was taken back, and the files still are as they were left. */
-export const filesWereKept = (paths: readonly string[]): string =>
-  systemReminder(
-    `Later parts of this conversation were taken back by the person, but what was done to these files in them was kept. Read them again before you rely on them.\n${listed(paths)}`,
-  );
-
-const listed = (paths: readonly string[]): string =>
-  somePaths(paths)
-    .map((path) => `- ${path}`)
-    .join('\n');
+const NOTICES = {
+  files:
+    'The person restored these files to an earlier state. What you know of them is out of date: read them again before you change them, and do not repeat the changes unless you are asked to.',
+  conversation:
+    'The person took back later parts of this conversation, but kept the changes made to these files. Read them again before you rely on them.',
+} as const;

@@ -1,11 +1,13 @@
-/** The text of a cache mark, as far as the provider takes it (K1, K5). */
-import type { CacheTtl } from '../../protocol/model/prompt.js';
+/**
+ * Builds the `cache_control` value of a breakpoint, as far as the provider supports it (K1, K5).
+ */
+import type { CacheTtl } from '../../protocol/model/prompt-head.js';
 import type { CacheScope, Capabilities } from '../../protocol/model/providers.js';
-import type { RawJson } from '../../protocol/model/wire.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 
 /**
- * Null where the provider takes no marks. What the server assumes is left unsaid: five minutes, and
- * entries that only the organisation can read.
+ * Returns null if the provider takes no breakpoints. Server defaults are left out: five minutes,
+ * and entries that only the organisation can read.
  */
 export const cacheControl = (
   { marks, ttls, scopes }: Capabilities,

@@ -1,11 +1,11 @@
 /**
- * Where the marks of a request go, as one pure function of what the provider takes, the sections, the
- * tools and the messages. What is sent follows it: prompt-head.ts writes the system side, and
- * request-body.ts splices the rest in.
+ * Cache plan of a request: the position of every breakpoint, as a pure function of the provider's
+ * capabilities, the prompt, the tools and the messages. prompt-head.ts writes the breakpoints of
+ * the system prompt, request-body.ts the breakpoints of the messages.
  */
-import type { CacheTtl } from '../../protocol/model/prompt.js';
+import type { CacheTtl } from '../../protocol/model/prompt-head.js';
 import type { Capabilities } from '../../protocol/model/providers.js';
-import type { RawJson } from '../../protocol/model/wire.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 import {
   type PlannedBlock,
   type SplitMode,
@@ -13,13 +13,13 @@ import {
   splitPrompt,
 } from '../system/split-prompt.js';
 import type { SystemPrompt } from '../system/system-prompt.js';
-import { markedMessages } from './cache-breakpoints.js';
+import { breakpointMessages } from './cache-breakpoints.js';
 import { cacheControl } from './cache-control.js';
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly capabilities: Capabilities;
   readonly prompt: SystemPrompt;
-  /** Who speaks, in which version. */
+  /** Text of the attribution block. */
   readonly attribution: string;
   readonly hasMcpTools: boolean;
   readonly messages: readonly { readonly role: 'user' | 'assistant' }[];
@@ -28,23 +28,23 @@ export interface PlanOptions {
 
 export interface CachePlan {
   readonly mode: SplitMode;
-  /** A mark is the text of its `cache_control`; null where there is none. */
-  readonly system: readonly (PlannedBlock & { readonly mark: RawJson | null })[];
-  /** The messages whose last block is marked, and with what. */
+  /** `cacheControl` is null for a block without a breakpoint. */
+  readonly system: readonly (PlannedBlock & { readonly cacheControl: RawJson | null })[];
+  /** Indices of the messages that get `messageBreakpoint` on their last block. */
   readonly messages: readonly number[];
-  readonly messageMark: RawJson | null;
+  readonly messageBreakpoint: RawJson | null;
 }
 
 export const cachePlan = (options: PlanOptions): CachePlan => {
   const { capabilities, prompt, attribution, hasMcpTools, messages, ttl } = options;
-  const messageMark = cacheControl(capabilities, ttl, null);
+  const messageBreakpoint = cacheControl(capabilities, ttl, null);
   return {
     mode: splitMode(prompt, hasMcpTools),
     system: splitPrompt(prompt, { attribution, hasMcpTools }).map((block) => ({
       ...block,
-      mark: block.marked ? cacheControl(capabilities, ttl, block.scope) : null,
+      cacheControl: block.hasBreakpoint ? cacheControl(capabilities, ttl, block.scope) : null,
     })),
-    messages: messageMark === null ? [] : markedMessages(messages),
-    messageMark,
+    messages: messageBreakpoint === null ? [] : breakpointMessages(messages),
+    messageBreakpoint,
   };
 };

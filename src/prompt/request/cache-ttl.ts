@@ -1,21 +1,23 @@
-/** How long a session's prompt is to stay cached (K6). Asked once: the head of the prompt keeps it. */
-import type { CacheTtl } from '../../protocol/model/prompt.js';
+/**
+ * Chooses the cache lifetime of a session's prompt (K6). Called once: the prompt head stores it.
+ */
+import type { CacheTtl } from '../../protocol/model/prompt-head.js';
 import { capabilitiesOf, type ProviderName } from '../../protocol/model/providers.js';
 
-export interface TtlFacts {
+export interface CacheTtlFacts {
   readonly provider: ProviderName;
-  /** The switch for an hour on Bedrock, where nobody knows of plans and quotas. */
+  /** Setting for one hour on Bedrock, where plan and quota are unknown. */
   readonly bedrockHour: boolean;
-  /** What the requests are for: `repl`, `print`, `agent:explore`, … */
+  /** Purpose of the requests: `repl`, `print`, `agent:explore`, … */
   readonly querySource: string;
-  /** The sources that get an hour; one with a star at its end stands for all that begin like it. */
+  /** Query sources that get one hour. A trailing `*` matches every source with that prefix. */
   readonly hourFor: readonly string[];
   readonly isPaid: boolean;
   readonly isInOverage: boolean;
 }
 
-/** An hour costs more to write, so it is for those whose prompt is read again after long pauses. */
-export const chooseTtl = (facts: TtlFacts): CacheTtl => {
+/** Returns one hour only for listed sources, because its cache writes cost more. */
+export const cacheTtl = (facts: CacheTtlFacts): CacheTtl => {
   const { provider, bedrockHour, querySource, hourFor, isPaid, isInOverage } = facts;
   if (!capabilitiesOf(provider).ttls.includes('1h')) return '5m';
   if (provider === 'bedrock' && bedrockHour) return '1h';

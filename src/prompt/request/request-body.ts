@@ -1,15 +1,15 @@
 /**
- * The body of a request, put together from bytes that exist already. Nothing that was sent before is
- * serialised again: the head is made once, messages are copied, cache marks are spliced in.
+ * Builds the body of a request from existing bytes. Content that was sent before is not serialised
+ * again: the head is made once, messages are copied, and cache breakpoints are spliced in.
  */
-import type { PromptHead } from '../../protocol/model/prompt.js';
+import type { PromptHead } from '../../protocol/model/prompt-head.js';
 import { type Capabilities, capabilitiesOf } from '../../protocol/model/providers.js';
-import type { RawJson } from '../../protocol/model/wire.js';
-import { type Mark, newestAnswered, usualMarks } from './cache-breakpoints.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
+import { type Breakpoint, cacheBreakpoints, newestAnswered } from './cache-breakpoints.js';
 import { cacheControl } from './cache-control.js';
-import { type BodyMessage, editedMessage, plainMessage, type WireMessage } from './cache-edits.js';
+import { type BodyMessage, editedMessage, plainMessage, type WireMessage } from './wire-message.js';
 
-export type { BodyMessage } from './cache-edits.js';
+export type { BodyMessage } from './wire-message.js';
 
 export interface RequestSettings {
   readonly model: string;
@@ -18,14 +18,16 @@ export interface RequestSettings {
   readonly outputConfig?: RawJson;
 }
 
-/** A body up to its messages, and what the last block of a marked message ends with. */
+/** A body up to its messages, and the text of a message breakpoint. */
 export interface BodyHead {
   readonly bytes: Buffer;
-  /** Stands in for the brace that the bytes begin with, where the server is asked something ahead. */
-  readonly question?: Buffer;
-  /** Empty where the provider takes no marks. */
-  readonly mark: Buffer;
-  /** How a message is sent: with references and edits where the provider takes them. */
+  /** Replaces the first brace of `bytes` if the server is asked for cache diagnostics. */
+  readonly diagnostics?: Buffer;
+  /** Empty if the provider takes no breakpoints. */
+  readonly breakpoint: Buffer;
+  /**
+   * Converts a message to its wire form, with references and edits if the provider supports them.
+   */
   readonly wire: (message: BodyMessage) => WireMessage;
 }
 
@@ -33,7 +35,7 @@ const COMMA = Buffer.from(',');
 const USER = Buffer.from('{"role":"user","content":[');
 const END = Buffer.from(']}');
 
-/** Everything up to the messages. `messages` is the last key of the body (law 2). */
+/** Builds the body up to the messages. `messages` is the last key of the body (law 2). */
 export const bodyHead = (
   settings: RequestSettings,
   head: Pick<PromptHead, 'tools' | 'system' | 'ttl'>,
@@ -49,28 +51,38 @@ export const bodyHead = (
     ...(head.tools === '[]' ? [] : [`"tools":${head.tools}`]),
     `"system":${head.system}`,
   ];
-  const mark = cacheControl(capabilities, head.ttl, null);
+  const control = cacheControl(capabilities, head.ttl, null);
   return {
     bytes: Buffer.from(`{${fields.join(',')},"messages":[`),
-    mark: Buffer.from(mark === null ? '' : `,"cache_control":${mark}`),
+    breakpoint: Buffer.from(control === null ? '' : `,"cache_control":${control}`),
     wire: capabilities.edits ? editedMessage : plainMessage,
   };
 };
 
-/** In pieces, which are only put together when the request leaves. */
+/**
+ * Returns a head that also asks the server why it could not read the prompt from its cache.
+ * `previous` is the id of the last answer, null if there was none.
+ */
+export const withDiagnostics = (head: BodyHead, previous: string | null): BodyHead => ({
+  ...head,
+  diagnostics: Buffer.from(`{"diagnostics":${JSON.stringify({ previous_message_id: previous })},`),
+});
+
+/** Returns the body as pieces, which are concatenated only when the request is sent. */
 export const requestBody = (
   head: BodyHead,
   messages: readonly BodyMessage[],
-  marks: readonly Mark[] = usualMarks(messages),
+  breakpoints: readonly Breakpoint[] = cacheBreakpoints(messages),
 ): readonly Buffer[] => {
-  const { question, bytes } = head;
+  const { diagnostics: question, bytes } = head;
   const start = question === undefined ? [bytes] : [question, bytes.subarray(1)];
-  return [...start, ...piecesOf(head, messages, marks), END];
+  return [...start, ...piecesOf(head, messages, breakpoints), END];
 };
 
 /**
- * The same conversation with one more block behind it, for a request that nothing will follow. Only
- * what a request has sent before is marked: it is read from the cache, and nothing is written.
+ * Builds a body with an extra block after the conversation, for a request without a successor. An
+ * earlier request has sent the only breakpoint, so this request reads the cache and writes no
+ * entry.
  */
 export const directiveBody = (
   head: BodyHead,
@@ -78,7 +90,7 @@ export const directiveBody = (
   directive: RawJson,
 ): Buffer => {
   const last = messages.at(-1);
-  // Two user messages in a row are for the API one: the block joins the last of them.
+  // The API merges consecutive user messages, so the block is appended to the last user message.
   const open = last?.role === 'user' ? head.wire(last).bytes.subarray(0, -2) : undefined;
   const sent = open === undefined ? messages : messages.slice(0, -1);
   return Buffer.concat([
@@ -91,24 +103,24 @@ export const directiveBody = (
   ]);
 };
 
-/** The messages with commas between them, and the marks where they go. */
+/** Returns the messages with commas between them and the breakpoints spliced in. */
 const piecesOf = (
-  { mark, wire }: BodyHead,
+  { breakpoint, wire }: BodyHead,
   messages: readonly BodyMessage[],
-  marks: readonly Mark[],
+  breakpoints: readonly Breakpoint[],
 ): readonly Buffer[] => {
   const pieces: Buffer[] = [];
   for (const [index, message] of messages.entries()) {
-    const { bytes, markAt, sharedAt = markAt } = wire(message);
+    const { bytes, breakpointAt, sharedAt = breakpointAt } = wire(message);
     if (index > 0) pieces.push(COMMA);
     let from = 0;
-    for (const it of marks) {
-      if (it.index !== index) continue;
-      const place = it.at === 'shared' ? sharedAt : markAt;
-      // One block takes one mark.
-      if (place === from) continue;
-      pieces.push(bytes.subarray(from, place), mark);
-      from = place;
+    for (const wanted of breakpoints) {
+      if (wanted.index !== index) continue;
+      const offset = wanted.at === 'shared' ? sharedAt : breakpointAt;
+      // The API allows a single breakpoint per block.
+      if (offset === from) continue;
+      pieces.push(bytes.subarray(from, offset), breakpoint);
+      from = offset;
     }
     pieces.push(from === 0 ? bytes : bytes.subarray(from));
   }

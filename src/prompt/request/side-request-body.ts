@@ -1,9 +1,9 @@
-/** The body of a request that stands for itself: no history, no tools of ours, no cache marks. */
-import type { ConsultRequest } from '../../protocol/model/side-request.js';
+/** Builds the body of a side request: no history, no Skein tools, no cache breakpoints. */
+import type { SideRequest } from '../../protocol/model/side-request.js';
 
-export const consultBody = (
+export const sideRequestBody = (
   model: string,
-  { system, prompt, serverTools, maxTokens }: ConsultRequest,
+  { system, prompt, serverTools, maxTokens }: SideRequest,
 ): Buffer =>
   Buffer.from(
     JSON.stringify({

@@ -1,35 +1,35 @@
-/** The first stage: the default prompt, from the words that never vary to those that do. */
+/** First stage: assembles the default prompt, static sections before dynamic sections. */
 import type { ProviderName } from '../../protocol/model/providers.js';
-import type { Piece } from './section.js';
-import { IDENTITY, STATIC_SECTIONS } from './static-zone.js';
-import { BOUNDARY } from './system-prompt.js';
+import { BOUNDARY } from '../text/boundary.js';
+import type { PromptPiece } from './section.js';
+import { IDENTITY, STATIC_SECTIONS } from './static-sections.js';
 
-/** Only there can what follows the boundary differ without voiding what everybody shares. */
+/** True if the provider can cache the static zone separately from the text after the boundary. */
 export const hasBoundary = (provider: ProviderName, betasDisabled: boolean): boolean =>
   provider === 'firstParty' && !betasDisabled;
 
 const fixed = { cacheClass: 'global', source: 'skein' } as const;
 
-export const identityPiece: Piece = {
+export const identityPiece: PromptPiece = {
   name: 'identity',
   zone: 'identity',
   ...fixed,
   text: IDENTITY,
 };
 
-const staticPieces: readonly Piece[] = STATIC_SECTIONS.map(({ name, text }) => ({
+const staticPieces: readonly PromptPiece[] = STATIC_SECTIONS.map(({ name, text }) => ({
   name,
   zone: 'static',
   ...fixed,
   text,
 }));
 
-const boundaryPiece: Piece = { name: 'boundary', zone: 'boundary', ...fixed, text: BOUNDARY };
+const boundaryPiece: PromptPiece = { name: 'boundary', zone: 'boundary', ...fixed, text: BOUNDARY };
 
 export const assemblePrompt = (
-  dynamic: readonly Piece[],
+  dynamic: readonly PromptPiece[],
   withBoundary: boolean,
-): readonly Piece[] => [
+): readonly PromptPiece[] => [
   identityPiece,
   ...staticPieces,
   ...(withBoundary ? [boundaryPiece] : []),

@@ -1,24 +1,24 @@
 /**
- * The second stage: which prompt it is. The first of these that is given holds:
+ * Second stage: chooses the prompt. The first of these that is set applies:
  *
- *   override > coordinator > agent (a proactive one joins the default) > custom > default
+ *   override > coordinator > agent (a proactive agent joins the default) > custom > default
  *
- * Who replaces the rules keeps the word of where it is, since nobody can work without. What is
- * appended comes last, but for an override, which is taken at its word. The system context ends it.
+ * Every choice except an override keeps the environment section, because agents cannot work without
+ * it, and puts the appended text last. The system context always ends the prompt.
  */
 import { identityPiece } from './assemble-prompt.js';
-import type { Piece } from './section.js';
+import type { PromptPiece } from './section.js';
 
-export interface PromptWishes {
+export interface PromptChoices {
   readonly override?: string | undefined;
-  /** The words of a lead that only hands work on. */
+  /** Prompt of a lead that only delegates. */
   readonly coordinator?: string | undefined;
   readonly agent?: AgentPrompt | undefined;
   readonly custom?: string | undefined;
   readonly append?: string | undefined;
 }
 
-export interface AgentPrompt {
+interface AgentPrompt {
   readonly name: string;
   readonly path?: string;
   readonly text: string;
@@ -26,35 +26,35 @@ export interface AgentPrompt {
 }
 
 export const choosePrompt = (
-  usual: readonly Piece[],
-  wishes: PromptWishes,
-  systemContext: readonly Piece[],
-): readonly Piece[] => [...chosen(usual, wishes), ...systemContext];
+  usual: readonly PromptPiece[],
+  choices: PromptChoices,
+  systemContext: readonly PromptPiece[],
+): readonly PromptPiece[] => [...chosen(usual, choices), ...systemContext];
 
-const chosen = (usual: readonly Piece[], wishes: PromptWishes): readonly Piece[] => {
-  const { override, append } = wishes;
-  if (isSaid(override)) return [piece('override', 'host', override)];
-  return [...base(usual, wishes), ...(isSaid(append) ? [piece('append', 'flag', append)] : [])];
+const chosen = (usual: readonly PromptPiece[], choices: PromptChoices): readonly PromptPiece[] => {
+  const { override, append } = choices;
+  if (isSet(override)) return [piece('override', 'host', override)];
+  return [...base(usual, choices), ...(isSet(append) ? [piece('append', 'flag', append)] : [])];
 };
 
 const base = (
-  usual: readonly Piece[],
-  { coordinator, agent, custom }: PromptWishes,
-): readonly Piece[] => {
-  const place = usual.filter(({ name }) => name === 'env info');
-  if (isSaid(coordinator))
-    return [identityPiece, piece('coordinator', 'skein', coordinator), ...place];
+  usual: readonly PromptPiece[],
+  { coordinator, agent, custom }: PromptChoices,
+): readonly PromptPiece[] => {
+  const environment = usual.filter(({ name }) => name === 'env info');
+  if (isSet(coordinator))
+    return [identityPiece, piece('coordinator', 'skein', coordinator), ...environment];
   if (agent !== undefined) {
     const { name, path, text, isProactive } = agent;
     const own = piece(`agent ${name}`, 'agent', text, path);
-    return isProactive ? [...usual, own] : [identityPiece, own, ...place];
+    return isProactive ? [...usual, own] : [identityPiece, own, ...environment];
   }
-  return isSaid(custom) ? [piece('custom', 'flag', custom), ...place] : usual;
+  return isSet(custom) ? [piece('custom', 'flag', custom), ...environment] : usual;
 };
 
-const isSaid = (text: string | undefined): text is string => text !== undefined && text !== '';
+const isSet = (text: string | undefined): text is string => text !== undefined && text !== '';
 
-const piece = (name: string, source: string, text: string, path?: string): Piece => ({
+const piece = (name: string, source: string, text: string, path?: string): PromptPiece => ({
   name,
   zone: 'dynamic',
   cacheClass: 'session',

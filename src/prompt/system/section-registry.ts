@@ -1,29 +1,29 @@
-/** The sections of a prompt: which are computed once, which every turn, and in which order they stand. */
-import { CACHE_CLASSES } from '../../protocol/model/prompt.js';
-import type { Piece, Said, Section } from './section.js';
+/** Section registry: orders the sections of a prompt and caches the text of session sections. */
+import { CACHE_CLASSES } from '../../protocol/model/prompt-head.js';
+import type { PromptPiece, Section, SourcedText } from './section.js';
 
 export class SectionRegistry<Facts> {
   private readonly sections: readonly Section<Facts>[];
-  private readonly computed = new Map<string, Said | null>();
+  private readonly computed = new Map<string, SourcedText | null>();
 
   constructor(sections: readonly Section<Facts>[]) {
     const names = new Set(sections.map(({ name }) => name));
     if (names.size < sections.length) throw new Error('Two sections have the same name.');
-    // What changes more often stands further behind, so that it voids less.
+    // Sections that change more often come last, because a change voids the cache after it.
     this.sections = CACHE_CLASSES.flatMap((kind) =>
       sections.filter(({ cacheClass }) => cacheClass === kind),
     );
   }
 
-  /** Some section may say something else next time. */
+  /** True if a section may return another text on the next turn. */
   get mayChange(): boolean {
     return this.sections.some(({ cacheClass }) => cacheClass === 'ephemeral');
   }
 
-  resolve(facts: Facts): readonly Piece[] {
+  resolve(facts: Facts): readonly PromptPiece[] {
     return this.sections.flatMap((section) => {
-      const said = this.said(section, facts);
-      if (said === null || said.text === '') return [];
+      const computed = this.compute(section, facts);
+      if (computed === null || computed.text === '') return [];
       const { name, cacheClass, mayChange } = section;
       return [
         {
@@ -31,24 +31,24 @@ export class SectionRegistry<Facts> {
           zone: 'dynamic',
           cacheClass,
           ...(mayChange !== undefined && { mayChange }),
-          ...said,
+          ...computed,
         },
       ];
     });
   }
 
-  /** The conversation began anew or was shortened. */
+  /** Discards the cached texts. Called after the conversation was cleared or compacted. */
   clear(): void {
     this.computed.clear();
   }
 
-  private said(section: Section<Facts>, facts: Facts): Said | null {
+  private compute(section: Section<Facts>, facts: Facts): SourcedText | null {
     const { name, cacheClass } = section;
     const known = cacheClass === 'ephemeral' ? undefined : this.computed.get(name);
     if (known !== undefined) return known;
     const given = section.compute(facts);
-    const said = typeof given === 'string' ? { text: given, source: 'skein' } : given;
-    this.computed.set(name, said);
-    return said;
+    const computed = typeof given === 'string' ? { text: given, source: 'skein' } : given;
+    this.computed.set(name, computed);
+    return computed;
   }
 }

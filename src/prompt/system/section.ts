@@ -1,8 +1,8 @@
-/** What a section of the system prompt is made from, and how often. */
-import type { CacheClass, Zone } from '../../protocol/model/prompt.js';
+/** Section of the system prompt: its text, its origin and how often it is computed. */
+import type { CacheClass, Zone } from '../../protocol/model/prompt-head.js';
 
-/** One part of the prompt with its origin; parts and the texts of a prompt go in step. */
-export interface Piece {
+/** A text of a prompt with its origin. Pieces and the texts of a `SystemPrompt` share indices. */
+export interface PromptPiece {
   readonly name: string;
   readonly zone: Exclude<Zone, 'attribution'> | 'boundary';
   readonly cacheClass: CacheClass;
@@ -12,8 +12,8 @@ export interface Piece {
   readonly text: string;
 }
 
-/** A text with its origin, where that is not the product itself. */
-export interface Said {
+/** A text with an origin other than Skein itself. */
+export interface SourcedText {
   readonly text: string;
   readonly source: string;
   readonly path?: string;
@@ -22,20 +22,23 @@ export interface Said {
 export interface Section<Facts> {
   readonly name: string;
   readonly cacheClass: CacheClass;
-  /** Null leaves it out. */
-  readonly compute: (facts: Facts) => string | Said | null;
+  /** Returns null to leave the section out. */
+  readonly compute: (facts: Facts) => string | SourcedText | null;
   readonly mayChange?: string;
 }
 
-/** Computed once, and again only when the conversation begins anew or is shortened. */
+/**
+ * Defines a section that is computed once, and again after the conversation is cleared or
+ * compacted.
+ */
 export const section = <Facts>(
   name: string,
   compute: Section<Facts>['compute'],
 ): Section<Facts> => ({ name, cacheClass: 'session', compute });
 
 /**
- * Computed again for every turn: whenever its words change, everything after it is paid for in full.
- * The reason is shown to people when that happens, so it cannot be left out.
+ * Defines a section that is computed for every turn. A changed text voids the cache of all text
+ * after it; people are then shown `mayChange` as the reason. Throws if `mayChange` is blank.
  */
 export const dangerousUncachedSection = <Facts>(
   name: string,

@@ -1,22 +1,23 @@
 /**
- * The third stage: the prompt as blocks, each with who may share it and whether it ends with a mark.
+ * Third stage: splits the prompt into blocks, each with a cache scope and an optional breakpoint.
  *
- *   with MCP tools         attribution –   identity org+mark     rest org+mark
- *   with the boundary      attribution –   identity –            static global+mark   dynamic mark
- *   otherwise              attribution –   identity org+mark     rest org+mark
+ *   with MCP tools         attribution –   identity org *     rest org *
+ *   with the boundary      attribution –   identity –         static global *   dynamic *
+ *   otherwise              attribution –   identity org *     rest org *
  *
- * Two marks at most: the other two of a request belong to its messages.
+ * `*` is a breakpoint. At most two, because the other two of a request belong to its messages.
  */
-import type { HeadSection } from '../../protocol/model/prompt.js';
+import type { HeadSection } from '../../protocol/model/prompt-head.js';
 import type { CacheScope } from '../../protocol/model/providers.js';
-import type { Piece } from './section.js';
-import { IDENTITY } from './static-zone.js';
-import { BETWEEN, BOUNDARY, type SystemPrompt } from './system-prompt.js';
+import { BOUNDARY } from '../text/boundary.js';
+import type { PromptPiece } from './section.js';
+import { IDENTITY } from './static-sections.js';
+import { BETWEEN, type SystemPrompt } from './system-prompt.js';
 
 export type SplitMode = 'mcp-tools' | 'boundary' | 'plain';
 
 export interface SplitOptions {
-  /** Who speaks, in which version. Left out where it is empty. */
+  /** Text of the attribution block (program, version, entry point); empty for no block. */
   readonly attribution: string;
   readonly hasMcpTools: boolean;
 }
@@ -25,8 +26,8 @@ export interface PlannedBlock {
   readonly zone: 'attribution' | 'identity' | 'static' | 'dynamic' | 'rest';
   readonly text: string;
   readonly scope: CacheScope;
-  readonly marked: boolean;
-  /** Which texts of the prompt stand in it. */
+  readonly hasBreakpoint: boolean;
+  /** Indices of the prompt's texts in this block. */
   readonly parts: readonly number[];
 }
 
@@ -49,11 +50,11 @@ export const splitPrompt = (
     from: number,
     to: number,
     scope: CacheScope,
-    marked: boolean,
+    hasBreakpoint: boolean,
   ): PlannedBlock[] => {
     const parts = range(from, to).filter((index) => prompt[index] !== BOUNDARY);
     const text = parts.map((index) => prompt[index]).join(BETWEEN);
-    return text === '' ? [] : [{ zone, text, scope, marked, parts }];
+    return text === '' ? [] : [{ zone, text, scope, hasBreakpoint, parts }];
   };
   return [
     ...(attribution === ''
@@ -63,7 +64,7 @@ export const splitPrompt = (
             zone: 'attribution' as const,
             text: attribution,
             scope: null,
-            marked: false,
+            hasBreakpoint: false,
             parts: [],
           },
         ]),
@@ -80,10 +81,10 @@ export const splitPrompt = (
 const range = (from: number, to: number): number[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
 
-/** Where each piece ended up, so that a block can be traced to its origin. */
+/** Returns the position of each piece in the blocks, so that text can be traced to its origin. */
 export const sectionsOf = (
   blocks: readonly PlannedBlock[],
-  pieces: readonly Piece[],
+  pieces: readonly PromptPiece[],
 ): readonly HeadSection[] =>
   blocks.flatMap(({ zone, text, parts }, block): HeadSection[] => {
     if (zone === 'attribution') {

@@ -1,55 +1,56 @@
-/** One agent as somebody described it: in a Markdown file, or as JSON on the command line. */
+/** Definition of an agent type, from a Markdown file or from JSON on the command line. */
 import type { HookSetup } from '../permission/hook-setup.js';
-import type { PermissionMode } from '../permission/permission.js';
+import type { PermissionMode } from '../permission/permission-mode.js';
 import type { Tool } from '../tools/tool.js';
 
-/** Who describes it, strongest first. */
+/** Origins of a definition, strongest first. */
 export const DEFINITION_SOURCES = ['command', 'project', 'user', 'builtin'] as const;
 export type DefinitionSource = (typeof DEFINITION_SOURCES)[number];
 
 export interface AgentDefinition {
   readonly name: string;
-  /** When to choose it; the model reads it. */
+  /** When to choose this agent. The model reads it. */
   readonly description: string;
-  /** The only tools that it has; left out, it has all that do no harm. */
+  /** Allowed tools. Default: all tools without effects. */
   readonly tools?: readonly string[];
   readonly disallowedTools: readonly string[];
-  /** Rules such as `Bash(git diff:*)`: of a tool that one of them names, only calls that one allows. */
+  /** Rules such as `Bash(git diff:*)`. A tool named by a limit may only make calls that a limit allows. */
   readonly limits: readonly string[];
-  /** Rules such as `Bash(rm:*)`: calls that are denied, whatever else allows them. */
+  /** Rules such as `Bash(rm:*)`. Matching calls are denied even if another rule allows them. */
   readonly denials: readonly string[];
-  /** Never `inherit`: that is the same as none. */
+  /** Model id. Never `inherit`, which is stored as undefined. */
   readonly model?: string;
-  /** Never one that allows more than its parent's. */
+  /** A mode that allows more than the parent's mode has no effect. */
   readonly permissionMode?: PermissionMode;
   readonly maxTurns?: number;
-  /** For it and all that work for it. */
+  /** Budget of the agent and its descendants, in USD. */
   readonly maxBudgetUsd?: number;
+  /** Budget of the agent and its descendants, in tokens. */
   readonly maxBudgetTokens?: number;
   readonly skills: readonly string[];
-  /** Names of servers, as they are listed. */
+  /** Names of MCP servers, as listed in the definition. */
   readonly mcpServers: readonly string[];
-  /** Only for this agent and its forks. */
+  /** Hooks of this agent and its forks only. */
   readonly hooks: readonly HookSetup[];
-  /** Runs in the background unless the call says otherwise. */
+  /** True if the agent runs in the background by default. */
   readonly background: boolean;
   readonly isolation?: 'worktree';
-  /** For screens. */
+  /** Color on screens. */
   readonly color?: string;
-  /** As a lead: its prompt joins the usual one instead of replacing it. */
+  /** True if, as a lead, the agent's prompt is added to the usual prompt instead of replacing it. */
   readonly proactive: boolean;
-  /** As a sub-agent: it has a prompt and a tool list of its own instead of sharing the lead's. */
+  /** True if, as a sub-agent, the agent has its own prompt and tool list instead of the lead's. */
   readonly ownPrompt: boolean;
-  /** What it is told about its role. */
+  /** Text about the agent's role. */
   readonly prompt: string;
-  /** The file, or the flag. */
+  /** Path of the file, or name of the flag. */
   readonly path: string;
   readonly source: DefinitionSource;
   /** Sentences for people. */
   readonly warnings: readonly string[];
 }
 
-/** Tools of ours that run commands or change files: a sub-agent has them only where its definition says so. */
+/** Builtin tools that run commands or change files. A sub-agent has them only if its definition lists them. */
 export const EFFECT_TOOLS: ReadonlySet<string> = new Set([
   'Bash',
   'Write',
@@ -60,7 +61,7 @@ export const EFFECT_TOOLS: ReadonlySet<string> = new Set([
 
 export type OfferedTool = Pick<Tool, 'name' | 'kind' | 'onlyReads'>;
 
-/** Whether an agent of this definition may use a tool. */
+/** True if an agent with this definition may use the tool. */
 export const givesTool = (
   { tools, disallowedTools }: Pick<AgentDefinition, 'tools' | 'disallowedTools'>,
   tool: OfferedTool,
@@ -70,11 +71,11 @@ export const givesTool = (
   return tools === undefined ? isHarmless(tool) : tools.some(isListed);
 };
 
-/** Nobody can look into the tools of others, so what does not say that it only reads may do anything. */
+/** A tool that is not builtin may have any effect unless it declares `onlyReads`. */
 const isHarmless = ({ name, kind, onlyReads }: OfferedTool): boolean =>
   kind === 'builtin' ? !EFFECT_TOOLS.has(name) : onlyReads === true;
 
-/** An entry is a name, the server of many (`mcp__github`), the beginning of names and a star, or a star. */
+/** True if the entry names the tool: by its name, its server (`mcp__github`), a prefix and a star, or a star. */
 export const namesTool = (entry: string, name: string): boolean => {
   if (entry === name) return true;
   if (entry.endsWith('*')) return name.startsWith(entry.slice(0, -1));

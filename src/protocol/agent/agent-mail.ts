@@ -1,24 +1,24 @@
-/** What processes write to each other about agents that one of them works on, at the address of an agent. */
+/** Mail between processes about agents. The address is the id of an agent. */
 import { z } from 'zod';
-import { STOP_REASONS } from './agent.js';
-import { isWords } from './letter-words.js';
+import { letterText } from './letter-text.js';
+import { STOP_REASONS } from './stop.js';
 
 export const agentMail = z.discriminatedUnion('type', [
-  /** To a parent: this child of it has ended a run. What came of it is in the child's journal. */
+  /** To a parent: its child `agent` has ended a run. The result is in the child's journal. */
   z.object({ type: z.literal('ended'), agent: z.string(), run: z.int().min(0) }),
-  /** To an agent: it is to be journaled as a letter. The lead passes on what is for another. */
+  /** To an agent: journal this letter. The lead forwards a letter whose `to` is another agent. */
   z.object({
     type: z.literal('letter'),
     to: z.string().exactOptional(),
     letter: z.string(),
     from: z.string(),
-    raw: z.string().refine(isWords, 'What it says is not made of words, as letters are.'),
+    raw: letterText,
     trace: z.string().exactOptional(),
   }),
-  /** To an agent: it ends, with all below it. */
+  /** To an agent: stop, with all descendants. */
   z.object({
     type: z.literal('stop'),
-    /** The job that is meant: one that was handed over since goes on. */
+    /** `at` of the job to stop. A job that was handed over later continues. Default: any job. */
     at: z.int().exactOptional(),
     reason: z.enum(STOP_REASONS),
     detail: z.string().nullable(),

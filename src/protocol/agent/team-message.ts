@@ -1,6 +1,6 @@
-/** What agents write to each other: plain words, and the few requests that are answered in a set form. */
+/** Messages between agents: free text, and requests that are answered with yes or no. */
 
-/** An answer names its request, and says yes or no. */
+/** A response names its request and says whether it approves. */
 export const MESSAGE_KINDS = [
   'message',
   'shutdown_request',
@@ -12,42 +12,43 @@ export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 export interface TeamMessage {
   readonly kind: MessageKind;
-  /** The words, a plan, or a reason. */
+  /** Free text, a plan, or a reason. */
   readonly text: string;
-  /** Of an answer. */
+  /** Only in responses. */
   readonly answers?: { readonly request: string; readonly approve: boolean } | undefined;
 }
 
-/** What SendMessage asks for. */
-export interface MessageOrder {
+/** Arguments of a SendMessage call. */
+export interface MessageRequest {
   readonly call: string;
-  /** A name, an id or its beginning; `lead`, or `*` for all other teammates. */
+  /** Name, id or beginning of an id; `lead`; or `*` for all other teammates. */
   readonly to: string;
   readonly message: TeamMessage;
 }
 
-/** What became of it at one address. */
+/** Delivery result at one address. */
 export interface MessageReceipt {
   readonly agent: string;
-  /** As it is called: its name, else its id. */
+  /** Name of the agent, else its id. */
   readonly name: string;
   /**
-   * `held`: the agent was stopped by a person, and reads it when it goes on. `refused`: it was stopped by
-   * a person. `lost`: it could not be reached, because of `why`; else nothing is left of it to go on with.
+   * `held`: a person stopped the agent, which reads the message when it resumes. `refused`: a person stopped
+   * the agent. `lost`: the agent could not be reached for the reason `why`, or without a `why`, its journal
+   * is gone.
    */
-  readonly came: 'delivered' | 'resumed' | 'held' | 'refused' | 'lost';
+  readonly outcome: 'delivered' | 'resumed' | 'held' | 'refused' | 'lost';
   readonly why?: string;
-  /** Of a request that wants an answer. */
+  /** Id of the request. Only for messages that ask for a response. */
   readonly request?: string;
 }
 
-/** It reached nobody. */
-export const isUndelivered = ({ came }: Pick<MessageReceipt, 'came'>): boolean =>
-  came === 'refused' || came === 'lost';
+export const isUndelivered = ({ outcome }: Pick<MessageReceipt, 'outcome'>): boolean =>
+  outcome === 'refused' || outcome === 'lost';
 
-/** How the id of a letter begins that answers a request; the request follows. */
-export const ANSWER = 'answer_';
+/** Prefix of the id of a letter that answers a request. The id of the request follows. */
+export const ANSWER_PREFIX = 'answer_';
 
-/** How everybody calls the lead, and all of a team. */
+/** Address of the lead. */
 export const LEAD_NAME = 'lead';
-export const EVERYBODY = '*';
+/** Address of all other teammates. */
+export const ALL_TEAMMATES = '*';

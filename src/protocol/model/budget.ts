@@ -1,69 +1,76 @@
 /**
- * What an agent may use up (law 10): a grant is a pool of money, tokens and turns, or a share of its
- * parent's. A child without a cap of its own draws on its parent's pool. One with a cap of money or tokens
- * has it set aside from there, and what it did not use goes back; its turns are its parent's too, up to its cap.
+ * Budget of an agent (law 10): a pool of money, tokens and turns, or a share of the parent's pool. A
+ * child without a cap draws on its parent's pool. A cap on money or tokens is set aside from the
+ * parent's pool, and the unused rest is returned. Turns always come from the parent's pool, up to the
+ * cap.
  */
-import type { Stop } from '../agent/agent.js';
-import type { TellWait } from './queueing.js';
+import type { Stop } from '../agent/stop.js';
+import type { OnWait } from './governor.js';
 import type { Usage } from './usage.js';
 
-/** Null is no limit; zero is none at all. */
+/** Null: unlimited. Zero: no spending at all. */
 export interface Caps {
   readonly usd: number | null;
-  /** All that a server counts: prompts, read from its cache or not, and answers. */
+  /** All tokens that a server counts: prompts, cached or not, and answers. */
   readonly tokens: number | null;
   readonly turns: number | null;
 }
 
-/** A request about to be sent. */
-export interface Need {
+/** Estimate for a request that is about to be sent. */
+export interface RequestEstimate {
   readonly model: string;
-  /** Tokens of its prompt, and how many of those a server has counted before: they are likely cached. */
+  /** Tokens of the prompt. */
   readonly inputTokens: number;
+  /** Tokens of the prompt that a server has counted before, and which are likely cached. */
   readonly knownTokens: number;
   readonly maxOutputTokens: number;
-  /** False for another attempt of the same turn, and for a question beside the conversation. */
+  /** False for another attempt of the same turn, and for a side request. */
   readonly isTurn: boolean;
 }
 
-/** USD and tokens, and what the pools had left after it; only of what is limited. */
-export interface SetAside {
+/** Reserved amount, and the rest of the pools after the reservation. Limited resources only. */
+export interface ReservedAmount {
   readonly usd?: number;
   readonly left?: number;
   readonly tokens?: number;
   readonly tokensLeft?: number;
 }
 
-/** What was used beyond the pools, at most one answer for each request that was in flight. */
+/** Spending beyond the pools: at most one answer for each request in flight. */
 export interface Overshoot {
   readonly usd: number;
   readonly tokens: number;
 }
 
 export interface Reservation {
-  /** Null where there is no limit to keep. */
-  readonly held: SetAside | null;
-  /** Just before it is sent: a Stop when others have used up meanwhile what it counts on. */
+  /** Null if the budget has no limit. */
+  readonly reserved: ReservedAmount | null;
+  /** Checks again just before the request is sent. Returns a Stop if other requests have used up the pool. */
   refusal(): Stop | null;
-  /** What it really cost, in place of what was set aside. Once; nothing after it counts. */
+  /** Replaces the reserved amount by the real cost. Only the first call counts. */
   settle(spent: { readonly usage: Usage; readonly cost: number | null }): void;
-  /** Nothing was sent. Does nothing to one that is settled. */
+  /** Releases the reservation of a request that was not sent. No effect after `settle`. */
   cancel(): void;
 }
 
 export interface Budget {
   /**
-   * Sets aside what a request may cost. Waits while others that are in flight may still give some back;
-   * a Stop when it cannot be afforded at all. Rejects with the signal's reason, or with what `waits` throws.
+   * Reserves the cost of a request. Waits while requests in flight may still return enough. Resolves with a
+   * Stop if the request can never be afforded. Rejects with the signal's reason, or with any error that
+   * `onWait` throws.
    */
-  reserve(need: Need, signal: AbortSignal, waits?: TellWait): Promise<Reservation | Stop>;
-  /** For a child: as much as is asked, or what is left. */
+  reserve(
+    estimate: RequestEstimate,
+    signal: AbortSignal,
+    onWait?: OnWait,
+  ): Promise<Reservation | Stop>;
+  /** Returns a child's budget: the requested caps, or the rest of the pool if that is less. */
   share(caps: Caps): Budget;
-  /** A run of the agent is over, and it stays: what it did not use goes back, and its next run has its caps anew. */
-  rest?(): void;
-  /** The agent is over: what it did not use goes back to its parent, and nothing more is granted. */
+  /** Ends a run of an agent that stays: returns the unused rest. The next run has the full caps again. */
+  endRun?(): void;
+  /** Returns the unused rest to the parent's pool and refuses all further requests. */
   close(): void;
-  /** USD of this agent and all below it; null when a price is not known. */
+  /** USD spent by this agent and its descendants. Null if a price is unknown. */
   readonly spent: number | null;
   readonly overshoot: Overshoot;
 }

@@ -1,6 +1,6 @@
-/** The words for what became of a cached prefix. */
+/** Causes of a cache miss. */
 
-/** Why a prefix was not read from the cache again. */
+/** Why the server did not read a prefix from its cache. */
 export const CACHE_CAUSES = [
   'system',
   'tools',
@@ -21,6 +21,6 @@ export const CACHE_CAUSES = [
 ] as const;
 export type CacheCause = (typeof CACHE_CAUSES)[number];
 
-/** What became of whatever a break is put down to. */
-export const CHANGES = ['changed', 'added', 'removed', 'moved'] as const;
-export type Change = (typeof CHANGES)[number];
+/** How the part that caused a miss has changed. */
+export const PART_CHANGES = ['changed', 'added', 'removed', 'moved'] as const;
+export type PartChange = (typeof PART_CHANGES)[number];

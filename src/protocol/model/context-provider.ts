@@ -1,66 +1,67 @@
 /**
- * What an agent is told besides what people say: the head of its prompt, what comes before the first
- * message, and what is worth a reminder later. A host makes it; the agent writes down what it was told.
+ * Port that supplies an agent's context besides prompts: system prompt, preamble of the first message,
+ * and reminders. A host implements it. The agent journals the context that it was given.
  */
 import type { MemoryLayer } from '../tools/memory.js';
-import type { PromptHead } from './prompt.js';
+import type { PromptHead } from './prompt-head.js';
 
-/** Facts by name, as they were when they were told: `date`, `branch`, `mode`, `rule:/path`. */
+/** Values of facts by name, at the time the agent read them: `date`, `branch`, `mode`, `rule:/path`. */
 export type KnownFacts = Readonly<Record<string, string>>;
 
-/** Stands before everything else in the first message. */
+/** Beginning of the first message. */
 export interface Preamble {
   readonly text: string;
   readonly facts: KnownFacts;
-  /** For people who want to know where the words came from. */
+  /** Files that the text came from, for reports. */
   readonly files?: readonly PreambleFile[];
 }
 
-/** A file with instructions, and what became of it. */
+/** An instruction file, and whether the agent has read it. */
 export interface PreambleFile {
   readonly layer: MemoryLayer;
   readonly path: string;
-  /** The file that includes it. */
+  /** Path of the file that includes it, or null. */
   readonly parent: string | null;
-  /** It is in the opening, had no room there, or waits until a file that it is about is touched. */
+  /** `told`: in the preamble. `left out`: no room. `waits`: for a matching file to be touched. */
   readonly fate: 'told' | 'left out' | 'waits';
-  /** What a rule is about. */
+  /** Globs of a conditional rule. */
   readonly paths?: readonly string[];
-  /** As the model reads it, with its origin. */
+  /** Text as the model reads it, with its origin. */
   readonly text: string;
 }
 
-/** Joins the newest user message at its end; it never touches what was sent before. */
+/** Text at the end of the newest user message. Sent messages never change. */
 export interface Reminder {
-  /** The fact that it tells, and its value from now on. */
+  /** Name of the fact that has changed. `value` is its new value. */
   readonly fact: string;
   readonly value: string;
   readonly text: string;
 }
 
-/** Which session a head is for. Of the one that it had, its tools, marks and context are kept. */
+/** Session that a head is made for. */
 export interface HeadRequest {
   readonly cwd: string;
   readonly model: string;
   readonly version: string;
   readonly entrypoint: string;
+  /** Earlier head of the session, whose tools, breakpoints and context are reused. */
   readonly kept?: PromptHead;
 }
 
-/** Nothing here rejects: what cannot be found out is left out, and people are told. */
+/** No method rejects. Unavailable context is left out, and people are notified. */
 export interface ContextProvider {
-  /** Sections that do not change are computed once, and again after `renew`. */
+  /** Returns the tools and system prompt. Static sections are computed once, and again after `renew`. */
   head(request: HeadRequest): Promise<PromptHead>;
-  /** The run asks for something that this head of a former one must not outlive. */
+  /** True if the options of this run make the head of an earlier run unusable. */
   isStale(head: PromptHead): boolean;
-  /** Some section may say something else on every turn, so `head` is worth asking again. */
+  /** True if a section may change on every turn, so that `head` must be called again. */
   readonly mayChange: boolean;
-  opening(): Promise<Preamble>;
-  /** What is no longer as it was told, and what holds for the files that were just touched. */
+  preamble(): Promise<Preamble>;
+  /** Returns facts that differ from `told`, and rules for the files that were just touched. */
   reminders(
     told: ReadonlyMap<string, string>,
     touched: readonly string[],
   ): Promise<readonly Reminder[]>;
-  /** The conversation begins anew, or was shortened: everything is looked at again. */
+  /** Drops cached sections, because the conversation was cleared or compacted. */
   renew(): void;
 }

@@ -1,5 +1,5 @@
-/** Who serves models, and what of prompt caching each of them takes. */
-import type { CacheTtl } from './prompt.js';
+/** Model providers, and the prompt-caching features that each supports. */
+import type { CacheTtl } from './prompt-head.js';
 
 export const PROVIDERS = [
   'firstParty',
@@ -12,19 +12,19 @@ export const PROVIDERS = [
 ] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-/** Who may share what was cached. Null is nobody else: the entry serves this conversation. */
+/** Who may share a cache entry. Null: this conversation only. */
 export type CacheScope = 'global' | 'org' | null;
 
 export interface Capabilities {
   readonly provider: ProviderName;
-  /** Prompts are marked at all. */
+  /** True if prompts carry cache breakpoints. */
   readonly marks: boolean;
   readonly ttls: readonly CacheTtl[];
-  /** Scopes that may be named on the wire. The public API names none. */
+  /** Scopes that may be sent. The public API has none. */
   readonly scopes: readonly Exclude<CacheScope, null>[];
-  /** `cache_reference` and `cache_edits`. The public API has neither. */
+  /** True if `cache_reference` and `cache_edits` are supported. The public API has neither. */
   readonly edits: boolean;
-  /** Tells why a prefix could not be read again, when asked. */
+  /** True if the server can report the reason for a cache miss. */
   readonly diagnostics: boolean;
   readonly betas: boolean;
 }

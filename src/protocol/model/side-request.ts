@@ -1,34 +1,34 @@
 /**
- * A request to a model that is no part of the conversation: reading a page, searching the web. It is
- * paid for like any other, and its cost is journaled.
+ * Model request outside the conversation, such as reading a page or searching the web. Its cost is
+ * charged to the agent's budget and journaled.
  */
-import { SkeinError } from '../errors.js';
-import type { WireBlock } from './wire.js';
+import { SkeinError } from '../skein-error.js';
+import type { WireBlock } from './wire-block.js';
 
-/** Never repeats by itself. Rejects with a ConsultFailure, or the signal's reason once aborted. */
-export type Consult = (request: ConsultRequest, signal: AbortSignal) => Promise<ConsultAnswer>;
+/** Does not retry. Rejects with SideRequestFailure, or with the signal's reason if it aborts. */
+export type SendSideRequest = (request: SideRequest, signal: AbortSignal) => Promise<SideAnswer>;
 
-export interface ConsultRequest {
-  /** One word for the journal: `page`, `search`. */
+export interface SideRequest {
+  /** One word for the journal, such as `page` or `search`. */
   readonly purpose: string;
   readonly system: string;
   readonly prompt: string;
-  /** Tools that run on the server, as the API takes them; the answer may hold their blocks. */
+  /** Server-side tools, in the format of the API. The answer may contain their blocks. */
   readonly serverTools?: readonly Readonly<Record<string, unknown>>[];
   readonly maxTokens: number;
 }
 
-export interface ConsultAnswer {
-  /** The text blocks, joined. */
+export interface SideAnswer {
+  /** All text blocks, joined. */
   readonly text: string;
   readonly blocks: readonly WireBlock[];
   readonly stopReason: string;
 }
 
-/** Why there is no answer, in a sentence that may be shown to the model that asked. */
-export class ConsultFailure extends SkeinError {
+/** Failure of a side request. The message may be shown to the model. */
+export class SideRequestFailure extends SkeinError {
   readonly code = 'consult-failure';
-  /** The server does not know what was asked of it, such as a tool of its own. */
+  /** True if the server does not support the request, such as one of its server-side tools. */
   readonly unsupported: boolean;
   constructor(message: string, unsupported: boolean, options?: ErrorOptions) {
     super(message, options);

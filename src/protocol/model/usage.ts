@@ -1,4 +1,4 @@
-/** What one request consumed, in tokens and searches, and how to add requests up. */
+/** Token and search counts of one request, and their sum. */
 
 export interface Usage {
   readonly input: number;
@@ -6,7 +6,7 @@ export interface Usage {
   readonly cacheRead: number;
   readonly cacheWrite5m: number;
   readonly cacheWrite1h: number;
-  /** Searches of the web that the provider did and is paid for by the piece. Left out when none. */
+  /** Web searches by the provider, which are billed per search. Left out if there were none. */
   readonly webSearches?: number | undefined;
 }
 
@@ -30,6 +30,6 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
 const searchesOf = ({ webSearches: a = 0 }: Usage, { webSearches: b = 0 }: Usage) =>
   a + b > 0 ? { webSearches: a + b } : {};
 
-/** The tokens that stood in the window when the request ended (X3). */
+/** Returns the tokens in the context window at the end of the request (X3). */
 export const windowTokens = (usage: Usage): number =>
   usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h + usage.output;

@@ -1,47 +1,49 @@
 /**
- * What a hook's `matcher` means: everything, exact names, or a regular expression.
+ * Meaning of a hook's `matcher`: all subjects, exact names, or a regular expression.
  *
- * Expressions are JavaScript's, which backtracks. So before one is used, the ways in which it could
- * be tried on the longest name are counted, and one with too many is refused: none can hang a run.
+ * JavaScript's regular expressions backtrack. An expression with too many possible paths on the longest
+ * subject is therefore refused, so that no matcher can hang a run.
  */
-export type Matcher =
+import { countRegexPaths } from '../../lib/text/count-regex-paths.js';
+
+export type HookMatcher =
   | { readonly matches: (subject: string) => boolean }
-  /** What is wrong with it, to follow its name in a sentence. */
+  /** Predicate of a sentence whose subject is the matcher: `is no regular expression`. */
   | { readonly problem: string };
 
-const LONGEST_MATCHER = 1_000;
-/** A longer name is taken to match: a hook that looks once too often does less harm. */
-const LONGEST_SUBJECT = 128;
-/** Three `.*` on the longest name, and a little more. */
-const MOST_WAYS = 2_500_000;
+const MAX_MATCHER_LENGTH = 1_000;
+/** A longer subject always matches, because an unneeded hook run is safer than a missing one. */
+const MAX_SUBJECT_LENGTH = 128;
+/** Enough for three `.*` on the longest subject. */
+const MAX_PATHS = 2_500_000;
 
 const EXACT = /^[\w\-|, ]*$/;
 
-export const parseMatcher = (text: string): Matcher => {
+export const parseHookMatcher = (text: string): HookMatcher => {
   if (text === '' || text === '*') return { matches: () => true };
-  if (text.length > LONGEST_MATCHER) {
-    return { problem: `is longer than ${LONGEST_MATCHER} characters` };
+  if (text.length > MAX_MATCHER_LENGTH) {
+    return { problem: `is longer than ${MAX_MATCHER_LENGTH} characters` };
   }
   if (EXACT.test(text)) return exactNames(text);
   const pattern = compiled(text);
   if (pattern === undefined) return { problem: 'is no regular expression' };
-  if (!(waysOf(text) <= MOST_WAYS)) {
+  if (!(countRegexPaths(text, MAX_SUBJECT_LENGTH) <= MAX_PATHS)) {
     return { problem: 'could take too long to match; use fewer repetitions, and none in another' };
   }
   const known = new Map<string, boolean>();
   return {
     matches(subject) {
-      if (subject.length > LONGEST_SUBJECT) return true;
+      if (subject.length > MAX_SUBJECT_LENGTH) return true;
       const found = known.get(subject) ?? pattern.test(subject);
-      if (known.size < MOST_KNOWN) known.set(subject, found);
+      if (known.size < MAX_CACHED_SUBJECTS) known.set(subject, found);
       return found;
     },
   };
 };
 
-const MOST_KNOWN = 1_000;
+const MAX_CACHED_SUBJECTS = 1_000;
 
-const exactNames = (text: string): Matcher => {
+const exactNames = (text: string): HookMatcher => {
   const names = new Set(text.split(/[|,]/).flatMap((name) => name.trim() || []));
   if (names.size === 0) return { problem: 'names nothing' };
   return { matches: (subject) => names.has(subject) };
@@ -53,69 +55,4 @@ const compiled = (text: string): RegExp | undefined => {
   } catch {
     return undefined;
   }
-};
-
-/**
- * An upper bound on the paths that a backtracking match can take from one place on: what follows
- * multiplies, alternatives add up, a repetition has as many as it may have rounds. Infinite for what
- * is not looked into: a repetition of something that has a choice itself, and back references.
- */
-export const waysOf = (text: string): number => {
-  let at = 0;
-  const alternatives = (): number => {
-    let ways = sequence();
-    while (text[at] === '|') {
-      at += 1;
-      ways += sequence();
-    }
-    return ways;
-  };
-  const sequence = (): number => {
-    let ways = 1;
-    while (at < text.length && text[at] !== '|' && text[at] !== ')') {
-      const one = atom();
-      const [fewest, most] = quantifier();
-      ways *= repeated(one, fewest, most);
-    }
-    return ways;
-  };
-  const atom = (): number => {
-    const sign = text[at];
-    at += 1;
-    if (sign === '\\') {
-      const escaped = text[at] ?? '';
-      at += 1;
-      return /[1-9k]/.test(escaped) ? Number.POSITIVE_INFINITY : 1;
-    }
-    if (sign === '[') {
-      while (at < text.length && text[at] !== ']') at += text[at] === '\\' ? 2 : 1;
-      at += 1;
-    }
-    if (sign !== '(') return 1;
-    at += GROUP_KIND.exec(text.slice(at))?.[0].length ?? 0;
-    const ways = alternatives();
-    at += 1;
-    return ways;
-  };
-  const quantifier = (): readonly [number, number] => {
-    const found = QUANTIFIER.exec(text.slice(at));
-    if (found === null) return [1, 1];
-    const [whole, fewest, comma, most] = found;
-    at += whole.length;
-    const sign = whole[0];
-    if (sign === '?') return [0, 1];
-    if (sign === '*' || sign === '+') return [sign === '*' ? 0 : 1, LONGEST_SUBJECT];
-    if (comma === undefined) return [Number(fewest), Number(fewest)];
-    return [Number(fewest), Number(most) || LONGEST_SUBJECT];
-  };
-  return alternatives();
-};
-
-const GROUP_KIND = /^\?(?:[:=!]|<[=!]|<[^>]*>)/;
-const QUANTIFIER = /^(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/;
-
-const repeated = (ways: number, fewest: number, most: number): number => {
-  if (most <= 1) return fewest === most ? ways : ways + 1;
-  if (ways > 1) return Number.POSITIVE_INFINITY;
-  return Math.max(1, Math.min(most, LONGEST_SUBJECT) - Math.min(fewest, LONGEST_SUBJECT) + 1);
 };

@@ -1,58 +1,58 @@
-/** A hook as it is set up, and how one run of it ended: what those who read, run and hear it share. */
+/** A configured hook, and the result of one run. */
 import type { HookEvent } from './hooks.js';
 
-/** Output is what a command prints, in the same words. Whatever is none of them says nothing. */
+/** Returns the same output object that a command hook prints. Any other value counts as no output. */
 export type HookFunction = (
   input: Readonly<Record<string, unknown>>,
   toolUseId: string | undefined,
   options: { readonly signal: AbortSignal },
 ) => unknown;
 
-export type HookWork =
+export type HookAction =
   | { readonly kind: 'command'; readonly command: string }
   | { readonly kind: 'function'; readonly name: string; readonly run: HookFunction };
 
 export interface HookSetup {
   readonly event: HookEvent;
   readonly matches: (subject: string) => boolean;
-  readonly work: HookWork;
+  readonly action: HookAction;
   readonly timeoutMs: number;
-  /** Nobody waits for it, and what it says is not heard. */
+  /** True if the agent does not wait for the hook and ignores its output. */
   readonly isAsync: boolean;
-  /** It runs the first time that it is called for, and never again in the session. */
+  /** True if the hook runs only once in a session. */
   readonly once: boolean;
 }
 
 export const DEFAULT_HOOK_SECONDS = 60;
-export const MOST_HOOK_SECONDS = 3_600;
-/** Of one event; each may be a process. */
-export const MOST_HOOKS = 50;
+export const MAX_HOOK_SECONDS = 3_600;
+/** Limit per event, because each hook may be a process. */
+export const MAX_HOOKS_PER_EVENT = 50;
 
-/** How one run of a hook ended. Texts are well-formed and bounded. */
+/** Result of one hook run. Texts are well-formed and bounded. */
 export type HookEnd =
   | {
       readonly kind: 'exited';
       readonly exitCode: number;
       readonly stdout: string;
       readonly stderr: string;
-      /** It printed more than is read. */
+      /** True if the output was longer than the limit. */
       readonly isCut: boolean;
     }
-  /** A function gave this. */
+  /** Return value of a function hook. */
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'failed'; readonly why: string }
   | { readonly kind: 'timeout'; readonly timeoutMs: number }
   | { readonly kind: 'aborted' };
 
-/** One command hook to be run, in the shell. */
+/** A command hook to run in the shell. */
 export interface HookCommand {
   readonly command: string;
   readonly cwd: string;
-  /** What it reads: one JSON object. */
+  /** Standard input: one JSON object. */
   readonly input: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Never rejects, and ends soon after its time is over. */
+/** Never rejects. Ends soon after the time-out. */
 export type RunHookCommand = (command: HookCommand) => Promise<HookEnd>;

@@ -1,10 +1,12 @@
 /**
- * Hooks: programs and functions of the user's that look on, add to, or stop what agents do.
+ * Hooks: user programs and functions that observe, extend or block the actions of agents.
  *
- * The words on the wire (stdin and stdout of a command hook) are those that people already have
- * scripts for; inside the house a hook is heard as a HookVerdict.
+ * The stdin and stdout format of command hooks matches existing hook scripts. Inside Skein the output
+ * of all hooks of an event becomes one HookVerdict.
  */
-import type { HookOpinion, PermissionAnswer } from './permission.js';
+
+import type { PermissionAnswer } from './permission-question.js';
+import type { HookOpinion } from './ruling.js';
 
 export const HOOK_EVENTS = [
   'PreToolUse',
@@ -26,7 +28,7 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** These have nothing that a matcher could look at. */
+/** Events without a subject for matchers. */
 export const UNMATCHED_EVENTS: ReadonlySet<HookEvent> = new Set<HookEvent>([
   'UserPromptSubmit' as const,
   'Stop' as const,
@@ -37,58 +39,58 @@ export const UNMATCHED_EVENTS: ReadonlySet<HookEvent> = new Set<HookEvent>([
 
 export const HOOK_OUTCOMES = ['ok', 'blocked', 'failed', 'timeout', 'aborted'] as const;
 
-/** One hook that ran, for the journal. */
+/** One hook run, for the journal. */
 export interface HookRun {
-  /** The command line or the name of the function. */
+  /** Command line or function name. */
   readonly hook: string;
   readonly outcome: (typeof HOOK_OUTCOMES)[number];
   readonly durationMs: number;
-  /** What went wrong, or what it said to block; empty when there is nothing to say. */
+  /** Error text, or the reason for a block. Empty if there is none. */
   readonly detail: string;
 }
 
-/** What all hooks of one event said together. A hook that failed has said nothing. */
+/** Combined output of all hooks of one event. A failed hook contributes no output. */
 export interface HookVerdict {
-  /** PreToolUse: the strictest of all. */
+  /** PreToolUse: the strictest decision. */
   readonly permission?: HookOpinion;
-  /** PreToolUse: takes the place of the input, and re-enters at schema. */
+  /** PreToolUse: replaces the input, which re-enters the pipeline at schema. */
   readonly updatedInput?: unknown;
-  /** Exit 2, or `decision: "block"`: what that means depends on the event. */
+  /** Exit code 2 or `decision: "block"`. The effect depends on the event. */
   readonly block?: { readonly reason: string; readonly hook: string };
-  /** PostToolUse of an MCP tool: takes the place of what it returned. */
+  /** PostToolUse of an MCP tool: replaces its result. */
   readonly updatedOutput?: unknown;
-  /** PermissionRequest: answers in a person's place. */
+  /** PermissionRequest: the answer, given instead of a person. */
   readonly answer?: PermissionAnswer;
-  /** `continue: false`: the run ends here, and why. */
+  /** `continue: false`: reason why the run ends. */
   readonly halt?: string;
-  /** For the model, in the order of the hooks. Bounded. */
+  /** Texts for the model, in hook order. Bounded. */
   readonly context: readonly string[];
-  /** For people. */
+  /** Texts for people. */
   readonly messages: readonly string[];
   readonly runs: readonly HookRun[];
 }
 
 export const NO_VERDICT: HookVerdict = { context: [], messages: [], runs: [] };
 
-/** The event's own fields, as they stand on the wire: `tool_name`, `prompt`, `trigger`. */
+/** Event-specific fields of the hook input: `tool_name`, `prompt`, `trigger`. */
 export type HookFacts = Readonly<Record<string, unknown>>;
 
-/** The hooks that are set up for one agent. */
+/** Hooks configured for one agent. */
 export interface Hooks {
-  /** Whether any hook would run. `subject` is what matchers look at: a tool, a trigger, a source. */
+  /** True if any hook would run. `subject` is the text that matchers test: a tool, a trigger, a source. */
   has(event: HookEvent, subject?: string): boolean;
-  /** Runs them all at once until one blocks. Never rejects, and takes bounded time. */
-  fire(event: HookEvent, facts: HookFacts, terms: HookTerms): Promise<HookVerdict>;
+  /** Runs all matching hooks concurrently until a hook blocks. Never rejects. Takes bounded time. */
+  fire(event: HookEvent, facts: HookFacts, options: HookOptions): Promise<HookVerdict>;
 }
 
-export interface HookTerms {
+export interface HookOptions {
   readonly subject?: string;
-  /** The tool call that it is about, for the journal. */
+  /** Id of the tool call, for the journal. */
   readonly call?: string;
   readonly signal: AbortSignal;
 }
 
-/** Whom letters are from that hooks have written: they go along with the next message. */
+/** Sender of letters with hook output. They are sent with the next message and wake no agent. */
 export const HOOK_SENDER = 'hook';
 
 export const NO_HOOKS: Hooks = { has: () => false, fire: () => Promise.resolve(NO_VERDICT) };

@@ -1,14 +1,14 @@
-/** What a journal says of the control plane: rulings, hooks that ran, questions and all that was answered. */
+/** Journal records of the control plane: rulings, hook runs, questions and answers. */
 import { z } from 'zod';
-import { ANSWER_OUTCOMES, ANSWER_REFUSALS } from '../permission/answer.js';
 import { HOOK_EVENTS, HOOK_OUTCOMES } from '../permission/hooks.js';
+import { ANSWER_OUTCOMES, ANSWER_REFUSALS } from '../permission/signed-answer.js';
 
-/** Which attempt of which turn a record belongs to. */
-export const attempt = { turn: z.number().int(), attempt: z.number().int() };
+/** Turn and attempt that a record belongs to. */
+export const attemptFields = { turn: z.number().int(), attempt: z.number().int() };
 
-export const callRuled = z.object({
+const callRuled = z.object({
   type: z.literal('call.ruled'),
-  ...attempt,
+  ...attemptFields,
   call: z.string(),
   tool: z.string(),
   behavior: z.enum(['allow', 'deny', 'ask']),
@@ -18,30 +18,30 @@ export const callRuled = z.object({
   source: z.string().optional(),
   file: z.string().optional(),
   line: z.number().int().optional(),
-  /** What would have led to another ruling; older journals do not say. */
+  /** The change that would lead to another ruling. Missing in older journals. */
   instead: z.string().optional(),
   /** The hook that decided. */
   hook: z.string().optional(),
-  /** Who answered, where somebody was asked. */
+  /** Surface that answered, if a question was asked. */
   by: z.string().optional(),
-  /** The rule that the answer allows for the rest of the session. */
+  /** Rule that the answer added for the rest of the session. */
   granted: z.string().optional(),
 });
 
-export const hookRan = z.object({
+const hookRan = z.object({
   type: z.literal('hook.ran'),
   event: z.enum(HOOK_EVENTS),
   hook: z.string(),
   outcome: z.enum(HOOK_OUTCOMES),
   durationMs: z.number(),
   detail: z.string(),
-  /** The tool call that it was about. */
+  /** Id of the tool call. */
   call: z.string().optional(),
 });
 
-export const questionAsked = z.object({
+const questionAsked = z.object({
   type: z.literal('question.asked'),
-  ...attempt,
+  ...attemptFields,
   question: z.string(),
   call: z.string(),
   tool: z.string(),
@@ -50,15 +50,17 @@ export const questionAsked = z.object({
   reason: z.string(),
 });
 
-/** One for each surface at most: an answer that counts, one that does not, or a surface that failed. */
-export const questionAnswered = z.object({
+/** Accepted answer, rejected answer, or failure of one surface. At most one record per surface. */
+const questionAnswered = z.object({
   type: z.literal('question.answered'),
-  ...attempt,
+  ...attemptFields,
   question: z.string(),
   call: z.string(),
   surface: z.string(),
   outcome: z.enum(ANSWER_OUTCOMES),
-  /** Why it does not count. */
+  /** Why the answer was rejected. */
   refusal: z.enum(ANSWER_REFUSALS).optional(),
   detail: z.string(),
 });
+
+export const controlRecords = { callRuled, hookRan, questionAsked, questionAnswered };

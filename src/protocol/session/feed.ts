@@ -1,13 +1,16 @@
-/** What an agent says while it runs, to listeners in its own process. Never stored as such. */
-import type { Stop } from '../agent/agent.js';
-import type { AgentTag, ChildReport, FanOutPreview } from '../agent/swarm.js';
-import type { Todo } from '../agent/todos.js';
-import type { StreamEvent } from '../model/model.js';
+/** Live feed of a running agent, for listeners in the same process. Never stored. */
+
+import type { AgentTag } from '../agent/agent-tag.js';
+import type { FanOutPreview } from '../agent/agents.js';
+import type { ChildReport } from '../agent/child-report.js';
+import type { Stop } from '../agent/stop.js';
+import type { Todo } from '../agent/todo.js';
+import type { StreamEvent } from '../model/model-port.js';
 import type { Usage } from '../model/usage.js';
-import type { RawJson } from '../model/wire.js';
-import type { PermissionQuestion, PersonQuestion } from '../permission/permission.js';
-import type { SwarmEvent } from './events.js';
-import type { CallOutcome } from './journal.js';
+import type { RawJson } from '../model/wire-block.js';
+import type { PermissionQuestion, PersonQuestion } from '../permission/permission-question.js';
+import type { CallOutcome } from './journal-record.js';
+import type { SwarmEvent } from './swarm-event.js';
 
 export type FeedItem =
   | {
@@ -21,7 +24,7 @@ export type FeedItem =
       readonly type: 'assistant.message';
       readonly messageId: string | null;
       readonly model: string;
-      /** The blocks as they are kept. */
+      /** The blocks, as journaled. */
       readonly content: RawJson;
       readonly stopReason: string;
       readonly usage: Usage;
@@ -30,17 +33,17 @@ export type FeedItem =
       readonly type: 'tool.started';
       readonly call: string;
       readonly tool: string;
-      /** What it runs with: checked, and as a person may have changed it. */
+      /** The validated input, including changes by a person. */
       readonly input: unknown;
       readonly description: string;
     }
   | { readonly type: 'tool.progress'; readonly call: string; readonly note: string }
   | {
-      /** It is on disk; also for calls that never started. */
+      /** The result is journaled. Also emitted for calls that never started. */
       readonly type: 'tool.ended';
       readonly call: string;
       readonly tool: string;
-      /** What it ran with, or would have: as the model wants it where that was never found good. */
+      /** The validated input, or the model's input if it was never validated. */
       readonly input: unknown;
       readonly description: string;
       readonly outcome: CallOutcome;
@@ -53,43 +56,43 @@ export type FeedItem =
       readonly content: RawJson;
     }
   | {
-      /** A tombstone: whatever this attempt streamed does not count. */
+      /** Tombstone: ignore all stream events of this attempt. */
       readonly type: 'attempt.discarded';
       readonly turn: number;
       readonly attempt: number;
       readonly reason: string;
     }
   | { readonly type: 'question.asked'; readonly question: PermissionQuestion }
-  /** An agent wants a person to decide something; its surface has the same question. */
+  /** An agent asks a person to choose. The surface gets the same question. */
   | { readonly type: 'person.asked'; readonly question: PersonQuestion }
   | { readonly type: 'call.denied'; readonly denial: Denial }
   | { readonly type: 'context.compacted'; readonly summary: string }
-  /** The agent's list of things to do, as it is from now on. */
+  /** The agent's new todo list. */
   | { readonly type: 'todos.changed'; readonly todos: readonly Todo[] }
   | { readonly type: 'notice'; readonly text: string }
-  /** An agent of the tree is on record; `queued` waits for a place. */
+  /** A sub-agent was spawned and journaled. With `isQueued`, it waits for a concurrency slot. */
   | {
       readonly type: 'agent.spawned';
       readonly agent: AgentTag;
       readonly model: string;
       readonly isQueued: boolean;
-      /** What it is asked to do. */
+      /** Task of the agent. */
       readonly prompt: string;
     }
-  /** What an agent below the lead says; every listener of the lead hears it. */
+  /** Feed item of a sub-agent, forwarded to the listeners of the lead. */
   | { readonly type: 'agent.feed'; readonly agent: AgentTag; readonly item: FeedItem }
-  /** What the index tells of an agent that works in another process. */
+  /** Index event of an agent that another process runs. */
   | { readonly type: 'agent.seen'; readonly agent: AgentTag; readonly event: SwarmEvent }
   | { readonly type: 'agent.ended'; readonly report: ChildReport }
-  /** A teammate has done what it was told, and waits for letters. */
+  /** A teammate has ended a run and waits for letters. */
   | { readonly type: 'agent.rested'; readonly report: ChildReport }
-  /** Shown before a large fan-out. */
+  /** Emitted before a large fan-out. */
   | { readonly type: 'fan-out.previewed'; readonly preview: FanOutPreview }
   | {
       readonly type: 'run.ended';
       readonly stop: Stop;
       readonly turns: number;
-      /** Another run begins at once, with what was sent meanwhile. */
+      /** True if another run starts at once, with the letters that arrived during this run. */
       readonly goesOn?: boolean;
     };
 
@@ -104,6 +107,6 @@ export type FeedListener = (item: FeedItem) => void;
 
 export interface Feed {
   emit(item: FeedItem): void;
-  /** Somebody wants every raw stream event; otherwise they are not even passed on. */
+  /** True if a listener wants raw stream events. Otherwise they are not emitted. */
   readonly wantsStreamEvents: boolean;
 }

@@ -1,4 +1,4 @@
-/** The records of a journal that speak of files: what calls changed, and what rewinds put back. */
+/** Journal records about files: changes by calls, and files restored by rewinds. */
 import { z } from 'zod';
 
 const fileState = z.discriminatedUnion('kind', [
@@ -12,38 +12,38 @@ const fileChange = z.object({ path: z.string(), before: fileState, after: fileSt
 
 export const FILE_RECORDS = [
   z.object({
-    /** What a call changed on disk, as far as it was seen. */
+    /** Detected file changes of a call. */
     type: z.literal('files.changed'),
     call: z.string(),
     changes: z.array(fileChange).readonly(),
   }),
   z.object({
-    /** Written before a call may change files: what is needed to find out after a crash. */
+    /** Written before a call may change files. Used to find the changes after a crash. */
     type: z.literal('files.watched'),
     call: z.string(),
-    /** The blob that lists the files as they were; left out when nothing could be kept. */
+    /** Digest of the blob that lists the files before the call. Left out if it could not be stored. */
     manifest: z.string().optional(),
-    /** The files as they were, for a call that says which it writes. */
+    /** Files before the call. Only for a call that declares the files that it writes. */
     files: z.array(z.object({ path: z.string(), before: fileState })).optional(),
-    /** Why nothing was kept. */
+    /** Why no state could be stored. */
     why: z.string().optional(),
   }),
   z.object({
-    /** Written before a rewind touches the first file, so that one that was cut off is known. */
+    /** Written before a rewind changes the first file, so that an interrupted rewind is detected. */
     type: z.literal('rewind.began'),
     to: z.number().int(),
     changes: z.array(fileChange).readonly(),
   }),
   z.object({
-    /** A person took back what came after record `to`: the conversation, the files, or both. */
+    /** A person undid the conversation, the files, or both, after record `to`. */
     type: z.literal('session.rewound'),
     to: z.number().int(),
     conversation: z.boolean(),
-    /** What that did to files, so that it can be taken back too. */
+    /** File changes of the rewind, so that it can be undone. */
     changes: z.array(fileChange).readonly(),
-    /** What the agent is told with its next message, where it would not know otherwise. */
+    /** Text that is sent to the model with the next message, if the model could not know otherwise. */
     notice: z.object({ letter: z.string(), text: z.string() }).optional(),
-    /** It takes back the rewind that is this record. */
+    /** Number of the rewind record that this rewind undoes. */
     undoes: z.number().int().optional(),
   }),
 ] as const;

@@ -1,99 +1,99 @@
 /**
- * Background agents as jobs that outlive a process. A job belongs to one worker at a time; when that
- * one dies somebody else may take it, never before.
+ * Queue of background agents, as jobs that outlive a process. A job belongs to one worker at a time.
+ * Another worker may take it only after that worker has died or released it.
  */
 import { z } from 'zod';
 
 export const queuedJob = z.object({
-  /** The agent; a job is added once, however often it is asked for. */
+  /** Id of the agent. Adding a job is idempotent. */
   id: z.string(),
   swarm: z.string(),
   addedAt: z.number(),
-  /** How long its journal was when it was handed over: one that goes on after it had ended is another job. */
+  /** Length of the agent's journal at hand-over. An agent that resumes after its end is a new job. */
   at: z.int().min(0).exactOptional(),
-  /** What the lead has signed about it, where others work on it. */
+  /** Hand-over signed by the lead. Only if other processes run the job. */
   handover: z.string().max(2_000).exactOptional(),
-  /** Lower ones first, 0 ahead of all. */
+  /** Lower numbers run first. Default: 0. */
   priority: z.int().min(0).max(1_000_000).exactOptional(),
-  /** Nobody begins it earlier; milliseconds since 1970. */
+  /** Earliest start, milliseconds since 1970. Default: now. */
   notBefore: z.number().exactOptional(),
 });
 export type QueuedJob = z.infer<typeof queuedJob>;
 
-/** How the jobs of one swarm go into the queue. */
-export interface Queueing {
-  /** Lower ones first, 0 ahead of all. */
+/** Options for the jobs of one swarm. */
+export interface EnqueueOptions {
+  /** Lower numbers run first, 0 before all others. */
   readonly priority: number;
-  /** Nobody begins them earlier than so long after they were asked for. */
+  /** Minimum delay between adding and starting a job, in milliseconds. */
   readonly delayMs: number;
 }
 
 export type ListedJob = QueuedJob & {
-  /** Undefined when nobody works on it. */
+  /** Name of the worker that runs the job, or undefined. */
   readonly worker: string | undefined;
 };
 
 export interface JobQueue {
-  /** Resolves when it survives this process. */
+  /** Resolves when the job would survive this process. */
   add(job: QueuedJob): Promise<void>;
-  /** Nobody will begin it. False when somebody works on it, or it is not there. */
+  /** Removes a job that has not started. Resolves with false if a worker runs it or it does not exist. */
   withdraw(job: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean>;
-  /** Of a swarm, oldest first. */
+  /** Returns the jobs of a swarm, oldest first. */
   list(swarm: string): Promise<readonly ListedJob[]>;
-  /** Of all swarms that have any, by swarm; left out where the process that runs a swarm takes its jobs itself. */
+  /** Returns all jobs by swarm. Left out if the lead's process runs the jobs itself. */
   all?(): Promise<ReadonlyMap<string, readonly ListedJob[]>>;
-  /** Works on jobs until it is closed. */
-  consume(worker: string, terms: ConsumeOptions, work: JobHandler): Promise<JobConsumer>;
-  /** Takes away what has ended so long ago that nobody will add it again; left out where nothing is kept of it. */
-  tidy?(): Promise<void>;
-  /** Workers that live, by name; left out where the process that runs a swarm takes its jobs itself. */
+  /** Runs jobs until the consumer is closed. */
+  consume(worker: string, options: ConsumeOptions, handler: JobHandler): Promise<JobConsumer>;
+  /** Deletes old records of ended jobs. Left out if the queue keeps none. */
+  prune?(): Promise<void>;
+  /** Returns the live workers. Left out if the lead's process runs the jobs itself. */
   workers?(): Promise<readonly { readonly name: string }[]>;
-  /** Undefined where workers take the jobs: the process that runs a swarm takes none itself. */
-  readonly own: OwnJobs | undefined;
+  /** Claims by the lead's process. Undefined if workers run the jobs. */
+  readonly local: LocalJobs | undefined;
   close(): Promise<void>;
 }
 
-/** Jobs that the process which runs a swarm takes itself, one by one. */
-export interface OwnJobs {
-  /** The oldest job of the swarm that nobody works on, which is now this worker's; undefined when there is none. */
-  take(swarm: string, worker: string): Promise<QueuedJob | undefined>;
-  /** It has ended, however: nobody will take it again. Said to the queue that gave it. */
+/** Lets the lead's process claim jobs one by one. */
+export interface LocalJobs {
+  /** Claims the oldest free job of the swarm. Returns undefined if there is none. */
+  claim(swarm: string, worker: string): Promise<QueuedJob | undefined>;
+  /** Removes an ended job from the queue. Call it on the queue that the job was claimed from. */
   complete(id: string, worker: string): Promise<void>;
-  /** The worker gives it back unfinished, to the queue that gave it. */
+  /** Returns an unfinished job to the queue. Call it on the queue that the job was claimed from. */
   release(id: string, worker: string): Promise<void>;
 }
 
 export interface ConsumeOptions {
-  /** Of one swarm; left out, of all. */
+  /** Take jobs of this swarm only. Default: all swarms. */
   readonly swarm?: string;
-  /** So many jobs at once. */
+  /** Maximum concurrent jobs. */
   readonly concurrency: number;
-  /** So many jobs are begun in so many milliseconds, by all workers together. */
-  readonly rate?: { readonly most: number; readonly perMs: number };
-  /** Told of what lies in the queue and is no job, by its name there. Nobody is given that. */
-  readonly putAside?: (name: string, why: string) => void;
+  /** Maximum job starts per `perMs` milliseconds, of all workers together. Default: unlimited. */
+  readonly rate?: { readonly max: number; readonly perMs: number };
+  /** Called with the name of each queue entry that is not a valid job. No worker gets such an entry. */
+  readonly onInvalidJob?: (name: string, why: string) => void;
 }
 
-/** Rejects: it goes back into the queue. */
-export type JobHandler = (job: TakenJob) => Promise<JobEnd>;
+/** If it rejects, the job returns to the queue. */
+export type JobHandler = (job: ClaimedJob) => Promise<JobEnd>;
 
-/** `laterMs`: it goes back into the queue, after a while if one is said. `never`: why nobody can ever do it. */
+/** `laterMs`: the job returns to the queue after this delay. `never`: why no worker can ever run the job. */
 export type JobEnd =
   | 'done'
   | {
       readonly laterMs: number;
-      /** Nothing came of it: it does not count for the rate. */
+      /** True if the job did not start, so that it does not count for the rate. */
       readonly isUnbegun?: boolean;
     }
   | { readonly never: string };
 
-export interface TakenJob extends QueuedJob {
-  /** How often it was begun before, by whomever. */
+export interface ClaimedJob extends QueuedJob {
+  /** Number of earlier starts, by any worker. */
   readonly attempts: number;
-  /** Aborts when the job is somebody else's, or the worker is closed. */
+  /** Aborts if another worker has taken the job, or the worker is closed. */
   readonly signal: AbortSignal;
-  /** What people see of it while it runs. Never rejects. */
-  progress(said: JobProgress): Promise<void>;
+  /** Publishes the progress of the running job. Never rejects. */
+  progress(progress: JobProgress): Promise<void>;
 }
 
 export interface JobProgress {
@@ -102,8 +102,8 @@ export interface JobProgress {
 }
 
 export interface JobConsumer {
-  /** Jobs that are worked on now. */
+  /** Number of running jobs. */
   readonly busy: number;
-  /** Takes no more, and resolves when those at work have been given up or ended. */
+  /** Takes no more jobs. Resolves when the running jobs have ended or were released. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The right of one process to write a session, numbered so that one who has lost it is known (law 8). */
+/** Leases: the right of one process to write a session, with a fencing epoch (law 8). */
 
 export interface LeaseHolder {
   readonly pid: number;
@@ -6,14 +6,14 @@ export interface LeaseHolder {
 }
 
 export interface Leases {
-  /** Under a higher epoch than ever before. Rejects with a UsageError that says who holds it, if that one lives. */
+  /** Takes the lease under a new highest epoch. Rejects with UsageError if a live process holds it. */
   take(name: string): Promise<Lease>;
-  /** Without wanting it; undefined when nobody who lives holds it. */
+  /** Returns the live holder without taking the lease, or undefined. */
   holder(name: string): Promise<LeaseHolder | undefined>;
 }
 
 export interface Lease {
   readonly epoch: number;
-  /** Harmless when somebody else has it by now. */
+  /** No effect if another process has taken the lease. */
   release(): Promise<void>;
 }

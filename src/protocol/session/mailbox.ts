@@ -1,66 +1,67 @@
 /**
- * Letters between processes and agents. A letter that was sent survives its sender; it is given to its
- * reader until it is acknowledged, so a reader that dies in between gets it again and must know it by
- * its id (law 9).
+ * Mailbox for letters between processes and agents. A sent letter survives its sender. It is delivered
+ * until it is acknowledged, so after a crash a reader gets it again and must recognise it by its id
+ * (law 9).
  */
 import { z } from 'zod';
 
 export const letterSchema = z.object({
   id: z.string(),
-  /** Where an answer goes; the order of letters is kept per sender. */
+  /** Address for replies. Letters of one sender stay in order. */
   from: z.string(),
   to: z.string(),
-  /** Milliseconds since 1970, by the sender's clock. */
+  /** Milliseconds since 1970, on the sender's clock. */
   sentAt: z.number(),
   body: z.unknown(),
 });
 export type MailLetter = z.infer<typeof letterSchema>;
 
-/** A letter may be this long, as JSON; a longer one is an error for its sender. */
-export const LONGEST_LETTER = 1_000_000;
-/** Letters that may wait at one address; one more is an error for its sender. */
-export const MOST_WAITING_LETTERS = 1_000;
+/** Maximum characters of a letter as JSON. A longer letter is an error for its sender. */
+export const MAX_LETTER_LENGTH = 1_000_000;
+/** Maximum unread letters at one address. A further letter is an error for its sender. */
+export const MAX_UNREAD_LETTERS = 1_000;
 
-/** Dead letters that are kept at one address; the oldest make room for newer ones. */
-export const MOST_DEAD_LETTERS = 1_000;
+/** Maximum dead letters at one address. The oldest are deleted first. */
+export const MAX_DEAD_LETTERS = 1_000;
 
-/** Who may write for a part of a swarm: the process that has it under this claim, and no other. */
+/** Proof that this process may write for a part of a swarm. */
 export interface Fence {
   readonly scope: string;
-  /** Nobody else ever has the same. */
+  /** Unique token of the claim on the scope. */
   readonly claim: string;
 }
 
 export interface Mailbox {
   /**
-   * One with the id of a letter that still waits at the address is the same letter. Resolves when it
-   * survives this process. Rejects with a UsageError that says what to do, and with a StorageError when
-   * somebody else has what the fence is about. Where only one process can own a session there is none.
+   * Resolves when the letter would survive this process. Idempotent while a letter with the same id
+   * waits at the address. Rejects with UsageError that says what to do, or with StorageError if another
+   * process holds the scope of the fence. Stores that allow one process per session need no fence.
    */
   send(letter: MailLetter, fence?: Fence): Promise<void>;
   /**
-   * One reader at a time for each address: a second one of this process is refused. Between processes
-   * whoever reads has the session's lease, or an address that nobody else has. Rejects with a StorageError
-   * when the fence is somebody else's by now: that one reads. When it is so later, this one is given nothing
-   * more, and what it acknowledges or buries stays for the other.
+   * Opens an address for its only reader. Rejects for a second reader of this process. Across processes
+   * the reader must hold the session's lease or a unique address. Rejects with StorageError if another
+   * process holds the scope of the fence. If that happens later, this reader gets no more letters, and
+   * letters that it acknowledges or moves stay for the other reader.
    */
   open(address: string, fence?: Fence): Promise<Inbox>;
-  /** Letters that could not be delivered, with the reason: for people. */
+  /** Returns undeliverable letters with the reason, for people. */
   deadLetters(): Promise<readonly DeadLetter[]>;
   close(): Promise<void>;
 }
 
 export interface Inbox {
   /**
-   * The oldest letter that this reader was not given yet; undefined when the signal aborts first, when the
-   * inbox is closed, and when somebody else reads there, or is to. Waiting keeps no process alive: who waits for an answer holds a deadline.
+   * Resolves with the oldest letter that this reader has not received yet. Resolves with undefined if
+   * the signal aborts, the inbox is closed, or another process reads the address. Waiting does not keep
+   * the process alive, so a caller that waits for a reply must set a timer.
    */
   next(signal: AbortSignal): Promise<MailLetter | undefined>;
-  /** It is journaled: nobody needs it any more. Of a letter that is not here it is no error. */
+  /** Deletes a letter that was journaled. No error if the letter does not exist. */
   acknowledge(id: string): Promise<void>;
-  /** It cannot be delivered; it is kept where people can see it. */
-  bury(id: string, reason: string): Promise<void>;
-  /** Letters that are not acknowledged are given to the next reader again. */
+  /** Moves an undeliverable letter to the dead letters, where people can see it. */
+  moveToDeadLetters(id: string, reason: string): Promise<void>;
+  /** Closes the inbox. The next reader gets unacknowledged letters again. */
   close(): Promise<void>;
 }
 

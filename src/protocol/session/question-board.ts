@@ -1,8 +1,8 @@
-/** Questions where other processes can see them, until they are decided. */
+/** Board of open permission questions that other processes can read and answer. */
 import { z } from 'zod';
-import type { SignedAnswer } from '../permission/answer.js';
+import type { SignedAnswer } from '../permission/signed-answer.js';
 
-/** A PermissionQuestion as it is posted: whoever reads it may not trust whoever wrote it. */
+/** Stored form of a PermissionQuestion. It is validated, because readers must not trust its writer. */
 export const postedQuestion = z.object({
   id: z.string(),
   agent: z.string(),
@@ -24,58 +24,58 @@ export const postedQuestion = z.object({
       text: z.string().exactOptional(),
     })
     .exactOptional(),
-  /** Milliseconds since 1970, by the clock of the process that asks. */
+  /** Milliseconds since 1970, on the clock of the asking process. */
   askedAt: z.number(),
 });
 export type PostedQuestion = z.infer<typeof postedQuestion>;
 
-/** A question may be this long, as JSON; a longer one is asked elsewhere or not at all. */
-export const LONGEST_QUESTION = 4_000_000;
-/** Questions of one session that are read at once; the rest is said to be there. */
-export const MOST_QUESTIONS = 1_000;
+/** Maximum characters of a question as JSON. A longer question cannot be posted. */
+export const MAX_QUESTION_LENGTH = 4_000_000;
+/** Maximum questions that `read` returns. Further questions are counted in `leftOut`. */
+export const MAX_QUESTIONS = 1_000;
 
-/** Of one session, for its owner. */
+/** Questions of one session, for its owner. */
 export interface QuestionBoard {
-  /** Rejects with a UsageError when it cannot be posted. */
+  /** Rejects with UsageError if the question cannot be posted. */
   post(question: PostedQuestion): Promise<void>;
-  /** Takes it away, also one that never was there. Never rejects. */
+  /** Removes a question. Idempotent. Never rejects. */
   withdraw(id: string): Promise<void>;
-  /** What an owner that died has left. Never rejects. */
+  /** Removes the questions of a dead owner. Never rejects. */
   clear(): Promise<void>;
 }
 
-/** The same for everybody who can reach the store: who sees questions, and who decides them. */
-export interface QuestionDesk {
+/** Questions of one session, for all processes that can reach the store. */
+export interface QuestionStore {
   readonly board: QuestionBoard;
   read(): Promise<PostedQuestions>;
   /**
-   * Where processes on several machines may answer, the first answer is kept and all others hear whose
-   * it was; undefined where the owner of the session decides.
+   * Shared decisions of a store that several machines use: the first answer wins. Undefined if the
+   * owner of the session decides.
    */
-  readonly verdicts: Decisions | undefined;
+  readonly decisions: Decisions | undefined;
 }
 
 export interface Decisions {
-  /** Resolves with the answer that counts: this one, or the one that came first. Atomic. */
+  /** Stores the answer unless there is one. Resolves with the winning answer. Atomic. */
   decide(signed: SignedAnswer): Promise<SignedAnswer>;
   /**
-   * Resolves with the answer as soon as there is one; whoever asked checks who has signed it. Rejects
-   * with the signal's reason, and with a StorageError when something else lay in its place: that is gone
-   * then, and whoever still wants to know may wait again.
+   * Resolves with the winning answer, whose signature the caller must verify. Rejects with the signal's
+   * reason, or with StorageError if the stored value was no answer. Such a value is deleted, and the
+   * caller may wait again.
    */
-  decided(question: string, signal: AbortSignal): Promise<SignedAnswer>;
+  waitFor(question: string, signal: AbortSignal): Promise<SignedAnswer>;
   /**
-   * Takes away exactly this answer, for whoever asked and found that it does not count: the next one may
-   * win then. The question is not posted again by it. Of one that is not there it is no error.
+   * Deletes exactly this answer, which the asking process found invalid, so that the next answer can
+   * win. Does not post the question again. No error if the answer does not exist.
    */
-  void(question: string, signed: SignedAnswer): Promise<void>;
-  /** Told whenever questions come or go, a moment later at most. Returns what ends that. */
+  retract(question: string, signed: SignedAnswer): Promise<void>;
+  /** Calls `changed` soon after questions are added or removed. Returns the function that ends the watch. */
   watch(changed: () => void): () => void;
 }
 
 export interface PostedQuestions {
   /** Oldest first. */
   readonly questions: readonly PostedQuestion[];
-  /** Those that cannot be read, or are too many. */
+  /** Number of questions that are unreadable or above the limit. */
   readonly leftOut: number;
 }

@@ -1,140 +1,141 @@
-/** Journal records of a swarm: who was asked for, where an agent comes from, and what forks share. */
+/** Journal records about sub-agents: spawning, queueing, letters, worktrees, forks and budgets. */
 import { z } from 'zod';
-import { CHILD_KINDS } from '../agent/swarm.js';
-import { WAIT_REASONS } from '../model/queueing.js';
-import { PERMISSION_MODES } from '../permission/permission.js';
-import { clonedPlace, settlement, worktreePlace } from '../tools/worktree.js';
-import { attempt } from './control-records.js';
+import { CHILD_KINDS } from '../agent/agent-tag.js';
+import { WAIT_REASONS } from '../model/governor.js';
+import { PERMISSION_MODES } from '../permission/permission-mode.js';
+import { cloneLocation, settlement, worktreeLocation } from '../tools/worktrees.js';
+import { attemptFields } from './control-records.js';
 
-/** Of an agent that works for another. What it may do is fixed here, whatever its file says later. */
-export const origin = z.object({
+/** Origin and rights of a sub-agent. Later changes of its definition have no effect on it. */
+export const agentOrigin = z.object({
   kind: z.enum(CHILD_KINDS),
-  /** Its definition; null is a fork. */
+  /** Name of the agent's definition. Null: a fork. */
   type: z.string().nullable(),
   name: z.string().optional(),
-  /** Of a teammate. */
+  /** Team name. Teammates only. */
   team: z.string().optional(),
   description: z.string(),
-  /** The call of its parent that asked for it. */
+  /** Id of the parent's call that spawned the agent. */
   call: z.string(),
   depth: z.number().int(),
   color: z.string().optional(),
-  /** A fork begins with what this agent had on record up to here. */
+  /** Forks only: agent whose records up to `seq` the fork starts with. */
   inherits: z.object({ agent: z.string(), seq: z.number().int() }).optional(),
-  /** Names of the tools that it may use; left out, those of its parent. */
+  /** Names of allowed tools. Default: the tools of the parent. */
   tools: z.array(z.string()).optional(),
-  /** Rules: of a tool that one of them names, only calls that one allows. */
+  /** Rules. A tool named by a limit may only make calls that a limit allows. */
   limits: z.array(z.string()).optional(),
-  /** Rules: calls that are denied, whatever else allows them. */
+  /** Rules. Matching calls are denied even if another rule allows them. */
   denials: z.array(z.string()).optional(),
-  /** Left out, its questions go to its parent. */
+  /** Permission mode. Default: questions go to the parent. */
   mode: z.enum(PERMISSION_MODES).optional(),
   maxTurns: z.number().int().optional(),
-  /** For it and all that work for it. */
+  /** Budget of the agent and its descendants, in USD. */
   maxBudgetUsd: z.number().optional(),
+  /** Budget of the agent and its descendants, in tokens. */
   maxBudgetTokens: z.number().optional(),
-  /** Left out, it shares the prompt and the tool list of the lead. */
+  /** True if the agent has its own prompt and tool list. Default: the lead's. */
   ownPrompt: z.boolean().optional(),
-  /** Where it works, of one that has a working tree of its own. */
-  worktree: worktreePlace.optional(),
+  /** Only if the agent has its own worktree. */
+  worktree: worktreeLocation.optional(),
 });
-export type Origin = z.infer<typeof origin>;
+export type AgentOrigin = z.infer<typeof agentOrigin>;
 
 export const SWARM_RECORDS = [
   z.object({
-    /** In the parent's journal, before the child has one: a call that is taken up again finds it here. */
+    /** In the parent's journal, before the child has one. A resumed call finds its child here. */
     type: z.literal('agent.requested'),
     call: z.string(),
     child: z.string(),
     kind: z.enum(CHILD_KINDS),
-    /** Null is a fork. */
+    /** Name of the child's definition. Null: a fork. */
     agentType: z.string().nullable(),
     description: z.string(),
   }),
   z.object({
-    /** In the child's journal: it waits for a place. */
+    /** In the child's journal: the child waits for a slot or a worker. */
     type: z.literal('agent.queued'),
     reason: z.string(),
-    /** Whoever was given it and could not work on it. */
+    /** Worker that took the agent and could not run it. */
     worker: z.string().optional(),
-    /** Left out, a place. */
+    /** Default: `place`, a concurrency slot. */
     awaits: z.enum(['place', 'worker']).optional(),
   }),
   z.object({
-    /** A defect of ours has ended it; it begins again from here after a while. */
+    /** The agent crashed because of a defect. It restarts from here after `delayMs`. */
     type: z.literal('agent.restarted'),
     reason: z.string(),
-    /** How often by now, within the time that its kind allows. */
+    /** Number of restarts within the time window of the agent's kind. */
     attempt: z.number().int(),
     delayMs: z.number(),
   }),
   z.object({
-    /** In the sender's journal, before a message to another agent leaves. */
+    /** In the sender's journal, before a message to another agent is sent. */
     type: z.literal('letter.sent'),
     letter: z.string(),
     to: z.string(),
     call: z.string(),
-    /** `message`, or what is asked for or answered. */
+    /** A message kind, such as `message` or `shutdown_request`. */
     kind: z.string(),
   }),
   z.object({
-    /** In the sender's journal: it did not reach whom it was for, and its sender was told. */
+    /** In the sender's journal: the letter was not delivered, and the sender was notified. */
     type: z.literal('letter.undelivered'),
     letter: z.string(),
     to: z.string(),
     reason: z.string(),
   }),
   z.object({
-    /** An agent that could only plan may carry its plan out. */
+    /** An agent in plan mode may carry out its plan. */
     type: z.literal('plan.approved'),
-    /** Whoever approved it. */
+    /** Approver of the plan. */
     by: z.string(),
   }),
   z.object({
-    /** A machine without the workspace of its lead has taken it: from here on it works there. */
+    /** A machine without the lead's workspace took the agent, which works in this clone from here on. */
     type: z.literal('agent.moved'),
-    to: clonedPlace,
+    to: cloneLocation,
   }),
   z.object({
-    /** What became of the work in the worktree of an agent that has ended, or rests. */
+    /** Outcome of the work in the worktree of an agent that has ended or is idle. */
     type: z.literal('worktree.settled'),
     outcome: settlement,
-    /** Where the work is as a patch. */
+    /** Path of the work as a patch. */
     diff: z.string().optional(),
   }),
   z.object({
-    /** Another agent is at work on the same tree, and this one waits until that is done. */
+    /** The agent waits for another agent's lock on the same working tree. */
     type: z.literal('lock.awaited'),
-    /** The tree, absolute. */
+    /** Absolute path of the tree. */
     place: z.string(),
-    /** Whoever has it now; null when nobody knows. */
+    /** Agent that holds the lock. Null if unknown. */
     holder: z.string().nullable(),
-    /** In the parent's journal: who waits, which has none yet. */
+    /** In the parent's journal: the waiting child, which has no journal yet. */
     child: z.string().optional(),
   }),
   z.object({
-    /** What the forks of the newest message read in place of its results: one for all of them. */
+    /** Placeholder results of the newest message, shared by all its forks. */
     type: z.literal('fork.offered'),
     /** An array of tool_result blocks. */
     raw: z.string(),
   }),
   z.object({
-    /** A request could leave, and waits; those that need not wait have no such record. */
+    /** A request is ready and waits. Not written if a request need not wait. */
     type: z.literal('request.queued'),
-    /** `turn`, or what a model is consulted for. */
+    /** `turn`, or the purpose of a side request. */
     purpose: z.string(),
-    /** The call that it is made for; null when the agent itself needs it. */
+    /** Id of the call that needs it. Null if the agent itself needs it. */
     call: z.string().nullable(),
     why: z.enum(WAIT_REASONS),
   }),
   z.object({
-    /** Set aside before a request, where there is a limit to keep (law 10). */
+    /** Budget reserved before a request. Not written if there is no limit (law 10). */
     type: z.literal('budget.reserved'),
-    ...attempt,
-    /** USD, and what the pool had left after it; left out where money has no limit. */
+    ...attemptFields,
+    /** USD. `left` is the rest of the pool. Left out if money has no limit. */
     usd: z.number().optional(),
     left: z.number().optional(),
-    /** The same in tokens. */
+    /** Tokens. `tokensLeft` is the rest of the pool. Left out if tokens have no limit. */
     tokens: z.number().optional(),
     tokensLeft: z.number().optional(),
   }),

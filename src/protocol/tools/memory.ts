@@ -1,10 +1,10 @@
-/** Instructions that people leave in files for every agent that works there. */
+/** Memory: instruction files for all agents that work in a folder. */
 
-/** In the order in which they are read; the later one wins. */
+/** Layers in reading order. Later layers win. */
 export const MEMORY_LAYERS = ['managed', 'user', 'project', 'local', 'auto', 'team'] as const;
 export type MemoryLayer = (typeof MEMORY_LAYERS)[number];
 
-/** How the model is told whose words they are, after the path of a file. */
+/** Origin of a file for the model, shown after its path. */
 export const MEMORY_LABELS: Readonly<Record<MemoryLayer, string>> = {
   managed: 'instructions of the administrator, for everybody on this machine',
   user: "the user's private instructions, for all projects",
@@ -16,73 +16,76 @@ export const MEMORY_LABELS: Readonly<Record<MemoryLayer, string>> = {
 
 export interface MemoryFile {
   readonly layer: MemoryLayer;
-  /** As it was found, absolute. */
+  /** Absolute path, before links are followed. */
   readonly path: string;
-  /** The file that includes it; null for one that was found by itself. */
+  /** Path of the including file. Null if no file includes it. */
   readonly parent: string | null;
-  /** Without front matter and without comments that stand as blocks. */
+  /** Text without front matter and block comments. */
   readonly text: string;
-  /** Over 40,000 characters. It is loaded whole all the same; whoever loads it tells people. */
+  /** True if the text has over 40,000 characters. It is loaded completely, and the loader notifies people. */
   readonly isLarge: boolean;
 }
 
-/** A rule that joins the conversation only when a file that it is about is touched. */
+/** A rule that is added to the conversation when a matching file is touched. */
 export interface ConditionalRule extends MemoryFile {
-  /** In the manner of .gitignore, relative to `base`. */
+  /** Patterns in .gitignore syntax, relative to `base`. */
   readonly paths: readonly string[];
   readonly base: string;
 }
 
 export interface Memory {
   /**
-   * In reading order: layer by layer, in a layer from the root down, and right after a file what it
-   * includes, in the order in which it names it. No real path comes twice.
+   * Files in reading order: by layer, within a layer from the root down, and included files right after
+   * the including file. Each real path occurs once.
    */
   readonly files: readonly MemoryFile[];
   readonly rules: readonly ConditionalRule[];
-  /** Sentences for people: what was left out and why. */
+  /** Sentences for people about files that were left out. */
   readonly notices: readonly string[];
 }
 
-/** An include, or a link in the place of a memory file, that leads out of the workspace. */
+/** An include, or a memory file that is a link, with a target outside the workspace. */
 export interface ExternalInclude {
-  /** Where it really leads, if that is outside; else as it is named. */
+  /** Real path if it is outside the workspace, else the path as written. */
   readonly path: string;
-  /** The file that names it, or the link itself. */
+  /** Path of the including file, or of the link itself. */
   readonly parent: string;
 }
 
-/** Of a touch, all that it hears of has joined the conversation: the rules too. */
+/** Why files were loaded. After a `touch` all loaded files and rules are in the conversation. */
 export type LoadOccasion = 'walk' | 'touch';
 
 export interface MemoryPorts {
-  /** A person has agreed to it. */
+  /** True if a person has approved the include. */
   mayInclude(include: ExternalInclude): boolean;
-  /** Nothing is read from such a path, whoever includes it. */
+  /** True if the path must never be read, even if a file includes it. */
   isSensitive(path: string): boolean;
-  /** A walk has ended, or files were touched that more is about: the hook `InstructionsLoaded`. */
-  loaded(memory: Memory, because: LoadOccasion): void;
+  /** Called after a walk, and when touched files load more memory. Runs the hook `InstructionsLoaded`. */
+  onLoad(memory: Memory, because: LoadOccasion): void;
 }
 
-/** What a path leads to when its links are followed. */
-export interface MemoryPlace {
-  /** Without links. */
+/** Target of a path with all links followed. */
+export interface ResolvedMemoryPath {
+  /** Path without links. */
   readonly real: string;
   readonly kind: 'file' | 'directory' | 'other';
-  /** Whose it is, and whose the link is that leads to it. Empty where there are no owners. */
+  /** User ids of the target and of the link to it. Empty if the platform has no owners. */
   readonly owners: readonly number[];
 }
 
-/** The disk as memory files need it: nothing blocks, nothing is endless, nothing throws. */
+/** File access of the memory loader. All operations are bounded, and none rejects or blocks. */
 export interface MemoryDisk {
-  /** The user we run as; undefined where there are no such numbers. */
+  /** User id of this process. Undefined if the platform has none. */
   readonly user: number | undefined;
-  /** Undefined when there is nothing, or nothing that can be reached. */
-  look(path: string): Promise<MemoryPlace | undefined>;
-  /** Of a regular file only, and all of it or nothing. `real` has no links. */
-  read(real: string, mostBytes: number): Promise<Uint8Array | 'too-large' | 'unreadable'>;
-  /** In no particular order; all the names or, if they are more than `most`, none. */
-  list(real: string, most: number): Promise<readonly MemoryEntry[] | 'too-many' | 'unreadable'>;
+  /** Returns undefined if the path does not exist or cannot be accessed. */
+  resolve(path: string): Promise<ResolvedMemoryPath | undefined>;
+  /** Reads a whole regular file. `real` has no links. */
+  read(real: string, maxBytes: number): Promise<Uint8Array | 'too-large' | 'unreadable'>;
+  /** Returns all entries, unordered, or 'too-many' if there are more than `maxEntries`. */
+  list(
+    real: string,
+    maxEntries: number,
+  ): Promise<readonly MemoryEntry[] | 'too-many' | 'unreadable'>;
 }
 
 export interface MemoryEntry {

@@ -1,81 +1,81 @@
 /**
- * Jobs: commands that go on in the background while their agent does something else. A job belongs
- * to one agent, and ends at the latest with the session of the process that started it.
+ * Shell jobs: commands that run in the background while their agent continues. A job belongs to one
+ * agent and ends at the latest when the process that started it closes the session.
  */
-import { SkeinError } from '../errors.js';
-import type { Artifact } from './tool.js';
+import { SkeinError } from '../skein-error.js';
+import type { Artifact } from './artifact.js';
 
-/** What a job prints is kept in memory up to here; the oldest goes first. */
-export const RING_CHARACTERS = 100_000;
-export const MOST_RUNNING_JOBS = 20;
-/** Of those that have ended, the newest are kept. */
-export const MOST_ENDED_JOBS = 50;
+/** Maximum output of a job in memory. The oldest characters are dropped first. */
+export const MAX_BUFFERED_CHARACTERS = 100_000;
+export const MAX_RUNNING_SHELL_JOBS = 20;
+/** Maximum ended jobs in memory. The oldest are dropped first. */
+export const MAX_ENDED_SHELL_JOBS = 50;
 
-/** The sender of the letter which says that a job has ended. Such a letter wakes nobody. */
+/** Sender of letters about ended jobs. These letters wake no agent. */
 export const JOB_SENDER = 'job';
 
-export type JobStatus =
+export type ShellJobStatus =
   | { readonly kind: 'running' }
   | { readonly kind: 'exited'; readonly exitCode: number }
   | { readonly kind: 'signalled'; readonly signal: string }
-  /** It reached the time limit that it was given. */
+  /** The job reached its time limit. */
   | { readonly kind: 'timeout' }
-  /** Somebody ended it: the agent, or the end of the session. */
+  /** The agent or the end of the session stopped the job. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'failed'; readonly why: string };
 
-export interface JobView {
-  /** `bash_1`, `bash_2`: counted in the session, also across its processes. */
+export interface ShellJobView {
+  /** `bash_1`, `bash_2`, …: counted per session, across its processes. */
   readonly id: string;
   readonly command: string;
-  readonly status: JobStatus;
+  readonly status: ShellJobStatus;
 }
 
-export interface JobCommand {
+export interface ShellJobCommand {
   readonly command: string;
   readonly cwd: string;
   readonly timeoutMs?: number | undefined;
-  /** Receives everything up to its bound, in UTF-8; the job closes it. */
+  /** Receives the whole output up to MAX_ARTIFACT_BYTES, in UTF-8. The job closes it. */
   readonly artifact: Artifact;
-  /** Counts only until the command runs. */
+  /** Aborts the start. No effect once the command runs. */
   readonly signal: AbortSignal;
 }
 
-export interface JobOutput {
+export interface ShellJobOutput {
   readonly text: string;
-  /** Where the next reading begins. */
+  /** Offset for the next `read`. */
   readonly upTo: number;
-  /** Characters between the two readings that are no longer in memory. */
+  /** Characters after `from` that are no longer in memory. */
   readonly dropped: number;
   readonly artifact: string;
-  /** Why the artifact does not hold everything; undefined when it does. */
+  /** Why the artifact is incomplete, or undefined if it is complete. */
   readonly artifactTrouble: string | undefined;
 }
 
-export interface Job extends JobView {
-  /** `from` is where the last reading ended: 0, or its `upTo`. Changes nothing. */
-  read(from: number): JobOutput;
-  /** Resolves at its end, after `timeoutMs`, or when the signal says so. Never rejects. */
+export interface ShellJobHandle extends ShellJobView {
+  /** Returns the output after `from`: 0, or `upTo` of the last read. Has no effect on the job. */
+  read(from: number): ShellJobOutput;
+  /** Resolves when the job ends, after `timeoutMs`, or when the signal aborts. Never rejects. */
   untilEnded(timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Resolves when nothing of it is left. */
+  /** Kills the job. Resolves when all its processes have ended. */
   stop(): Promise<void>;
 }
 
-export interface Jobs {
-  /** Resolves when it runs. Rejects with a JobRefusal, and with what Shell.run rejects with. */
-  start(command: JobCommand): Promise<Job>;
-  find(id: string): Job | undefined;
-  /** Oldest first. */
-  list(): readonly JobView[];
+export interface ShellJobs {
+  /** Resolves when the command runs. Rejects with ShellJobRefusal, or like `Shell.run`. */
+  start(command: ShellJobCommand): Promise<ShellJobHandle>;
+  find(id: string): ShellJobHandle | undefined;
+  /** Returns all jobs, oldest first. */
+  list(): readonly ShellJobView[];
 }
 
-/** Why no job was started, in a sentence that may be shown to the model. */
-export class JobRefusal extends SkeinError {
+/** Why no job was started. The message may be shown to the model. */
+export class ShellJobRefusal extends SkeinError {
   readonly code = 'job-refusal';
 }
 
-/** `is running`, `has ended with exit code 1`: what follows the id in a sentence. */
-export const jobStatusText = (status: JobStatus): string => {
+/** Returns the predicate of a sentence about a job: `is running`, `has ended with exit code 1`. */
+export const shellJobStatusText = (status: ShellJobStatus): string => {
   switch (status.kind) {
     case 'running':
       return 'is running';

@@ -1,10 +1,10 @@
-/** The web as tools see it: one address in, one answer out, within limits that are always there. */
-import { SkeinError } from '../errors.js';
+/** Port for bounded web requests: one address, one answer. */
+import { SkeinError } from '../skein-error.js';
 
 export interface Web {
   /**
-   * Asks for one address and follows redirects within its host. Rejects with a WebFailure, or with
-   * the signal's reason once aborted. Sends no cookies and no credentials.
+   * Fetches one address and follows redirects within its host. Sends no cookies and no credentials.
+   * Rejects with WebFailure, or with the signal's reason if it aborts.
    */
   get(address: URL, signal: AbortSignal): Promise<WebAnswer>;
 }
@@ -13,40 +13,40 @@ export type WebAnswer = WebPage | WebRedirect;
 
 export interface WebPage {
   readonly kind: 'page';
-  /** Where it was found in the end. */
+  /** Final address after redirects. */
   readonly address: string;
   readonly status: number;
-  /** As the server sent it, or empty. */
+  /** The server's header, or empty. */
   readonly contentType: string;
   readonly body: Uint8Array;
-  /** The body was longer; this is its beginning. */
+  /** True if `body` is only the beginning of a longer body. */
   readonly cut: boolean;
 }
 
-/** To another host: whoever asked has to ask again, so that the new address is ruled on. */
+/** Redirect to another host. The caller must send a new request, which gets its own ruling. */
 export interface WebRedirect {
   readonly kind: 'redirect';
   readonly status: number;
   readonly to: string;
 }
 
-/** Why there is no answer, in a sentence that may be shown to the model that asked. */
+/** Failure of a request. The message may be shown to the model. */
 export class WebFailure extends SkeinError {
   readonly code = 'web-failure';
 }
 
-/** Bytes of one page that are read, both from the wire and after unpacking. */
-export const PAGE_LIMIT = 10 * 1024 * 1024;
+/** Maximum bytes of one page, both compressed and decompressed. */
+export const MAX_PAGE_BYTES = 10 * 1024 * 1024;
 
-/** The longest address that is asked for. */
-export const ADDRESS_LIMIT = 2_000;
+export const MAX_ADDRESS_LENGTH = 2_000;
 
-/** As URLs spell it. A `*` would pass for a pattern where hosts are allowed by name. */
+/** Valid host names. A `*` is refused, because an allow rule would treat it as a pattern. */
 const HOST = /^[\w.:[\]-]+$/;
 
-/** What is wrong with an address, or undefined. */
+/** Returns the problem of an address, or undefined if it can be fetched. */
 export const addressProblem = (text: string): string | undefined => {
-  if (text.length > ADDRESS_LIMIT) return `the address has more than ${ADDRESS_LIMIT} characters`;
+  if (text.length > MAX_ADDRESS_LENGTH)
+    return `the address has more than ${MAX_ADDRESS_LENGTH} characters`;
   if (!URL.canParse(text)) return 'it is not a whole address such as https://example.com/page';
   const { protocol, username, password, hostname } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return 'only http and https can be fetched';

@@ -1,4 +1,4 @@
-/** A program's callbacks as the surface that the house asks. Their answers are checked. */
+/** Callback surface: asks a program's callbacks, and checks their answers. */
 import { z } from 'zod';
 import type {
   PermissionAnswer,
@@ -6,25 +6,24 @@ import type {
   PersonAnswer,
   PersonQuestion,
   Surface,
-} from '../../protocol/permission/permission.js';
+} from '../../protocol/permission/permission-question.js';
 
-/** A question to a program, with what a lasting answer would come to. */
+/** A question to a program, with the rules that a lasting answer would add. */
 export interface ToolQuestion extends PermissionQuestion {
-  /** Empty where such calls are asked about each time. */
+  /** Rules that a lasting answer would add. Empty if such calls need a new answer each time. */
   readonly suggestions: readonly {
     readonly scope: 'session' | 'project';
-    /** The rule that is added. */
     readonly rule: string;
   }[];
 }
 
-/** Decides a call that no rule and no mode decides. One that throws has denied. */
+/** Decides a call that no rule and no mode decides. If it throws, the call is denied. */
 export type CanUseTool = (
   question: ToolQuestion,
   options: { readonly signal: AbortSignal },
 ) => PermissionAnswer | Promise<PermissionAnswer>;
 
-/** Answers a question that the agent puts to a person. One that throws does not want to. */
+/** Answers a question that the agent asks a person. If it throws, the question stays unanswered. */
 export type OnQuestion = (
   question: PersonQuestion,
   options: { readonly signal: AbortSignal },
@@ -35,7 +34,7 @@ export interface Callbacks {
   readonly onQuestion?: OnQuestion | undefined;
 }
 
-/** The program as a surface by its name; none when nobody answers anything. */
+/** Returns the program's surface by its name. Empty if there are no callbacks. */
 export const callbackSurface = ({
   canUseTool,
   onQuestion,
@@ -43,11 +42,11 @@ export const callbackSurface = ({
   if (canUseTool === undefined && onQuestion === undefined) return {};
   const sdk: Surface = {
     async ask(question, signal) {
-      if (canUseTool === undefined) throw new Error(NOBODY);
-      return checked(await canUseTool(withSuggestions(question), { signal }));
+      if (canUseTool === undefined) throw new Error(NO_CALLBACK);
+      return checkAnswer(await canUseTool(withSuggestions(question), { signal }));
     },
     ...(onQuestion !== undefined && {
-      choose: async (question, signal) => chosen(await onQuestion(question, { signal })),
+      choose: async (question, signal) => checkChoice(await onQuestion(question, { signal })),
     }),
   };
   return { sdk };
@@ -62,7 +61,7 @@ const withSuggestions = (question: PermissionQuestion): ToolQuestion => {
   };
 };
 
-const NOBODY = 'No canUseTool callback was given, so nobody could allow this call.';
+const NO_CALLBACK = 'No canUseTool callback was given, so nobody could allow this call.';
 
 const answer = z.discriminatedUnion('behavior', [
   z.object({
@@ -77,25 +76,25 @@ const answer = z.discriminatedUnion('behavior', [
   }),
 ]);
 
-/** Whatever is not clearly a yes is a no. */
-const checked = (given: unknown): PermissionAnswer => {
+/** Denies the call if the answer is not valid. */
+const checkAnswer = (given: unknown): PermissionAnswer => {
   const parsed = answer.safeParse(given);
-  if (parsed.success) return said(parsed.data);
+  if (parsed.success) return withoutUndefined(parsed.data);
   return {
     behavior: 'deny',
     reason: 'canUseTool gave neither { behavior: "allow" } nor { behavior: "deny", reason }.',
   };
 };
 
-/** Options that a program has set to undefined are left out. */
-const said = (given: z.infer<typeof answer>): PermissionAnswer =>
+/** Removes fields that the program has set to undefined. */
+const withoutUndefined = (given: z.infer<typeof answer>): PermissionAnswer =>
   Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined),
   ) as PermissionAnswer;
 
 const choice = z.object({ chosen: z.array(z.string()), text: z.string().exactOptional() });
 
-const chosen = (given: unknown): PersonAnswer => {
+const checkChoice = (given: unknown): PersonAnswer => {
   const parsed = choice.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new Error('onQuestion gave no { chosen: [labels], text? }.');

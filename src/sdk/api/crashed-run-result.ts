@@ -1,17 +1,17 @@
-/** What is known of a run whose process is gone: what it said until then. */
+/** Collects the messages of a run in another process, to make a result if that process crashes. */
 import { randomUUID } from 'node:crypto';
-import { textOf } from '../../context/history/last-answer.js';
-import type { WireBlock } from '../../protocol/model/wire.js';
-import type { MessageUsage, ResultMessage, SkeinMessage } from './messages/messages.js';
+import { blocksText } from '../../context/history/last-answer.js';
+import type { WireBlock } from '../../protocol/model/wire-block.js';
+import type { MessageUsage, ResultMessage, SkeinMessage } from './messages/skein-message.js';
 
-export class LostRun {
-  private readonly began = performance.now();
+export class CrashedRunResult {
+  private readonly startedAt = performance.now();
   private turns = 0;
   private text = '';
   private usage: MessageUsage;
 
-  /** `before` is what the session had used when the run began. */
-  constructor(before: MessageUsage = NOTHING) {
+  /** `before` is the session's usage before the run. */
+  constructor(before: MessageUsage = NO_USAGE) {
     this.usage = before;
   }
 
@@ -20,11 +20,11 @@ export class LostRun {
     this.usage = sum(this.usage, message.message.usage);
     if (message.parent_tool_use_id !== null) return;
     this.turns += 1;
-    this.text = textOf(message.message.content as readonly unknown[] as readonly WireBlock[]);
+    this.text = blocksText(message.message.content as readonly unknown[] as readonly WireBlock[]);
   }
 
-  /** The cost is unknown: requests that were under way were paid for and not told. */
-  result(session_id: string, sentence: string): ResultMessage {
+  /** Returns the result. Its cost is null, because requests in flight were paid for but not reported. */
+  toMessage(session_id: string, sentence: string): ResultMessage {
     return {
       type: 'result',
       subtype: 'error_during_execution',
@@ -33,7 +33,7 @@ export class LostRun {
       ...(this.text !== '' && { partial_result: this.text }),
       stop_reason: 'lost',
       num_turns: this.turns,
-      duration_ms: Math.round(performance.now() - this.began),
+      duration_ms: Math.round(performance.now() - this.startedAt),
       duration_api_ms: 0,
       total_cost_usd: null,
       usage: this.usage,
@@ -45,7 +45,7 @@ export class LostRun {
   }
 }
 
-const NOTHING: MessageUsage = {
+const NO_USAGE: MessageUsage = {
   input_tokens: 0,
   output_tokens: 0,
   cache_read_input_tokens: 0,

@@ -1,5 +1,6 @@
-/** Makes a tool of a program's own function: checked, judged and run like any other tool. */
-import { UsageError } from '../../protocol/errors.js';
+/** Makes a tool from a program's function. Its calls are checked and judged like all others. */
+import { z } from 'zod';
+import { UsageError } from '../../protocol/skein-error.js';
 import {
   defineTool,
   type ResultBlock,
@@ -7,58 +8,59 @@ import {
   ToolFailure,
   type ToolOutcome,
 } from '../../protocol/tools/tool.js';
-import { checkedAnswer } from './tool-answer.js';
 import { checkedInput, type InputOf, type ToolInput } from './tool-input.js';
 
 export interface ToolDefinition<Schema extends ToolInput> {
-  /** What the model and permission rules call it. */
+  /** Name of the tool for the model and for permission rules. */
   readonly name: string;
-  /** The whole text that the model reads about it: what it does, when to use it, what it returns. */
+  /** Description for the model: what the tool does, when to use it, and what it returns. */
   readonly description: string;
   readonly input: Schema;
   /**
-   * Does the work. What it throws is told to the model. It should stop when the signal aborts; the
-   * run does not wait for one that does not.
+   * Carries out a call. The model is told what it throws. It should stop when the signal aborts, because the
+   * run does not wait for it then.
    */
   run(
     input: InputOf<Schema>,
     context: CustomToolContext,
   ): CustomToolAnswer | Promise<CustomToolAnswer>;
   /**
-   * Has no effect on anything: may run before the message has ended, and again after a crash. Agents
-   * that list no tools have it too; one with effects they have only if they list it.
+   * True if the tool has no effects. Such a call may run before the model's message has ended, and again after
+   * a crash. Agents that list no tools get read-only tools only. Default: false.
    */
   readonly readOnly?: boolean;
-  /** May run beside other calls. By default only what is read-only does. */
+  /** True if a call may run beside other calls. Default: the value of `readOnly`. */
   readonly concurrent?: boolean;
   /**
-   * Looks at something that changes by itself, such as a deployment: it may be called again and again
-   * with the same answer, where any other tool would be taken for an agent that goes in circles.
+   * True if the tool polls a state that changes by itself, such as a deployment. Repeated calls with the same
+   * answer then do not count as a loop. Default: false.
    */
   readonly polls?: boolean;
-  /** What a call is about, for rules such as `Deploy(staging)`. Without it only `Deploy` matches. */
+  /** Returns the subject of a call for rules such as `Deploy(staging)`. Default: only `Deploy` matches. */
   subject?(input: InputOf<Schema>): string;
-  /** The call as one short line for people. By default the name. */
+  /** Returns one short line about the call for people. Default: the name. */
   describe?(input: InputOf<Schema>): string;
 }
 
 export interface CustomToolContext {
   /** The agent's working directory. */
   readonly cwd: string;
-  /** Aborts when the run is interrupted. */
+  /** Aborts if the run is interrupted. */
   readonly signal: AbortSignal;
-  /** Tells people how far it is; never reaches the model. */
+  /** Shows progress to people. The model does not see it. */
   progress(note: string): void;
 }
 
-/** `isError`: it ran, but what it did failed. */
+/** `isError` is true if the tool ran but its work failed. */
 export type CustomToolAnswer =
   | string
   | readonly ResultBlock[]
   | { readonly content: string | readonly ResultBlock[]; readonly isError?: boolean };
 
-/** Throws a UsageError when the definition cannot be used. */
-export const tool = <const Schema extends ToolInput>(definition: ToolDefinition<Schema>): Tool => {
+/** Throws UsageError if the definition is not valid. */
+export const customTool = <const Schema extends ToolInput>(
+  definition: ToolDefinition<Schema>,
+): Tool => {
   const { name, description, readOnly = false, concurrent = readOnly, polls = false } = definition;
   checkDefinition(definition);
   const own = definition as unknown as ToolDefinition<ToolInput>;
@@ -74,7 +76,7 @@ export const tool = <const Schema extends ToolInput>(definition: ToolDefinition<
     isConcurrencySafe: () => concurrent,
     polls: () => polls,
     subject: (input) => ({ action: 'host', target: about(input) ?? '' }),
-    // A rule might have been about what cannot be told now.
+    // Denied because a deny rule for the unknown subject may exist.
     checkPermissions: (input) =>
       about(input) === undefined
         ? { behavior: 'deny', reason: `What this call of ${name} is about could not be told.` }
@@ -82,18 +84,18 @@ export const tool = <const Schema extends ToolInput>(definition: ToolDefinition<
     interruptBehavior: 'cancel',
     async call(input, { cwd, signal, progress }) {
       const work = attempt(async () =>
-        checkedAnswer(name, await own.run(input as never, { cwd, signal, progress })),
+        checkToolAnswer(name, await own.run(input as never, { cwd, signal, progress })),
       );
       const { value, thrown } = await Promise.race([work, aborted(name, signal)]);
       if (value !== undefined) return value;
       throw thrown instanceof ToolFailure
         ? thrown
-        : new ToolFailure(`${name} failed: ${wordsOf(thrown)}`, { cause: thrown });
+        : new ToolFailure(`${name} failed: ${textOfThrown(thrown)}`, { cause: thrown });
     },
   });
 };
 
-/** What the API takes and permission rules can be written for. */
+/** Names that the API accepts and that permission rules can contain. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 const checkDefinition = ({ name, description, run }: ToolDefinition<ToolInput>): void => {
@@ -103,7 +105,7 @@ const checkDefinition = ({ name, description, run }: ToolDefinition<ToolInput>):
     );
   }
   if (name.startsWith('mcp__')) {
-    throw new UsageError(`"${name}": names that begin with mcp__ are those of MCP servers.`);
+    throw new UsageError(`"${name}": names that begin with mcp__ are reserved for MCP servers.`);
   }
   if (typeof description !== 'string' || description.trim() === '') {
     throw new UsageError(`The tool "${name}" needs a description, which is what the model reads.`);
@@ -111,7 +113,7 @@ const checkDefinition = ({ name, description, run }: ToolDefinition<ToolInput>):
   if (typeof run !== 'function') throw new UsageError(`The tool "${name}" needs a function "run".`);
 };
 
-/** Undefined when the program's function failed or gave something else than text. */
+/** Returns undefined if the program's function throws or does not return text. */
 const guarded = (make: () => string): string | undefined => {
   try {
     const text: unknown = make();
@@ -141,11 +143,55 @@ const aborted = (name: string, signal: AbortSignal): Promise<Attempt> =>
     else signal.addEventListener('abort', give, { once: true });
   });
 
-/** A program can throw anything, also what cannot be made into text. */
-const wordsOf = (thrown: unknown): string => {
+/** Returns the text of a thrown value, which may be of any type and have no text. */
+const textOfThrown = (thrown: unknown): string => {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);
   } catch {
     return 'it threw something that has no text';
   }
 };
+
+/** Maximum base64 characters of an image or document. Servers refuse more. */
+const MAX_DATA = 32 * 1024 * 1024;
+const MAX_BLOCKS = 100;
+
+const data = z
+  .string()
+  .min(1)
+  .max(MAX_DATA)
+  .refine((text) => /^[A-Za-z0-9+/]+={0,2}$/.test(text), { error: 'it is not base64' });
+
+const source = <Media extends z.ZodType>(media_type: Media) =>
+  z.object({ type: z.literal('base64'), media_type, data });
+
+const block = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({
+    type: z.literal('image'),
+    source: source(z.enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])),
+  }),
+  z.object({ type: z.literal('document'), source: source(z.literal('application/pdf')) }),
+]);
+
+const content = z.union([z.string(), z.array(block).max(MAX_BLOCKS)]);
+const outcome = z.object({ content, isError: z.boolean().optional() });
+
+/** Throws ToolFailure for blocks that servers refuse, because the history could never be sent again. */
+const checkToolAnswer = (tool: string, answer: unknown): ToolOutcome => {
+  const given = typeof answer === 'string' || Array.isArray(answer) ? { content: answer } : answer;
+  const parsed = outcome.safeParse(given);
+  if (!parsed.success) {
+    throw new ToolFailure(
+      `${tool} ran, but what it returned is no result: it must be text, or a list of text, image and document blocks. Its effect may have happened.`,
+    );
+  }
+  const { content: answered, isError } = parsed.data;
+  return {
+    content: typeof answered === 'string' ? answered : answered.filter(isNotEmpty),
+    ...(isError === true && { isError }),
+  };
+};
+
+/** False for a text block without text, which servers refuse. */
+const isNotEmpty = (it: z.infer<typeof block>): boolean => it.type !== 'text' || it.text !== '';

@@ -1,33 +1,35 @@
 /**
- * What a program and the process of its agent say to each other: one JSON object a line, in the words of
- * stream-json. Both ends ask (`control_request`), take back what they asked (`control_cancel_request`)
- * and answer once (`control_response`); every other line is a message of a run. Both ends are of one
- * version, because one starts the other.
+ * JSON line channel between a program and its agent's process: one JSON object per line, in the
+ * vocabulary of stream-json. Both ends send requests (`control_request`), cancel them
+ * (`control_cancel_request`) and respond once (`control_response`). All other lines are messages of a run.
+ * Both ends have the same version, because one starts the other.
  */
+
 import { z } from 'zod';
-import { SkeinError, StorageError, UsageError } from '../../protocol/errors.js';
+import { parseJson } from '../../lib/json/parse-json.js';
+import { SkeinError, StorageError, UsageError } from '../../protocol/skein-error.js';
 
-/** Bytes, or characters where it is written: more than any prompt or result that a model takes. */
-export const LONGEST_LINE = 128 * 1024 * 1024;
+/** Maximum bytes of a line (characters when writing), more than any prompt or result of a model. */
+export const MAX_CHANNEL_LINE = 128 * 1024 * 1024;
 
-/** The other process failed, or is not there any more. */
+/** The other process failed or has ended. */
 export class SubprocessError extends SkeinError {
   readonly code = 'subprocess';
 }
 
-export interface LinkEnd {
+interface ChannelOwner {
   write(line: string): void;
-  /** What it resolves with, or throws, is the answer. `signal` aborts when nobody wants it any more. */
-  serve(request: AskedRequest, signal: AbortSignal): Promise<unknown>;
-  /** A line that asks and answers nothing. */
-  heed(message: object): void;
+  /** Handles a request. Its value or error is the response. `signal` aborts if the request is cancelled. */
+  serve(request: ChannelRequest, signal: AbortSignal): Promise<unknown>;
+  /** Receives a line that is neither a request nor a response. */
+  receive(message: object): void;
 }
 
-const askedRequest = z.looseObject({ subtype: z.string() });
-export type AskedRequest = z.infer<typeof askedRequest>;
+const channelRequest = z.looseObject({ subtype: z.string() });
+export type ChannelRequest = z.infer<typeof channelRequest>;
 
 const line = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('control_request'), request_id: z.string(), request: askedRequest }),
+  z.object({ type: z.literal('control_request'), request_id: z.string(), request: channelRequest }),
   z.object({ type: z.literal('control_cancel_request'), request_id: z.string() }),
   z.object({
     type: z.literal('control_response'),
@@ -48,21 +50,21 @@ interface OpenRequest {
 }
 
 export class JsonLineChannel {
-  private readonly end: LinkEnd;
+  private readonly end: ChannelOwner;
   private readonly open = new Map<string, OpenRequest>();
   private readonly served = new Map<string, AbortController>();
   private count = 0;
   private closed: Error | undefined;
 
-  constructor(end: LinkEnd) {
+  constructor(end: ChannelOwner) {
     this.end = end;
   }
 
-  /** One line of the other end. Throws a SubprocessError for what is none. */
+  /** Takes one line of the other end. Throws SubprocessError if it is not valid. */
   take(text: string): void {
     const value = parsed(text);
     if (!value.type.startsWith('control_')) {
-      this.end.heed(value);
+      this.end.receive(value);
       return;
     }
     const { success, data } = line.safeParse(value);
@@ -72,24 +74,27 @@ export class JsonLineChannel {
     else this.served.get(data.request_id)?.abort();
   }
 
-  /** When `signal` aborts the other end is told, and still answers. Rejects as the other end did. */
-  request(request: AskedRequest, signal?: AbortSignal): Promise<unknown> {
+  /**
+   * Sends a request and resolves with the response. Rejects with the error of the other end. If `signal`
+   * aborts, the other end is asked to cancel; it still responds.
+   */
+  request(request: ChannelRequest, signal?: AbortSignal): Promise<unknown> {
     this.count += 1;
     const request_id = String(this.count);
     const text = JSON.stringify({ type: 'control_request', request_id, request });
-    if (text.length > LONGEST_LINE) return Promise.reject(new UsageError(TOO_LONG));
-    const withdraw = () => this.say({ type: 'control_cancel_request', request_id });
+    if (text.length > MAX_CHANNEL_LINE) return Promise.reject(new UsageError(TOO_LONG));
+    const cancel = () => this.writeLine({ type: 'control_cancel_request', request_id });
     const response = new Promise<unknown>((resolve, reject) => {
       if (this.closed !== undefined) reject(this.closed);
       else this.open.set(request_id, { resolve, reject });
     });
     this.end.write(text);
-    if (signal?.aborted === true) withdraw();
-    signal?.addEventListener('abort', withdraw, { once: true });
-    return response.finally(() => signal?.removeEventListener('abort', withdraw));
+    if (signal?.aborted === true) cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+    return response.finally(() => signal?.removeEventListener('abort', cancel));
   }
 
-  /** The other end is gone: nobody answers any more, and nobody wants answers. */
+  /** Rejects all open requests with `reason` and aborts all requests in progress. */
   close(reason: Error): void {
     this.closed ??= reason;
     for (const { reject } of this.open.values()) reject(reason);
@@ -97,7 +102,7 @@ export class JsonLineChannel {
     for (const controller of this.served.values()) controller.abort();
   }
 
-  private async serve(request_id: string, request: AskedRequest): Promise<void> {
+  private async serve(request_id: string, request: ChannelRequest): Promise<void> {
     const controller = new AbortController();
     this.served.set(request_id, controller);
     try {
@@ -113,7 +118,7 @@ export class JsonLineChannel {
   }
 
   private respond(response: Response): void {
-    this.say({ type: 'control_response', response });
+    this.writeLine({ type: 'control_response', response });
   }
 
   private settle({ request_id, subtype, response, error = '', code }: Response): void {
@@ -123,21 +128,16 @@ export class JsonLineChannel {
     else request?.reject(errorOf(error, code));
   }
 
-  private say(value: object): void {
+  private writeLine(value: object): void {
     this.end.write(JSON.stringify(value));
   }
 }
 
-const NO_LINE = 'printed a line that is no message';
-const TOO_LONG = `What is handed to a process of its own may have ${LONGEST_LINE} characters.`;
+const NO_LINE = 'printed a line that is not a message';
+const TOO_LONG = `A request to the agent's process may have at most ${MAX_CHANNEL_LINE} characters.`;
 
 const parsed = (text: string): { readonly type: string } => {
-  let value: { readonly type?: unknown } | null = null;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Told below.
-  }
+  const value = parseJson(text) as { readonly type?: unknown } | null | undefined;
   if (typeof value?.type !== 'string') throw new SubprocessError(NO_LINE);
   return value as { readonly type: string };
 };

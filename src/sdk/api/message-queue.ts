@@ -1,9 +1,8 @@
-/** Messages of a run on their way from another process to whoever reads them. */
-
-import type { SkeinMessage } from './messages/messages.js';
+/** Queue of a run's messages from another process to their reader. */
+import type { SkeinMessage } from './messages/skein-message.js';
 import { noticeMessage } from './messages/to-message.js';
 
-/** A reader that is so far behind loses raw stream events, which are only for show, and is told. */
+/** Maximum waiting messages. Beyond it stream events are dropped, and a notice says how many. */
 const MAX_BEHIND = 10_000;
 
 export class MessageQueue {
@@ -19,14 +18,14 @@ export class MessageQueue {
     this.wake?.();
   }
 
-  /** Nothing comes after this. */
+  /** Ends the queue after the waiting messages. */
   end(failure?: { readonly error: unknown }): void {
     this.isOver = true;
     this.failure = failure;
     this.wake?.();
   }
 
-  /** For one reader. Throws what it was ended with, after everything that came before. */
+  /** Yields the messages to one reader, then throws the failure that the queue was ended with, if any. */
   async *[Symbol.asyncIterator](): AsyncGenerator<SkeinMessage, void> {
     for (;;) {
       const batch = this.waiting;

@@ -1,25 +1,25 @@
-/** What a program's options come to: how the run goes, where it happens, and who the model is. */
+/** Environment, run options and provider of a query, from its options and this process. */
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { type Provider, providerOf } from '../assembly/options/provider.js';
 import type { RunOptions } from '../assembly/options/run-options.js';
 import type { QueryOptions } from './query-options.js';
 
-export const runOptionsOf = (given: QueryOptions): RunOptions => {
+export const toRunOptions = (given: QueryOptions): RunOptions => {
   const { agents, settings, jsonSchema, ...rest } = given;
   return {
     ...rest,
-    ...(agents !== undefined && { agents: written(agents) }),
-    ...(settings !== undefined && { settings: written(settings) }),
-    ...(jsonSchema !== undefined && { jsonSchema: written(jsonSchema) }),
+    ...(agents !== undefined && { agents: asJsonText(agents) }),
+    ...(settings !== undefined && { settings: asJsonText(settings) }),
+    ...(jsonSchema !== undefined && { jsonSchema: asJsonText(jsonSchema) }),
   };
 };
 
-const written = (value: string | object): string =>
+const asJsonText = (value: string | object): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Where the run happens: the process, but for what the options say. */
-export const placeOf = ({ env, skeinHome }: QueryOptions) => {
+/** Returns the environment of this process, with the `env` and `skeinHome` of the options. */
+export const queryEnvironment = ({ env, skeinHome }: QueryOptions) => {
   const own = env ?? process.env;
   return {
     env: skeinHome === undefined ? own : { ...own, SKEIN_HOME: resolve(skeinHome) },
@@ -30,8 +30,8 @@ export const placeOf = ({ env, skeinHome }: QueryOptions) => {
   };
 };
 
-/** Undefined when the options do not say: then settings have a word in it. */
-export const providerFrom = (options: QueryOptions): Provider | undefined => {
+/** Returns undefined if the options name no provider. Then settings and environment decide. */
+export const queryProvider = (options: QueryOptions): Provider | undefined => {
   const { apiKey, baseUrl, env } = options;
   if (apiKey === undefined && baseUrl === undefined) return undefined;
   return providerOf({
@@ -41,6 +41,6 @@ export const providerFrom = (options: QueryOptions): Provider | undefined => {
   });
 };
 
-/** The key as a process finds it; other processes can read arguments. */
+/** Returns the key as environment variables, because other processes can read arguments. */
 export const keyVariables = ({ apiKey }: QueryOptions): Record<string, string | undefined> =>
   apiKey === undefined ? {} : { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: undefined };

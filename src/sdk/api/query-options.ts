@@ -1,9 +1,12 @@
-/** What a program may ask of a run. */
+/** Options of `query` and `openSession`. */
 import { z } from 'zod';
-import type { AgentDescription } from '../../config/agents/agent-flag.js';
-import { UsageError } from '../../protocol/errors.js';
+import type { AgentDescription } from '../../config/agents/read-agents-flag.js';
 import { HOOK_EVENTS } from '../../protocol/permission/hooks.js';
-import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission/permission.js';
+import {
+  PERMISSION_MODES,
+  type PermissionMode,
+} from '../../protocol/permission/permission-mode.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { Tool } from '../../protocol/tools/tool.js';
 import type { RunOptions } from '../assembly/options/run-options.js';
 import type { HookFunctions } from '../assembly/run-hooks.js';
@@ -12,31 +15,31 @@ import type { CanUseTool, OnQuestion } from './callback-surface.js';
 export interface QueryOptions
   extends Omit<RunOptions, 'agents' | 'jsonSchema' | 'permissionMode' | 'settings'> {
   readonly permissionMode?: PermissionMode;
-  /** Settings, JSON of them, or the path of a file. */
+  /** Settings, settings as JSON, or the path of a settings file. */
   readonly settings?: string | Readonly<Record<string, unknown>>;
-  /** More agents by their names, or JSON of them; stronger than those in files. */
+  /** More agent definitions by name, or JSON of them. They override definitions in files. */
   readonly agents?: string | Readonly<Record<string, AgentDescription>>;
-  /** Asks the model for JSON of this schema; it is then in `structured_output` of the result. */
+  /** JSON schema of the answer, which is then in `structured_output` of the result. */
   readonly jsonSchema?: string | Readonly<Record<string, unknown>>;
-  /** Tools of the program's own, made with `tool()`. */
+  /** Tools of the program, made with `tool()`. */
   readonly tools?: readonly Tool[];
   readonly canUseTool?: CanUseTool;
   readonly onQuestion?: OnQuestion;
-  /** Functions that look on, add to, or stop what agents do; those of the settings run as well. */
+  /** Hook functions, which run beside the hooks of settings. */
   readonly hooks?: HookFunctions;
-  /** Ends the run as interrupted. */
+  /** Interrupts the run when it aborts. */
   readonly signal?: AbortSignal;
-  /** Also the events of unfinished messages. */
+  /** True to receive raw events of unfinished messages too. Default: false. */
   readonly includePartialMessages?: boolean;
-  /** The environment of the run and of its commands; by default that of the process. */
+  /** Environment of the run and of its commands. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The state directory; by default SKEIN_HOME, or ~/.skein. */
+  /** State directory. Default: `SKEIN_HOME`, or `~/.skein`. */
   readonly skeinHome?: string;
   readonly apiKey?: string;
   readonly baseUrl?: string;
-  /** What the session is called in lists; by default its first prompt. */
+  /** Title of the session in lists. Default: its first prompt. */
   readonly title?: string;
-  /** The agent has a process of its own, which may crash and leaves this one alone. */
+  /** True to run the agent in its own process, whose crash does not affect this one. Default: false. */
   readonly subprocess?: boolean;
 }
 
@@ -65,7 +68,7 @@ const schema = z.strictObject({
   appendSystemPrompt: text,
   overrideSystemPrompt: text,
   agent: text,
-  // What is wrong in it is told with its name when it is read.
+  // Checked when the agents are read, with errors that name the agent.
   agents: z.union([text, object]),
   bare: z.boolean(),
   settings: z.union([text, object]),
@@ -98,7 +101,7 @@ const schema = z.strictObject({
 
 const options = schema.partial();
 
-/** Throws a UsageError that names what is wrong: a misspelt option must not be ignored. */
+/** Throws UsageError that names the invalid option. Unknown options are invalid, because of typos. */
 export const checkOptions = (given: unknown): void => {
   const parsed = options.safeParse(given);
   if (parsed.success) return;

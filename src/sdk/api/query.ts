@@ -1,45 +1,45 @@
-/** `query` and `openSession`: agents as a program runs them. Nothing here writes to a terminal. */
-import { UsageError } from '../../protocol/errors.js';
+/** Query functions of the SDK: `query` and `openSession`. They never write to the terminal. */
+import { UsageError } from '../../protocol/skein-error.js';
 import { InProcessSession, type ProgramSession } from './in-process-session.js';
-import type { SkeinMessage } from './messages/messages.js';
-import { checkedPrompt, type Prompt, type PromptContent } from './messages/prompt-blocks.js';
+import { checkedPrompt, type Prompt, type PromptContent } from './messages/prompt-content.js';
+import type { SkeinMessage } from './messages/skein-message.js';
 import type { QueryOptions } from './query-options.js';
 import { SubprocessSession } from './subprocess-session.js';
 
 export interface QueryRequest {
   /**
-   * One prompt, or several that come as they come: each is answered before the next is asked for.
-   * Left out, a resumed session goes on with what it was doing.
+   * One prompt, or a series: the next prompt is read when the last one is answered. Default: a resumed session
+   * continues its last run.
    */
   readonly prompt?: PromptContent | AsyncIterable<PromptContent>;
   readonly options?: QueryOptions;
 }
 
-/** The messages of one run, or of several. Whoever leaves the loop early interrupts it. */
+/** Messages of one or more runs. Leaving the loop early interrupts the run. */
 export interface Query extends AsyncGenerator<SkeinMessage, void, void> {
-  /** Known once the first message has come. */
+  /** Id of the session. Undefined before the first message. */
   readonly sessionId: string | undefined;
-  /** Ends the run that is under way, or else the first one; later prompts are still answered. */
+  /** Interrupts the current run, or the first run if none has started. Later prompts are still answered. */
   interrupt(): void;
 }
 
 /** A session that is kept open between prompts. */
 export interface Session {
   readonly id: string;
-  /** One prompt at a time. */
+  /** Runs a prompt. Throws UsageError on iteration if another prompt is running. */
   query(prompt: PromptContent, options?: { readonly signal?: AbortSignal }): Query;
-  /** Ends what is under way and gives the session back. It can be resumed by its id. */
+  /** Interrupts the current run and closes the session, which can be resumed by its id. */
   close(): Promise<void>;
 }
 
 export type QueryFunction = (request: QueryRequest) => Query;
 export type OpenSession = (options?: QueryOptions) => Promise<Session>;
 
-/** Programs that a run needs, with their arguments. */
-export interface Programs {
-  /** Ends what a killed process leaves behind. */
+/** Programs that a session starts, with their arguments. */
+interface Programs {
+  /** Watchdog, which ends child processes that a killed process leaves behind. */
   readonly watchdog: readonly string[];
-  /** The command line, for agents in processes of their own. */
+  /** Command line of Skein, for agents in their own process. */
   readonly skein: readonly string[];
 }
 
@@ -49,8 +49,12 @@ export const queryWith =
     const isSeries = isAsyncIterable(prompt);
     return asQuery(options.signal, async function* (control) {
       const only = isSeries ? undefined : promptOf(prompt, options);
-      const place = { ...programs, lingers: isSeries, title: only?.title ?? '' };
-      const session = await openWherever(options, place);
+      const title = only?.title ?? '';
+      const session = await openProgramSession(options, {
+        ...programs,
+        staysIdle: isSeries,
+        title,
+      });
       control.takeOver(session);
       try {
         if (isSeries) yield* answerAll(session, prompt, control);
@@ -64,7 +68,7 @@ export const queryWith =
 export const openSessionWith =
   (programs: Programs): OpenSession =>
   async (options = {}) => {
-    const session = await openWherever(options, { ...programs, lingers: true, title: '' });
+    const session = await openProgramSession(options, { ...programs, staysIdle: true, title: '' });
     return {
       id: session.id,
       query: (prompt, { signal } = {}) =>
@@ -76,18 +80,18 @@ export const openSessionWith =
     };
   };
 
-const openWherever = (
+const openProgramSession = (
   options: QueryOptions,
-  place: Programs & { readonly lingers: boolean; readonly title: string },
+  opened: Programs & { readonly staysIdle: boolean; readonly title: string },
 ): Promise<ProgramSession> =>
   options.subprocess === true
-    ? SubprocessSession.open(options, place)
-    : InProcessSession.open(options, place);
+    ? SubprocessSession.open(options, opened)
+    : InProcessSession.open(options, opened);
 
 const answerAll = async function* (
   session: ProgramSession,
   prompts: AsyncIterable<PromptContent>,
-  control: Control,
+  control: QueryControl,
 ): AsyncGenerator<SkeinMessage, void> {
   const source = prompts[Symbol.asyncIterator]();
   try {
@@ -97,22 +101,22 @@ const answerAll = async function* (
       yield* session.answer(checkedPrompt(next.value), control.nextRun());
     }
   } finally {
-    // One that waits for something cannot be called back, so nobody waits for it.
+    // Not awaited: the series may be waiting for a prompt and would return only after it.
     source.return?.().catch(() => undefined);
   }
 };
 
-/** What can be done to a query from outside of its loop. */
-class Control {
+/** Interrupts and ends a query from outside its loop. */
+class QueryControl {
   session: ProgramSession | undefined;
-  /** Aborts when everything is to end. */
+  /** Aborts when the whole query ends. */
   readonly over: AbortSignal;
   private readonly ending = new AbortController();
   private run = new AbortController();
   private hasRun = false;
 
   constructor(signal: AbortSignal | undefined) {
-    // Options that cannot be used are refused when the query begins.
+    // Invalid options are reported when the query starts.
     const outer = signal instanceof AbortSignal ? signal : undefined;
     this.over = either(this.ending.signal, outer);
   }
@@ -121,7 +125,7 @@ class Control {
     this.session = session;
   }
 
-  /** For the run that begins now; an interrupt that came before the first one is for it. */
+  /** Returns the signal of the next run. An interrupt before the first run applies to it. */
   nextRun(): AbortSignal {
     if (this.hasRun) this.run = new AbortController();
     this.hasRun = true;
@@ -139,9 +143,9 @@ class Control {
 
 const asQuery = (
   signal: AbortSignal | undefined,
-  run: (control: Control) => AsyncGenerator<SkeinMessage, void, void>,
+  run: (control: QueryControl) => AsyncGenerator<SkeinMessage, void, void>,
 ): Query => {
-  const control = new Control(signal);
+  const control = new QueryControl(signal);
   const messages = run(control);
   const leave = messages.return.bind(messages);
   return Object.defineProperties(messages as Query, {
@@ -161,17 +165,19 @@ const isAsyncIterable = (prompt: QueryRequest['prompt']): prompt is AsyncIterabl
 
 const promptOf = (
   prompt: unknown,
-  { resume, continue: goesOn }: QueryOptions,
+  { resume, continue: isContinued }: QueryOptions,
 ): Prompt | undefined => {
   if (prompt !== undefined) return checkedPrompt(prompt);
-  if (resume !== undefined || goesOn === true) return undefined;
-  throw new UsageError('There is no prompt: give one, or resume a session that has work to do.');
+  if (resume !== undefined || isContinued === true) return undefined;
+  throw new UsageError(
+    'There is no prompt: give one, or resume a session that has an unfinished run.',
+  );
 };
 
-const either = (one: AbortSignal, other: AbortSignal | undefined): AbortSignal =>
-  other === undefined ? one : AbortSignal.any([one, other]);
+const either = (first: AbortSignal, second: AbortSignal | undefined): AbortSignal =>
+  second === undefined ? first : AbortSignal.any([first, second]);
 
-/** Undefined when the signal aborts first. */
+/** Resolves with undefined if the signal aborts first. */
 const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> =>
   new Promise((resolve, reject) => {
     const giveUp = () => resolve(undefined);

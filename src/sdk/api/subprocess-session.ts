@@ -1,64 +1,65 @@
 /**
- * A session whose agent has a process of its own, as a program holds it: the same as a HostedSession, by
- * way of lines. The other end is src/cli/print/hosted-mode.ts, where a HostedSession does the work.
+ * Session of a program whose agent runs in another process. The other end of the channel is
+ * src/cli/print/hosted-mode.ts, where an InProcessSession does the work.
  */
 import { LineTooLongError } from '../../host/process/bounded-lines.js';
 import { type LineProcess, startLineProcess } from '../../host/process/line-process.js';
-import { LostRun } from './crashed-run-result.js';
-import { type InProcessOptions, type ProgramSession, refuseUse } from './in-process-session.js';
-import { JsonLineChannel, LONGEST_LINE, SubprocessError } from './json-line-channel.js';
+import { CrashedRunResult } from './crashed-run-result.js';
+import { assertUsable, type InProcessOptions, type ProgramSession } from './in-process-session.js';
+import { JsonLineChannel, MAX_CHANNEL_LINE, SubprocessError } from './json-line-channel.js';
 import { MessageQueue } from './message-queue.js';
-import type { MessageUsage, SkeinMessage } from './messages/messages.js';
-import type { Prompt } from './messages/prompt-blocks.js';
-import { keyVariables, placeOf } from './query-environment.js';
+import type { Prompt } from './messages/prompt-content.js';
+import type { MessageUsage, SkeinMessage } from './messages/skein-message.js';
+import { openRequest, readOpenResponse } from './open-request.js';
+import { keyVariables, queryEnvironment } from './query-environment.js';
 import { checkOptions, type QueryOptions } from './query-options.js';
-import { openedSession, openRequestOf, servedQuestions } from './subprocess-requests.js';
+import { serveCallbacks } from './remote-callbacks.js';
 
-export interface SubprocessOptions extends Omit<InProcessOptions, 'watchdog'> {
-  /** Program and arguments that start the command line. */
+interface SubprocessOptions extends Omit<InProcessOptions, 'watchdog'> {
+  /** Program and arguments that start the command line of Skein. */
   readonly skein: readonly string[];
 }
 
-/** A process that was told to end, or a run to stop, has so long for it. */
+/** Time in ms that the process has to end, or to stop a run, before it is killed. */
 const GRACE_MS = 30_000;
 
 export class SubprocessSession implements ProgramSession {
   id = '';
   private readonly process: LineProcess;
-  private readonly link: JsonLineChannel;
-  private readonly isKept: boolean;
+  private readonly channel: JsonLineChannel;
+  private readonly isPersisted: boolean;
   private run: MessageQueue | undefined;
-  private used: MessageUsage | undefined;
-  /** Why there is no process any more. */
-  private lost: string | undefined;
+  private usageSoFar: MessageUsage | undefined;
+  /** How the process ended. Undefined while it runs. */
+  private processEnd: string | undefined;
   private closing: Promise<void> | undefined;
 
   private constructor(options: QueryOptions, skein: readonly string[]) {
-    const { env, cwd } = placeOf(options);
-    this.isKept = options.sessionPersistence !== false;
+    const { env, cwd } = queryEnvironment(options);
+    this.isPersisted = options.sessionPersistence !== false;
     this.process = startLineProcess({
       command: [...skein, '__hosted'],
       cwd,
       env: { ...env, ...keyVariables(options) },
-      longestLine: LONGEST_LINE,
+      longestLine: MAX_CHANNEL_LINE,
       graceMs: GRACE_MS,
     });
-    this.link = new JsonLineChannel({
+    this.channel = new JsonLineChannel({
       write: (line) => this.process.send(line),
-      serve: servedQuestions(options),
-      heed: (message) => this.run?.push(message as SkeinMessage),
+      serve: serveCallbacks(options),
+      receive: (message) => this.run?.push(message as SkeinMessage),
     });
     void this.listen();
   }
 
-  /** Rejects with a UsageError for what cannot be used; then nothing is left open. */
+  /** Rejects with UsageError if the options cannot be used; then the process is ended. */
   static async open(options: QueryOptions, hosted: SubprocessOptions): Promise<ProgramSession> {
     checkOptions(options);
-    const { skein, title, lingers } = hosted;
-    const request = openRequestOf(options, title, lingers);
+    const { skein, title, staysIdle } = hosted;
+    const request = openRequest(options, title, staysIdle);
     const session = new SubprocessSession(options, skein);
     try {
-      session.id = openedSession(await session.link.request(request));
+      session.id = readOpenResponse(await session.channel.request(request));
       session.process.letGo();
       return session;
     } catch (error) {
@@ -71,34 +72,34 @@ export class SubprocessSession implements ProgramSession {
     prompt: Prompt | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<SkeinMessage, void> {
-    refuseUse(this.closing !== undefined, this.run !== undefined);
+    assertUsable(this.closing !== undefined, this.run !== undefined);
     const queue = new MessageQueue();
-    const told = new LostRun(this.used);
+    const crashed = new CrashedRunResult(this.usageSoFar);
     const leaving = new AbortController();
     let hasResult = false;
     this.run = queue;
     this.process.hold();
     const request = { subtype: 'run', ...(prompt !== undefined && { prompt }) };
-    const ended = this.link.request(request, AbortSignal.any([signal, leaving.signal])).then(
+    const ended = this.channel.request(request, AbortSignal.any([signal, leaving.signal])).then(
       () => queue.end(),
       (error: unknown) => queue.end({ error }),
     );
     try {
       for await (const message of queue) {
-        told.take(message);
+        crashed.take(message);
         if (message.type === 'result') {
           hasResult = true;
-          this.used = message.usage;
+          this.usageSoFar = message.usage;
         }
         yield message;
       }
     } catch (error) {
-      if (this.lost === undefined) throw error;
-      // A process that ends after the result took nothing of this run along.
-      if (!hasResult) yield told.result(this.id, this.farewell(this.lost));
+      if (this.processEnd === undefined) throw error;
+      // If the process ends after the result, the run is complete.
+      if (!hasResult) yield crashed.toMessage(this.id, this.lostText(this.processEnd));
     } finally {
       leaving.abort();
-      await this.within(ended);
+      await this.waitOrKill(ended);
       this.run = undefined;
       this.process.letGo();
     }
@@ -109,14 +110,14 @@ export class SubprocessSession implements ProgramSession {
     return this.closing;
   }
 
-  /** A process that nobody speaks to any more interrupts its run, gives the session back and ends. */
+  /** Closes the channel, on which the process interrupts its run, closes the session and ends. */
   private async end(): Promise<void> {
     this.process.hold();
     await this.process.dismiss();
   }
 
-  /** A process that does not stop a run in time is ended, and then the run has ended too. */
-  private async within(ended: Promise<void>): Promise<void> {
+  /** Kills the process if the run does not stop in time, which ends the run too. */
+  private async waitOrKill(ended: Promise<void>): Promise<void> {
     const timer = setTimeout(() => this.process.kill(), GRACE_MS);
     await ended;
     clearTimeout(timer);
@@ -125,25 +126,25 @@ export class SubprocessSession implements ProgramSession {
   private async listen(): Promise<void> {
     let trouble: string | undefined;
     try {
-      for await (const line of this.process.lines) this.link.take(line);
+      for await (const line of this.process.lines) this.channel.take(line);
     } catch (error) {
       trouble = `${troubleOf(error)} and was ended`;
       this.process.kill();
     }
     const how = await this.process.ended;
-    this.lost = trouble ?? how;
-    this.link.close(new SubprocessError(`The process of the agent ${this.lost}.`));
+    this.processEnd = trouble ?? how;
+    this.channel.close(new SubprocessError(`The agent's process ${this.processEnd}.`));
   }
 
-  private farewell(why: string): string {
-    const next = this.isKept
-      ? `resume session ${this.id} to go on`
-      : 'nothing of its session was kept';
-    return `The process of the agent ${why}; ${next}.`;
+  private lostText(why: string): string {
+    const next = this.isPersisted
+      ? `resume session ${this.id} to continue`
+      : 'its session was not saved';
+    return `The agent's process ${why}; ${next}.`;
   }
 }
 
 const troubleOf = (error: unknown): string => {
   if (error instanceof LineTooLongError) return 'printed a line that does not end';
-  return error instanceof SubprocessError ? error.message : 'could not be listened to';
+  return error instanceof SubprocessError ? error.message : 'could not be read';
 };

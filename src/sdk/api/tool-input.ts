@@ -1,13 +1,13 @@
 /**
- * What a program may give as the input of its tool: a schema of zod 4 or of any other library that
- * keeps to Standard Schema and can write itself as JSON Schema, or a plain JSON Schema.
+ * Checks the input schema of a custom tool: zod 4, another Standard Schema library that can
+ * export JSON Schema, or plain JSON Schema.
  *
- * The program's zod is another copy than ours, so it is only ever asked through `~standard`.
+ * The program's zod may be another copy than Skein's, so schemas are used only through `~standard`.
  */
 import { z } from 'zod';
-import { UsageError } from '../../protocol/errors.js';
+import { UsageError } from '../../protocol/skein-error.js';
 
-/** The part of Standard Schema that is used; zod, valibot, arktype and others have it. */
+/** Part of Standard Schema that Skein uses. Zod, valibot, arktype and others implement it. */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
     readonly version: 1;
@@ -17,11 +17,11 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-export type StandardResult<Output> =
+type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-export interface StandardIssue {
+interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
@@ -33,22 +33,22 @@ export interface JsonSchema {
 
 export type ToolInput = StandardSchema | JsonSchema;
 
-/** What a tool gets: what its schema says, or an object where that is plain JSON Schema. */
+/** Input type of a tool: the output type of its schema, or an object for plain JSON Schema. */
 export type InputOf<Schema> = Schema extends {
   readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined };
 }
   ? Output
   : Readonly<Record<string, unknown>>;
 
-export interface CheckedInput {
+interface CheckedInput {
   readonly input: z.ZodType;
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** Throws a UsageError that says what would do. */
+/** Throws UsageError if the schema cannot be used. */
 export const checkedInput = (name: string, given: unknown): CheckedInput => {
-  if (typeof given !== 'object' && typeof given !== 'function') throw unfit(name);
-  if (given === null) throw unfit(name);
+  if (typeof given !== 'object' && typeof given !== 'function') throw invalidInput(name);
+  if (given === null) throw invalidInput(name);
   return '~standard' in given
     ? fromStandard(name, given as StandardSchema)
     : fromJsonSchema(name, given as Record<string, unknown>);
@@ -68,7 +68,7 @@ const fromStandard = (name: string, schema: StandardSchema): CheckedInput => {
   return { input, inputSchema };
 };
 
-/** A schema is the program's own code: whatever it does, the model only made a call. */
+/** Never throws: an error in the program's schema becomes an issue that the model reads. */
 const validated = (schema: StandardSchema, value: unknown): StandardResult<unknown> => {
   try {
     const result = schema['~standard'].validate(value);
@@ -84,16 +84,16 @@ const validated = (schema: StandardSchema, value: unknown): StandardResult<unkno
   }
 };
 
-interface WritesItself {
+interface JsonSchemaSource {
   readonly jsonSchema?: { input?(options: { target: string }): Record<string, unknown> };
 }
 
 const jsonSchemaOf = (schema: StandardSchema): Record<string, unknown> => {
-  const standard: StandardSchema['~standard'] & WritesItself = schema['~standard'];
+  const standard: StandardSchema['~standard'] & JsonSchemaSource = schema['~standard'];
   if (standard.jsonSchema?.input !== undefined) {
     return standard.jsonSchema.input({ target: 'draft-2020-12' });
   }
-  // Copies of zod 4 that are too old for that have the same insides as ours.
+  // Old copies of zod 4 cannot export JSON Schema but have the same internals as Skein's copy.
   if ('_zod' in schema) return z.toJSONSchema(schema as unknown as z.ZodType, { io: 'input' });
   throw new Error('it cannot write itself as JSON Schema');
 };
@@ -103,7 +103,7 @@ const fromJsonSchema = (name: string, schema: Record<string, unknown>): CheckedI
   try {
     return { input: z.fromJSONSchema(inputSchema), inputSchema };
   } catch (error) {
-    throw unfit(name, (error as Error).message);
+    throw invalidInput(name, (error as Error).message);
   }
 };
 
@@ -115,14 +115,14 @@ const objectSchema = (
   try {
     schema = write();
   } catch (error) {
-    throw unfit(name, (error as Error).message);
+    throw invalidInput(name, (error as Error).message);
   }
-  if (schema.type !== 'object') throw unfit(name, 'it does not describe an object');
+  if (schema.type !== 'object') throw invalidInput(name, 'it does not describe an object');
   const { $schema: _, ...rest } = schema;
   return rest;
 };
 
-const unfit = (name: string, why?: string): UsageError =>
+const invalidInput = (name: string, why?: string): UsageError =>
   new UsageError(
     `The input of the tool "${name}" cannot be used${why === undefined ? '' : `: ${why}`}. Give z.object({ … }) of zod 4 (also exported by skein) or a JSON Schema of the type "object".`,
   );

@@ -1,89 +1,92 @@
-/** What other terminals can do with a run: answer its questions, write to its agents and stop them. */
-
+/** Lets other terminals answer a run's questions, write to its agents and stop them. */
 import { type InboxSurface, inboxSurface } from '../../actors/permissions/inbox-surface.js';
 import {
   firstAnswerWins,
   sharedInboxSurfaces,
-} from '../../actors/permissions/shared-inbox-surface.js';
-import { relayQuestions } from '../../actors/remote/question-relay.js';
+} from '../../actors/permissions/shared-inbox-surfaces.js';
+import { relayQuestions } from '../../actors/remote/relay-questions.js';
 import { type CommandServer, openCommandServer } from '../../actors/session/command-server.js';
-import type { LeadSession } from '../../actors/session/session.js';
-import { stateLayout } from '../../config/workspace/state-directory.js';
-import type { SwarmControl } from '../../protocol/agent/swarm-commands.js';
+import type { LeadSession } from '../../actors/session/open-session.js';
+import { stateLayout } from '../../config/workspace/state-layout.js';
+import type { SwarmControl } from '../../protocol/agent/swarm-command.js';
 import { systemClock } from '../../protocol/clock.js';
-import { UsageError } from '../../protocol/errors.js';
 import { randomIds } from '../../protocol/ids.js';
-import type { KnownSurface } from '../../protocol/permission/answer.js';
-import type { PermissionQuestion, Surface } from '../../protocol/permission/permission.js';
+import type { PermissionQuestion, Surface } from '../../protocol/permission/permission-question.js';
+import type { KnownSurface } from '../../protocol/permission/signed-answer.js';
 import type { Decisions, PostedQuestion } from '../../protocol/session/question-board.js';
-import type { SessionStore } from '../../protocol/session/store.js';
-import { openPersonKey, type PersonKey } from '../../store/shared/person-key.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import { openPersonKey, type PersonKey } from '../../store/files/person-key.js';
 import type { HostEnvironment } from './options/host-environment.js';
 import type { RunOptions } from './options/run-options.js';
 
-export interface RunInbox {
-  /** All that are to be asked: the host's own, and whoever looks at the inbox for this run. */
+export interface AnswerChannels {
+  /** Returns the surfaces to ask: the host's own surfaces and the inbox of the session. */
   surfaces(session: string, own: readonly KnownSurface[]): readonly KnownSurface[];
-  /** Takes commands for the session from now on; undefined where it is not on disk. */
-  openDesk(
+  /** Starts to take commands for the session. Returns undefined if the session is not persisted. */
+  serveCommands(
     session: Pick<LeadSession, 'id' | 'fence'>,
     control: SwarmControl,
   ): CommandServer | undefined;
 }
 
-export interface RunInboxRequest {
+interface AnswerChannelsOptions {
   readonly machine: Pick<HostEnvironment, 'notify'>;
   readonly flags: RunOptions;
   readonly store: Pick<SessionStore, 'mailbox' | 'questions' | 'jobs'>;
   readonly skeinHome: string;
-  /** Of people who may answer from other machines. */
+  /** Public keys of people who may answer from other machines. */
   readonly personKeys: readonly string[];
-  /** The host's own, by name. */
+  /** The host's own surfaces, by name. */
   readonly surfaces: Readonly<Record<string, Surface>>;
 }
 
-/** Throws a UsageError when answers are asked for that cannot be taken. */
-export const runInbox = (request: RunInboxRequest): RunInbox => {
-  const { machine, flags, store, skeinHome } = request;
+/** Throws UsageError if `--ask` is given and the session or the person's key cannot be persisted. */
+export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels => {
+  const { machine, flags, store, skeinHome } = options;
   const isOnDisk = flags.sessionPersistence !== false;
   if (flags.ask === true && !isOnDisk) {
     throw new UsageError('--ask needs a session on disk: leave out --no-session-persistence.');
   }
-  const key = isOnDisk ? keyFor(request, stateLayout(skeinHome).keys) : undefined;
-  /** Questions that were asked in this process. */
+  const key = isOnDisk ? keyFor(options, stateLayout(skeinHome).keys) : undefined;
+  /** Ids of open questions that this process asked itself. */
   const asked = new Set<string>();
   let inbox: InboxSurface | undefined;
-  const told = {
+  const inboxOptions = {
     clock: systemClock,
-    isBeside: flags.ask !== true,
+    isOptional: flags.ask !== true,
     ...(flags.ask === true && {
-      posted: (question: PermissionQuestion) => machine.notify(howToAnswer(question)),
+      onPosted: (question: PermissionQuestion) => machine.notify(howToAnswer(question)),
     }),
   };
-  const together = (own: readonly KnownSurface[], { publicKey }: PersonKey, session: string) => {
-    const { board, verdicts } = store.questions(session);
-    if (verdicts === undefined) return undefined;
-    const publicKeys = [publicKey, ...request.personKeys];
+  const sharedSurfaces = (
+    own: readonly KnownSurface[],
+    { publicKey }: PersonKey,
+    session: string,
+  ) => {
+    const { board, decisions } = store.questions(session);
+    if (decisions === undefined) return undefined;
+    const publicKeys = [publicKey, ...options.personKeys];
     const others = own.map(({ id, publicKey: ownKey }) => ({ id, publicKey: ownKey }));
     return [
-      ...own.map((surface) => firstAnswerWins(surface, verdicts)),
-      ...sharedInboxSurfaces({ ...told, board, verdicts, publicKeys, others }),
-    ].map((surface) => noting(surface, asked));
+      ...own.map((surface) => firstAnswerWins(surface, decisions)),
+      ...sharedInboxSurfaces({ ...inboxOptions, board, decisions, publicKeys, others }),
+    ].map((surface) => trackingAsked(surface, asked));
   };
   return {
     surfaces(session, own) {
       if (key === undefined) return own;
-      const shared = together(own, key, session);
+      const shared = sharedSurfaces(own, key, session);
       if (shared !== undefined) return shared;
       const { board } = store.questions(session);
       void board.clear();
-      inbox = inboxSurface({ ...told, publicKey: key.publicKey, board });
+      inbox = inboxSurface({ ...inboxOptions, publicKey: key.publicKey, board });
       return [...own, inbox];
     },
-    openDesk({ id, fence }, control) {
+    serveCommands({ id, fence }, control) {
       if (!isOnDisk) return undefined;
       const mailbox = store.mailbox(id);
-      const desk = openCommandServer({
+      const server = openCommandServer({
         mailbox,
         fence,
         control,
@@ -92,11 +95,11 @@ export const runInbox = (request: RunInboxRequest): RunInbox => {
         ids: randomIds,
         notice: machine.notify,
       });
-      const endRelay = key && relay(request, id, key, asked);
+      const stopRelay = key && relayWorkerQuestions(options, id, key, asked);
       return {
         async close() {
-          endRelay?.();
-          await desk.close();
+          stopRelay?.();
+          await server.close();
           await mailbox.close();
         },
       };
@@ -104,8 +107,8 @@ export const runInbox = (request: RunInboxRequest): RunInbox => {
   };
 };
 
-/** Remembers what was asked here: people here need not be asked twice. */
-const noting = (surface: KnownSurface, asked: Set<string>): KnownSurface => ({
+/** Adds open questions to `asked`, so that the relay does not ask the people here again. */
+const trackingAsked = (surface: KnownSurface, asked: Set<string>): KnownSurface => ({
   ...surface,
   async ask(question, signal) {
     asked.add(question.id);
@@ -117,43 +120,54 @@ const noting = (surface: KnownSurface, asked: Set<string>): KnownSurface => ({
   },
 });
 
-/** Questions of agents on workers reach the people here. */
-const relay = (
-  { store, surfaces, flags, machine }: RunInboxRequest,
+/** Shows the people here the questions of agents on workers. Returns the function that stops it. */
+const relayWorkerQuestions = (
+  { store, surfaces, flags, machine }: AnswerChannelsOptions,
   session: string,
   { privateKey }: PersonKey,
   asked: ReadonlySet<string>,
 ): (() => void) | undefined => {
-  const desk = store.questions(session);
+  const questions = store.questions(session);
   const [surface] = Object.values(surfaces);
-  if (!decidesTogether(desk)) return undefined;
+  if (!hasDecisions(questions)) return undefined;
   const isOurs = (question: string) => asked.has(question);
   const seen =
     flags.ask === true
       ? (question: PostedQuestion) => machine.notify(howToAnswer(question))
       : undefined;
-  return relayQuestions({ desk, surface, seen, privateKey, clock: systemClock, isOurs });
+  return relayQuestions({
+    permissions: questions,
+    surface,
+    seen,
+    privateKey,
+    clock: systemClock,
+    isOurs,
+  });
 };
 
-type Desk = ReturnType<SessionStore['questions']>;
-const decidesTogether = (desk: Desk): desk is Desk & { readonly verdicts: Decisions } =>
-  desk.verdicts !== undefined;
+type Questions = ReturnType<SessionStore['questions']>;
+const hasDecisions = (
+  questions: Questions,
+): questions is Questions & { readonly decisions: Decisions } => questions.decisions !== undefined;
 
-/** A session at a terminal goes on without: there is somebody to ask. */
+/**
+ * Opens the person's key if answers from elsewhere are wanted. Throws UsageError if `--ask` needs the key and
+ * it cannot be opened. A session at a terminal works without it, because its own person can answer.
+ */
 const keyFor = (
-  { flags, surfaces, store, machine }: RunInboxRequest,
+  { flags, surfaces, store, machine }: AnswerChannelsOptions,
   folder: string,
 ): PersonKey | undefined => {
-  const isShared = store.jobs.own === undefined && Object.keys(surfaces).length > 0;
+  const isShared = store.jobs.local === undefined && Object.keys(surfaces).length > 0;
   if (flags.ask !== true && !('terminal' in surfaces) && !isShared) return undefined;
   try {
     return openPersonKey(folder);
   } catch (error) {
     if (flags.ask === true) throw error;
-    machine.notify(`Questions can be answered here alone: ${(error as Error).message}`);
+    machine.notify(`Questions can only be answered in this terminal: ${(error as Error).message}`);
     return undefined;
   }
 };
 
 const howToAnswer = ({ id, agent, description }: PostedQuestion | PermissionQuestion): string =>
-  `${agent} waits for an answer about ${description.slice(0, 200)}: \`skein approve ${id}\` or \`skein deny ${id}\` in another terminal; \`skein inbox\` shows all of it.`;
+  `${agent} waits for an answer about ${description.slice(0, 200)}: run \`skein approve ${id}\` or \`skein deny ${id}\` in another terminal; \`skein inbox\` shows the details.`;

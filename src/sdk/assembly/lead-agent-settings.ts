@@ -1,32 +1,32 @@
-/** What a session that works as an agent has of its definition besides prompt, tools and model. */
+/** Settings that a lead takes from its agent definition: permission mode and turn limit. */
 import type { SessionChoice } from '../../actors/session/begin-session.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
-import { isTyped } from '../../config/settings/settings-layers.js';
-import { modeFor } from '../../policy/agent-mode.js';
+import { isFromCommandLine } from '../../config/settings/settings-layers.js';
+import { agentMode } from '../../policy/agent-mode.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import type { RunOptions } from './options/run-options.js';
 
-export interface LeadTerms {
+interface LeadAgentSettings {
   readonly mode: LoadedSettings['mode'];
-  /** Null: as many as it takes. */
+  /** Maximum turns of a run, or null for no limit. */
   readonly maxTurns: number | null;
-  /** Sentences for people. */
+  /** Sentence that says why the definition's mode does not apply, if it does not. */
   readonly notices: readonly string[];
 }
 
-/** What was typed and what the policy says go before the definition, and that before settings. */
-export const leadTerms = (
+/** Flags and the managed policy override the definition, which overrides settings. */
+export const leadAgentSettings = (
   flags: RunOptions,
   { mode }: Pick<LoadedSettings, 'mode'>,
   agent: AgentDefinition | undefined,
-): LeadTerms => {
+): LeadAgentSettings => {
   const maxTurns = flags.maxTurns ?? agent?.maxTurns ?? null;
   const wanted = agent?.permissionMode;
-  if (agent === undefined || wanted === undefined || isTyped(mode.source)) {
+  if (agent === undefined || wanted === undefined || isFromCommandLine(mode.source)) {
     return { mode, maxTurns, notices: [] };
   }
-  const isLooser = modeFor(wanted, mode.value) !== wanted;
-  // A repository may ask a person to be careful. That it may be careless only the person can say.
+  const isLooser = agentMode(wanted, mode.value) !== wanted;
+  // A project's agent may tighten the person's mode but not loosen it, because a repository is not trusted.
   if (mode.source === 'policy' || (isLooser && agent.source === 'project')) {
     return { mode, maxTurns, notices: wanted === mode.value ? [] : [refusal(agent, mode)] };
   }
@@ -40,18 +40,21 @@ const refusal = (
   const why =
     source === 'policy'
       ? `the managed policy sets the mode ${value}.`
-      : `an agent of a project may be stricter than your own mode ${value}, not less strict; pass --permission-mode if you want it.`;
+      : `a project's agent can only tighten your mode ${value}; pass --permission-mode to use it anyway.`;
   return `The permissionMode ${permissionMode} of ${path} does not apply: ${why}`;
 };
 
-/** A session keeps the prompt that it began with, byte for byte. */
-export const promptNotice = ({ kind }: SessionChoice, flags: RunOptions): readonly string[] => {
+/** Returns a notice about prompt flags that a resumed session ignores, because its prompt never changes. */
+export const ignoredPromptFlags = (
+  { kind }: SessionChoice,
+  flags: RunOptions,
+): readonly string[] => {
   const given = Object.entries({
     '--system-prompt': flags.systemPrompt,
     '--append-system-prompt': flags.appendSystemPrompt,
     overrideSystemPrompt: flags.overrideSystemPrompt,
-    '--agent, but for its hooks, permissionMode and maxTurns': flags.agent,
+    '--agent (except its hooks, permissionMode and maxTurns)': flags.agent,
   }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (kind === 'new' || given.length === 0) return [];
-  return [`A session keeps its system prompt and its tools, so ignored: ${given.join(', ')}.`];
+  return [`A session keeps its system prompt and its tools. Ignored: ${given.join(', ')}.`];
 };

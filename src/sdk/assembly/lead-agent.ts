@@ -1,12 +1,9 @@
-/** The agent that a run was asked to be: where its file is sought, and which tools it leaves. */
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type RosterPlaces, resolveAgent } from '../../config/agents/agent-catalog.js';
-import { readAgentsFlag } from '../../config/agents/agent-flag.js';
-import type { PromptPlaces } from '../../config/agents/prompt-files.js';
+/** The agent definition that the lead works as (`--agent`): its file, its tools and its model. */
+import { type AgentSources, resolveAgent } from '../../config/agents/agent-catalog.js';
+import { promptSources } from '../../config/agents/prompt-file.js';
+import { readAgentsFlag } from '../../config/agents/read-agents-flag.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
-import { isTyped } from '../../config/settings/settings-layers.js';
+import { isFromCommandLine } from '../../config/settings/settings-layers.js';
 import {
   type AgentDefinition,
   givesTool,
@@ -16,86 +13,69 @@ import type { Tool } from '../../protocol/tools/tool.js';
 import type { HostEnvironment } from './options/host-environment.js';
 import type { RunOptions } from './options/run-options.js';
 
-/** Undefined when none was asked for. Throws a UsageError for one that cannot be had. */
-export const agentFor = async (
+/** Returns undefined if no agent was named. Rejects with UsageError if the named agent cannot be used. */
+export const leadAgent = async (
   flags: RunOptions,
   settings: LoadedSettings,
   machine: HostEnvironment,
 ): Promise<AgentDefinition | undefined> => {
-  const places = rosterPlaces(flags, settings, machine);
+  const sources = agentSources(flags, settings, machine);
   if (flags.agent === undefined) return undefined;
-  return hookedAs(settings, await resolveAgent(flags.agent, places));
+  return withAllowedHooks(settings, await resolveAgent(flags.agent, sources));
 };
 
-/** Whoever switches hooks off means those of agents too. */
-export const hookedAs = (
+/** Removes the agent's own hooks if only managed hooks may run. */
+export const withAllowedHooks = (
   { onlyManagedHooks }: Pick<LoadedSettings, 'onlyManagedHooks'>,
   agent: AgentDefinition,
 ): AgentDefinition => (onlyManagedHooks ? { ...agent, hooks: [] } : agent);
 
-/** Throws a UsageError for agents of the command that are wrong. */
-export const rosterPlaces = (
+/** Returns the sources that agents are read from. Throws UsageError if `--agents` is invalid. */
+export const agentSources = (
   { agents }: RunOptions,
   settings: LoadedSettings,
   machine: HostEnvironment,
-): RosterPlaces => ({
-  ...placesOf(settings, machine),
+): AgentSources => ({
+  ...promptSources(settings, machine.home),
   ...(agents !== undefined && { ofCommand: readAgentsFlag(agents) }),
 });
 
-/** Where files with words for the prompt are. */
-export const placesOf = (
-  { workspace, skeinHome, trust }: Pick<LoadedSettings, 'workspace' | 'skeinHome' | 'trust'>,
-  { home }: Pick<HostEnvironment, 'home'>,
-): PromptPlaces => {
-  const own = packageFolder();
-  const isTrusted = trust === 'trusted';
-  return { workspace, skeinHome, home, isTrusted, ...(own !== undefined && { own }) };
-};
-
-export interface LeftTools {
+interface LeadTools {
   readonly tools: readonly Tool[];
-  /** Sentences for people. */
+  /** Warnings of the definition, and sentences about tools that the lead does not get. */
   readonly notices: readonly string[];
 }
 
-/** As a lead: the tools that its definition lists, in their usual order; all when it lists none. */
-export const toolsFor = (all: readonly Tool[], agent: AgentDefinition | undefined): LeftTools => {
+/** Returns the tools that the definition lists, in their usual order, or all if it lists none. */
+export const leadTools = (all: readonly Tool[], agent: AgentDefinition | undefined): LeadTools => {
   if (agent === undefined) return { tools: all, notices: [] };
   const { tools: listed = ['*'], disallowedTools, limits, denials, path, warnings } = agent;
   const unknown = listed.filter(
     (entry) => !entry.endsWith('*') && !all.some(({ name }) => namesTool(entry, name)),
   );
-  // A session that is resumed no longer knows its definition, only which tools it was shown.
+  // A resumed session knows only which tools it was shown, not its definition's rules. So a lead cannot
+  // have a part of a tool: the whole tool is left out.
   const partly = [...limits, ...denials];
   const forbidden = [...disallowedTools, ...partly.map((text) => text.replace(/\(.*$/s, ''))];
-  const goesWithout = (entries: readonly string[], what: string) =>
+  const leftOut = (entries: readonly string[], what: string) =>
     entries.length === 0
       ? []
-      : [`${path} lists ${what}, so the agent goes without: ${entries.join(', ')}.`];
+      : [`${path} lists ${what}. The agent works without: ${entries.join(', ')}.`];
   return {
     tools: all.filter((tool) => givesTool({ tools: listed, disallowedTools: forbidden }, tool)),
     notices: [
       ...warnings,
-      ...goesWithout(unknown, 'tools that are not here'),
-      ...goesWithout(partly, 'parts of tools, which a lead cannot have'),
+      ...leftOut(unknown, 'tools that do not exist here'),
+      ...leftOut(partly, 'parts of tools, which a lead cannot have'),
     ],
   };
 };
 
-/** A person's word and the policy's go before that of the agent's file, and that before settings. */
-export const modelFor = (
+/** Returns the lead's model. Flags and the managed policy override the agent file, which overrides settings. */
+export const leadModel = (
   { model }: Pick<LoadedSettings, 'model'>,
   agent: AgentDefinition | undefined,
 ): string | undefined =>
-  isTyped(model?.source) || model?.source === 'policy'
+  isFromCommandLine(model?.source) || model?.source === 'policy'
     ? model?.value
     : (agent?.model ?? model?.value);
-
-/** The same from the sources and from what the build makes of them. */
-const packageFolder = (): string | undefined => {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, 'package.json'))) return folder;
-    if (dirname(folder) === folder) return undefined;
-  }
-};

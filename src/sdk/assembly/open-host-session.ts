@@ -1,37 +1,36 @@
-/** The one door of every host: a run put together and its session opened, to be closed as one. */
-
+/** Opens a session for a host (print mode, REPL, SDK), and closes everything that it opened. */
 import type { EndReason } from '../../actors/hooks/session-hooks.js';
-import { type LeadSession, openSession } from '../../actors/session/session.js';
-import { tellOutages } from '../../actors/session/store-outages.js';
+import { type LeadSession, openSession } from '../../actors/session/open-session.js';
+import { onOutageChange } from '../../actors/session/store-outages.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { sweepOrphans } from '../../host/process/ownership/orphans.js';
-import type { SessionStore } from '../../protocol/session/store.js';
-import type { InitFacts } from '../api/messages/stream-json.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import type { InitFacts } from '../api/messages/init-message.js';
 import { swarmControl } from '../control/swarm-control.js';
-import { VERSION } from '../version.js';
 import { type AssemblyOptions, openAndAssemble, type SessionAssembly } from './assemble-session.js';
-import { shownTools } from './tool-names.js';
+import { shownTools } from './run-tools.js';
+import { VERSION } from './version.js';
 
 export interface HostSession {
   readonly session: LeadSession;
-  /** Where it is kept, for those who look at it meanwhile. */
+  /** Store of the session, for views that read it while it runs. */
   readonly store: SessionStore;
   readonly settings: LoadedSettings;
-  /** What a host tells about the run before it begins. */
+  /** Facts for the first message of a run. */
   readonly facts: InitFacts;
-  /** Sentences that a person should see before anything runs. */
+  /** Sentences to show to the person before the first run. */
   readonly notices: readonly string[];
-  /** Gives the session and its helpers back. Never rejects, and may be called again. */
+  /** Closes the session, its child processes and its store. Never rejects. Idempotent. */
   close(reason?: EndReason): Promise<void>;
 }
 
-/** Throws a UsageError for what cannot be used as it is; then nothing is left open. */
+/** Rejects with UsageError if options or settings cannot be used; then everything is closed again. */
 export const openHostSession = async (request: AssemblyOptions): Promise<HostSession> => {
-  const bench = await openAndAssemble(request);
-  const { settings, notices, toolNames, agentNames, options, inbox, release } = bench;
+  const assembly = await openAndAssemble(request);
+  const { settings, notices, toolNames, agentNames, options, answerChannels, release } = assembly;
   const { store } = options;
-  // Nobody listens to a session that is not open yet.
-  const forget = tellOutages(store, request.machine.notify);
+  // The session reports outages itself once it is open; until then they go to the host.
+  const forget = onOutageChange(store, request.machine.notify);
   const session = await openSession(options)
     .catch(async (error: unknown) => {
       release();
@@ -39,14 +38,14 @@ export const openHostSession = async (request: AssemblyOptions): Promise<HostSes
       throw error;
     })
     .finally(forget);
-  // The prompt of a former session is what it was: it may show other tools than there are now.
+  // A resumed session keeps its prompt, which may show other tools than this process has.
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
-  sweepLater(session);
-  const desk = inbox.openDesk(session, swarmControl(session));
+  sweepOrphansLater(session);
+  const server = answerChannels.serveCommands(session, swarmControl(session));
   let closing: Promise<void> | undefined;
   const close = async (reason?: EndReason) => {
-    await desk?.close();
-    // A disk that failed has been reported as the reason of the stop.
+    await server?.close();
+    // A storage failure was already reported as the stop reason.
     await session.close(reason).catch(() => undefined);
     release();
     await store.close();
@@ -69,11 +68,11 @@ export const openHostSession = async (request: AssemblyOptions): Promise<HostSes
   };
 };
 
-/** What a run would begin with; nothing runs, and only its store is still open. Throws as `openRun` does. */
+/** Assembles a session without opening it. The caller closes its store. Rejects as `openHostSession` does. */
 export const dryRun = async (request: AssemblyOptions): Promise<SessionAssembly> => {
-  const bench = await openAndAssemble(request);
-  bench.release();
-  return bench;
+  const assembly = await openAndAssemble(request);
+  assembly.release();
+  return assembly;
 };
 
 const toolNotices = (
@@ -86,17 +85,20 @@ const toolNotices = (
   return [
     ...(late.length === 0
       ? []
-      : [`A session keeps its tools, so it is not shown: ${late.join(', ')}.`]),
+      : [`A session keeps its tools, so the model is not shown: ${late.join(', ')}.`]),
     ...(lost.length === 0
       ? []
-      : [`The session began with tools that are not here: ${lost.join(', ')}.`]),
+      : [`The session was started with tools that do not exist here: ${lost.join(', ')}.`]),
   ];
 };
 
 let isSwept = false;
 
-/** Children of owners that died are ended once in a process, when its first request is on its way. */
-const sweepLater = (session: LeadSession): void => {
+/**
+ * Ends child processes that dead owners left behind, once per process. Waits for the first model request,
+ * because the sweep must not delay it.
+ */
+const sweepOrphansLater = (session: LeadSession): void => {
   if (isSwept) return;
   const stop = session.listen(({ type }) => {
     if (type !== 'request.started') return;

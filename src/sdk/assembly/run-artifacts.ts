@@ -1,23 +1,25 @@
-/** Where a run keeps large outputs, and how they are read: by this process, and by those of other machines. */
+/** Stores large outputs of a run as artifacts, and reads artifacts that other machines wrote. */
 import { createHash } from 'node:crypto';
 import { parse } from 'node:path';
 import type { OpenedSession } from '../../actors/session/lead-session.js';
 import { openArtifactFile } from '../../host/files/artifact-file.js';
 import { artifactWorkspace } from '../../host/files/artifact-workspace.js';
-import { sharedArtifact, takingTurns } from '../../host/files/shared-artifact.js';
-import { type ArtifactFolder, artifactAt } from '../../policy/paths/artifact-paths.js';
-import { UsageError } from '../../protocol/errors.js';
-import type { Outages } from '../../protocol/session/store.js';
-import type { Artifact, Workspace } from '../../protocol/tools/tool.js';
+import { sharedArtifact } from '../../host/files/shared-artifact.js';
+import { limitConcurrency } from '../../lib/async/limit-concurrency.js';
+import { type ArtifactFolder, findArtifact } from '../../policy/paths/artifact-path.js';
+import type { Outages } from '../../protocol/session/session-store.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import type { Artifact } from '../../protocol/tools/artifact.js';
+import type { Workspace } from '../../protocol/tools/workspace.js';
 import type { OpenedStore } from './options/open-store.js';
 
-export interface RunArtifacts {
+interface RunArtifacts {
   readonly openArtifact: (name: string) => Artifact;
   readonly workspace: Workspace;
-  /** For the policy: folders that may be read, and where outputs of other machines are here. */
-  readonly readable: {
+  /** Folders that the policy lets agents read, and the local path of another machine's artifact. */
+  readonly policyFolders: {
     readonly artifacts: readonly string[];
-    readonly keptAt?: (path: string) => string | undefined;
+    readonly localCopyOf?: (path: string) => string | undefined;
   };
 }
 
@@ -31,38 +33,42 @@ export const runArtifacts = (
     { session: meta.id, folder: artifacts },
     ...inherited,
   ];
-  const readable = { artifacts: folders.map(({ folder }) => folder) };
-  // Ids come from the server, and names end up in a path.
+  const policyFolders = { artifacts: folders.map(({ folder }) => folder) };
+  // Artifact names contain call ids from the server, so unsafe characters are replaced.
   const open = (name: string) => openArtifactFile(artifacts, name.replaceAll(/[^\w.-]/g, '_'));
-  if (sessions.jobs.own !== undefined) return { openArtifact: open, workspace: disk, readable };
-  const keptAt = (path: string) => artifactAt(folders, path)?.path;
-  const turn = takingTurns();
-  const mark = createHash('sha256').update(owner).digest('hex').slice(0, 6);
-  const terms = {
+  if (sessions.jobs.local !== undefined) {
+    return { openArtifact: open, workspace: disk, policyFolders };
+  }
+  const localCopyOf = (path: string) => findArtifact(folders, path)?.path;
+  // One upload at a time, so that at most one large output is in memory.
+  const upload = limitConcurrency(1);
+  const ownerDigest = createHash('sha256').update(owner).digest('hex').slice(0, 6);
+  const options = {
     put: putArtifact,
     complain: (sentence: string) => notify(`A large output: ${sentence}`),
     untilAway: () => untilAway(sessions.outages),
   };
   return {
-    openArtifact: (name) => sharedArtifact(open(marked(name, mark)), turn, terms),
+    openArtifact: (name) => sharedArtifact(open(withSuffix(name, ownerDigest)), upload, options),
     workspace: artifactWorkspace(disk, {
-      placeOf: keptAt,
+      placeOf: localCopyOf,
       async fetch(path) {
-        const place = artifactAt(folders, path);
-        if (place === undefined) throw new UsageError(`${path} is no output of this session.`);
-        return sessions.peekArtifact(place.session, place.name);
+        const found = findArtifact(folders, path);
+        if (found === undefined) throw new UsageError(`${path} is not an output of this session.`);
+        return sessions.readArtifact(found.session, found.name);
       },
     }),
-    readable: { ...readable, keptAt },
+    policyFolders: { ...policyFolders, localCopyOf },
   };
 };
 
-/** Two processes may have calls of one name. */
-const marked = (name: string, mark: string): string => {
+/** Adds the process to the name, because calls of two processes may have the same id. */
+const withSuffix = (name: string, suffix: string): string => {
   const { name: stem, ext } = parse(name);
-  return `${stem}.${mark}${ext}`;
+  return `${stem}.${suffix}${ext}`;
 };
 
+/** Resolves `away` when the store becomes unreachable. `end` stops waiting. */
 const untilAway = (outages: Outages | undefined) => {
   let end = () => {};
   const away = new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
-/** Decides whether the commands of a run are sandboxed, and says so where they cannot be. */
+/** Opens the sandbox for a run's commands, or explains why commands run without one. */
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
-import { stateLayout } from '../../config/workspace/state-directory.js';
+import { stateLayout } from '../../config/workspace/state-layout.js';
 import { CLONES } from '../../host/git/git-clone.js';
 import {
   CREDENTIAL_STORES,
@@ -13,31 +13,32 @@ import {
   sandboxTrouble,
 } from '../../host/process/sandbox.js';
 import { type HostShellOptions, hostShell } from '../../host/process/shell.js';
-import { UsageError } from '../../protocol/errors.js';
-import type { Shell } from '../../protocol/tools/tool.js';
-import type { WorktreePlace } from '../../protocol/tools/worktree.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import type { Shell } from '../../protocol/tools/shell.js';
+import type { WorktreeLocation } from '../../protocol/tools/worktrees.js';
 import type { HostEnvironment } from './options/host-environment.js';
 
-export interface RunShell {
+export interface RunSandbox {
   readonly shell: Shell;
-  /** Of an agent in a worktree, which writes nowhere else; left out where nothing keeps it from that. */
-  readonly shellIn?: (place: WorktreePlace) => Shell;
+  /** Shell that can write only in one worktree. Undefined without a sandbox. */
+  readonly shellIn?: (worktree: WorktreeLocation) => Shell;
   readonly notices: readonly string[];
-  /** Ends what the run started, and removes its temporary folder. */
+  /** Ends the run's child processes and removes its temporary folder. */
   release(): void;
 }
 
 interface ShellPlace extends Pick<HostShellOptions, 'environment' | 'watchdog'> {
-  /** Where commands may write. */
+  /** Folders that commands may write in. */
   readonly roots: readonly string[];
 }
 
-export const shellForRun = async (
+/** Rejects with UsageError if a sandbox is required but not available. */
+export const openRunSandbox = async (
   { skein, skeinHome }: Pick<LoadedSettings, 'skein' | 'skeinHome'>,
   { env, home }: Pick<HostEnvironment, 'env' | 'home'>,
   { roots, environment, watchdog }: ShellPlace,
-): Promise<RunShell> => {
-  const open: RunShell = {
+): Promise<RunSandbox> => {
+  const open: RunSandbox = {
     shell: hostShell({ environment, watchdog }),
     notices: [],
     release: () => watchdog.dismiss(),
@@ -46,22 +47,22 @@ export const shellForRun = async (
   const trouble = await sandboxTrouble(env);
   if (trouble !== undefined && skein.sandbox === 'required') {
     throw new UsageError(
-      `skein.sandbox is "required", but there is no sandbox: ${trouble}. Install bubblewrap and allow user namespaces, or set SKEIN_SANDBOX=auto to go on without one.`,
+      `skein.sandbox is "required", but there is no sandbox: ${trouble}. Install bubblewrap and allow user namespaces, or set SKEIN_SANDBOX=auto to run without one.`,
     );
   }
   if (trouble !== undefined) {
-    const notice = `Commands run without a sandbox: ${trouble}. They can do all that you can; \`skein doctor\` says more.`;
+    const notice = `Commands run without a sandbox: ${trouble}. They can do everything that you can; \`skein doctor\` shows details.`;
     return { ...open, notices: [notice] };
   }
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'skein-sandbox-')));
   const hidden = [skeinHome, ...CREDENTIAL_STORES.map((it) => join(home, it)), ...SYSTEM_SECRETS];
   const inside = { ...environment, TMPDIR: temporary };
-  const caged = (places: SandboxPlaces) =>
+  const sandboxed = (places: SandboxPlaces) =>
     hostShell({ environment: inside, watchdog, sandbox: sandboxOf(places) });
   return {
-    shell: caged({ writable: [...roots, temporary], hidden }),
+    shell: sandboxed({ writable: [...roots, temporary], hidden }),
     shellIn: ({ path, top }) =>
-      caged({
+      sandboxed({
         writable: [path, temporary],
         hidden,
         readable: [top, join(path, '.git'), ...cloneBehind(path, skeinHome)],
@@ -74,7 +75,7 @@ export const shellForRun = async (
   };
 };
 
-/** Of a worktree on another machine than its lead's: the clone that git needs, which is in the state directory. */
+/** Returns the clone in the state directory that a worktree on a worker's machine belongs to. Git needs it. */
 const cloneBehind = (path: string, skeinHome: string): readonly string[] => {
   try {
     const link = /^gitdir: (.+)$/m.exec(readFileSync(join(path, '.git'), 'utf8'))?.[1] ?? '';

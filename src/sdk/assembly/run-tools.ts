@@ -1,41 +1,40 @@
-/** The tools of a run and the agents that it may start: those of the house, the host's own, and Task. */
+/** Collects the tools of a run and its agents: built-in tools and the tools of the host. */
 import type { OwnPrompt, SwarmSetup } from '../../actors/tree/swarm-context.js';
-import type { AgentRoster } from '../../config/agents/agent-catalog.js';
+import type { AgentCatalog } from '../../config/agents/agent-catalog.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
-import { realPath } from '../../config/workspace/real-path.js';
-import { stateLayout } from '../../config/workspace/state-directory.js';
-import type { WorktreeHome } from '../../host/git/git-repository.js';
+import { worktreeHome } from '../../config/workspace/state-layout.js';
 import { gitWorktrees } from '../../host/worktrees/git-worktrees.js';
 import { type AgentDefinition, givesTool } from '../../protocol/agent/agent-definition.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { RunHookCommand } from '../../protocol/permission/hook-setup.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import type { Tool } from '../../protocol/tools/tool.js';
 import { agentListing } from '../../tools/agents/agent-listing.js';
 import { taskTool } from '../../tools/agents/spawn-agent.js';
 import { builtinTools } from '../../tools/builtin-tools.js';
 import { type Toolbox, toolbox } from '../../tools/toolbox.js';
-import { rosterFor, rosterNotices } from './agent-catalog.js';
-import { agentFor, toolsFor } from './lead-agent.js';
+import { leadAgent, leadTools } from './lead-agent.js';
 import type { HostEnvironment } from './options/host-environment.js';
 import type { RunOptions } from './options/run-options.js';
-import { checkToolNames } from './tool-names.js';
+import { agentNotices, runAgents } from './run-agents.js';
 
-export interface RunTools {
+interface RunTools {
   readonly tools: readonly Tool[];
-  /** The agent that the lead is, where a new session names one. */
+  /** Definition that a new session's lead works as. Undefined for a resumed session. */
   readonly agent: AgentDefinition | undefined;
-  /** The same, also where a former session goes on: what guards an agent guards it then too. */
+  /** Definition that `--agent` names, also for a resumed session: its hooks and limits still apply. */
   readonly named: AgentDefinition | undefined;
-  readonly roster: AgentRoster;
-  /** Those of a workspace that nobody trusts, of which not all applies; the lead's own file says so itself. */
+  readonly catalog: AgentCatalog;
+  /** Agents of an untrusted workspace that apply only in part, except the lead's own, which says so itself. */
   readonly withheld: readonly string[];
-  /** Those that are not everybody's, as the model reads of them. */
-  readonly ofHere: string;
-  /** All that rules may name. */
-  readonly known: readonly string[];
+  /** List of the agents that are not built in, as the model reads it. */
+  readonly customAgents: string;
+  /** Names of all tools that permission rules may name. */
+  readonly toolNames: readonly string[];
   readonly notices: readonly string[];
 }
 
-/** Throws a UsageError for tools and agents of the command that cannot be used. */
+/** Rejects with UsageError if the host's tools or the agents of the command line cannot be used. */
 export const runTools = async (
   flags: RunOptions,
   settings: LoadedSettings,
@@ -44,66 +43,82 @@ export const runTools = async (
   isNew: boolean,
 ): Promise<RunTools> => {
   checkToolNames(ofHost, builtinTools);
-  const roster = await rosterFor(flags, settings, machine);
-  // Everybody shares the tools, and so their words; what is not everybody's stands behind them.
-  const isEverybodys = ({ source }: AgentDefinition) => source === 'builtin';
-  const task = taskTool(agentListing(roster.agents.filter(isEverybodys)));
+  const catalog = await runAgents(flags, settings, machine);
+  // Tool descriptions are shared by all users' prompts in the cache, so only built-in agents are listed there.
+  const isBuiltin = ({ source }: AgentDefinition) => source === 'builtin';
+  const task = taskTool(agentListing(catalog.agents.filter(isBuiltin)));
   const own = builtinTools
     .filter(({ name }) => settings.skein.webSearch || name !== 'WebSearch')
     .map((tool) => (tool.name === task.name ? task : tool));
-  const named = await agentFor(flags, settings, machine);
+  const named = await leadAgent(flags, settings, machine);
   const agent = isNew ? named : undefined;
-  const { tools, notices } = toolsFor([...own, ...ofHost], agent);
-  const known = [...builtinTools, ...ofHost].map(({ name }) => name);
-  const ofHere = agentListing(roster.agents.filter((it) => !isEverybodys(it)));
-  const told = [...rosterNotices(roster), ...notices];
-  const withheld = roster.withheld.filter((name) => name !== agent?.name);
-  return { tools, agent, named, roster, withheld, ofHere, known, notices: told };
+  const { tools, notices } = leadTools([...own, ...ofHost], agent);
+  const withheld = catalog.withheld.filter((name) => name !== agent?.name);
+  return {
+    tools,
+    agent,
+    named,
+    catalog,
+    withheld,
+    customAgents: agentListing(catalog.agents.filter((it) => !isBuiltin(it))),
+    toolNames: [...builtinTools, ...ofHost].map(({ name }) => name),
+    notices: [...agentNotices(catalog), ...notices],
+  };
 };
 
-export interface SwarmRequest {
-  readonly roster: AgentRoster;
+interface SwarmSetupOptions {
+  readonly catalog: AgentCatalog;
   readonly settings: LoadedSettings;
   readonly modelNamed: (name: string) => string;
   readonly runHook: RunHookCommand;
   /** All tools of the run. */
   readonly tools: Toolbox;
-  /** The prompt of an agent that does not share the lead's. */
-  readonly promptOf: (definition: AgentDefinition, tools: Toolbox) => OwnPrompt['briefing'];
-  /** That of a child process. */
+  /** Returns the context provider of an agent that does not share the lead's prompt. */
+  readonly contextFor: (
+    definition: AgentDefinition,
+    tools: Toolbox,
+  ) => OwnPrompt['contextProvider'];
+  /** Environment of child processes, for git. */
   readonly environment: Readonly<Record<string, string>>;
   readonly shellIn: SwarmSetup['shellIn'];
   readonly clones: SwarmSetup['clones'];
 }
 
-export const swarmFor = (request: SwarmRequest): SwarmSetup => {
-  const { roster, settings, modelNamed, runHook, promptOf } = request;
+/** Returns what all agents of a swarm share, from its settings and definitions. */
+export const swarmSetup = (options: SwarmSetupOptions): SwarmSetup => {
+  const { catalog, settings, modelNamed, runHook, contextFor } = options;
   const { maxAgents, maxConcurrentAgents, maxDepth } = settings.skein;
   const { agentWallTimeoutMs: wallMs, agentIdleTimeoutMs: idleMs } = settings.skein;
   const { queuePriority: priority, queueDelayMs: delayMs } = settings.skein;
   return {
-    definitions: roster.agents,
-    unusable: roster.unusable,
+    definitions: catalog.agents,
+    unusable: catalog.unusable,
     limits: { maxAgents, maxConcurrentAgents, maxDepth },
     times: { wallMs, idleMs },
     modelNamed,
     runHook,
-    shellIn: request.shellIn,
+    shellIn: options.shellIn,
     queueing: { priority, delayMs },
-    worktrees: gitWorktrees(worktreeHome(settings.skeinHome, request.environment)),
-    clones: request.clones,
+    worktrees: gitWorktrees(worktreeHome(settings.skeinHome, options.environment)),
+    clones: options.clones,
     ownPrompt(definition) {
-      const own = toolbox(request.tools.all.filter((tool) => givesTool(definition, tool)));
-      return { toolbox: own, briefing: promptOf(definition, own) };
+      const own = toolbox(options.tools.all.filter((tool) => givesTool(definition, tool)));
+      return { toolbox: own, contextProvider: contextFor(definition, own) };
     },
   };
 };
 
-export const worktreeHome = (
-  skeinHome: string,
-  environment: WorktreeHome['environment'],
-): WorktreeHome => ({
-  folder: stateLayout(skeinHome).worktrees,
-  without: [realPath(skeinHome)],
-  environment,
-});
+/** Throws UsageError if two tools share a name. */
+const checkToolNames = (custom: readonly Tool[], known: readonly Tool[]): void => {
+  const taken = new Set(known.map(({ name }) => name));
+  for (const { name } of custom) {
+    if (taken.has(name)) {
+      throw new UsageError(`Two tools are named "${name}". Give yours another name.`);
+    }
+    taken.add(name);
+  }
+};
+
+/** Returns the tool names in a prompt head, in order. */
+export const shownTools = (tools: RawJson): readonly string[] =>
+  (JSON.parse(tools) as readonly { readonly name: string }[]).map(({ name }) => name);

@@ -1,43 +1,47 @@
 /**
- * Redaction at birth: what tools return, keep as an artifact or print loses its secrets before it
- * becomes a message, so neither the model nor the journal ever holds them.
+ * Redacts secrets in tool results, artifacts and command output before they become messages, so
+ * that neither the model nor the journal ever contains them.
  *
- * Tools still change files as they are. What the model was not shown it cannot copy, so a change
- * that would put the placeholder where a secret stood is refused.
+ * Tools still edit the real files. The model sees the placeholder instead of a secret and cannot copy the
+ * secret, so an edit that would write the placeholder over a secret is refused.
  */
 import { Buffer } from 'node:buffer';
-import { PLACEHOLDER, type Redact, redactorOf } from '../../policy/redaction/redaction.js';
-import { type RedactedStream, redactedStream } from '../../policy/redaction/stream-redaction.js';
-import type { FileSearch, GrepQuery } from '../../protocol/tools/search.js';
 import {
-  type Artifact,
+  createRedactor,
+  REDACTION_PLACEHOLDER,
+  type Redact,
+} from '../../policy/redaction/redact.js';
+import { type RedactedStream, redactedStream } from '../../policy/redaction/redacted-stream.js';
+import type { Artifact } from '../../protocol/tools/artifact.js';
+import type { FileSearch, GrepQuery } from '../../protocol/tools/file-search.js';
+import type { Shell } from '../../protocol/tools/shell.js';
+import {
   type ResultBlock,
-  type Shell,
   type Tool,
   type ToolContext,
   ToolFailure,
   type ToolOutcome,
-  type Workspace,
 } from '../../protocol/tools/tool.js';
+import type { Workspace } from '../../protocol/tools/workspace.js';
 
-export interface SecretRedaction {
+interface SecretRedaction {
   readonly redact: Redact;
   tool(tool: Tool): Tool;
   shell(shell: Shell): Shell;
 }
 
-/** Everything passes: for people who work on files with made-up secrets. */
+/** Leaves tools and shells as they are, for people who work on files with made-up secrets. */
 export const NO_REDACTION: Omit<SecretRedaction, 'redact'> = {
   tool: (tool) => tool,
   shell: (shell) => shell,
 };
 
-/** `known`: keys of this process, hidden whatever they look like. */
+/** `known` are keys of this process, which are redacted whatever they look like. */
 export const secretRedaction = (known: readonly string[]): SecretRedaction => {
-  const redact = redactorOf(known);
-  // Patterns are ASCII and bytes stay what they are, so output that is no text survives.
+  const redact = createRedactor(known);
+  // Bytes are decoded as Latin-1, which keeps every byte, so binary output survives. The patterns are ASCII.
   const ofBytes = known.map(asBytes);
-  const redactBytes = redactorOf(ofBytes);
+  const redactBytes = createRedactor(ofBytes);
   const stream = () => redactedStream(redactBytes, ofBytes);
   return {
     redact,
@@ -45,20 +49,20 @@ export const secretRedaction = (known: readonly string[]): SecretRedaction => {
       ...tool,
       async call(input, context) {
         try {
-          const discreet = discreetContext(tool.name, context, redact, redactBytes, stream);
-          return redactOutcome(await tool.call(input, discreet), redact);
+          const redacting = redactingContext(tool.name, context, redact, redactBytes, stream);
+          return redactOutcome(await tool.call(input, redacting), redact);
         } catch (error) {
           if (!(error instanceof ToolFailure)) throw error;
-          const hint = JSON.stringify(input).includes(PLACEHOLDER) ? HIDDEN : '';
+          const hint = JSON.stringify(input).includes(REDACTION_PLACEHOLDER) ? HIDDEN : '';
           throw new ToolFailure(`${redact(error.message)}${hint}`, { cause: error });
         }
       },
     }),
-    shell: (shell) => discreetShell(shell, stream),
+    shell: (shell) => redactingShell(shell, stream),
   };
 };
 
-const HIDDEN = ` Where you read ${PLACEHOLDER} the file holds a secret that is not shown to you: choose a passage without it.`;
+const HIDDEN = ` Where you read ${REDACTION_PLACEHOLDER} the file holds a secret that is not shown to you: choose a passage without it.`;
 
 const asBytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1');
 const toBytes = (text: string) => Buffer.from(text, 'latin1');
@@ -78,7 +82,7 @@ const redactOutcome = (outcome: ToolOutcome, redact: Redact): ToolOutcome => {
 const redactBlock = (block: ResultBlock, redact: Redact): ResultBlock =>
   block.type === 'text' ? { ...block, text: redact(block.text) } : block;
 
-const discreetContext = (
+const redactingContext = (
   tool: string,
   context: ToolContext,
   redact: Redact,
@@ -86,22 +90,25 @@ const discreetContext = (
   stream: () => RedactedStream,
 ): ToolContext => {
   const { workspace, search } = context;
-  const openArtifact = (name: string) => discreetArtifact(context.openArtifact(name), stream());
+  const openArtifact = (name: string) => redactingArtifact(context.openArtifact(name), stream());
   return {
     ...context,
     workspace: {
       ...workspace,
-      ...(tool === 'Read' && { read: readDiscreetly(workspace, redactBytes) }),
-      write: writeWithCare(workspace, redactBytes),
+      ...(tool === 'Read' && { read: readRedacted(workspace, redactBytes) }),
+      write: writeUnlessSecretLost(workspace, redactBytes),
     },
-    search: discreetSearch(search, redact),
-    // What a command prints has been looked at on its way here.
+    search: redactingSearch(search, redact),
+    // Bash output was already redacted by the shell.
     ...(tool !== 'Bash' && { openArtifact }),
   };
 };
 
-/** The stamp is that of the file as it is, so that it can be changed. Pages are cut after this. */
-const readDiscreetly =
+/**
+ * Redacts the content but keeps the stamp of the real file, so that the file can still be edited. Redacts
+ * the whole content, before a page is cut out of it. Leaves PDF and binary files as they are.
+ */
+const readRedacted =
   (workspace: Workspace, redactBytes: Redact): Workspace['read'] =>
   async (path, maxBytes) => {
     const file = await workspace.read(path, maxBytes);
@@ -111,34 +118,35 @@ const readDiscreetly =
     return clean === text ? file : { ...file, bytes: toBytes(clean) };
   };
 
-const LARGEST_CHECKED = 16 * 1024 * 1024;
+/** Maximum bytes of a file that is searched for secrets before a write. */
+const MAX_CHECKED_BYTES = 16 * 1024 * 1024;
 
-const writeWithCare =
+const writeUnlessSecretLost =
   (workspace: Workspace, redactBytes: Redact): Workspace['write'] =>
   async (path, bytes, expected) => {
     const planned = count(fromBytes(bytes));
     if (planned > 0) {
-      const there = await workspace.read(path, LARGEST_CHECKED).catch(() => undefined);
-      const old = there === undefined ? '' : fromBytes(there.bytes);
+      const file = await workspace.read(path, MAX_CHECKED_BYTES).catch(() => undefined);
+      const old = file === undefined ? '' : fromBytes(file.bytes);
       if (planned > count(old) && redactBytes(old) !== old) {
         throw new ToolFailure(
-          `Nothing was changed: ${path} holds a secret that you are shown as ${PLACEHOLDER}, and this would write ${PLACEHOLDER} over it. Change only the passages around it with Edit, or ask the user.`,
+          `Nothing was changed: ${path} holds a secret that you are shown as ${REDACTION_PLACEHOLDER}, and this would write ${REDACTION_PLACEHOLDER} over it. Change only the passages around it with Edit, or ask the user.`,
         );
       }
     }
     return workspace.write(path, bytes, expected);
   };
 
-const count = (text: string): number => text.split(PLACEHOLDER).length - 1;
+const count = (text: string): number => text.split(REDACTION_PLACEHOLDER).length - 1;
 
-const discreetSearch = (search: FileSearch, redact: Redact): FileSearch => ({
+const redactingSearch = (search: FileSearch, redact: Redact): FileSearch => ({
   list: (query) => search.list(query),
   find: (query) => search.find(query),
-  grep: (query) => search.grep({ ...query, ...discreetHits(query, redact) }),
+  grep: (query) => search.grep({ ...query, ...redactingHits(query, redact) }),
 });
 
-/** Hits come line by line, and so do the lines of a key. */
-const discreetHits = (query: GrepQuery, redact: Redact): Pick<GrepQuery, 'accepts' | 'onHit'> => {
+/** Redacts the lines between the BEGIN and END lines of a private key too, because hits come line by line. */
+const redactingHits = (query: GrepQuery, redact: Redact): Pick<GrepQuery, 'accepts' | 'onHit'> => {
   let keyIn: string | undefined;
   return {
     accepts: (path) => query.accepts(path),
@@ -147,7 +155,7 @@ const discreetHits = (query: GrepQuery, redact: Redact): Pick<GrepQuery, 'accept
       const isKey = keyIn === hit.path && !KEY_ENDS.test(hit.text);
       if (KEY_BEGINS.test(hit.text)) keyIn = hit.path;
       else if (!isKey) keyIn = undefined;
-      return query.onHit({ ...hit, text: isKey ? PLACEHOLDER : redact(hit.text) });
+      return query.onHit({ ...hit, text: isKey ? REDACTION_PLACEHOLDER : redact(hit.text) });
     },
   };
 };
@@ -155,7 +163,7 @@ const discreetHits = (query: GrepQuery, redact: Redact): Pick<GrepQuery, 'accept
 const KEY_BEGINS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY/;
 const KEY_ENDS = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY/;
 
-const discreetArtifact = (artifact: Artifact, stream: RedactedStream): Artifact => ({
+const redactingArtifact = (artifact: Artifact, stream: RedactedStream): Artifact => ({
   path: artifact.path,
   write(chunk) {
     const ready = stream.push(fromBytes(chunk));
@@ -168,7 +176,7 @@ const discreetArtifact = (artifact: Artifact, stream: RedactedStream): Artifact 
   },
 });
 
-const discreetShell = (shell: Shell, stream: () => RedactedStream): Shell => ({
+const redactingShell = (shell: Shell, stream: () => RedactedStream): Shell => ({
   async run(command) {
     const streams = { stdout: stream(), stderr: stream() };
     const show = (name: 'stdout' | 'stderr', ready: string) => {

@@ -1,51 +1,57 @@
-/** Checkpoints of a session on this machine: where they are kept, and which folders they cover. */
+/** Opens the checkpoints of a session: where they are stored, and which folders they cover. */
 import { type Checkpointer, checkpointer } from '../../actors/checkpoints/checkpointer.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { realPath } from '../../config/workspace/real-path.js';
-import { stateLayout } from '../../config/workspace/state-directory.js';
-import { isInside } from '../../policy/paths/path-policy.js';
-import type { JournalBody } from '../../protocol/session/journal.js';
-import { fileBlobs } from '../../store/files/checkpoint-blobs.js';
+import { stateLayout } from '../../config/workspace/state-layout.js';
+import { isPathInside } from '../../lib/paths/is-path-inside.js';
+import type { JournalBody } from '../../protocol/session/journal-record.js';
+import { checkpointBlobs } from '../../store/files/checkpoint-blobs.js';
 
-export interface CheckpointPlace {
+interface SessionCheckpointsOptions {
   readonly skeinHome: string;
-  /** The workspace and the directories that were added to it. */
+  /** The workspace, then the directories that were added to it. */
   readonly roots: readonly string[];
-  /** That of a child process. */
+  /** Environment of child processes, for git. */
   readonly environment: Readonly<Record<string, string>>;
   readonly notify: (sentence: string) => void;
 }
 
-/** What a session may work in. */
-export const rootsOf = (
+/** Returns the folders that a session may work in: its directory, then the added directories. */
+export const workspaceRoots = (
   cwd: string,
   { additionalDirectories }: Pick<LoadedSettings, 'additionalDirectories'>,
 ): readonly [string, ...string[]] => [cwd, ...additionalDirectories.map(({ value }) => value)];
 
-export const blobsOf = (skeinHome: string) => fileBlobs(stateLayout(skeinHome).checkpoints);
+/** Opens the checkpoint blobs in the state directory. */
+export const openCheckpointBlobs = (skeinHome: string) =>
+  checkpointBlobs(stateLayout(skeinHome).checkpoints);
 
-export const checkpointsFor = (
-  { skeinHome, roots, environment, notify }: CheckpointPlace,
+export const sessionCheckpoints = (
+  { skeinHome, roots, environment, notify }: SessionCheckpointsOptions,
   record: (body: JournalBody) => void,
 ): Checkpointer =>
   checkpointer({
     environment,
     record,
-    tell: notify,
-    blobs: blobsOf(skeinHome),
+    notify,
+    blobs: openCheckpointBlobs(skeinHome),
     roots: watchedRoots(roots),
-    without: [realPath(skeinHome)],
+    excluded: [realPath(skeinHome)],
   });
 
 /**
- * Under their real names, where commands change things. A directory that holds the workspace is too
- * much to look at around every command, and one that lies in another is looked at with it.
+ * Returns the folders to compare around every command, by their real paths. Leaves out folders inside
+ * another root, and folders that contain the workspace, because those are too large to scan each time.
  */
 export const watchedRoots = (roots: readonly string[]): readonly string[] => {
   const [workspace = '/', ...added] = new Set(roots.map(realPath));
-  const apart = added.filter((root) => !isInside(root, workspace) && !isInside(workspace, root));
+  const apart = added.filter(
+    (root) =>
+      !isPathInside({ path: workspace, folder: root }) &&
+      !isPathInside({ path: root, folder: workspace }),
+  );
   const outermost = apart.filter(
-    (root) => !apart.some((other) => other !== root && isInside(other, root)),
+    (root) => !apart.some((other) => other !== root && isPathInside({ path: root, folder: other })),
   );
   return [workspace, ...outermost];
 };

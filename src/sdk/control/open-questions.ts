@@ -1,50 +1,51 @@
-/** Questions of running swarms as the person sees them from any terminal, and their answers to them. */
+/** Lists the open questions of running swarms for any terminal, and sends answers to them. */
 
 import { INBOX } from '../../actors/permissions/inbox-surface.js';
 import { inputDigest } from '../../actors/permissions/input-digest.js';
 import { signClaims } from '../../actors/permissions/signing-surface.js';
-import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-directory.js';
-import type { CommandReply } from '../../protocol/agent/swarm-commands.js';
+import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-layout.js';
+import { ancestorsOf } from '../../lib/ancestors-of.js';
+import type { CommandReply } from '../../protocol/agent/swarm-command.js';
 import { systemClock } from '../../protocol/clock.js';
-import { UsageError } from '../../protocol/errors.js';
-import type { PermissionAnswer } from '../../protocol/permission/permission.js';
+import type { PermissionAnswer } from '../../protocol/permission/permission-question.js';
 import type { PostedQuestion } from '../../protocol/session/question-board.js';
-import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
-import { openPersonKey } from '../../store/shared/person-key.js';
-import { withCachedJobs } from '../../views/swarm/cached-job-list.js';
-import { type AgentView, type SwarmView, viewsOfSwarms } from '../../views/swarm/swarm-view.js';
+import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import { openPersonKey } from '../../store/files/person-key.js';
+import { withCachedJobs } from '../../views/swarm/cached-jobs.js';
+import { liveSessions, newestFirst } from '../../views/swarm/live-sessions.js';
+import { type AgentView, type SwarmView, swarmViews } from '../../views/swarm/swarm-view.js';
 import type { HostEnvironment } from '../assembly/options/host-environment.js';
-import { newestFirst } from '../sessions/find-session.js';
-import { commandSwarm, liveSessions } from './remote-commands.js';
+import { commandSwarm } from './command-swarm.js';
 
 export interface OpenQuestion {
   readonly question: PostedQuestion;
   readonly session: SessionMeta;
-  /** Whoever asks; undefined when its events do not tell of it yet, or cannot be read. */
+  /** Agent that asks. Undefined if the event index does not have it yet or cannot be read. */
   readonly agent: AgentView | undefined;
-  /** For whom it asks: the lead first, its parent last. Empty when it is the lead. */
+  /** Ancestors of the agent, from the lead to its parent. Empty for the lead. */
   readonly above: readonly AgentView[];
 }
 
-export interface OpenQuestions {
+interface OpenQuestions {
   /** Oldest first. */
   readonly questions: readonly OpenQuestion[];
-  /** Questions that cannot be read. */
+  /** Number of questions that cannot be read. */
   readonly leftOut: number;
 }
 
-type Place = Pick<HostEnvironment, 'env' | 'home' | 'cwd'>;
+type Environment = Pick<HostEnvironment, 'env' | 'home' | 'cwd'>;
 
 /**
- * Of one session, or of all that run. Nothing is read of a session that nobody runs, but where answers are
- * kept for whoever asks: an agent on a worker needs no lead to go on.
+ * Returns the open questions of one session, or of all running sessions. With Redis, sessions that are not
+ * running are included: their answers are stored, and an agent on a worker needs no lead to resume.
  */
 export const openQuestions = async (
   store: SessionStore,
   session?: SessionMeta,
 ): Promise<OpenQuestions> => {
   const sessions =
-    store.jobs.own === undefined ? newestFirst(await store.list()) : await liveSessions(store);
+    store.jobs.local === undefined ? newestFirst(await store.list()) : await liveSessions(store);
   const questions: OpenQuestion[] = [];
   let leftOut = 0;
   const source = withCachedJobs(store);
@@ -53,14 +54,14 @@ export const openQuestions = async (
     const posted = await store.questions(live.id).read();
     leftOut += posted.leftOut;
     if (posted.questions.length === 0) continue;
-    // A question can be answered without knowing more of who asks it.
-    const [swarm] = await viewsOfSwarms(source, [live], () => {});
+    // An unreadable event index is ignored, because the question can be answered without it.
+    const [swarm] = await swarmViews(source, [live], () => {});
     questions.push(...askedBy(posted.questions, live, swarm?.agents ?? []));
   }
   return { questions: questions.sort(byTime), leftOut };
 };
 
-/** The same of swarms that somebody looks at already. */
+/** Returns the open questions of swarms whose views are already known. */
 export const questionsOfSwarms = async (
   store: Pick<SessionStore, 'questions'>,
   swarms: readonly Pick<SwarmView, 'session' | 'agents'>[],
@@ -94,17 +95,11 @@ const aboveOf = (
   agent: AgentView | undefined,
   byId: ReadonlyMap<string, AgentView>,
 ): readonly AgentView[] => {
-  const above: AgentView[] = [];
-  let next = byId.get(agent?.parent ?? '');
-  // What files say of parents may go in circles.
-  while (next !== undefined && next !== agent && !above.includes(next)) {
-    above.unshift(next);
-    next = byId.get(next.parent ?? '');
-  }
-  return above;
+  if (agent === undefined) return [];
+  return [...ancestorsOf(agent, ({ parent }) => byId.get(parent ?? ''))].reverse();
 };
 
-/** By its id or the beginning of it. Throws a UsageError with candidates. */
+/** Returns the question with that id or unique prefix. Throws UsageError with candidates. */
 export const questionNamed = (questions: readonly OpenQuestion[], wanted: string): OpenQuestion => {
   const fitting =
     wanted === '' ? [] : questions.filter(({ question }) => question.id.startsWith(wanted));
@@ -130,18 +125,19 @@ export const questionNamed = (questions: readonly OpenQuestion[], wanted: string
 };
 
 /**
- * Signs with the person's key what was shown: the answer holds for that very input and no other. Once
- * `signal` aborts nobody waits for what comes of it; it is given all the same.
+ * Signs the answer with the person's key and sends it. The signature covers the input that was shown, so the
+ * answer is valid for that input only. `signal` ends the wait for the outcome, but the answer is sent anyway.
+ * Rejects with UsageError if a lasting answer is not possible.
  */
 export const answerQuestion = async (
-  machine: Place,
+  machine: Environment,
   store: SessionStore,
   { question, session }: OpenQuestion,
   answer: PermissionAnswer,
   signal?: AbortSignal,
 ): Promise<CommandReply> => {
   if (answer.behavior === 'allow' && (answer.scope ?? 'once') !== 'once' && !question.grant) {
-    throw new UsageError('Such calls are asked about each time: allow it without --for.');
+    throw new UsageError('Such a call needs a new answer each time: allow it without --for.');
   }
   const { privateKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
   const { id, agent, call, input, askedAt } = question;
@@ -152,27 +148,27 @@ export const answerQuestion = async (
       call,
       inputDigest: inputDigest(input),
       answer,
-      // By the clock of whoever asked it came first, whatever this one says.
       surface: INBOX,
+      // The clocks of two machines may differ, so the answer is never dated before the question.
       issuedAt: Math.max(systemClock.now(), askedAt),
     },
     privateKey,
   );
-  const { verdicts } = store.questions(session.id);
-  if (verdicts === undefined) {
+  const { decisions } = store.questions(session.id);
+  if (decisions === undefined) {
     return commandSwarm(store, session.id, { type: 'answer', signed }, signal);
   }
-  const won = await verdicts.decide(signed);
-  if (won.signature !== signed.signature) {
-    const sentence = tooLate(won.surface, won.answer.behavior === 'allow');
+  const first = await decisions.decide(signed);
+  if (first.signature !== signed.signature) {
+    const sentence = tooLateText(first.surface, first.answer.behavior === 'allow');
     return { ok: false, sentence, agent };
   }
-  const deed = answer.behavior === 'allow' ? 'Allowed' : 'Denied';
-  return { ok: true, sentence: `${deed}: ${question.tool} of ${agent}.`, agent };
+  const verb = answer.behavior === 'allow' ? 'Allowed' : 'Denied';
+  return { ok: true, sentence: `${verb}: ${question.tool} of ${agent}.`, agent };
 };
 
-/** For whoever answers what somebody else has answered. */
-export const tooLate = (surface: string, isAllowed: boolean): string => {
+/** Returns the sentence for an answer to a question that was already decided. */
+export const tooLateText = (surface: string, isAllowed: boolean): string => {
   const who = surface === INBOX ? 'somebody in another terminal' : surface;
   return `Too late: ${who} has ${isAllowed ? 'allowed' : 'denied'} it already.`;
 };

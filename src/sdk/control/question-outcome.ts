@@ -1,43 +1,44 @@
-/** What came of a question that is not open any more, for whoever wanted to answer it. */
+/** Finds the outcome of a question that is no longer open, for a person who wanted to answer it. */
+import type { SignedAnswer } from '../../protocol/permission/signed-answer.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
+import { SkeinError } from '../../protocol/skein-error.js';
+import { liveSessions, newestFirst } from '../../views/swarm/live-sessions.js';
+import { tooLateText } from './open-questions.js';
 
-import { SkeinError } from '../../protocol/errors.js';
-import type { SignedAnswer } from '../../protocol/permission/answer.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
-import type { SessionStore } from '../../protocol/session/store.js';
-import { newestFirst } from '../sessions/find-session.js';
-import { tooLate } from './open-questions.js';
-import { liveSessions } from './remote-commands.js';
-
-/** In a sentence; undefined when no session that runs has asked it, or it is still open. */
-export const questionFate = async (
+/** Returns a sentence, or undefined if no live session asked the question or it is still open. */
+export const questionOutcome = async (
   store: SessionStore,
   question: string,
 ): Promise<string | undefined> => {
-  const kept = await keptVerdict(store, question);
-  if (kept !== undefined) return tooLate(kept.surface, kept.answer.behavior === 'allow');
+  const decision = await storedDecision(store, question);
+  if (decision !== undefined) {
+    return tooLateText(decision.surface, decision.answer.behavior === 'allow');
+  }
   for (const { id } of await liveSessions(store)) {
     const ruling = await rulingIn(store.events(id), question);
-    if (ruling !== undefined) return fateText(ruling);
+    if (ruling !== undefined) return outcomeText(ruling);
   }
   return undefined;
 };
 
-/** Sessions that are asked, and how long all of them together may take. */
-const MOST_ASKED = 50;
-const PATIENCE_MS = 1_000;
+/** Maximum sessions that are searched for the decision. */
+const MAX_SESSIONS_ASKED = 50;
+/** Maximum time in ms for all of them together. */
+const SEARCH_LIMIT_MS = 1_000;
 
-/** Where decisions are kept for those who come too late. */
-const keptVerdict = async (
+/** Returns the decision in Redis, or undefined if there is none or the store is not Redis. */
+const storedDecision = async (
   store: SessionStore,
   question: string,
 ): Promise<SignedAnswer | undefined> => {
-  if (store.jobs.own !== undefined) return undefined;
-  const sessions = newestFirst(await store.list()).slice(0, MOST_ASKED);
+  if (store.jobs.local !== undefined) return undefined;
+  const sessions = newestFirst(await store.list()).slice(0, MAX_SESSIONS_ASKED);
   const over = new AbortController();
-  const limit = setTimeout(() => over.abort(new Error('Nobody has decided it.')), PATIENCE_MS);
+  const limit = setTimeout(() => over.abort(new Error('There is no decision.')), SEARCH_LIMIT_MS);
   const asked = sessions.flatMap(({ id }) => {
-    const { verdicts } = store.questions(id);
-    return verdicts === undefined ? [] : [verdicts.decided(question, over.signal)];
+    const { decisions } = store.questions(id);
+    return decisions === undefined ? [] : [decisions.waitFor(question, over.signal)];
   });
   try {
     return await Promise.any(asked);
@@ -62,13 +63,13 @@ const rulingIn = async (
       if (agent === asked.agent && call === asked.call) return event;
     }
   } catch (error) {
-    // An index that cannot be read is reported by those who show it.
+    // An unreadable index is reported by the commands that show it.
     if (!(error instanceof SkeinError)) throw error;
   }
   return undefined;
 };
 
-const fateText = ({ behavior, by, reason }: SwarmEvent): string => {
+const outcomeText = ({ behavior, by, reason }: SwarmEvent): string => {
   if (typeof by !== 'string') return `The question is gone. ${String(reason)}`;
-  return tooLate(by, behavior === 'allow');
+  return tooLateText(by, behavior === 'allow');
 };

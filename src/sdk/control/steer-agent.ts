@@ -1,14 +1,13 @@
-/** Steers an agent from another process: by way of whoever leads its session, or past a lead that is gone. */
-
-import type { CommandReply, SwarmCommand } from '../../protocol/agent/swarm-commands.js';
-import { LONGEST_LETTER } from '../../protocol/session/mailbox.js';
-import type { SessionStore } from '../../protocol/session/store.js';
-import { commandSwarm } from './remote-commands.js';
+/** Steers an agent from another process: by its lead, or directly without a running lead. */
+import type { CommandReply, SwarmCommand } from '../../protocol/agent/swarm-command.js';
+import { MAX_LETTER_LENGTH } from '../../protocol/session/mailbox.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { commandSwarm } from './command-swarm.js';
 import { steerOrphaned } from './steer-orphaned.js';
 
 /**
- * Rejects with a UsageError when nobody can do that now. `agent` is the id of the one that is meant. Once
- * `signal` aborts nobody waits for what comes of it; it is told all the same.
+ * Rejects with UsageError if no process can carry out the command. `agent` is the id of the agent. `signal`
+ * ends the wait for the outcome, but the command is sent anyway.
  */
 export const steerAgent = async (
   store: SessionStore,
@@ -17,15 +16,15 @@ export const steerAgent = async (
   command: SwarmCommand,
   signal?: AbortSignal,
 ): Promise<CommandReply> => {
-  // Workers may have agents of a session whose lead is gone, or get them yet.
+  // Without a lead, a worker may still run the agent, or it may wait in the queue.
   const hasLead = (await store.holder(session)) !== undefined;
   return hasLead
     ? commandSwarm(store, session, command, signal)
     : steerOrphaned(store, session, agent, command, signal);
 };
 
-/** Why a text cannot be sent as it is; undefined when it can. */
+/** Returns why the text cannot be sent, or undefined if it can. */
 export const refusalOfText = (text: string): string | undefined =>
-  Buffer.byteLength(text) > LONGEST_LETTER / 2
+  Buffer.byteLength(text) > MAX_LETTER_LENGTH / 2
     ? 'The text is too long to be sent; put it in a file and send its path.'
     : undefined;

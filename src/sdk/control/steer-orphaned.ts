@@ -1,23 +1,23 @@
-/** Steers an agent on a worker, or in the queue, whose lead is gone: what the lead would tell it, told by the person's own command. */
-import { BY_PERSON } from '../../actors/tree/stop-reasons.js';
+/** Steers an agent on a worker or in the queue while its lead is not running. */
+import { stops } from '../../machines/stops.js';
 import type { AgentMail } from '../../protocol/agent/agent-mail.js';
-import type { CommandReply, SwarmCommand } from '../../protocol/agent/swarm-commands.js';
+import type { CommandReply, SwarmCommand } from '../../protocol/agent/swarm-command.js';
 import { systemClock } from '../../protocol/clock.js';
-import { UsageError } from '../../protocol/errors.js';
 import { randomIds } from '../../protocol/ids.js';
-import { rawText } from '../../protocol/model/wire.js';
+import { rawText } from '../../protocol/model/wire-block.js';
 import type { ListedJob } from '../../protocol/session/job-queue.js';
-import type { SessionStore } from '../../protocol/session/store.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { UsageError } from '../../protocol/skein-error.js';
 
-/** How long it is looked whether an agent has ended that was told to. */
+/** Maximum wait in ms for the end of an agent that was told to stop. */
 const STOP_LIMIT_MS = 30_000;
-const LOOK_EVERY_MS = 200;
+const POLL_MS = 200;
 
 type Store = Pick<SessionStore, 'jobs' | 'mailbox' | 'openAsWorker' | 'records'>;
 
 /**
- * Rejects with a UsageError when nobody has the agent, or only its lead could do that. Once `signal` aborts
- * nobody waits for the end of one that was told to stop.
+ * Rejects with UsageError if the agent is not in the queue, or if only its lead can carry out the command.
+ * `signal` ends the wait for the end of a stopped agent.
  */
 export const steerOrphaned = async (
   store: Store,
@@ -29,34 +29,43 @@ export const steerOrphaned = async (
   const job = (await store.jobs.list(session)).find(({ id }) => id === agent);
   if (job === undefined || (command.type !== 'stop' && command.type !== 'send')) {
     throw new UsageError(
-      `Nobody runs session ${session}; \`skein --resume ${session}\` goes on with it.`,
+      `Session ${session} is not running; \`skein --resume ${session}\` resumes it.`,
     );
   }
-  const says = (ok: boolean, sentence: string): CommandReply => ({ ok, sentence, agent });
+  const reply = (ok: boolean, sentence: string): CommandReply => ({ ok, sentence, agent });
   if (command.type === 'send') {
     if (command.text.trim() === '') {
-      return says(false, `${agent} was sent nothing: the message is empty.`);
+      return reply(false, `${agent} was sent nothing: the message is empty.`);
     }
     const raw = `[${rawText(command.text)}]`;
     const letter = randomIds('letter');
-    await post(store, job, letter, { type: 'letter', letter, from: 'user', raw });
-    return says(true, `${agent} has it, and reads it with its next step.`);
+    await sendMail(store, job, letter, { type: 'letter', letter, from: 'user', raw });
+    return reply(true, `${agent} has the message and reads it with its next step.`);
   }
   if (job.worker === undefined && (await store.jobs.withdraw(job))) {
-    await endUnbegun(store, session, agent);
-    return says(true, `${agent} is stopped; no worker had it.`);
+    await recordStop(store, session, agent);
+    return reply(true, `${agent} is stopped; no worker had started it.`);
   }
   const at = job.at === undefined ? {} : { at: job.at };
-  await post(store, job, `stop_${randomIds('letter')}`, { type: 'stop', ...at, ...BY_PERSON });
+  await sendMail(store, job, `stop_${randomIds('letter')}`, {
+    type: 'stop',
+    ...at,
+    ...stops.BY_PERSON,
+  });
   return (await hasEnded(store, session, agent, signal))
-    ? says(true, `${agent} is stopped, with all that worked for it.`)
-    : says(
+    ? reply(true, `${agent} is stopped, with all its agents.`)
+    : reply(
         false,
-        `${agent} was told to stop, and has not said that it has; \`skein ps\` shows it.`,
+        `${agent} was told to stop and has not confirmed it yet; \`skein ps\` shows its state.`,
       );
 };
 
-const post = async (store: Store, job: ListedJob, id: string, mail: AgentMail): Promise<void> => {
+const sendMail = async (
+  store: Store,
+  job: ListedJob,
+  id: string,
+  mail: AgentMail,
+): Promise<void> => {
   const sentAt = systemClock.now();
   const letter = { id, from: randomIds('owner'), to: job.id, sentAt, body: mail };
   const mailbox = store.mailbox(job.swarm);
@@ -67,18 +76,18 @@ const post = async (store: Store, job: ListedJob, id: string, mail: AgentMail): 
   }
 };
 
-/** Nobody works on it: there is only a record to write. */
-const endUnbegun = async (store: Store, session: string, agent: string): Promise<void> => {
-  const visited = await store.openAsWorker(session);
-  const adoption = await visited.adopt(agent);
+/** Writes the final record of an agent that no worker has started. */
+const recordStop = async (store: Store, session: string, agent: string): Promise<void> => {
+  const opened = await store.openAsWorker(session);
+  const adoption = await opened.adopt(agent);
   try {
-    const journal = await visited.journal(agent, await parentOf(store, session, agent));
+    const journal = await opened.journal(agent, await parentOf(store, session, agent));
     const turns = journal.past.records.filter(({ type }) => type === 'assistant.received').length;
-    journal.append({ type: 'run.ended', ...BY_PERSON, turns, final: true });
+    journal.append({ type: 'run.ended', ...stops.BY_PERSON, turns, final: true });
     await journal.written();
   } finally {
     await adoption.release();
-    await visited.close();
+    await opened.close();
   }
 };
 
@@ -104,7 +113,7 @@ const hasEnded = async (
     }
     if (isOver) return true;
     await new Promise<void>((resolve) => {
-      systemClock.wakeAt(systemClock.now() + LOOK_EVERY_MS, resolve);
+      systemClock.wakeAt(systemClock.now() + POLL_MS, resolve);
     });
   }
   return false;

@@ -1,93 +1,99 @@
-/** Commands for all agents of a session: the lead by way of what every host can do with it, and the rest. */
-import type { LeadSession } from '../../actors/session/session.js';
-import { GO_ON } from '../../actors/session/steering.js';
-import type { Stop } from '../../protocol/agent/agent.js';
-import type { CommandReply, SwarmControl } from '../../protocol/agent/swarm-commands.js';
-import { promptBlocks } from '../api/messages/prompt-blocks.js';
-import { untilResting } from '../api/resting.js';
+/** Controls the agents of a session by address: the lead by its session, others by steering. */
+import type { LeadSession } from '../../actors/session/open-session.js';
+import { RESUME_PROMPT } from '../../actors/session/steering.js';
+import type { Stop } from '../../protocol/agent/stop.js';
+import type { CommandReply, SwarmControl } from '../../protocol/agent/swarm-command.js';
+import { toWireBlocks } from '../api/messages/prompt-content.js';
+import { untilIdle } from './until-idle.js';
 
-export type SteeredSession = Pick<
+type ControlledSession = Pick<
   LeadSession,
-  'id' | 'meta' | 'state' | 'isResting' | 'submit' | 'interrupt' | 'listen' | 'steer' | 'stopped'
+  'id' | 'meta' | 'state' | 'isIdle' | 'submit' | 'interrupt' | 'listen' | 'steer' | 'stopped'
 >;
 
-export const swarmControl = (session: SteeredSession): SwarmControl => {
+export const swarmControl = (session: ControlledSession): SwarmControl => {
   const { steer } = session;
   const lead = leadControl(session);
-  const meant = (wanted: string): SwarmControl | CommandReply => {
+  const controlOf = (wanted: string): SwarmControl | CommandReply => {
     if (isLead(session, wanted)) return lead;
-    const others = steer.called(wanted);
+    const others = steer.matching(wanted);
     if (!mayBeLead(session, wanted)) return steer;
     if (others.length === 0) return lead;
     if (others.length === 1 && steer.isNamed(wanted) && wanted !== 'lead') return steer;
-    const ids = [session.meta.lead, ...others.slice(0, MOST_CANDIDATES)].join(', ');
+    const ids = [session.meta.lead, ...others.slice(0, MAX_CANDIDATES)].join(', ');
     const sentence = `Several agents are called ${JSON.stringify(wanted.slice(0, 80))}, the lead among them: ${ids}. Give the whole id.`;
     return { ok: false, sentence, agent: null };
   };
-  const hand = async (wanted: string, act: (control: SwarmControl) => Promise<CommandReply>) => {
-    const control = meant(wanted);
+  const withControl = async (
+    wanted: string,
+    act: (control: SwarmControl) => Promise<CommandReply>,
+  ) => {
+    const control = controlOf(wanted);
     return 'ok' in control ? control : act(control);
   };
   return {
     send: (wanted, text, from, letter) =>
-      hand(wanted, (control) => control.send(wanted, text, from, letter)),
-    stop: (wanted) => hand(wanted, (control) => control.stop(wanted)),
-    resume: (wanted) => hand(wanted, (control) => control.resume(wanted)),
+      withControl(wanted, (control) => control.send(wanted, text, from, letter)),
+    stop: (wanted) => withControl(wanted, (control) => control.stop(wanted)),
+    resume: (wanted) => withControl(wanted, (control) => control.resume(wanted)),
   };
 };
 
-const MOST_CANDIDATES = 9;
+/** Maximum other agents that are listed for an ambiguous address. */
+const MAX_CANDIDATES = 9;
 
-const isLead = ({ id, meta }: SteeredSession, wanted: string): boolean =>
+const isLead = ({ id, meta }: ControlledSession, wanted: string): boolean =>
   wanted === meta.lead || wanted === id;
 
-const mayBeLead = ({ id, meta }: SteeredSession, wanted: string): boolean =>
+const mayBeLead = ({ id, meta }: ControlledSession, wanted: string): boolean =>
   wanted !== '' && [meta.lead, id, 'lead'].some((name) => name.startsWith(wanted));
 
-/** Whatever it is called. */
-const leadControl = (session: SteeredSession): SwarmControl => {
+/** Controls the lead, whatever the address. */
+const leadControl = (session: ControlledSession): SwarmControl => {
   const { id, meta } = session;
-  const ENDED = `The lead has ended; \`skein --resume ${id}\` goes on with it.`;
-  const says = (ok: boolean, sentence: string): CommandReply => ({
+  const ENDED = `The lead has ended; \`skein --resume ${id}\` resumes it.`;
+  const reply = (ok: boolean, sentence: string): CommandReply => ({
     ok,
     sentence,
     agent: meta.lead,
   });
   const submit = async (text: string, letter: string | undefined, done: string) => {
-    const blocks = promptBlocks(text);
-    // Hooks may look at it for as long as they like, and may refuse it.
+    const blocks = toWireBlocks(text);
+    // Hooks may take any time and may refuse the prompt.
     const refusal = await new Promise<Stop | undefined>((settled) => {
       session.submit(blocks, letter, settled);
     });
-    if (refusal === undefined) return says(true, done);
-    const why = refusal.detail ?? `It was ${refusal.reason} before it got in.`;
-    return says(false, `The lead did not get it. ${why}`);
+    if (refusal === undefined) return reply(true, done);
+    const why = refusal.detail ?? `The prompt was stopped: ${refusal.reason}.`;
+    return reply(false, `The lead did not get the message. ${why}`);
   };
   return {
     async send(_wanted, text, _from, letter) {
-      if (session.state === 'stopped') return says(false, ENDED);
-      if (text.trim() === '') return says(false, 'The message is empty.');
-      return submit(text, letter, 'Delivered to the lead; it is read with its next step.');
+      if (session.state === 'stopped') return reply(false, ENDED);
+      if (text.trim() === '') return reply(false, 'The message is empty.');
+      return submit(text, letter, 'Delivered to the lead, which reads it with its next step.');
     },
     async stop() {
-      const wasResting = session.isResting;
-      // Ahead of the lead, whose interrupt would end them as if nobody had stopped them.
-      const halted = session.steer.stopAll();
+      const wasIdle = session.isIdle;
+      // Before the lead: its interrupt would end its agents without recording that a person stopped them.
+      const stopped = session.steer.stopAll();
       session.interrupt();
-      await untilResting(session);
-      // Once more for those that were just beginning.
-      const many = (await halted) + (await session.steer.stopAll());
-      if (many > 0) return says(true, 'The lead is stopped, with all that worked for it.');
-      return says(
+      await untilIdle(session);
+      // Again, for agents that were just starting.
+      const count = (await stopped) + (await session.steer.stopAll());
+      if (count > 0) return reply(true, 'The lead is stopped, with all its agents.');
+      return reply(
         true,
-        wasResting ? 'The lead is not working on anything.' : 'The lead is stopped.',
+        wasIdle ? 'The lead is idle, with no agent running.' : 'The lead is stopped.',
       );
     },
     async resume() {
-      if (session.state === 'stopped') return says(false, ENDED);
-      if (!session.isResting) return says(true, 'The lead is at work already.');
-      const done = 'The lead goes on.';
-      return session.steer.letLeadGoOn() ? says(true, done) : submit(GO_ON, undefined, done);
+      if (session.state === 'stopped') return reply(false, ENDED);
+      if (!session.isIdle) return reply(true, 'The lead is already running.');
+      const done = 'The lead resumes.';
+      return session.steer.resumeLead()
+        ? reply(true, done)
+        : submit(RESUME_PROMPT, undefined, done);
     },
   };
 };

@@ -1,90 +1,90 @@
 /**
- * What a worker knows of how leads were started: of each swarm the newest terms that it has seen, signed by
- * somebody whose key it knows. Whoever can write to the store may put older ones back; they do not count.
+ * Newest signed lead config of each swarm that a worker has seen. A process with write access to
+ * the store can put an older config back, so a config that is older than the known config is ignored.
  */
-import { SkeinError, UsageError } from '../../protocol/errors.js';
-import { type LeadConfig, readLeadConfig } from './signed-lead-config.js';
-import { type ConfigVersion, isOlder } from './terms-order.js';
+import { SkeinError, UsageError } from '../../protocol/skein-error.js';
+import { type ConfigVersion, isOlder } from './config-version.js';
+import { type LeadConfig, readLeadConfig } from './lead-config.js';
 
-/** Those that were looked for longest ago are forgotten. */
-const MOST_SWARMS = 1_000;
+/** Maximum swarms that are remembered. The least recently used are dropped. */
+const MAX_SWARMS = 1_000;
 
-interface Known {
+interface KnownConfig {
   readonly bytes: Uint8Array;
-  readonly terms: LeadConfig;
+  readonly config: LeadConfig;
 }
 
-/** There are newer ones, which are not where they should be, or not yet. */
+/** The config in the store is older than a version that is known to exist. */
 export class StaleConfigError extends UsageError {}
 
 export class KnownLeadConfigs {
   private readonly read: (swarm: string) => Promise<Uint8Array>;
   private readonly keys: () => readonly string[];
-  private readonly newest = new Map<string, Known>();
-  /** There are such, or later ones. */
-  private readonly needed = new Map<string, ConfigVersion>();
-  private readonly followers = new Map<string, Set<(terms: LeadConfig) => void>>();
+  private readonly newest = new Map<string, KnownConfig>();
+  /** Minimum version that is known to exist, by swarm. */
+  private readonly required = new Map<string, ConfigVersion>();
+  private readonly followers = new Map<string, Set<(config: LeadConfig) => void>>();
 
-  /** `keys`: of people whose swarms may be worked on here. */
+  /** `keys` returns the public keys of the people whose swarms this worker may run. */
   constructor(read: (swarm: string) => Promise<Uint8Array>, keys: () => readonly string[]) {
     this.read = read;
     this.keys = keys;
   }
 
-  /** Rejects with a SkeinError when what is there does not count. */
-  async look(swarm: string): Promise<LeadConfig> {
+  /** Reads the config and returns the newest known one. Rejects with SkeinError if it is not valid. */
+  async refresh(swarm: string): Promise<LeadConfig> {
     const bytes = await this.read(swarm);
     const seen = this.newest.get(swarm);
     const isSeen = seen !== undefined && Buffer.compare(seen.bytes, bytes) === 0;
-    const found = isSeen ? seen : { bytes, terms: readLeadConfig(bytes, swarm, this.keys()) };
-    const isOutdated = seen !== undefined && isOlder(found.terms, seen.terms);
+    const found = isSeen ? seen : { bytes, config: readLeadConfig(bytes, swarm, this.keys()) };
+    const isOutdated = seen !== undefined && isOlder(found.config, seen.config);
     const known = isOutdated ? seen : found;
     keepNewest(this.newest, swarm, known);
     if (known !== seen) {
-      for (const tell of [...(this.followers.get(swarm) ?? [])]) tell(known.terms);
+      for (const notify of [...(this.followers.get(swarm) ?? [])]) notify(known.config);
     }
-    return known.terms;
+    return known.config;
   }
 
-  /** What was said before that counts no more. Throws OutdatedTerms where these were. */
-  demand(terms: LeadConfig, order: ConfigVersion): void {
-    const { session } = terms;
-    const { createdAt, epoch, edition } = order;
-    const known = this.needed.get(session);
-    const needed =
-      known !== undefined && isOlder(order, known) ? known : { createdAt, epoch, edition };
-    keepNewest(this.needed, session, needed);
-    if (!isOlder(terms, needed)) return;
+  /** Remembers the minimum version of the session. Throws StaleConfigError if `config` is older. */
+  requireVersion(config: LeadConfig, version: ConfigVersion): void {
+    const { session } = config;
+    const { createdAt, epoch, edition } = version;
+    const known = this.required.get(session);
+    const required =
+      known !== undefined && isOlder(version, known) ? known : { createdAt, epoch, edition };
+    keepNewest(this.required, session, required);
+    if (!isOlder(config, required)) return;
     throw new StaleConfigError(
-      `Session ${session} has been led in another way since: what lies in the store is older, and does not count.`,
+      `The config of session ${session} in the store is older than the config that its lead has published since, so it is ignored.`,
     );
   }
 
   /**
-   * Tells the terms that are known, and newer ones when somebody has looked. `heed` says when to look.
-   * Returns what ends it.
+   * Calls `notify` with the known config, and with each newer config. `onChange` registers a listener for
+   * changes in the store. Returns the function that stops it.
    */
   follow(
     swarm: string,
-    heed: (heard: () => void) => () => void,
-    tell: (terms: LeadConfig) => void,
+    onChange: (changed: () => void) => () => void,
+    notify: (config: LeadConfig) => void,
   ): () => void {
     const followers = this.followers.get(swarm) ?? new Set();
-    this.followers.set(swarm, followers.add(tell));
+    this.followers.set(swarm, followers.add(notify));
     const known = this.newest.get(swarm);
-    if (known !== undefined) tell(known.terms);
-    const forget = heed(oneByOne(() => this.glance(swarm)));
+    if (known !== undefined) notify(known.config);
+    const stop = onChange(oneAtATime(() => this.refreshQuietly(swarm)));
     return () => {
-      forget();
-      followers.delete(tell);
+      stop();
+      followers.delete(notify);
       if (followers.size === 0) this.followers.delete(swarm);
     };
   }
 
-  /** What does not count changes nothing for those who work already. */
-  private async glance(swarm: string): Promise<void> {
+  /** Ignores an invalid config, because it changes nothing for agents that already run. */
+  private async refreshQuietly(swarm: string): Promise<void> {
     try {
-      await this.look(swarm);
+      await this.refresh(swarm);
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
     }
@@ -95,11 +95,11 @@ const keepNewest = <Value>(all: Map<string, Value>, swarm: string, value: Value)
   all.delete(swarm);
   all.set(swarm, value);
   const [oldest] = all.keys();
-  if (all.size > MOST_SWARMS && oldest !== undefined) all.delete(oldest);
+  if (all.size > MAX_SWARMS && oldest !== undefined) all.delete(oldest);
 };
 
-/** Asked for while it is under way, it is done once more after that. */
-const oneByOne = (work: () => Promise<void>): (() => void) => {
+/** Runs `work` one call at a time. Calls during a run are merged into one more run. */
+const oneAtATime = (work: () => Promise<void>): (() => void) => {
   let isWanted = false;
   let isWorking = false;
   const run = async () => {

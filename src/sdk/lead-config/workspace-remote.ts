@@ -1,40 +1,45 @@
-/** Where workers on other machines get the workspace of a lead: a git remote, and the commit that the lead began with. */
+/** Finds the git URL and commit from which workers on other machines clone the workspace. */
 import { relative, resolve, sep } from 'node:path';
 import { z } from 'zod';
+import type { LoadedSettings } from '../../config/settings/load-settings.js';
+import { settingsDigest } from '../../config/trust/trust-state.js';
+import { worktreeHome } from '../../config/workspace/state-layout.js';
 import { branchName, branchReader, DETACHED } from '../../host/git/find-git-directory.js';
 import { GitClone } from '../../host/git/git-clone.js';
 import { openRepository, realOf, type WorktreeHome } from '../../host/git/git-repository.js';
 import type { GitTree } from '../../host/git/git-tree.js';
-import { WorktreeRefusal } from '../../protocol/tools/worktree.js';
+import { WorktreeRefusal } from '../../protocol/tools/worktrees.js';
+import type { OpenedStore } from '../assembly/options/open-store.js';
+import type { LeadConfig } from './lead-config.js';
 
-export const workspaceTerms = z.object({
-  /** No option of git, and nothing that it would run. */
+export const workspaceSource = z.object({
+  /** URL for git. Must not look like an option of git. */
   url: z.string().regex(/^(?!-)[^\p{Cc}]+$/u),
   commit: z.string().regex(/^[0-9a-f]{40,64}$/),
-  /** The branch that is out there. */
+  /** Branch that the lead has checked out. */
   branch: z
     .string()
     .refine((name) => branchName(name) === name)
     .exactOptional(),
-  /** The folder of the lead in its repository: `` at the top. */
+  /** Lead's directory relative to its repository. Empty at the top. */
   prefix: z.string(),
-  /** The top of the repository of the lead. */
+  /** Top directory of the lead's repository. */
   top: z.string(),
 });
-export type WorkspaceTerms = z.infer<typeof workspaceTerms>;
+type WorkspaceSource = z.infer<typeof workspaceSource>;
 
-export interface WorkspaceRemote {
-  readonly terms?: WorkspaceTerms;
-  /** What those on other machines will not have, in one notice. */
+interface WorkspaceRemote {
+  readonly source?: WorkspaceSource;
+  /** One notice about commits and changes that other machines do not have. */
   readonly notices: readonly string[];
 }
 
-/** Branches of agents in a clone. */
-const OURS = /^(agent|left)\//;
-/** Nobody has to look at more branches to see that a commit is on one. */
-const MOST_BRANCHES = 100;
+/** Branches that Skein creates for agents. */
+const AGENT_BRANCH = /^(agent|left)\//;
+/** Maximum remote branches that are searched for the commit. */
+const MAX_BRANCHES = 100;
 
-/** Never rejects: a lead without workers elsewhere needs none of it. */
+/** Finds the source of the workspace. A repository that cannot be cloned is a notice, not an error. */
 export const workspaceRemote = async (
   wanted: string,
   cwd: string,
@@ -46,14 +51,14 @@ export const workspaceRemote = async (
     if (commit === undefined) throw new WorktreeRefusal(`${tree.top} has no commit yet.`);
     const url = await urlOf(tree, wanted);
     const prefix = relative(tree.top, realOf(cwd)).split(sep).join('/');
-    const lacks = [
+    const missing = [
       ...(await unpushed(tree, commit, url, home)),
       ...(await uncommitted(tree, commit)),
     ];
-    const notices = lacks.length === 0 ? [] : [lacks.join(' ')];
+    const notices = missing.length === 0 ? [] : [missing.join(' ')];
     const branch = branchReader(cwd)();
-    const isNamed = branch !== undefined && branch !== DETACHED && !OURS.test(branch);
-    return { terms: { url, commit, prefix, top: tree.top, ...(isNamed && { branch }) }, notices };
+    const isNamed = branch !== undefined && branch !== DETACHED && !AGENT_BRANCH.test(branch);
+    return { source: { url, commit, prefix, top: tree.top, ...(isNamed && { branch }) }, notices };
   } catch (error) {
     if (!(error instanceof WorktreeRefusal)) throw error;
     const why = `No worker on another machine can clone this workspace (skein.workspaceRemote): ${error.message}`;
@@ -61,7 +66,29 @@ export const workspaceRemote = async (
   }
 };
 
-/** Of a remote that the repository knows by name, or the word itself. */
+/** Part of the lead config that describes the workspace to workers. */
+interface WorkspaceConfig {
+  readonly config: Pick<LeadConfig, 'workspace' | 'trusted'>;
+  readonly notices: readonly string[];
+}
+
+export const workspaceConfig = async (
+  { sessions }: Pick<OpenedStore, 'sessions'>,
+  settings: LoadedSettings,
+  cwd: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<WorkspaceConfig> => {
+  // Without Redis no other process runs agents of the session.
+  if (sessions.jobs.local !== undefined) return { config: {}, notices: [] };
+  const { skein, skeinHome, workspace, projectFiles, trust } = settings;
+  const trusted = trust === 'trusted' ? { trusted: settingsDigest(workspace, projectFiles) } : {};
+  if (skein.workspaceRemote === undefined) return { config: trusted, notices: [] };
+  const home = worktreeHome(skeinHome, environment);
+  const { source, notices } = await workspaceRemote(skein.workspaceRemote, cwd, home);
+  return { config: { ...trusted, ...(source !== undefined && { workspace: source }) }, notices };
+};
+
+/** Returns the URL of the remote with that name, or `wanted` itself. Rejects with WorktreeRefusal. */
 const urlOf = async (tree: GitTree, wanted: string): Promise<string> => {
   const answer = await tree.ask(['config', '--get', `remote.${wanted}.url`]);
   const known = answer?.code === 0 ? answer.text.trim() : '';
@@ -69,11 +96,11 @@ const urlOf = async (tree: GitTree, wanted: string): Promise<string> => {
   if (known === '' && /^[\w.-]+$/.test(wanted)) {
     throw new WorktreeRefusal(`${tree.top} has no remote called "${wanted}".`);
   }
-  // A path from the repository means something else everywhere else.
+  // A relative path is resolved, because it would mean another folder on another machine.
   return /^\.{1,2}\//.test(url) ? resolve(tree.top, url) : withoutSecrets(url);
 };
 
-/** Everybody who takes part has credentials of its own: what is signed can be read by all. */
+/** Removes credentials, because every process with access to the store can read the config. */
 const withoutSecrets = (url: string): string =>
   url.replace(/^(https?:\/\/)[^/@]*@/, '$1').replace(/^([a-z+]+:\/\/[^/@:]*):[^/@]*@/, '$1@');
 
@@ -84,13 +111,13 @@ const unpushed = async (
   home: WorktreeHome,
 ): Promise<readonly string[]> => {
   const clone = await GitClone.open(home, url);
-  for (const tip of (await clone.tips()).slice(0, MOST_BRANCHES)) {
+  for (const tip of (await clone.tips()).slice(0, MAX_BRANCHES)) {
     if (tip === commit) return [];
     const answer = await tree.ask(['merge-base', '--is-ancestor', commit, tip]);
     if (answer?.code === 0) return [];
   }
   return [
-    `${url} does not have the commit ${commit.slice(0, 12)} yet: workers on other machines begin when you have pushed it.`,
+    `${url} does not have commit ${commit.slice(0, 12)} yet: push it, because workers on other machines wait for it.`,
   ];
 };
 
@@ -99,6 +126,6 @@ const uncommitted = async (tree: GitTree, commit: string): Promise<readonly stri
   const answer = await tree.ask(args);
   if (answer?.code === 0 && answer.text === '') return [];
   return [
-    `What is not committed in ${tree.top} is not seen by agents on other machines: they begin with the commit ${commit.slice(0, 12)}.`,
+    `Agents on other machines start from commit ${commit.slice(0, 12)} and do not see uncommitted changes in ${tree.top}.`,
   ];
 };

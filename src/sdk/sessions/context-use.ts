@@ -1,9 +1,13 @@
-/** How full the window of an agent is, for a status line: figures that are there already, so that asking costs nothing. */
+/** Context use of an agent for a status line, from figures that are already in memory. */
 import type { LeadSession } from '../../actors/session/lead-session.js';
-import { type WindowLevel, type WindowMarks, windowLevel } from '../../context/window/window.js';
+import {
+  type WindowLevel,
+  type WindowThresholds,
+  windowLevel,
+} from '../../context/window/window-thresholds.js';
 
 export interface ContextUse {
-  /** Of the next prompt: what the last answer counted, and four bytes a token for what came since. */
+  /** Estimated tokens of the next prompt: counted by the last response, then four bytes per token. */
   readonly tokens: number;
   readonly window: number;
   readonly warnAbove: number;
@@ -11,14 +15,14 @@ export interface ContextUse {
   readonly level: WindowLevel;
 }
 
-export const contextUse = (tokens: number, marks: WindowMarks): ContextUse => {
+export const contextUse = (tokens: number, marks: WindowThresholds): ContextUse => {
   const { window, warnAbove, compactAbove } = marks;
   return { tokens, window, warnAbove, compactAbove, level: windowLevel(tokens, marks) };
 };
 
-/** Of the lead, in the process that runs it. */
+/** Returns the context use of the lead, in the process that runs it. */
 export const contextUseOf = ({
-  notebook,
+  journal,
   window,
-}: Pick<LeadSession, 'notebook' | 'window'>): ContextUse =>
-  contextUse(notebook.history.tokens, window);
+}: Pick<LeadSession, 'journal' | 'window'>): ContextUse =>
+  contextUse(journal.history.tokens, window);

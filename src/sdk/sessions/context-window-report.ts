@@ -1,56 +1,59 @@
-/** What fills the window of a session, folded from what is stored: no key, no lease, no trace. */
-
+/** Reports what fills an agent's context window, from the store, without a key or a lease. */
 import { readHead } from '../../actors/prompt-cache/prompt-head-manager.js';
-import { conversationOf, type Step, stepOf } from '../../context/history/conversation.js';
-import { windowMarks } from '../../context/window/window.js';
+import {
+  type ConversationStep,
+  conversationRecords,
+  conversationStep,
+} from '../../context/history/conversation-records.js';
+import { tokensOfText } from '../../context/window/text-weight.js';
+import { windowThresholds } from '../../context/window/window-thresholds.js';
 import {
   budgetSplit,
-  estimatedTokens,
   exceededShares,
   type FillKind,
   type FillWeights,
   WindowFold,
   windowFill,
-} from '../../context/window/window-fill.js';
-import { sectionTexts } from '../../prompt/system/head-text.js';
+} from '../../context/window-fill.js';
+import { sectionTexts } from '../../prompt/system/section-texts.js';
 import type { Preamble } from '../../protocol/model/context-provider.js';
-import type { PromptHead } from '../../protocol/model/prompt.js';
-import { rawText } from '../../protocol/model/wire.js';
-import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
+import type { PromptHead } from '../../protocol/model/prompt-head.js';
+import { rawText } from '../../protocol/model/wire-block.js';
+import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
 
-export interface WindowReport {
-  /** Null of what a new session would begin with. */
+export interface ContextWindowReport {
+  /** Null for the report of a new session. */
   readonly session: string | null;
   readonly agent: string | null;
   readonly model: string;
   readonly window: number;
-  /** What is left for a prompt once an answer has room. */
+  /** Window without the tokens that are reserved for the response. */
   readonly usable: number;
   readonly warnAbove: number;
   readonly compactAbove: number;
   readonly usedTokens: number;
-  /** By the server, with the last answer; 0 when nothing was counted since the last break. */
+  /** Tokens that the server counted for the last response. 0 if there was none since the last break. */
   readonly countedTokens: number;
   readonly freeTokens: number;
   readonly usedPercent: number;
   readonly parts: readonly WindowPart[];
-  /** Good measures that are exceeded, with what they would allow. */
+  /** Parts that exceed their recommended share of the window. */
   readonly exceeded: readonly WindowExcess[];
   readonly messages: number;
   readonly turns: number;
-  /** Estimated, in the order of the prompt; none where the session is older than its records of them. */
+  /** Estimated tokens of each section, in prompt order. Empty for sessions of old versions. */
   readonly sections: readonly { readonly name: string; readonly tokens: number }[];
   readonly tools: readonly { readonly name: string; readonly tokens: number }[];
-  /** Sentences for people: what could not be counted. */
+  /** Sentences about parts that could not be counted. */
   readonly notices: readonly string[];
 }
 
 export interface WindowPart {
   readonly kind: FillKind | 'free';
   readonly tokens: number;
-  /** Of the window. */
+  /** Percentage of the window. */
   readonly percent: number;
-  /** At four bytes each, before it was fitted to the count; null of what is free. */
+  /** Estimate at four bytes per token, before it is scaled to the server's count. Null for free space. */
   readonly estimatedTokens: number | null;
 }
 
@@ -59,17 +62,17 @@ export interface WindowExcess {
   readonly share: number;
 }
 
-/** An agent's window as it stands; `contextWindow` is what a person has set. */
-export const windowOfAgent = async (
-  store: Pick<SessionStore, 'records' | 'peekArtifact'>,
+/** Returns the report of a stored agent. `contextWindow` is the setting of that name. */
+export const agentWindowReport = async (
+  store: Pick<SessionStore, 'records' | 'readArtifact'>,
   { id, model, lead }: Pick<SessionMeta, 'id' | 'model' | 'lead'>,
   agent: string = lead,
   contextWindow?: number,
-): Promise<WindowReport> => {
+): Promise<ContextWindowReport> => {
   const fold = new WindowFold();
-  const steps: Step[] = [];
-  for await (const record of store.records(id, agent)) steps.push(stepOf(record));
-  const counts = conversationOf(steps);
+  const steps: ConversationStep[] = [];
+  for await (const record of store.records(id, agent)) steps.push(conversationStep(record));
+  const counts = conversationRecords(steps);
   for await (const record of store.records(id, agent)) fold.apply(record, counts.has(record.seq));
   const { history } = fold;
   const head = await headNamed(store, id, history.prompt);
@@ -91,16 +94,16 @@ export const windowOfAgent = async (
 };
 
 const HEADLESS =
-  'The head of its prompt cannot be read, so the system prompt and the tools are not told apart.';
+  'The prompt head of the session cannot be read, so the system prompt and the tools are not shown apart.';
 
-/** What a new session would begin with, before anybody has said anything. */
-export const windowOfBeginning = (
+/** Returns the report of a new session before its first prompt. */
+export const newSessionWindowReport = (
   model: string,
   head: PromptHead,
-  opening: Preamble,
+  preamble: Preamble,
   contextWindow?: number,
-): WindowReport => {
-  const memory = opening.text === '' ? 0 : Buffer.byteLength(rawText(opening.text));
+): ContextWindowReport => {
+  const memory = preamble.text === '' ? 0 : Buffer.byteLength(rawText(preamble.text));
   return report({
     session: null,
     agent: null,
@@ -128,9 +131,9 @@ interface Measured {
   readonly notices: readonly string[];
 }
 
-const report = (measured: Measured): WindowReport => {
+const report = (measured: Measured): ContextWindowReport => {
   const { session, agent, model, head, messages, turns, notices } = measured;
-  const marks = windowMarks(model, measured.contextWindow);
+  const marks = windowThresholds(model, measured.contextWindow);
   const fill = windowFill(measured.weights, marks, measured.used);
   const { usedTokens, countedTokens, freeTokens } = fill;
   const percent = (tokens: number) => Math.round((tokens / marks.window) * 1_000) / 10;
@@ -171,24 +174,24 @@ const headWeights = (head: PromptHead | undefined): Pick<FillWeights, 'system' |
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
-const sectionSizes = (head: PromptHead): WindowReport['sections'] =>
-  [...sectionTexts(head)].map(([name, text]) => ({ name, tokens: estimatedTokens(text) }));
+const sectionSizes = (head: PromptHead): ContextWindowReport['sections'] =>
+  [...sectionTexts(head)].map(([name, text]) => ({ name, tokens: tokensOfText(text) }));
 
-const toolSizes = ({ tools }: PromptHead): WindowReport['tools'] =>
+const toolSizes = ({ tools }: PromptHead): ContextWindowReport['tools'] =>
   (JSON.parse(tools) as readonly { readonly name?: unknown }[]).map((tool) => ({
     name: String(tool.name),
-    tokens: estimatedTokens(JSON.stringify(tool)),
+    tokens: tokensOfText(JSON.stringify(tool)),
   }));
 
-/** Undefined where it is missing or is none: a session is worth a look all the same. */
+/** Returns undefined if the head is missing or damaged, because the rest of the report is still useful. */
 const headNamed = async (
-  store: Pick<SessionStore, 'peekArtifact'>,
+  store: Pick<SessionStore, 'readArtifact'>,
   id: string,
   name: string,
 ): Promise<PromptHead | undefined> => {
   try {
-    const head = await readHead(name, (it) => store.peekArtifact(id, it));
-    // Whatever cannot be looked into is no head.
+    const head = await readHead(name, (it) => store.readArtifact(id, it));
+    // Both throw if the head is damaged.
     sectionSizes(head);
     toolSizes(head);
     return head;

@@ -1,15 +1,18 @@
-/** Which of the sessions in a store somebody means. */
-import { UsageError } from '../../protocol/errors.js';
-import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
-import { withCachedJobs } from '../../views/swarm/cached-job-list.js';
-import { agentsNamed, LEAD, type LeaveOut, viewsOfSwarms } from '../../views/swarm/swarm-view.js';
-import { findSession } from '../assembly/options/session-choice.js';
+/** Finds the session or agent that a person names by id, prefix or name. */
 
-export const newestFirst = (sessions: readonly SessionMeta[]): readonly SessionMeta[] =>
-  [...sessions].sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1));
+import { LEAD_NAME } from '../../protocol/agent/team-message.js';
+import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import { withCachedJobs } from '../../views/swarm/cached-jobs.js';
+import { newestFirst } from '../../views/swarm/live-sessions.js';
+import { findAgents, type OnUnreadableSession, swarmViews } from '../../views/swarm/swarm-view.js';
+import { resolveSessionId } from '../assembly/options/choose-session.js';
 
-/** What was meant by an id, the beginning of one, or nothing: then the newest of the directory. */
-export const sessionNamed = async (
+/**
+ * Returns the session with that id or unique prefix. Without `wanted`, returns the newest session of the
+ * directory. Rejects with UsageError if there is none or several match.
+ */
+export const findSession = async (
   store: SessionStore,
   wanted: string | undefined,
   cwd: string,
@@ -19,12 +22,12 @@ export const sessionNamed = async (
     const [newest] = newestFirst(sessions.filter((session) => session.cwd === cwd));
     if (newest !== undefined) return newest;
     throw new UsageError(
-      `There is no session of ${cwd}; \`skein sessions --all\` lists those of other directories.`,
+      `There is no session in ${cwd}; \`skein sessions --all\` lists the sessions of other directories.`,
     );
   }
   if (wanted === '')
     throw new UsageError('The id of the session is empty; leave it out, or give one.');
-  const id = findSession(sessions, wanted);
+  const id = resolveSessionId(sessions, wanted);
   const found = sessions.find((session) => session.id === id);
   if (found !== undefined) return found;
   const broken = unreadable.filter((session) => session.id.startsWith(wanted));
@@ -34,45 +37,48 @@ export const sessionNamed = async (
   );
 };
 
-export interface Addressed {
+export interface SessionOrAgent {
   readonly session: SessionMeta;
-  /** Undefined when the whole session was meant. */
+  /** Undefined if the address names the whole session. */
   readonly agent?: string;
 }
 
-/** A session, or an agent by its name, its id or the beginning of it. */
-export const agentOrSession = async (
+/**
+ * Returns the session, or the agent with that name, id or unique prefix. Rejects with UsageError if there is
+ * none or several match.
+ */
+export const findSessionOrAgent = async (
   store: SessionStore,
   wanted: string | undefined,
   cwd: string,
-  leaveOut: LeaveOut,
-): Promise<Addressed> => {
+  leaveOut: OnUnreadableSession,
+): Promise<SessionOrAgent> => {
   if (wanted === undefined || wanted === '') {
-    return { session: await sessionNamed(store, wanted, cwd) };
+    return { session: await findSession(store, wanted, cwd) };
   }
-  const found = await addressedBy(store, wanted, leaveOut);
+  const found = await resolveAddress(store, wanted, leaveOut);
   const [only] = found;
-  if (only?.agent === undefined) return { session: await sessionNamed(store, wanted, cwd) };
+  if (only?.agent === undefined) return { session: await findSession(store, wanted, cwd) };
   if (found.length === 1) return only;
   const some = found.slice(0, 5).map(({ session, agent }) => `${agent} in ${session.id}`);
-  // A session and one that was forked from it have agents of the same id.
-  const isTold = new Set(found.map(({ agent }) => agent)).size === found.length;
+  // A forked session has agents with the same ids as its origin.
+  const hasUniqueIds = new Set(found.map(({ agent }) => agent)).size === found.length;
   throw new UsageError(
-    `"${wanted}" fits ${found.length} agents: ${some.join(', ')}. Give the id of the ${isTold ? 'agent' : 'session'}.`,
+    `"${wanted}" fits ${found.length} agents: ${some.join(', ')}. Give the id of the ${hasUniqueIds ? 'agent' : 'session'}.`,
   );
 };
 
-/** All that an address may mean, of the first kind that has any: sessions, ids of agents, names. */
-export const addressedBy = async (
+/** Returns all matches of the first kind that has any: session ids, then agent ids, then agent names. */
+export const resolveAddress = async (
   store: SessionStore,
   wanted: string,
-  leaveOut: LeaveOut,
-): Promise<readonly Addressed[]> => {
+  leaveOut: OnUnreadableSession,
+): Promise<readonly SessionOrAgent[]> => {
   if (wanted === '') return [];
   const sessions = newestFirst(await store.list());
   const whole = sessions.filter(({ id }) => id.startsWith(wanted));
   if (whole.length > 0) return whole.map((session) => ({ session }));
-  const found: Addressed[] = [];
+  const found: SessionOrAgent[] = [];
   for (const session of sessions) {
     for (const agent of await store.agents(session.id)) {
       if (agent.startsWith(wanted)) found.push({ session, agent });
@@ -81,29 +87,29 @@ export const addressedBy = async (
   return found.length > 0 ? found : agentsCalled(store, sessions, wanted, leaveOut);
 };
 
-/** Sessions that are looked through for a name. */
-const MOST_LOOKED_THROUGH = 50;
+/** Maximum sessions that are searched for a name. */
+const MAX_SESSIONS_SEARCHED = 50;
 
-/** By name: those of running sessions, else those of the newest session that has such. */
+/** Returns the agents with that name in running sessions, else in the newest session that has any. */
 const agentsCalled = async (
   store: SessionStore,
   sessions: readonly SessionMeta[],
   wanted: string,
-  leaveOut: LeaveOut,
-): Promise<readonly Addressed[]> => {
-  const running: Addressed[] = [];
-  let former: readonly Addressed[] = [];
-  let left = MOST_LOOKED_THROUGH;
+  leaveOut: OnUnreadableSession,
+): Promise<readonly SessionOrAgent[]> => {
+  const running: SessionOrAgent[] = [];
+  let former: readonly SessionOrAgent[] = [];
+  let left = MAX_SESSIONS_SEARCHED;
   const source = withCachedJobs(store);
   for (const session of sessions) {
-    // Whoever is alone is a lead, and has no other name.
-    if (wanted !== LEAD && (await store.agents(session.id)).length < 2) continue;
+    // A session with one agent has only a lead, which has no other name.
+    if (wanted !== LEAD_NAME && (await store.agents(session.id)).length < 2) continue;
     const isRunning = (await store.holder(session.id)) !== undefined;
     if (!isRunning && former.length > 0) continue;
     left -= 1;
     if (left < 0) break;
-    const swarms = await viewsOfSwarms(source, [session], leaveOut);
-    const hits = agentsNamed(swarms, wanted).map(({ agent }) => ({ session, agent: agent.id }));
+    const swarms = await swarmViews(source, [session], leaveOut);
+    const hits = findAgents(swarms, wanted).map(({ agent }) => ({ session, agent: agent.id }));
     if (isRunning) running.push(...hits);
     else former = hits;
   }

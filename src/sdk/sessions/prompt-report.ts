@@ -1,29 +1,31 @@
-/** The prompt of a new session, block by block: where each came from, how large it is, where marks are. */
-import { estimatedTokens } from '../../context/window/window-fill.js';
-import { digestOf } from '../../prompt/cache-miss/request-shape.js';
-import type { PreambleFile } from '../../protocol/model/context-provider.js';
-import type { CacheTtl, HeadSection, Zone } from '../../protocol/model/prompt.js';
-import { rawText, type WireBlock } from '../../protocol/model/wire.js';
-import type { Beginning } from './dry-run-prompt.js';
+/** Prompt report of a new session: source and size of each block, and the cache breakpoints. */
 
-/** Up to the end of this block the server may cache. */
+import { tokensOfText } from '../../context/window/text-weight.js';
+import { asText } from '../../lib/text/as-text.js';
+import { shapeDigest } from '../../prompt/cache-miss/request-shape.js';
+import type { PreambleFile } from '../../protocol/model/context-provider.js';
+import type { CacheTtl, HeadSection, Zone } from '../../protocol/model/prompt-head.js';
+import { rawText, type WireBlock } from '../../protocol/model/wire-block.js';
+import type { DryRunPrompt } from './dry-run-prompt.js';
+
+/** Cache breakpoint: the server may cache the prompt up to the end of this block. */
 export interface PromptMark {
   readonly ttl: CacheTtl;
-  /** Null of what only the organisation can read. */
+  /** Null if only the organisation can read the cache entry. */
   readonly scope: string | null;
 }
 
 interface Measured {
-  /** Estimated at four bytes each. */
+  /** Estimated tokens, at four bytes per token. */
   readonly tokens: number;
-  /** The beginning of a SHA-256, by which two prompts can be compared. */
+  /** Start of the SHA-256, to compare two prompts. */
   readonly digest: string;
 }
 
 export interface PromptTool extends Measured {
   readonly name: string;
   readonly mark: PromptMark | null;
-  /** As it is sent. */
+  /** Tool definition as sent to the server. */
   readonly text: string;
 }
 
@@ -32,15 +34,15 @@ export interface PromptSection extends Measured {
   readonly zone: Zone;
   readonly source: string;
   readonly path: string | null;
-  /** Why its words may change from turn to turn. */
+  /** Reason why the text may change between turns, or null if it never does. */
   readonly mayChange: string | null;
   readonly text: string;
 }
 
-export interface PromptBlock extends Measured {
-  /** Counts from 1, as it is sent. */
+export interface PromptReportBlock extends Measured {
+  /** Position in the system prompt, from 1. */
   readonly block: number;
-  /** Those of its sections. */
+  /** Zones of its sections. */
   readonly zones: readonly Zone[];
   readonly mark: PromptMark | null;
   readonly sections: readonly PromptSection[];
@@ -52,37 +54,37 @@ export interface PromptReport {
   readonly model: string;
   readonly agent: string | null;
   readonly ttl: CacheTtl;
-  /** In the order in which a server reads them: tools, system, messages. */
+  /** Tools. A server reads tools first, then the system prompt, then messages. */
   readonly tools: readonly PromptTool[];
-  readonly system: readonly PromptBlock[];
-  /** What stands before everything else in the first message. */
+  readonly system: readonly PromptReportBlock[];
+  /** Preamble of the first message: instruction files and the date. */
   readonly opening: Measured & {
     readonly text: string;
     readonly files: readonly (Omit<PreambleFile, 'text'> & Measured)[];
   };
-  /** Where marks are, in order. Two more go to the messages of each request. */
+  /** Cache breakpoints of the head, in order. Each request has two more in its messages. */
   readonly marks: readonly (PromptMark & { readonly after: string; readonly tokens: number })[];
   readonly tokens: {
     readonly tools: number;
     readonly system: number;
     readonly opening: number;
-    /** Tools and the zones that are the same for everybody. */
+    /** Tools and the zones that are the same for all users. */
     readonly shared: number;
     readonly all: number;
   };
   readonly notices: readonly string[];
 }
 
-export const promptReport = (beginning: Beginning, agent: string | null): PromptReport => {
-  const { cwd, model, head, opening, notices } = beginning;
+export const promptReport = (prompt: DryRunPrompt, agent: string | null): PromptReport => {
+  const { cwd, model, head, preamble, notices } = prompt;
   const tools = (JSON.parse(head.tools) as readonly WireBlock[]).map(toolOf);
   const blocks = JSON.parse(head.system) as readonly WireBlock[];
   const system = blocks.map((block, index) => blockOf(block, index, head.sections));
-  const told = opening.text === '' ? '' : rawText(opening.text);
+  const preambleText = preamble.text === '' ? '' : rawText(preamble.text);
   const tokens = {
-    tools: estimatedTokens(head.tools),
-    system: estimatedTokens(head.system),
-    opening: estimatedTokens(told),
+    tools: tokensOfText(head.tools),
+    system: tokensOfText(head.system),
+    opening: tokensOfText(preambleText),
   };
   const shared = system
     .flatMap(({ sections }) => sections)
@@ -97,9 +99,9 @@ export const promptReport = (beginning: Beginning, agent: string | null): Prompt
     system,
     opening: {
       tokens: tokens.opening,
-      digest: digestOf(opening.text),
-      text: opening.text,
-      files: (opening.files ?? []).map(({ text, ...file }) => ({ ...file, ...measured(text) })),
+      digest: shapeDigest(preamble.text),
+      text: preamble.text,
+      files: (preamble.files ?? []).map(({ text, ...file }) => ({ ...file, ...measured(text) })),
     },
     marks: marksOf(tools, system),
     tokens: { ...tokens, shared, all: tokens.tools + tokens.system + tokens.opening },
@@ -110,22 +112,22 @@ export const promptReport = (beginning: Beginning, agent: string | null): Prompt
 const toolOf = (tool: WireBlock): PromptTool => {
   const { cache_control, ...rest } = tool;
   const text = JSON.stringify(rest);
-  return { name: textIn(tool.name), ...measured(text), mark: markOf(cache_control), text };
+  return { name: asText(tool.name), ...measured(text), mark: markOf(cache_control), text };
 };
 
 const blockOf = (
   { cache_control, ...rest }: WireBlock,
   index: number,
   all: readonly HeadSection[],
-): PromptBlock => {
-  const text = textIn(rest.text);
+): PromptReportBlock => {
+  const text = asText(rest.text);
   const sections = all.filter(({ block }) => block === index).map((one) => sectionOf(one, text));
   return {
     block: index + 1,
     zones: [...new Set(sections.map(({ zone }) => zone))],
     mark: markOf(cache_control),
-    tokens: estimatedTokens(text),
-    digest: digestOf(JSON.stringify(rest)),
+    tokens: tokensOfText(text),
+    digest: shapeDigest(JSON.stringify(rest)),
     sections,
     text,
   };
@@ -137,10 +139,10 @@ const sectionOf = (section: HeadSection, whole: string): PromptSection => {
   return { name, zone, source, path, mayChange, ...measured(text), text };
 };
 
-/** Each mark with what a server has read up to there. */
+/** Returns each breakpoint with the estimated tokens up to it. */
 const marksOf = (
   tools: readonly PromptTool[],
-  system: readonly PromptBlock[],
+  system: readonly PromptReportBlock[],
 ): PromptReport['marks'] => {
   let tokens = 0;
   const parts = [
@@ -160,8 +162,6 @@ const markOf = (control: unknown): PromptMark | null => {
 };
 
 const measured = (text: string): Measured => ({
-  tokens: estimatedTokens(text),
-  digest: digestOf(text),
+  tokens: tokensOfText(text),
+  digest: shapeDigest(text),
 });
-
-const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -1,22 +1,23 @@
-/** One session in a listing: what is known of it, and what its events say of its state. */
-import { SkeinError } from '../../protocol/errors.js';
-import type { EventType } from '../../protocol/session/events.js';
-import type { SessionMeta } from '../../protocol/session/store.js';
+/** Session summary for listings, from the session's metadata and its events. */
+
+import type { SessionMeta } from '../../protocol/session/session-store.js';
+import type { EventType } from '../../protocol/session/swarm-event.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 import { ForkedPrefixFilter } from '../../views/cost/forked-prefix-filter.js';
-import { CostLedger } from '../../views/cost/session-cost.js';
-import type { SwarmSource } from '../../views/swarm/cached-job-list.js';
-import { isWorkedOn } from '../control/remote-commands.js';
+import { SessionCostFold } from '../../views/cost/session-cost.js';
+import type { SwarmReader } from '../../views/swarm/cached-jobs.js';
+import { isLiveSession } from '../../views/swarm/live-sessions.js';
 
 /**
- * `running` means a live lease, of its lead or of a worker. `lost` means that its owner went away in the
- * middle of a run, which can be resumed. Everything else has `ended`.
+ * `running`: the lead or a worker has a live lease. `lost`: the owner died during a run, which can be resumed.
+ * `unreadable`: the event index cannot be read. `ended`: all other sessions.
  */
-export type SessionState = 'running' | 'lost' | 'ended' | 'unreadable';
+type SessionState = 'running' | 'lost' | 'ended' | 'unreadable';
 
 export interface SessionSummary {
   readonly id: string;
   readonly state: SessionState;
-  /** Of the lead's process, while it runs. */
+  /** Process id of the lead. Null if it is not running. */
   readonly pid: number | null;
   readonly host: string | null;
   readonly cwd: string;
@@ -25,14 +26,14 @@ export interface SessionSummary {
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly lastActiveAt: number;
-  /** Of its own, as its cost is: those before a fork are of the other session. */
+  /** Turns of this session. Turns before a fork belong to the origin, as their cost does. */
   readonly turns: number;
   readonly costUsd: number | null;
   readonly forkedFrom: string | null;
 }
 
-/** What may follow a run without being part of one. */
-const OUTSIDE: ReadonlySet<EventType> = new Set([
+/** Events that may come after a run and do not start another. */
+const BETWEEN_RUNS: ReadonlySet<EventType> = new Set([
   'agent.spawned' as const,
   'epoch.began' as const,
   'prompt.broken' as const,
@@ -45,10 +46,13 @@ const OUTSIDE: ReadonlySet<EventType> = new Set([
   'session.rewound' as const,
 ]);
 
-export const summarise = async (store: SwarmSource, meta: SessionMeta): Promise<SessionSummary> => {
-  const ledger = new CostLedger();
+export const summarizeSession = async (
+  store: SwarmReader,
+  meta: SessionMeta,
+): Promise<SessionSummary> => {
+  const ledger = new SessionCostFold();
   const holder = await store.holder(meta.id);
-  const isLive = holder !== undefined || (await isWorkedOn(store, meta.id));
+  const isLive = holder !== undefined || (await isLiveSession(store, meta.id));
   const inherited = new ForkedPrefixFilter();
   let turns = 0;
   let lastActiveAt = meta.updatedAt;
@@ -62,7 +66,7 @@ export const summarise = async (store: SwarmSource, meta: SessionMeta): Promise<
       if (event.type === 'turn.ended') turns += 1;
       if (event.agent !== meta.lead) continue;
       if (event.type === 'run.ended' || event.type === 'agent.stopped') isInRun = false;
-      else if (!OUTSIDE.has(event.type)) isInRun = true;
+      else if (!BETWEEN_RUNS.has(event.type)) isInRun = true;
     }
   } catch (error) {
     if (!(error instanceof SkeinError)) throw error;

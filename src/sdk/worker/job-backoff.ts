@@ -1,42 +1,42 @@
-/** How long each of many is left alone that did not go: twice as long from time to time, up to a limit. */
+/** Exponential back-off for each job: the delay doubles with every failure, up to a maximum. */
 import type { Clock } from '../../protocol/clock.js';
 
-const FIRST_MS = 1_000;
-const LONGEST_MS = 16_000;
-/** Those that were tried longest ago are forgotten. */
-const MOST = 10_000;
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 16_000;
+/** Maximum jobs that are remembered. The least recently delayed are dropped. */
+const MAX_JOBS = 10_000;
 
-interface Pause {
+interface Delay {
   readonly ms: number;
   readonly until: number;
 }
 
 export class JobBackoff {
   private readonly clock: Pick<Clock, 'now'>;
-  private readonly pauses = new Map<string, Pause>();
+  private readonly delays = new Map<string, Delay>();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.clock = clock;
   }
 
-  /** The next pause of it. One that went for a while since the last begins anew. */
+  /** Returns the next delay of the job in ms. Starts again after a job ran longer than the maximum. */
   next(name: string): number {
     const now = this.clock.now();
-    const last = this.pauses.get(name);
-    const isAnew = last === undefined || now > last.until + LONGEST_MS;
-    const ms = isAnew ? FIRST_MS : Math.min(2 * last.ms, LONGEST_MS);
-    this.pauses.delete(name);
-    this.pauses.set(name, { ms, until: now + ms });
-    const [oldest] = this.pauses.keys();
-    if (this.pauses.size > MOST && oldest !== undefined) this.pauses.delete(oldest);
+    const last = this.delays.get(name);
+    const isFirst = last === undefined || now > last.until + MAX_DELAY_MS;
+    const ms = isFirst ? FIRST_DELAY_MS : Math.min(2 * last.ms, MAX_DELAY_MS);
+    this.delays.delete(name);
+    this.delays.set(name, { ms, until: now + ms });
+    const [oldest] = this.delays.keys();
+    if (this.delays.size > MAX_JOBS && oldest !== undefined) this.delays.delete(oldest);
     return ms;
   }
 
   forget(name: string): void {
-    this.pauses.delete(name);
+    this.delays.delete(name);
   }
 
   forgetAll(): void {
-    this.pauses.clear();
+    this.delays.clear();
   }
 }

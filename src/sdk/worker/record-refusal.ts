@@ -1,35 +1,35 @@
-/** Leaves word for the lead's person that a worker was given an agent and cannot work on it. */
+/** Records in an agent's journal why a worker cannot run it, so that the lead's person sees it. */
 import { RunClock } from '../../context/history/run-clock.js';
-import { SkeinError, UsageError } from '../../protocol/errors.js';
-import type { TakenJob } from '../../protocol/session/job-queue.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
-import type { SessionStore } from '../../protocol/session/store.js';
-import { WorktreeRefusal } from '../../protocol/tools/worktree.js';
+import type { ClaimedJob } from '../../protocol/session/job-queue.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { SkeinError, UsageError } from '../../protocol/skein-error.js';
+import { WorktreeRefusal } from '../../protocol/tools/worktrees.js';
 
-/** What is missing here and may be there elsewhere; all else has been said where it happened. */
+/** True if another worker may be able to run the agent. Other errors were reported where they happened. */
 const isRefusal = (error: unknown): error is SkeinError =>
   error instanceof UsageError || error instanceof WorktreeRefusal;
 
-/** Reasons that name what changes all the time: so many are enough. */
-const MOST_NOTES = 20;
+/** Maximum recorded refusals of an agent, because reasons may contain changing details. */
+const MAX_REFUSALS = 20;
 
 /**
- * Once for each reason, which names the machine where that matters: several refuse by turns. Never rejects:
- * whoever cannot say it gives the agent back all the same.
+ * Records each reason once, because several workers may refuse the agent by turns. A storage failure is
+ * ignored: the job is returned to the queue anyway. Rejects only with a defect.
  */
 export const recordRefusal = async (
-  sessions: Pick<SessionStore, 'openAsWorker' | 'peek'>,
-  { swarm, id, signal }: Pick<TakenJob, 'swarm' | 'id' | 'signal'>,
+  sessions: Pick<SessionStore, 'openAsWorker' | 'readJournal'>,
+  { swarm, id, signal }: Pick<ClaimedJob, 'swarm' | 'id' | 'signal'>,
   error: unknown,
   worker: string,
 ): Promise<void> => {
   if (!isRefusal(error) || signal.aborted) return;
   try {
-    const { records } = await sessions.peek(swarm, id);
+    const { records } = await sessions.readJournal(swarm, id);
     const created = records.find((record) => record.type === 'agent.created');
     if (created?.type !== 'agent.created' || isOver(records)) return;
     const reasons = refusalsIn(records);
-    if (reasons.includes(error.message) || reasons.length >= MOST_NOTES) return;
+    if (reasons.includes(error.message) || reasons.length >= MAX_REFUSALS) return;
     const session = await sessions.openAsWorker(swarm);
     try {
       await session.adopt(id);
@@ -44,14 +44,14 @@ export const recordRefusal = async (
   }
 };
 
-/** Whoever had it died before the queue heard of its end: nothing is left to refuse. */
+/** True if the agent has ended, but its worker died before it could remove the job. */
 const isOver = (records: readonly JournalRecord[]): boolean => {
   const life = new RunClock();
   for (const record of records) life.apply(record);
   return life.isOver;
 };
 
-/** Since it was queued, or somebody worked on it. */
+/** Returns the reasons since the agent was last queued by its lead or run by a process. */
 const refusalsIn = (records: readonly JournalRecord[]): readonly string[] => {
   const since = records.findLastIndex(
     (record) =>

@@ -1,19 +1,19 @@
-/** What a worker has opened of swarms, to work on their agents as their leads would. */
+/** Opens the swarms whose agents a worker runs, and closes them when idle. */
 import { hash } from 'node:crypto';
 import { openWorkerSwarm, type WorkerSwarm } from '../../actors/worker/worker-swarm.js';
-import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-directory.js';
-import { canonicalJson } from '../../lib/canonical-json.js';
-import { SkeinError, UsageError } from '../../protocol/errors.js';
-import type { TakenJob } from '../../protocol/session/job-queue.js';
-import { openPersonKey } from '../../store/shared/person-key.js';
-import { assembleSession } from '../assembly/assemble-session.js';
-import { settingsFor } from '../assembly/options/command-settings.js';
+import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-layout.js';
+import { canonicalJson } from '../../lib/json/canonical-json.js';
+import type { ClaimedJob } from '../../protocol/session/job-queue.js';
+import { SkeinError, UsageError } from '../../protocol/skein-error.js';
+import { openPersonKey } from '../../store/files/person-key.js';
+import { type AssemblyOptions, assembleSession } from '../assembly/assemble-session.js';
+import { commandSettings } from '../assembly/options/command-settings.js';
 import type { HostEnvironment } from '../assembly/options/host-environment.js';
 import type { OpenedStore } from '../assembly/options/open-store.js';
 import type { RunOptions } from '../assembly/options/run-options.js';
 import { KnownLeadConfigs, StaleConfigError } from '../lead-config/known-lead-configs.js';
-import { verifyHandover } from '../lead-config/signed-handover.js';
-import { type LeadConfig, TERMS } from '../lead-config/signed-lead-config.js';
+import { LEAD_CONFIG_FILE, type LeadConfig } from '../lead-config/lead-config.js';
+import { verifyHandover } from '../lead-config/sign-handover.js';
 import { workerWorkspace } from './worker-workspace.js';
 
 export interface WorkerSwarmsOptions {
@@ -22,24 +22,24 @@ export interface WorkerSwarmsOptions {
   readonly concurrency: number;
 }
 
-/** A swarm that cannot be worked on here is left to others for so long. */
+/** Time in ms during which a swarm that could not be opened is refused without another try. */
 const REFUSED_MS = 30_000;
-/** What a swarm needs is kept for so long after its last agent. */
+/** Time in ms that a swarm stays open after its last agent. */
 const IDLE_MS = 60_000;
 
-interface Opened {
-  readonly outpost: WorkerSwarm;
+interface OpenedSwarm {
+  readonly swarm: WorkerSwarm;
   release(): void;
 }
 
-/** One for each swarm that has agents here; where its lead goes on under other terms, one for each of those. */
+/** Opened swarms, one for each swarm and setup: a lead that is resumed with other flags is opened again. */
 export class WorkerSwarms {
   private readonly options: WorkerSwarmsOptions;
   private readonly store: OpenedStore;
-  private readonly opened = new Map<string, Promise<Opened>>();
+  private readonly opened = new Map<string, Promise<OpenedSwarm>>();
   private readonly idle = new Map<string, NodeJS.Timeout>();
   private readonly busy = new Map<string, number>();
-  /** By swarm: why it could not be opened a moment ago. */
+  /** Reasons why swarms could not be opened in the last 30 seconds, by swarm. */
   private readonly refused = new Map<string, string>();
   private readonly known: KnownLeadConfigs;
   private trusted: readonly string[] = [];
@@ -49,26 +49,27 @@ export class WorkerSwarms {
     this.store = store;
     const { sessions } = store;
     this.known = new KnownLeadConfigs(
-      (swarm) => sessions.peekArtifact(swarm, TERMS),
+      (swarm) => sessions.readArtifact(swarm, LEAD_CONFIG_FILE),
       () => this.keys(),
     );
   }
 
-  /** Why it could not be opened a moment ago; undefined when it may be tried. */
+  /** Returns why the swarm could not be opened in the last 30 seconds, or undefined if it may be tried. */
   refusalOf(swarm: string): string | undefined {
     return this.refused.get(swarm);
   }
 
-  async work(job: TakenJob): ReturnType<WorkerSwarm['work']> {
+  /** Runs the agent of the job. Rejects with SkeinError if its swarm cannot be opened here. */
+  async work(job: ClaimedJob): ReturnType<WorkerSwarm['work']> {
     const { swarm } = job;
-    const terms = await this.termsOf(swarm);
-    this.known.demand(terms, await this.handedUnder(job));
-    const key = `${swarm} ${setupOf(terms)}`;
+    const config = await this.leadConfig(swarm);
+    this.known.requireVersion(config, await this.handoverVersion(job));
+    const key = `${swarm} ${setupDigest(config)}`;
     clearTimeout(this.idle.get(key));
     this.busy.set(key, (this.busy.get(key) ?? 0) + 1);
     try {
-      const { outpost } = await (this.opened.get(key) ?? this.begin(key, swarm, terms));
-      return await outpost.work(job);
+      const opened = await (this.opened.get(key) ?? this.start(key, swarm, config));
+      return await opened.swarm.work(job);
     } finally {
       const left = (this.busy.get(key) ?? 1) - 1;
       this.busy.set(key, left);
@@ -78,34 +79,34 @@ export class WorkerSwarms {
 
   async close(): Promise<void> {
     for (const timer of this.idle.values()) clearTimeout(timer);
-    await Promise.all([...this.opened.keys()].map((key) => this.leave(key)));
+    await Promise.all([...this.opened.keys()].map((key) => this.closeSwarm(key)));
   }
 
-  /** A lead that goes on may have been started in another way than before. */
-  private async termsOf(swarm: string): Promise<LeadConfig> {
+  /** Reads the config for each job, because a resumed lead may have other flags. */
+  private async leadConfig(swarm: string): Promise<LeadConfig> {
     try {
-      return await this.known.look(swarm);
+      return await this.known.refresh(swarm);
     } catch (error) {
       this.refuse(swarm, error);
       throw error;
     }
   }
 
-  /** Of the people whose swarms are worked on here. Throws a UsageError. */
+  /** Returns the public keys of the people whose swarms this worker runs. Throws UsageError. */
   private keys(): readonly string[] {
     const { machine, flags } = this.options;
     const { publicKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
-    this.trusted = [publicKey, ...settingsFor(machine, flags, machine.cwd).skein.personKeys];
+    this.trusted = [publicKey, ...commandSettings(machine, flags, machine.cwd).skein.personKeys];
     return this.trusted;
   }
 
-  private async handedUnder(job: TakenJob): ReturnType<typeof verifyHandover> {
+  private async handoverVersion(job: ClaimedJob): ReturnType<typeof verifyHandover> {
     const parentOf = (agent: string) => this.parentOf(job.swarm, agent);
     try {
       return await verifyHandover(job, this.trusted, parentOf);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      // Somebody may be known by now: settings are read anew only then, as there may be many jobs.
+      // A key may have been added since. Settings are read again only now, because there may be many jobs.
       return verifyHandover(job, this.keys(), parentOf);
     }
   }
@@ -117,96 +118,95 @@ export class WorkerSwarms {
     return undefined;
   }
 
-  private begin(key: string, swarm: string, terms: LeadConfig): Promise<Opened> {
-    const opened = this.open(swarm, terms);
+  private start(key: string, swarm: string, config: LeadConfig): Promise<OpenedSwarm> {
+    const opened = this.open(swarm, config);
     this.opened.set(key, opened);
     opened.catch((error: unknown) => {
       this.opened.delete(key);
-      // A newer lead may just have begun.
+      // A newer lead may just have started, so the swarm may be tried again at once.
       if (!(error instanceof StaleConfigError)) this.refuse(swarm, error);
     });
     return opened;
   }
 
-  /** What is missing may be there later. */
+  /** Refuses the swarm for 30 seconds, after which the missing part may be there. */
   private refuse(swarm: string, error: unknown): void {
     this.refused.set(swarm, refusalText(error));
     setTimeout(() => this.refused.delete(swarm), REFUSED_MS).unref();
   }
 
   private closeLater(key: string): void {
-    this.idle.set(key, setTimeout(() => void this.leave(key), IDLE_MS).unref());
+    this.idle.set(key, setTimeout(() => void this.closeSwarm(key), IDLE_MS).unref());
   }
 
-  private async leave(key: string): Promise<void> {
+  private async closeSwarm(key: string): Promise<void> {
     const opened = this.opened.get(key);
     this.opened.delete(key);
     this.idle.delete(key);
     this.busy.delete(key);
     try {
-      const { outpost, release } = (await opened) ?? {};
+      const { swarm, release } = (await opened) ?? {};
       try {
-        await outpost?.close();
+        await swarm?.close();
       } finally {
         release?.();
       }
     } catch (error) {
-      // It was never open.
+      // The swarm could not be opened, so there is no swarm to close.
       if (!(error instanceof SkeinError)) throw error;
     }
   }
 
-  /** As the lead would be set up here. Rejects with a UsageError. */
-  private async open(swarm: string, terms: LeadConfig): Promise<Opened> {
+  /** Assembles the session as the lead's machine would. Rejects with UsageError. */
+  private async open(swarm: string, config: LeadConfig): Promise<OpenedSwarm> {
     const { machine, flags, concurrency } = this.options;
-    const own = settingsFor(machine, flags, machine.cwd);
-    const { isTrusted: trust, ...outpost } = await workerWorkspace(
-      terms,
-      machine,
-      own,
-      this.store.owner,
-    );
-    const { workplace: cwd, clones } = outpost;
-    const request = {
+    const own = commandSettings(machine, flags, machine.cwd);
+    const workspace = await workerWorkspace(config, machine, own, this.store.owner);
+    const { cwd, clones, isTrusted: trust } = workspace;
+    const request: AssemblyOptions = {
       machine: { ...machine, cwd },
-      outpost,
-      flags: { ...terms.flags, permissionMode: terms.mode, resume: swarm, cwd, trust },
+      worker: { cwd, clones },
+      flags: { ...config.flags, permissionMode: config.mode, resume: swarm, cwd, trust },
       title: '',
       surfaces: {},
-      lingers: false,
+      staysIdle: false,
       wantsStreamEvents: false,
     };
-    const bench = await assembleSession(request, this.store);
-    // What is elsewhere cannot be kept before it changes.
-    const { checkpoints, ...options } = bench.options;
-    const kept = clones?.isAway !== true && checkpoints !== undefined ? { checkpoints } : {};
+    const assembly = await assembleSession(request, this.store);
+    // Files in a clone need no checkpoints: the lead's workspace is on another machine.
+    const { checkpoints, ...options } = assembly.options;
+    const kept =
+      clones?.lacksWorkspace !== true && checkpoints !== undefined ? { checkpoints } : {};
     const { limits } = options.swarm;
-    // How many work at once is for the worker to say.
-    const roomy = {
+    // Concurrency is set on the worker, not by the lead's settings.
+    const workerLimits = {
       ...limits,
       maxConcurrentAgents: Math.max(concurrency, limits.maxConcurrentAgents),
     };
     try {
-      const setup = { ...options.swarm, limits: roomy };
+      const setup = { ...options.swarm, limits: workerLimits };
       const opened = await openWorkerSwarm({ ...options, ...kept, swarm: setup }, swarm);
-      await this.heedLead(opened, terms);
-      const heed = (heard: () => void) => opened.heedArtifacts(heard);
-      const forget = this.known.follow(swarm, heed, ({ mode }) => bench.mode.follow(mode));
+      await this.requireCurrentLead(opened, config);
+      const onChange = (changed: () => void) => opened.onArtifactsChange(changed);
+      const stop = this.known.follow(swarm, onChange, ({ mode }) => assembly.mode.follow(mode));
       const release = () => {
-        forget();
-        bench.release();
+        stop();
+        assembly.release();
       };
-      return { outpost: opened, release };
+      return { swarm: opened, release };
     } catch (error) {
-      bench.release();
+      assembly.release();
       throw error;
     }
   }
 
-  /** Each lead says how it was started before it writes anything. Rejects with OutdatedTerms. */
-  private async heedLead(opened: WorkerSwarm, terms: LeadConfig): Promise<void> {
+  /**
+   * Rejects with StaleConfigError, and closes the swarm, if the config is not of the current lead. Each lead
+   * publishes its config before it writes records, so its epoch is a minimum version.
+   */
+  private async requireCurrentLead(opened: WorkerSwarm, config: LeadConfig): Promise<void> {
     try {
-      this.known.demand(terms, { ...terms, epoch: opened.leadEpoch, edition: 0 });
+      this.known.requireVersion(config, { ...config, epoch: opened.leadEpoch, edition: 0 });
     } catch (error) {
       await opened.close();
       throw error;
@@ -214,10 +214,14 @@ export class WorkerSwarms {
   }
 }
 
-/** A defect of ours is said with what kind it is. */
+/** Returns the sentence of a SkeinError. A defect is shown with its class name. */
 export const refusalText = (error: unknown): string =>
   error instanceof SkeinError ? error.message : String(error);
 
-/** What one outpost is for: the mode of its lead may change, and another process may lead in the same way. */
-const setupOf = ({ mode: _mode, epoch: _epoch, edition: _edition, ...setup }: LeadConfig): string =>
-  hash('sha256', canonicalJson(setup));
+/** Returns a digest without mode and version, because those change while a swarm stays open. */
+const setupDigest = ({
+  mode: _mode,
+  epoch: _epoch,
+  edition: _edition,
+  ...setup
+}: LeadConfig): string => hash('sha256', canonicalJson(setup));

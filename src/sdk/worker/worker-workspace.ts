@@ -1,45 +1,77 @@
-/** The workspace of a lead on the machine of a worker, and what its agents work in there. */
+/** Finds the lead's workspace on a worker's machine: the shared folder, or a clone. */
+import { existsSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
-import { digestOf } from '../../config/trust/trust.js';
+import { settingsDigest } from '../../config/trust/trust-state.js';
+import { worktreeHome } from '../../config/workspace/state-layout.js';
 import { childEnvironment } from '../../host/process/ownership/child-environment.js';
 import { cloneWorktrees } from '../../host/worktrees/clone-worktrees.js';
-import type { Clones } from '../../protocol/tools/worktree.js';
-import { settingsFor } from '../assembly/options/command-settings.js';
+import { isPathInside } from '../../lib/paths/is-path-inside.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import type { Clones } from '../../protocol/tools/worktrees.js';
+import { commandSettings } from '../assembly/options/command-settings.js';
 import type { HostEnvironment } from '../assembly/options/host-environment.js';
-import { worktreeHome } from '../assembly/run-tools.js';
-import type { LeadConfig } from '../lead-config/signed-lead-config.js';
-import { sharedWorkspace } from './worker-place.js';
+import type { LeadConfig } from '../lead-config/lead-config.js';
 
-export interface WorkerWorkspace {
-  readonly workplace: string;
-  /** Undefined where the lead has named no remote. */
+interface WorkerWorkspace {
+  readonly cwd: string;
+  /** Clones for agents. Undefined if the lead has no workspace remote. */
   readonly clones: Clones | undefined;
-  /** The lead's person trusts what the workspace says of itself. */
+  /** True if the lead's person trusts the settings of the workspace. */
   readonly isTrusted: boolean;
 }
 
-/** Rejects with a UsageError or a WorktreeRefusal, which says what is missing. */
+/** Rejects with UsageError or WorktreeRefusal if the workspace is not available here. */
 export const workerWorkspace = async (
-  terms: LeadConfig,
+  config: LeadConfig,
   machine: HostEnvironment,
   own: Pick<LoadedSettings, 'skein' | 'skeinHome'>,
   owner: string,
 ): Promise<WorkerWorkspace> => {
   const host = hostname();
-  const { workspace, session, flags } = terms;
+  const { workspace, session, flags } = config;
   const { sharedPaths } = own.skein;
-  const there = sharedWorkspace(terms, { host, sharedPaths });
+  const shared = sharedWorkspace(config, { host, sharedPaths });
   const home = worktreeHome(own.skeinHome, childEnvironment(machine.env, owner, tmpdir()));
-  const isAway = there === undefined;
+  const isAway = shared === undefined;
   const clones = workspace && cloneWorktrees(home, { ...workspace, host, isAway });
-  const workplace = there ?? (await clones?.workspace(session)) ?? terms.cwd;
-  const isTrusted = flags.trust === true || terms.trusted === seenAt(workplace, terms, machine);
-  return { workplace, clones, isTrusted };
+  const cwd = shared ?? (await clones?.workspace(session)) ?? config.cwd;
+  const isTrusted =
+    flags.trust === true || config.trusted === settingsDigestAt(cwd, config, machine);
+  return { cwd, clones, isTrusted };
 };
 
-/** The same words are trusted wherever they are. */
-const seenAt = (workplace: string, { flags }: LeadConfig, machine: HostEnvironment): string => {
-  const { workspace, projectFiles } = settingsFor(machine, flags, workplace);
-  return digestOf(workspace, projectFiles);
+/** Returns the digest of the workspace's settings here. Trust depends on content, not on the machine. */
+const settingsDigestAt = (cwd: string, { flags }: LeadConfig, machine: HostEnvironment): string => {
+  const { workspace, projectFiles } = commandSettings(machine, flags, cwd);
+  return settingsDigest(workspace, projectFiles);
+};
+
+interface ThisMachine {
+  readonly host: string;
+  /** Folders that are the same on all machines, as absolute paths. */
+  readonly sharedPaths: readonly string[];
+}
+
+/**
+ * Returns the workspace if this machine shares the lead's folder, or undefined if it must be cloned. Throws
+ * UsageError if neither is possible, because no agent starts without its workspace.
+ */
+const sharedWorkspace = (
+  { session, host, cwd, workspace }: Pick<LeadConfig, 'session' | 'host' | 'cwd' | 'workspace'>,
+  here: ThisMachine,
+): string | undefined => {
+  const isShared = here.sharedPaths.some((path) => isPathInside({ path: cwd, folder: path }));
+  if (host !== here.host && !isShared) {
+    if (workspace !== undefined) return undefined;
+    throw new UsageError(
+      `Session ${session} works in ${cwd} on ${host}, which this machine (${here.host}) does not share: name a folder that both have in skein.sharedPaths (SKEIN_SHARED_PATHS) here, or a git remote in skein.workspaceRemote there.`,
+    );
+  }
+  if (!existsSync(cwd)) {
+    throw new UsageError(
+      `Session ${session} works in ${cwd}, which does not exist on this machine: mount it here.`,
+    );
+  }
+  return cwd;
 };

@@ -1,29 +1,30 @@
-/** A worker: takes background agents of any swarm from the queue, and works on them as their leads would. */
+/** Worker process: takes background agents of any swarm from the queue and runs them. */
 import { systemClock } from '../../protocol/clock.js';
-import { SkeinError, StorageError, UsageError } from '../../protocol/errors.js';
 import type { ConsumeOptions, JobHandler, JobQueue } from '../../protocol/session/job-queue.js';
-import type { SessionStore } from '../../protocol/session/store.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { SkeinError, StorageError, UsageError } from '../../protocol/skein-error.js';
 import { openStore } from '../assembly/options/open-store.js';
 import { JobBackoff } from './job-backoff.js';
 import { recordRefusal } from './record-refusal.js';
 import { refusalText, WorkerSwarms, type WorkerSwarmsOptions } from './worker-swarms.js';
 
-export interface WorkerOptions extends WorkerSwarmsOptions {
+interface WorkerOptions extends WorkerSwarmsOptions {
   readonly rate?: ConsumeOptions['rate'];
-  /** Told what happens, for people. */
-  readonly said: (news: WorkerNews) => void;
+  /** Called with news to print. */
+  readonly onNews: (news: WorkerNews) => void;
 }
 
+/** News of a worker. `skein worker --json` prints it, so fields and values are a contract. */
 export type WorkerNews = AgentNews | OutageNews | OddJobNews;
 
-/** Something that is no job of an agent, by its name in the queue. */
+/** A queue entry that is not the job of an agent was removed. */
 interface OddJobNews {
   readonly what: 'put aside';
   readonly job: string;
   readonly why: string;
 }
 
-/** All that it has waits while Redis is away. */
+/** Redis became unreachable or reachable again. The worker's agents wait meanwhile. */
 type OutageNews =
   | { readonly what: 'waiting'; readonly why: string }
   | { readonly what: 'going on' };
@@ -35,14 +36,14 @@ export type AgentNews = { readonly swarm: string; readonly agent: string } & (
 );
 
 export interface Worker {
-  /** What it is called where people see who works on a job. */
+  /** Name of the worker in lists of jobs. */
   readonly name: string;
   readonly busy: number;
-  /** Takes no more, lets calls under way end for a moment, and gives the rest back. */
+  /** Takes no more jobs, lets running calls end for a moment, and returns the other jobs to the queue. */
   close(): Promise<void>;
 }
 
-/** Rejects with a UsageError when there is no queue to take anything from, or it may not be written. */
+/** Rejects with UsageError if there is no queue in Redis, or it cannot be written. */
 export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
   const store = await openStore(options.machine, options.flags);
   const { sessions, choice } = store;
@@ -52,37 +53,38 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       'A worker takes agents from a queue in Redis: set SKEIN_REDIS_URL, or give --store.',
     );
   }
-  const outposts = new WorkerSwarms(options, store);
-  const forget = sessions.outages?.listen((why) =>
-    options.said(why === undefined ? { what: 'going on' } : { what: 'waiting', why }),
+  const swarms = new WorkerSwarms(options, store);
+  const stopListening = sessions.outages?.listen((why) =>
+    options.onNews(why === undefined ? { what: 'going on' } : { what: 'waiting', why }),
   );
-  const pauses = new JobBackoff(systemClock);
-  const hasNewcomer = newcomersTo(sessions.jobs);
+  const backoff = new JobBackoff(systemClock);
+  const hasNewWorker = newWorkerDetector(sessions.jobs);
   const work: JobHandler = async (job) => {
     const { swarm, id: agent, attempts } = job;
     const name = `${swarm} ${agent}`;
-    const putOff = (why: string) => {
-      options.said({ swarm, agent, what: 'given back', why });
-      return { laterMs: pauses.next(name) };
+    const returnLater = (why: string) => {
+      options.onNews({ swarm, agent, what: 'given back', why });
+      return { laterMs: backoff.next(name) };
     };
     const refused = async (why: string): ReturnType<JobHandler> => {
       if (!(await isUnknown(sessions, swarm))) {
-        if (await hasNewcomer()) pauses.forgetAll();
-        return { ...putOff(why), isUnbegun: true };
+        // A new worker may be able to run the jobs that this worker refuses.
+        if (await hasNewWorker()) backoff.forgetAll();
+        return { ...returnLater(why), isUnbegun: true };
       }
       const never = `There is no session "${swarm}".`;
-      options.said({ swarm, agent, what: 'put aside', why: never });
+      options.onNews({ swarm, agent, what: 'put aside', why: never });
       return { never };
     };
-    const known = outposts.refusalOf(swarm);
-    if (known !== undefined) return refused(known);
-    options.said({ swarm, agent, what: 'begun', attempts });
+    const refusal = swarms.refusalOf(swarm);
+    if (refusal !== undefined) return refused(refusal);
+    options.onNews({ swarm, agent, what: 'begun', attempts });
     try {
-      const end = await outposts.work(job);
-      if (end !== 'done' && end.laterMs > 0) return putOff(end.why);
-      pauses.forget(name);
-      if (end === 'done') options.said({ swarm, agent, what: 'ended' });
-      else options.said({ swarm, agent, what: 'given back', why: end.why });
+      const end = await swarms.work(job);
+      if (end !== 'done' && end.laterMs > 0) return returnLater(end.why);
+      backoff.forget(name);
+      if (end === 'done') options.onNews({ swarm, agent, what: 'ended' });
+      else options.onNews({ swarm, agent, what: 'given back', why: end.why });
       return end;
     } catch (error) {
       await recordRefusal(sessions, job, error, store.owner);
@@ -90,37 +92,42 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
     }
   };
   const { concurrency, rate } = options;
-  const putAside = (odd: string, why: string) => options.said({ what: 'put aside', job: odd, why });
-  const terms = { concurrency, putAside, ...(rate !== undefined && { rate }) };
-  const letGo = async () => {
-    await outposts.close();
-    forget?.();
+  const onInvalidJob = (entry: string, why: string) =>
+    options.onNews({ what: 'put aside', job: entry, why });
+  const consumeOptions: ConsumeOptions = {
+    concurrency,
+    onInvalidJob,
+    ...(rate !== undefined && { rate }),
+  };
+  const closeStore = async () => {
+    await swarms.close();
+    stopListening?.();
     await sessions.close();
   };
-  const begin = async () => {
+  const startConsumer = async () => {
     try {
-      return await sessions.jobs.consume(store.owner, terms, work);
+      return await sessions.jobs.consume(store.owner, consumeOptions, work);
     } catch (error) {
-      await letGo();
+      await closeStore();
       if (!(error instanceof StorageError)) throw error;
-      throw new UsageError(`No worker can begin here. ${error.message}`, { cause: error });
+      throw new UsageError(`The worker cannot start. ${error.message}`, { cause: error });
     }
   };
-  const workplace = await begin();
+  const consumer = await startConsumer();
   return {
     name: store.owner,
     get busy() {
-      return workplace.busy;
+      return consumer.busy;
     },
     async close() {
-      await workplace.close();
-      await letGo();
+      await consumer.close();
+      await closeStore();
     },
   };
 };
 
-/** Whether a worker has come since it was last asked, who may be able to do what this one cannot. */
-const newcomersTo = (jobs: Pick<JobQueue, 'workers'>): (() => Promise<boolean>) => {
+/** Returns a function that is true if a worker has joined since its last call. */
+const newWorkerDetector = (jobs: Pick<JobQueue, 'workers'>): (() => Promise<boolean>) => {
   let known: ReadonlySet<string> = new Set();
   return async () => {
     const now = (await jobs.workers?.()) ?? [];
@@ -130,7 +137,7 @@ const newcomersTo = (jobs: Pick<JobQueue, 'workers'>): (() => Promise<boolean>) 
   };
 };
 
-/** Nothing is on record of it: it was removed, or somebody made it up. */
+/** True if the store has no session with that id. False if the store cannot be read. */
 const isUnknown = async (
   sessions: Pick<SessionStore, 'agents'>,
   swarm: string,
@@ -138,7 +145,6 @@ const isUnknown = async (
   try {
     return (await sessions.agents(swarm)).length === 0;
   } catch (error) {
-    // Who cannot look does not know.
     if (!(error instanceof SkeinError)) throw error;
     return false;
   }

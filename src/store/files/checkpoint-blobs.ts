@@ -1,39 +1,41 @@
-/** Contents of files by their sha256, in files that only this user may read. One copy of each is kept. */
-import { createHash, randomBytes } from 'node:crypto';
+/** Stores file contents for checkpoints by their SHA-256, once each, closed to other users. */
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import type { Blobs } from '../../protocol/session/checkpoint.js';
-import { readRegular } from './io/regular-file.js';
-import { storageError } from './journal/line-file.js';
+import { replaceFile } from '../../lib/replace-file.js';
+import type { Blobs } from '../../protocol/session/checkpoints.js';
+import { storageError } from '../shared/storage-error.js';
+import { listNames } from './io/list-names.js';
+import { readRegularFile } from './io/open-regular-file.js';
 
 const DIGEST = /^[0-9a-f]{64}$/;
 
 export const blobDigest = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex');
 
-/** The `checkpoints` folder of the state directory. */
-export const fileBlobs = (root: string): Blobs => {
+/** `root` is the `checkpoints` folder of the state directory. */
+export const checkpointBlobs = (root: string): Blobs => {
   const known = new Set<string>();
-  const made = new Set<string>();
+  const madeFolders = new Set<string>();
   const has = (digest: string) => {
     if (known.has(digest)) return true;
-    const isThere = DIGEST.test(digest) && fs.existsSync(pathOf(root, digest));
-    if (isThere) known.add(digest);
-    return isThere;
+    const exists = DIGEST.test(digest) && fs.existsSync(pathOf(root, digest));
+    if (exists) known.add(digest);
+    return exists;
   };
   return {
     has,
     put(bytes) {
       const digest = blobDigest(bytes);
       if (known.has(digest)) return digest;
-      if (!isKept(pathOf(root, digest), bytes.length)) write(root, digest, bytes, made);
+      if (!isStored(pathOf(root, digest), bytes.length)) write(root, digest, bytes, madeFolders);
       known.add(digest);
       return digest;
     },
     read(digest) {
       if (!DIGEST.test(digest)) return { trouble: 'its name is not that of a checkpoint' };
       try {
-        const bytes = readRegular(pathOf(root, digest));
+        const bytes = readRegularFile(pathOf(root, digest));
         if (blobDigest(bytes) === digest) return bytes;
         return { trouble: 'its checkpoint is damaged' };
       } catch (error) {
@@ -45,12 +47,12 @@ export const fileBlobs = (root: string): Blobs => {
   };
 };
 
-/** Two letters make a folder, so that none has too many files. */
+/** The first two digits are a folder, so that no folder has too many files. */
 const pathOf = (root: string, digest: string): string =>
   join(root, digest.slice(0, 2), digest.slice(2));
 
-/** One that was cut short is written again. The new date keeps it from being swept away. */
-const isKept = (path: string, size: number): boolean => {
+/** True if the blob is stored completely. Renews its date, so that `sweepBlobs` keeps it. */
+const isStored = (path: string, size: number): boolean => {
   try {
     const found = fs.lstatSync(path);
     if (!found.isFile() || found.size !== size) return false;
@@ -62,38 +64,39 @@ const isKept = (path: string, size: number): boolean => {
   }
 };
 
-const write = (root: string, digest: string, bytes: Uint8Array, made: Set<string>): void => {
+const write = (root: string, digest: string, bytes: Uint8Array, madeFolders: Set<string>): void => {
   const path = pathOf(root, digest);
-  const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   try {
     const folder = digest.slice(0, 2);
-    if (!made.has(folder)) fs.mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
-    made.add(folder);
-    fs.writeFileSync(draft, bytes, { mode: 0o600, flag: 'wx' });
-    fs.renameSync(draft, path);
+    if (!madeFolders.has(folder))
+      fs.mkdirSync(join(root, folder), { recursive: true, mode: 0o700 });
+    madeFolders.add(folder);
+    replaceFile(path, bytes);
   } catch (error) {
-    fs.rmSync(draft, { force: true });
     throw storageError(error, path);
   }
 };
 
-export interface Swept {
+export interface SweepResult {
   readonly removed: number;
   readonly freedBytes: number;
 }
 
-/** Takes away what nobody cites, unless it is younger than `before`: a session may be about to. */
+/**
+ * Removes blobs that no session cites. Keeps blobs that are not older than `before`, because a
+ * session may cite them soon.
+ */
 export const sweepBlobs = (
   root: string,
   isCited: (digest: string) => boolean,
   before: number,
   dryRun = false,
-): Swept => {
+): SweepResult => {
   let removed = 0;
   let freedBytes = 0;
-  for (const folder of namesIn(root)) {
+  for (const folder of listNames(root)) {
     if (!/^[0-9a-f]{2}$/.test(folder)) continue;
-    for (const name of namesIn(join(root, folder))) {
+    for (const name of listNames(join(root, folder))) {
       if (isCited(`${folder}${name}`)) continue;
       const path = join(root, folder, name);
       const found = fs.lstatSync(path, { throwIfNoEntry: false });
@@ -104,12 +107,4 @@ export const sweepBlobs = (
     }
   }
   return { removed, freedBytes };
-};
-
-const namesIn = (folder: string): readonly string[] => {
-  try {
-    return fs.readdirSync(folder);
-  } catch {
-    return [];
-  }
 };

@@ -1,38 +1,44 @@
-/** Open questions as files of a session's folder, one each, closed to others: `questions/<id>.json`. */
-import { randomBytes } from 'node:crypto';
+/** Open questions as files of a session, `questions/<id>.json`, closed to other users. */
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from '../../protocol/errors.js';
+import { replaceFile } from '../../lib/replace-file.js';
 import {
-  LONGEST_QUESTION,
-  MOST_QUESTIONS,
+  MAX_QUESTION_LENGTH,
+  MAX_QUESTIONS,
   type PostedQuestion,
   type PostedQuestions,
   postedQuestion,
   type QuestionBoard,
+  type QuestionStore,
 } from '../../protocol/session/question-board.js';
-import { openRegular } from './io/regular-file.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import { listNames } from './io/list-names.js';
+import { openRegularFile } from './io/open-regular-file.js';
 
 const SUFFIX = '.json';
 
-/** `session` is the session's folder. Nothing is made before the first question. */
-export const questionBoard = (session: string): QuestionBoard => {
+/** `session` is the folder of the session. Creates no file before the first question. */
+export const fileQuestions = (session: string): QuestionStore => ({
+  board: questionBoard(session),
+  read: async () => readQuestions(session),
+  decisions: undefined,
+});
+
+const questionBoard = (session: string): QuestionBoard => {
   const folder = join(session, 'questions');
   return {
     async post(question) {
       const text = JSON.stringify(question);
-      if (text.length > LONGEST_QUESTION) {
+      if (text.length > MAX_QUESTION_LENGTH) {
         throw new UsageError(
           `The input has ${text.length} characters, too many to be asked about in another terminal.`,
         );
       }
-      const draft = join(folder, `${randomBytes(6).toString('hex')}.draft`);
+      const path = pathOf(folder, question.id);
       try {
         fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-        fs.writeFileSync(draft, text, { flag: 'wx', mode: 0o600 });
-        fs.renameSync(draft, pathOf(folder, question.id));
+        replaceFile(path, text);
       } catch (error) {
-        fs.rmSync(draft, { force: true });
         const { code } = error as NodeJS.ErrnoException;
         throw new UsageError(`The question cannot be posted in ${folder} (${code}).`, {
           cause: error,
@@ -43,26 +49,26 @@ export const questionBoard = (session: string): QuestionBoard => {
       try {
         fs.rmSync(pathOf(folder, id), { force: true });
       } catch {
-        // Whoever answers it is told that it is gone.
+        // An answer to the remaining file is refused, because the question is closed.
       }
     },
     async clear() {
       try {
         if (fs.existsSync(folder)) fs.rmSync(folder, { recursive: true, force: true });
       } catch {
-        // The same.
+        // See `withdraw`.
       }
     },
   };
 };
 
-/** As somebody else sees them. What is no question of ours is left out. */
-export const readQuestions = (session: string): PostedQuestions => {
+/** Reads the open questions, oldest first. Skips and counts files that are not questions. */
+const readQuestions = (session: string): PostedQuestions => {
   const folder = join(session, 'questions');
-  const names = namesIn(folder).filter((name) => name.endsWith(SUFFIX));
+  const names = listNames(folder).filter((name) => name.endsWith(SUFFIX));
   const questions: PostedQuestion[] = [];
-  let leftOut = Math.max(0, names.length - MOST_QUESTIONS);
-  for (const name of names.slice(0, MOST_QUESTIONS)) {
+  let leftOut = Math.max(0, names.length - MAX_QUESTIONS);
+  for (const name of names.slice(0, MAX_QUESTIONS)) {
     const question = readQuestion(join(folder, name));
     if (question === 'gone') continue;
     if (question === undefined || `${question.id}${SUFFIX}` !== name) leftOut += 1;
@@ -71,13 +77,16 @@ export const readQuestions = (session: string): PostedQuestions => {
   return { questions: questions.sort((a, b) => a.askedAt - b.askedAt), leftOut };
 };
 
-/** `gone` when it was decided meanwhile. */
+/**
+ * Returns `gone` if the question was decided meanwhile, and undefined if the file is not a
+ * question.
+ */
 const readQuestion = (path: string): PostedQuestion | 'gone' | undefined => {
   let fd: number | undefined;
   try {
-    fd = openRegular(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
-    // Four bytes a character at most.
-    if (fs.fstatSync(fd).size > 4 * LONGEST_QUESTION) return undefined;
+    fd = openRegularFile(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    // A character has at most four bytes.
+    if (fs.fstatSync(fd).size > 4 * MAX_QUESTION_LENGTH) return undefined;
     return postedQuestion.safeParse(JSON.parse(fs.readFileSync(fd, 'utf8'))).data;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'gone' : undefined;
@@ -86,16 +95,8 @@ const readQuestion = (path: string): PostedQuestion | 'gone' | undefined => {
   }
 };
 
-const namesIn = (folder: string): readonly string[] => {
-  try {
-    return fs.readdirSync(folder).sort();
-  } catch {
-    return [];
-  }
-};
-
-/** Ids are ours, but they end up in a path. */
+/** Throws UsageError if the id cannot be a file name. */
 const pathOf = (folder: string, id: string): string => {
-  if (!/^[\w-]{1,80}$/.test(id)) throw new UsageError('That is no id of a question.');
+  if (!/^[\w-]{1,80}$/.test(id)) throw new UsageError('This is not the id of a question.');
   return join(folder, `${id}${SUFFIX}`);
 };

@@ -1,49 +1,53 @@
-/** Sessions as files: one folder each under `sessions/`, owned by one process at a time. */
+/** Stores sessions as folders under `sessions/`. Only a single process owns a session at a time. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../protocol/clock.js';
-import { SkeinError, UsageError } from '../../protocol/errors.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
 import type { JobQueue } from '../../protocol/session/job-queue.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
+import type { JournalContents } from '../../protocol/session/journal.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import type { LeaseHolder, Leases } from '../../protocol/session/leases.js';
 import type { Mailbox } from '../../protocol/session/mailbox.js';
-import type { QuestionDesk } from '../../protocol/session/question-board.js';
+import type { OwnedSession, WorkerSession } from '../../protocol/session/owned-session.js';
+import type { QuestionStore } from '../../protocol/session/question-board.js';
 import type {
   EventWatch,
-  JournalContents,
   RecordWatch,
   Removal,
-  Session,
   SessionMeta,
   SessionStore,
   SessionSurvey,
-  WorkerSession,
-} from '../../protocol/session/store.js';
-import type { SharedTaskList } from '../../protocol/session/task-list.js';
-import { checkSessionId, notVisited } from '../shared/session-meta.js';
-import { questionBoard, readQuestions } from './file-questions.js';
-import { FileSession, readArtifact } from './file-session.js';
-import { writeAtomically } from './io/write-atomically.js';
+} from '../../protocol/session/session-store.js';
+import type { SharedTaskList } from '../../protocol/session/shared-task-list.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
+import { SkeinError, UsageError } from '../../protocol/skein-error.js';
+import { checkSessionId } from '../shared/check-session-id.js';
+import { noWorkers } from '../shared/no-workers.js';
+import { removeEach } from '../shared/remove-each.js';
+import { storageError } from '../shared/storage-error.js';
+import { fileQuestions } from './file-questions.js';
+import { FileSession, readArtifactFile } from './file-session.js';
+import { replaceStoredFileDurably } from './io/replace-stored-file.js';
 import { FileJobQueue } from './jobs/file-job-queue.js';
-import { readJournal, recordsOf, watchJournal } from './journal/journal-lines.js';
-import { agentsOf, journalPath } from './journal/journal-place.js';
-import { storageError } from './journal/line-file.js';
+import { journaledAgents, journalPath } from './journal/journal-file.js';
 import { linesOf } from './journal/line-tail.js';
+import { readJournal, recordsOf, watchJournal } from './journal/read-journal.js';
 import { LeaseFiles, type LeaseOwner } from './leases/lease-file.js';
 import { FileMailbox } from './mailbox/file-mailbox.js';
-import { refuseMirror } from './mirror-marker.js';
-import { eventsOf, readMeta, surveySessions, watchEvents } from './read-session.js';
-import { removeEach, removeFolder, sweepRemoved } from './remove-session.js';
+import { refuseMirror } from './mark-mirror.js';
+import { removeSession, sweepRemoved } from './remove-session.js';
+import { sessionEvents, watchSessionEvents } from './session-events.js';
+import { readSessionMeta, surveySessions } from './survey-sessions.js';
 import { FileTaskList } from './tasks/file-task-list.js';
 
-export interface FileStoreOptions {
+interface FileStoreOptions {
   /** The `sessions` folder of the state directory. */
   readonly root: string;
   readonly owner: LeaseOwner;
-  readonly ownerLives: (marker: string) => boolean;
+  readonly isOwnerAlive: (marker: string) => boolean;
   readonly clock: Clock;
-  /** Takes secrets out of the event index, which quotes commands and errors. */
+  /**
+   * Removes secrets from the event index, which quotes commands and errors. Default: no redaction.
+   */
   readonly redact?: (text: string) => string;
 }
 
@@ -52,16 +56,16 @@ export class FileSessionStore implements SessionStore {
   readonly outages = undefined;
   private readonly options: FileStoreOptions;
   private readonly leases: Leases;
-  /** Once is enough, however many sessions are removed. */
+  /** True after the leftovers of interrupted removals were deleted once. */
   private isSwept = false;
 
   constructor(options: FileStoreOptions) {
     this.options = options;
-    this.jobs = new FileJobQueue(options.root, options.ownerLives);
-    this.leases = new LeaseFiles(options.root, options.owner, options.ownerLives);
+    this.jobs = new FileJobQueue(options.root, options.isOwnerAlive);
+    this.leases = new LeaseFiles(options.root, options.owner, options.isOwnerAlive);
   }
 
-  async create(meta: SessionMeta): Promise<Session> {
+  async create(meta: SessionMeta): Promise<OwnedSession> {
     const folder = this.folder(meta.id);
     refuseMirror(folder, meta.id);
     try {
@@ -75,13 +79,13 @@ export class FileSessionStore implements SessionStore {
       }
       throw storageError(error, folder);
     }
-    writeAtomically(join(folder, 'session.json'), JSON.stringify(meta, null, 2));
+    await replaceStoredFileDurably(join(folder, 'session.json'), JSON.stringify(meta, null, 2));
     return this.own(meta.id, meta);
   }
 
-  async open(id: string): Promise<Session> {
+  async open(id: string): Promise<OwnedSession> {
     refuseMirror(this.folder(id), id);
-    return this.own(id, readMeta(this.folder(id), id));
+    return this.own(id, readSessionMeta(this.folder(id), id));
   }
 
   async list(): Promise<readonly SessionMeta[]> {
@@ -97,15 +101,15 @@ export class FileSessionStore implements SessionStore {
   }
 
   async agents(id: string): Promise<readonly string[]> {
-    return agentsOf(this.folder(id));
+    return journaledAgents(this.folder(id));
   }
 
   async *events(id: string): AsyncGenerator<SwarmEvent, void> {
-    yield* eventsOf(this.folder(id), id, this.options.redact ?? ((text) => text));
+    yield* sessionEvents(this.folder(id), id, this.options.redact ?? ((text) => text));
   }
 
   watch(id: string): EventWatch {
-    return watchEvents(this.folder(id));
+    return watchSessionEvents(this.folder(id));
   }
 
   async *records(id: string, agent: string): AsyncGenerator<JournalRecord, void> {
@@ -117,25 +121,25 @@ export class FileSessionStore implements SessionStore {
   }
 
   async remove(id: string): Promise<number> {
-    readMeta(this.folder(id), id);
-    // Never released: with it goes the file that says so.
+    readSessionMeta(this.folder(id), id);
+    // The lease is not released, because its file is removed with the session.
     await this.leases.take(id);
     if (!this.isSwept) sweepRemoved(this.options.root);
     this.isSwept = true;
-    return removeFolder(this.options.root, id);
+    return removeSession(this.options.root, id);
   }
 
   removeAll(ids: readonly string[]): Promise<readonly Removal[]> {
     return removeEach(ids, (id) => this.remove(id));
   }
 
-  async peek(id: string, agent: string, upTo?: number): Promise<JournalContents> {
+  async readJournal(id: string, agent: string, upTo?: number): Promise<JournalContents> {
     const path = journalPath(this.folder(id), agent);
     return readJournal(linesOf(path), path, upTo);
   }
 
-  async peekArtifact(id: string, name: string): Promise<Uint8Array> {
-    return readArtifact(this.artifactsOf(id), name);
+  async readArtifact(id: string, name: string): Promise<Uint8Array> {
+    return readArtifactFile(this.artifactsOf(id), name);
   }
 
   artifactsOf(id: string): string {
@@ -146,18 +150,16 @@ export class FileSessionStore implements SessionStore {
     return new FileMailbox(this.folder(id), this.options.clock);
   }
 
-  workList(id: string): SharedTaskList {
+  taskList(id: string): SharedTaskList {
     return new FileTaskList(this.folder(id), this.options.clock);
   }
 
-  questions(id: string): QuestionDesk {
-    const folder = this.folder(id);
-    const read = async () => readQuestions(folder);
-    return { board: questionBoard(folder), read, verdicts: undefined };
+  questions(id: string): QuestionStore {
+    return fileQuestions(this.folder(id));
   }
 
   async openAsWorker(id: string): Promise<WorkerSession> {
-    throw notVisited(id);
+    throw noWorkers(id);
   }
 
   async close(): Promise<void> {}
@@ -166,7 +168,7 @@ export class FileSessionStore implements SessionStore {
     return join(this.options.root, checkSessionId(id));
   }
 
-  private async own(id: string, meta: SessionMeta): Promise<Session> {
+  private async own(id: string, meta: SessionMeta): Promise<OwnedSession> {
     const { clock, redact } = this.options;
     const folder = this.folder(id);
     const lease = await this.leases.take(id);

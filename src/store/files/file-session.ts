@@ -1,34 +1,38 @@
-/** A session that this process owns, as a folder of files: the only writer of its journals and index. */
+/** A session that this process owns, as a folder of files with a single writer. */
 import { join } from 'node:path';
+import { KeyedMutex } from '../../lib/async/keyed-mutex.js';
 import type { Clock } from '../../protocol/clock.js';
-import { StorageError, UsageError } from '../../protocol/errors.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import type { Journal } from '../../protocol/session/journal.js';
 import type { Lease } from '../../protocol/session/leases.js';
-import type { Journal, Session, SessionMeta } from '../../protocol/session/store.js';
-import { readRegular } from './io/regular-file.js';
-import { writeAtomically } from './io/write-atomically.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import type { SessionMeta } from '../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
+import { StorageError, UsageError } from '../../protocol/skein-error.js';
+import { readRegularFile } from './io/open-regular-file.js';
+import { replaceStoredFileDurably } from './io/replace-stored-file.js';
 import { DescriptorPool } from './journal/descriptor-pool.js';
 import { EventIndex, parseEvent } from './journal/event-index.js';
-import { JournalFile } from './journal/journal-file.js';
-import { journalPath } from './journal/journal-place.js';
+import { JournalFile, journalPath } from './journal/journal-file.js';
 import { LineFile } from './journal/line-file.js';
 import { linesOf } from './journal/line-tail.js';
 import { indexPositionIn, seqOf, unindexedRecords } from './journal/unindexed-records.js';
 
-export class FileSession implements Session {
+export class FileSession implements OwnedSession {
   meta: SessionMeta;
   readonly epoch: number;
-  /** Readers drop what one writes that has lost it. */
+  /** Never aborts, because readers drop the records of a process that has lost the session. */
   readonly lost: AbortSignal = new AbortController().signal;
   private readonly folder: string;
   private readonly lease: Lease;
   private readonly clock: Clock;
-  private readonly open = new DescriptorPool();
+  private readonly descriptors = new DescriptorPool();
   private readonly eventFile: LineFile;
   private readonly index: EventIndex;
   private readonly journals = new Map<string, JournalFile>();
-  /** Journals that are being closed. */
+  /** Closing journals. */
   private readonly ending = new Set<Promise<void>>();
+  /** Orders the writes of each file: the last call wins. */
+  private readonly writes = new KeyedMutex();
   private isClosed = false;
 
   constructor(
@@ -44,10 +48,10 @@ export class FileSession implements Session {
     this.epoch = lease.epoch;
     this.clock = clock;
     const events = join(folder, 'events.jsonl');
-    const citations = indexPositionIn(events);
+    const position = indexPositionIn(events);
     this.eventFile = new LineFile(events);
-    this.index = new EventIndex(meta.id, this.eventFile, citations, redact);
-    for (const { agent, parent, record } of unindexedRecords(folder, citations)) {
+    this.index = new EventIndex(meta.id, this.eventFile, position, redact);
+    for (const { agent, parent, record } of unindexedRecords(folder, position)) {
       this.index.add(agent, parent, record);
     }
   }
@@ -55,10 +59,10 @@ export class FileSession implements Session {
   async journal(agent: string, parent: string | null): Promise<Journal> {
     const open = this.journals.get(agent);
     if (open !== undefined) return open;
-    // Whoever comes too late is not its owner any more (law 8).
+    // The lease is released, so this process may not write any more (law 8).
     if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
     const path = journalPath(this.folder, agent);
-    const journal = new JournalFile(path, this.epoch, this.clock, this.open, (record) =>
+    const journal = new JournalFile(path, this.epoch, this.clock, this.descriptors, (record) =>
       this.index.add(agent, parent, record),
     );
     this.journals.set(agent, journal);
@@ -92,18 +96,24 @@ export class FileSession implements Session {
 
   async updateMeta(change: Partial<SessionMeta>): Promise<void> {
     this.meta = { ...this.meta, ...change };
-    writeAtomically(join(this.folder, 'session.json'), JSON.stringify(this.meta, null, 2));
+    await this.writes.run('session.json', () =>
+      replaceStoredFileDurably(
+        join(this.folder, 'session.json'),
+        JSON.stringify(this.meta, null, 2),
+      ),
+    );
   }
 
   async putArtifact(name: string, bytes: Uint8Array): Promise<void> {
-    writeAtomically(join(this.artifactDirectory(), name), bytes);
+    const path = join(this.artifactDirectory(), name);
+    await this.writes.run(path, () => replaceStoredFileDurably(path, bytes));
   }
 
   async readArtifact(name: string): Promise<Uint8Array> {
-    return readArtifact(this.artifactDirectory(), name);
+    return readArtifactFile(this.artifactDirectory(), name);
   }
 
-  async reclaim(): Promise<void> {}
+  async takeBack(): Promise<void> {}
 
   fenceOf(): undefined {}
 
@@ -118,13 +128,16 @@ export class FileSession implements Session {
     this.journals.clear();
     await Promise.all([...journals.map((journal) => journal.end()), ...this.ending]);
     this.eventFile.close();
+    // Wait for metadata writes that no caller awaits: the next owner must not read old metadata.
+    await this.writes.run('session.json', async () => {});
     await this.lease.release();
   }
 }
 
-export const readArtifact = (directory: string, name: string): Uint8Array => {
+/** Throws UsageError if there is no such artifact. */
+export const readArtifactFile = (directory: string, name: string): Uint8Array => {
   try {
-    return readRegular(join(directory, name));
+    return readRegularFile(join(directory, name));
   } catch (error) {
     throw new UsageError(`There is no artifact "${name}".`, { cause: error });
   }

@@ -1,15 +1,19 @@
-/** Leases of files for agents that live in one process; they end with it. */
-import type { FileHolder, FileLeases } from '../../protocol/session/edit-leases.js';
+/** Edit leases of the agents in this process, kept in memory. */
+import type { EditLeaseHolder, EditLeaseStore } from '../../protocol/session/edit-lease-store.js';
 
-export class EditLeaseMemory implements FileLeases {
-  private readonly holders = new Map<string, FileHolder>();
+export class EditLeaseMemory implements EditLeaseStore {
+  private readonly holders = new Map<string, EditLeaseHolder>();
   private readonly byAgent = new Map<string, Set<string>>();
 
-  async holder(path: string): Promise<FileHolder | undefined> {
+  async holder(path: string): Promise<EditLeaseHolder | undefined> {
     return this.holders.get(path);
   }
 
-  async take(path: string, wanted: FileHolder, givers: readonly string[]): Promise<FileHolder> {
+  async take(
+    path: string,
+    wanted: EditLeaseHolder,
+    givers: readonly string[],
+  ): Promise<EditLeaseHolder> {
     const held = this.holders.get(path);
     if (held !== undefined) {
       if (held.agent === wanted.agent || !givers.includes(held.agent)) return held;

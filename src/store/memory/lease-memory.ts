@@ -1,29 +1,33 @@
-/** Leases of sessions that end with the process. */
+/** Leases of sessions that are kept in memory. */
 import { hostname } from 'node:os';
 import type { Lease, LeaseHolder, Leases } from '../../protocol/session/leases.js';
 import type { LeaseOwner } from '../files/leases/lease-file.js';
-import { refuseIfHeld } from '../shared/lease-refusal.js';
-import { checkSessionId } from '../shared/session-meta.js';
+import { checkSessionId } from '../shared/check-session-id.js';
+import { refuseIfHeld } from '../shared/refuse-if-held.js';
 
-interface Held {
+interface HeldLease {
   epoch: number;
   owner: LeaseOwner | undefined;
 }
 
 export class LeaseMemory implements Leases {
-  private readonly held: Map<string, Held>;
+  private readonly held: Map<string, HeldLease>;
   private readonly owner: LeaseOwner;
-  private readonly lives: (marker: string) => boolean;
+  private readonly isAlive: (marker: string) => boolean;
 
-  /** Those who share `held` want the same leases. */
-  constructor(held: Map<string, Held>, owner: LeaseOwner, lives: (marker: string) => boolean) {
+  /** Instances that share `held` compete for the same leases. */
+  constructor(
+    held: Map<string, HeldLease>,
+    owner: LeaseOwner,
+    isAlive: (marker: string) => boolean,
+  ) {
     this.held = held;
     this.owner = owner;
-    this.lives = lives;
+    this.isAlive = isAlive;
   }
 
   async take(name: string): Promise<Lease> {
-    refuseIfHeld(this.holderNow(name));
+    refuseIfHeld(this.currentHolder(name));
     const held = { epoch: (this.held.get(name)?.epoch ?? 0) + 1, owner: this.owner };
     this.held.set(name, held);
     const release = async () => {
@@ -33,12 +37,12 @@ export class LeaseMemory implements Leases {
   }
 
   async holder(name: string): Promise<LeaseHolder | undefined> {
-    return this.holderNow(name);
+    return this.currentHolder(name);
   }
 
-  private holderNow(name: string): LeaseHolder | undefined {
+  private currentHolder(name: string): LeaseHolder | undefined {
     const owner = this.held.get(checkSessionId(name))?.owner;
-    if (owner === undefined || !this.lives(owner.marker)) return undefined;
+    if (owner === undefined || !this.isAlive(owner.marker)) return undefined;
     return { pid: owner.pid, host: hostname() };
   }
 }

@@ -1,37 +1,37 @@
-/** Jobs of sessions that end with the process, and for tests. */
+/** Job queue in memory, for sessions that end with the process and for tests. */
 import type {
   ConsumeOptions,
   JobConsumer,
   JobHandler,
   JobQueue,
-  OwnJobs,
+  LocalJobs,
   QueuedJob,
 } from '../../protocol/session/job-queue.js';
-import { checkJob, checkWorker, inOrderOfAge, inOrderOfTurn, jobKey } from '../shared/job-names.js';
-import { type HandedJob, type PollableQueue, pollJobs } from '../shared/poll-jobs.js';
-import { checkSessionId } from '../shared/session-meta.js';
+import { checkSessionId } from '../shared/check-session-id.js';
+import { checkJob, checkWorker, compareByAge, compareByTurn, jobKey } from '../shared/job-name.js';
+import { type JobClaim, type PollableQueue, pollJobs } from '../shared/poll-jobs.js';
 
-interface Swarm {
-  /** Also of jobs that have ended: none comes back. */
+interface SwarmJobs {
+  /** Keys of all jobs, including ended jobs, so that no job is added twice. */
   readonly known: Set<string>;
-  /** How often each was begun. */
-  readonly begun: Map<QueuedJob, number>;
-  /** In the order of their turn. */
+  /** Number of starts of each job. */
+  readonly starts: Map<QueuedJob, number>;
+  /** Waiting jobs in start order. */
   readonly free: QueuedJob[];
-  /** By job: when it may be begun. */
+  /** Earliest start of delayed jobs, in milliseconds since 1970. */
   readonly later: Map<QueuedJob, number>;
-  /** By worker, by id. */
+  /** Claimed jobs by worker and id. */
   readonly taken: Map<string, Map<string, readonly QueuedJob[]>>;
 }
 
-export class MemoryJobQueue implements JobQueue, OwnJobs, PollableQueue {
-  readonly own = this;
-  private readonly lives: (worker: string) => boolean;
+export class MemoryJobQueue implements JobQueue, LocalJobs, PollableQueue {
+  readonly local = this;
+  private readonly isAlive: (worker: string) => boolean;
   private readonly now: () => number;
-  private readonly swarms = new Map<string, Swarm>();
+  private readonly swarms = new Map<string, SwarmJobs>();
 
-  constructor(lives: (worker: string) => boolean = () => true, now = Date.now) {
-    this.lives = lives;
+  constructor(isAlive: (worker: string) => boolean = () => true, now = Date.now) {
+    this.isAlive = isAlive;
     this.now = now;
   }
 
@@ -43,15 +43,15 @@ export class MemoryJobQueue implements JobQueue, OwnJobs, PollableQueue {
     this.putBack(swarm, copy, copy.notBefore);
   }
 
-  async take(name: string, worker: string): Promise<QueuedJob | undefined> {
-    return (await this.hand(name, worker))?.job;
+  async claim(name: string, worker: string): Promise<QueuedJob | undefined> {
+    return (await this.claimNext(name, worker))?.job;
   }
 
-  async hand(name: string, worker: string): Promise<HandedJob | undefined> {
+  async claimNext(name: string, worker: string): Promise<JobClaim | undefined> {
     checkWorker(worker);
     const swarm = this.swarm(name);
     for (const [owner, jobs] of swarm.taken) {
-      if (this.lives(owner)) continue;
+      if (this.isAlive(owner)) continue;
       swarm.taken.delete(owner);
       for (const job of [...jobs.values()].flat()) insert(swarm.free, job);
     }
@@ -64,14 +64,14 @@ export class MemoryJobQueue implements JobQueue, OwnJobs, PollableQueue {
     if (job === undefined) return undefined;
     const mine = swarm.taken.get(worker) ?? new Map<string, readonly QueuedJob[]>();
     swarm.taken.set(worker, mine.set(job.id, [...(mine.get(job.id) ?? []), job]));
-    const attempts = swarm.begun.get(job) ?? 0;
-    swarm.begun.set(job, attempts + 1);
+    const attempts = swarm.starts.get(job) ?? 0;
+    swarm.starts.set(job, attempts + 1);
     return { job, attempts };
   }
 
   async complete(id: string, worker: string): Promise<void> {
-    for (const { taken, begun } of this.swarms.values()) {
-      for (const job of removeFrom(taken.get(worker), id)) begun.delete(job);
+    for (const { taken, starts } of this.swarms.values()) {
+      for (const job of removeFrom(taken.get(worker), id)) starts.delete(job);
     }
   }
 
@@ -86,11 +86,11 @@ export class MemoryJobQueue implements JobQueue, OwnJobs, PollableQueue {
   async list(name: string): Promise<readonly (QueuedJob & { worker: string | undefined })[]> {
     const { free, later, taken } = this.swarm(name);
     const working = [...taken].flatMap(([owner, jobs]) => {
-      const worker = this.lives(owner) ? owner : undefined;
+      const worker = this.isAlive(owner) ? owner : undefined;
       return [...jobs.values()].flat().map((job) => ({ ...job, worker }));
     });
     const waiting = [...free, ...later.keys()].map((job) => ({ ...job, worker: undefined }));
-    return [...waiting, ...working].sort(inOrderOfAge);
+    return [...waiting, ...working].sort(compareByAge);
   }
 
   async withdraw(wanted: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean> {
@@ -101,33 +101,37 @@ export class MemoryJobQueue implements JobQueue, OwnJobs, PollableQueue {
     return at >= 0 || [...later.keys()].some((job) => isWanted(job) && later.delete(job));
   }
 
-  async consume(worker: string, terms: ConsumeOptions, work: JobHandler): Promise<JobConsumer> {
-    return pollJobs(this, worker, terms, work);
+  async consume(
+    worker: string,
+    options: ConsumeOptions,
+    handler: JobHandler,
+  ): Promise<JobConsumer> {
+    return pollJobs(this, worker, options, handler);
   }
 
   async close(): Promise<void> {}
 
-  private putBack({ free, later }: Swarm, job: QueuedJob, notBefore = 0): void {
+  private putBack({ free, later }: SwarmJobs, job: QueuedJob, notBefore = 0): void {
     if (notBefore > this.now()) later.set(job, notBefore);
     else insert(free, job);
   }
 
-  private swarm(name: string): Swarm {
+  private swarm(name: string): SwarmJobs {
     const known = this.swarms.get(checkSessionId(name));
     if (known !== undefined) return known;
-    const maps = { begun: new Map(), later: new Map(), taken: new Map() };
+    const maps = { starts: new Map(), later: new Map(), taken: new Map() };
     const swarm = { known: new Set<string>(), free: [], ...maps };
     this.swarms.set(name, swarm);
     return swarm;
   }
 }
 
-/** Nearly always at the end, so that is where the place is looked for first. */
+/** Inserts a job in start order. Searches from the end, because new jobs usually come last. */
 const insert = (jobs: QueuedJob[], job: QueuedJob): void => {
   let at = jobs.length;
   while (at > 0) {
     const before = jobs[at - 1];
-    if (before === undefined || inOrderOfTurn(before, job) < 0) break;
+    if (before === undefined || compareByTurn(before, job) < 0) break;
     at -= 1;
   }
   jobs.splice(at, 0, job);

@@ -1,113 +1,113 @@
-/** Letters inside one process: for sessions that do not outlive it, and for tests. */
+/** Mailbox in memory, for sessions that end with the process and for tests. */
 
-import { Wakeup } from '../../lib/wakeup.js';
-import { UsageError } from '../../protocol/errors.js';
+import { Wakeup } from '../../lib/async/wakeup.js';
 import {
   type DeadLetter,
   type Inbox,
+  MAX_DEAD_LETTERS,
   type Mailbox,
   type MailLetter,
-  MOST_DEAD_LETTERS,
 } from '../../protocol/session/mailbox.js';
+import { UsageError } from '../../protocol/skein-error.js';
 import {
   checkAddress,
-  readLetter,
+  formatLetter,
+  parseLetter,
   refuseIfFull,
-  refuseSecond,
-  writeLetter,
-} from '../shared/letter-rules.js';
+  refuseSecondReader,
+} from '../shared/format-letter.js';
 
-/** What waits at one address. */
-interface Pigeonhole {
-  /** By id, in the order of arrival: those that are not acknowledged. */
-  readonly kept: Map<string, MailLetter>;
-  /** Those of them that the present reader has not been given. */
-  fresh: MailLetter[];
+/** Letters of an address. */
+interface AddressMailbox {
+  /** Letters that are not acknowledged, by id, in order of arrival. */
+  readonly unacknowledged: Map<string, MailLetter>;
+  /** Letters that the current reader has not received. */
+  undelivered: MailLetter[];
   readonly dead: DeadLetter[];
-  readonly bell: Wakeup;
+  readonly wakeup: Wakeup;
   reader: MemoryInbox | undefined;
 }
 
 export class MemoryMailbox implements Mailbox {
-  private readonly holes = new Map<string, Pigeonhole>();
+  private readonly addresses = new Map<string, AddressMailbox>();
 
   async send(letter: MailLetter): Promise<void> {
-    // Through JSON, so that a reader gets what it would get from any other mailbox.
-    const copy = readLetter(writeLetter(letter), letter.to);
+    // Through JSON, so that readers get the same values as from other mailboxes.
+    const copy = parseLetter(formatLetter(letter), letter.to);
     if (typeof copy === 'string') throw new UsageError(`The letter cannot be sent. ${copy}`);
-    const { kept, fresh, bell } = this.hole(letter.to);
-    if (kept.has(copy.id)) return;
-    refuseIfFull(copy.to, kept.size);
-    kept.set(copy.id, copy);
-    fresh.push(copy);
-    bell.notify();
+    const { unacknowledged, undelivered, wakeup } = this.mailboxAt(letter.to);
+    if (unacknowledged.has(copy.id)) return;
+    refuseIfFull(copy.to, unacknowledged.size);
+    unacknowledged.set(copy.id, copy);
+    undelivered.push(copy);
+    wakeup.notify();
   }
 
   async open(address: string): Promise<Inbox> {
-    const hole = this.hole(checkAddress(address));
-    if (hole.reader !== undefined) refuseSecond(address);
-    hole.reader = new MemoryInbox(hole);
-    return hole.reader;
+    const mailbox = this.mailboxAt(checkAddress(address));
+    if (mailbox.reader !== undefined) refuseSecondReader(address);
+    mailbox.reader = new MemoryInbox(mailbox);
+    return mailbox.reader;
   }
 
   async deadLetters(): Promise<readonly DeadLetter[]> {
-    return [...this.holes.values()].flatMap(({ dead }) => dead);
+    return [...this.addresses.values()].flatMap(({ dead }) => dead);
   }
 
   async close(): Promise<void> {
-    for (const { reader } of this.holes.values()) await reader?.close();
+    for (const { reader } of this.addresses.values()) await reader?.close();
   }
 
-  private hole(address: string): Pigeonhole {
-    const known = this.holes.get(address);
+  private mailboxAt(address: string): AddressMailbox {
+    const known = this.addresses.get(address);
     if (known !== undefined) return known;
-    const hole: Pigeonhole = {
-      kept: new Map(),
-      fresh: [],
+    const mailbox: AddressMailbox = {
+      unacknowledged: new Map(),
+      undelivered: [],
       dead: [],
-      bell: new Wakeup(),
+      wakeup: new Wakeup(),
       reader: undefined,
     };
-    this.holes.set(address, hole);
-    return hole;
+    this.addresses.set(address, mailbox);
+    return mailbox;
   }
 }
 
 class MemoryInbox implements Inbox {
-  private readonly hole: Pigeonhole;
+  private readonly mailbox: AddressMailbox;
   private isClosed = false;
 
-  constructor(hole: Pigeonhole) {
-    this.hole = hole;
+  constructor(mailbox: AddressMailbox) {
+    this.mailbox = mailbox;
   }
 
   async next(signal: AbortSignal): Promise<MailLetter | undefined> {
     while (!signal.aborted && !this.isClosed) {
-      const letter = this.hole.fresh.shift();
+      const letter = this.mailbox.undelivered.shift();
       if (letter !== undefined) return letter;
-      await this.hole.bell.wait(signal);
+      await this.mailbox.wakeup.wait(signal);
     }
     return undefined;
   }
 
   async acknowledge(id: string): Promise<void> {
-    this.hole.kept.delete(id);
+    this.mailbox.unacknowledged.delete(id);
   }
 
-  async bury(id: string, reason: string): Promise<void> {
-    const { kept, dead } = this.hole;
-    const letter = kept.get(id);
+  async moveToDeadLetters(id: string, reason: string): Promise<void> {
+    const { unacknowledged, dead } = this.mailbox;
+    const letter = unacknowledged.get(id);
     if (letter === undefined) return;
-    kept.delete(id);
+    unacknowledged.delete(id);
     dead.push({ ...letter, reason });
-    if (dead.length > MOST_DEAD_LETTERS) dead.shift();
+    if (dead.length > MAX_DEAD_LETTERS) dead.shift();
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.hole.fresh = [...this.hole.kept.values()];
-    this.hole.reader = undefined;
-    this.hole.bell.notify();
+    this.mailbox.undelivered = [...this.mailbox.unacknowledged.values()];
+    this.mailbox.reader = undefined;
+    this.mailbox.wakeup.notify();
   }
 }

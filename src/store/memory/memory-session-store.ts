@@ -1,45 +1,44 @@
-/** Sessions that end with the process: for `--no-session-persistence` and for tests. */
+/** Stores sessions in memory, for `--no-session-persistence` and for tests. */
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../protocol/clock.js';
-import { StorageError, UsageError } from '../../protocol/errors.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import type { Journal, JournalContents } from '../../protocol/session/journal.js';
 import {
   formatRecord,
   JOURNAL_VERSION,
   type JournalBody,
   type JournalRecord,
-} from '../../protocol/session/journal.js';
+} from '../../protocol/session/journal-record.js';
 import type { Lease, LeaseHolder } from '../../protocol/session/leases.js';
 import type { Mailbox } from '../../protocol/session/mailbox.js';
-import type { QuestionDesk } from '../../protocol/session/question-board.js';
+import type { OwnedSession, WorkerSession } from '../../protocol/session/owned-session.js';
+import type { QuestionStore } from '../../protocol/session/question-board.js';
 import type {
   EventWatch,
-  Journal,
-  JournalContents,
   RecordWatch,
   Removal,
-  Session,
   SessionMeta,
   SessionStore,
   SessionSurvey,
-  WorkerSession,
-} from '../../protocol/session/store.js';
-import type { SharedTaskList } from '../../protocol/session/task-list.js';
+} from '../../protocol/session/session-store.js';
+import type { SharedTaskList } from '../../protocol/session/shared-task-list.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
+import { StorageError, UsageError } from '../../protocol/skein-error.js';
 import { EventIndex, parseEvent } from '../files/journal/event-index.js';
-import { readJournal, watchLines } from '../files/journal/journal-lines.js';
+import { readJournal, watchLines } from '../files/journal/read-journal.js';
 import { IndexPosition } from '../files/journal/unindexed-records.js';
-import { removeEach } from '../files/remove-session.js';
-import { checkSessionId, notVisited } from '../shared/session-meta.js';
+import { checkSessionId } from '../shared/check-session-id.js';
+import { noWorkers } from '../shared/no-workers.js';
+import { removeEach } from '../shared/remove-each.js';
 import { LeaseMemory } from './lease-memory.js';
 import { MemoryJobQueue } from './memory-job-queue.js';
 import { MemoryMailbox } from './memory-mailbox.js';
 import { MemoryTaskList } from './memory-task-list.js';
 
-interface MemoryFolder {
+interface StoredSession {
   meta: SessionMeta;
-  /** Of the present or last owner. */
+  /** Index of the current or last owner. */
   index?: EventIndex;
   readonly journals: Map<string, string[]>;
   readonly events: string[];
@@ -51,7 +50,7 @@ interface MemoryFolder {
 export class MemorySessionStore implements SessionStore {
   readonly jobs = new MemoryJobQueue();
   readonly outages = undefined;
-  private readonly folders = new Map<string, MemoryFolder>();
+  private readonly folders = new Map<string, StoredSession>();
   private readonly clock: Clock;
   private readonly leases = new LeaseMemory(
     new Map(),
@@ -63,7 +62,7 @@ export class MemorySessionStore implements SessionStore {
     this.clock = clock;
   }
 
-  async create(meta: SessionMeta): Promise<Session> {
+  async create(meta: SessionMeta): Promise<OwnedSession> {
     if (this.folders.has(checkSessionId(meta.id))) {
       throw new UsageError(`Session ${meta.id} exists already.`);
     }
@@ -77,7 +76,7 @@ export class MemorySessionStore implements SessionStore {
     return this.open(meta.id);
   }
 
-  async open(id: string): Promise<Session> {
+  async open(id: string): Promise<OwnedSession> {
     const folder = this.folder(id);
     return new MemorySession(folder, await this.leases.take(id), this.clock);
   }
@@ -118,7 +117,7 @@ export class MemorySessionStore implements SessionStore {
   }
 
   async *records(id: string, agent: string): AsyncGenerator<JournalRecord, void> {
-    yield* (await this.peek(id, agent)).records;
+    yield* (await this.readJournal(id, agent)).records;
   }
 
   watchRecords(id: string, agent: string): RecordWatch {
@@ -144,11 +143,11 @@ export class MemorySessionStore implements SessionStore {
     return removeEach(ids, (id) => this.remove(id));
   }
 
-  async peek(id: string, agent: string, upTo?: number): Promise<JournalContents> {
+  async readJournal(id: string, agent: string, upTo?: number): Promise<JournalContents> {
     return readJournal(this.folder(id).journals.get(agent) ?? [], agent, upTo);
   }
 
-  async peekArtifact(id: string, name: string): Promise<Uint8Array> {
+  async readArtifact(id: string, name: string): Promise<Uint8Array> {
     return artifactOf(this.folder(id), name);
   }
 
@@ -160,38 +159,38 @@ export class MemorySessionStore implements SessionStore {
     return this.folder(id).mail;
   }
 
-  workList(id: string): SharedTaskList {
+  taskList(id: string): SharedTaskList {
     return this.folder(id).work;
   }
 
-  questions(): QuestionDesk {
-    return NOBODY_ELSE;
+  questions(): QuestionStore {
+    return NO_QUESTIONS;
   }
 
   async openAsWorker(id: string): Promise<WorkerSession> {
-    throw notVisited(id);
+    throw noWorkers(id);
   }
 
   async close(): Promise<void> {}
 
-  private folder(id: string): MemoryFolder {
+  private folder(id: string): StoredSession {
     const folder = this.folders.get(id);
     if (folder === undefined) throw new UsageError(`There is no session "${id}".`);
     return folder;
   }
 }
 
-/** No other process sees what is in the memory of this one. */
-const NOBODY_ELSE: QuestionDesk = {
+/** Empty, because no other process can see the questions of this process. */
+const NO_QUESTIONS: QuestionStore = {
   board: { post: async () => {}, withdraw: async () => {}, clear: async () => {} },
   read: async () => ({ questions: [], leftOut: 0 }),
-  verdicts: undefined,
+  decisions: undefined,
 };
 
-class MemorySession implements Session {
+class MemorySession implements OwnedSession {
   readonly epoch: number;
   readonly lost = new AbortController().signal;
-  private readonly folder: MemoryFolder;
+  private readonly folder: StoredSession;
   private readonly lease: Lease;
   private readonly clock: Clock;
   private readonly index: EventIndex;
@@ -199,15 +198,16 @@ class MemorySession implements Session {
   private outputs: string | undefined;
   private isClosed = false;
 
-  constructor(folder: MemoryFolder, lease: Lease, clock: Clock) {
+  constructor(folder: StoredSession, lease: Lease, clock: Clock) {
     this.folder = folder;
     this.lease = lease;
     this.epoch = lease.epoch;
     this.clock = clock;
-    const cited = new IndexPosition();
-    for (const event of folder.events.flatMap((line) => parseEvent(line) ?? [])) cited.add(event);
+    const position = new IndexPosition();
+    for (const event of folder.events.flatMap((line) => parseEvent(line) ?? []))
+      position.add(event);
     const sink = { append: (text: string) => void folder.events.push(...lines(text)) };
-    this.index = new EventIndex(folder.meta.id, sink, cited);
+    this.index = new EventIndex(folder.meta.id, sink, position);
     folder.index = this.index;
   }
 
@@ -226,7 +226,7 @@ class MemorySession implements Session {
     const append = (body: JournalBody): JournalRecord => {
       seq += 1;
       const head = { v: JOURNAL_VERSION, seq, ts: this.clock.now(), epoch: this.epoch };
-      // Much faster than a second spread, and there are many records.
+      // Faster than a second spread; this is a hot path.
       const record = Object.assign(head, body) as JournalRecord;
       written.push(formatRecord(record));
       this.index.add(agent, parent, record);
@@ -264,7 +264,7 @@ class MemorySession implements Session {
     return artifactOf(this.folder, name);
   }
 
-  async reclaim(): Promise<void> {}
+  async takeBack(): Promise<void> {}
 
   fenceOf(): undefined {}
 
@@ -282,7 +282,7 @@ class MemorySession implements Session {
   }
 }
 
-const artifactOf = (folder: MemoryFolder, name: string): Uint8Array => {
+const artifactOf = (folder: StoredSession, name: string): Uint8Array => {
   const bytes = folder.artifacts.get(name);
   if (bytes === undefined) throw new UsageError(`There is no artifact "${name}".`);
   return bytes;

@@ -1,52 +1,55 @@
-/** A list of work that ends with the process. */
+/** Shared task list in memory. */
 import type { Clock } from '../../protocol/clock.js';
+import type {
+  NewTask,
+  SharedTask,
+  SharedTaskList,
+  TaskAction,
+  TaskChange,
+} from '../../protocol/session/shared-task-list.js';
 import {
-  type SharedTask,
-  type SharedTaskList,
-  type TaskAction,
-  type TaskChange,
-  type TaskOrder,
-  TaskRefusal,
-} from '../../protocol/session/task-list.js';
-import { creates, type Decide, TaskLog, updates } from '../shared/task-log.js';
+  createdTask,
+  type DecideTask,
+  decideCreate,
+  decideUpdate,
+  TaskLog,
+} from '../shared/task-log.js';
 
 export class MemoryTaskList implements SharedTaskList {
-  private readonly board = new TaskLog();
+  private readonly log = new TaskLog();
   private readonly clock: Clock;
 
   constructor(clock: Clock) {
     this.clock = clock;
   }
 
-  async create(order: TaskOrder, act: TaskAction): Promise<SharedTask> {
-    return made(this.change(creates(order, act)));
+  async create(order: NewTask, action: TaskAction): Promise<SharedTask> {
+    return createdTask(this.change(decideCreate(order, action)));
   }
 
-  async update(id: string, change: TaskChange, act: TaskAction): Promise<SharedTask | undefined> {
-    return this.change(updates(id, change, act));
+  async update(
+    id: string,
+    change: TaskChange,
+    action: TaskAction,
+  ): Promise<SharedTask | undefined> {
+    return this.change(decideUpdate(id, change, action));
   }
 
   async wasDone(key: string): Promise<boolean> {
-    return this.board.wasDone(key);
+    return this.log.wasDone(key);
   }
 
   async get(id: string): Promise<SharedTask | undefined> {
-    return this.board.get(id);
+    return this.log.get(id);
   }
 
   async list(): Promise<readonly SharedTask[]> {
-    return this.board.list();
+    return this.log.list();
   }
 
-  private change(decide: Decide): SharedTask | undefined {
-    const { id, entry } = decide(this.board, this.clock.now());
-    if (entry !== undefined) this.board.apply(entry);
-    return this.board.get(id);
+  private change(decide: DecideTask): SharedTask | undefined {
+    const { id, entry } = decide(this.log, this.clock.now());
+    if (entry !== undefined) this.log.apply(entry);
+    return this.log.get(id);
   }
 }
-
-/** An act that is asked for again may find that somebody has deleted the item meanwhile. */
-export const made = (item: SharedTask | undefined): SharedTask => {
-  if (item === undefined) throw new TaskRefusal('The task was created, and is deleted by now.');
-  return item;
-};

@@ -1,15 +1,15 @@
-/** The event that viewers see for a journal record: a pure function, so the index can be rebuilt. */
+/** Projects journal records to events for viewers. Pure, so that the index can be rebuilt. */
 import { hash } from 'node:crypto';
-import type { EventType } from '../../protocol/session/events.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import type { EventType } from '../../protocol/session/swarm-event.js';
 
-export interface ProjectedEvent {
+export interface EventProjection {
   readonly type: EventType;
   readonly cites: { readonly seq: number; readonly digest?: string };
   readonly [key: string]: unknown;
 }
 
-export const eventOf = (record: JournalRecord): ProjectedEvent => {
+export const projectEvent = (record: JournalRecord): EventProjection => {
   const cites =
     'raw' in record ? { seq: record.seq, digest: digest(record.raw) } : { seq: record.seq };
   switch (record.type) {

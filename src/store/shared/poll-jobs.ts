@@ -1,5 +1,5 @@
-/** Works on the jobs of a queue that hands them out one by one: looks again and again whether there is one. */
-import { UsageError } from '../../protocol/errors.js';
+/** Runs the jobs of a queue without notifications: polls it for the next job. */
+
 import type {
   ConsumeOptions,
   JobConsumer,
@@ -7,87 +7,90 @@ import type {
   JobHandler,
   QueuedJob,
 } from '../../protocol/session/job-queue.js';
-import { checkWorker } from './job-names.js';
+import { UsageError } from '../../protocol/skein-error.js';
+import { checkWorker } from './job-name.js';
 
-/** What hands do with a queue. */
+/** A queue that hands out single jobs. */
 export interface PollableQueue {
-  /** The next job of the swarm, which is now this worker's, and how often it was begun before. */
-  hand(swarm: string, worker: string): Promise<HandedJob | undefined>;
+  /** Claims the next job of the swarm for the worker. Resolves with undefined if there is none. */
+  claimNext(swarm: string, worker: string): Promise<JobClaim | undefined>;
   complete(id: string, worker: string): Promise<void>;
-  /** Nobody begins it before that time. */
+  /** Returns a job to the queue. `notBefore` is its earliest start in milliseconds since 1970. */
   release(id: string, worker: string, notBefore?: number): Promise<void>;
 }
 
-export interface HandedJob {
+export interface JobClaim {
   readonly job: QueuedJob;
+  /** Number of earlier starts. */
   readonly attempts: number;
 }
 
-const LOOK_EVERY_MS = 200;
-/** After work that rejected. */
-const PAUSE_MS = 1_000;
+const POLL_EVERY_MS = 200;
+/** Delay before the retry of a job after its handler rejected. */
+const RETRY_MS = 1_000;
 
 export const pollJobs = (
-  jobs: PollableQueue,
+  queue: PollableQueue,
   worker: string,
   { swarm, concurrency, rate }: ConsumeOptions,
-  work: JobHandler,
+  handler: JobHandler,
 ): JobConsumer => {
   checkWorker(worker);
-  if (swarm === undefined) throw new UsageError('Say of which swarm the jobs are.');
-  const over = new AbortController();
-  const { signal } = over;
+  if (swarm === undefined) throw new UsageError('Name the swarm whose jobs to run.');
+  const closed = new AbortController();
+  const { signal } = closed;
   const busy = new Set<Promise<void>>();
-  /** When jobs were begun that still count for the rate. */
+  /** Start times of the jobs that count for the rate. */
   let recent: number[] = [];
-  const mayBegin = (): boolean => {
+  const mayStart = (): boolean => {
     if (signal.aborted || busy.size >= concurrency) return false;
     if (rate === undefined) return true;
     recent = recent.filter((at) => at > Date.now() - rate.perMs);
-    return recent.length < rate.most;
+    return recent.length < rate.max;
   };
-  const begin = async ({ job, attempts }: HandedJob): Promise<void> => {
+  const run = async ({ job, attempts }: JobClaim): Promise<void> => {
     const progress = async () => {};
-    const pause = (): JobEnd => ({ laterMs: PAUSE_MS });
-    const begunAt = Date.now();
-    recent.push(begunAt);
-    const end = await work({ ...job, attempts, signal, progress }).catch(pause);
+    const retry = (): JobEnd => ({ laterMs: RETRY_MS });
+    const startedAt = Date.now();
+    recent.push(startedAt);
+    const end = await handler({ ...job, attempts, signal, progress }).catch(retry);
     const isUnbegun = end !== 'done' && ('never' in end || end.isUnbegun === true);
-    const at = isUnbegun ? recent.indexOf(begunAt) : -1;
+    const at = isUnbegun ? recent.indexOf(startedAt) : -1;
     if (at >= 0) recent.splice(at, 1);
-    if (end === 'done' || 'never' in end) await jobs.complete(job.id, worker);
-    else if (end.laterMs === 0) await jobs.release(job.id, worker);
-    else await jobs.release(job.id, worker, Date.now() + end.laterMs);
+    if (end === 'done' || 'never' in end) await queue.complete(job.id, worker);
+    else if (end.laterMs === 0) await queue.release(job.id, worker);
+    else await queue.release(job.id, worker, Date.now() + end.laterMs);
   };
-  const look = async (): Promise<void> => {
-    while (mayBegin()) {
-      const handed = await jobs.hand(swarm, worker);
-      if (handed === undefined) return;
-      // What could not be written stays this worker's, until it ends and others take it.
-      const done: Promise<void> = begin(handed)
+  const poll = async (): Promise<void> => {
+    while (mayStart()) {
+      const claim = await queue.claimNext(swarm, worker);
+      if (claim === undefined) return;
+      // If the end cannot be written, the job stays this worker's until its process ends.
+      const done: Promise<void> = run(claim)
         .catch(() => {})
         .finally(() => {
           busy.delete(done);
-          lookAgain();
+          pollAgain();
         });
       busy.add(done);
     }
   };
-  // One after the other: none takes the last place of another. A look that fails is followed by the next.
-  let looking = Promise.resolve();
-  const lookAgain = () => {
-    looking = looking.then(look).catch(() => {});
+  // Polls run in sequence, so that they do not exceed the limits. The next poll repeats a failed
+  // poll.
+  let polling = Promise.resolve();
+  const pollAgain = () => {
+    polling = polling.then(poll).catch(() => {});
   };
-  lookAgain();
-  const timer = setInterval(lookAgain, LOOK_EVERY_MS).unref();
+  pollAgain();
+  const timer = setInterval(pollAgain, POLL_EVERY_MS).unref();
   return {
     get busy() {
       return busy.size;
     },
     async close() {
       clearInterval(timer);
-      over.abort(new Error('The worker is closed.'));
-      await looking;
+      closed.abort(new Error('The worker is closed.'));
+      await polling;
       await Promise.all(busy);
     },
   };

@@ -1,34 +1,35 @@
-/** The list of work as its entries make it: each entry holds items as they are from then on. */
+/** The shared task list as a log of entries. Each entry holds changed tasks in their new state. */
 import { z } from 'zod';
 import {
+  type NewTask,
   type SharedTask,
   sharedTask,
   type TaskAction,
   type TaskChange,
-  type TaskOrder,
-} from '../../protocol/session/task-list.js';
-import { changedItems, createdItem } from './task-rules.js';
+  TaskRefusal,
+} from '../../protocol/session/shared-task-list.js';
+import { changeSharedTask, createSharedTask } from './change-shared-task.js';
 
 export const taskEntry = z.object({
-  /** The highest id that was ever given. */
+  /** Highest id that was ever given. */
   last: z.int().min(0),
   items: z.array(sharedTask),
-  /** Keys of acts that were done, each with the item that it was about. */
+  /** Keys of completed actions, each with the id of its task. */
   done: z.array(z.tuple([z.string(), z.string()])),
 });
 export type TaskEntry = z.infer<typeof taskEntry>;
 
-/** Keys that are remembered: of acts that a process may have begun before it died. */
-const MOST_KEYS = 1_000;
+/** Maximum number of remembered keys. A process that dies repeats only its last actions. */
+const MAX_KEYS = 1_000;
 
-/** What an act comes to. */
-export interface Decided {
+/** Result of deciding an action. */
+interface TaskDecision {
   readonly id: string;
-  /** What is to be kept for it; undefined when nothing is, since it was done before or changes nothing. */
+  /** Entry to store. Undefined if the action was done before or has no effect. */
   readonly entry: TaskEntry | undefined;
 }
 
-export type Decide = (board: TaskLog, now: number) => Decided;
+export type DecideTask = (log: TaskLog, now: number) => TaskDecision;
 
 export class TaskLog {
   private readonly items = new Map<string, SharedTask>();
@@ -55,39 +56,46 @@ export class TaskLog {
     }
     for (const [key, id] of done) this.done.set(key, id);
     for (const oldest of this.done.keys()) {
-      if (this.done.size <= MOST_KEYS) break;
+      if (this.done.size <= MAX_KEYS) break;
       this.done.delete(oldest);
     }
   }
 
-  /** All of it as one entry. */
-  whole(): TaskEntry {
+  /** Returns the whole list as a single entry. */
+  toEntry(): TaskEntry {
     return { last: this.last, items: [...this.items.values()], done: [...this.done] };
   }
 
-  /** What an act comes to, as the list is now. Throws a WorkRefusal. */
-  create(order: TaskOrder, { by, key }: TaskAction, now: number): Decided {
+  /** Decides an action against the current list. Throws TaskRefusal. */
+  create(order: NewTask, { by, key }: TaskAction, now: number): TaskDecision {
     const id = this.done.get(key);
     if (id !== undefined) return { id, entry: undefined };
     const last = this.last + 1;
-    const item = createdItem(this.items, last, order, { by, now });
+    const item = createSharedTask(this.items, last, order, { by, now });
     return { id: item.id, entry: { last, items: [item], done: [[key, item.id]] } };
   }
 
-  update(id: string, change: TaskChange, { by, key }: TaskAction, now: number): Decided {
+  /** Decides an action against the current list. Throws TaskRefusal. */
+  update(id: string, change: TaskChange, { by, key }: TaskAction, now: number): TaskDecision {
     if (this.wasDone(key)) return { id, entry: undefined };
-    const items = changedItems(this.items, id, change, { by, now });
+    const items = changeSharedTask(this.items, id, change, { by, now });
     if (items.length === 0) return { id, entry: undefined };
     return { id, entry: { last: this.last, items: [...items], done: [[key, id]] } };
   }
 }
 
-export const creates =
-  (order: TaskOrder, act: TaskAction): Decide =>
-  (board, now) =>
-    board.create(order, act, now);
+export const decideCreate =
+  (order: NewTask, action: TaskAction): DecideTask =>
+  (log, now) =>
+    log.create(order, action, now);
 
-export const updates =
-  (id: string, change: TaskChange, act: TaskAction): Decide =>
-  (board, now) =>
-    board.update(id, change, act, now);
+export const decideUpdate =
+  (id: string, change: TaskChange, action: TaskAction): DecideTask =>
+  (log, now) =>
+    log.update(id, change, action, now);
+
+/** Returns the task. Throws TaskRefusal if the task of a repeated action was deleted meanwhile. */
+export const createdTask = (item: SharedTask | undefined): SharedTask => {
+  if (item === undefined) throw new TaskRefusal('The task was created, and is deleted by now.');
+  return item;
+};

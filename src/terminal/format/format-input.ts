@@ -1,12 +1,16 @@
-/** What a call was given, in lines: its values by their names, and changes of files as what goes and what comes. */
-import type { PermissionQuestion, ReplacedFile } from '../../protocol/permission/permission.js';
-import { plural } from '../text/format-numbers.js';
+/** Formats the input of a call as lines: named values, and file changes as removed and added lines. */
+import { isRecord } from '../../lib/json/is-record.js';
+import type {
+  PermissionQuestion,
+  ReplacedFile,
+} from '../../protocol/permission/permission-question.js';
+import { plural } from '../text/format-number.js';
 import { oneLine } from '../text/sanitize.js';
 
 export type Lines = readonly string[];
 
-/** Each value, and each side of a change, by itself. */
-export const inputParts = ({
+/** Returns one group of lines per value and per side of a change. */
+export const formatInput = ({
   input,
   tool,
   description,
@@ -26,15 +30,12 @@ export const inputParts = ({
   return [...parts, ...Object.entries(rest).map(([key, value]) => valueLines(key, value))];
 };
 
-/** What is lost is said also where it cannot be shown. */
+/** Describes the file that a Write replaces, even if its text cannot be shown. */
 const replacedText = ({ bytes, lines, text }: ReplacedFile): string => {
   const size = lines === undefined ? plural(bytes, 'byte') : plural(lines, 'line');
   const more = text === undefined ? ', not shown here' : '';
   return bytes === 0 ? 'an existing file, which is empty' : `${size} of an existing file${more}`;
 };
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const oneEdit = (edit: unknown): readonly Lines[] => {
   const { old_string, new_string, ...rest } = isRecord(edit) ? edit : {};
@@ -45,17 +46,17 @@ const oneEdit = (edit: unknown): readonly Lines[] => {
   return [...change(old_string, new_string), ...others];
 };
 
-/** What goes and what comes; lines that both have at either end are left out. */
+/** Returns removed and added lines, without the lines that both texts share at their start and end. */
 const change = (before: string, after: string): readonly Lines[] => {
   const [old, fresh] = [linesOf(before), linesOf(after)];
   let head = 0;
   while (head < old.length && head < fresh.length && old[head] === fresh[head]) head++;
   let tail = 0;
-  const most = Math.min(old.length, fresh.length) - head;
-  while (tail < most && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
-  const gone = old.slice(head, old.length - tail).map((line) => `- ${line}`);
-  const come = fresh.slice(head, fresh.length - tail).map((line) => `+ ${line}`);
-  return [gone, come];
+  const maxTail = Math.min(old.length, fresh.length) - head;
+  while (tail < maxTail && old.at(-1 - tail) === fresh.at(-1 - tail)) tail++;
+  const removed = old.slice(head, old.length - tail).map((line) => `- ${line}`);
+  const added = fresh.slice(head, fresh.length - tail).map((line) => `+ ${line}`);
+  return [removed, added];
 };
 
 const linesOf = (text: string): Lines => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));

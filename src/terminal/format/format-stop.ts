@@ -1,9 +1,9 @@
-/** What a person is told of a run that ended before it was done, and what they can do now. */
-import type { StopReason } from '../../protocol/agent/agent.js';
+/** Formats why a run stopped early, and the next step for the person. */
+import type { StopReason } from '../../protocol/agent/stop.js';
 
-/** `why` may be empty. `goesOn` when another run begins at once. */
-export const stopText = (reason: StopReason, why: string, goesOn: boolean): string => {
-  const next = goesOn ? GOES_ON : (NEXT[reason] ?? '');
+/** `why` may be empty. `continues`: another run starts at once. */
+export const formatStop = (reason: StopReason, why: string, continues: boolean): string => {
+  const next = continues ? CONTINUES : (NEXT[reason] ?? '');
   const sentences = [STOPPED[reason] ?? `Stopped: ${reason}.`, why, next];
   return sentences.filter((sentence) => sentence !== '').join(' ');
 };
@@ -11,24 +11,24 @@ export const stopText = (reason: StopReason, why: string, goesOn: boolean): stri
 const STOPPED: Readonly<Partial<Record<StopReason, string>>> = {
   interrupted: 'Interrupted.',
   denied: 'Stopped.',
-  max_turns: 'Stopped at the limit of turns.',
-  budget: 'Stopped at the budget.',
-  time_limit: 'Stopped at the limit of time.',
+  max_turns: 'Stopped at the turn limit.',
+  budget: 'Stopped at the budget limit.',
+  time_limit: 'Stopped at the time limit.',
   stopped: 'Stopped by a person.',
-  compaction_failed: 'Stopped: the conversation does not fit any more.',
-  repeated_tool_failure: 'Stopped: its calls kept failing.',
-  loop: 'Stopped: it did the same again and again.',
+  compaction_failed: 'Stopped: the conversation no longer fits the context window.',
+  repeated_tool_failure: 'Stopped: tool calls kept failing.',
+  loop: 'Stopped: the agent kept repeating the same calls.',
   refusal: 'The model refused to answer.',
   model_error: 'Stopped: the model could not be reached or answered with an error.',
   storage_failed: 'Stopped: the session can no longer be written.',
 };
 
-/** Where the reason does not say it. */
+/** Next steps, for reasons without a next step in their own text. */
 const NEXT: Readonly<Partial<Record<StopReason, string>>> = {
   interrupted: 'Say what to do instead, or /exit.',
-  max_turns: 'Here you can also type "go on" for as many again.',
-  model_error: 'What you said is kept: type "go on" to try again.',
+  max_turns: 'Here you can also type "continue" for as many turns again.',
+  model_error: 'Your prompt is kept: type "continue" to retry.',
 };
 
-/** Letters of agents may wait for it too, so it need not be the person who sent something. */
-const GOES_ON = 'It goes on with what was sent meanwhile.';
+/** Passive, because agents may have sent the messages, and not the person. */
+const CONTINUES = 'The agent continues with the messages that were sent meanwhile.';

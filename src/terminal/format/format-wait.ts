@@ -1,23 +1,23 @@
-/** What a request or an agent waits for, in words. */
-import { WAIT_REASONS, type WaitReason } from '../../protocol/model/queueing.js';
+/** Formats why a request or an agent waits. */
+import { WAIT_REASONS, type WaitReason } from '../../protocol/model/governor.js';
 import type { AgentWait } from '../../views/swarm/agent-wait.js';
 import { plainText } from '../text/sanitize.js';
 
 const WORDS: Readonly<Record<WaitReason, string>> = {
-  requests: 'a place among the requests in flight',
+  requests: 'a request slot',
   'rate-limit': "the provider's rate limit to pass",
-  budget: 'money that other requests have set aside',
-  warming: 'another agent to cache what both begin with',
+  budget: 'money that other requests have reserved',
+  warming: 'another agent to cache the shared prefix',
 };
 
-/** Completes the sentence "waits for …". Of a value that somebody else may have written. */
-export const waitWords = (why: unknown): string => {
+/** Completes the sentence "waits for …". `why` comes from a log, so it may have any value. */
+export const formatWait = (why: unknown): string => {
   const known = WAIT_REASONS.find((reason) => reason === why);
-  return known === undefined ? 'something unknown' : WORDS[known];
+  return known === undefined ? 'an unknown reason' : WORDS[known];
 };
 
-/** Of an agent, whole: "waits for docs and 2 more", "asks: Bash rm x". On one line, and harmless. */
-export const agentWaitWords = ({ kind, detail, agents, count }: AgentWait): string => {
+/** Formats an agent's wait as one sanitized line: "waits for docs and 2 more", "asks: Bash rm x". */
+export const formatAgentWait = ({ kind, detail, agents, count }: AgentWait): string => {
   const words = plainText(detail ?? '');
   switch (kind) {
     case 'permission':
@@ -27,14 +27,14 @@ export const agentWaitWords = ({ kind, detail, agents, count }: AgentWait): stri
     case 'model':
       return 'waits for the model';
     case 'retry':
-      return words === '' ? 'tries again soon' : `tries again soon: ${words}`;
+      return words === '' ? 'retries soon' : `retries soon: ${words}`;
     case 'lock':
-      return `waits until ${plainText(agents[0] ?? 'another agent', 30)} is done with the tree ${words}`;
+      return `waits for ${plainText(agents[0] ?? 'another agent', 30)} to release the tree ${words}`;
     case 'place':
-      return 'waits for a place among the agents that work at once';
+      return 'waits for a slot among the running agents';
     case 'worker':
       return words === '' ? 'waits for a worker' : `waits: ${words}`;
     default:
-      return `waits for ${waitWords(kind)}`;
+      return `waits for ${formatWait(kind)}`;
   }
 };

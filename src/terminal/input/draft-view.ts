@@ -1,4 +1,4 @@
-/** A draft as rows of a terminal: wrapped, and only as much around the cursor as fits. */
+/** Draft view: the rows of a draft around the cursor, wrapped to the terminal width. */
 
 import { exactText } from '../text/sanitize.js';
 import { charactersOf, characterWidth, textWidth } from '../text/text-width.js';
@@ -6,17 +6,17 @@ import type { Draft } from './draft.js';
 
 export interface DraftView {
   readonly rows: readonly string[];
-  /** Where the cursor stands in them. */
+  /** Cursor position within `rows`. */
   readonly row: number;
   readonly column: number;
 }
 
-const MOST_ROWS = 10;
+const MAX_ROWS = 10;
 
-/** Work grows with the size of the view and not with the draft. */
+/** Takes time in proportion to the view, not to the draft. */
 export const viewDraft = (label: string, { text, at }: Draft, columns: number): DraftView => {
   const width = Math.max(20, columns - 1);
-  const reach = MOST_ROWS * width;
+  const reach = MAX_ROWS * width;
   const from = Math.max(0, at - reach);
   const head = exactText(text.slice(from, at).toWellFormed()).replaceAll('\t', '  ');
   const tail = exactText(text.slice(at, at + reach).toWellFormed()).replaceAll('\t', '  ');
@@ -37,7 +37,7 @@ export const viewDraft = (label: string, { text, at }: Draft, columns: number): 
   for (const character of charactersOf(head)) put(character);
   const cursor = { row: rows.length - 1, column: used };
   for (const character of charactersOf(tail)) put(character);
-  const first = Math.max(0, Math.min(cursor.row - MOST_ROWS + 3, rows.length - MOST_ROWS));
-  const shown = rows.slice(first, first + MOST_ROWS);
+  const first = Math.max(0, Math.min(cursor.row - MAX_ROWS + 3, rows.length - MAX_ROWS));
+  const shown = rows.slice(first, first + MAX_ROWS);
   return { rows: shown, row: cursor.row - first, column: cursor.column };
 };

@@ -1,21 +1,21 @@
-/** A line being typed, as a value: every edit makes a new one. */
+/** Draft of a prompt as an immutable value, and the edits that keys make to it. */
 
 export interface Draft {
   readonly text: string;
-  /** Where the cursor is, in UTF-16 units; never inside a character. */
+  /** Cursor position in UTF-16 units; never inside a grapheme. */
   readonly at: number;
 }
 
-export const EMPTY: Draft = { text: '', at: 0 };
+export const EMPTY_DRAFT: Draft = { text: '', at: 0 };
 
 export const draftOf = (text: string): Draft => ({ text, at: text.length });
 
-export const insert = ({ text, at }: Draft, added: string): Draft => ({
+export const insertText = ({ text, at }: Draft, added: string): Draft => ({
   text: text.slice(0, at) + added + text.slice(at),
   at: at + added.length,
 });
 
-/** An edit that removes what lies between the cursor and another place. */
+/** Removes the text between the cursor and `to`. */
 const cut = ({ text, at }: Draft, to: number): Draft => {
   const [from, until] = at < to ? [at, to] : [to, at];
   return { text: text.slice(0, from) + text.slice(until), at: from };
@@ -24,26 +24,26 @@ const cut = ({ text, at }: Draft, to: number): Draft => {
 type Edit = (draft: Draft) => Draft;
 
 const moveTo =
-  (place: (draft: Draft) => number): Edit =>
-  (draft) => ({ text: draft.text, at: place(draft) });
+  (target: (draft: Draft) => number): Edit =>
+  (draft) => ({ text: draft.text, at: target(draft) });
 
 const cutTo =
-  (place: (draft: Draft) => number): Edit =>
+  (target: (draft: Draft) => number): Edit =>
   (draft) =>
-    cut(draft, place(draft));
+    cut(draft, target(draft));
 
-/** No character that people see as one is longer than this. */
-const LONGEST_CHARACTER = 64;
+/** Maximum length of a grapheme in UTF-16 units. */
+const MAX_GRAPHEME_LENGTH = 64;
 const segmenter = new Intl.Segmenter();
 
 const before = ({ text, at }: Draft): number => {
-  const window = text.slice(Math.max(0, at - LONGEST_CHARACTER), at);
+  const window = text.slice(Math.max(0, at - MAX_GRAPHEME_LENGTH), at);
   const last = [...segmenter.segment(window)].at(-1);
   return at - (last?.segment.length ?? 0);
 };
 
 const after = ({ text, at }: Draft): number => {
-  const [next] = segmenter.segment(text.slice(at, at + LONGEST_CHARACTER));
+  const [next] = segmenter.segment(text.slice(at, at + MAX_GRAPHEME_LENGTH));
   return at + (next?.segment.length ?? 0);
 };
 
@@ -81,32 +81,33 @@ const swap: Edit = (draft) => {
   return { text: text.slice(0, from) + swapped + text.slice(until), at: until };
 };
 
-/** The last place up to `at` that is not inside a character, in the line that begins at `start`. */
-const betweenCharacters = (text: string, start: number, at: number): number => {
-  let place = start;
-  for (const { segment } of segmenter.segment(text.slice(start, at + LONGEST_CHARACTER))) {
-    if (place + segment.length > at) break;
-    place += segment.length;
+/** Returns the last position up to `at` that is not inside a grapheme, in the line that starts at `start`. */
+const graphemeBoundary = (text: string, start: number, at: number): number => {
+  let position = start;
+  for (const { segment } of segmenter.segment(text.slice(start, at + MAX_GRAPHEME_LENGTH))) {
+    if (position + segment.length > at) break;
+    position += segment.length;
   }
-  return place;
+  return position;
 };
 
-/** The same column of the line above or below, or undefined when there is none. */
-export const rowAbove = (draft: Draft): Draft | undefined => {
+/** Moves the cursor to the same column of the line above. Returns undefined if there is no line above. */
+export const cursorUp = (draft: Draft): Draft | undefined => {
   const start = lineStart(draft);
   if (start === 0) return undefined;
   const above = lineStart({ text: draft.text, at: start - 1 });
   const at = Math.min(start - 1, above + (draft.at - start));
-  return { text: draft.text, at: betweenCharacters(draft.text, above, at) };
+  return { text: draft.text, at: graphemeBoundary(draft.text, above, at) };
 };
 
-export const rowBelow = (draft: Draft): Draft | undefined => {
+/** Moves the cursor to the same column of the line below. Returns undefined if there is no line below. */
+export const cursorDown = (draft: Draft): Draft | undefined => {
   const end = lineEnd(draft);
   if (end === draft.text.length) return undefined;
   const column = draft.at - lineStart(draft);
   const below = { text: draft.text, at: end + 1 };
   const at = Math.min(lineEnd(below), below.at + column);
-  return { text: draft.text, at: betweenCharacters(draft.text, below.at, at) };
+  return { text: draft.text, at: graphemeBoundary(draft.text, below.at, at) };
 };
 
 const deleteAfter = cutTo(after);
@@ -116,8 +117,8 @@ const cutWordBack = cutTo(wordBefore);
 const home = moveTo(lineStart);
 const end = moveTo(lineEnd);
 
-/** Keys as everybody's fingers know them; C is Ctrl, M is Alt. */
-export const EDITS: Readonly<Record<string, Edit>> = {
+/** Edits by key, as in Emacs and readline. C is Ctrl, M is Alt. */
+export const KEY_EDITS: Readonly<Record<string, Edit>> = {
   left: moveTo(before),
   right: moveTo(after),
   'C-b': moveTo(before),

@@ -1,11 +1,12 @@
-/** Ctrl-C: the first one interrupts the run, the second one quits. */
+/** Interrupts by signals: the first Ctrl-C interrupts the run, the second quits. */
 
-/** npm and the terminal both deliver one key press, a moment apart. */
+/** npm and the terminal both deliver one key press, up to this time apart. */
 const SAME_KEY_MS = 50;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export type EndSignal = (typeof SIGNALS)[number];
 
+/** Returns a subscribe function whose listener gets the first signal; `quit` is called at the second. */
 export const interrupts = (
   source: NodeJS.EventEmitter,
   quit: () => void,
@@ -26,13 +27,13 @@ export const interrupts = (
   };
 };
 
-/** Every signal as it comes, for hosts that decide themselves; one key press counts once. */
+/** Returns a subscribe function whose listener gets every signal. One key press counts once. */
 export const signals = (
   source: NodeJS.EventEmitter,
 ): ((listener: (signal: EndSignal) => void) => () => void) => {
   return (listener) => {
     let last = Number.NEGATIVE_INFINITY;
-    const heard = SIGNALS.map((signal) => {
+    const removals = SIGNALS.map((signal) => {
       const onSignal = () => {
         const now = performance.now();
         const isSameKey = now - last <= SAME_KEY_MS;
@@ -43,7 +44,7 @@ export const signals = (
       return () => source.off(signal, onSignal);
     });
     return () => {
-      for (const forget of heard) forget();
+      for (const remove of removals) remove();
     };
   };
 };

@@ -1,91 +1,93 @@
-/** A capable terminal: keys in, an editable line, and questions that type-ahead cannot answer. */
+/** Key terminal: reads single keys, edits a line, and asks questions that type-ahead cannot answer. */
 
 import {
+  askWithdrawable,
   GRACE_MS,
   paintFor,
-  type Reply,
   type Terminal,
   type TerminalHandlers,
+  type TerminalReply,
   wantsColour,
-  withdrawable,
 } from '../terminal.js';
 import type { TerminalHost } from '../terminal-host.js';
-import { echoOf, exactText } from '../text/sanitize.js';
-import { EMPTY } from './draft.js';
+import { echoLines, exactText } from '../text/sanitize.js';
+import { EMPTY_DRAFT } from './draft.js';
 import { viewDraft } from './draft-view.js';
-import { listenToKeys } from './keyboard.js';
-import { type Key, LineEditor, LONGEST_DRAFT, type Stroke } from './line-editor.js';
+import { type Key, type KeyResult, LineEditor, MAX_DRAFT_LENGTH } from './line-editor.js';
 import { type LineDisplay, LineScreen } from './line-screen.js';
+import { listenToKeys } from './listen-to-keys.js';
 
 const PROMPT = '> ';
 
 interface Question {
   readonly label: string;
   readonly editor: LineEditor;
-  readonly settle: (reply: Reply) => void;
-  /** Opens when the keyboard has been quiet for a moment. */
+  readonly settle: (reply: TerminalReply) => void;
+  /** True once the keyboard was quiet for `GRACE_MS`. */
   isOpen: boolean;
 }
 
-/** A screen around the line that is typed. */
+/** Screen around the editable line. */
 export interface KeyScreen {
   readonly display: LineDisplay;
-  /** Keys and pastes that are not for the line; true when it has taken one. */
+  /** Offers a key to the screen before the line. Returns true if the screen handled the key. */
   press(key: Key, editor: LineEditor): boolean;
+  /** Offers a paste to the screen before the line. Returns true if the screen handled it. */
   paste(text: string): boolean;
-  /** From now on it has the terminal, until it gives it back: to the shell for a while, or for good. */
-  take(): void;
-  giveBack(): void;
-  /** A question stands where the line is: nothing may hide it. */
-  uncover(): void;
+  /** Takes over the terminal. */
+  acquire(): void;
+  /** Restores the terminal, for a suspended process or at the end. */
+  release(): void;
+  /** Closes all scenes, because the question appears in the editable line. */
+  closeScenes(): void;
 }
 
 export class KeyTerminal implements Terminal {
   readonly isCapable = true;
-  readonly isPerson = true;
+  readonly isInteractive = true;
   readonly paint;
-  private readonly machine: TerminalHost;
+  private readonly host: TerminalHost;
   private readonly editor: LineEditor;
   private readonly display: LineDisplay;
-  /** Undefined where there are only lines. */
+  /** Undefined if the session shows lines only. */
   private readonly screen: KeyScreen | undefined;
   private handlers: TerminalHandlers | undefined;
   private stopListening = () => {};
   private isBusy = true;
   private question: Question | undefined;
-  private grace: NodeJS.Timeout | undefined;
+  private quietTimer: NodeJS.Timeout | undefined;
 
-  constructor(machine: TerminalHost, history: readonly string[], screen?: KeyScreen) {
-    this.machine = machine;
+  constructor(host: TerminalHost, history: readonly string[], screen?: KeyScreen) {
+    this.host = host;
     this.editor = new LineEditor(history);
     this.screen = screen;
     this.display =
       screen?.display ??
       new LineScreen(
-        (text) => text !== '' && machine.out(text),
+        (text) => text !== '' && host.out(text),
         () => this.columns,
       );
-    this.paint = paintFor(wantsColour(machine));
+    this.paint = paintFor(wantsColour(host));
   }
 
   open(handlers: TerminalHandlers): void {
     this.handlers = handlers;
-    const close = listenToKeys(this.machine, {
+    const close = listenToKeys(this.host, {
       key: (key) => this.press(key),
       paste: (text) => this.paste(text),
       end: () => handlers.end(),
     });
-    const forget = this.machine.onResize(() => this.draw());
-    this.screen?.take();
+    const stopWatching = this.host.onResize(() => this.draw());
+    this.screen?.acquire();
     this.draw();
     this.stopListening = () => {
       close();
-      forget();
+      stopWatching();
     };
   }
 
   close(): void {
-    clearTimeout(this.grace);
+    clearTimeout(this.quietTimer);
     this.question?.settle({ kind: 'gone' });
     this.editor.reset();
     this.setBusy(true);
@@ -106,27 +108,27 @@ export class KeyTerminal implements Terminal {
     this.draw();
   }
 
-  ask(label: string, signal: AbortSignal, isExpected = false): Promise<Reply> {
-    return withdrawable(
+  ask(label: string, signal: AbortSignal, isExpected = false): Promise<TerminalReply> {
+    return askWithdrawable(
       signal,
       (settle) => {
-        this.screen?.uncover();
+        this.screen?.closeScenes();
         this.question = { label, settle, isOpen: isExpected, editor: new LineEditor() };
         if (isExpected) this.draw();
         else this.waitForQuiet();
       },
       () => {
-        clearTimeout(this.grace);
+        clearTimeout(this.quietTimer);
         this.question = undefined;
         this.draw();
       },
     );
   }
 
-  /** What is typed on from before must not answer a question that nobody has read. */
+  /** Opens the question once the keyboard is quiet, so that type-ahead does not answer an unread question. */
   private waitForQuiet(): void {
-    clearTimeout(this.grace);
-    this.grace = setTimeout(() => {
+    clearTimeout(this.quietTimer);
+    this.quietTimer = setTimeout(() => {
       if (this.question !== undefined) this.question.isOpen = true;
       this.draw();
     }, GRACE_MS);
@@ -139,29 +141,30 @@ export class KeyTerminal implements Terminal {
       this.waitForQuiet();
       if (this.editor.draft.text === '') return;
     }
-    this.follow((question?.isOpen ? question.editor : this.editor).paste(text));
+    this.handleResult((question?.isOpen ? question.editor : this.editor).paste(text));
   }
 
   private press(key: Key): void {
     const { question } = this;
     if (question === undefined && this.screen?.press(key, this.editor) === true) this.draw();
-    else if (question === undefined) this.follow(this.editor.press(key));
+    else if (question === undefined) this.handleResult(this.editor.press(key));
     else if (question.isOpen) this.answer(question, question.editor.press(key));
-    else this.typeOn(question, key);
+    else this.typeAhead(question, key);
   }
 
-  /** A line that was begun before the question goes on, and is not sent. Esc is meant at any time. */
-  private typeOn(question: Question, key: Key): void {
+  /** Handles keys before the question opens: edits the draft but does not send it. Esc cancels the question. */
+  private typeAhead(question: Question, key: Key): void {
     const { kind } = new LineEditor().press(key);
     if (kind === 'escape' || kind === 'interrupt') {
       question.settle({ kind: 'cancelled' });
       return;
     }
     this.waitForQuiet();
-    if (kind !== 'submit' && this.editor.draft.text !== '') this.follow(this.editor.press(key));
+    if (kind !== 'submit' && this.editor.draft.text !== '')
+      this.handleResult(this.editor.press(key));
   }
 
-  private answer({ label, settle }: Question, stroke: Stroke): void {
+  private answer({ label, settle }: Question, stroke: KeyResult): void {
     switch (stroke.kind) {
       case 'submit':
         this.display.replace(`${label}${exactText(stroke.text)}\n`);
@@ -180,7 +183,7 @@ export class KeyTerminal implements Terminal {
     }
   }
 
-  private follow(stroke: Stroke): void {
+  private handleResult(stroke: KeyResult): void {
     switch (stroke.kind) {
       case 'submit':
         this.submit(stroke.text);
@@ -203,7 +206,9 @@ export class KeyTerminal implements Terminal {
         break;
       case 'full':
         this.freshLine();
-        this.write(`(A prompt holds ${LONGEST_DRAFT} characters; the rest was left out.)\n`);
+        this.write(
+          `(A prompt has at most ${MAX_DRAFT_LENGTH} characters; the rest was dropped.)\n`,
+        );
         this.draw();
         break;
       case 'changed':
@@ -214,38 +219,38 @@ export class KeyTerminal implements Terminal {
     }
   }
 
-  /** Ctrl-C on a line that was begun: away with it; during a run it means the run as well. */
+  /** Handles Ctrl-C: drops the draft, and interrupts an active run. On an empty draft it always calls `interrupt`. */
   private interrupt(): void {
     const hadDraft = this.editor.draft.text !== '';
-    this.editor.reset(EMPTY);
+    this.editor.reset(EMPTY_DRAFT);
     this.draw();
     if (this.isBusy || !hadDraft) this.handlers?.interrupt();
   }
 
   private submit(text: string): void {
     if (text.trim() !== '') {
-      this.display.replace(`${PROMPT}${echoOf(text).join(`\n${' '.repeat(PROMPT.length)}`)}\n`);
+      this.display.replace(`${PROMPT}${echoLines(text).join(`\n${' '.repeat(PROMPT.length)}`)}\n`);
       this.handlers?.line(text);
     }
     this.draw();
   }
 
-  /** Ctrl-Z: the shell has the terminal as it left it, until it hands it back. */
+  /** Handles Ctrl-Z: restores the terminal, suspends the process, and takes over again afterwards. */
   private suspend(): void {
     const { handlers } = this;
     if (this.screen === undefined) this.display.replace('');
-    this.screen?.giveBack();
+    this.screen?.release();
     this.stopListening();
-    this.machine.suspend();
+    this.host.suspend();
     if (handlers !== undefined) this.open(handlers);
     this.draw();
   }
 
   get columns(): number {
-    return this.machine.stdout.columns || 80;
+    return this.host.stdout.columns || 80;
   }
 
-  /** Shows the line if there is anything to type or to see. */
+  /** Shows the editable line if it is a prompt, a question or in use; else hides it. */
   private draw(): void {
     const { question } = this;
     const asks = question?.isOpen === true ? question : undefined;

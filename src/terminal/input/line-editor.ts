@@ -1,7 +1,15 @@
-/** What keys do to the line being typed: editing, history, searching. Knows no terminal. */
-import { type Draft, draftOf, EDITS, EMPTY, insert, rowAbove, rowBelow } from './draft.js';
+/** Line editor: applies keys to a draft, with history and search. Independent of any terminal. */
+import {
+  cursorDown,
+  cursorUp,
+  type Draft,
+  draftOf,
+  EMPTY_DRAFT,
+  insertText,
+  KEY_EDITS,
+} from './draft.js';
 
-/** A key press as node:readline tells it. */
+/** Key press in the form of node:readline. */
 export interface Key {
   readonly sequence?: string | undefined;
   readonly name?: string | undefined;
@@ -10,35 +18,36 @@ export interface Key {
   readonly shift?: boolean;
 }
 
-/** What the keys came to; `none` is a key that means nothing here. */
-export type Stroke =
+/** Result of a key press. `none`: the key has no meaning here. `full`: the draft is at its maximum length. */
+export type KeyResult =
   | { readonly kind: 'changed' | 'none' | 'full' | 'redraw' }
   | { readonly kind: 'escape' | 'interrupt' | 'end' | 'suspend' }
   | { readonly kind: 'submit'; readonly text: string };
 
-/** More than any model reads in one prompt. */
-export const LONGEST_DRAFT = 1_000_000;
+/** Maximum UTF-16 units of a draft: more than the context window of any model. */
+export const MAX_DRAFT_LENGTH = 1_000_000;
 
 interface Search {
   readonly query: string;
-  /** The entry that is shown; -1 when none fits. */
+  /** Index of the history entry that is shown; -1 if no entry matches. */
   readonly found: number;
 }
 
 export class LineEditor {
-  draft: Draft = EMPTY;
+  draft: Draft = EMPTY_DRAFT;
   private readonly history: readonly string[];
-  /** The entry that is shown, and what was typed before that. */
-  private place: number | undefined;
-  private unsent: Draft = EMPTY;
+  /** Index of the history entry that is shown; undefined if the draft is not from the history. */
+  private historyIndex: number | undefined;
+  /** Draft before the person opened the history or the search. */
+  private unsent: Draft = EMPTY_DRAFT;
   private search: Search | undefined;
 
-  /** `history` is oldest first, and may grow meanwhile. */
+  /** `history`: earlier prompts, oldest first. It may grow later. */
   constructor(history: readonly string[] = []) {
     this.history = history;
   }
 
-  /** What stands before the line. */
+  /** Returns the label before the line: `usual`, or the search query. */
   label(usual: string): string {
     if (this.search === undefined) return usual;
     const { query, found } = this.search;
@@ -49,28 +58,28 @@ export class LineEditor {
     return this.draft.text !== '' || this.search !== undefined;
   }
 
-  /** The line is one of the history, word for word: somebody looks for another one, and types nothing. */
+  /** True if the draft is an unchanged history entry: the person browses and does not type. */
   get isRecalled(): boolean {
     if (this.search !== undefined) return true;
-    return this.place !== undefined && this.draft.text === this.history[this.place];
+    return this.historyIndex !== undefined && this.draft.text === this.history[this.historyIndex];
   }
 
-  reset(draft: Draft = EMPTY): void {
+  reset(draft: Draft = EMPTY_DRAFT): void {
     this.draft = draft;
-    this.place = undefined;
+    this.historyIndex = undefined;
     this.search = undefined;
   }
 
-  /** Pasted text is taken as it is, in one piece. */
-  paste(text: string): Stroke {
+  /** Inserts pasted text without interpreting it as keys. */
+  paste(text: string): KeyResult {
     this.search = undefined;
     const clean = text.replaceAll(/\r\n?/g, '\n').toWellFormed();
-    const room = LONGEST_DRAFT - this.draft.text.length;
-    this.draft = insert(this.draft, clean.slice(0, Math.max(0, room)).toWellFormed());
+    const room = MAX_DRAFT_LENGTH - this.draft.text.length;
+    this.draft = insertText(this.draft, clean.slice(0, Math.max(0, room)).toWellFormed());
     return { kind: clean.length > room ? 'full' : 'changed' };
   }
 
-  press(key: Key): Stroke {
+  press(key: Key): KeyResult {
     const name = nameOf(key);
     if (this.search !== undefined) {
       const stroke = this.pressInSearch(name, key, this.search);
@@ -106,7 +115,7 @@ export class LineEditor {
       case 'C-n':
         return this.newer();
     }
-    const edit = EDITS[name];
+    const edit = KEY_EDITS[name];
     if (edit !== undefined) {
       this.draft = edit(this.draft);
       return { kind: 'changed' };
@@ -114,14 +123,14 @@ export class LineEditor {
     return isText(key) ? this.type(key.sequence) : { kind: 'none' };
   }
 
-  private type(text: string): Stroke {
-    if (this.draft.text.length >= LONGEST_DRAFT) return { kind: 'full' };
-    this.draft = insert(this.draft, text);
+  private type(text: string): KeyResult {
+    if (this.draft.text.length >= MAX_DRAFT_LENGTH) return { kind: 'full' };
+    this.draft = insertText(this.draft, text);
     return { kind: 'changed' };
   }
 
-  /** A backslash at the very end asks for another line. */
-  private submit(): Stroke {
+  /** Submits the draft. A backslash at its end adds a line instead. */
+  private submit(): KeyResult {
     const { text, at } = this.draft;
     if (at === text.length && text.endsWith('\\')) {
       this.draft = draftOf(`${text.slice(0, -1)}\n`);
@@ -131,30 +140,30 @@ export class LineEditor {
     return { kind: 'submit', text };
   }
 
-  private older(): Stroke {
-    const above = rowAbove(this.draft);
+  private older(): KeyResult {
+    const above = cursorUp(this.draft);
     if (above !== undefined) this.draft = above;
-    else this.show((this.place ?? this.history.length) - 1);
+    else this.show((this.historyIndex ?? this.history.length) - 1);
     return { kind: 'changed' };
   }
 
-  private newer(): Stroke {
-    const below = rowBelow(this.draft);
+  private newer(): KeyResult {
+    const below = cursorDown(this.draft);
     if (below !== undefined) this.draft = below;
-    else if (this.place !== undefined) this.show(this.place + 1);
+    else if (this.historyIndex !== undefined) this.show(this.historyIndex + 1);
     return { kind: 'changed' };
   }
 
-  private show(place: number): void {
-    const entry = this.history[place];
-    if (place < 0) return;
-    if (this.place === undefined) this.unsent = this.draft;
-    this.place = entry === undefined ? undefined : place;
+  private show(index: number): void {
+    const entry = this.history[index];
+    if (index < 0) return;
+    if (this.historyIndex === undefined) this.unsent = this.draft;
+    this.historyIndex = entry === undefined ? undefined : index;
     this.draft = entry === undefined ? this.unsent : draftOf(entry);
   }
 
-  /** Undefined when the key ends the search and means what it always means. */
-  private pressInSearch(name: string, key: Key, search: Search): Stroke | undefined {
+  /** Returns undefined if the key ends the search and keeps its usual meaning. */
+  private pressInSearch(name: string, key: Key, search: Search): KeyResult | undefined {
     if (name === 'C-r') return this.find(search.query, search.found - 1, search);
     if (name === 'backspace') return this.find(search.query.slice(0, -1), this.history.length - 1);
     if (name === 'escape' || name === 'C-g' || name === 'C-c') {
@@ -166,8 +175,8 @@ export class LineEditor {
     return undefined;
   }
 
-  /** Looks from `newest` towards older entries. */
-  private find(query: string, newest: number, former?: Search): Stroke {
+  /** Searches from `newest` towards older entries. */
+  private find(query: string, newest: number, former?: Search): KeyResult {
     const found =
       query === '' || newest < 0
         ? -1
@@ -180,7 +189,7 @@ export class LineEditor {
 }
 
 const nameOf = ({ name = '', ctrl = false, meta = false }: Key): string => {
-  // Terminals send Esc twice, or Alt and Esc, for two presses of the key.
+  // For two presses of Esc, terminals send Esc twice, or Alt and Esc.
   if (name === 'escape') return name;
   return `${ctrl ? 'C-' : ''}${meta ? 'M-' : ''}${name}`;
 };

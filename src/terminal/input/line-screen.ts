@@ -1,4 +1,4 @@
-/** A terminal with one editable line at the bottom, and above it everything that is said. */
+/** Line screen: output above, one editable line at the bottom of the terminal. */
 
 import { textWidth } from '../text/text-width.js';
 import type { DraftView } from './draft-view.js';
@@ -6,43 +6,43 @@ import type { DraftView } from './draft-view.js';
 const CLEAR_BELOW = '\r\u001b[J';
 const CLEAR_ALL = '\u001b[H\u001b[2J';
 
-/** Where lines are said, and one is typed below them. */
+/** Display with output above and an editable line below. */
 export interface LineDisplay {
-  /** Above the line that is typed; it may end in the middle of a line. */
+  /** Writes output above the editable line. The text may end in the middle of a line. */
   write(text: string): void;
-  /** What comes next starts on a line of its own. */
+  /** Starts a new output line unless the last line has ended. */
   freshLine(): void;
-  /** In place of the line that is typed, which is gone afterwards. */
+  /** Replaces the editable line by output. */
   replace(text: string): void;
   clear(): void;
-  /** The line that is typed; undefined when there is none. */
+  /** Shows the editable line; undefined hides it. */
   show(view: DraftView | undefined): void;
 }
 
 export class LineScreen implements LineDisplay {
   private readonly out: (text: string) => void;
   private readonly columns: () => number;
-  /** The line as it is shown; undefined while there is none. */
+  /** Editable line as shown; undefined while hidden. */
   private view: DraftView | undefined;
   private isLineStart = true;
-  /** Text that waits for the end of its line, while another is being typed below it. */
-  private held = '';
+  /** Output without a line end, which waits while the editable line is shown. */
+  private buffered = '';
 
   constructor(out: (text: string) => void, columns: () => number) {
     this.out = out;
     this.columns = columns;
   }
 
-  /** Above the line. What does not fill a line yet appears at once only while nobody types. */
+  /** Writes output. While the editable line is shown, an unfinished output line is buffered. */
   write(text: string): void {
     if (this.view === undefined) {
       this.put(text);
       return;
     }
-    this.held += text;
-    const whole = this.held.lastIndexOf('\n') + 1;
+    this.buffered += text;
+    const whole = this.buffered.lastIndexOf('\n') + 1;
     if (whole === 0 && this.wrapPoint() === 0) return;
-    this.aside(() => {
+    this.withoutLine(() => {
       this.release(whole);
       for (let end = this.wrapPoint(); end > 0; end = this.wrapPoint()) {
         if (!this.isLineStart) this.put('\n');
@@ -52,16 +52,15 @@ export class LineScreen implements LineDisplay {
   }
 
   freshLine(): void {
-    this.aside(() => {
-      this.release(this.held.length);
+    this.withoutLine(() => {
+      this.release(this.buffered.length);
       if (!this.isLineStart) this.put('\n');
     });
   }
 
-  /** In place of the line, which is gone afterwards. */
   replace(text: string): void {
     this.hide();
-    this.release(this.held.length);
+    this.release(this.buffered.length);
     if (!this.isLineStart) this.put('\n');
     this.put(text);
   }
@@ -72,19 +71,19 @@ export class LineScreen implements LineDisplay {
     this.isLineStart = true;
   }
 
-  /** Shows the line, or takes it away, in one write. */
+  /** Shows or hides the editable line in one write. */
   show(view: DraftView | undefined): void {
-    const typed = typedOn(this.view, view);
-    if (typed !== '') {
+    const appended = appendedText(this.view, view);
+    if (appended !== '') {
       this.view = view;
-      this.out(typed);
+      this.out(appended);
       return;
     }
     let text = this.erasure();
     this.view = view;
     if (view === undefined) {
       this.out(text);
-      this.release(this.held.length);
+      this.release(this.buffered.length);
       return;
     }
     if (!this.isLineStart) text += '\n';
@@ -92,10 +91,10 @@ export class LineScreen implements LineDisplay {
     this.out(text + drawn(view));
   }
 
-  private aside(work: () => void): void {
+  private withoutLine(action: () => void): void {
     const { view } = this;
     this.hide();
-    work();
+    action();
     if (view !== undefined) this.show(view);
   }
 
@@ -115,23 +114,28 @@ export class LineScreen implements LineDisplay {
   }
 
   private release(length: number): void {
-    const text = this.held.slice(0, length);
-    this.held = this.held.slice(length);
+    const text = this.buffered.slice(0, length);
+    this.buffered = this.buffered.slice(length);
     this.put(text);
   }
 
-  /** A line that has grown over the width is let go at the last space that still fits. */
+  /** Returns the length of the buffered text to print once it exceeds the width, up to the last space that fits; else 0. */
   private wrapPoint(): number {
     const columns = this.columns();
-    if (this.held.length < columns) return 0;
-    const space = this.held.lastIndexOf(' ', columns - 2);
-    // A word longer than that stays whole, as an address must.
-    return (space > 0 ? space : this.held.indexOf(' ', columns - 1)) + 1 || this.held.length;
+    if (this.buffered.length < columns) return 0;
+    const space = this.buffered.lastIndexOf(' ', columns - 2);
+    // A longer word, such as a URL, is not broken.
+    return (
+      (space > 0 ? space : this.buffered.indexOf(' ', columns - 1)) + 1 || this.buffered.length
+    );
   }
 }
 
-/** What was added at the end: a line that is drawn anew is read out anew by a screen reader. */
-const typedOn = (before: DraftView | undefined, after: DraftView | undefined): string => {
+/**
+ * Returns the text that was appended at the end of the line, or '' if more has changed. Only the appended text is
+ * written then, because a screen reader reads a redrawn line again.
+ */
+const appendedText = (before: DraftView | undefined, after: DraftView | undefined): string => {
   if (before === undefined || after === undefined || !isAtEnd(before) || !isAtEnd(after)) return '';
   const [old = '', fresh = ''] = [before.rows.at(-1), after.rows.at(-1)];
   const isSameAbove =

@@ -1,71 +1,73 @@
 /**
- * Whole lines from a dumb terminal or a pipe. A pipe holds a script: its next line is read when the
- * one before has been dealt with, so that what comes out does not depend on how fast it came in.
+ * Line terminal: reads whole lines from a dumb terminal or a pipe.
+ *
+ * A pipe holds a script, so its next line is read only after the previous line was handled. The output then does
+ * not depend on how fast the input arrives.
  */
 import { createInterface, type Interface } from 'node:readline';
 import {
+  askWithdrawable,
   GRACE_MS,
   paintFor,
-  type Reply,
   type Terminal,
   type TerminalHandlers,
-  withdrawable,
+  type TerminalReply,
 } from '../terminal.js';
 import type { TerminalHost } from '../terminal-host.js';
-import { echoOf, exactText } from '../text/sanitize.js';
-import { LONGEST_DRAFT } from './line-editor.js';
+import { echoLines, exactText } from '../text/sanitize.js';
+import { MAX_DRAFT_LENGTH } from './line-editor.js';
 
 const PROMPT = '> ';
-/** Alone on a line it begins and ends a prompt of several lines. */
+/** On a line of its own it starts and ends a prompt of several lines. */
 const FENCE = '"""';
-/** Lines that wait to be read before the pipe is made to wait. */
-const MOST_WAITING = 1_000;
+/** Unread lines at which reading from the pipe pauses. */
+const MAX_PENDING_LINES = 1_000;
 
 interface Question {
   readonly label: string;
   readonly since: number;
-  readonly settle: (reply: Reply) => void;
+  readonly settle: (reply: TerminalReply) => void;
 }
 
 export class LineTerminal implements Terminal {
   readonly isCapable = false;
-  readonly isPerson: boolean;
+  readonly isInteractive: boolean;
   readonly paint = paintFor(false);
-  private readonly machine: TerminalHost;
+  private readonly host: TerminalHost;
   private handlers: TerminalHandlers | undefined;
   private reader: Interface | undefined;
   private isBusy = true;
   private isLineStart = true;
   private isEnded = false;
-  private hasTold = false;
-  private readonly waiting: string[] = [];
+  private hasReportedEnd = false;
+  private readonly pendingLines: string[] = [];
   private question: Question | undefined;
   private reminder: NodeJS.Timeout | undefined;
-  /** The lines of a prompt that has not come to its end. */
+  /** Unfinished prompt of several lines. */
   private block: { readonly lines: string[]; readonly isFenced: boolean; size: number } | undefined;
 
-  constructor(machine: TerminalHost) {
-    this.machine = machine;
-    this.isPerson = machine.stdin.isTTY === true;
+  constructor(host: TerminalHost) {
+    this.host = host;
+    this.isInteractive = host.stdin.isTTY === true;
   }
 
   get columns(): number {
-    return this.machine.stdout.columns || 80;
+    return this.host.stdout.columns || 80;
   }
 
   open(handlers: TerminalHandlers): void {
     this.handlers = handlers;
     this.reader = createInterface({
-      input: this.machine.stdin,
+      input: this.host.stdin,
       terminal: false,
       crlfDelay: Number.POSITIVE_INFINITY,
     });
-    this.reader.on('line', (line) => this.take(line));
+    this.reader.on('line', (line) => this.enqueue(line));
     this.reader.on('close', () => {
       this.isEnded = true;
-      this.next();
+      this.processLines();
     });
-    this.machine.stdin.on('error', () => this.reader?.close());
+    this.host.stdin.on('error', () => this.reader?.close());
   }
 
   close(): void {
@@ -74,17 +76,17 @@ export class LineTerminal implements Terminal {
     this.reader?.close();
     this.freshLine();
     // An open pipe would keep the process alive.
-    this.machine.stdin.destroy();
+    this.host.stdin.destroy();
   }
 
   write(text: string): void {
     if (text === '') return;
-    this.machine.out(text);
+    this.host.out(text);
     this.isLineStart = text.endsWith('\n');
-    if (this.isPerson && this.question !== undefined) this.remindSoon();
+    if (this.isInteractive && this.question !== undefined) this.remindSoon();
   }
 
-  /** Other lines came after the question: when they have ended, it is put once more. */
+  /** Repeats the question after other output has followed it and then paused. */
   private remindSoon(): void {
     clearTimeout(this.reminder);
     this.reminder = setTimeout(() => {
@@ -100,24 +102,24 @@ export class LineTerminal implements Terminal {
     const wasBusy = this.isBusy;
     this.isBusy = isBusy;
     if (!wasBusy || isBusy) return;
-    if (this.isPerson && this.question === undefined) this.prompt();
-    setImmediate(() => this.next());
+    if (this.isInteractive && this.question === undefined) this.prompt();
+    setImmediate(() => this.processLines());
   }
 
-  ask(label: string, signal: AbortSignal, isExpected = false): Promise<Reply> {
-    return withdrawable(
+  ask(label: string, signal: AbortSignal, isExpected = false): Promise<TerminalReply> {
+    return askWithdrawable(
       signal,
       (settle) => {
         const since = isExpected ? Number.NEGATIVE_INFINITY : performance.now();
         this.question = { label, since, settle };
         this.freshLine();
         this.write(label);
-        setImmediate(() => this.next());
+        setImmediate(() => this.processLines());
       },
       (reply) => {
         this.question = undefined;
         clearTimeout(this.reminder);
-        if (reply.kind !== 'line' || this.isPerson) this.freshLine();
+        if (reply.kind !== 'line' || this.isInteractive) this.freshLine();
       },
     );
   }
@@ -127,78 +129,79 @@ export class LineTerminal implements Terminal {
     this.write(PROMPT);
   }
 
-  private take(line: string): void {
-    this.waiting.push(line);
-    if (this.waiting.length >= MOST_WAITING) this.reader?.pause();
-    this.next();
+  private enqueue(line: string): void {
+    this.pendingLines.push(line);
+    if (this.pendingLines.length >= MAX_PENDING_LINES) this.reader?.pause();
+    this.processLines();
   }
 
-  /** Deals with as much as may be dealt with now. */
-  private next(): void {
+  /** Handles all pending lines that may be handled now. */
+  private processLines(): void {
     while (this.handlers !== undefined && this.mayRead()) {
-      const line = this.waiting.shift();
-      if (this.waiting.length === MOST_WAITING / 2) this.reader?.resume();
+      const line = this.pendingLines.shift();
+      if (this.pendingLines.length === MAX_PENDING_LINES / 2) this.reader?.resume();
       if (line === undefined) {
         if (!this.isEnded) return;
         this.finish();
         return;
       }
-      if (this.isPerson) this.isLineStart = true;
+      if (this.isInteractive) this.isLineStart = true;
       this.read(line);
     }
   }
 
   private mayRead(): boolean {
-    return this.isPerson || this.question !== undefined || !this.isBusy;
+    return this.isInteractive || this.question !== undefined || !this.isBusy;
   }
 
   private read(line: string): void {
     if (this.question === undefined) {
-      this.gather(line);
+      this.collect(line);
       return;
     }
-    if (this.isPerson && performance.now() - this.question.since < GRACE_MS) {
+    if (this.isInteractive && performance.now() - this.question.since < GRACE_MS) {
       this.write('(That line was typed before the question, and is ignored.)\n');
       return;
     }
-    if (!this.isPerson) this.write(`${exactText(line)}\n`);
+    if (!this.isInteractive) this.write(`${exactText(line)}\n`);
     this.question.settle({ kind: 'line', text: line });
   }
 
-  /** Lines become prompts: one each, or several between fences or behind backslashes. */
-  private gather(line: string): void {
+  /** Turns lines into prompts: one line each, or several between fences or with backslashes at their ends. */
+  private collect(line: string): void {
     const isFence = line.trim() === FENCE;
     const block = this.block;
     if (block === undefined) {
       if (isFence) this.block = { lines: [], isFenced: true, size: 0 };
       else if (line.endsWith('\\')) {
         this.block = { lines: [line.slice(0, -1)], isFenced: false, size: line.length };
-      } else this.say(line);
+      } else this.submit(line);
       return;
     }
-    const goesOn = block.isFenced ? !isFence : line.endsWith('\\');
+    const continues = block.isFenced ? !isFence : line.endsWith('\\');
     if (!isFence || !block.isFenced) {
       block.size += line.length + 1;
-      if (block.size <= LONGEST_DRAFT) {
-        block.lines.push(goesOn && !block.isFenced ? line.slice(0, -1) : line);
+      if (block.size <= MAX_DRAFT_LENGTH) {
+        block.lines.push(continues && !block.isFenced ? line.slice(0, -1) : line);
       }
     }
-    if (goesOn) return;
+    if (continues) return;
     this.block = undefined;
-    this.say(block.lines.join('\n'), block.size > LONGEST_DRAFT);
+    this.submit(block.lines.join('\n'), block.size > MAX_DRAFT_LENGTH);
   }
 
-  private say(prompt: string, isCut = prompt.length > LONGEST_DRAFT): void {
+  private submit(prompt: string, isCut = prompt.length > MAX_DRAFT_LENGTH): void {
     if (prompt.trim() === '') {
-      if (this.isPerson && !this.isBusy) this.prompt();
+      if (this.isInteractive && !this.isBusy) this.prompt();
       return;
     }
-    if (!this.isPerson) {
+    if (!this.isInteractive) {
       this.freshLine();
-      this.write(`${PROMPT}${echoOf(prompt).join('\n  ')}\n`);
+      this.write(`${PROMPT}${echoLines(prompt).join('\n  ')}\n`);
     }
-    if (isCut) this.write(`(A prompt holds ${LONGEST_DRAFT} characters; the rest was left out.)\n`);
-    this.handlers?.line(prompt.slice(0, LONGEST_DRAFT));
+    if (isCut)
+      this.write(`(A prompt has at most ${MAX_DRAFT_LENGTH} characters; the rest was dropped.)\n`);
+    this.handlers?.line(prompt.slice(0, MAX_DRAFT_LENGTH));
   }
 
   private finish(): void {
@@ -209,12 +212,12 @@ export class LineTerminal implements Terminal {
     if (this.block !== undefined) {
       const { lines } = this.block;
       this.block = undefined;
-      this.say(lines.join('\n'));
-      // What was said last may have made us busy; the end is told when that is over.
-      if (!this.isPerson && this.isBusy) return;
+      this.submit(lines.join('\n'));
+      // The last prompt may have started a run. The end is reported when the run has ended.
+      if (!this.isInteractive && this.isBusy) return;
     }
-    if (this.hasTold) return;
-    this.hasTold = true;
+    if (this.hasReportedEnd) return;
+    this.hasReportedEnd = true;
     this.handlers?.end();
   }
 }

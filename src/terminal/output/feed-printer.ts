@@ -1,88 +1,88 @@
-/** Tells a person in lines what an agent says and does, as it happens. Every state is a word. */
-import { redact } from '../../policy/redaction/redaction.js';
-import type { Todo } from '../../protocol/agent/todos.js';
-import type { StreamEvent } from '../../protocol/model/model.js';
+/** Feed printer: prints an agent's text and calls as lines, as they happen. Every state is a word. */
+import { redact } from '../../policy/redaction/redact.js';
+import type { Todo } from '../../protocol/agent/todo.js';
+import type { StreamEvent } from '../../protocol/model/model-port.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
-import { stopText } from '../format/format-stop.js';
-import { reportCall, todoLines } from '../format/format-tool.js';
+import { formatCall, formatTodos } from '../format/format-call.js';
+import { formatStop } from '../format/format-stop.js';
 import type { Terminal } from '../terminal.js';
 import { oneLine, sanitize } from '../text/sanitize.js';
 import { type SwarmLine, SwarmLines } from './swarm-lines.js';
 
-/** A call that lasts longer than this is told about, and no more often. */
-const PROGRESS_EVERY_MS = 1_000;
-/** What may come while a person thinks about a question. */
-const MOST_HELD = 10_000;
+/** Minimum time between two progress lines. */
+const PROGRESS_INTERVAL_MS = 1_000;
+/** Maximum feed items that are kept while a question is open. */
+const MAX_DEFERRED_ITEMS = 10_000;
 
-/** Where there is a screen, it shows these in its own way. */
-export interface WorkDisplay {
-  /** The agent begins to say something, and goes on with it. */
-  speechBegins(): void;
-  says(text: string): void;
+/** Display of a screen that replaces the printer's lines for text, calls and todos. */
+export interface ActivityDisplay {
+  /** A text block of the model starts. `textReceived` follows with its pieces. */
+  textStarted(): void;
+  textReceived(text: string): void;
   callStarted(item: Extract<FeedItem, { type: 'tool.started' }>): void;
   callProgressed(item: Extract<FeedItem, { type: 'tool.progress' }>): void;
   callEnded(item: Extract<FeedItem, { type: 'tool.ended' }>): void;
   todosChanged(todos: readonly Todo[]): void;
 }
 
-export interface NarrationOptions {
-  /** Also what agents below the lead do, call by call. */
+export interface FeedPrinterOptions {
+  /** Prints the calls of children too. Default: false. */
   readonly isVerbose?: boolean;
-  readonly work?: WorkDisplay;
+  readonly display?: ActivityDisplay;
 }
 
 export class FeedPrinter {
   private readonly terminal: Terminal;
-  private readonly work: WorkDisplay | undefined;
-  /** Calls that have started, with the line they were announced with. */
+  private readonly display: ActivityDisplay | undefined;
+  /** Labels of running calls by call id. */
   private readonly running = new Map<string, string>();
-  /** The call whose line is the last thing on the screen. */
+  /** Call whose line is the last line on the screen. */
   private newest: string | undefined;
   private hasSpoken = false;
   private hasThought = false;
   private lastProgress = 0;
-  /** Why the attempts before this one failed: said once, not at each. */
+  /** Reason of the last failed attempt, which is printed only once. */
   private lastFailure = '';
-  /** What is told later; undefined while nothing is held back. */
-  private held: FeedItem[] | undefined;
-  private lost = 0;
-  /** A paragraph is being written: lines about others would cut it in two. */
-  private isTalking = false;
-  private readonly asides: SwarmLine[] = [];
-  /** The agents that work for others. */
+  /** Feed items to print after the pause; undefined while not paused. */
+  private deferred: FeedItem[] | undefined;
+  private dropped = 0;
+  /** True while a paragraph is printed. Swarm lines wait, because they would cut it in two. */
+  private isInParagraph = false;
+  private readonly pendingLines: SwarmLine[] = [];
   readonly swarm: SwarmLines;
 
-  constructor(terminal: Terminal, { isVerbose = false, work }: NarrationOptions = {}) {
+  constructor(terminal: Terminal, { isVerbose = false, display }: FeedPrinterOptions = {}) {
     this.terminal = terminal;
-    this.work = work;
+    this.display = display;
     this.swarm = new SwarmLines({
       isVerbose,
       show: (line) => {
-        this.asides.push(line);
-        this.showAsides();
+        this.pendingLines.push(line);
+        this.printPendingLines();
       },
     });
   }
 
-  tell(item: FeedItem): void {
-    if (this.held === undefined) this.show(item);
-    else if (this.held.length < MOST_HELD) this.held.push(item);
-    else this.lost += 1;
+  receive(item: FeedItem): void {
+    if (this.deferred === undefined) this.show(item);
+    else if (this.deferred.length < MAX_DEFERRED_ITEMS) this.deferred.push(item);
+    else this.dropped += 1;
   }
 
   /**
-   * Nothing that an agent says comes between a question and its answer: it could pose as another
-   * question. The returned function tells what has come meanwhile.
+   * Defers output while a question is open, because text of an agent could imitate another question. Returns a
+   * function that prints the deferred items.
    */
-  hold(): () => void {
-    this.held ??= [];
+  pause(): () => void {
+    this.deferred ??= [];
     return () => {
-      const { held = [], lost } = this;
-      this.held = undefined;
-      this.lost = 0;
-      for (const item of held) this.show(item);
-      this.showAsides();
-      if (lost > 0) this.remark(`${lost} more things happened meanwhile; skein logs shows them.`);
+      const { deferred = [], dropped } = this;
+      this.deferred = undefined;
+      this.dropped = 0;
+      for (const item of deferred) this.show(item);
+      this.printPendingLines();
+      if (dropped > 0)
+        this.remark(`${dropped} more events happened meanwhile; skein logs shows them.`);
     };
   }
 
@@ -93,21 +93,21 @@ export class FeedPrinter {
         this.hasThought = false;
         break;
       case 'stream.event':
-        this.hear(item.event);
+        this.showStreamEvent(item.event);
         break;
       case 'attempt.discarded':
         this.discard(item.reason);
         break;
       case 'assistant.message':
         this.lastFailure = '';
-        this.hushed();
+        this.endParagraph();
         break;
       case 'tool.started':
         this.running.set(item.call, labelOf(item));
-        // The agent that it starts has lines of its own.
+        // The agent that the call starts has its own lines.
         if (item.tool === 'Task') break;
-        if (this.work !== undefined) {
-          this.work.callStarted(item);
+        if (this.display !== undefined) {
+          this.display.callStarted(item);
           break;
         }
         this.line(`  ${this.running.get(item.call)}`);
@@ -115,16 +115,17 @@ export class FeedPrinter {
         this.lastProgress = performance.now();
         break;
       case 'tool.progress':
-        if (this.work === undefined) this.progress(item.call, item.note);
-        else this.work.callProgressed(item);
+        if (this.display === undefined) this.progress(item.call, item.note);
+        else this.display.callProgressed(item);
         break;
       case 'tool.ended':
-        if (item.tool === 'Task' && this.swarm.knows(item.call)) this.running.delete(item.call);
-        else if (this.work === undefined) this.end(item);
+        if (item.tool === 'Task' && this.swarm.startedAgent(item.call))
+          this.running.delete(item.call);
+        else if (this.display === undefined) this.end(item);
         else {
           this.swarm.flush();
           this.running.delete(item.call);
-          this.work.callEnded(item);
+          this.display.callEnded(item);
         }
         break;
       case 'agent.spawned':
@@ -132,20 +133,20 @@ export class FeedPrinter {
       case 'agent.ended':
       case 'agent.rested':
       case 'fan-out.previewed':
-        this.swarm.take(item);
+        this.swarm.receive(item);
         break;
       case 'todos.changed':
-        if (this.work !== undefined) this.work.todosChanged(item.todos);
-        else for (const line of todoLines(item.todos)) this.line(`    ${line}`);
+        if (this.display !== undefined) this.display.todosChanged(item.todos);
+        else for (const line of formatTodos(item.todos)) this.line(`    ${line}`);
         break;
       case 'context.compacted':
         this.remark(oneLine(item.summary, 400));
         break;
       case 'notice':
-        this.remark(this.unsaid(item.text));
+        this.remark(this.withoutKnownFailure(item.text));
         break;
       case 'run.ended':
-        this.hushed();
+        this.endParagraph();
         this.swarm.flush();
         this.running.clear();
         this.stop(item);
@@ -156,13 +157,13 @@ export class FeedPrinter {
     }
   }
 
-  /** A sentence of ours, between brackets so that it is not taken for the agent's. */
+  /** Prints a sentence of Skein, in parentheses to distinguish it from text of the agent. */
   remark(sentence: string): void {
     this.line(this.terminal.paint.dim(`(${sanitize(sentence)})`));
   }
 
-  /** Lines of somebody else: the end of a call must not seem to belong to them. */
-  say(...lines: readonly string[]): void {
+  /** Prints lines of another part of the program. The end of a running call then repeats its label. */
+  printLines(...lines: readonly string[]): void {
     for (const line of lines) this.line(line);
   }
 
@@ -177,59 +178,59 @@ export class FeedPrinter {
     this.terminal.write(`${text}\n`);
   }
 
-  /** Lines about others wait until a paragraph, or a question, is over. */
-  private showAsides(): void {
-    if (this.held !== undefined || this.isTalking) return;
+  /** Prints swarm lines, unless a paragraph or a question is open. */
+  private printPendingLines(): void {
+    if (this.deferred !== undefined || this.isInParagraph) return;
     const { paint } = this.terminal;
-    for (const { text, isAlarming } of this.asides.splice(0)) {
+    for (const { text, isAlarming } of this.pendingLines.splice(0)) {
       this.put(isAlarming ? paint.alarm(text) : text);
     }
   }
 
-  private hushed(): void {
-    this.isTalking = false;
-    this.showAsides();
+  private endParagraph(): void {
+    this.isInParagraph = false;
+    this.printPendingLines();
   }
 
   private discard(reason: string): void {
-    this.hushed();
+    this.endParagraph();
     const isNew = reason !== this.lastFailure;
     this.lastFailure = reason;
     if (this.hasSpoken) this.remark(`The text above was cut off and does not count: ${reason}`);
     else if (isNew) this.remark(`The attempt failed: ${reason}`);
   }
 
-  /** Without the reason that stands above already. */
-  private unsaid(text: string): string {
+  /** Removes the failure reason at the end of `text` if it was printed before. */
+  private withoutKnownFailure(text: string): string {
     const { lastFailure } = this;
     if (lastFailure === '' || !text.endsWith(lastFailure)) return text;
     return text.slice(0, -lastFailure.length).trimEnd();
   }
 
-  private hear(event: StreamEvent): void {
+  private showStreamEvent(event: StreamEvent): void {
     const { type } = event;
     if (type === 'content_block_delta') {
       const { text } = event.delta as { readonly text?: unknown };
       if (typeof text !== 'string') return;
-      if (this.work === undefined) this.terminal.write(sanitize(text));
-      else this.work.says(sanitize(text));
+      if (this.display === undefined) this.terminal.write(sanitize(text));
+      else this.display.textReceived(sanitize(text));
     } else if (type === 'content_block_start') {
       this.begin(event.content_block as { readonly type?: string; readonly name?: unknown });
     } else if (type === 'content_block_stop') {
       this.terminal.freshLine();
-      this.hushed();
+      this.endParagraph();
     }
   }
 
   private begin(block: { readonly type?: string; readonly name?: unknown }): void {
     if (block.type === 'text') {
       this.swarm.flush();
-      this.isTalking = true;
+      this.isInParagraph = true;
       this.hasSpoken = true;
       this.newest = undefined;
       this.terminal.freshLine();
       this.terminal.write('\n');
-      this.work?.speechBegins();
+      this.display?.textStarted();
     } else if (block.type === 'thinking' && !this.hasThought) {
       this.hasThought = true;
       this.line(this.terminal.paint.dim('(thinking…)'));
@@ -238,11 +239,11 @@ export class FeedPrinter {
     }
   }
 
-  /** Only where a line more does no harm: a screen reader would read out every one. */
+  /** Prints progress on capable terminals only, because a screen reader would read every line. */
   private progress(call: string, note: string): void {
     const now = performance.now();
-    if (this.swarm.knows(call)) return;
-    if (!this.terminal.isCapable || now - this.lastProgress < PROGRESS_EVERY_MS) return;
+    if (this.swarm.startedAgent(call)) return;
+    if (!this.terminal.isCapable || now - this.lastProgress < PROGRESS_INTERVAL_MS) return;
     this.lastProgress = now;
     const name = this.newest === call ? '' : `${this.running.get(call) ?? 'a call'}: `;
     const text = this.terminal.paint.dim(`    ${name}${oneLine(sanitize(note), 120)}`);
@@ -252,7 +253,7 @@ export class FeedPrinter {
 
   private end(item: Extract<FeedItem, { type: 'tool.ended' }>): void {
     const { paint } = this.terminal;
-    const { word, remark, lines } = reportCall(item);
+    const { word, remark, lines } = formatCall(item);
     const announced = this.running.get(item.call);
     this.running.delete(item.call);
     const name = this.newest === item.call ? '' : ` ${announced ?? labelOf(item)}`;
@@ -266,7 +267,9 @@ export class FeedPrinter {
     const { reason, detail } = stop;
     this.terminal.freshLine();
     if (reason === 'end_turn') return;
-    this.remark(stopText(reason, detail === null ? '' : this.unsaid(detail), goesOn));
+    this.remark(
+      formatStop(reason, detail === null ? '' : this.withoutKnownFailure(detail), goesOn),
+    );
   }
 }
 

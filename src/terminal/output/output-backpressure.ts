@@ -1,22 +1,22 @@
 /**
- * Whether somebody reads what is written to a terminal. Node writes to one without going on until it is read:
- * a connection that stalls would hold up the whole process, with all agents and every signal.
+ * Backpressure of a terminal's output. Node writes to a terminal synchronously, so a stalled connection would block
+ * the whole process with all agents and signals.
  */
-export interface OutputPace {
-  /** From now on what is not read waits in memory; the returned function ends that. */
+export interface OutputBackpressure {
+  /** Makes writes asynchronous: unread output waits in memory. Returns a function that makes them synchronous again. */
   unblock(): () => void;
-  /** What was written last is not read yet: whatever can be drawn later should be. */
+  /** True while the terminal has not read the last output. Skip redraws until `onRoom`. */
   isFull(): boolean;
-  /** Calls back when it is read again; the returned function stops it. */
+  /** Calls the listener when the terminal reads again. Returns a function that removes the listener. */
   onRoom(listener: () => void): () => void;
 }
 
-/** Node has no public name for it. */
+/** Private API: Node has no public way to change the mode. */
 interface Blocking {
   readonly _handle?: { setBlocking?(isBlocking: boolean): unknown } | null;
 }
 
-export const outputPace = (stream: NodeJS.WriteStream): OutputPace => {
+export const outputBackpressure = (stream: NodeJS.WriteStream): OutputBackpressure => {
   const setBlocking = (isBlocking: boolean) =>
     (stream as unknown as Blocking)._handle?.setBlocking?.(isBlocking);
   return {
@@ -24,7 +24,7 @@ export const outputPace = (stream: NodeJS.WriteStream): OutputPace => {
       if (stream.isTTY !== true) return () => {};
       setBlocking(false);
       return () => {
-        // Last words to somebody who does not read them are not waited for.
+        // A terminal that does not read must not block the exit.
         if (stream.writableLength === 0) setBlocking(true);
       };
     },
@@ -36,14 +36,13 @@ export const outputPace = (stream: NodeJS.WriteStream): OutputPace => {
   };
 };
 
-/** How long the last words to a terminal may wait to be read. */
-const LAST_WORDS_MS = 1_000;
+const DRAIN_TIMEOUT_MS = 1_000;
 
-/** Resolves when all is read, or will not be. */
-export const lastWords = (stream: NodeJS.WriteStream): Promise<void> =>
+/** Waits until the terminal has read all output, at most `DRAIN_TIMEOUT_MS`. Never rejects. */
+export const drainOutput = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => {
     if (stream.isTTY !== true || stream.writableLength === 0) return resolve();
-    const late = setTimeout(resolve, LAST_WORDS_MS);
+    const late = setTimeout(resolve, DRAIN_TIMEOUT_MS);
     stream.write('', () => {
       clearTimeout(late);
       resolve();

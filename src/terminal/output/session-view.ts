@@ -1,55 +1,57 @@
-/** What a person has before them in a session: lines, or a screen. */
-import type { LeadSession } from '../../actors/session/session.js';
-import type { AgentMode, Surface } from '../../protocol/permission/permission.js';
+/** Session view: how a session is shown, as lines or as a screen. */
+import type { LeadSession } from '../../actors/session/open-session.js';
+import type { AgentMode } from '../../protocol/permission/permission-mode.js';
+import type { Surface } from '../../protocol/permission/permission-question.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
-import type { SessionStore } from '../../protocol/session/store.js';
-import type { Typing } from '../input/slash-commands.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import type { InputMode } from '../input/slash-commands.js';
 import type { Terminal } from '../terminal.js';
 import type { TerminalHost } from '../terminal-host.js';
 import type { FeedPrinter } from './feed-printer.js';
 
 export interface SessionView {
-  readonly typing: Typing;
+  readonly inputMode: InputMode;
   readonly terminal: Terminal;
-  readonly narration: FeedPrinter;
+  readonly printer: FeedPrinter;
   readonly surface: Surface;
-  /** Everything that the session tells, before it is narrated. */
-  hear(item: FeedItem): void;
-  /** A prompt was sent while the agent works: it is read with the next step. */
-  queued(text: string, isWaiting: () => boolean): void;
-  /** Another session takes the place of the one that was shown. */
-  forget(): void;
-  /** Gives the terminal back as it was found. May be called again. */
+  /** Receives every feed item of the session, before the printer does. */
+  receive(item: FeedItem): void;
+  /** Shows a prompt that was sent during a run. `isWaiting`: true until the agent has read it. */
+  promptQueued(text: string, isWaiting: () => boolean): void;
+  /** Clears the view for another session. */
+  reset(): void;
+  /** Restores the terminal. Idempotent. */
   close(): void;
 }
 
-/** Where the session is and how it is set up, also before there is one. */
-export interface SessionPlace {
+/** Facts of a session that are known before it starts. */
+export interface SessionFacts {
   readonly model: string;
   readonly mode: AgentMode;
   readonly cwd: string;
 }
 
-/** What a face is told by whoever runs the session. */
-export interface FaceHost {
-  readonly machine: TerminalHost;
-  /** Prompts of former days, oldest first; it grows meanwhile. */
+/** Access of a view to the session and its process. */
+export interface SessionViewDeps {
+  readonly host: TerminalHost;
+  /** Earlier prompts, oldest first. It grows with every prompt. */
   readonly history: readonly string[];
   readonly isVerbose: boolean;
+  /** Returns undefined before the session starts. */
   session(): LeadSession | undefined;
-  /** Where it is kept; undefined before it has begun. */
+  /** Returns undefined before the session starts. */
   store(): SessionStore | undefined;
-  place(): SessionPlace;
+  facts(): SessionFacts;
   interruptRun(): void;
-  /** Goes on to the next permission mode. */
+  /** Switches to the next permission mode. */
   nextMode(): void;
   onDefect(error: unknown): void;
 }
 
-export type OpenView = (host: FaceHost) => SessionView;
+export type OpenView = (deps: SessionViewDeps) => SessionView;
 
-/** How people call an agent: the lead, or by what it is and its name. */
-export const nameOfAgent = (host: FaceHost, narration: FeedPrinter, agent: string): string => {
-  if (agent === host.session()?.meta.lead) return 'The leader';
-  return `Agent ${narration.swarm.nameOf(agent) ?? agent}`;
+/** Returns the display name of an agent: `The lead`, or its type and name. */
+export const nameOfAgent = (deps: SessionViewDeps, printer: FeedPrinter, agent: string): string => {
+  if (agent === deps.session()?.meta.lead) return 'The lead';
+  return `Agent ${printer.swarm.nameOf(agent) ?? agent}`;
 };

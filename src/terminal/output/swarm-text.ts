@@ -1,34 +1,39 @@
-/** A swarm as a tree in columns, as wide as the terminal and no wider. */
+/** Formats a swarm as a tree in columns that fits the terminal width. */
 import type { AgentView, SwarmView } from '../../views/swarm/swarm-view.js';
-import { ageText, doingOf, stateText, whoText } from '../format/format-agent.js';
-import { money, percent, plural, shortCount } from '../text/format-numbers.js';
+import {
+  formatAgent,
+  formatAgentActivity,
+  formatAgentAge,
+  formatAgentState,
+} from '../format/format-agent.js';
+import { cutText, fitText } from '../text/fit-text.js';
+import { formatMoney, formatPercent, formatShortNumber, plural } from '../text/format-number.js';
 import { plainText } from '../text/sanitize.js';
 import { shortIds } from '../text/short-ids.js';
-import { cut, fitted } from '../text/text-fit.js';
 import { textWidth } from '../text/text-width.js';
-import { branchesOf } from '../text/tree-branches.js';
+import { treeBranches } from '../text/tree-branches.js';
 
-export interface TreePaper {
-  /** Columns that a line may take. */
+export interface SwarmTextOptions {
+  /** Maximum columns of a line. */
   readonly width: number;
-  /** The terminal has lines to draw a tree with. */
+  /** True if the terminal shows Unicode line characters. */
   readonly unicode: boolean;
   readonly now: number;
 }
 
-/** A line for the session, then a row for each of its agents. */
-export const swarmText = (swarm: SwarmView, paper: TreePaper): string => {
+/** Returns a line for the session and a row for each agent. */
+export const swarmText = (swarm: SwarmView, options: SwarmTextOptions): string => {
   const { agents } = swarm;
-  const branches = branchesOf(agents, paper.unicode);
+  const branches = treeBranches(agents, options.unicode);
   const prefixes = shortIds(agents.map(({ id }) => id));
   const rows = agents.map((agent, at) => {
-    const who = whoText(agent, prefixes.get(agent.id) ?? agent.id);
-    return cellsOf(agent, `${branches[at] ?? ''}${who}`, paper.now);
+    const who = formatAgent(agent, prefixes.get(agent.id) ?? agent.id);
+    return cellsOf(agent, `${branches[at] ?? ''}${who}`, options.now);
   });
-  return [cut(swarmHead(swarm), paper.width), ...table(rows, paper.width)].join('\n');
+  return [cutText(swarmHead(swarm), options.width), ...table(rows, options.width)].join('\n');
 };
 
-/** The session in a line. */
+/** Returns the session's id, state, totals and title in one line. */
 export const swarmHead = (swarm: SwarmView): string => {
   const { session, holder, agents } = swarm;
   const state = holder === undefined ? stateWithout(agents) : `running, pid ${holder.pid}`;
@@ -42,10 +47,10 @@ const stateWithout = (agents: readonly AgentView[]): string =>
 const totals = (agents: readonly AgentView[]): string => {
   const known = agents.every(({ costUsd }) => costUsd !== null);
   const cost = agents.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-  return `${plural(agents.length, 'agent')}  ${money(known ? cost : null)}`;
+  return `${plural(agents.length, 'agent')}  ${formatMoney(known ? cost : null)}`;
 };
 
-/** Nobody is there who would take them. */
+/** Returns the number of queued agents if no worker is running, else ''. */
 const waiting = ({ agents, workers }: SwarmView): string => {
   const many = agents.filter(({ status }) => status === 'queued').length;
   if (workers !== 0 || many === 0) return '';
@@ -67,24 +72,24 @@ const HEADS: Cells = {
 };
 const COLUMNS = Object.keys(HEADS) as readonly Column[];
 const RIGHT: ReadonlySet<Column> = new Set(['turns', 'tokens', 'cache', 'cost', 'age']);
-/** What goes first where there is little room. */
-const DISPENSABLE: readonly Column[] = ['cache', 'tokens', 'turns'];
-const WIDEST_AGENT = 28;
-const LEAST_DOING = 20;
+/** Columns to drop on a narrow terminal, in this order. */
+const OPTIONAL_COLUMNS: readonly Column[] = ['cache', 'tokens', 'turns'];
+const MAX_AGENT_WIDTH = 28;
+const MIN_DOING_WIDTH = 20;
 const GAP = '  ';
 
 const cellsOf = (agent: AgentView, who: string, now: number): Cells => {
   const { turns, inputTokens, outputTokens, cacheReadPercent, costUsd } = agent;
-  const state = stateText(agent);
+  const state = formatAgentState(agent);
   return {
     agent: who,
     state,
     turns: String(turns),
-    tokens: shortCount(inputTokens + outputTokens),
-    cache: cacheReadPercent === null ? '-' : percent(cacheReadPercent),
-    cost: money(costUsd),
-    age: ageText(agent, now),
-    doing: doingOf(agent),
+    tokens: formatShortNumber(inputTokens + outputTokens),
+    cache: cacheReadPercent === null ? '-' : formatPercent(cacheReadPercent),
+    cost: formatMoney(costUsd),
+    age: formatAgentAge(agent, now),
+    doing: formatAgentActivity(agent),
   };
 };
 
@@ -93,19 +98,19 @@ const table = (rows: readonly Cells[], width: number): readonly string[] => {
   const widths = new Map(
     COLUMNS.map((column) => [column, Math.max(...all.map((row) => textWidth(row[column])))]),
   );
-  widths.set('agent', Math.min(WIDEST_AGENT, widths.get('agent') ?? 0));
+  widths.set('agent', Math.min(MAX_AGENT_WIDTH, widths.get('agent') ?? 0));
   const room = () =>
     [...widths].reduce(
       (left, [column, taken]) => left - (column === 'doing' ? 0 : taken + GAP.length),
       width,
     );
-  for (const column of DISPENSABLE) if (room() < LEAST_DOING) widths.delete(column);
+  for (const column of OPTIONAL_COLUMNS) if (room() < MIN_DOING_WIDTH) widths.delete(column);
   if (room() < 8) widths.delete('doing');
   else widths.set('doing', room());
   return all.map((row) =>
-    cut(
+    cutText(
       [...widths]
-        .map(([column, taken]) => fitted(row[column], taken, RIGHT.has(column)))
+        .map(([column, taken]) => fitText(row[column], taken, RIGHT.has(column)))
         .join(GAP)
         .trimEnd(),
       width,

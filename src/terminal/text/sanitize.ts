@@ -1,37 +1,40 @@
-/** Makes text of models, tools and files harmless for a terminal, and short where it must be. */
+/** Makes text of models, tools and files safe for a terminal, and shortens it. */
 import { stripVTControlCharacters } from 'node:util';
-import { plural } from './format-numbers.js';
+import { plural } from './format-number.js';
 
-/** Whatever moves the cursor, turns the writing round or cannot be seen; not the joiners of emoji. */
+/** Characters that move the cursor, change the writing direction or are invisible, except emoji joiners. */
 const HOSTILE = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
-/** The same with joiners and fillers: in what a person judges nothing may be hidden but a hint for emoji. */
+/**
+ * All invisible characters, joiners and fillers included, except emoji variation selectors. For text that a
+ * person decides about.
+ */
 const HIDDEN = /(?!\n|\t|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Cs}\p{DI}\u2028\u2029\u2800]/gu;
 
-/** For prose. Control characters are spelled out, so that nothing disappears. */
+/** Spells out control characters, so that no character disappears. For prose. */
 export const sanitize = (text: string): string => text.replace(HOSTILE, spell);
 
-/** A sentence on stderr: a name in it that goes on in another line cannot pose as the next sentence. */
+/** Formats a sentence for stderr. Indents further lines, so that a name with a line break cannot fake a notice. */
 export const noticeText = (sentence: string): string =>
   `skein: ${sentence.replaceAll('\n', '\n  ')}\n`;
 
-/** For what a person decides about. */
+/** Spells out every invisible character. For text that a person decides about. */
 export const exactText = (text: string): string => text.replace(HIDDEN, spell);
 
-/** For the output of programs: whole escape sequences go, whatever is left is spelled out. */
-export const uncoloured = (text: string): string =>
+/** Removes escape sequences and spells out other control characters. For the output of programs. */
+export const stripEscapes = (text: string): string =>
   sanitize(stripVTControlCharacters(text.replaceAll('\r\n', '\n')));
 
-/** For one line of a listing: what cannot be seen goes, and so does what is too long. */
-export const plainText = (text: string, longest = 200): string => {
-  // Far more than can be shown is never looked at: it may have any length.
-  const clean = stripVTControlCharacters(text.slice(0, longest * 8).replaceAll('\uFEFF', ''))
+/** Removes invisible characters and line breaks, and cuts to `maxLength` characters. For a line of a listing. */
+export const plainText = (text: string, maxLength = 200): string => {
+  // Only a prefix is read because the text may have any length.
+  const clean = stripVTControlCharacters(text.slice(0, maxLength * 8).replaceAll('\uFEFF', ''))
     .replaceAll(/[\s\u0085]+/g, ' ')
     .replaceAll(/\p{Cs}/gu, '\uFFFD')
     .replaceAll(HOSTILE, '')
     .trim();
   const characters = Array.from(clean);
-  if (characters.length <= longest) return clean;
-  return `${characters.slice(0, longest - 1).join('')}…`;
+  if (characters.length <= maxLength) return clean;
+  return `${characters.slice(0, maxLength - 1).join('')}…`;
 };
 
 const spell = (character: string): string => {
@@ -41,40 +44,39 @@ const spell = (character: string): string => {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 };
 
-/** One line of at most so many characters. */
-export const oneLine = (text: string, longest = 200): string => {
+/** Joins the text into one line of at most `maxLength` UTF-16 units. */
+export const oneLine = (text: string, maxLength = 200): string => {
   const flat = text
-    .slice(0, longest * 4)
+    .slice(0, maxLength * 4)
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return flat.length > longest || text.length > longest * 4
-    ? `${flat.slice(0, longest - 1).toWellFormed()}…`
+  return flat.length > maxLength || text.length > maxLength * 4
+    ? `${flat.slice(0, maxLength - 1).toWellFormed()}…`
     : flat;
 };
 
-/** The first lines, and how many more there are. */
-export const firstLines = (text: string, most: number): readonly string[] => {
+/** Returns the first lines, and the number of further lines. */
+export const firstLines = (text: string, maxLines: number): readonly string[] => {
   const lines = text.split('\n');
-  if (lines.length <= most) return lines;
-  return [...lines.slice(0, most), `(${lines.length - most} more lines)`];
+  if (lines.length <= maxLines) return lines;
+  return [...lines.slice(0, maxLines), `(${lines.length - maxLines} more lines)`];
 };
 
-/** Of what somebody has sent, as many characters as stay to be seen. */
-const ECHOED_CHARACTERS = 2_000;
+const MAX_ECHO_LENGTH = 2_000;
 
-/** The beginning of what somebody has sent, exactly, and how much more there is. */
-export const echoOf = (text: string, mostLines = 12): readonly string[] => {
-  const shown = text.slice(0, ECHOED_CHARACTERS).toWellFormed();
+/** Returns the start of a sent prompt with control characters spelled out, and the size of the rest. */
+export const echoLines = (text: string, maxLines = 12): readonly string[] => {
+  const shown = text.slice(0, MAX_ECHO_LENGTH).toWellFormed();
   const more = text.length - shown.length;
-  if (more === 0 || shown.split('\n').length > mostLines) {
-    return firstLines(text, mostLines).map(exactText);
+  if (more === 0 || shown.split('\n').length > maxLines) {
+    return firstLines(text, maxLines).map(exactText);
   }
   return [...exactText(shown).split('\n'), `(${plural(more, 'more character')})`];
 };
 
-/** The last lines, and how many came before. */
-export const lastLines = (text: string, most: number): readonly string[] => {
+/** Returns the last lines, and the number of lines before them. */
+export const lastLines = (text: string, maxLines: number): readonly string[] => {
   const lines = text.split('\n');
-  if (lines.length <= most) return lines;
-  return [`(${lines.length - most} lines before)`, ...lines.slice(-most)];
+  if (lines.length <= maxLines) return lines;
+  return [`(${lines.length - maxLines} lines before)`, ...lines.slice(-maxLines)];
 };

@@ -1,20 +1,20 @@
-/** Ids as people can type and compare them. */
+/** Shortens ids so that people can type and compare them. */
 
-const SHORTEST_ID = 7;
+const MIN_ID_LENGTH = 7;
 
-/** The shortest beginnings that no two of them share. */
+/** Maps each id to its shortest unique prefix of at least `MIN_ID_LENGTH` characters. */
 export const shortIds = (ids: readonly string[]): ReadonlyMap<string, string> => {
   const sorted = ids.toSorted();
   return new Map(
     sorted.map((id, at) => {
-      const shared = Math.max(common(id, sorted[at - 1]), common(id, sorted[at + 1]));
-      return [id, id.slice(0, Math.max(SHORTEST_ID, shared + 1))];
+      const shared = Math.max(sharedLength(id, sorted[at - 1]), sharedLength(id, sorted[at + 1]));
+      return [id, id.slice(0, Math.max(MIN_ID_LENGTH, shared + 1))];
     }),
   );
 };
 
-const common = (one: string, other = ''): number => {
+const sharedLength = (id: string, other = ''): number => {
   let at = 0;
-  while (at < one.length && one[at] === other[at]) at += 1;
+  while (at < id.length && id[at] === other[at]) at += 1;
   return at;
 };

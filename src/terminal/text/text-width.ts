@@ -1,29 +1,29 @@
-/** How many columns of a terminal a text takes: what people see as one character counts as one. */
+/** Width of text in terminal columns, by grapheme: a character as people see it is measured as a whole. */
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 
-/** Letters, lines and signs that take a column each, whatever stands beside them: most of every screen. */
+/** Characters that take one column each in any context. Most text consists of these only, so it needs no segmenter. */
 const PLAIN =
   /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2713\u2717]*$/;
-/** Made when it is first needed: it takes milliseconds. */
+/** Created on first use because creation takes milliseconds. */
 let segmenter: Intl.Segmenter | undefined;
 
 export const textWidth = (text: string): number => {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const character of segments(stripVTControlCharacters(text))) width += knownWidth(character);
+  for (const character of segments(stripVTControlCharacters(text))) width += cachedWidth(character);
   return width;
 };
 
-/** Most texts have few characters, many times. */
-const known = new Map<string, number>();
-const MOST_KNOWN = 5_000;
+/** Widths by grapheme: a text repeats few different graphemes. */
+const cache = new Map<string, number>();
+const MAX_CACHED_WIDTHS = 5_000;
 
-const knownWidth = (character: string): number => {
-  const found = known.get(character);
-  if (found !== undefined) return found;
-  const width = widest(character);
-  if (known.size < MOST_KNOWN && character.length < 20) known.set(character, width);
+const cachedWidth = (character: string): number => {
+  const cached = cache.get(character);
+  if (cached !== undefined) return cached;
+  const width = maxWidth(character);
+  if (cache.size < MAX_CACHED_WIDTHS && character.length < 20) cache.set(character, width);
   return width;
 };
 
@@ -31,10 +31,11 @@ const JOINER = '\u200d';
 const ESC = '\u001b';
 
 /**
- * Some terminals show a hand and the colour of its skin, or the parts of a Devanagari syllable, one beside the
- * other, and some as one. What is counted is the most that it takes: too little would push the rest out of its row.
+ * Returns the largest width that any terminal gives a grapheme. Terminals differ: some draw an emoji and its
+ * skin tone, or the parts of a Devanagari syllable, side by side, others as one. An estimate that is too small
+ * would push the rest of the line out of its row.
  */
-const widest = (character: string): number => {
+const maxWidth = (character: string): number => {
   if (character.length === 1) return stringWidth(character);
   let [apart, isJoined] = [0, false];
   for (const point of character) {
@@ -44,13 +45,13 @@ const widest = (character: string): number => {
   return Math.max(apart, stringWidth(character));
 };
 
-/** Of one of `charactersOf`. */
+/** Returns the width of one item of `charactersOf`. */
 export const characterWidth = (character: string): number => {
   if (PLAIN.test(character)) return character.length;
-  return character.startsWith(ESC) ? 0 : knownWidth(character);
+  return character.startsWith(ESC) ? 0 : cachedWidth(character);
 };
 
-/** As people see them: an emoji made of several, or a letter with its accents, is one, and so is a colour. */
+/** Splits text into graphemes: a composed emoji, or a letter with its accents, is one item, and so is a colour code. */
 export const charactersOf = (text: string): Iterable<string> =>
   PLAIN.test(text) ? text : segments(text);
 
@@ -63,7 +64,7 @@ function* segments(text: string): Generator<string> {
   }
 }
 
-/** Node takes ever longer for each the longer the text is. */
+/** UTF-16 units that are segmented at a time, because Node's time per grapheme grows with the length of the text. */
 const WINDOW = 1_000;
 
 function* graphemes(text: string): Generator<string> {
@@ -78,7 +79,7 @@ function* graphemes(text: string): Generator<string> {
       if (last !== '') yield last;
       last = segment;
     }
-    // The last one may go on behind the window, and is looked at once more.
+    // The last grapheme may continue behind the window, so it is segmented again with the next window.
     const isWhole = from + piece.length === text.length || last.length === piece.length;
     if (isWhole) yield last;
     from += isWhole ? piece.length : piece.length - last.length;

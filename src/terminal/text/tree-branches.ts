@@ -1,37 +1,38 @@
-/** The lines that are drawn in front of the names of a tree. */
+/** Draws the branch lines in front of the names of a tree. */
 
-/** One for each, in order; everybody comes behind its parent. */
-export const branchesOf = (
+/** Returns the branch prefix of each node. Nodes are in depth-first order, each behind its parent. */
+export const treeBranches = (
   nodes: readonly { readonly depth: number }[],
   unicode: boolean,
 ): readonly string[] => {
   const [down, fork, last] = ['│ ', '├─', '└─'];
   const above: boolean[] = [];
   const branches: string[] = [];
-  // From the end: whether a sibling follows is known there.
+  // Backwards, because a node's branch depends on whether a sibling follows.
   for (const { depth } of nodes.toReversed()) {
     const level = Math.max(0, depth);
-    const isTooDeep = level > DEEPEST;
-    const stems = Array.from({ length: isTooDeep ? DEEPEST : Math.max(0, level - 1) }, (_, at) =>
-      above[at + 1] === true ? down : '  ',
+    const isTooDeep = level > MAX_INDENT;
+    const stems = Array.from(
+      { length: isTooDeep ? MAX_INDENT : Math.max(0, level - 1) },
+      (_, at) => (above[at + 1] === true ? down : '  '),
     ).join('');
     if (isTooDeep) {
-      branches.push(`${stems}»${Math.min(level, MOST_DEPTH)} `);
+      branches.push(`${stems}»${Math.min(level, MAX_SHOWN_DEPTH)} `);
       continue;
     }
-    const goesOn = above[level] === true;
-    branches.push(level === 0 ? '' : `${stems}${goesOn ? fork : last}`);
+    const hasNextSibling = above[level] === true;
+    branches.push(level === 0 ? '' : `${stems}${hasNextSibling ? fork : last}`);
     above.length = level + 1;
     above[level] = true;
   }
   const drawn = branches.toReversed();
-  return unicode ? drawn : drawn.map(inAscii);
+  return unicode ? drawn : drawn.map(asciiBranch);
 };
 
-/** Deeper ones do not go further to the right: how deep they are is written there. */
-const DEEPEST = 8;
-const MOST_DEPTH = 999;
+/** Maximum indentation, in levels. Deeper nodes show their depth as a number instead. */
+const MAX_INDENT = 8;
+const MAX_SHOWN_DEPTH = 999;
 
-/** The same where a terminal has no lines to draw with. */
-export const inAscii = (branch: string): string =>
+/** Converts a branch prefix to ASCII. */
+export const asciiBranch = (branch: string): string =>
   branch.replaceAll('│', '|').replaceAll('├─', '|-').replaceAll('└─', '`-').replaceAll('»', '>');

@@ -1,15 +1,15 @@
-/** The difference of two texts in lines, with a little around each change. Bounded in work and in length. */
+/** Line diff of two texts in hunks with context lines. Bounded in work. */
 
 export interface DiffLine {
-  readonly kind: 'same' | 'gone' | 'new' | 'place';
+  readonly kind: 'same' | 'removed' | 'added' | 'hunk';
   readonly text: string;
 }
 
-const AROUND = 3;
-/** Texts that differ in more lines than this are shown as replaced. */
-const MOST_DIFFERENCES = 400;
+const CONTEXT_LINES = 3;
+/** Texts that differ in more lines are shown as replaced as a whole. */
+const MAX_DIFFERENCES = 400;
 
-export const diffLines = (before: string, after: string): readonly DiffLine[] => {
+export const unifiedDiff = (before: string, after: string): readonly DiffLine[] => {
   const [old, now] = [linesOf(before), linesOf(after)];
   return inHunks(edits(old, now));
 };
@@ -22,7 +22,7 @@ const linesOf = (text: string): readonly string[] => {
     : [...lines.slice(0, -1), `${lines.at(-1)} (no newline at the end)`];
 };
 
-type Edit = DiffLine & { readonly kind: 'same' | 'gone' | 'new' };
+type Edit = DiffLine & { readonly kind: 'same' | 'removed' | 'added' };
 
 const edits = (old: readonly string[], now: readonly string[]): readonly Edit[] => {
   let start = 0;
@@ -44,12 +44,12 @@ const edits = (old: readonly string[], now: readonly string[]): readonly Edit[] 
   ];
 };
 
-/** Myers: the fewest lines that have to go and to come. */
+/** Finds the shortest edit script with the algorithm of Myers. */
 const shortest = (old: readonly string[], now: readonly string[]): readonly Edit[] => {
-  const most = Math.min(old.length + now.length, MOST_DIFFERENCES);
+  const maxCount = Math.min(old.length + now.length, MAX_DIFFERENCES);
   const reach = new Map<number, number>([[1, 0]]);
   const steps: ReadonlyMap<number, number>[] = [];
-  for (let count = 0; count <= most; count += 1) {
+  for (let count = 0; count <= maxCount; count += 1) {
     steps.push(new Map(reach));
     for (let line = -count; line <= count; line += 2) {
       const down = line === -count || (line !== count && at(reach, line - 1) < at(reach, line + 1));
@@ -60,8 +60,8 @@ const shortest = (old: readonly string[], now: readonly string[]): readonly Edit
     }
   }
   return [
-    ...old.map((text): Edit => ({ kind: 'gone', text })),
-    ...now.map((text): Edit => ({ kind: 'new', text })),
+    ...old.map((text): Edit => ({ kind: 'removed', text })),
+    ...now.map((text): Edit => ({ kind: 'added', text })),
   ];
 };
 
@@ -86,8 +86,8 @@ const walkBack = (
       y -= 1;
     }
     if (count === 0) break;
-    if (down) found.push({ kind: 'new', text: now[y - 1] ?? '' });
-    else found.push({ kind: 'gone', text: old[x - 1] ?? '' });
+    if (down) found.push({ kind: 'added', text: now[y - 1] ?? '' });
+    else found.push({ kind: 'removed', text: old[x - 1] ?? '' });
     [x, y] = [px, py];
   }
   return found.reverse();
@@ -97,19 +97,20 @@ const inHunks = (all: readonly Edit[]): readonly DiffLine[] => {
   const shown = new Set<number>();
   for (const [index, { kind }] of all.entries()) {
     if (kind === 'same') continue;
-    for (let near = index - AROUND; near <= index + AROUND; near += 1) shown.add(near);
+    for (let near = index - CONTEXT_LINES; near <= index + CONTEXT_LINES; near += 1)
+      shown.add(near);
   }
   const lines: DiffLine[] = [];
   let [oldLine, newLine] = [1, 1];
   for (const [index, edit] of all.entries()) {
     if (shown.has(index)) {
       if (!shown.has(index - 1) || index === 0) {
-        lines.push({ kind: 'place', text: `@@ -${oldLine} +${newLine} @@` });
+        lines.push({ kind: 'hunk', text: `@@ -${oldLine} +${newLine} @@` });
       }
       lines.push(edit);
     }
-    if (edit.kind !== 'new') oldLine += 1;
-    if (edit.kind !== 'gone') newLine += 1;
+    if (edit.kind !== 'added') oldLine += 1;
+    if (edit.kind !== 'removed') newLine += 1;
   }
   return lines;
 };

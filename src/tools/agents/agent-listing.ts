@@ -1,18 +1,17 @@
-/** The agents that can be asked for, as the model reads of them in the prompt of Task. */
+/** Agent listing: the available agent types, as the description of Task lists them. */
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 
-const MOST_AGENTS = 40;
-const MOST_CHARACTERS = 4_000;
-/** Of one description: some people write pages. */
-const LONGEST = 300;
+const MAX_AGENTS = 40;
+const MAX_CHARACTERS = 4_000;
+const MAX_DESCRIPTION_LENGTH = 300;
 
-/** A line each, in the order given; says how many are left out. */
+/** Returns a line per agent, in the given order, and the number of omitted agents. */
 export const agentListing = (
   definitions: readonly Pick<AgentDefinition, 'name' | 'description'>[],
 ): string => {
   const lines: string[] = [];
-  let room = MOST_CHARACTERS;
-  for (const { name, description } of definitions.slice(0, MOST_AGENTS)) {
+  let room = MAX_CHARACTERS;
+  for (const { name, description } of definitions.slice(0, MAX_AGENTS)) {
     const line = `- ${name}: ${oneLine(description)}`;
     if (line.length + 1 > room) break;
     lines.push(line);
@@ -26,7 +25,7 @@ export const agentListing = (
 
 const oneLine = (description: string): string => {
   const text = description.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
-  if (text.length <= LONGEST) return text;
-  // Half of a pair is no character.
-  return `${text.slice(0, LONGEST - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+  if (text.length <= MAX_DESCRIPTION_LENGTH) return text;
+  // Do not split a surrogate pair.
+  return `${text.slice(0, MAX_DESCRIPTION_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 };

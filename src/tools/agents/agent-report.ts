@@ -1,32 +1,35 @@
-/** What an agent reads about one that worked for it. The words of the other are data, and bounded. */
-import { type AgentTag, type ChildReport, outcomeOf } from '../../protocol/agent/swarm.js';
-import { onOneLine } from '../search/search-report.js';
-import { shortLine, withoutMiddle } from '../truncation.js';
-import { withoutOurTags } from '../untrusted-text.js';
+/**
+ * Report of a child agent as its parent reads it. Text of the child is data, and its length is
+ * bounded.
+ */
+import type { AgentTag } from '../../protocol/agent/agent-tag.js';
+import { type ChildReport, outcomeOf } from '../../protocol/agent/child-report.js';
+import { truncateMiddle } from '../text/truncate-text.js';
+import { untrustedLine, withoutSkeinTags } from '../text/untrusted-text.js';
 import { worktreeText } from './worktree-text.js';
 
-export const REPORT_CHARACTERS = 30_000;
-const MOST_FILES = 20;
-const LONGEST_PATH = 300;
-const LONGEST_LABEL = 200;
-const LONGEST_DETAIL = 2_000;
+export const MAX_REPORT_LENGTH = 30_000;
+const MAX_FILES = 20;
+const MAX_PATH_LENGTH = 300;
+const MAX_LABEL_LENGTH = 200;
+const MAX_DETAIL_LENGTH = 2_000;
 
-/** The result of the call that asked for the agent. */
-export const reportText = (report: ChildReport): string => {
+/** Returns the result of the Task call that started the agent. */
+export const agentReport = (report: ChildReport): string => {
   const { text, characters } = report;
-  const failure = failureOf(report);
+  const failure = agentFailure(report);
   const isSilent = text.trim() === '';
-  const said = isSilent
-    ? 'It said nothing.'
-    : `<agent-report>\n${withoutOurTags(bounded(text.trim(), characters))}\n</agent-report>`;
+  const words = isSilent
+    ? 'Its report is empty.'
+    : `<agent-report>\n${withoutSkeinTags(bounded(text.trim(), characters))}\n</agent-report>`;
   const home = report.worktree === undefined ? [] : [worktreeText(report.worktree)];
-  if (failure === undefined) return [headOf(report), ...home, said].join('\n');
-  const partial = isSilent ? said : `Its partial result:\n${said}`;
+  if (failure === undefined) return [headOf(report), ...home, words].join('\n');
+  const partial = isSilent ? words : `Its partial result:\n${words}`;
   return [headOf(report), JSON.stringify(failure), ...home, partial].join('\n');
 };
 
-/** What it says, ids and figures aside: agents that say the same have nothing new to tell. */
-export const gistOf = ({ stop, text, changedFiles, worktree }: ChildReport): string =>
+/** Returns the content of a report without ids and figures, to detect repeated reports. */
+export const reportGist = ({ stop, text, changedFiles, worktree }: ChildReport): string =>
   JSON.stringify([
     outcomeOf(stop),
     stop.reason,
@@ -36,59 +39,60 @@ export const gistOf = ({ stop, text, changedFiles, worktree }: ChildReport): str
     ...(worktree === undefined ? [] : [worktree.outcome.kind]),
   ]);
 
-/** The letter that wakes whoever started an agent in the background. */
-export const notificationText = (report: ChildReport): string =>
-  `[${newsOf(report)}]\n${reportText(report)}`;
+/** Returns the letter that wakes the parent of a background agent. */
+export const reportNotification = (report: ChildReport): string =>
+  `[${headlineOf(report)}]\n${agentReport(report)}`;
 
-const newsOf = ({ agent, stop }: ChildReport): string => {
+const headlineOf = ({ agent, stop }: ChildReport): string => {
   if (agent.kind !== 'teammate') return 'An agent that you started in the background has ended.';
-  const name = line(agent.name ?? agent.id, LONGEST_LABEL);
+  const name = untrustedLine(agent.name ?? agent.id, MAX_LABEL_LENGTH);
   return outcomeOf(stop) === 'completed'
-    ? `Your teammate ${name} has done what it was told, and rests.`
-    : `Your teammate ${name} has not come to the end of its work, and does no more by itself.`;
+    ? `Your teammate ${name} has finished its task and is idle.`
+    : `Your teammate ${name} did not finish its task and does not continue by itself.`;
 };
 
-/** The same for one that a process left behind and the next cannot take up. */
-export const lossText = (agent: AgentTag, why: string): string =>
-  `[An agent that you started in the background cannot go on.]\nAgent ${agentLabel(agent)}: ${line(why, LONGEST_DETAIL)}`;
+/** Returns the letter about a background agent that the next process cannot resume. */
+export const agentLossText = (agent: AgentTag, why: string): string =>
+  `[An agent that you started in the background cannot resume.]\nAgent ${agentLabel(agent)}: ${untrustedLine(why, MAX_DETAIL_LENGTH)}`;
 
-export interface AgentFailure {
+interface AgentFailure {
   readonly status: 'failed' | 'stopped';
   readonly reason: string;
   readonly detail: string | null;
 }
 
-/** Undefined when it came to the end of its work. */
-export const failureOf = ({ stop }: ChildReport): AgentFailure | undefined => {
+/** Returns undefined if the agent completed its task. */
+export const agentFailure = ({ stop }: ChildReport): AgentFailure | undefined => {
   const status = outcomeOf(stop);
   if (status === 'completed') return undefined;
-  const detail = stop.detail === null ? null : line(stop.detail, LONGEST_DETAIL);
+  const detail = stop.detail === null ? null : untrustedLine(stop.detail, MAX_DETAIL_LENGTH);
   return { status, reason: stop.reason, detail };
 };
 
-/** `explorer 3f2a "the parser"`, as far as it has them. */
+/** Returns type, name, id and description: `explorer 3f2a "the parser"`. */
 export const agentLabel = ({ id, type, name, description }: AgentTag): string =>
   [
-    ...[type ?? 'fork', ...(name === undefined ? [] : [name])].map((it) => line(it, LONGEST_LABEL)),
-    `${id} ${JSON.stringify(line(description, LONGEST_LABEL))}`,
+    ...[type ?? 'fork', ...(name === undefined ? [] : [name])].map((it) =>
+      untrustedLine(it, MAX_LABEL_LENGTH),
+    ),
+    `${id} ${JSON.stringify(untrustedLine(description, MAX_LABEL_LENGTH))}`,
   ].join(' ');
 
 const headOf = (report: ChildReport): string => {
   const { agent, stop, turns, tokens, cost, changedFiles } = report;
   const money = cost === null ? 'cost unknown' : `$${cost.toFixed(4)}`;
   const figures = `${turns} ${turns === 1 ? 'turn' : 'turns'}, ${tokens} tokens, ${money}`;
-  const shown = changedFiles.slice(0, MOST_FILES).map((path) => line(path, LONGEST_PATH));
+  const shown = changedFiles
+    .slice(0, MAX_FILES)
+    .map((path) => untrustedLine(path, MAX_PATH_LENGTH));
   const more = changedFiles.length - shown.length;
   const files = [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
   const changed = files === '' ? '' : ` Changed: ${files}`;
   return `Agent ${agentLabel(agent)} ${outcomeOf(stop)}: ${figures}.${changed}`;
 };
 
-const line = (text: string, length: number): string =>
-  shortLine(withoutOurTags(onOneLine(text)), length);
-
 const bounded = (text: string, characters = text.length): string => {
-  if (text.length <= REPORT_CHARACTERS) return text;
+  if (text.length <= MAX_REPORT_LENGTH) return text;
   const marker = `\n\n[… the report has ${characters} characters; its middle is left out …]\n\n`;
-  return withoutMiddle(text, marker, REPORT_CHARACTERS);
+  return truncateMiddle(text, marker, MAX_REPORT_LENGTH);
 };

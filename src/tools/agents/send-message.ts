@@ -1,39 +1,39 @@
-/** Writes to another agent of the swarm, by its name or id. */
+/** SendMessage: sends a message to another agent of the swarm, by name or id. */
 import { z } from 'zod';
-import { SpawnRefusal } from '../../protocol/agent/swarm.js';
+import { SpawnRefusal } from '../../protocol/agent/agents.js';
 import {
   isUndelivered,
   MESSAGE_KINDS,
   type MessageReceipt,
 } from '../../protocol/agent/team-message.js';
 import { defineTool, ToolFailure, type ToolOutcome } from '../../protocol/tools/tool.js';
-import { shortLine } from '../truncation.js';
+import { truncateLine } from '../text/truncate-text.js';
 import { shownName } from './message-text.js';
 
-const LONGEST_NAME = 100;
-const LONGEST_MESSAGE = 100_000;
-const LONGEST_ID = 300;
-const LONGEST_SUMMARY = 200;
+const MAX_NAME_LENGTH = 100;
+const MAX_MESSAGE_LENGTH = 100_000;
+const MAX_ID_LENGTH = 300;
+const MAX_SUMMARY_LENGTH = 200;
 
-const PROMPT = `Writes to another agent: to its name or id, to "lead", or to "*" for all other teammates. It reads it with its next step; one that rests or has ended goes on with it.
+const PROMPT = `Sends a message to another agent: to its name or id, to "lead", or to "*" for all other teammates. The agent reads it in its next step; an idle or ended agent resumes.
 
-What you say without this tool nobody but your parent reads, at your end.`;
+Other text of yours is read only by your parent, when you end.`;
 
 const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
 
 const input = z
   .strictObject({
-    to: text(LONGEST_NAME).describe('Who gets it.'),
-    message: text(LONGEST_MESSAGE).describe('The words, the plan, or the reason.'),
-    type: z.enum(MESSAGE_KINDS).optional().describe('message if left out.'),
-    request_id: text(LONGEST_ID).optional().describe('Of a response: what you were given.'),
-    approve: z.boolean().optional().describe('Of a response: yes or no.'),
-    summary: z.string().max(LONGEST_SUMMARY).optional().describe('5 to 10 words, for people.'),
+    to: text(MAX_NAME_LENGTH).describe('The recipient.'),
+    message: text(MAX_MESSAGE_LENGTH).describe('The text, the plan, or the reason.'),
+    type: z.enum(MESSAGE_KINDS).optional().describe('Default: message.'),
+    request_id: text(MAX_ID_LENGTH).optional().describe('For a response: the id you got.'),
+    approve: z.boolean().optional().describe('For a response: yes or no.'),
+    summary: z.string().max(MAX_SUMMARY_LENGTH).optional().describe('5 to 10 words, for people.'),
   })
   .refine(
     ({ type = 'message', request_id, approve }) =>
       type.endsWith('_response') === (request_id !== undefined && approve !== undefined),
-    'a response needs request_id and approve, and nothing else has them',
+    'a response needs request_id and approve; other types must not have them',
   );
 
 export const sendMessage = defineTool({
@@ -43,12 +43,12 @@ export const sendMessage = defineTool({
   input,
   describe: ({ to, type, message, summary }) => {
     const kind = type === undefined || type === 'message' ? '' : ` (${type})`;
-    const words = shortLine((summary ?? message).trim(), LONGEST_SUMMARY);
-    return `SendMessage ${shortLine(to, LONGEST_NAME)}${kind}: ${words}`;
+    const words = truncateLine((summary ?? message).trim(), MAX_SUMMARY_LENGTH);
+    return `SendMessage ${truncateLine(to, MAX_NAME_LENGTH)}${kind}: ${words}`;
   },
   isReadOnly: () => false,
   isConcurrencySafe: () => true,
-  // Its id comes from the call, so sent again it is the same message.
+  // The message id comes from the call, so a repeated call sends the same message.
   rejoins: true,
   subject: ({ to }) => ({ action: 'none', target: to }),
   interruptBehavior: 'block',
@@ -60,7 +60,7 @@ export const sendMessage = defineTool({
           ? undefined
           : { request: request_id, approve };
       const sent = { kind, text: message, answers };
-      return told(await agents.send({ call, to: to.trim(), message: sent }));
+      return receiptText(await agents.send({ call, to: to.trim(), message: sent }));
     } catch (error) {
       if (error instanceof SpawnRefusal) throw new ToolFailure(error.message, { cause: error });
       throw error;
@@ -68,18 +68,18 @@ export const sendMessage = defineTool({
   },
 });
 
-const CAME: Readonly<Record<MessageReceipt['came'], string>> = {
-  delivered: 'has it, and reads it with its next step',
-  resumed: 'was not at work, and goes on with it',
-  held: 'has it; a person stopped it, so it reads it when a person lets it go on',
-  refused: 'does not get it: a person stopped it, and only a person can let it go on',
-  lost: 'does not get it: nothing is left of it to go on with',
+const RECEIPTS: Readonly<Record<MessageReceipt['outcome'], string>> = {
+  delivered: 'has it and reads it in its next step',
+  resumed: 'was not running and resumes with it',
+  held: 'has it; a person stopped it, so it reads it when a person resumes it',
+  refused: 'does not get it: a person stopped it, and only a person can resume it',
+  lost: 'does not get it: it can no longer be resumed',
 };
 
-const told = (receipts: readonly MessageReceipt[]): ToolOutcome => {
-  const lines = receipts.map(({ name, came, why, request }) => {
+const receiptText = (receipts: readonly MessageReceipt[]): ToolOutcome => {
+  const lines = receipts.map(({ name, outcome: came, why, request }) => {
     const asked = request === undefined ? '' : ` (request ${request})`;
-    const fate = why === undefined ? CAME[came] : `does not get it: ${why.replace(/\.$/, '')}`;
+    const fate = why === undefined ? RECEIPTS[came] : `does not get it: ${why.replace(/\.$/, '')}`;
     return `${shownName(name)} ${fate}${asked}.`;
   });
   if (receipts.every(isUndelivered)) throw new ToolFailure(lines.join('\n'));

@@ -1,66 +1,62 @@
-/** Starts an agent that works for the one that calls, and brings its report. */
+/** Task: starts a child agent and returns its report. */
 import { z } from 'zod';
-import {
-  outcomeOf,
-  type Spawned,
-  type SpawnPreview,
-  SpawnRefusal,
-} from '../../protocol/agent/swarm.js';
+import { type Spawned, type SpawnPreview, SpawnRefusal } from '../../protocol/agent/agents.js';
+import { outcomeOf } from '../../protocol/agent/child-report.js';
 import { LEAD_NAME } from '../../protocol/agent/team-message.js';
 import { defineTool, type Tool, ToolFailure, type ToolOutcome } from '../../protocol/tools/tool.js';
-import { shortLine } from '../truncation.js';
-import { agentLabel, gistOf, reportText } from './agent-report.js';
+import { truncateLine } from '../text/truncate-text.js';
+import { agentLabel, agentReport, reportGist } from './agent-report.js';
 
-const LONGEST_DESCRIPTION = 200;
-const LONGEST_PROMPT = 200_000;
-const LONGEST_NAME = 100;
-const MOST_PREVIEWED = 1_000;
+const MAX_DESCRIPTION_LENGTH = 200;
+const MAX_PROMPT_LENGTH = 200_000;
+const MAX_NAME_LENGTH = 100;
+const MAX_PREVIEWED = 1_000;
 
 const PROMPT = `Starts an agent for a task, and returns its report.
 
-Without subagent_type it is a fork of you. One in the background reports in a message; TaskOutput and TaskStop take its id. With name and team_name it is a teammate: it rests when it has done its work, and goes on when somebody writes to it.`;
+Without subagent_type it is a fork of you. A background agent reports in a message; TaskOutput and TaskStop take its id. With name and team_name it is a teammate: it is idle after its task, and resumes when it gets a message.`;
 
 const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
 
 /**
- * Names stand among words of ours in what others read, so nothing in them can pass for more than a name.
- * Marks are what many scripts write their letters with.
+ * Schema of a name. Names appear inside text of Skein, so they must not look like more than a name.
+ * Combining marks are allowed, because many scripts need them.
  */
 const named = () =>
-  text(LONGEST_NAME)
+  text(MAX_NAME_LENGTH)
     .trim()
     .refine(
       (name) => /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]*$/u.test(name),
-      'begin with a letter or digit, and go on with letters, digits, blanks, ".", "_" or "-"',
+      'begin with a letter or digit, then use letters, digits, blanks, ".", "_" or "-"',
     );
 
-/** What is said in place of an agent's name is never the name of another. */
+/** True if the name is not reserved: `lead` and agent ids are addresses of other agents. */
 const isFree = (name: string): boolean => name.toLowerCase() !== LEAD_NAME && !/^a_/i.test(name);
 
 const input = z.strictObject({
-  description: text(LONGEST_DESCRIPTION).describe('The task in 3 to 6 words.'),
-  prompt: text(LONGEST_PROMPT).describe('The whole task.'),
-  subagent_type: text(LONGEST_NAME).optional().describe('Type of agent.'),
+  description: text(MAX_DESCRIPTION_LENGTH).describe('The task in 3 to 6 words.'),
+  prompt: text(MAX_PROMPT_LENGTH).describe('The whole task.'),
+  subagent_type: text(MAX_NAME_LENGTH).optional().describe('Type of agent.'),
   run_in_background: z.boolean().optional().describe('Return at once with its id.'),
   name: named()
-    .refine(isFree, 'needs another name: lead, and what begins like an id (a_), mean somebody else')
+    .refine(isFree, 'needs another name: lead and names that begin with a_ are reserved')
     .optional()
     .describe('Name to call it by.'),
   team_name: named().optional().describe('With name: a teammate, which stays.'),
   isolation: z
     .literal('worktree')
     .optional()
-    .describe('A git worktree of its own; its changes are merged when it ends.'),
-  model: text(LONGEST_NAME).optional().describe('Another model; not for a fork.'),
+    .describe('Its own git worktree; its changes are merged when it ends.'),
+  model: text(MAX_NAME_LENGTH).optional().describe('Another model; not for a fork.'),
   preview: z
     .int()
     .min(1)
-    .max(MOST_PREVIEWED)
+    .max(MAX_PREVIEWED)
     .optional()
-    .describe('Start none, say what so many would cost.'),
+    .describe('Only estimate the cost of this many.'),
 });
 
-/** What it is made of never depends on the listing, but for the end of its prompt. */
+/** Defines the tool. Only the end of its description depends on the listing. */
 export const taskTool = (listing: string): Tool =>
   defineTool({
     name: 'Task',
@@ -68,15 +64,15 @@ export const taskTool = (listing: string): Tool =>
     prompt: listing === '' ? PROMPT : `${PROMPT}\n\nsubagent_type is one of:\n${listing}`,
     input,
     describe: ({ subagent_type, description, preview }) => {
-      const who = shortLine(whoOf(subagent_type), LONGEST_NAME);
+      const who = truncateLine(whoOf(subagent_type), MAX_NAME_LENGTH);
       const many = preview === undefined ? '' : ` (cost of ${preview})`;
-      return `Task ${who}${many}: ${shortLine(description.trim(), LONGEST_DESCRIPTION)}`;
+      return `Task ${who}${many}: ${truncateLine(description.trim(), MAX_DESCRIPTION_LENGTH)}`;
     },
     isReadOnly: () => false,
     isConcurrencySafe: () => true,
     onlyWaits: true,
     rejoins: true,
-    // Each call of the agent is judged by itself; rules such as Task(explorer) name what is started.
+    // Each call of the agent is judged separately; rules such as Task(explorer) name its type.
     subject: ({ subagent_type }) => ({ action: 'none', target: whoOf(subagent_type) }),
     interruptBehavior: 'cancel',
     async call(asked, { agents, call, signal }) {
@@ -86,7 +82,7 @@ export const taskTool = (listing: string): Tool =>
       const { subagent_type: type, model, name, description, prompt, preview } = asked;
       const team = asked.team_name;
       if (team !== undefined && name === undefined) {
-        throw new ToolFailure('A teammate needs a name, by which others write to it.');
+        throw new ToolFailure('A teammate needs a name, so that others can write to it.');
       }
       if (preview !== undefined) {
         const cost = await unlessRefused(async () => agents.preview(preview, { type, model }));
@@ -98,12 +94,12 @@ export const taskTool = (listing: string): Tool =>
     },
   });
 
-/** For whoever knows of no agents but forks. */
+/** The tool without a listing, for a session with forks only. */
 export const spawnAgent = taskTool('');
 
 const whoOf = (type: string | undefined): string => type ?? 'fork';
 
-/** What the swarm will not do it says in a sentence for the model. */
+/** Rejects with ToolFailure in place of SpawnRefusal. */
 const unlessRefused = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
   try {
     return await ask();
@@ -116,16 +112,16 @@ const unlessRefused = async <Result>(ask: () => Promise<Result>): Promise<Result
 const outcome = (spawned: Spawned): ToolOutcome => {
   if (spawned.kind === 'started') {
     const { agent, isQueued } = spawned;
-    const state = isQueued ? 'It waits for a place' : 'It works';
+    const state = isQueued ? 'It waits for a slot' : 'It is running';
     if (agent.kind === 'teammate') {
       return {
-        content: `Started the teammate ${agentLabel(agent)}. ${state}; it tells you when it rests. SendMessage to ${JSON.stringify(agent.name ?? agent.id)} reaches it, TaskStop ends it.`,
+        content: `Started the teammate ${agentLabel(agent)}. ${state}; you are told when it is idle. SendMessage to ${JSON.stringify(agent.name ?? agent.id)} reaches it, TaskStop stops it.`,
         gist: 'started',
         facts: { agent: agent.id, status: isQueued ? 'queued' : 'running' },
       };
     }
     return {
-      content: `Started in the background: agent ${agentLabel(agent)}. ${state}; its report will reach you as a message. TaskOutput and TaskStop take the id ${agent.id}.`,
+      content: `Started in the background: agent ${agentLabel(agent)}. ${state}; its report will arrive as a message. TaskOutput and TaskStop take the id ${agent.id}.`,
       gist: 'started',
       facts: { agent: agent.id, status: isQueued ? 'queued' : 'running' },
     };
@@ -134,8 +130,8 @@ const outcome = (spawned: Spawned): ToolOutcome => {
   const { agent, stop, turns, tokens, cost, worktree } = report;
   const status = outcomeOf(stop);
   return {
-    content: reportText(report),
-    gist: gistOf(report),
+    content: agentReport(report),
+    gist: reportGist(report),
     ...(status !== 'completed' && { isError: true }),
     facts: {
       agent: agent.id,
@@ -150,13 +146,13 @@ const outcome = (spawned: Spawned): ToolOutcome => {
 
 const previewed = (preview: SpawnPreview | undefined, who: string): ToolOutcome => {
   if (preview === undefined) {
-    throw new ToolFailure('Nobody knows the price of that model, so no cost can be told.');
+    throw new ToolFailure('The price of that model is unknown, so no cost can be estimated.');
   }
   const { count, model, withCache, withoutCache, observed = 0 } = preview;
   const basis =
-    observed === 0 ? 'A guess: none has ended yet.' : `Judged by ${observed} that ended.`;
+    observed === 0 ? 'A guess: none has ended yet.' : `Based on ${observed} that ended.`;
   return {
-    content: `Nothing was started. ${count} of ${shortLine(who, LONGEST_NAME)} on ${model} would cost about ${range(withCache)} with the cache, ${range(withoutCache)} without it. ${basis}`,
+    content: `Nothing was started. ${count} of ${truncateLine(who, MAX_NAME_LENGTH)} on ${model} would cost about ${range(withCache)} with the cache, ${range(withoutCache)} without it. ${basis}`,
     facts: { count, leastCost: withCache[0], mostCost: withCache[1] },
   };
 };

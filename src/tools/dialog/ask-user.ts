@@ -1,28 +1,32 @@
-/** Lets a person decide what only a person can, among the answers that the agent can think of. */
+/** AskUser: asks the person a question with options. */
 import { z } from 'zod';
-import type { PersonAnswer } from '../../protocol/permission/permission.js';
+import type { PersonAnswer } from '../../protocol/permission/permission-question.js';
 import { DECIDE_YOURSELF, defineTool, ToolFailure } from '../../protocol/tools/tool.js';
-import { shortLine, startOf } from '../truncation.js';
+import { truncateLine, truncateText } from '../text/truncate-text.js';
 
-const LONGEST_QUESTION = 4_000;
-const LONGEST_LABEL = 200;
-const LONGEST_DESCRIPTION = 1_000;
-const LONGEST_ANSWER = 20_000;
+const MAX_QUESTION_LENGTH = 4_000;
+const MAX_LABEL_LENGTH = 200;
+const MAX_DESCRIPTION_LENGTH = 1_000;
+const MAX_ANSWER_LENGTH = 20_000;
 
 const PROMPT = `Asks the person you work for one question, and waits for the answer.
 
-- For decisions that are theirs: what they want, which of several good ways, something only they know. Not for permission to use a tool, and not for what you can find out yourself.
-- Give 2 to 8 options with short labels, the one you would choose first. The person can also answer in words of their own.
+- For the person's decisions: what they want, which of several good ways, facts that only they know. Not for permission to use a tool, and not for what you can find out yourself.
+- Give 2 to 8 options with short labels, the one you would choose first. The person can also answer in their own words.
 - Set multiple when more than one may be chosen.
-- When nobody can answer, decide yourself and say what you assumed.`;
+- If no person can answer, decide yourself and say what you assumed.`;
 
 const option = z.strictObject({
   label: z
     .string()
     .regex(/\S/, 'must not be empty')
-    .max(LONGEST_LABEL)
+    .max(MAX_LABEL_LENGTH)
     .describe('The answer in a few words.'),
-  description: z.string().max(LONGEST_DESCRIPTION).optional().describe('What choosing it means.'),
+  description: z
+    .string()
+    .max(MAX_DESCRIPTION_LENGTH)
+    .optional()
+    .describe('What choosing it means.'),
 });
 
 export const askUser = defineTool({
@@ -33,7 +37,7 @@ export const askUser = defineTool({
     question: z
       .string()
       .regex(/\S/, 'must not be empty')
-      .max(LONGEST_QUESTION)
+      .max(MAX_QUESTION_LENGTH)
       .describe('A whole sentence.'),
     options: z
       .array(option)
@@ -45,21 +49,21 @@ export const askUser = defineTool({
       .describe('Answers to choose from.'),
     multiple: z.boolean().optional().describe('More than one may be chosen.'),
   }),
-  describe: ({ question }) => `AskUser ${shortLine(question.trim().replace(/\s+/g, ' '), 120)}`,
-  // A question that was read cannot be taken back with an attempt, so it waits for its message.
+  describe: ({ question }) => `AskUser ${truncateLine(question.trim().replace(/\s+/g, ' '), 120)}`,
+  // A question cannot be taken back with a failed attempt, so it waits for the complete message.
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   subject: () => ({ action: 'none', target: '' }),
   interruptBehavior: 'cancel',
   async call({ question, options, multiple = false }, { askPerson }) {
     if (askPerson === undefined) {
-      throw new ToolFailure(`Nobody can answer questions in this run. ${DECIDE_YOURSELF}`);
+      throw new ToolFailure(`No person can answer questions in this run. ${DECIDE_YOURSELF}`);
     }
     const answer = await askPerson({ question, options: options.map(withoutGaps), multiple });
     const labels = options.map(({ label }) => label);
     const chosen = [...new Set(answer.chosen)];
-    const strange = chosen.find((label) => !labels.includes(label));
-    if (strange !== undefined || (chosen.length > 1 && !multiple)) {
+    const unknown = chosen.find((label) => !labels.includes(label));
+    if (unknown !== undefined || (chosen.length > 1 && !multiple)) {
       throw new ToolFailure(`The answer does not fit the question. ${DECIDE_YOURSELF}`);
     }
     return {
@@ -85,6 +89,6 @@ const worded = (answer: PersonAnswer, chosen: readonly string[]): string => {
 };
 
 const boundedWords = (text: string): string =>
-  text.length <= LONGEST_ANSWER
+  text.length <= MAX_ANSWER_LENGTH
     ? text
-    : `${startOf(text, LONGEST_ANSWER)} [… cut after ${LONGEST_ANSWER} characters]`;
+    : `${truncateText(text, MAX_ANSWER_LENGTH)} [… cut after ${MAX_ANSWER_LENGTH} characters]`;

@@ -1,8 +1,8 @@
-/** Shows a person the plan, and ends plan mode when they agree. No model can do that by itself. */
+/** ExitPlanMode: shows a person the plan, and ends plan mode if the person agrees. */
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
 
-const LONGEST_PLAN = 20_000;
+const MAX_PLAN_LENGTH = 20_000;
 
 export const exitPlanMode = defineTool({
   name: 'ExitPlanMode',
@@ -13,7 +13,7 @@ export const exitPlanMode = defineTool({
     plan: z
       .string()
       .regex(/\S/, 'must not be empty')
-      .max(LONGEST_PLAN)
+      .max(MAX_PLAN_LENGTH)
       .describe('The whole plan, in Markdown.'),
   }),
   describe: () => 'ExitPlanMode',
@@ -23,7 +23,7 @@ export const exitPlanMode = defineTool({
   checkPermissions: (_, mode) =>
     mode === 'plan'
       ? { behavior: 'ask', reason: 'Only a person can end plan mode.', everyTime: true }
-      : { behavior: 'deny', reason: 'This is not plan mode: there is nothing to leave.' },
+      : { behavior: 'deny', reason: 'This is not plan mode, so it cannot be ended.' },
   interruptBehavior: 'block',
   async call(_, { leavePlanMode }) {
     if (leavePlanMode === undefined) throw new ToolFailure('Only a person can end plan mode.');

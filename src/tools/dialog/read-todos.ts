@@ -1,9 +1,9 @@
-/** Shows the agent its list of things to do. */
+/** TodoRead: shows the agent its to-do list. */
 import { z } from 'zod';
-import type { Todo } from '../../protocol/agent/todos.js';
+import type { Todo } from '../../protocol/agent/todo.js';
 import { defineTool } from '../../protocol/tools/tool.js';
 
-const PROMPT = `Shows your list of things to do, as TodoWrite last kept it: it survives a shortened conversation.`;
+const PROMPT = `Shows your to-do list, as TodoWrite last saved it: it survives a shortened conversation.`;
 
 export const readTodos = defineTool({
   name: 'TodoRead',

@@ -1,20 +1,20 @@
-/** Replaces the agent's list of things to do. */
+/** TodoWrite: replaces the agent's to-do list. */
 import { z } from 'zod';
-import { LONGEST_TODO, MOST_TODOS, type Todo, todo } from '../../protocol/agent/todos.js';
+import { MAX_TODO_LENGTH, MAX_TODOS, type Todo, todo } from '../../protocol/agent/todo.js';
 import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
 
-const PROMPT = `Keeps your list of things to do, which the user can see.
+const PROMPT = `Saves your to-do list, which the user can see.
 
 - For work of three steps or more, or when the user names several things; not for a single small step.
-- Every call replaces the whole list: send all items, also those that are done. An empty list clears it. At most ${MOST_TODOS} items of ${LONGEST_TODO} characters.
-- Exactly one item is in_progress while you work. Mark it before you begin, and completed as soon as it is really done: failing tests or an open question leave it in_progress.`;
+- Every call replaces the whole list: send all items, also completed items. An empty list clears it. At most ${MAX_TODOS} items of ${MAX_TODO_LENGTH} characters.
+- Exactly one item is in_progress while you work. Mark it before you start, and completed as soon as it is really done: failing tests or an open question leave it in_progress.`;
 
 export const writeTodos = defineTool({
   name: 'TodoWrite',
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    todos: z.array(todo).max(MOST_TODOS).describe('The whole list, in order.'),
+    todos: z.array(todo).max(MAX_TODOS).describe('The whole list, in order.'),
   }),
   describe: ({ todos }) => `TodoWrite ${countsOf(todos)}`,
   isReadOnly: () => false,
@@ -24,7 +24,7 @@ export const writeTodos = defineTool({
   async call({ todos }) {
     refuseAmbiguous(todos);
     return {
-      content: `The list is kept: ${countsOf(todos)}.`,
+      content: `The list is saved: ${countsOf(todos)}.`,
       notes: [{ type: 'todos.written', todos }],
       facts: { items: todos.length, completed: count(todos, 'completed') },
     };
@@ -34,7 +34,7 @@ export const writeTodos = defineTool({
 const refuseAmbiguous = (todos: readonly Todo[]) => {
   if (count(todos, 'in_progress') > 1) {
     throw new ToolFailure(
-      'More than one item is in_progress, so the list was not changed. Leave only the one that you work on now, and send the list again.',
+      'More than one item is in_progress, so the list was not changed. Leave only the item that you work on now, and send the list again.',
     );
   }
   const ids = todos.flatMap(({ id }) => id ?? []);

@@ -1,25 +1,19 @@
-/** Replaces an exact passage of a file, and refuses to guess when it is missing or repeated. */
+/** Edit: replaces an exact passage of a file, and refuses if it is missing or ambiguous. */
 import { z } from 'zod';
 import { defineTool } from '../../protocol/tools/tool.js';
-import { pathField } from './file-access.js';
-import { lineChange } from './line-change.js';
-import { toUnix } from './line-endings.js';
-import { countLines } from './line-numbers.js';
-import {
-  applyEdit,
-  EDIT_FIELDS,
-  lineNumberAt,
-  openForEdit,
-  saveEdit,
-  snippet,
-} from './text-edit.js';
+import { pathField } from '../file-access/locate-file.js';
+import { openForEdit, saveEdit } from '../file-access/open-for-edit.js';
+import { toUnixEndings } from '../text/find-passages.js';
+import { lineChange } from '../text/line-change.js';
+import { countLines } from '../text/line-page.js';
+import { applyEdit, EDIT_FIELDS, lineNumberAt, snippet } from './text-edit.js';
 
 const PROMPT = `Replaces an exact passage in a file.
 
 - Read the file first, and again if it changed since: otherwise the edit is refused.
 - old_string must match exactly, indentation included, without the line numbers that Read shows, and occur once: add neighbouring lines until it does, or set replace_all.
-- Line endings and the encoding mark stay as they are; write \\n.
-- For several changes of one file use MultiEdit; to create or replace a whole file, Write.`;
+- Line endings and the BOM stay as they are; write \\n.
+- For several changes in one file use MultiEdit; to create or replace a whole file, Write.`;
 
 export const editFile = defineTool({
   name: 'Edit',
@@ -40,7 +34,7 @@ export const editFile = defineTool({
     const { stamp, notes } = await saveEdit(file, text, 'new_string', context);
 
     const { old_string, new_string } = edit;
-    const change = lineChange(toUnix(old_string), toUnix(new_string));
+    const change = lineChange(toUnixEndings(old_string), toUnixEndings(new_string));
     const times = passages.length;
     const line = lineNumberAt(text, passages[0]?.start ?? 0);
     const shown = snippet(text, line, line + Math.max(1, countLines(new_string)) - 1);

@@ -1,24 +1,17 @@
-/** Makes several replacements in one file, one after the other, and all of them or none. */
+/** MultiEdit: makes several replacements in a file, in order, all or none. */
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
-import { pathField } from './file-access.js';
-import { changedLines, lineChange } from './line-change.js';
-import {
-  type AppliedEdit,
-  applyEdit,
-  EDIT_FIELDS,
-  openForEdit,
-  saveEdit,
-  snippet,
-  type TextEdit,
-} from './text-edit.js';
+import { pathField } from '../file-access/locate-file.js';
+import { openForEdit, saveEdit } from '../file-access/open-for-edit.js';
+import { changedLines, lineChange } from '../text/line-change.js';
+import { type AppliedEdit, applyEdit, EDIT_FIELDS, snippet, type TextEdit } from './text-edit.js';
 
-const MOST_EDITS = 100;
+const MAX_EDITS = 100;
 
-const PROMPT = `Makes up to ${MOST_EDITS} replacements in one file, each under the rules of Edit.
+const PROMPT = `Makes up to ${MAX_EDITS} replacements in one file, each under the rules of Edit.
 
-- They are made in the order given, each on what the one before has left.
-- All or nothing: if one fails the file stays as it was, and you are told which.`;
+- They are made in the order given, each on the result of the one before.
+- All or nothing: if one fails, the file is unchanged, and you are told which.`;
 
 export const multiEditFile = defineTool({
   name: 'MultiEdit',
@@ -29,7 +22,7 @@ export const multiEditFile = defineTool({
     edits: z
       .array(z.strictObject(EDIT_FIELDS))
       .min(1)
-      .max(MOST_EDITS)
+      .max(MAX_EDITS)
       .describe('The replacements, in order.'),
   }),
   describe: ({ file_path }) => `MultiEdit ${file_path}`,

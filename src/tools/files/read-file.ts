@@ -1,23 +1,19 @@
-/** Shows a file to the model: text with line numbers, pictures, PDFs and notebooks as such, other bytes by name. */
+/** Read: shows a file as numbered lines, picture, PDF document or notebook cells. */
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
-import {
-  ARTIFACT_LIMIT,
-  defineTool,
-  type FileBytes,
-  ToolFailure,
-  type ToolOutcome,
-} from '../../protocol/tools/tool.js';
+import { MAX_ARTIFACT_BYTES } from '../../protocol/tools/artifact.js';
+import { defineTool, ToolFailure, type ToolOutcome } from '../../protocol/tools/tool.js';
+import type { FileBytes } from '../../protocol/tools/workspace.js';
+import { fileKind } from '../file-access/file-kind.js';
+import { MAX_IMAGE_BYTES } from '../file-access/image-size.js';
+import { explainFileError, locateFile, pathField } from '../file-access/locate-file.js';
+import { showPdf } from '../file-access/show-pdf.js';
 import { type NotebookCell, parseNotebook } from '../notebooks/notebook.js';
 import { looksLikeNotebook, showNotebook } from '../notebooks/show-notebook.js';
-import { locate, orExplain, pathField } from './file-access.js';
-import { fileKind } from './file-kind.js';
-import { LARGEST_IMAGE } from './image-size.js';
-import { linePage } from './line-numbers.js';
-import { showPdf } from './show-pdf.js';
+import { linePage } from '../text/line-page.js';
 
-/** A full artifact and its end note must still fit. */
-const LARGEST_FILE = ARTIFACT_LIMIT + 4_096;
+/** Maximum file size in bytes: a full artifact with its end note. */
+const MAX_FILE_BYTES = MAX_ARTIFACT_BYTES + 4_096;
 const DEFAULT_LINES = 2_000;
 const MAX_CHARACTERS = 100_000;
 
@@ -44,8 +40,8 @@ export const readFile = defineTool({
   subject: ({ file_path }) => ({ action: 'read', target: file_path }),
   interruptBehavior: 'cancel',
   async call({ file_path, offset = 1, limit = DEFAULT_LINES }, context) {
-    const path = locate(file_path, context);
-    const file = await orExplain(context.workspace.read(path, LARGEST_FILE));
+    const path = locateFile(file_path, context);
+    const file = await explainFileError(context.workspace.read(path, MAX_FILE_BYTES));
     const first = Math.max(1, offset);
     return {
       content: show(path, file, first, limit),
@@ -72,7 +68,7 @@ const show = (path: string, { bytes }: FileBytes, first: number, limit: number) 
   }
 };
 
-/** A notebook that is broken is text all the same, and can be mended as such. */
+/** Shows a broken notebook as text, so that the model can fix it. */
 const showCells = (path: string, text: string, first: number, limit: number) => {
   let cells: readonly NotebookCell[];
   try {
@@ -96,8 +92,8 @@ const showText = (path: string, text: string, first: number, limit: number): str
 };
 
 const showImage = (path: string, bytes: Uint8Array, mediaType: string): ToolOutcome['content'] => {
-  if (bytes.length > LARGEST_IMAGE) {
-    return `${path} is a picture (${mediaType}) of ${bytes.length} bytes; at most ${LARGEST_IMAGE} can be shown. Make a smaller copy with Bash and read that.`;
+  if (bytes.length > MAX_IMAGE_BYTES) {
+    return `${path} is a picture (${mediaType}) of ${bytes.length} bytes; at most ${MAX_IMAGE_BYTES} can be shown. Make a smaller copy with Bash and read that.`;
   }
   const data = Buffer.from(bytes).toString('base64');
   return [{ type: 'image', source: { type: 'base64', media_type: mediaType, data } }];

@@ -1,9 +1,9 @@
-/** Creates a file or replaces all of it; what the agent has not seen only if a person agrees. */
+/** Write: creates or replaces a file. An unread file is replaced only if a person agrees. */
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
-import { locate, orExplain, pathField } from './file-access.js';
-import { encodeText } from './file-text.js';
-import { countLines } from './line-numbers.js';
+import { encodeFileText } from '../file-access/file-text.js';
+import { explainFileError, locateFile, pathField } from '../file-access/locate-file.js';
+import { countLines } from '../text/line-page.js';
 
 const PROMPT = `Writes a whole file: creates it, with the directories it needs, or replaces everything in it.
 
@@ -28,9 +28,9 @@ export const writeFile = defineTool({
     if (/\/\.{0,2}$/.test(file_path)) {
       throw new ToolFailure(`${file_path} names a directory. Give the path of a file in it.`);
     }
-    const path = locate(file_path, context);
-    const bytes = encodeText(content, 'content');
-    const there = await orExplain(context.workspace.stat(path));
+    const path = locateFile(file_path, context);
+    const bytes = encodeFileText(content, 'content');
+    const there = await explainFileError(context.workspace.stat(path));
     if (there !== undefined && there.kind !== 'file') {
       throw new ToolFailure(`${path} is not a regular file (${there.kind}). Choose another path.`);
     }
@@ -38,9 +38,9 @@ export const writeFile = defineTool({
     if (there !== undefined && seen === undefined && !context.approved) {
       throw new ToolFailure(`${path} exists and you have not read it. Read it first, then write.`);
     }
-    // Without a stamp to compare with, a person has agreed to lose whatever is there.
+    // Without a stamp to compare, a person has agreed to lose the current contents.
     const expected = there === undefined ? 'absent' : seen;
-    const stamp = await orExplain(context.workspace.write(path, bytes, expected));
+    const stamp = await explainFileError(context.workspace.write(path, bytes, expected));
     const lines = countLines(content);
     return {
       content: `${there === undefined ? 'Created' : 'Replaced'} ${path} (${lines} ${lines === 1 ? 'line' : 'lines'}).`,

@@ -1,11 +1,14 @@
-/** Replaces, inserts or deletes one cell of a Jupyter notebook, and leaves the other bytes alone. */
+/**
+ * NotebookEdit: replaces, inserts or deletes a cell of a Jupyter notebook and keeps all other
+ * bytes.
+ */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
-import { pathField } from '../files/file-access.js';
-import { encodeText } from '../files/file-text.js';
-import { openForEdit, saveEdit } from '../files/text-edit.js';
-import { shortLine } from '../truncation.js';
+import { encodeFileText } from '../file-access/file-text.js';
+import { pathField } from '../file-access/locate-file.js';
+import { openForEdit, saveEdit } from '../file-access/open-for-edit.js';
+import { truncateLine } from '../text/truncate-text.js';
 import { type Notebook, type NotebookCell, parseNotebook, splitLines } from './notebook.js';
 
 const PROMPT = `Changes one cell of a Jupyter notebook (.ipynb). Read it first: that shows the number (from 0) and the id of each cell.
@@ -25,11 +28,8 @@ export const editNotebook = defineTool({
     cell_id: z.string().min(1).optional().describe('Id of the cell.'),
     cell_number: z.int().min(0).optional().describe('Or its number, from 0.'),
     new_source: z.string().describe('All of its new text.'),
-    cell_type: z
-      .enum(CELL_TYPES)
-      .optional()
-      .describe('As it was if left out; code for a new cell.'),
-    edit_mode: z.enum(['replace', 'insert', 'delete']).optional().describe('What to do with it.'),
+    cell_type: z.enum(CELL_TYPES).optional().describe('Default: unchanged; code for a new cell.'),
+    edit_mode: z.enum(['replace', 'insert', 'delete']).optional().describe('Default: replace.'),
   }),
   describe: ({ notebook_path }) => `NotebookEdit ${notebook_path}`,
   isReadOnly: () => false,
@@ -37,8 +37,8 @@ export const editNotebook = defineTool({
   subject: ({ notebook_path }) => ({ action: 'write', target: notebook_path }),
   interruptBehavior: 'block',
   async call({ notebook_path, new_source, cell_type, edit_mode = 'replace', ...place }, context) {
-    // JSON would spell half a character as an escape that other programs cannot read.
-    encodeText(new_source, 'new_source');
+    // JSON would write half of a surrogate pair as an escape that other programs cannot read.
+    encodeFileText(new_source, 'new_source');
     const file = await openForEdit(notebook_path, context);
     const notebook = parseNotebook(file.path, file.text);
     const at = positionOf(notebook, place, edit_mode, file.path);
@@ -66,7 +66,7 @@ interface CellPlace {
   readonly cell_number?: number | undefined;
 }
 
-/** The number of the cell that is changed, or that a new one will have. */
+/** Returns the number of the changed or new cell. Throws ToolFailure if there is no such cell. */
 const positionOf = (
   { cells }: Notebook,
   { cell_id, cell_number }: CellPlace,
@@ -80,7 +80,7 @@ const positionOf = (
     const found = cells.findIndex(({ id }) => id === cell_id);
     if (found === -1) {
       throw new ToolFailure(
-        `There is no cell with the id ${shortLine(cell_id, 100)} in ${path}. Read it again.`,
+        `There is no cell with the id ${truncateLine(cell_id, 100)} in ${path}. Read it again.`,
       );
     }
     return mode === 'insert' ? found + 1 : found;
@@ -108,7 +108,7 @@ const CHANGES: Readonly<
     const { text, spans } = notebook;
     const span = spans[at];
     if (span === undefined) return text;
-    // Parsed again, because a schema puts keys in an order of its own.
+    // Parse again, because the schema changes the order of keys.
     const cell = JSON.parse(text.slice(span.start, span.end)) as NotebookCell;
     return splice(text, span.start, span.end, written(notebook, replaced(cell, change)));
   },
@@ -134,7 +134,7 @@ const CHANGES: Readonly<
 const splice = (text: string, start: number, end: number, piece: string) =>
   text.slice(0, start) + piece + text.slice(end);
 
-/** Outputs belong to the source that made them. */
+/** Clears the outputs, because they belong to the old source. */
 const replaced = (cell: NotebookCell, { source, type }: CellChange): Record<string, unknown> => {
   const { outputs: _, execution_count: __, ...rest } = cell;
   const kind = type ?? cell.cell_type;
@@ -143,7 +143,7 @@ const replaced = (cell: NotebookCell, { source, type }: CellChange): Record<stri
   return { ...fields, cell_type: kind, source: text };
 };
 
-/** Keys in the order in which Jupyter writes them. */
+/** Creates a cell with its keys in the order of Jupyter. */
 const newCell = (notebook: Notebook, at: number, { source, type = 'code' }: CellChange) => ({
   cell_type: type,
   ...(type === 'code' && { execution_count: null }),
@@ -153,7 +153,9 @@ const newCell = (notebook: Notebook, at: number, { source, type = 'code' }: Cell
   source: splitLines(source),
 });
 
-/** From the contents, so that the same call on the same file makes the same bytes. */
+/**
+ * Derives the id from the contents, so that the same call on the same file writes the same bytes.
+ */
 const freshId = ({ text, cells }: Notebook, at: number, source: string): string => {
   const taken = new Set(cells.map(({ id }) => id));
   for (let round = 0; ; round += 1) {
@@ -163,13 +165,13 @@ const freshId = ({ text, cells }: Notebook, at: number, source: string): string 
   }
 };
 
-/** The cell as the file spells its cells: with its indent, or on one line. */
+/** Serialises the cell in the format of the file: indented or on one line. */
 const written = (notebook: Notebook, cell: Record<string, unknown>): string => {
   const { indent, cell: gap } = gaps(notebook);
   return JSON.stringify(cell, null, indent).replaceAll('\n', gap);
 };
 
-/** What the file puts between a bracket and a cell; empty when all is on one line. */
+/** Returns the white space between brackets and cells; empty for a file on one line. */
 const gaps = ({ text }: Notebook) => {
   const found = /^\s*\{(\r?\n)([ \t]*)"/.exec(text);
   const [newline = '', indent = ''] = [found?.[1], found?.[2]];

@@ -1,6 +1,6 @@
 /**
- * A Jupyter notebook as text in which single cells can be replaced: whatever is not touched keeps its
- * bytes, since a notebook that was parsed and written again differs in numbers, escapes and order.
+ * Notebook of Jupyter as text with the ranges of its cells. An edit replaces only the bytes of a
+ * cell, because parsing and writing the file would change numbers, escapes and the order of keys.
  */
 import { z } from 'zod';
 import { ToolFailure } from '../../protocol/tools/tool.js';
@@ -26,11 +26,11 @@ export type NotebookCell = z.output<typeof Cell>;
 export interface Notebook {
   readonly text: string;
   readonly cells: readonly NotebookCell[];
-  /** Where each cell lies in the text, end exclusive. */
+  /** Range of each cell in the text, end exclusive. */
   readonly spans: readonly Span[];
-  /** Where the list of cells lies, brackets included. */
+  /** Range of the list of cells, brackets included. */
   readonly list: Span;
-  /** Since version 4.5 of the format each cell has an id. */
+  /** True from version 4.5 of the format, where each cell has an id. */
   readonly hasIds: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Throws a ToolFailure when the text is no notebook of a version that we know. */
+/** Throws ToolFailure if the text is not a notebook of version 4. */
 export const parseNotebook = (path: string, text: string): Notebook => {
   const parsed = NotebookFile.safeParse(parseJson(path, text));
   if (!parsed.success) {
@@ -68,15 +68,15 @@ const parseJson = (path: string, text: string): unknown => {
   }
 };
 
-/** The texts of a cell are lists of lines, or one text. */
+/** Joins a text of a cell, which is a string or a list of lines. */
 export const joined = (text: string | readonly string[]): string =>
   typeof text === 'string' ? text : text.join('');
 
-/** Lines keep their line breaks, as the format wants it. */
+/** Splits text into lines that keep their line breaks, as the format requires. */
 export const splitLines = (text: string): readonly string[] =>
   text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 
-/** Finds the cells in a text that is known to be JSON with a list of them. The last key of a name counts. */
+/** Finds the cells in valid notebook JSON. Of duplicate keys the last counts, as in JSON.parse. */
 const cellSpans = (text: string): { readonly list: Span; readonly spans: readonly Span[] } => {
   let list: Span = { start: 0, end: 0 };
   for (const { key, value } of members(text, text.indexOf('{'))) {
@@ -114,7 +114,7 @@ const skipComma = (text: string, at: number): number => {
   return text[here] === ',' ? skipBlank(text, here + 1) : here;
 };
 
-/** The end of the value that begins at `at`: brackets are counted, texts are passed over. */
+/** Returns the end of the JSON value that starts at `at`. */
 const endOfValue = (text: string, at: number): number => {
   let depth = 0;
   for (let here = at; here < text.length; here += 1) {
@@ -123,7 +123,7 @@ const endOfValue = (text: string, at: number): number => {
     else if (character === '{' || character === '[') depth += 1;
     else if (character === '}' || character === ']') depth -= 1;
     else if (depth === 0 && character !== undefined) {
-      // A number or a word: up to what cannot be part of one.
+      // A number, true, false or null ends before the next delimiter.
       const rest = /[,\]}\s]/g;
       rest.lastIndex = here;
       return rest.exec(text)?.index ?? text.length;

@@ -1,23 +1,23 @@
-/** A notebook as Read shows it: each cell with its number, id, source and outputs, within bounds. */
+/** Shows a notebook for Read: each cell with number, id, source and outputs, within limits. */
 import { Buffer } from 'node:buffer';
 import { type ResultBlock, ToolFailure } from '../../protocol/tools/tool.js';
-import { fileKind } from '../files/file-kind.js';
-import { withoutMiddle } from '../truncation.js';
+import { fileKind } from '../file-access/file-kind.js';
+import { truncateMiddle } from '../text/truncate-text.js';
 import { joined, type NotebookCell } from './notebook.js';
 
 const MAX_CHARACTERS = 100_000;
 const MAX_SOURCE = 20_000;
 const MAX_OUTPUT = 4_000;
-const MOST_OUTPUTS = 20;
-const MOST_IMAGES = 10;
+const MAX_OUTPUTS = 20;
+const MAX_IMAGES = 10;
 const IMAGE_BYTES = 1_000_000;
 const ALL_IMAGE_BYTES = 4_000_000;
 
-/** Whether the bytes claim to be a notebook; the name alone proves nothing. */
+/** True if the name is that of a notebook and the text starts like JSON. */
 export const looksLikeNotebook = (path: string, text: string): boolean =>
   /\.ipynb$/i.test(path) && /^\s*\{/.test(text);
 
-/** `first` is counted from 1, as for lines. */
+/** `first` is counted from 1, as for lines. Throws ToolFailure if it is past the end. */
 export const showNotebook = (
   path: string,
   cells: readonly NotebookCell[],
@@ -69,8 +69,8 @@ class Page {
     const run = typeof execution_count === 'number' ? `, run ${execution_count}` : '';
     this.text(`--- cell ${number}: ${cell_type}${id === undefined ? '' : `, id ${id}`}${run} ---`);
     this.text(cut(joined(cell.source), MAX_SOURCE, 'use Grep on the file for the rest'));
-    for (const output of outputs.slice(0, MOST_OUTPUTS)) this.addOutput(output, number);
-    const rest = outputs.length - MOST_OUTPUTS;
+    for (const output of outputs.slice(0, MAX_OUTPUTS)) this.addOutput(output, number);
+    const rest = outputs.length - MAX_OUTPUTS;
     if (rest > 0) this.text(`[${rest} more outputs of cell ${number}]`);
   }
 
@@ -95,14 +95,14 @@ class Page {
     else this.text(`[${Object.keys(data).slice(0, 10).join(', ') || 'nothing'}, not shown]`);
   }
 
-  /** The bytes decide what it is; false when it is no picture that can be shown. */
+  /** Detects the type from the bytes. Returns false if they are not a picture. */
   private addImage(base64: string): boolean {
     const bytes = Buffer.from(base64, 'base64');
     const kind = fileKind(bytes);
     if (kind.kind !== 'image') return false;
     const isTooMuch =
       bytes.length > IMAGE_BYTES ||
-      this.images === MOST_IMAGES ||
+      this.images === MAX_IMAGES ||
       this.imageBytes + bytes.length > ALL_IMAGE_BYTES;
     if (isTooMuch) {
       this.text(`[${kind.mediaType} of ${bytes.length} bytes, too much to show here]`);
@@ -123,7 +123,7 @@ const isText = (value: unknown): value is string | string[] =>
 
 const isReadable = ([type]: readonly [string, unknown]) => type.startsWith('text/');
 
-/** Colours of terminals mean nothing here. */
+/** Removes terminal colours and shortens the text. */
 const shortened = (text: string): string =>
   cut(text.replaceAll(COLOURS, ''), MAX_OUTPUT, 'left out here');
 
@@ -132,4 +132,4 @@ const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 const cut = (text: string, most: number, what: string): string =>
   text.length <= most
     ? text
-    : withoutMiddle(text, `\n[… ${text.length - most} characters, ${what} …]\n`, most);
+    : truncateMiddle(text, `\n[… ${text.length - most} characters, ${what} …]\n`, most);

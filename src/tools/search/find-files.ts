@@ -1,26 +1,26 @@
-/** Finds files by their names, the newest first. */
+/** Glob: finds files by name, the newest first. */
 import { join } from 'node:path';
 import { z } from 'zod';
 import { defineTool, type ToolContext, ToolFailure } from '../../protocol/tools/tool.js';
 import {
-  leftOut,
-  orExplainSearch,
+  displayPath,
+  explainSearchError,
+  protectedFilesNote,
   SEARCH_TIMEOUT_MS,
   searchNotes,
-  shownPath,
-  startOfSearch,
+  searchRoot,
   withNotes,
-} from './search-report.js';
+} from './search-notes.js';
 
-const MOST_FILES = 100;
-/** More than are shown, because the rules may take some away. */
+const MAX_FILES = 100;
+/** More files than are shown, because permission rules may hide some. */
 const KEPT_FILES = 1_000;
 
 const PROMPT = `Finds files by name and lists them, the newest first.
 
 - "*.ts" matches at any depth; a pattern with a slash, "src/**/*.test.{ts,tsx}", starts at path.
-- Left out: what .gitignore names, and hidden files unless the pattern spells their dot: ".github/**". Links are not followed.
-- Up to ${MOST_FILES} files are shown, and how many there are in all.`;
+- Left out: files in .gitignore, and hidden files unless the pattern has their dot: ".github/**". Links are not followed.
+- Up to ${MAX_FILES} files are shown, and how many there are in all.`;
 
 export const findFiles = defineTool({
   name: 'Glob',
@@ -32,7 +32,7 @@ export const findFiles = defineTool({
       .string()
       .min(1)
       .optional()
-      .describe('Directory to search; the working directory if left out.'),
+      .describe('Directory to search; default: the working directory.'),
   }),
   describe: ({ pattern, path }) => `Glob ${pattern}${path === undefined ? '' : ` in ${path}`}`,
   isReadOnly: () => true,
@@ -40,8 +40,8 @@ export const findFiles = defineTool({
   subject: ({ path = '.' }) => ({ action: 'read', target: path }),
   interruptBehavior: 'cancel',
   async call({ pattern, path }, context) {
-    const root = startOfSearch(path, context);
-    const { files, total, end } = await orExplainSearch(
+    const root = searchRoot(path, context);
+    const { files, total, end } = await explainSearchError(
       context.search.find({
         root,
         pattern: belowRoot(pattern, root),
@@ -56,10 +56,10 @@ export const findFiles = defineTool({
       ...(rest > 0
         ? [`The newest ${shown.length} of ${total} files. Use a narrower pattern.`]
         : []),
-      ...(hidden > 0 ? [leftOut(hidden)] : []),
+      ...(hidden > 0 ? [protectedFilesNote(hidden)] : []),
       ...searchNotes(end),
     ];
-    const lines = shown.map((file) => shownPath(file, context.cwd));
+    const lines = shown.map((file) => displayPath(file, context.cwd));
     const text =
       lines.length === 0 ? `No file below ${root} matches ${pattern}.` : lines.join('\n');
     return {
@@ -69,19 +69,21 @@ export const findFiles = defineTool({
   },
 });
 
-/** Asks about no more files than it takes to fill the list. */
+/** Checks permission only for as many files as the list takes. */
 const choose = (files: readonly string[], { mayRead }: ToolContext) => {
   const shown: string[] = [];
   let hidden = 0;
   for (const file of files) {
-    if (shown.length === MOST_FILES) break;
+    if (shown.length === MAX_FILES) break;
     if (mayRead(file)) shown.push(file);
     else hidden += 1;
   }
   return { shown, hidden };
 };
 
-/** People write absolute patterns too; what they mean must lie below the start all the same. */
+/**
+ * Makes an absolute pattern relative to the root. Throws ToolFailure if it is not below the root.
+ */
 const belowRoot = (pattern: string, root: string): string => {
   if (pattern.split('/').includes('..')) {
     throw new ToolFailure(

@@ -1,20 +1,20 @@
-/** One page of what a search finds, in the manner of grep, within bounds that it names when it hits them. */
-import type { SearchHit } from '../../protocol/tools/search.js';
-import { shownPath } from './search-report.js';
+/** Hit page: a page of search hits in the format of grep, with limits on lines and characters. */
+import type { SearchHit } from '../../protocol/tools/file-search.js';
+import { displayPath } from './search-notes.js';
 
 export type OutputMode = 'content' | 'files_with_matches' | 'count';
 
-export interface PageOptions {
+interface PageOptions {
   readonly offset: number;
   readonly limit: number;
-  /** Paths are shown from here. */
+  /** Directory that shown paths are relative to. */
   readonly cwd: string;
   readonly numbers: boolean;
-  /** Puts `--` between stretches, as when lines around matches are shown. */
+  /** True to put `--` between groups of lines, if context lines are shown. */
   readonly separates: boolean;
 }
 
-const MOST_CHARACTERS = 60_000;
+const MAX_CHARACTERS = 60_000;
 
 export class HitPage {
   shown = 0;
@@ -36,7 +36,7 @@ export class HitPage {
     return this.rows.join('\n');
   }
 
-  /** False when the page is full; what did not fit is then known to be there. */
+  /** Adds a hit. Returns false if the page is full, and records that there are more hits. */
   add(hit: SearchHit): boolean {
     const { offset, limit } = this.options;
     if (this.passed < offset) {
@@ -45,7 +45,7 @@ export class HitPage {
       return true;
     }
     const row = this.row(hit);
-    const isFull = this.characters + row.length > MOST_CHARACTERS && this.shown > 0;
+    const isFull = this.characters + row.length > MAX_CHARACTERS && this.shown > 0;
     if (this.shown === limit || isFull) {
       this.hasMore = true;
       return false;
@@ -64,13 +64,13 @@ export class HitPage {
     const what = this.mode === 'content' ? 'lines' : 'files';
     if (this.hasMore) {
       const next = offset + this.shown;
-      return [`There are more ${what}. Go on with offset ${next}, or narrow the search.`];
+      return [`There are more ${what}. Continue with offset ${next}, or narrow the search.`];
     }
     if (this.mode !== 'count' || this.shown === 0) return [];
     return [`${this.matches} in ${this.shown} ${this.shown === 1 ? 'file' : 'files'}.`];
   }
 
-  /** Said when the page is empty. */
+  /** Returns the text of an empty page. */
   nothing(root: string): string {
     return this.passed > 0
       ? `There are only ${this.passed} results, so there is nothing at offset ${this.options.offset}.`
@@ -79,14 +79,14 @@ export class HitPage {
 
   private row({ path, line, text, isMatch, count }: SearchHit): string {
     const { cwd, numbers } = this.options;
-    const shown = shownPath(path, cwd);
+    const shown = displayPath(path, cwd);
     if (this.mode === 'files_with_matches') return shown;
     if (this.mode === 'count') return `${shown}:${count ?? 0}`;
     const mark = isMatch === false ? '-' : ':';
     return `${shown}${mark}${numbers ? `${line ?? 0}${mark}` : ''}${text ?? ''}`;
   }
 
-  /** Lines that do not follow each other, when lines around matches are shown too. */
+  /** True if the hit does not follow the last line and context lines are shown. */
   private isApart(hit: SearchHit): boolean {
     const last = this.last;
     if (this.mode !== 'content' || last === undefined) return false;

@@ -1,16 +1,17 @@
-/** Shows what lies in one directory, hidden files included. */
+/** LS: lists a directory, hidden entries included. */
 import { z } from 'zod';
-import type { ListedEntry } from '../../protocol/tools/search.js';
+import type { ListedEntry } from '../../protocol/tools/file-search.js';
 import { defineTool } from '../../protocol/tools/tool.js';
-import { onOneLine, orExplainSearch, startOfSearch, withNotes } from './search-report.js';
+import { printableLine } from '../text/printable-line.js';
+import { explainSearchError, searchRoot, withNotes } from './search-notes.js';
 
-const MOST_ENTRIES = 1_000;
-const MOST_GLOBS = 100;
+const MAX_ENTRIES = 1_000;
+const MAX_GLOBS = 100;
 
 const PROMPT = `Lists one directory by name, hidden entries included.
 
-- A directory ends with a slash, a link shows where it leads, a file its size in bytes.
-- Up to ${MOST_ENTRIES} entries are shown. ignore leaves names out: ["*.log", "dist"].`;
+- A directory ends with a slash, a link shows its target, a file its size in bytes.
+- Up to ${MAX_ENTRIES} entries are shown. ignore leaves names out: ["*.log", "dist"].`;
 
 export const listDirectory = defineTool({
   name: 'LS',
@@ -21,10 +22,10 @@ export const listDirectory = defineTool({
       .string()
       .min(1)
       .optional()
-      .describe('Directory to list; the working directory if left out.'),
+      .describe('Directory to list; default: the working directory.'),
     ignore: z
       .array(z.string().min(1).max(4_096))
-      .max(MOST_GLOBS)
+      .max(MAX_GLOBS)
       .optional()
       .describe('Globs of names.'),
   }),
@@ -34,11 +35,11 @@ export const listDirectory = defineTool({
   subject: ({ path = '.' }) => ({ action: 'read', target: path }),
   interruptBehavior: 'cancel',
   async call({ path, ignore = [] }, context) {
-    const directory = startOfSearch(path, context);
-    const { entries, total } = await orExplainSearch(
-      context.search.list({ directory, ignore, most: MOST_ENTRIES }),
+    const directory = searchRoot(path, context);
+    const { entries, total } = await explainSearchError(
+      context.search.list({ directory, ignore, maxEntries: MAX_ENTRIES }),
     );
-    const shown = onOneLine(directory).replace(/\/?$/, '/');
+    const shown = printableLine(directory).replace(/\/?$/, '/');
     const lines = entries.map(lineFor);
     const rest =
       total > entries.length
@@ -53,8 +54,8 @@ export const listDirectory = defineTool({
 });
 
 const lineFor = ({ name, kind, size, target }: ListedEntry): string => {
-  const shown = onOneLine(name);
+  const shown = printableLine(name);
   if (kind === 'directory') return `  ${shown}/`;
-  if (kind === 'link') return `  ${shown} -> ${onOneLine(target ?? '?')}`;
+  if (kind === 'link') return `  ${shown} -> ${printableLine(target ?? '?')}`;
   return `  ${shown}${kind === 'file' ? ` (${size})` : ' (neither file nor directory)'}`;
 };

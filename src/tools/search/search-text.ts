@@ -1,30 +1,30 @@
-/** Finds text in files by a regular expression. */
+/** Grep: finds text in files by a regular expression. */
 import { z } from 'zod';
-import type { SearchHit } from '../../protocol/tools/search.js';
+import type { SearchHit } from '../../protocol/tools/file-search.js';
 import { defineTool } from '../../protocol/tools/tool.js';
-import { shortLine } from '../truncation.js';
+import { truncateLine } from '../text/truncate-text.js';
 import { HitPage, type OutputMode } from './hit-page.js';
 import {
-  orExplainSearch,
+  explainSearchError,
   SEARCH_TIMEOUT_MS,
   searchNotes,
-  startOfSearch,
+  searchRoot,
   withNotes,
-} from './search-report.js';
+} from './search-notes.js';
 
 const DEFAULT_LIMIT = 250;
-const LARGEST_LIMIT = 10_000;
-const LARGEST_OFFSET = 1_000_000;
-const MOST_CONTEXT = 1_000;
+const MAX_LIMIT = 10_000;
+const MAX_OFFSET = 1_000_000;
+const MAX_CONTEXT = 1_000;
 
 const PROMPT = `Searches the contents of files with a regular expression.
 
-- The dialect is that of ripgrep: "log.*Error", "function\\\\s+\\\\w+". A backslash makes { } ( ) [ ] . literal. No look-around, no backreferences.
+- The syntax is that of ripgrep: "log.*Error", "function\\\\s+\\\\w+". A backslash makes { } ( ) [ ] . literal. No look-around, no backreferences.
 - output_mode: "files_with_matches" (the default) lists paths, "content" shows lines, "count" counts matching lines per file.
 - Narrow it with path, glob ("*.ts" at any depth, "src/**/*.ts" from path, "!*.test.ts" all but these) or type ("ts", "py", "rust").
 - A match stays within one line unless multiline is true; then a dot matches a line break too.
-- Passed over: what .gitignore names, hidden files (unless glob spells their dot), binary files, links, and protected files such as .env and keys: Read asks the user about those.
-- Results come in the order of paths, up to ${DEFAULT_LIMIT}; go on with offset, or set head_limit.`;
+- Skipped: files in .gitignore, hidden files (unless glob has their dot), binary files, links, and protected files such as .env and keys: Read asks the user about those.
+- Results are sorted by path, up to ${DEFAULT_LIMIT}; continue with offset, or set head_limit.`;
 
 const count = (most: number) => z.int().min(0).max(most).optional();
 
@@ -38,36 +38,36 @@ export const searchText = defineTool({
       .string()
       .min(1)
       .optional()
-      .describe('File or directory; the working directory if left out.'),
+      .describe('File or directory; default: the working directory.'),
     glob: z.string().min(1).max(4_096).optional().describe('Only paths that match.'),
     type: z.string().min(1).max(100).optional().describe('Only files of this kind.'),
     output_mode: z
       .enum(['content', 'files_with_matches', 'count'])
       .optional()
       .describe('What to show.'),
-    '-A': count(MOST_CONTEXT).describe('Lines of content to show after each match.'),
-    '-B': count(MOST_CONTEXT).describe('Before each match.'),
-    '-C': count(MOST_CONTEXT).describe('Around each match.'),
-    '-n': z.boolean().optional().describe('Line numbers in content; true if left out.'),
+    '-A': count(MAX_CONTEXT).describe('Lines of content to show after each match.'),
+    '-B': count(MAX_CONTEXT).describe('Before each match.'),
+    '-C': count(MAX_CONTEXT).describe('Around each match.'),
+    '-n': z.boolean().optional().describe('Line numbers in content; default true.'),
     '-i': z.boolean().optional().describe('Ignore case.'),
     multiline: z.boolean().optional().describe('Match over several lines.'),
     head_limit: z
       .int()
       .min(0)
-      .max(LARGEST_LIMIT)
+      .max(MAX_LIMIT)
       .optional()
       .describe('How many lines or files to show.'),
-    offset: count(LARGEST_OFFSET).describe('How many to pass over first.'),
+    offset: count(MAX_OFFSET).describe('How many to skip first.'),
   }),
   describe: ({ pattern, path }) =>
-    `Grep ${shortLine(JSON.stringify(pattern), 120)}${path === undefined ? '' : ` in ${path}`}`,
+    `Grep ${truncateLine(JSON.stringify(pattern), 120)}${path === undefined ? '' : ` in ${path}`}`,
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   subject: ({ path = '.' }) => ({ action: 'read', target: path }),
   interruptBehavior: 'cancel',
   async call(input, context) {
     const { pattern, glob, type, output_mode = 'files_with_matches', offset = 0 } = input;
-    const root = startOfSearch(input.path, context);
+    const root = searchRoot(input.path, context);
     const limit = input.head_limit || DEFAULT_LIMIT;
     const around = input['-C'] ?? 0;
     const [before, after] = [input['-B'] ?? around, input['-A'] ?? around];
@@ -78,7 +78,7 @@ export const searchText = defineTool({
       numbers: input['-n'] ?? true,
       separates: before + after > 0,
     });
-    const end = await orExplainSearch(
+    const end = await explainSearchError(
       context.search.grep({
         root,
         pattern,
@@ -89,7 +89,7 @@ export const searchText = defineTool({
         after,
         ignoreCase: input['-i'] ?? false,
         multiline: input.multiline ?? false,
-        most: offset + limit + 1,
+        maxHits: offset + limit + 1,
         signal: context.signal,
         timeoutMs: SEARCH_TIMEOUT_MS,
         accepts: context.mayRead,

@@ -1,19 +1,19 @@
 /**
- * Keeps both ends of what a command prints, in the order in which it arrived, and spills all of it
- * to an artifact once it is too much to show.
+ * Captured output of a command: keeps both ends in the order of arrival, and writes all of it to an
+ * artifact once it is too long to show.
  *
- * Memory stays far below the 200,000 bytes that each stream may take: at most `limit` characters of
- * the two ends, and the same again in bytes until the artifact is open. Each stream has a decoder
- * of its own, because a character may be split between chunks with the other stream in between.
+ * Memory holds at most `limit` characters of the two ends, and the same again in bytes until the
+ * artifact is open. Each stream has its own decoder, because a character may be split between
+ * chunks with a chunk of the other stream in between.
  */
 import { Buffer } from 'node:buffer';
-import { ARTIFACT_LIMIT, type Artifact } from '../../protocol/tools/tool.js';
-import { endOf, endOfCharacters, startOf, withoutMiddle } from '../truncation.js';
+import { type Artifact, MAX_ARTIFACT_BYTES } from '../../protocol/tools/artifact.js';
+import { keepEnd, lastCharacterEnd, truncateMiddle, truncateText } from '../text/truncate-text.js';
 
-export interface ShownOutput {
+interface ShownOutput {
   readonly text: string;
   readonly truncated: boolean;
-  /** The file with all of it, where some is left out. */
+  /** Path of the file with all output, if some is left out. */
   readonly kept?: string | undefined;
 }
 
@@ -47,10 +47,12 @@ export class CapturedOutput {
     if (this.characters > this.limit) this.spill();
   }
 
-  /** A character that is split between chunks is kept whole: the other stream may come between. */
+  /**
+   * Holds back an incomplete character, because a chunk of the other stream may come in between.
+   */
   private keep(stream: 'stdout' | 'stderr', chunk: Uint8Array): void {
     const bytes = Buffer.concat([this.held[stream], chunk]);
-    const end = endOfCharacters(bytes);
+    const end = lastCharacterEnd(bytes);
     this.held[stream] = bytes.subarray(end);
     this.write(bytes.subarray(0, end));
   }
@@ -62,10 +64,12 @@ export class CapturedOutput {
 
   get lastLine(): string {
     const recent = (this.tail || this.head).trimEnd();
-    return endOf(recent.slice(recent.lastIndexOf('\n') + 1), 200);
+    return keepEnd(recent.slice(recent.lastIndexOf('\n') + 1), 200);
   }
 
-  /** Everything, or both ends and a marker in at most `room` characters. Ends the capture. */
+  /**
+   * Ends the capture. Returns all output, or both ends and a marker in at most `room` characters.
+   */
   async close(room: number): Promise<ShownOutput> {
     this.append(this.decoders.stdout.decode());
     this.append(this.decoders.stderr.decode());
@@ -73,17 +77,17 @@ export class CapturedOutput {
     if (this.characters <= room) return { text: all, truncated: false };
     const marker = `\n\n[… ${await this.whereTheRestIs()} …]\n\n`;
     const kept = this.artifact?.path;
-    return { text: withoutMiddle(all, marker, room), truncated: true, kept };
+    return { text: truncateMiddle(all, marker, room), truncated: true, kept };
   }
 
   private append(text: string): void {
     const half = Math.ceil(this.limit / 2);
     this.characters += text.length;
     const missing = this.tail === '' ? half - this.head.length : 0;
-    const first = startOf(text, Math.max(0, missing));
+    const first = truncateText(text, Math.max(0, missing));
     this.head += first;
     this.tail += text.slice(first.length);
-    if (this.tail.length > 4 * half) this.tail = endOf(this.tail, 2 * half);
+    if (this.tail.length > 4 * half) this.tail = keepEnd(this.tail, 2 * half);
   }
 
   private spill(): Artifact {
@@ -103,7 +107,9 @@ export class CapturedOutput {
       return `${size}, and it could not be kept: ${why}`;
     }
     const what =
-      this.bytes > ARTIFACT_LIMIT ? `the first ${ARTIFACT_LIMIT} bytes are` : 'all of it is';
+      this.bytes > MAX_ARTIFACT_BYTES
+        ? `the first ${MAX_ARTIFACT_BYTES} bytes are`
+        : 'all of it is';
     return `${size}; ${what} in ${artifact.path}, which Read can open`;
   }
 }

@@ -1,34 +1,36 @@
-/** Runs a command in the agent's shell and reports what it printed and how it ended. */
+/** Bash: runs a command in the agent's shell and returns its output and how it ended. */
 import { Buffer } from 'node:buffer';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import type { ShellEnd } from '../../protocol/tools/shell.js';
+import { ShellJobRefusal } from '../../protocol/tools/shell-jobs.js';
 import {
   defineTool,
-  FileError,
-  type ShellEnd,
   type ToolContext,
+  ToolFailure,
   type ToolOutcome,
 } from '../../protocol/tools/tool.js';
-import { shortLine } from '../truncation.js';
-import { startInBackground } from './background-command.js';
+import { FileError } from '../../protocol/tools/workspace.js';
+import { truncateLine } from '../text/truncate-text.js';
+
 import { CapturedOutput } from './captured-output.js';
-import { isPolling } from './polling-command.js';
-import { paced } from './throttle.js';
+import { isPollingCommand } from './is-polling-command.js';
+import { throttle } from './throttle.js';
 
 const DEFAULT_TIMEOUT_MS = 120_000;
-const LONGEST_TIMEOUT_MS = 600_000;
+const MAX_TIMEOUT_MS = 600_000;
 const INLINE_CHARACTERS = 30_000;
-/** Linux takes 128 KiB in one argument. */
-const LONGEST_COMMAND_BYTES = 120_000;
+/** Below the limit of Linux for an argument, 128 KiB. */
+const MAX_COMMAND_BYTES = 120_000;
 const PROGRESS_INTERVAL_MS = 300;
 
-const PROMPT = `Runs a command in bash and returns what it prints.
+const PROMPT = `Runs a command in bash and returns its output.
 
 - Every call is a fresh shell: the working directory carries over; variables, functions and aliases do not.
-- There is no terminal and no input: choose flags that never ask; no editor, no pager.
-- What the command leaves running is ended when it returns. For a server, a watcher or a long build set run_in_background: the call returns at once with an id for TaskOutput and TaskStop, and it ends with the session at the latest. Do not use "&" or nohup.
-- It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${LONGEST_TIMEOUT_MS}; in the background only a timeout that you set ends it.
-- Up to ${INLINE_CHARACTERS} characters are shown. Of longer output you see both ends, and the path of a file with all of it.
+- There is no terminal and no input: choose flags that never prompt; no editor, no pager.
+- Processes left running are killed when the command returns. For a server, a watcher or a long build set run_in_background: the call returns at once with an id for TaskOutput and TaskStop; it ends with the session at the latest. Do not use "&" or nohup.
+- It may run ${DEFAULT_TIMEOUT_MS} ms unless you set timeout, at most ${MAX_TIMEOUT_MS}; in the background only a timeout that you set applies.
+- Up to ${INLINE_CHARACTERS} characters are shown. Longer output shows both ends, and the path of a file with all of it.
 - Quote paths with spaces. A command is allowed only if each part of it is.`;
 
 export const runCommand = defineTool({
@@ -40,7 +42,7 @@ export const runCommand = defineTool({
     timeout: z
       .int()
       .min(1)
-      .max(LONGEST_TIMEOUT_MS)
+      .max(MAX_TIMEOUT_MS)
       .optional()
       .describe('Milliseconds until it is stopped.'),
     run_in_background: z.boolean().optional().describe('Do not wait for its end.'),
@@ -54,7 +56,7 @@ export const runCommand = defineTool({
     ].join(' '),
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
-  polls: ({ command }) => isPolling(command),
+  polls: ({ command }) => isPollingCommand(command),
   subject: ({ command, run_in_background: lasts = false }) => ({
     action: 'execute',
     target: command,
@@ -76,11 +78,31 @@ export const runCommand = defineTool({
   },
 });
 
+const startInBackground = async (
+  command: string,
+  timeoutMs: number | undefined,
+  { cwd, jobs, signal, openArtifact }: ToolContext,
+): Promise<ToolOutcome> => {
+  const artifact = openArtifact('bash-output.txt');
+  try {
+    const { id } = await jobs.start({ command, cwd, timeoutMs, artifact, signal });
+    return {
+      content: `Started in the background as ${id}. TaskOutput shows its output, TaskStop stops it, and all its output is also in ${artifact.path}. You will be told when it ends.`,
+      gist: 'Started in the background.',
+      notes: [{ type: 'job.read', job: id, upTo: 0 }],
+      facts: { task: id },
+    };
+  } catch (error) {
+    if (error instanceof ShellJobRefusal) throw new ToolFailure(error.message);
+    throw error;
+  }
+};
+
 const runToEnd = async (command: string, timeoutMs: number, context: ToolContext) => {
   const output = new CapturedOutput(INLINE_CHARACTERS, () =>
     context.openArtifact('bash-output.txt'),
   );
-  const tell = paced(PROGRESS_INTERVAL_MS, () =>
+  const reportProgress = throttle(PROGRESS_INTERVAL_MS, () =>
     context.progress(`${output.bytes} bytes: ${output.lastLine}`),
   );
   const { cwd, shell, signal } = context;
@@ -91,7 +113,7 @@ const runToEnd = async (command: string, timeoutMs: number, context: ToolContext
     signal,
     onOutput(stream, chunk) {
       output.add(stream, chunk);
-      tell();
+      reportProgress();
     },
   });
   return report(end, output, timeoutMs, cwd);
@@ -107,7 +129,7 @@ const report = async (
   const { text, truncated, kept } = await output.close(INLINE_CHARACTERS - status.length - 2);
   const parts = [text.trimEnd() === '' ? '' : text, status].filter((part) => part !== '');
   return {
-    // Where all of it is has a name that nothing had before.
+    // The gist leaves out the artifact's path, because the path is never the same twice.
     ...(kept !== undefined && { gist: [text.replace(kept, ''), status].join('\n') }),
     content: parts.length === 0 ? '(no output)' : parts.join(text.endsWith('\n') ? '\n' : '\n\n'),
     isError: end.reason !== 'exited' || end.exitCode !== 0,
@@ -123,25 +145,25 @@ const report = async (
   };
 };
 
-/** Nothing to say about a command that ended well. */
+/** Returns an empty text for exit code 0. */
 const statusOf = ({ reason, exitCode, signal }: ShellEnd, timeout: number): string => {
   if (reason === 'timeout') {
-    return `[Stopped after ${timeout} ms, its time limit. Set a longer timeout (at most ${LONGEST_TIMEOUT_MS}), or do less in one command.]`;
+    return `[Stopped after ${timeout} ms, its time limit. Set a longer timeout (at most ${MAX_TIMEOUT_MS}), or do less in one command.]`;
   }
   if (reason === 'aborted') return '[Interrupted before it ended.]';
   if (signal !== null) return `[Ended by signal ${signal}.]`;
   return exitCode === 0 ? '' : `[Exit code ${exitCode}.]`;
 };
 
-/** No system runs it, so nobody needs to be asked. */
+/** Returns the reason why no system can run the command, so that no person is asked. */
 const unrunnable = (command: string): string | undefined => {
   if (command.includes('\0')) return 'The command contains a NUL character: remove it.';
-  return Buffer.byteLength(command) > LONGEST_COMMAND_BYTES
-    ? `The command is too long, over ${LONGEST_COMMAND_BYTES} bytes: write it to a file with Write, and run that.`
+  return Buffer.byteLength(command) > MAX_COMMAND_BYTES
+    ? `The command is too long, over ${MAX_COMMAND_BYTES} bytes: write it to a file with Write, and run that.`
     : undefined;
 };
 
-/** The working directory was deleted, perhaps by the agent itself: go on from what is left of it. */
+/** Moves to the nearest existing parent, because the working directory was deleted. */
 const moveOut = async ({ cwd, workspace }: ToolContext): Promise<ToolOutcome> => {
   let there = dirname(cwd);
   while (there !== dirname(there) && (await workspace.stat(there))?.kind !== 'directory') {
@@ -154,4 +176,4 @@ const moveOut = async ({ cwd, workspace }: ToolContext): Promise<ToolOutcome> =>
   };
 };
 
-const oneLine = (text: string) => shortLine(text.trim().replace(/\s+/g, ' '), 120);
+const oneLine = (text: string) => truncateLine(text.trim().replace(/\s+/g, ' '), 120);

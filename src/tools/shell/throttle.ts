@@ -1,5 +1,7 @@
-/** Calls through at most once in `intervalMs`, the first time at once. What comes too soon is dropped. */
-export const paced = (intervalMs: number, call: () => void): (() => void) => {
+/**
+ * Returns a function that calls `call` at most once per `intervalMs`. Calls in between are dropped.
+ */
+export const throttle = (intervalMs: number, call: () => void): (() => void) => {
   let last = Number.NEGATIVE_INFINITY;
   return () => {
     const now = performance.now();

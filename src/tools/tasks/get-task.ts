@@ -1,27 +1,27 @@
-/** Shows one task of the shared list in full. */
+/** TaskGet: shows a task of the shared list in full. */
 import { z } from 'zod';
-import { unknownTask } from '../../protocol/session/task-list.js';
+import { unknownTask } from '../../protocol/session/shared-task-list.js';
 import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
-import { idOf, itemText, shownId, workOf } from './task-text.js';
+import { normalizeTaskId, shownTaskId, taskListOf, taskText } from './task-text.js';
 
 const PROMPT = `Shows a shared task in full.`;
 
-export const getWork = defineTool({
+export const getTask = defineTool({
   name: 'TaskGet',
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
     taskId: z.string().min(1).max(100).describe('Its number.'),
   }),
-  describe: ({ taskId }) => `TaskGet ${shownId(taskId)}`,
+  describe: ({ taskId }) => `TaskGet ${shownTaskId(taskId)}`,
   isReadOnly: () => true,
   isConcurrencySafe: () => true,
   polls: () => true,
   subject: () => ({ action: 'none', target: '' }),
   interruptBehavior: 'block',
   async call({ taskId }, context) {
-    const all = await workOf(context).list();
-    const id = idOf(taskId);
+    const all = await taskListOf(context).list();
+    const id = normalizeTaskId(taskId);
     const item = all.find((each) => each.id === id);
     if (item === undefined) {
       throw new ToolFailure(
@@ -31,6 +31,6 @@ export const getWork = defineTool({
         ),
       );
     }
-    return { content: itemText(item, all), facts: { task: id, status: item.status } };
+    return { content: taskText(item, all), facts: { task: id, status: item.status } };
   },
 });

@@ -1,11 +1,11 @@
-/** Lists the tasks that all agents of a session share. */
+/** TaskList: lists the tasks that all agents of a session share. */
 import { z } from 'zod';
 import { defineTool } from '../../protocol/tools/tool.js';
-import { listText, workOf } from './task-text.js';
+import { taskListOf, taskListText } from './task-text.js';
 
-const PROMPT = `Lists the shared tasks: status, owner, and what each waits for.`;
+const PROMPT = `Lists the shared tasks: status, owner, and blocking tasks.`;
 
-export const listWork = defineTool({
+export const listTasks = defineTool({
   name: 'TaskList',
   kind: 'builtin',
   prompt: PROMPT,
@@ -17,7 +17,7 @@ export const listWork = defineTool({
   subject: () => ({ action: 'none', target: '' }),
   interruptBehavior: 'block',
   async call(_, context) {
-    const all = await workOf(context).list();
-    return { content: listText(all), facts: { items: all.length } };
+    const all = await taskListOf(context).list();
+    return { content: taskListText(all), facts: { items: all.length } };
   },
 });

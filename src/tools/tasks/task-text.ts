@@ -1,27 +1,27 @@
-/** How the shared list of work reads, and what its tools have in common. */
+/** Task text: tasks of the shared list as models read them, and helpers of the task tools. */
 
 import {
-  LONGEST_OWNER,
+  MAX_OWNER_LENGTH,
   openBlockers,
   type SharedTask,
   type TaskListView,
   TaskRefusal,
-} from '../../protocol/session/task-list.js';
+} from '../../protocol/session/shared-task-list.js';
 import { type ToolContext, ToolFailure } from '../../protocol/tools/tool.js';
-import { shortLine } from '../truncation.js';
+import { truncateLine } from '../text/truncate-text.js';
 
-/** Lines of a list; what is done is left out first. */
-const MOST_LISTED = 200;
-const MOST_IDS = 10;
-const LONGEST_ID = 20;
+/** Maximum lines of a list. Completed tasks are left out first. */
+const MAX_LISTED = 200;
+const MAX_IDS = 10;
+const MAX_ID_LENGTH = 20;
 
-/** Throws a ToolFailure where there is no list. */
-export const workOf = ({ work }: ToolContext): TaskListView => {
-  if (work === undefined) throw new ToolFailure('There is no shared list of tasks here.');
+/** Throws ToolFailure if the session has no shared list. */
+export const taskListOf = ({ taskList: work }: ToolContext): TaskListView => {
+  if (work === undefined) throw new ToolFailure('There is no shared task list here.');
   return work;
 };
 
-/** What the list will not do it says in a sentence for the model. */
+/** Rejects with ToolFailure in place of TaskRefusal. */
 export const unlessRefused = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
   try {
     return await ask();
@@ -31,40 +31,41 @@ export const unlessRefused = async <Result>(ask: () => Promise<Result>): Promise
   }
 };
 
-/** `3` and `#3` are the same. */
-export const idOf = (given: string): string => given.trim().replace(/^#/, '');
+/** Returns `3` for `#3`. */
+export const normalizeTaskId = (given: string): string => given.trim().replace(/^#/, '');
 
-/** For people. */
-export const shownId = (given: string): string => shortLine(idOf(given), LONGEST_ID);
+/** Returns a short id for people. */
+export const shownTaskId = (given: string): string =>
+  truncateLine(normalizeTaskId(given), MAX_ID_LENGTH);
 
-/** `in_progress, owner scout; waits for 1, 2`. */
-export const stateText = (item: SharedTask, all: readonly SharedTask[]): string => {
+/** Returns `in_progress, owner scout; waits for 1, 2`. */
+export const taskState = (item: SharedTask, all: readonly SharedTask[]): string => {
   const owner = item.owner === undefined ? 'no owner' : `owner ${flat(item.owner)}`;
   return [`${item.status}, ${owner}`, ...waitText(item, finderOf(all))].join('; ');
 };
 
-/** One item in full. */
-export const itemText = (item: SharedTask, all: readonly SharedTask[]): string => {
+/** Returns all fields of a task. */
+export const taskText = (item: SharedTask, all: readonly SharedTask[]): string => {
   const { id, subject, description, activeForm, createdBy, metadata } = item;
   const waits = all.filter(({ blockedBy }) => blockedBy.includes(id));
   return [
     `Task ${id}: ${flat(subject)}`,
-    `Status: ${stateText(item, all)}`,
-    ...(waits.length === 0 ? [] : [`Waited for by: ${idsOf(waits)}`]),
-    ...(activeForm === undefined ? [] : [`While under way: ${flat(activeForm)}`]),
+    `Status: ${taskState(item, all)}`,
+    ...(waits.length === 0 ? [] : [`Blocks: ${idsOf(waits)}`]),
+    ...(activeForm === undefined ? [] : [`Active form: ${flat(activeForm)}`]),
     ...(metadata === undefined ? [] : [`Metadata: ${JSON.stringify(metadata)}`]),
     `Created by ${flat(createdBy)}.`,
     ...(description.trim() === '' ? [] : ['', description]),
   ].join('\n');
 };
 
-export const listText = (all: readonly SharedTask[]): string => {
+export const taskListText = (all: readonly SharedTask[]): string => {
   if (all.length === 0) return 'The list is empty.';
   const done = all.filter(({ status }) => status === 'completed');
-  const surplus = Math.max(0, all.length - MOST_LISTED);
+  const surplus = Math.max(0, all.length - MAX_LISTED);
   const left = new Set(done.slice(0, surplus).map(({ id }) => id));
   const wanted = all.filter(({ id }) => !left.has(id));
-  const shown = wanted.slice(0, MOST_LISTED);
+  const shown = wanted.slice(0, MAX_LISTED);
   const hidden = all.length - shown.length;
   const find = finderOf(all);
   return [
@@ -92,12 +93,13 @@ const waitText = (item: SharedTask, find: Find): readonly string[] => {
 };
 
 const idsOf = (items: readonly SharedTask[]): string => {
-  const some = items.slice(0, MOST_IDS).map(({ id }) => id);
+  const some = items.slice(0, MAX_IDS).map(({ id }) => id);
   const more = items.length - some.length;
   return `${some.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 };
 
-/** In one line: what others wrote cannot pose as the next item. */
-const flat = (text: string): string => shortLine(text.replaceAll(/\s+/g, ' ').trim(), LONGEST_FLAT);
+/** Returns the text as one line, so that text of other agents cannot look like another task. */
+const flat = (text: string): string =>
+  truncateLine(text.replaceAll(/\s+/g, ' ').trim(), MAX_FLAT_LENGTH);
 
-const LONGEST_FLAT = 2 * LONGEST_OWNER;
+const MAX_FLAT_LENGTH = 2 * MAX_OWNER_LENGTH;

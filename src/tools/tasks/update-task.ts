@@ -1,63 +1,65 @@
-/** Changes a task of the shared list: claims it, hands it over, completes it, makes it wait. */
+/**
+ * TaskUpdate: claims, releases, assigns, completes, blocks or deletes a task of the shared list.
+ */
 import { z } from 'zod';
 import {
-  LONGEST_DESCRIPTION,
-  LONGEST_OWNER,
-  LONGEST_SUBJECT,
-  MOST_BLOCKERS,
+  MAX_BLOCKERS,
+  MAX_DESCRIPTION_LENGTH,
+  MAX_OWNER_LENGTH,
+  MAX_SUBJECT_LENGTH,
   TASK_STATUSES,
-} from '../../protocol/session/task-list.js';
+} from '../../protocol/session/shared-task-list.js';
 import { defineTool, ToolFailure } from '../../protocol/tools/tool.js';
-import { idOf, shownId, stateText, unlessRefused, workOf } from './task-text.js';
+import { normalizeTaskId, shownTaskId, taskListOf, taskState, unlessRefused } from './task-text.js';
 
-const PROMPT = `Changes a shared task. in_progress makes it yours, unless somebody was faster; pending gives it back; completed is for what is really done; deleted removes it.`;
+const PROMPT = `Changes a shared task. in_progress claims it, unless another agent was faster; pending releases it; completed means really done; deleted removes it.`;
 
-const LONGEST_ID = 100;
+const MAX_ID_LENGTH = 100;
 
 const words = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
 const ids = (what: string) =>
-  z.array(z.string().min(1).max(LONGEST_ID)).max(MOST_BLOCKERS).optional().describe(what);
+  z.array(z.string().min(1).max(MAX_ID_LENGTH)).max(MAX_BLOCKERS).optional().describe(what);
 
-export const updateWork = defineTool({
+export const updateTask = defineTool({
   name: 'TaskUpdate',
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    taskId: z.string().min(1).max(LONGEST_ID).describe('Its number.'),
-    status: z.enum(TASK_STATUSES).optional().describe('How far it is.'),
-    subject: words(LONGEST_SUBJECT).optional().describe('New subject.'),
-    description: z.string().max(LONGEST_DESCRIPTION).optional().describe('New description.'),
-    activeForm: words(LONGEST_SUBJECT).optional().describe('New active form.'),
+    taskId: z.string().min(1).max(MAX_ID_LENGTH).describe('Its number.'),
+    status: z.enum(TASK_STATUSES).optional().describe('New status.'),
+    subject: words(MAX_SUBJECT_LENGTH).optional().describe('New subject.'),
+    description: z.string().max(MAX_DESCRIPTION_LENGTH).optional().describe('New description.'),
+    activeForm: words(MAX_SUBJECT_LENGTH).optional().describe('New active form.'),
     owner: z
       .string()
-      .max(LONGEST_OWNER)
+      .max(MAX_OWNER_LENGTH)
       .refine((name) => !/\p{Cc}/u.test(name), 'must be a name')
       .optional()
-      .describe('Agent; empty: nobody.'),
+      .describe('Agent; empty: none.'),
     addBlocks: ids('Tasks that wait for it.'),
     addBlockedBy: ids('Tasks it waits for.'),
     metadata: z.record(z.string(), z.unknown()).optional().describe('Null removes.'),
   }),
   describe: ({ taskId, status }) =>
-    `TaskUpdate ${shownId(taskId)}${status === undefined ? '' : ` ${status}`}`,
+    `TaskUpdate ${shownTaskId(taskId)}${status === undefined ? '' : ` ${status}`}`,
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
-  // The list knows the calls that changed it, so one that is started again changes nothing more.
+  // The list records the calls that changed it, so a repeated call has no second effect.
   rejoins: true,
   subject: () => ({ action: 'none', target: '' }),
   interruptBehavior: 'cancel',
   async call({ taskId, ...asked }, context) {
-    const work = workOf(context);
-    const id = idOf(taskId);
+    const work = taskListOf(context);
+    const id = normalizeTaskId(taskId);
     if (Object.values(asked).every((value) => value === undefined)) {
       throw new ToolFailure(
-        `Nothing of task ${shownId(id)} is to change. Say what, or use TaskGet.`,
+        `No change is given for task ${shownTaskId(id)}. Give one, or use TaskGet.`,
       );
     }
     const change = {
       ...asked,
-      addBlocks: asked.addBlocks?.map(idOf),
-      addBlockedBy: asked.addBlockedBy?.map(idOf),
+      addBlocks: asked.addBlocks?.map(normalizeTaskId),
+      addBlockedBy: asked.addBlockedBy?.map(normalizeTaskId),
     };
     const item = await unlessRefused(() => work.update(id, change));
     if (item === undefined) {
@@ -65,7 +67,7 @@ export const updateWork = defineTool({
     }
     const { status, owner = '' } = item;
     return {
-      content: `Task ${id} is kept: ${stateText(item, await work.list())}.`,
+      content: `Task ${id} is now: ${taskState(item, await work.list())}.`,
       facts: { task: id, status, owner },
     };
   },

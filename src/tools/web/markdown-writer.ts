@@ -1,18 +1,18 @@
 /**
- * Writes Markdown as its parts are named, never longer than its limit.
+ * Markdown writer: builds Markdown from a stream of elements, up to a length limit.
  *
- * Blank lines, spaces and opening marks wait until there is something to write after them: so empty
- * elements leave nothing behind, however many there are.
+ * Blank lines, spaces and opening marks are written only before the next text, so that empty
+ * elements produce no output.
  */
 
-/** Lists and quotes nested deeper are written as if they were not. */
-const DEEPEST_INDENT = 12;
-const MOST_COLUMNS = 100;
+/** Deeper lists and quotes are not indented. */
+const MAX_INDENTS = 12;
+const MAX_COLUMNS = 100;
 
 interface Table {
   rows: number;
   cells: number;
-  /** Holds another table, and so is there for the looks. */
+  /** True for a table that contains another table, which is used for layout. */
   isLayout: boolean;
 }
 
@@ -51,22 +51,22 @@ export class MarkdownWriter {
     this.space = words.endsWith(' ');
   }
 
-  /** At least so many line ends before what comes next. */
+  /** Requests at least `lines` line ends before the next text. */
   block(lines: 1 | 2): void {
-    // A cell is one line, whatever it holds.
+    // A table cell stays on one line.
     if (this.inCell) this.space = true;
-    // Nothing comes between a bullet and its text.
+    // A bullet and its text stay together.
     else if (this.verbatim === 0) this.gap = Math.max(this.gap, this.bullet ? 1 : lines);
   }
 
-  /** Two of them part paragraphs. */
+  /** Two line breaks start a new paragraph. */
   lineBreak(): void {
     if (this.gap === 1) this.block(2);
     else if (this.verbatim > 0) this.text('\n');
     else this.block(1);
   }
 
-  /** Writes `open` before the next text, and `close` at the end if there was any. */
+  /** Writes `open` before the next text. The returned function writes `close` if there was text. */
   mark(open: string, close: string): () => void {
     if (this.verbatim > 0) return () => {};
     this.waiting.push(open);
@@ -111,14 +111,14 @@ export class MarkdownWriter {
 
   indented(prefix: string): () => void {
     this.block(2);
-    this.indents.push(this.indents.length < DEEPEST_INDENT ? prefix : '');
+    this.indents.push(this.indents.length < MAX_INDENTS ? prefix : '');
     return () => {
       this.indents.pop();
       this.block(2);
     };
   }
 
-  /** Numbered from `first`, or with bullets when there is none. */
+  /** Starts a list: numbered from `first`, or with bullets if undefined. */
   list(first: number | undefined): () => void {
     this.block(this.lists.length === 0 ? 2 : 1);
     this.lists.push({ next: first });
@@ -134,7 +134,7 @@ export class MarkdownWriter {
     const bullet = list?.next === undefined ? '- ' : `${list.next}. `;
     if (list?.next !== undefined) list.next += 1;
     if (this.inCell) return () => this.block(1);
-    const isDeep = this.indents.length >= DEEPEST_INDENT;
+    const isDeep = this.indents.length >= MAX_INDENTS;
     this.bullet = isDeep ? undefined : bullet;
     this.indents.push(isDeep ? '' : ' '.repeat(bullet.length));
     return () => {
@@ -166,7 +166,7 @@ export class MarkdownWriter {
         this.space = false;
         this.gap = 1;
         if (rows === 0)
-          this.write(`| ${Array(Math.min(cells, MOST_COLUMNS)).fill('---').join(' | ')} |`);
+          this.write(`| ${Array(Math.min(cells, MAX_COLUMNS)).fill('---').join(' | ')} |`);
         table.rows += 1;
       }
       table.cells = 0;
@@ -210,7 +210,7 @@ export class MarkdownWriter {
     const atStart = this.parts.length === 0;
     if (this.gap > 0 || atStart) {
       const { bullet, indent } = this;
-      // A blank line belongs to whatever reaches from the line before to this one.
+      // A blank line gets the indent that the lines before and after it share.
       const between = sharedStart(indent, this.lastIndent);
       const lines = atStart ? '' : `${this.gap > 1 ? `\n${between.trimEnd()}` : ''}\n`;
       this.lastIndent = indent;

@@ -1,136 +1,151 @@
-/** The inbox in lines: the question that is shown, what can be answered, and how many more wait. */
+/** Inbox lines: the shown question, its answers, the keys, and the number of waiting questions. */
 
-import { answersOf, purposeRows, questionFacts } from '../../terminal/format/format-question.js';
+import { answerLines, purposeRows, questionFacts } from '../../terminal/format/format-question.js';
 import { type DraftView, viewDraft } from '../../terminal/input/draft-view.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { plural } from '../../terminal/text/format-numbers.js';
-import { shortAge } from '../../terminal/text/format-time.js';
+import { cutText, foldLine } from '../../terminal/text/fit-text.js';
+import { plural } from '../../terminal/text/format-number.js';
+import { formatAge } from '../../terminal/text/format-time.js';
 import { exactText, oneLine } from '../../terminal/text/sanitize.js';
-import { cut, folded } from '../../terminal/text/text-fit.js';
 import { textWidth } from '../../terminal/text/text-width.js';
 import type { Cursor } from '../screen/painter.js';
-import { type ChoiceEntry, choicesOf, type Inbox, type InboxEntry } from './inbox.js';
+import {
+  type ChoiceInboxEntry,
+  choicesOf,
+  type InboxEntry,
+  type QuestionInbox,
+} from './question-inbox.js';
 
 export interface InboxView {
   readonly lines: readonly string[];
-  /** Where words are typed, counted from the first of the lines. */
+  /** Text cursor within `lines`. */
   readonly cursor?: Cursor;
 }
 
-export interface InboxPaper {
+export interface InboxLinesOptions {
   readonly columns: number;
-  /** Lines that it may take; what is asked gives way, and never the answers. */
+  /** Maximum lines. The question is shortened, never the answers. */
   readonly rows: number;
-  /** In front of what is chosen. */
+  /** Glyph in front of the chosen answer. */
   readonly sign: string;
   readonly paint: Paint;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** How a person turns to it. */
+  /** Key that focuses the inbox. */
   readonly howTo: string;
 }
 
-/** No lines when nothing is asked. */
-export const inboxLines = (inbox: Inbox, paper: InboxPaper): InboxView => {
+/** Returns no lines if no question is open. */
+export const inboxLines = (inbox: QuestionInbox, options: InboxLinesOptions): InboxView => {
   const entry = inbox.shown;
-  if (inbox.isLost) return { lines: lostLines(inbox, paper) };
+  if (inbox.isQuestionGone) return { lines: lostLines(inbox, options) };
   if (entry === undefined) return { lines: [] };
-  const typed = typedView(inbox, entry, paper);
-  const below = typed?.rows ?? [keysLine(inbox, entry, paper)];
-  const least = entry.kind === 'permission' ? ENOUGH_ASKED : LEAST_ASKED;
-  const answers = answerLines(inbox, entry, paper, paper.rows - 1 - below.length - least);
-  const room = paper.rows - 1 - answers.length - below.length;
-  const body = bodyOf(entry, paper, Math.max(LEAST_ASKED, room));
-  const lines = [headLine(inbox, entry, paper), ...body, ...answers];
+  const typed = typedView(inbox, entry, options);
+  const below = typed?.rows ?? [keysLine(inbox, entry, options)];
+  const least = entry.kind === 'permission' ? FULL_QUESTION_ROWS : MIN_QUESTION_ROWS;
+  const answers = shownAnswers(inbox, entry, options, options.rows - 1 - below.length - least);
+  const room = options.rows - 1 - answers.length - below.length;
+  const body = bodyOf(entry, options, Math.max(MIN_QUESTION_ROWS, room));
+  const lines = [headLine(inbox, entry, options), ...body, ...answers];
   return {
     lines: [...lines, ...below],
     ...(typed && { cursor: { row: lines.length + typed.row, column: typed.column } }),
   };
 };
 
-const lostLines = ({ entries }: Inbox, { paint, columns }: InboxPaper): readonly string[] => {
+const lostLines = (
+  { entries }: QuestionInbox,
+  { paint, columns }: InboxLinesOptions,
+): readonly string[] => {
   const more = entries.length === 0 ? '' : ` to ${plural(entries.length, 'more question')}`;
   return [
-    paint.warn(cut('? That question was answered elsewhere, or is not asked any more.', columns)),
-    paint.dim(cut(`  Tab goes on${more}, Esc goes back; nothing else is heard`, columns)),
+    paint.warn(cutText('? That question was answered elsewhere, or was withdrawn.', columns)),
+    paint.dim(cutText(`  Tab continues${more}, Esc goes back; other keys are ignored`, columns)),
   ];
 };
 
-/** The words that go with an answer, as they are typed, and what to do with them. */
+/** Returns the typed text of the answer with a hint; undefined if no text is typed. */
 const typedView = (
-  { line }: Inbox,
+  { answerEditor: line }: QuestionInbox,
   { kind }: InboxEntry,
-  { columns, rows, paint }: InboxPaper,
+  { columns, rows, paint }: InboxLinesOptions,
 ): DraftView | undefined => {
   if (line === undefined) return undefined;
   const label = kind === 'permission' ? '  Why not? ' : '  Your answer: ';
   const view = viewDraft(label, line.draft, columns);
-  const most = Math.max(1, rows - 1 - LEAST_ASKED - 2);
-  const first = Math.max(0, Math.min(view.row - most + 1, view.rows.length - most));
-  const hint = paint.dim(cut('  Enter sends it, Esc goes back to the answers', columns));
-  const shown = view.rows.slice(first, first + most);
+  const maxRows = Math.max(1, rows - 1 - MIN_QUESTION_ROWS - 2);
+  const first = Math.max(0, Math.min(view.row - maxRows + 1, view.rows.length - maxRows));
+  const hint = paint.dim(cutText('  Enter sends it, Esc goes back to the answers', columns));
+  const shown = view.rows.slice(first, first + maxRows);
   return { rows: [...shown, hint], row: view.row - first, column: view.column };
 };
 
-/** One below the other where there is room for all of them, else side by side. */
-const answerLines = (
-  inbox: Inbox,
+/** Returns the answers below each other if all of them fit, else side by side. */
+const shownAnswers = (
+  inbox: QuestionInbox,
   entry: InboxEntry,
-  paper: InboxPaper,
+  options: InboxLinesOptions,
   room: number,
 ): readonly string[] => {
   const choices = choicesOf(entry);
   if (choices.length <= room) {
-    return choices.map((_, at) => answerLine(inbox, entry, at, paper));
+    return choices.map((_, at) => answerLine(inbox, entry, at, options));
   }
-  if (room < 1 && inbox.line !== undefined) return [];
+  if (room < 1 && inbox.answerEditor !== undefined) return [];
   const words = choices.map((choice, at) => {
-    const isChosen = inbox.isTurnedTo && at === inbox.choice;
-    return `${isChosen ? paper.sign : ' '} ${oneLine(exactText(choice), 20)}`;
+    const isChosen = inbox.isFocused && at === inbox.choice;
+    return `${isChosen ? options.sign : ' '} ${oneLine(exactText(choice), 20)}`;
   });
-  return [cut(words.join(' '), paper.columns)];
+  return [cutText(words.join(' '), options.columns)];
 };
 
-/** A question does not change, and may be long: it is put into words once for each size. */
+/** Formatted questions by entry. A question never changes and may be long, so it is formatted once per size. */
 const bodies = new WeakMap<InboxEntry, { size: string; lines: readonly string[] }>();
 
-const bodyOf = (entry: InboxEntry, paper: InboxPaper, rows: number): readonly string[] => {
-  const size = `${paper.columns} ${rows}`;
+const bodyOf = (entry: InboxEntry, options: InboxLinesOptions, rows: number): readonly string[] => {
+  const size = `${options.columns} ${rows}`;
   const known = bodies.get(entry);
   if (known?.size === size) return known.lines;
   const lines =
     entry.kind === 'permission'
-      ? factsOf(entry, paper, rows)
-      : shortened(wordsOf(entry, paper), rows, paper);
+      ? factsOf(entry, options, rows)
+      : shortened(wordsOf(entry, options), rows, options);
   bodies.set(entry, { size, lines });
   return lines;
 };
 
-const LEAST_ASKED = 2;
-/** Who asks, a row of the input, that there is more, the risk, why and the rule: for these the answers stand in one row. */
-const ENOUGH_ASKED = 6;
+const MIN_QUESTION_ROWS = 2;
+/**
+ * Rows for asker, input, note about omitted text, risk, reason and rule. With fewer rows the answers share one row to
+ * make room.
+ */
+const FULL_QUESTION_ROWS = 6;
 
 const shortened = (
   lines: readonly string[],
-  most: number,
-  paper: InboxPaper,
+  maxLines: number,
+  options: InboxLinesOptions,
 ): readonly string[] => {
-  if (lines.length <= most) return lines;
-  const rest = lines.length - most + 1;
-  const hint = cut(`  ${plural(rest, 'line')} not shown here: v shows all`, paper.columns);
-  return [...lines.slice(0, most - 1), paper.paint.warn(hint)];
+  if (lines.length <= maxLines) return lines;
+  const rest = lines.length - maxLines + 1;
+  const hint = cutText(`  ${plural(rest, 'line')} not shown here: v shows all`, options.columns);
+  return [...lines.slice(0, maxLines - 1), options.paint.warn(hint)];
 };
 
-const headLine = (inbox: Inbox, entry: InboxEntry, { paint, now }: InboxPaper): string => {
+const headLine = (
+  inbox: QuestionInbox,
+  entry: InboxEntry,
+  { paint, now }: InboxLinesOptions,
+): string => {
   const { entries } = inbox;
   const at = entries.findIndex(({ id }) => id === entry.id) + 1;
   const which = entries.length === 1 ? 'A question' : `Question ${at} of ${entries.length}`;
-  return `${paint.warn('?')} ${paint.strong(which)} ${paint.dim(`(${shortAge(now - entry.askedAt)} ago)`)}`;
+  return `${paint.warn('?')} ${paint.strong(which)} ${paint.dim(`(${formatAge(now - entry.askedAt)} ago)`)}`;
 };
 
 const factsOf = (
   { question, asker, purpose }: Extract<InboxEntry, { kind: 'permission' }>,
-  { columns, paint }: InboxPaper,
+  { columns, paint }: InboxLinesOptions,
   rows: number,
 ): readonly string[] => {
   const view = { asker, columns, rows, ...(purpose !== undefined && { purpose }) };
@@ -144,40 +159,44 @@ const factsOf = (
 };
 
 const wordsOf = (
-  { question, asker, purpose }: ChoiceEntry,
-  { columns, paint }: InboxPaper,
+  { question, asker, purpose }: ChoiceInboxEntry,
+  { columns, paint }: InboxLinesOptions,
 ): readonly string[] => [
   paint.strong(`${asker} has a question.`),
   ...(purpose === undefined ? [] : purposeRows(purpose, columns)),
   ...questionRows(question.question, columns),
 ];
 
-/** All of what an agent wants to know, behind the gutter of what is not ours. */
+/** Returns the full text of an agent's question, behind the gutter for text from models. */
 export const questionRows = (text: string, columns: number): readonly string[] =>
-  exactText(text.slice(0, LONGEST_QUESTION))
+  exactText(text.slice(0, MAX_QUESTION_LENGTH))
     .split('\n')
-    .flatMap((line) => folded(line, columns - 5).map((piece) => `  | ${piece}`));
+    .flatMap((line) => foldLine(line, columns - 5).map((piece) => `  | ${piece}`));
 
-const LONGEST_QUESTION = 100_000;
+const MAX_QUESTION_LENGTH = 100_000;
 
 const answerLine = (
-  inbox: Inbox,
+  inbox: QuestionInbox,
   entry: InboxEntry,
   at: number,
-  { columns, paint, sign: chosen }: InboxPaper,
+  { columns, paint, sign: chosen }: InboxLinesOptions,
 ): string => {
-  const isChosen = inbox.isTurnedTo && at === inbox.choice;
+  const isChosen = inbox.isFocused && at === inbox.choice;
   const sign = isChosen ? chosen : ' ';
-  // In the order of what can be chosen, each with its key in front.
+  // `answerLines` has the order of `choicesOf`.
   const text =
     entry.kind === 'permission'
-      ? (answersOf(entry.question)[at] ?? '')
+      ? (answerLines(entry.question)[at] ?? '')
       : `${at + 1}  ${oneLine(optionText(inbox, entry, at), 400)}`;
-  const line = cut(`${sign} ${text}`, columns);
+  const line = cutText(`${sign} ${text}`, columns);
   return isChosen ? paint.accent(line) : line;
 };
 
-const optionText = ({ ticked }: Inbox, { question }: ChoiceEntry, at: number): string => {
+const optionText = (
+  { checked: ticked }: QuestionInbox,
+  { question }: ChoiceInboxEntry,
+  at: number,
+): string => {
   const option = question.options[at];
   if (option === undefined) return 'in your own words';
   const box = question.multiple ? (ticked.has(at) ? '[x] ' : '[ ] ') : '';
@@ -186,18 +205,18 @@ const optionText = ({ ticked }: Inbox, { question }: ChoiceEntry, at: number): s
 };
 
 const keysLine = (
-  inbox: Inbox,
+  inbox: QuestionInbox,
   entry: InboxEntry,
-  { paint, howTo, columns }: InboxPaper,
+  { paint, howTo, columns }: InboxLinesOptions,
 ): string => {
   const others = inbox.entries.length - 1;
   const more = others === 0 ? '' : ` · ${plural(others, 'more question')}`;
-  if (!inbox.isTurnedTo) return paint.dim(cut(`  ${howTo} answers it${more}`, columns));
+  if (!inbox.isFocused) return paint.dim(cutText(`  ${howTo} answers it${more}`, columns));
   const letters = choicesOf(entry).map((choice) => choice.slice(0, 1));
   const ways = entry.kind === 'permission' ? letters.join(' ') : 'numbers';
   const keys = keysOf(entry, ways, others > 0);
   if (inbox.choice !== undefined) return paint.dim(keysWithin(keys, columns));
-  // Enter would do nothing.
+  // Enter has no effect while no answer is chosen.
   const [, ...rest] = keys.filter(({ long }) => long !== CONFIRMS);
   const nothing = {
     long: `Nothing is chosen: ${ways} or arrows choose`,
@@ -209,14 +228,14 @@ const keysLine = (
 interface KeyHint {
   readonly long: string;
   readonly short: string;
-  /** The one with the least is left out first; without it, never. */
+  /** Importance: the smallest is dropped first. Default: never dropped. */
   readonly weight?: number;
 }
 
 const CONFIRMS = 'Enter confirms';
 
 const keysOf = (entry: InboxEntry, ways: string, hasOthers: boolean): readonly KeyHint[] => [
-  // The answers have their keys in front.
+  // Least important, because the answers show their keys.
   { long: `${ways} or arrows choose`, short: ways, weight: 1 },
   ...(entry.kind === 'choice' && entry.question.multiple
     ? [{ long: 'space ticks', short: 'space ticks', weight: 4 }]
@@ -227,16 +246,23 @@ const keysOf = (entry: InboxEntry, ways: string, hasOthers: boolean): readonly K
   { long: 'Esc later', short: 'Esc later' },
 ];
 
-/** In short words where the long ones do not fit, then without what matters least. */
+/** Joins the hints in their long form, else in their short form, else without the least important ones. */
 const keysWithin = (keys: readonly KeyHint[], columns: number): string => {
   const line = (words: readonly string[]) => `  ${words.join(' · ')}`;
   const whole = line(keys.map(({ long }) => long));
   const short = line(keys.map((key) => key.short));
   if (textWidth(whole) <= columns) return whole;
   const least = Math.min(...keys.map(({ weight = Number.POSITIVE_INFINITY }) => weight));
-  if (textWidth(short) <= columns || !Number.isFinite(least)) return cut(short, columns);
+  if (textWidth(short) <= columns || !Number.isFinite(least)) return cutText(short, columns);
   return keysWithin(
     keys.filter(({ weight }) => weight !== least),
     columns,
   );
+};
+
+/** Returns the number of waiting questions for a line of another scene, or '' if there are none. */
+export const waitingQuestionLine = (count: number, width: number): string => {
+  if (count === 0) return '';
+  const verb = count === 1 ? 'waits' : 'wait';
+  return cutText(`? ${plural(count, 'question')} ${verb} for you: i answers`, width);
 };

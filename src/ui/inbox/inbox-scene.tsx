@@ -1,50 +1,50 @@
-/** All open questions on the whole screen: a list of them, and the one whose answer is chosen. */
+/** Inbox scene: all open questions on the full screen, as a list above the selected question. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import type { Key } from '../../terminal/input/line-editor.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { plural } from '../../terminal/text/format-numbers.js';
-import { shortAge } from '../../terminal/text/format-time.js';
+import { cutText } from '../../terminal/text/fit-text.js';
+import { plural } from '../../terminal/text/format-number.js';
+import { formatAge } from '../../terminal/text/format-time.js';
 import { plainText } from '../../terminal/text/sanitize.js';
-import { cut } from '../../terminal/text/text-fit.js';
 import type { Cursor, Size } from '../screen/painter.js';
 import type { Scene } from '../screen/screen.js';
-import type { Inbox, InboxEntry } from './inbox.js';
 import { inboxLines } from './inbox-lines.js';
+import type { InboxEntry, QuestionInbox } from './question-inbox.js';
 
 export interface InboxSceneOptions {
-  readonly inbox: Inbox;
+  readonly inbox: QuestionInbox;
   readonly paint: Paint;
-  /** In front of what is chosen. */
+  /** Glyph in front of the chosen line. */
   readonly sign: string;
-  /** What came of the last answer; empty when there is nothing to say. */
-  readonly said: () => string;
+  /** Outcome of the last answer; '' if there is none. */
+  readonly notice: () => string;
   readonly leave: () => void;
 }
 
-/** Head, rule, last line. */
-const AROUND = 3;
-const LEAST_LISTED = 3;
+/** Rows of head, rule and last line. */
+const FRAME_ROWS = 3;
+const MIN_LISTED = 3;
 
 export class InboxScene implements Scene {
-  readonly shown: Inbox;
+  readonly content: QuestionInbox;
   private readonly options: InboxSceneOptions;
   private cursorAt: Cursor | undefined;
 
   constructor(options: InboxSceneOptions) {
     this.options = options;
-    this.shown = options.inbox;
-    this.shown.turnTo();
+    this.content = options.inbox;
+    this.content.focus();
   }
 
   press(key: Key): void {
     const { inbox, leave } = this.options;
     if (this.isWayOut(key)) {
-      inbox.turnAway();
+      inbox.blur();
       leave();
       return;
     }
-    if (!inbox.isTurnedTo) inbox.turnTo();
+    if (!inbox.isFocused) inbox.focus();
     inbox.press(key);
   }
 
@@ -57,11 +57,11 @@ export class InboxScene implements Scene {
   }
 
   draw({ columns, rows }: Size): ReactNode {
-    const { inbox, paint, sign, said } = this.options;
+    const { inbox, paint, sign, notice } = this.options;
     const now = Date.now();
-    const asked = rows - AROUND - LEAST_LISTED;
+    const asked = rows - FRAME_ROWS - MIN_LISTED;
     const view = inboxLines(inbox, { columns, rows: asked, paint, sign, now, howTo: 'Tab' });
-    const room = Math.max(LEAST_LISTED, rows - AROUND - view.lines.length);
+    const room = Math.max(MIN_LISTED, rows - FRAME_ROWS - view.lines.length);
     const listed = this.listed(room, columns, now);
     const top = 1 + listed.length + 1;
     this.cursorAt = view.cursor && { row: top + view.cursor.row, column: view.cursor.column };
@@ -72,37 +72,36 @@ export class InboxScene implements Scene {
       paint.dim('─'.repeat(columns)),
       ...view.lines.slice(0, Math.max(0, rows - top - 1)),
     ];
-    const last = said() === '' ? this.hint : said();
+    const last = notice() === '' ? this.hint : notice();
     return (
       <Box flexDirection="column" width={columns} height={rows}>
-        {lines.map((line, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a row of the screen is its place.
+        {lines.map((answerEditor, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the index is the row of the screen.
           <Text key={at} wrap="truncate">
-            {line === '' ? ' ' : line}
+            {answerEditor === '' ? ' ' : answerEditor}
           </Text>
         ))}
         <Box flexGrow={1} />
-        <Text wrap="truncate">{paint.dim(cut(plainText(last, 400), columns))}</Text>
+        <Text wrap="truncate">{paint.dim(cutText(plainText(last, 400), columns))}</Text>
       </Box>
     );
   }
 
-  /** Letters may still be meant for a question that has gone; Esc never is. */
+  /** True for a key that leaves the scene. Letters may be meant for a question that has just gone; Esc never is. */
   private isWayOut({ name, ctrl = false }: Key): boolean {
-    const { entries, line, isLost } = this.options.inbox;
+    const { entries, answerEditor, isQuestionGone } = this.options.inbox;
     if (ctrl && name === 'c') return true;
-    if (isLost) return name === 'escape' && entries.length === 0;
-    return line === undefined && (name === 'escape' || name === 'q' || name === 'i');
+    if (isQuestionGone) return name === 'escape' && entries.length === 0;
+    return answerEditor === undefined && (name === 'escape' || name === 'q' || name === 'i');
   }
 
-  /** What works now. */
   private get hint(): string {
-    const { entries, isLost } = this.options.inbox;
-    if (!isLost) return 'Tab the next · q back';
+    const { entries, isQuestionGone } = this.options.inbox;
+    if (!isQuestionGone) return 'Tab the next · q back';
     return entries.length === 0 ? 'Esc back' : 'Tab the next · Esc the list';
   }
 
-  /** Those around the one that is shown. */
+  /** Returns the rows around the shown question. */
   private listed(room: number, columns: number, now: number): readonly string[] {
     const { entries, shown } = this.options.inbox;
     const at = Math.max(
@@ -120,8 +119,8 @@ export class InboxScene implements Scene {
     const { asker, askedAt, question } = entry;
     const what =
       'tool' in question ? plainText(question.description, 300) : plainText(question.question, 300);
-    const age = shortAge(now - askedAt).padStart(4);
-    const line = cut(`${isShown ? sign : ' '} ${age}  ${asker}: ${what}`, columns);
-    return isShown ? paint.accent(line) : line;
+    const age = formatAge(now - askedAt).padStart(4);
+    const answerEditor = cutText(`${isShown ? sign : ' '} ${age}  ${asker}: ${what}`, columns);
+    return isShown ? paint.accent(answerEditor) : answerEditor;
   }
 }

@@ -1,20 +1,20 @@
-/** Puts the questions of agents into an inbox, and takes them out when they are answered elsewhere. */
+/** Screen surface: puts questions of agents into an inbox, and removes them when they are answered elsewhere. */
 import type {
   PermissionAnswer,
   PermissionQuestion,
   PersonAnswer,
   PersonQuestion,
   Surface,
-} from '../../protocol/permission/permission.js';
-import type { Inbox, InboxEntry } from './inbox.js';
+} from '../../protocol/permission/permission-question.js';
+import type { InboxEntry, QuestionInbox } from './question-inbox.js';
 
 export interface ScreenSurfaceOptions {
-  readonly inbox: Inbox;
-  /** How people call an agent. */
+  readonly inbox: QuestionInbox;
+  /** Returns the display name of an agent. */
   readonly nameOf: (agent: string) => string;
-  /** Whom it works for, and on what; undefined for the lead. */
+  /** Returns the ancestors and the task of an agent; undefined for the lead. */
   readonly purposeOf: (agent: string) => string | undefined;
-  /** Somebody should look. */
+  /** Rings the terminal bell. */
   readonly ring: () => void;
   readonly now: () => number;
 }
@@ -48,7 +48,7 @@ export class ScreenSurface implements Surface {
     }));
   }
 
-  /** Nobody looks at the screen any more. */
+  /** Rejects all open questions. */
   close(): void {
     for (const reject of [...this.open]) reject(new Error(GONE));
   }

@@ -1,47 +1,48 @@
 /**
- * The questions of swarms that somebody watches, kept in an inbox: looked for when agents begin or cease to
- * ask, and answered with the person's key as `skein approve` does.
+ * Store inbox: fills an inbox with the open questions of watched swarms. Polls the store when agents start or stop
+ * asking, and signs answers with the person's key as `skein approve` does.
  */
-import { SkeinError } from '../../protocol/errors.js';
-import type { PermissionAnswer } from '../../protocol/permission/permission.js';
-import type { SessionStore } from '../../protocol/session/store.js';
+
+import type { PermissionAnswer } from '../../protocol/permission/permission-question.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 import {
   answerQuestion,
   type OpenQuestion,
   questionsOfSwarms,
 } from '../../sdk/control/open-questions.js';
-import { purposeOf } from '../../terminal/format/format-asker.js';
+import { formatPurpose } from '../../terminal/format/format-asker.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { plainText } from '../../terminal/text/sanitize.js';
-import { calledOf, type SwarmView } from '../../views/swarm/swarm-view.js';
-import type { Inbox, PermissionEntry } from './inbox.js';
+import { displayName, type SwarmView } from '../../views/swarm/swarm-view.js';
+import type { PermissionInboxEntry, QuestionInbox } from './question-inbox.js';
 
 export interface StoreInboxOptions {
-  readonly machine: Pick<TerminalHost, 'env' | 'home' | 'cwd'>;
+  readonly host: Pick<TerminalHost, 'env' | 'home' | 'cwd'>;
   readonly store: SessionStore;
-  readonly inbox: Inbox;
+  readonly inbox: QuestionInbox;
   readonly swarms: () => readonly SwarmView[];
-  /** A question is new: somebody should look. */
+  /** Rings the terminal bell for a new question. */
   readonly ring: () => void;
-  /** What came of an answer. */
-  readonly say: (sentence: string) => void;
-  /** An answer is on its way before the store is closed. */
-  readonly keep: <Result>(work: Promise<Result>) => Promise<Result>;
+  /** Shows the outcome of an answer. */
+  readonly notify: (sentence: string) => void;
+  /** Tracks an answer, so that the store stays open until it is sent. */
+  readonly track: <Result>(answer: Promise<Result>) => Promise<Result>;
   readonly onDefect: (error: unknown) => void;
 }
 
-/** A question is on record a moment before it can be read where it is answered. */
-const AGAIN_MS = 300;
-const MOST_TRIES = 20;
+/** A question appears in the event log before the store lists it, so the store is polled again. */
+const POLL_INTERVAL_MS = 300;
+const MAX_POLLS = 20;
 
 export class StoreInbox {
   private readonly options: StoreInboxOptions;
-  /** What agents ask, as the log told it when it was last looked at. */
+  /** Ids of the questions in the event log at the last refresh. */
   private asked = '';
-  private tries = 0;
+  private pollsLeft = 0;
   private timer: NodeJS.Timeout | undefined;
-  private isLooking = false;
-  /** Nobody looks at what comes of an answer any more. */
+  private isPolling = false;
+  /** Aborted by `close`: outcomes of answers are not shown any more. */
   private readonly closed = new AbortController();
   private readonly answered = new Set<string>();
 
@@ -49,13 +50,13 @@ export class StoreInbox {
     this.options = options;
   }
 
-  /** To be called when the swarms may have changed; costs one pass over those who ask. */
+  /** Polls the store if the open questions in the event log have changed. Cheap if they have not. */
   refresh(): void {
     const asked = askedIn(this.options.swarms()).join();
     if (asked === this.asked) return;
     this.asked = asked;
-    this.tries = MOST_TRIES;
-    this.look();
+    this.pollsLeft = MAX_POLLS;
+    this.poll();
   }
 
   close(): void {
@@ -67,81 +68,81 @@ export class StoreInbox {
     return this.closed.signal.aborted;
   }
 
-  private look(): void {
+  private poll(): void {
     clearTimeout(this.timer);
-    if (this.isLooking || this.isClosed) return;
-    this.isLooking = true;
+    if (this.isPolling || this.isClosed) return;
+    this.isPolling = true;
     const { store, swarms, onDefect } = this.options;
     const asking = swarms().filter(({ agents }) => agents.some(isAsking));
     const before = this.asked;
     questionsOfSwarms(store, asking)
       .then(
-        ({ questions }) => this.take(questions),
-        // A store that is away comes back, and says so itself.
+        ({ questions }) => this.update(questions),
+        // The store reports its own outages, and the next refresh polls again.
         (error: unknown) => (error instanceof SkeinError ? undefined : onDefect(error)),
       )
       .finally(() => {
-        this.isLooking = false;
-        this.lookAgain(before);
+        this.isPolling = false;
+        this.pollAgain(before);
       });
   }
 
-  private lookAgain(before: string): void {
+  private pollAgain(before: string): void {
     const missing = askedIn(this.options.swarms()).some((id) => !this.has(id));
-    if (this.isClosed || (before === this.asked && (!missing || this.tries === 0))) return;
-    this.tries -= 1;
-    this.timer = setTimeout(() => this.look(), AGAIN_MS);
+    if (this.isClosed || (before === this.asked && (!missing || this.pollsLeft === 0))) return;
+    this.pollsLeft -= 1;
+    this.timer = setTimeout(() => this.poll(), POLL_INTERVAL_MS);
   }
 
   private has(id: string): boolean {
     return this.answered.has(id) || this.options.inbox.entries.some((entry) => entry.id === id);
   }
 
-  private take(open: readonly OpenQuestion[]): void {
+  private update(open: readonly OpenQuestion[]): void {
     if (this.isClosed) return;
     const { inbox, ring } = this.options;
     const ids = new Set(open.map(({ question }) => question.id));
     for (const { id } of [...inbox.entries]) if (!ids.has(id)) inbox.remove(id);
-    // What is not asked any more need not be remembered.
+    // Forget answers to questions that are closed.
     for (const id of this.answered) if (!ids.has(id)) this.answered.delete(id);
     const fresh = open.filter(({ question }) => !this.has(question.id));
-    for (const one of fresh) inbox.add(this.entryOf(one));
+    for (const question of fresh) inbox.add(this.entryOf(question));
     if (fresh.length > 0) ring();
   }
 
-  private entryOf(open: OpenQuestion): PermissionEntry {
+  private entryOf(open: OpenQuestion): PermissionInboxEntry {
     const { question, agent } = open;
-    const who = agent === undefined ? 'An agent' : plainText(calledOf(agent), 60);
+    const who = agent === undefined ? 'An agent' : plainText(displayName(agent), 60);
     return {
       kind: 'permission',
       id: question.id,
       question,
       askedAt: question.askedAt,
       asker: `${who} ${plainText(question.agent, 40)}`,
-      ...purposeOf(open),
+      ...formatPurpose(open),
       answer: (answer) => this.answer(open, answer),
     };
   }
 
   private answer(open: OpenQuestion, answer: PermissionAnswer): void {
-    const { machine, store, keep, onDefect } = this.options;
+    const { host, store, track, onDefect } = this.options;
     this.answered.add(open.question.id);
-    keep(answerQuestion(machine, store, open, answer, this.closed.signal)).then(
-      ({ ok, sentence }) => this.told(open, ok, sentence),
+    track(answerQuestion(host, store, open, answer, this.closed.signal)).then(
+      ({ ok, sentence }) => this.reportOutcome(open, ok, sentence),
       (error: unknown) => {
-        if (error instanceof SkeinError) this.told(open, false, error.message);
+        if (error instanceof SkeinError) this.reportOutcome(open, false, error.message);
         else onDefect(error);
       },
     );
   }
 
-  /** What was refused is asked as before, unless somebody else was first. */
-  private told({ question }: OpenQuestion, isTaken: boolean, sentence: string): void {
+  /** Shows the outcome. After a refusal the question reappears, unless another surface has answered it. */
+  private reportOutcome({ question }: OpenQuestion, isTaken: boolean, sentence: string): void {
     if (this.isClosed) return;
-    this.options.say(sentence);
+    this.options.notify(sentence);
     if (isTaken) return;
     this.answered.delete(question.id);
-    this.look();
+    this.poll();
   }
 }
 

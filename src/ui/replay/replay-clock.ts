@@ -1,29 +1,32 @@
 /**
- * Where a log is played, and how fast: positions between its events, on a tape on which long pauses are cut
- * short. It has no clock of its own: whoever has one says how much time has passed.
+ * Replay clock: position, speed and direction of a replay. Long pauses of the log are cut short.
+ *
+ * The clock has no timer: the caller reports elapsed time with `tick`.
  */
-import type { Mark, ReplayLog } from '../../views/replay/replay-log.js';
+import type { ReplayLog, ReplayMark } from '../../views/replay/replay-log.js';
 
-/** Longer pauses of a log are cut to this much. */
-export const LONGEST_PAUSE_MS = 3_000;
+/** Longer pauses of the log are cut to this length. */
+export const MAX_PAUSE_MS = 3_000;
 
-export const SLOWEST = 0.25;
-export const FASTEST = 1_000;
-const SPEEDS = [SLOWEST, 0.5, 1, 2, 4, 8, 16, 32, 64, 125, 250, 500, FASTEST];
-/** As fast as possible: so many events in a frame. */
-const EVENTS_A_FRAME = 2_000;
-const JUMP = 0.05;
+export const MIN_SPEED = 0.25;
+export const MAX_SPEED = 1_000;
+const SPEEDS = [MIN_SPEED, 0.5, 1, 2, 4, 8, 16, 32, 64, 125, 250, 500, MAX_SPEED];
+/** Events per frame at the fastest speed. */
+const EVENTS_PER_FRAME = 2_000;
+/** Share of the replay that one jump skips. */
+const JUMP_SHARE = 0.05;
 
-export interface TapeOptions {
-  /** Times of real time. */
+export interface ReplayClockOptions {
+  /** Multiple of real time. Default: 1. */
   readonly speed?: number;
-  /** Pauses are as long as they were. */
+  /** Keeps pauses at their real length. Default: false. */
   readonly isRealTime?: boolean;
 }
 
-export interface Pause {
-  /** How long it was, in milliseconds, and what it is cut to. */
+export interface CutPause {
+  /** Length in the log, in milliseconds. */
   readonly ms: number;
+  /** Length in the replay, in milliseconds. */
   readonly cutTo: number;
 }
 
@@ -31,31 +34,30 @@ type Times = Pick<ReplayLog, 'times' | 'marks' | 'length'>;
 
 export class ReplayClock {
   readonly log: Times;
-  /** Where each event stands, in milliseconds from the beginning. */
-  private readonly places: Float64Array;
-  private at = 0;
-  /** How many events have happened. */
-  private happened = 0;
+  /** Replay time of each event, in milliseconds from the start. */
+  private readonly offsets: Float64Array;
+  private offset = 0;
+  /** Number of events played. */
+  private played = 0;
   private rate: number;
   isPlaying = false;
-  /** It runs towards its beginning. */
   isBackwards = false;
-  /** As fast as possible. */
+  /** Plays `EVENTS_PER_FRAME` events per frame instead of by time. */
   isFast = false;
 
-  constructor(log: Times, { speed = 1, isRealTime = false }: TapeOptions = {}) {
+  constructor(log: Times, { speed = 1, isRealTime = false }: ReplayClockOptions = {}) {
     this.log = log;
-    this.rate = Math.min(FASTEST, Math.max(SLOWEST, speed));
-    this.places = new Float64Array(log.length);
+    this.rate = Math.min(MAX_SPEED, Math.max(MIN_SPEED, speed));
+    this.offsets = new Float64Array(log.length);
     for (let index = 1; index < log.length; index += 1) {
       const pause = this.gapBefore(index);
-      const kept = isRealTime ? pause : Math.min(pause, LONGEST_PAUSE_MS);
-      this.places[index] = this.placeOf(index - 1) + kept;
+      const kept = isRealTime ? pause : Math.min(pause, MAX_PAUSE_MS);
+      this.offsets[index] = this.offsetOf(index - 1) + kept;
     }
   }
 
   get position(): number {
-    return this.happened;
+    return this.played;
   }
 
   get speed(): number {
@@ -63,42 +65,42 @@ export class ReplayClock {
   }
 
   get length(): number {
-    return this.log.length === 0 ? 0 : this.placeOf(this.log.length - 1);
+    return this.log.length === 0 ? 0 : this.offsetOf(this.log.length - 1);
   }
 
-  /** How much of the tape has been played, from 0 to 1. Of a tape without time the events count. */
+  /** Played share, from 0 to 1. In a log without duration it is the share of events. */
   get share(): number {
-    if (this.length > 0) return this.at / this.length;
-    return this.log.length === 0 ? 1 : this.happened / this.log.length;
+    if (this.length > 0) return this.offset / this.length;
+    return this.log.length === 0 ? 1 : this.played / this.log.length;
   }
 
-  /** Where a mark stands on it, from 0 to 1. */
-  shareOf({ index }: Mark): number {
-    if (this.length > 0) return this.placeOf(index) / this.length;
+  /** Returns the position of a mark, from 0 to 1. */
+  shareOf({ index }: ReplayMark): number {
+    if (this.length > 0) return this.offsetOf(index) / this.length;
     return (index + 1) / Math.max(1, this.log.length);
   }
 
   get isAtEnd(): boolean {
-    return this.happened === this.log.length;
+    return this.played === this.log.length;
   }
 
-  /** What happened in the first moment has happened, or less. */
+  /** True if at most the events of the first moment have been played. */
   get isAtStart(): boolean {
-    return this.happened <= this.start;
+    return this.played <= this.start;
   }
 
-  /** By the clock of the log, in milliseconds since 1970. In a pause that is cut it goes faster. */
+  /** Time of the log, in milliseconds since 1970. It runs faster within a cut pause. */
   get now(): number {
     if (this.log.length === 0) return 0;
-    const before = Math.max(0, this.happened - 1);
+    const before = Math.max(0, this.played - 1);
     const time = this.log.times[before] ?? 0;
-    const into = this.at - this.placeOf(before);
-    const length = this.placeOf(this.happened) - this.placeOf(before);
-    if (this.isAtEnd || this.happened === 0 || into <= 0 || length <= 0) return time;
-    return time + (into / length) * this.gapBefore(this.happened);
+    const into = this.offset - this.offsetOf(before);
+    const length = this.offsetOf(this.played) - this.offsetOf(before);
+    if (this.isAtEnd || this.played === 0 || into <= 0 || length <= 0) return time;
+    return time + (into / length) * this.gapBefore(this.played);
   }
 
-  /** Milliseconds of the log up to now. */
+  /** Milliseconds of the log up to the current position. */
   get elapsed(): number {
     return this.now - (this.log.times[0] ?? 0);
   }
@@ -107,15 +109,15 @@ export class ReplayClock {
     return (this.log.times.at(-1) ?? 0) - (this.log.times[0] ?? 0);
   }
 
-  /** The pause that is being played, where it is cut short. */
-  get pause(): Pause | undefined {
-    if (this.happened === 0 || this.isAtEnd) return undefined;
-    const ms = this.gapBefore(this.happened);
-    const cutTo = this.placeOf(this.happened) - this.placeOf(this.happened - 1);
+  /** Current pause if it is cut short, else undefined. */
+  get pause(): CutPause | undefined {
+    if (this.played === 0 || this.isAtEnd) return undefined;
+    const ms = this.gapBefore(this.played);
+    const cutTo = this.offsetOf(this.played) - this.offsetOf(this.played - 1);
     return cutTo < ms ? { ms, cutTo } : undefined;
   }
 
-  /** From its end it begins anew, and backwards from its beginning. */
+  /** Plays or pauses. At the end of its direction it starts over. */
   toggle(): void {
     this.isPlaying = !this.isPlaying;
     if (!this.isPlaying) return;
@@ -123,17 +125,17 @@ export class ReplayClock {
     else if (!this.isBackwards && this.isAtEnd) this.seekShare(0);
   }
 
-  turnRound(): void {
+  reverse(): void {
     this.isBackwards = !this.isBackwards;
   }
 
   faster(): void {
-    this.rate = SPEEDS.find((speed) => speed > this.rate) ?? FASTEST;
+    this.rate = SPEEDS.find((speed) => speed > this.rate) ?? MAX_SPEED;
     this.isFast = false;
   }
 
   slower(): void {
-    this.rate = SPEEDS.findLast((speed) => speed < this.rate) ?? SLOWEST;
+    this.rate = SPEEDS.findLast((speed) => speed < this.rate) ?? MIN_SPEED;
     this.isFast = false;
   }
 
@@ -142,93 +144,94 @@ export class ReplayClock {
     if (this.isFast && !this.isPlaying) this.toggle();
   }
 
-  /** So much real time has passed. Whether anything is different now. */
+  /** Advances by `ms` of real time. Returns false if the replay is paused. */
   tick(ms: number): boolean {
     if (!this.isPlaying) return false;
     if (this.isFast && this.isBackwards) {
-      this.seek(Math.max(this.start, this.happened - EVENTS_A_FRAME));
-    } else if (this.isFast) this.seek(this.happened + EVENTS_A_FRAME);
-    else if (this.isBackwards) this.rewind(this.at - ms * this.rate);
-    else this.play(this.at + ms * this.rate);
+      this.seek(Math.max(this.start, this.played - EVENTS_PER_FRAME));
+    } else if (this.isFast) this.seek(this.played + EVENTS_PER_FRAME);
+    else if (this.isBackwards) this.rewind(this.offset - ms * this.rate);
+    else this.play(this.offset + ms * this.rate);
     if (this.isBackwards ? this.isAtStart : this.isAtEnd) this.isPlaying = false;
     return true;
   }
 
   step(events: number): void {
     this.isPlaying = false;
-    this.seek(this.happened + events);
+    this.seek(this.played + events);
   }
 
-  /** Whoever wants to see the beginning or the end wants to stay there, whichever way it runs. */
-  restAtStart(): void {
+  /** Moves to the start and pauses, in either direction. */
+  stopAtStart(): void {
     this.isPlaying = false;
     this.seekShare(0);
   }
 
-  restAtEnd(): void {
+  /** Moves to the end and pauses, in either direction. */
+  stopAtEnd(): void {
     this.isPlaying = false;
     this.toEnd();
   }
 
   jump(steps: number): void {
-    this.seekShare(this.share + steps * JUMP);
+    this.seekShare(this.share + steps * JUMP_SHARE);
   }
 
-  /** To where so much of it has been played. */
+  /** Moves to a share of the replay, from 0 to 1. */
   seekShare(share: number): void {
     const wanted = Math.min(1, Math.max(0, share));
     if (this.length === 0) this.seek(Math.round(wanted * this.log.length));
     else if (wanted === 1) this.toEnd();
     else {
-      [this.happened, this.at] = [0, 0];
+      [this.played, this.offset] = [0, 0];
       this.play(wanted * this.length);
     }
   }
 
-  /** To the last moment that is not after this time of the log. */
+  /** Moves to the last event that is not after this time of the log. */
   seekTime(time: number): void {
     const { times } = this.log;
     this.seek(firstAbove(times, time));
   }
 
   seek(position: number): void {
-    this.happened = Math.min(this.log.length, Math.max(0, Math.floor(position)));
-    this.at = this.happened === 0 ? 0 : this.placeOf(this.happened - 1);
+    this.played = Math.min(this.log.length, Math.max(0, Math.floor(position)));
+    this.offset = this.played === 0 ? 0 : this.offsetOf(this.played - 1);
   }
 
   toEnd(): void {
     this.seek(this.log.length);
   }
 
-  /** To when the next, or the one before, of what people look for has just happened. */
+  /** Moves behind the next or previous mark. Returns false if there is none. */
   seekMark(direction: 1 | -1): boolean {
     const { marks } = this.log;
     const mark =
       direction === 1
-        ? marks.find(({ index }) => index >= this.happened)
-        : marks.findLast(({ index }) => index + 1 < this.happened);
+        ? marks.find(({ index }) => index >= this.played)
+        : marks.findLast(({ index }) => index + 1 < this.played);
     if (mark !== undefined) this.seek(mark.index + 1);
     return mark !== undefined;
   }
 
   private play(at: number): void {
-    this.at = Math.min(at, this.length);
-    // Those of one moment happen together.
-    const from = Math.max(this.happened, firstAbove(this.places, this.at));
-    this.happened = Math.min(this.log.length, from);
+    this.offset = Math.min(at, this.length);
+    // Events of the same moment are played together.
+    const from = Math.max(this.played, firstAbove(this.offsets, this.offset));
+    this.played = Math.min(this.log.length, from);
   }
 
   private rewind(at: number): void {
-    this.at = Math.max(0, at);
-    this.happened = Math.min(this.happened, firstAbove(this.places, this.at));
+    this.offset = Math.max(0, at);
+    this.played = Math.min(this.played, firstAbove(this.offsets, this.offset));
   }
 
   private get start(): number {
-    return this.length > 0 ? firstAbove(this.places, 0) : 0;
+    return this.length > 0 ? firstAbove(this.offsets, 0) : 0;
   }
 
-  private placeOf(index: number): number {
-    return this.places[index] ?? this.length;
+  private offsetOf(index: number): number {
+    return this.offsets[index] ?? this.length;
   }
 
   private gapBefore(index: number): number {
@@ -236,7 +239,7 @@ export class ReplayClock {
   }
 }
 
-/** The index of the first of these numbers, which grow, that is more than that one. */
+/** Returns the index of the first number above `limit` in ascending `numbers`. */
 const firstAbove = (numbers: Float64Array, limit: number): number => {
   let [low, high] = [0, numbers.length];
   while (low < high) {

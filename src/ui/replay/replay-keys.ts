@@ -1,44 +1,46 @@
-/** The keys that a replay has beside those of the swarm screen: what each does to the tape. */
+/** Replay keys: keys that a replay adds to the swarm screen, with their hints and help. */
 import type { Hint } from '../swarm/hint-line.js';
 import type { ReplayClock } from './replay-clock.js';
 
-const ACTS: Readonly<Record<string, (tape: ReplayClock) => unknown>> = {
-  space: (tape) => tape.toggle(),
-  b: (tape) => tape.turnRound(),
-  '+': (tape) => tape.faster(),
-  '=': (tape) => tape.faster(),
-  '-': (tape) => tape.slower(),
-  f: (tape) => tape.toggleFast(),
-  '.': (tape) => tape.step(1),
-  ',': (tape) => tape.step(-1),
-  '>': (tape) => tape.jump(1),
-  '<': (tape) => tape.jump(-1),
-  n: (tape) => tape.seekMark(1),
-  N: (tape) => tape.seekMark(-1),
-  home: (tape) => tape.restAtStart(),
-  end: (tape) => tape.restAtEnd(),
+const ACTIONS: Readonly<Record<string, (clock: ReplayClock) => unknown>> = {
+  space: (clock) => clock.toggle(),
+  b: (clock) => clock.reverse(),
+  '+': (clock) => clock.faster(),
+  '=': (clock) => clock.faster(),
+  '-': (clock) => clock.slower(),
+  f: (clock) => clock.toggleFast(),
+  '.': (clock) => clock.step(1),
+  ',': (clock) => clock.step(-1),
+  '>': (clock) => clock.jump(1),
+  '<': (clock) => clock.jump(-1),
+  n: (clock) => clock.seekMark(1),
+  N: (clock) => clock.seekMark(-1),
+  home: (clock) => clock.stopAtStart(),
+  end: (clock) => clock.stopAtEnd(),
 };
 
-/** False for a key that is none of its own. `key` as `keyName` spells it. */
-export const pressOn = (tape: ReplayClock, key: string): boolean => {
-  const act = Object.hasOwn(ACTS, key) ? ACTS[key] : undefined;
-  act?.(tape);
-  return act !== undefined;
+/** Applies a key, as spelled by `keyName`. Returns false if the replay does not use the key. */
+const press = (clock: ReplayClock, key: string): boolean => {
+  const action = Object.hasOwn(ACTIONS, key) ? ACTIONS[key] : undefined;
+  action?.(clock);
+  return action !== undefined;
 };
 
-export const REPLAY_HINTS: readonly Hint[] = [
-  { key: 'Space', says: 'play' },
-  { key: '+ -', says: 'speed' },
-  { key: ', .', says: 'step' },
-  { key: '< >', says: '5 %' },
-  { key: 'n N', says: 'marks' },
+const hints: readonly Hint[] = [
+  { key: 'Space', text: 'play' },
+  { key: '+ -', text: 'speed' },
+  { key: ', .', text: 'step' },
+  { key: '< >', text: '5 %' },
+  { key: 'n N', text: 'marks' },
 ];
 
-export const REPLAY_HELP: readonly Hint[] = [
-  { key: 'Space b', says: 'play or pause; the other way round' },
-  { key: '+ - f', says: 'faster, slower, as fast as possible' },
-  { key: ', .', says: 'an event back or on' },
-  { key: '< >', says: 'back or on by 5 %' },
-  { key: 'n N', says: 'next or last question, failure or end' },
-  { key: 'Home End', says: 'the beginning or end of the log' },
+const help: readonly Hint[] = [
+  { key: 'Space b', text: 'play or pause; reverse the direction' },
+  { key: '+ - f', text: 'faster, slower, as fast as possible' },
+  { key: ', .', text: 'one event back or forward' },
+  { key: '< >', text: 'back or forward by 5 %' },
+  { key: 'n N', text: 'next or last question, failure or end' },
+  { key: 'Home End', text: 'the start or end of the log' },
 ];
+
+export const replayKeys = { press, hints, help };

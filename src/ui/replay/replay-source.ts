@@ -1,57 +1,59 @@
-/** A log that is played back, as what a swarm screen shows. It runs while the tape does, and rests with it. */
-import type { SwarmEvent } from '../../protocol/session/events.js';
-import type { SessionStore } from '../../protocol/session/store.js';
+/** Replay source: feeds a swarm screen from a log that is played. */
+
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import { ReplayFold } from '../../views/replay/replay-fold.js';
 import type { ReplayLog } from '../../views/replay/replay-log.js';
 import { ReplayTranscript } from '../../views/replay/replay-transcript.js';
 import type { SwarmView } from '../../views/swarm/swarm-view.js';
+import type { OpenTranscript } from '../../views/transcript/transcript-item.js';
 import { FRAME_MS } from '../screen/observable.js';
-import type { OpenTranscript, SwarmSource } from '../swarm/swarm-source.js';
-import { ReplayClock, type TapeOptions } from './replay-clock.js';
+import type { SwarmDataSource } from '../swarm/swarm-data-source.js';
+import { ReplayClock, type ReplayClockOptions } from './replay-clock.js';
 
-interface Followed {
+interface FollowedTranscript {
   readonly agent: string;
   readonly transcript: ReplayTranscript;
 }
 
-export class ReplaySource implements SwarmSource {
-  readonly tape: ReplayClock;
+export class ReplaySource implements SwarmDataSource {
+  readonly clock: ReplayClock;
   private readonly journals: Pick<SessionStore, 'records'>;
   private readonly log: ReplayLog;
   private readonly fold: ReplayFold;
   private readonly time: () => number;
   private readonly listeners = new Set<() => void>();
-  private readonly followed = new Set<Followed>();
+  private readonly openTranscripts = new Set<FollowedTranscript>();
   private timer: NodeJS.Timeout | undefined;
   private tickedAt = 0;
 
-  /** `time` is what playing is measured by, in milliseconds. */
+  /** `time`: clock in milliseconds that drives the replay. Default: `performance.now()`. */
   constructor(
     journals: Pick<SessionStore, 'records'>,
     log: ReplayLog,
-    options: TapeOptions = {},
+    options: ReplayClockOptions = {},
     time: () => number = () => performance.now(),
   ) {
     this.journals = journals;
     this.log = log;
     this.time = time;
-    this.tape = new ReplayClock(log, options);
+    this.clock = new ReplayClock(log, options);
     this.fold = new ReplayFold(log);
-    // Once through, so that every seek from now on finds a copy near it.
+    // Fold the whole log once, so that every later seek finds a snapshot near its target.
     this.fold.at(log.length);
   }
 
-  /** Nobody works on the swarm any more: the log has an end. */
+  /** True if no process runs the swarm, so the log is complete. */
   get isOver(): boolean {
     return !this.log.isHeld;
   }
 
   now(): number {
-    return this.tape.now;
+    return this.clock.now;
   }
 
   swarms(): readonly SwarmView[] {
-    return [this.fold.at(this.tape.position)];
+    return [this.fold.at(this.clock.position)];
   }
 
   watch(listener: () => void): () => void {
@@ -59,40 +61,40 @@ export class ReplaySource implements SwarmSource {
     return () => this.listeners.delete(listener);
   }
 
-  /** What happened last; undefined before anything has. */
+  /** Returns the last event played; undefined at the start. */
   latest(): SwarmEvent | undefined {
-    return this.log.events[this.tape.position - 1];
+    return this.log.events[this.clock.position - 1];
   }
 
   openTranscript(session: string, agent: string): OpenTranscript {
     const transcript = new ReplayTranscript(this.journals, session, agent, () =>
-      this.followed.delete(followed),
+      this.openTranscripts.delete(followed),
     );
     const followed = { agent, transcript };
-    this.followed.add(followed);
-    void transcript.goTo(this.log.citedBy(agent, this.tape.position));
+    this.openTranscripts.add(followed);
+    void transcript.goTo(this.log.lastSeqOf(agent, this.clock.position));
     return transcript;
   }
 
-  /** Something was done to the tape. */
-  moved(): void {
-    if (this.tape.isPlaying) this.run();
-    else this.rest();
-    this.tell();
+  /** Call after a change of the clock. */
+  clockChanged(): void {
+    if (this.clock.isPlaying) this.startTimer();
+    else this.stopTimer();
+    this.notify();
   }
 
   close(): void {
-    this.rest();
-    for (const { transcript } of this.followed) transcript.close();
+    this.stopTimer();
+    for (const { transcript } of this.openTranscripts) transcript.close();
   }
 
-  private run(): void {
+  private startTimer(): void {
     if (this.timer !== undefined) return;
     this.tickedAt = this.time();
     this.timer = setInterval(() => this.tick(), FRAME_MS);
   }
 
-  private rest(): void {
+  private stopTimer(): void {
     clearInterval(this.timer);
     this.timer = undefined;
   }
@@ -101,15 +103,15 @@ export class ReplaySource implements SwarmSource {
     const now = this.time();
     const passed = now - this.tickedAt;
     this.tickedAt = now;
-    this.tape.tick(passed);
-    if (!this.tape.isPlaying) this.rest();
-    this.tell();
+    this.clock.tick(passed);
+    if (!this.clock.isPlaying) this.stopTimer();
+    this.notify();
   }
 
-  private tell(): void {
-    const { position } = this.tape;
-    for (const { agent, transcript } of this.followed) {
-      void transcript.goTo(this.log.citedBy(agent, position));
+  private notify(): void {
+    const { position } = this.clock;
+    for (const { agent, transcript } of this.openTranscripts) {
+      void transcript.goTo(this.log.lastSeqOf(agent, position));
     }
     for (const listener of this.listeners) listener();
   }

@@ -1,83 +1,87 @@
-/** One line that says where a tape is: how it plays, a bar with marks, and the time of the log. */
+/** Transport line of a replay: play state, a bar with marks, and the time of the log. */
 
-import { count } from '../../terminal/text/format-numbers.js';
-import { clockTime, shortAge } from '../../terminal/text/format-time.js';
-import { cut, fitted } from '../../terminal/text/text-fit.js';
+import { cutText, fitText } from '../../terminal/text/fit-text.js';
+import { formatNumber } from '../../terminal/text/format-number.js';
+import { formatAge, formatTime } from '../../terminal/text/format-time.js';
 import { textWidth } from '../../terminal/text/text-width.js';
-import type { MarkKind } from '../../views/replay/replay-log.js';
-import type { Look } from '../screen/terminal-style.js';
+import type { ReplayMarkKind } from '../../views/replay/replay-log.js';
+import type { TerminalStyle } from '../screen/terminal-style.js';
 import type { ReplayClock } from './replay-clock.js';
 
-const LEAST_BAR = 10;
+const MIN_BAR_CELLS = 10;
 const BAR_SHARE = 0.35;
-/** Less than that says nothing. */
-const LEAST_NEWS = 16;
+/** Minimum width at which the last event is shown. */
+const MIN_NEWS_WIDTH = 16;
 const GAP = '  ';
 
 export class TransportLine {
-  private readonly tape: ReplayClock;
-  private readonly look: Look;
+  private readonly clock: ReplayClock;
+  private readonly style: TerminalStyle;
   private readonly news: () => string;
-  /** By cell, for a bar of so many. */
-  private marks = { cells: 0, at: new Map<number, MarkKind>() };
+  /** Marks by cell, for a bar of `cells` cells. */
+  private marks = { cells: 0, at: new Map<number, ReplayMarkKind>() };
 
-  /** `news`: what happened last, in words that are harmless. */
-  constructor(tape: ReplayClock, look: Look, news: () => string) {
-    this.tape = tape;
-    this.look = look;
+  /** `news`: returns the last event as sanitized text. */
+  constructor(clock: ReplayClock, style: TerminalStyle, news: () => string) {
+    this.clock = clock;
+    this.style = style;
     this.news = news;
   }
 
-  /** As wide as that. What matters less gives way to the bar. */
+  /** Returns a line of at most `width` columns. Less important facts are dropped before the bar. */
   text(width: number): string {
-    const { paint } = this.look;
-    const how = cut(this.howItPlays().padEnd(8), width);
-    let room = width - textWidth(how) - 1 - LEAST_BAR;
+    const { paint } = this.style;
+    const how = cutText(this.playState().padEnd(8), width);
+    let room = width - textWidth(how) - 1 - MIN_BAR_CELLS;
     const facts = this.facts().filter((fact) => {
       const isShown = fact.length + GAP.length <= room;
       room -= isShown ? fact.length + GAP.length : Math.max(0, room);
       return isShown;
     });
-    const cells = Math.max(0, Math.min(Math.floor(width * BAR_SHARE), room + LEAST_BAR));
-    const left = room + LEAST_BAR - cells - GAP.length;
-    const tail = left < LEAST_NEWS ? [] : [fitted(this.tail(), left, false)];
-    const bar = this.bar(tail.length === 0 ? Math.max(0, room + LEAST_BAR) : cells);
+    const cells = Math.max(0, Math.min(Math.floor(width * BAR_SHARE), room + MIN_BAR_CELLS));
+    const left = room + MIN_BAR_CELLS - cells - GAP.length;
+    const tail = left < MIN_NEWS_WIDTH ? [] : [fitText(this.tail(), left, false)];
+    const bar = this.bar(tail.length === 0 ? Math.max(0, room + MIN_BAR_CELLS) : cells);
     return `${paint.strong(how)} ${[bar, ...facts, ...tail].join(GAP)}`.trimEnd();
   }
 
-  private howItPlays(): string {
-    const { tape, look } = this;
-    const [forth, back, rests, times] = look.unicode ? ['▶', '◀', '‖', '×'] : ['>', '<', '=', 'x'];
-    const speed = tape.isFast ? 'fast' : `${tape.speed}${times}`;
-    const sign = tape.isBackwards ? back : forth;
-    if (tape.isPlaying) return `${sign} ${speed}`;
-    return tape.isAtEnd ? `${rests} end` : `${rests} ${tape.isBackwards ? `${back} ` : ''}${speed}`;
+  private playState(): string {
+    const { clock, style } = this;
+    const [forth, back, paused, times] = style.unicode
+      ? ['▶', '◀', '‖', '×']
+      : ['>', '<', '=', 'x'];
+    const speed = clock.isFast ? 'fast' : `${clock.speed}${times}`;
+    const sign = clock.isBackwards ? back : forth;
+    if (clock.isPlaying) return `${sign} ${speed}`;
+    return clock.isAtEnd
+      ? `${paused} end`
+      : `${paused} ${clock.isBackwards ? `${back} ` : ''}${speed}`;
   }
 
-  /** What matters most first. */
+  /** Facts by importance, the most important first. */
   private facts(): readonly string[] {
-    const { position, log, elapsed, duration } = this.tape;
-    const happened = count(position).padStart(count(log.length).length);
+    const { position, log, elapsed, duration } = this.clock;
+    const happened = formatNumber(position).padStart(formatNumber(log.length).length);
     return [
       `${timeOf(elapsed)} of ${timeOf(duration)}`,
-      `event ${happened} of ${count(log.length)}`,
+      `event ${happened} of ${formatNumber(log.length)}`,
     ];
   }
 
   private tail(): string {
-    const { pause, isPlaying, now } = this.tape;
+    const { pause, isPlaying, now } = this.clock;
     if (isPlaying && pause !== undefined) {
-      return `(${shortAge(pause.ms)} without news, cut to ${shortAge(pause.cutTo)})`;
+      return `(${formatAge(pause.ms)} without news, cut to ${formatAge(pause.cutTo)})`;
     }
-    return `${clockTime(now)}  ${this.news()}`;
+    return `${formatTime(now)}  ${this.news()}`;
   }
 
   private bar(cells: number): string {
-    const { tape, look } = this;
-    const [done, rest, head] = look.unicode ? ['━', '─', '●'] : ['=', '-', 'O'];
-    const at = Math.round(tape.share * (cells - 1));
+    const { clock, style } = this;
+    const [done, rest, head] = style.unicode ? ['━', '─', '●'] : ['=', '-', 'O'];
+    const at = Math.round(clock.share * (cells - 1));
     const marks = this.marksOf(cells);
-    const { paint } = look;
+    const { paint } = style;
     const parts: { text: string; tint: (text: string) => string }[] = [];
     const put = (text: string, tint: (text: string) => string) => {
       const last = parts.at(-1);
@@ -95,12 +99,12 @@ export class TransportLine {
     return parts.map(({ text, tint }) => tint(text)).join('');
   }
 
-  /** Of two in one cell the graver one is shown. */
-  private marksOf(cells: number): ReadonlyMap<number, MarkKind> {
+  /** Returns the mark of each cell. A failure hides a question in the same cell. */
+  private marksOf(cells: number): ReadonlyMap<number, ReplayMarkKind> {
     if (this.marks.cells === cells) return this.marks.at;
-    const at = new Map<number, MarkKind>();
-    for (const mark of this.tape.log.marks) {
-      const cell = Math.round(this.tape.shareOf(mark) * (cells - 1));
+    const at = new Map<number, ReplayMarkKind>();
+    for (const mark of this.clock.log.marks) {
+      const cell = Math.round(this.clock.shareOf(mark) * (cells - 1));
       if (mark.kind !== 'end' && at.get(cell) !== 'failure') at.set(cell, mark.kind);
     }
     this.marks = { cells, at };

@@ -1,8 +1,8 @@
-/** How the page calls each agent: by its name, or by what it is and the beginning of its id. */
+/** Agent names on the page: the given name, or type and short id. */
 
 import { shortIds } from '../../terminal/text/short-ids.js';
 import type { AgentReport, SwarmReport } from '../../views/report/swarm-report.js';
-import { words } from './html-text.js';
+import { redactedText } from './html.js';
 
 export class AgentNames {
   private readonly names: ReadonlyMap<string, string>;
@@ -13,19 +13,19 @@ export class AgentNames {
   }
 
   of(agent: string): string {
-    return this.names.get(agent) ?? words(agent, 40);
+    return this.names.get(agent) ?? redactedText(agent, 40);
   }
 }
 
 const nameOf = ({ id, name, type, kind }: AgentReport, short: string): string => {
-  if (name !== null && words(name, 60) !== '') return words(name, 60);
+  if (name !== null && redactedText(name, 60) !== '') return redactedText(name, 60);
   if (kind === 'lead') return 'lead';
-  return `${words(type ?? 'fork', 60)} ${words(short === '' ? id : short, 40)}`;
+  return `${redactedText(type ?? 'fork', 60)} ${redactedText(short === '' ? id : short, 40)}`;
 };
 
-/** Deeper ones are drawn at this depth. */
-const DEEPEST = 8;
+/** Maximum indentation in levels. Deeper agents are drawn at this depth. */
+const MAX_INDENT = 8;
 
-/** How far to the right its place in the tree is, as a class of the style. */
+/** Returns the CSS class for the depth of an agent in the tree. */
 export const depthClass = (depth: number): string =>
-  depth > 0 ? `child d${Math.ceil(Math.min(depth, DEEPEST))}` : 'd0';
+  depth > 0 ? `child d${Math.ceil(Math.min(depth, MAX_INDENT))}` : 'd0';

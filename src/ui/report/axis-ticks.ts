@@ -1,10 +1,10 @@
-/** What shows the time on a chart: moments along its edge, and stripes where a pause is cut short. */
-import { type Html, html } from './html-text.js';
+/** Axis ticks of a chart: time labels along its edge, and stripes where a pause is cut short. */
+import { type Html, html } from './html.js';
 import type { TimeAxis } from './time-axis.js';
 
-/** `y`: the base line, in pixels. Every other one goes where there is little room. */
-export const tickLabels = (axis: TimeAxis, y: number, most?: number): readonly Html[] =>
-  axis.ticks(most).map(({ x, label }, at) => {
+/** Returns the time labels. `y`: base line in pixels. CSS hides every other label on a narrow page. */
+export const axisTicks = (axis: TimeAxis, y: number, maxTicks?: number): readonly Html[] =>
+  axis.ticks(maxTicks).map(({ x, label }, at) => {
     const anchor = x === 0 ? 'start' : 'middle';
     return html`<text class="${at % 2 === 1 ? 'odd' : 'even'}" x="${x / 10}%" y="${y}" text-anchor="${anchor}">${label}</text>`;
   });

@@ -1,49 +1,50 @@
-/** What all charts of sums over time have around them: a title, an axis for each side, and a legend. */
-import { pauseStripes, tickLabels } from './axis-ticks.js';
-import { duration, roundStep } from './durations.js';
-import { type Html, html } from './html-text.js';
-import { swatch } from './state-styles.js';
+/** Chart frame around sums over time: title, axes and legend. */
+import { axisTicks, pauseStripes } from './axis-ticks.js';
+import { formatDuration } from './format-duration.js';
+import { gridStep } from './grid-step.js';
+import { type Html, html } from './html.js';
+import { swatch } from './state-style.js';
 import { AXIS_WIDTH, type TimeAxis } from './time-axis.js';
 
-/** The inside of a chart is this high, whatever its height on the page. */
+/** Height of a plot in SVG units, independent of its height on the page. */
 export const PLOT_HEIGHT = 100;
 
-export type Unit = 'usd' | 'tokens';
+export type ChartUnit = 'usd' | 'tokens';
 
-export interface Layer {
+export interface ChartLayer {
   readonly name: string;
   readonly className: string;
   readonly total: string;
 }
 
-/** What the page says of the place under the pointer. */
-export interface Hover {
-  /** Where each value begins to hold. */
+/** Data of the tooltip under the pointer. */
+export interface ChartHover {
+  /** Position from which each value holds. */
   readonly xs: readonly number[];
-  readonly unit: Unit;
+  readonly unit: ChartUnit;
   readonly layers: readonly { readonly name: string; readonly values: readonly number[] }[];
 }
 
 export interface ChartParts {
   readonly id: string;
   readonly title: string;
-  /** What there is to see, in a sentence. */
+  /** One sentence about the chart. */
   readonly summary: string;
-  /** The value at the upper edge. */
+  /** Value at the upper edge. */
   readonly top: number;
   readonly format: (value: number) => string;
-  readonly layers: readonly Layer[];
+  readonly layers: readonly ChartLayer[];
   readonly plot: Html | readonly Html[];
 }
 
-const MOST_LINES = 4;
-const MOST_TICKS = 5;
+const MAX_GRID_LINES = 4;
+const MAX_TICKS = 5;
 /** Pixels. */
 const [ABOVE, HEIGHT, BELOW] = [8, 180, 22];
 
-/** The upper edge of a plot for a highest value: the next line of its grid. */
-export const topOf = (highest: number): number => {
-  const step = roundStep(highest, MOST_LINES);
+/** Returns the upper edge of a plot: the next grid line above the highest value. */
+export const plotTop = (highest: number): number => {
+  const step = gridStep(highest, MAX_GRID_LINES);
   return Math.max(step, Math.ceil(highest / step - 1e-9) * step);
 };
 
@@ -58,7 +59,7 @@ ${pauseStripes(axis, PLOT_HEIGHT)}
 ${plot}
 </svg>
 ${linesOf(parts).map(({ y, label }) => html`<text class="y" x="2" y="${ABOVE + (y / PLOT_HEIGHT) * HEIGHT - 4}">${label}</text>`)}
-${tickLabels(axis, ABOVE + HEIGHT + 16, MOST_TICKS)}
+${axisTicks(axis, ABOVE + HEIGHT + 16, MAX_TICKS)}
 </svg>
 <ul class="legend">${layers.map(({ name, className, total }) => html`<li>${swatch(className)} ${name} <span class="muted">${total}</span></li>\n`)}</ul>
 </figure>
@@ -66,7 +67,7 @@ ${tickLabels(axis, ABOVE + HEIGHT + 16, MOST_TICKS)}
 };
 
 const linesOf = ({ top, format }: ChartParts): readonly { y: number; label: string }[] => {
-  const step = roundStep(top, MOST_LINES);
+  const step = gridStep(top, MAX_GRID_LINES);
   const count = Math.round(top / step);
   return Array.from({ length: count + 1 }, (_, at) => ({
     y: PLOT_HEIGHT - (at / count) * PLOT_HEIGHT,
@@ -74,13 +75,13 @@ const linesOf = ({ top, format }: ChartParts): readonly { y: number; label: stri
   }));
 };
 
-/** The pauses that the axis leaves out, in a sentence. */
+/** Returns a sentence about the pauses that the axis cuts; undefined if there are none. */
 export const pauseNote = (axis: TimeAxis): string | undefined => {
   const pauses = axis.pieces.filter(({ isPause }) => isPause);
   if (pauses.length === 0) return undefined;
   const all = pauses.reduce((sum, { from, to }) => sum + (to - from), 0);
   if (pauses.length === 1) {
-    return `A pause of ${duration(all)}, in which nobody worked, is drawn as a narrow stripe.`;
+    return `A pause of ${formatDuration(all)}, in which no agent worked, is drawn as a narrow stripe.`;
   }
-  return `${pauses.length} pauses of ${duration(all)} in all, in which nobody worked, are drawn as narrow stripes.`;
+  return `${pauses.length} pauses of ${formatDuration(all)} in all, in which no agent worked, are drawn as narrow stripes.`;
 };

@@ -1,40 +1,46 @@
-/** The top of the page: what it is about, and the figures that people ask for first. */
+/** Headline of the page: the session and its most important figures. */
 
-import { count, money, percent, plural } from '../../terminal/text/format-numbers.js';
-import { clockTime, isoTime } from '../../terminal/text/format-time.js';
+import {
+  formatMoney,
+  formatNumber,
+  formatPercent,
+  plural,
+} from '../../terminal/text/format-number.js';
+import { formatIsoTime, formatTime } from '../../terminal/text/format-time.js';
 import type { SwarmReport } from '../../views/report/swarm-report.js';
-import { fateOf } from './agent-outcomes.js';
-import { duration, shortCount } from './durations.js';
-import { type Html, html, words } from './html-text.js';
+import { agentOutcome } from './agent-outcome.js';
+import { compactNumber } from './compact-number.js';
+import { formatDuration } from './format-duration.js';
+import { type Html, html, redactedText } from './html.js';
 
 export const headline = (report: SwarmReport): Html => {
   const { session, cwd, model, isRunning, writtenAt, from, to, continues } = report;
-  const name = titleOf(report);
+  const name = reportTitle(report);
   const state = isRunning
-    ? html`<p class="notice" role="status"><strong>Still running.</strong> This page shows the session as it was at ${clockTime(writtenAt)}; write it again to see more.</p>`
+    ? html`<p class="notice" role="status"><strong>Still running.</strong> This page shows the session as it was at ${formatTime(writtenAt)}; run the command again for a newer page.</p>`
     : undefined;
   const before =
     continues === null
       ? undefined
-      : html`<p class="notice">It continues the session ${words(continues, 80)}. What that one did and cost is not in here.</p>`;
+      : html`<p class="notice">This session continues ${redactedText(continues, 80)}. The work and cost of that session are not included.</p>`;
   return html`<header>
 <p class="kicker">Swarm report</p>
 <h1>${name}</h1>
-<p class="muted">${session} · ${words(cwd, 300)} · ${words(model, 80)}</p>
-<p class="muted"><time datetime="${isoTime(from) ?? ''}">${clockTime(from)}</time> to <time datetime="${isoTime(to) ?? ''}">${clockTime(to)}</time> (${zoneOf(from)})</p>
+<p class="muted">${session} · ${redactedText(cwd, 300)} · ${redactedText(model, 80)}</p>
+<p class="muted"><time datetime="${formatIsoTime(from) ?? ''}">${formatTime(from)}</time> to <time datetime="${formatIsoTime(to) ?? ''}">${formatTime(to)}</time> (${zoneOf(from)})</p>
 ${state}${before}
 <dl class="cards">
 ${cardsOf(report).map(({ label, value, note }) => html`<div class="card"><dt>${label}</dt><dd>${value}</dd><dd class="muted">${note}</dd></div>\n`)}</dl>
 </header>`;
 };
 
-/** The beginning of the first prompt is all that a session keeps of it. */
-const LONGEST_TITLE = 80;
+/** A session keeps this many characters of its first prompt as title. */
+const MAX_TITLE_LENGTH = 80;
 
-/** What was wanted, or the id where nobody said so. */
-export const titleOf = ({ session, title }: SwarmReport): string => {
-  const text = words(title, 200);
-  return text === '' ? session : `${text}${title.length < LONGEST_TITLE ? '' : '…'}`;
+/** Returns the title of the session, or its id. */
+export const reportTitle = ({ session, title }: SwarmReport): string => {
+  const text = redactedText(title, 200);
+  return text === '' ? session : `${text}${title.length < MAX_TITLE_LENGTH ? '' : '…'}`;
 };
 
 interface Card {
@@ -47,19 +53,21 @@ const cardsOf = (report: SwarmReport): readonly Card[] => {
   const { agents, turns, activeMs, from, to } = report;
   const { total } = report.cost;
   const { requests, failedAttempts, costUsd, knownCostUsd } = total;
-  const failed = failedAttempts === 0 ? '' : `, ${count(failedAttempts)} failed`;
+  const failed = failedAttempts === 0 ? '' : `, ${formatNumber(failedAttempts)} failed`;
   const isWhole = to - from - activeMs < 1_000;
   return [
-    { label: 'Agents', value: count(agents.length), note: fatesOf(report) },
-    { label: 'Turns', value: count(turns), note: `${plural(requests, 'request')}${failed}` },
+    { label: 'Agents', value: formatNumber(agents.length), note: outcomesOf(report) },
+    { label: 'Turns', value: formatNumber(turns), note: `${plural(requests, 'request')}${failed}` },
     {
       label: 'Time',
-      value: duration(activeMs),
-      note: isWhole ? 'from the first event to the last' : `${duration(to - from)} with pauses`,
+      value: formatDuration(activeMs),
+      note: isWhole
+        ? 'from the first event to the last'
+        : `${formatDuration(to - from)} with pauses`,
     },
     {
       label: 'Cost',
-      value: costUsd === null ? `≥ ${money(knownCostUsd)}` : money(costUsd),
+      value: costUsd === null ? `≥ ${formatMoney(knownCostUsd)}` : formatMoney(costUsd),
       note: costUsd === null ? 'some prices are not known' : 'at list prices',
     },
     ...cacheCards(report),
@@ -72,11 +80,11 @@ const cacheCards = ({ cost: { cache, total } }: SwarmReport): readonly Card[] =>
   const { costUsd, uncachedCostUsd, savedPercent } = total;
   const share: Card = {
     label: 'Read from the cache',
-    value: readPercent === null ? '–' : percent(readPercent),
+    value: readPercent === null ? '–' : formatPercent(readPercent),
     note:
       readPercent === null
         ? 'nothing was sent'
-        : `${shortCount(readTokens)} of ${shortCount(promptTokens)} tokens sent`,
+        : `${compactNumber(readTokens)} of ${compactNumber(promptTokens)} tokens sent`,
   };
   if (costUsd === null || uncachedCostUsd === null || savedPercent === null) return [share];
   const saved = uncachedCostUsd - costUsd;
@@ -84,8 +92,8 @@ const cacheCards = ({ cost: { cache, total } }: SwarmReport): readonly Card[] =>
     share,
     {
       label: saved < 0 ? 'The cache cost' : 'Saved by the cache',
-      value: money(Math.abs(saved)),
-      note: `${percent(Math.abs(savedPercent))} of ${money(uncachedCostUsd)}`,
+      value: formatMoney(Math.abs(saved)),
+      note: `${formatPercent(Math.abs(savedPercent))} of ${formatMoney(uncachedCostUsd)}`,
     },
   ];
 };
@@ -95,21 +103,21 @@ const questionCard = ({ permissions }: SwarmReport): Card => {
   const denied = denials === 0 ? 'nothing denied' : `${plural(denials, 'call')} denied`;
   return {
     label: 'Questions',
-    value: count(questions),
-    note: questions === 0 ? denied : `${duration(waitedMs)} of waiting, ${denied}`,
+    value: formatNumber(questions),
+    note: questions === 0 ? denied : `${formatDuration(waitedMs)} of waiting, ${denied}`,
   };
 };
 
-const fatesOf = ({ agents }: SwarmReport): string => {
-  const fates = new Map<string, number>();
+const outcomesOf = ({ agents }: SwarmReport): string => {
+  const outcomes = new Map<string, number>();
   for (const agent of agents) {
-    const { word } = fateOf(agent);
-    fates.set(word, (fates.get(word) ?? 0) + 1);
+    const { word } = agentOutcome(agent);
+    outcomes.set(word, (outcomes.get(word) ?? 0) + 1);
   }
-  return [...fates].map(([word, many]) => `${count(many)} ${word}`).join(', ');
+  return [...outcomes].map(([word, many]) => `${formatNumber(many)} ${word}`).join(', ');
 };
 
-/** Of whoever wrote the page. */
+/** Returns the time zone of this process: `UTC+2`, `UTC−3:30`. */
 const zoneOf = (ts: number): string => {
   const minutes = -new Date(ts).getTimezoneOffset();
   if (minutes === 0) return 'UTC';

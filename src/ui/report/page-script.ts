@@ -1,6 +1,6 @@
 /**
- * What the page does for whoever points at it: says what is under the pointer, finds agents, sorts the
- * table. Nothing is missing without it. It writes text only, never markup.
+ * Page script: shows tooltips, finds agents and sorts the table. The page is complete without the script, which writes
+ * text only, never markup.
  */
 export const PAGE_SCRIPT = `
 'use strict';

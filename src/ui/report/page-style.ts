@@ -1,4 +1,4 @@
-/** How the page looks: in light and dark, on wide and narrow windows, and on paper. */
+/** Page style for light and dark mode, wide and narrow windows, and print. */
 
 const LIGHT = `
 --paper: #ffffff; --ground: #f6f7f9; --ink: #16202e; --muted: #5b6878; --rule: #e1e5ea; --track: #e9edf1;

@@ -1,7 +1,7 @@
-/** Who asked for what and who allowed or denied it, and what the rules decided without asking. */
+/** Permission table of the page: questions with their answers, denied calls, and rulings by rule. */
 
-import { count, plural } from '../../terminal/text/format-numbers.js';
-import { clockTime, isoTime } from '../../terminal/text/format-time.js';
+import { formatNumber, plural } from '../../terminal/text/format-number.js';
+import { formatIsoTime, formatTime } from '../../terminal/text/format-time.js';
 import type {
   PermissionEntry,
   PermissionReport,
@@ -10,8 +10,8 @@ import type {
 } from '../../views/calls/permission-history.js';
 import type { SwarmReport } from '../../views/report/swarm-report.js';
 import type { AgentNames } from './agent-names.js';
-import { duration } from './durations.js';
-import { type Html, html, words } from './html-text.js';
+import { formatDuration } from './format-duration.js';
+import { type Html, html, redactedText } from './html.js';
 
 export const permissionTable = (report: SwarmReport, names: AgentNames): Html => {
   const { permissions } = report;
@@ -27,7 +27,9 @@ const summaryOf = (permissions: PermissionReport): string => {
   const { questions, denials, entriesLeftOut, rulings } = permissions;
   const ruled = rulings.reduce((sum, it) => sum + (it.behavior === 'ask' ? 0 : it.count), 0);
   const older =
-    entriesLeftOut === 0 ? '' : ` The ${count(entriesLeftOut)} oldest of them are not listed.`;
+    entriesLeftOut === 0
+      ? ''
+      : ` The ${formatNumber(entriesLeftOut)} oldest of them are not listed.`;
   return `${plural(questions, 'question')} asked and ${plural(denials, 'call')} denied, of ${plural(ruled + permissions.rulingsLeftOut, 'ruling')}.${older}`;
 };
 
@@ -41,10 +43,10 @@ ${entries.map((entry) => entryRow(entry, from, names))}</tbody>
 
 const entryRow = (entry: PermissionEntry, from: number, names: AgentNames): Html => {
   const { agent, tool, description, reason, askedAt, outcome, question } = entry;
-  const what = words(description === '' ? tool : description, 400);
-  const why = question === null ? '' : words(reason, 400);
+  const what = redactedText(description === '' ? tool : description, 400);
+  const why = question === null ? '' : redactedText(reason, 400);
   return html`<tr>
-<td data-label="When" title="${clockTime(askedAt)}"><time datetime="${isoTime(askedAt) ?? ''}">${duration(askedAt - from)}</time></td>
+<td data-label="When" title="${formatTime(askedAt)}"><time datetime="${formatIsoTime(askedAt) ?? ''}">${formatDuration(askedAt - from)}</time></td>
 <td data-label="Agent"><span class="name">${names.of(agent)}</span></td>
 <td data-label="For what"><code>${what}</code><small>${why}</small></td>
 <td data-label="Ruling"><span class="badge ${OUTCOMES[outcome]}">${outcome}</span>${lastingOf(entry)}</td>
@@ -56,7 +58,7 @@ const entryRow = (entry: PermissionEntry, from: number, names: AgentNames): Html
 
 const waitText = ({ question, outcome, waitedMs }: PermissionEntry): string => {
   if (question === null) return 'not asked';
-  return `${duration(waitedMs)}${outcome === 'open' ? ' so far' : ''}`;
+  return `${formatDuration(waitedMs)}${outcome === 'open' ? ' so far' : ''}`;
 };
 
 const OUTCOMES: Readonly<Record<PermissionEntry['outcome'], string>> = {
@@ -68,27 +70,29 @@ const OUTCOMES: Readonly<Record<PermissionEntry['outcome'], string>> = {
 
 const lastingOf = ({ scope, granted, outcome }: PermissionEntry): Html | undefined => {
   if (outcome !== 'allowed' || scope === null) return undefined;
-  const rule = granted === null ? '' : `: ${words(granted, 120)}`;
+  const rule = granted === null ? '' : `: ${redactedText(granted, 120)}`;
   return html`<small>${scope === 'once' ? 'once' : `for the ${scope}${rule}`}</small>`;
 };
 
 const whoOf = ({ by, question, outcome, ruling, step }: PermissionEntry): string => {
-  const said = words(ruling ?? '', 400);
+  const said = redactedText(ruling ?? '', 400);
   if (outcome === 'open') return 'nobody yet';
-  if (outcome === 'withdrawn') return 'nobody: it ended before';
-  if (by !== null) return `${words(by, 60)}${said === '' ? '' : `: ${said}`}`;
+  if (outcome === 'withdrawn') return 'nobody, before it was withdrawn';
+  if (by !== null) return `${redactedText(by, 60)}${said === '' ? '' : `: ${said}`}`;
   return question === null || said === ''
-    ? `step ${words(step, 30)}${said === '' ? '' : `: ${said}`}`
+    ? `step ${redactedText(step, 30)}${said === '' ? '' : `: ${said}`}`
     : said;
 };
 
-/** The rule with its file and line, or the hook. */
+/** Returns the rule with its file and line, or the hook. */
 const causeOf = ({ rule, source, file, line, hook }: RulingCause): string => {
   const at = line === null ? '' : `:${line}`;
-  const place = file === null ? words(source ?? '', 60) : `${words(file, 300)}${at}`;
+  const origin = file === null ? redactedText(source ?? '', 60) : `${redactedText(file, 300)}${at}`;
   return [
-    ...(rule === null ? [] : [`rule ${words(rule, 200)}${place === '' ? '' : ` of ${place}`}`]),
-    ...(hook === null ? [] : [`hook ${words(hook, 200)}`]),
+    ...(rule === null
+      ? []
+      : [`rule ${redactedText(rule, 200)}${origin === '' ? '' : ` of ${origin}`}`]),
+    ...(hook === null ? [] : [`hook ${redactedText(hook, 200)}`]),
   ].join(', ');
 };
 
@@ -100,9 +104,9 @@ const rulings = (counts: readonly RulingCount[]): Html =>
 ${counts.map(
   (cause) => html`<tr>
 <td data-label="Ruling"><span class="badge ${BEHAVIORS[cause.behavior]}">${cause.behavior}</span></td>
-<td data-label="Step">${STEPS.get(cause.step) ?? words(cause.step, 40)}</td>
+<td data-label="Step">${STEPS.get(cause.step) ?? redactedText(cause.step, 40)}</td>
 <td data-label="Rule or hook"><code>${causeOf(cause)}</code></td>
-<td data-label="Calls" class="number">${count(cause.count)}</td>
+<td data-label="Calls" class="number">${formatNumber(cause.count)}</td>
 </tr>
 `,
 )}</tbody>

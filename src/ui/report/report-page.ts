@@ -1,26 +1,26 @@
 /**
- * A session as one HTML page that needs nothing else: no file, no network, and no script to be read.
- * The policy in its head lets nothing run or load but what is written here.
+ * Report page: a session as one self-contained HTML page, readable without scripts. Its content security policy allows
+ * only the script and style of this page.
  */
 import { hash } from 'node:crypto';
-import { VERSION } from '../../sdk/version.js';
-import { count, plural } from '../../terminal/text/format-numbers.js';
-import { clockTime } from '../../terminal/text/format-time.js';
+import { VERSION } from '../../sdk/assembly/version.js';
+import { formatNumber, plural } from '../../terminal/text/format-number.js';
+import { formatTime } from '../../terminal/text/format-time.js';
 import type { SwarmReport } from '../../views/report/swarm-report.js';
 import { AgentNames } from './agent-names.js';
 import { agentTable } from './agent-table.js';
 import { pauseNote } from './chart-frame.js';
-import { duration } from './durations.js';
-import { headline, titleOf } from './headline.js';
-import { Html, html } from './html-text.js';
+import { formatDuration } from './format-duration.js';
+import { headline, reportTitle } from './headline.js';
+import { Html, html } from './html.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
 import { permissionTable } from './permission-table.js';
-import { type Chart, spendingCharts } from './spending-charts.js';
+import { type SpendingChart, spendingCharts } from './spending-charts.js';
 import { TimeAxis } from './time-axis.js';
 import { timelineChart } from './timeline-chart.js';
 
-/** What each of our pages begins with, so that no other file is taken for one. */
+/** Start of every report page, to tell it from other files. */
 export const PAGE_MARK = '<!doctype html>\n<!-- skein report';
 
 export const reportPage = (report: SwarmReport): string => {
@@ -34,7 +34,7 @@ export const reportPage = (report: SwarmReport): string => {
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="skein">
-<title>${titleOf(report)} · swarm report</title>
+<title>${reportTitle(report)} · swarm report</title>
 <style>${new Html(PAGE_STYLE)}</style>
 </head>
 <body>
@@ -61,8 +61,8 @@ const POLICY = new Html(
   `default-src 'none'; base-uri 'none'; form-action 'none'; script-src ${digestOf(PAGE_SCRIPT)}; style-src ${digestOf(PAGE_STYLE)}`,
 );
 
-/** For the script: figures and words of ours only. */
-const dataOf = (axis: TimeAxis, charts: readonly Chart[]): Html => {
+/** Returns the data for the script: numbers and fixed names only. */
+const dataOf = (axis: TimeAxis, charts: readonly SpendingChart[]): Html => {
   const data = {
     axis: axis.pieces.map(({ from, to, x0, x1 }) => [from, to, x0, x1]),
     charts: Object.fromEntries(charts.map(({ id, hover }) => [id, hover])),
@@ -72,7 +72,7 @@ const dataOf = (axis: TimeAxis, charts: readonly Chart[]): Html => {
   return new Html(JSON.stringify(data, rounded).replaceAll('<', '\\u003c'));
 };
 
-/** How to read it, and what it does not show. */
+/** Returns notes about rounding, prices and omitted details. */
 const footnotes = (report: SwarmReport, axis: TimeAxis): Html => {
   const { writtenAt, thinned, cost } = report;
   const notes = [
@@ -80,17 +80,17 @@ const footnotes = (report: SwarmReport, axis: TimeAxis): Html => {
     pauseNote(axis),
     thinned.spans === 0
       ? undefined
-      : `${plural(thinned.spans, 'stay')} in a state of less than ${duration(thinned.shortestSpanMs)} ${thinned.spans === 1 ? 'is' : 'are'} drawn as part of what came before or after, so that each row has about its share of every state; the figures, and how many work at once, count all of them.`,
+      : `${plural(thinned.spans, 'stay')} in a state of less than ${formatDuration(thinned.shortestSpanMs)} ${thinned.spans === 1 ? 'is' : 'are'} drawn as part of the state before or after, so that each row keeps its share of every state; the figures and the curve of agents at work count all of them.`,
     thinned.points === 0
       ? undefined
       : `${plural(thinned.points, 'request')} share a step of the curves with a later one; the sums count all of them.`,
     `Costs are at the list prices of ${cost.pricesVersion}, in US dollars; tokens are as the server counted them.`,
     cost.cache.missCount === 0
       ? undefined
-      : `${count(cost.cache.lostTokens)} tokens were in the cache and not read; \`skein cost ${report.session}\` says why.`,
+      : `${formatNumber(cost.cache.lostTokens)} tokens were in the cache and not read; \`skein cost ${report.session}\` says why.`,
   ];
   return html`<footer>
 <ul>${notes.map((note) => (note === undefined ? undefined : html`<li>${note}</li>\n`))}</ul>
-<p>Written by skein ${VERSION} at ${clockTime(writtenAt)}.</p>
+<p>Written by skein ${VERSION} at ${formatTime(writtenAt)}.</p>
 </footer>`;
 };

@@ -1,22 +1,33 @@
-/** Money and tokens as they add up, and what the cache read and wrote meanwhile. */
+/** Spending charts: cost and tokens over time, and cache reads and writes. */
 
-import { count, money, percent, plural } from '../../terminal/text/format-numbers.js';
+import {
+  formatMoney,
+  formatNumber,
+  formatPercent,
+  plural,
+} from '../../terminal/text/format-number.js';
 import type { SpendingPoint } from '../../views/cost/spending-curve.js';
 import type { SwarmReport } from '../../views/report/swarm-report.js';
-import { chartFrame, type Hover, type Layer, PLOT_HEIGHT, topOf } from './chart-frame.js';
-import { roundMoney, shortCount } from './durations.js';
-import { type Html, html } from './html-text.js';
+import {
+  type ChartHover,
+  type ChartLayer,
+  chartFrame,
+  PLOT_HEIGHT,
+  plotTop,
+} from './chart-frame.js';
+import { compactMoney, compactNumber } from './compact-number.js';
+import { type Html, html } from './html.js';
 import { AXIS_WIDTH, type TimeAxis } from './time-axis.js';
 
-export interface Chart {
+export interface SpendingChart {
   readonly id: string;
   readonly html: Html;
-  readonly hover: Hover;
+  readonly hover: ChartHover;
 }
 
 type Sum = Exclude<keyof SpendingPoint, 'at'>;
 
-/** From the bottom up; dear tokens are on top, where they are seen. */
+/** Layers from bottom to top. Expensive tokens are on top, where they are visible. */
 const TOKENS: readonly { readonly key: Sum; readonly name: string; readonly className: string }[] =
   [
     { key: 'cacheReadTokens', name: 'read from the cache', className: 'c-read' },
@@ -24,10 +35,10 @@ const TOKENS: readonly { readonly key: Sum; readonly name: string; readonly clas
     { key: 'inputTokens', name: 'not cached', className: 'c-full' },
     { key: 'outputTokens', name: 'answered', className: 'c-out' },
   ];
-/** What a prompt is made of. */
+/** Layers of a prompt. */
 const PROMPT = TOKENS.slice(0, 3);
 
-export const spendingCharts = (report: SwarmReport, axis: TimeAxis): readonly Chart[] => [
+export const spendingCharts = (report: SwarmReport, axis: TimeAxis): readonly SpendingChart[] => [
   costChart(report, axis),
   tokenChart(report, axis),
   cacheChart(report, axis),
@@ -36,7 +47,7 @@ export const spendingCharts = (report: SwarmReport, axis: TimeAxis): readonly Ch
 const xsOf = ({ spending }: SwarmReport, axis: TimeAxis): readonly number[] =>
   spending.map(({ at }) => axis.x(at));
 
-/** A value holds until the next one: along, then up. */
+/** Returns a step curve: each value holds until the next value. */
 const stairs = (xs: readonly number[], ys: readonly number[]): Html =>
   html`${ys.map((y, at) => html`H${xs[at] ?? 0}V${y}`)}H${AXIS_WIDTH}`;
 
@@ -53,23 +64,23 @@ const area = (
 const heights = (values: readonly number[], top: number): readonly number[] =>
   values.map((value) => PLOT_HEIGHT - (Math.max(0, value) / top) * PLOT_HEIGHT);
 
-const costChart = (report: SwarmReport, axis: TimeAxis): Chart => {
+const costChart = (report: SwarmReport, axis: TimeAxis): SpendingChart => {
   const { spending } = report;
   const { total, models } = report.cost;
   const xs = xsOf(report, axis);
   const paid = spending.map(({ costUsd }) => costUsd);
   const uncached = spending.map(({ uncachedCostUsd }) => uncachedCostUsd);
-  const top = topOf(Math.max(paid.at(-1) ?? 0, uncached.at(-1) ?? 0, 1e-6));
-  const [ys, dear] = [heights(paid, top), heights(uncached, top)];
+  const top = plotTop(Math.max(paid.at(-1) ?? 0, uncached.at(-1) ?? 0, 1e-6));
+  const [ys, uncachedYs] = [heights(paid, top), heights(uncached, top)];
   const floor = paid.map(() => PLOT_HEIGHT);
   const without = total.uncachedCostUsd;
-  const layers: readonly Layer[] = [
-    { name: 'paid', className: 'c-cost', total: money(total.knownCostUsd) },
-    { name: 'without the cache', className: 'c-uncached', total: money(without) },
+  const layers: readonly ChartLayer[] = [
+    { name: 'paid', className: 'c-cost', total: formatMoney(total.knownCostUsd) },
+    { name: 'without the cache', className: 'c-uncached', total: formatMoney(without) },
   ];
   const known = total.costUsd === null ? ' of what has a price' : '';
   const saved =
-    total.savedPercent === null ? '' : `; the cache saved ${percent(total.savedPercent)}`;
+    total.savedPercent === null ? '' : `; the cache saved ${formatPercent(total.savedPercent)}`;
   return {
     id: 'cost',
     html: chartFrame(
@@ -77,10 +88,10 @@ const costChart = (report: SwarmReport, axis: TimeAxis): Chart => {
         id: 'cost',
         title: 'Cost',
         top,
-        format: roundMoney,
+        format: compactMoney,
         layers,
-        summary: `${money(total.knownCostUsd)}${known} for ${plural(total.requests, 'request')} to ${plural(models.length, 'model')}${saved}.`,
-        plot: html`${area('c-saved', xs, dear, ys)}${area('c-cost', xs, ys, floor)}<path class="c-uncached edge" d="M0 ${PLOT_HEIGHT}${stairs(xs, dear)}"/><path class="c-cost edge" d="M0 ${PLOT_HEIGHT}${stairs(xs, ys)}"/>`,
+        summary: `${formatMoney(total.knownCostUsd)}${known} for ${plural(total.requests, 'request')} to ${plural(models.length, 'model')}${saved}.`,
+        plot: html`${area('c-saved', xs, uncachedYs, ys)}${area('c-cost', xs, ys, floor)}<path class="c-uncached edge" d="M0 ${PLOT_HEIGHT}${stairs(xs, uncachedYs)}"/><path class="c-cost edge" d="M0 ${PLOT_HEIGHT}${stairs(xs, ys)}"/>`,
       },
       axis,
     ),
@@ -95,13 +106,13 @@ const costChart = (report: SwarmReport, axis: TimeAxis): Chart => {
   };
 };
 
-const tokenChart = (report: SwarmReport, axis: TimeAxis): Chart => {
+const tokenChart = (report: SwarmReport, axis: TimeAxis): SpendingChart => {
   const { spending } = report;
   const xs = xsOf(report, axis);
   const last = spending.at(-1);
   const totals = TOKENS.map(({ key }) => last?.[key] ?? 0);
   const all = totals.reduce((sum, value) => sum + value, 0);
-  const top = topOf(Math.max(all, 1));
+  const top = plotTop(Math.max(all, 1));
   let floor = spending.map(() => 0);
   const areas = TOKENS.map(({ key, className }) => {
     const bottom = floor;
@@ -115,13 +126,13 @@ const tokenChart = (report: SwarmReport, axis: TimeAxis): Chart => {
         id: 'tokens',
         title: 'Tokens',
         top,
-        format: shortCount,
+        format: compactNumber,
         plot: areas,
-        summary: `${count(all)} tokens in all, ${count(last?.outputTokens ?? 0)} of them answered.`,
+        summary: `${formatNumber(all)} tokens in all, ${formatNumber(last?.outputTokens ?? 0)} of them answered.`,
         layers: TOKENS.map(({ name, className }, at) => ({
           name,
           className,
-          total: shortCount(totals[at] ?? 0),
+          total: compactNumber(totals[at] ?? 0),
         })),
       },
       axis,
@@ -137,11 +148,11 @@ const tokenChart = (report: SwarmReport, axis: TimeAxis): Chart => {
 const COLUMNS = 60;
 const COLUMN_WIDTH = AXIS_WIDTH / COLUMNS;
 
-const cacheChart = (report: SwarmReport, axis: TimeAxis): Chart => {
+const cacheChart = (report: SwarmReport, axis: TimeAxis): SpendingChart => {
   const { cache } = report.cost;
   const columns = columnsOf(report, axis);
   const sums = columns.map((parts) => parts.reduce((sum, part) => sum + part, 0));
-  const top = topOf(Math.max(1, ...sums));
+  const top = plotTop(Math.max(1, ...sums));
   const bars = columns.map((parts, column) => {
     let y = PLOT_HEIGHT;
     return PROMPT.map(({ className }, at) => {
@@ -156,7 +167,7 @@ const cacheChart = (report: SwarmReport, axis: TimeAxis): Chart => {
   const misses =
     missCount === 0
       ? ' It never missed.'
-      : ` It missed ${plural(missCount, 'time')}, ${count(accidentCount)} by accident.`;
+      : ` It missed ${plural(missCount, 'time')}, ${formatNumber(accidentCount)} by accident.`;
   const totals = [readTokens, writtenTokens, uncachedTokens];
   return {
     id: 'cache',
@@ -165,16 +176,16 @@ const cacheChart = (report: SwarmReport, axis: TimeAxis): Chart => {
         id: 'cache',
         title: 'Cache reads and writes',
         top,
-        format: shortCount,
+        format: compactNumber,
         summary:
           readPercent === null
-            ? 'Nothing was asked of a model.'
-            : `${percent(readPercent)} of what was sent was read from the cache.${misses}`,
+            ? 'No request was sent.'
+            : `${formatPercent(readPercent)} of the sent tokens were read from the cache.${misses}`,
         plot: bars.map((bar) => html`${bar}`),
         layers: PROMPT.map(({ name, className }, at) => ({
           name,
           className,
-          total: shortCount(totals[at] ?? 0),
+          total: compactNumber(totals[at] ?? 0),
         })),
       },
       axis,
@@ -187,7 +198,7 @@ const cacheChart = (report: SwarmReport, axis: TimeAxis): Chart => {
   };
 };
 
-/** What prompts were made of in each of the columns. */
+/** Returns the tokens of prompts in each column. */
 const columnsOf = ({ spending }: SwarmReport, axis: TimeAxis): readonly number[][] => {
   const columns = Array.from({ length: COLUMNS }, () => PROMPT.map(() => 0));
   for (const [index, point] of spending.entries()) {

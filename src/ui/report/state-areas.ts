@@ -1,7 +1,7 @@
-/** How many agents are in which state at the same time, as areas on top of each other. */
+/** State areas: the number of agents in each state over time, as stacked areas. */
 import type { ConcurrencyCurve } from '../../views/report/concurrency-curve.js';
-import { type Html, html } from './html-text.js';
-import { inOrder, lookOf } from './state-styles.js';
+import { type Html, html } from './html.js';
+import { sortedStates, stateStyle } from './state-style.js';
 import type { TimeAxis } from './time-axis.js';
 
 const HEIGHT = 100;
@@ -18,14 +18,14 @@ export const stateAreas = ({ pieces }: ConcurrencyCurve, axis: TimeAxis): readon
   const highest = Math.max(1e-9, ...sums);
   const y = (value: number) => HEIGHT - (value / highest) * HEIGHT;
   let floor: readonly number[] = columns.map(() => 0);
-  return inOrder(columns.flatMap(({ agents }) => Object.keys(agents))).map((state) => {
+  return sortedStates(columns.flatMap(({ agents }) => Object.keys(agents))).map((state) => {
     const bottom = floor;
     floor = columns.map(({ agents }, at) => (bottom[at] ?? 0) + (agents[state] ?? 0));
-    return html`<path class="${lookOf(state).className}" d="${outline(columns, floor, bottom, y)}"/>`;
+    return html`<path class="${stateStyle(state).className}" d="${outline(columns, floor, bottom, y)}"/>`;
   });
 };
 
-/** Side by side; in the pauses between the pieces nobody works. */
+/** Returns adjacent columns. The pauses between the pieces are columns without agents. */
 const columnsOf = (pieces: ConcurrencyCurve['pieces'], axis: TimeAxis): readonly Column[] => {
   let x = 0;
   return pieces.flatMap(({ from, to, agents }) => {
@@ -36,7 +36,7 @@ const columnsOf = (pieces: ConcurrencyCurve['pieces'], axis: TimeAxis): readonly
   });
 };
 
-/** Along the top to the right and along the bottom back. */
+/** Returns the outline: along the top to the right, and along the bottom back. */
 const outline = (
   columns: readonly Column[],
   top: readonly number[],

@@ -1,12 +1,13 @@
-/** Where moments are on a page: from 0 to 1,000, with long pauses cut short. */
+/** Time axis of the page: positions from 0 to 1,000, with long pauses cut short. */
 import type { IdleGap } from '../../views/report/idle-gaps.js';
-import { duration, timeStep } from './durations.js';
+import { formatDuration } from './format-duration.js';
+import { timeStep } from './grid-step.js';
 
 export const AXIS_WIDTH = 1_000;
 
-/** A stretch of time and where it is drawn. */
+/** Span of time and its position. */
 export interface AxisPiece {
-  /** Milliseconds since the beginning. */
+  /** Milliseconds since the start. */
   readonly from: number;
   readonly to: number;
   readonly x0: number;
@@ -19,11 +20,12 @@ export interface Tick {
   readonly label: string;
 }
 
-/** How wide a pause is drawn, and all of them together at most. */
+/** Width of a pause. */
 const PAUSE_WIDTH = 14;
-const MOST_PAUSE_WIDTH = 250;
-/** On a wide chart. */
-const MOST_TICKS = 9;
+/** Maximum width of all pauses together. */
+const MAX_PAUSE_WIDTH = 250;
+/** Maximum ticks of a wide chart. */
+const MAX_TICKS = 9;
 
 export class TimeAxis {
   readonly pieces: readonly AxisPiece[];
@@ -34,11 +36,12 @@ export class TimeAxis {
     this.pieces = piecesOf(to - from, pauses.map(shifted(from)));
   }
 
-  /** Of a moment in milliseconds since 1970. */
+  /** Returns the position of a time in milliseconds since 1970. */
   x(ts: number): number {
     return this.xOf(ts - this.start);
   }
 
+  /** Returns the position of an offset in milliseconds from the start. */
   xOf(offset: number): number {
     const { pieces } = this;
     const piece = pieces.find(({ to }) => offset <= to) ?? pieces.at(-1);
@@ -48,12 +51,12 @@ export class TimeAxis {
     return x0 + Math.min(1, Math.max(0, part)) * (x1 - x0);
   }
 
-  /** At most about so many, with room for their labels between them. */
-  ticks(most: number = MOST_TICKS): readonly Tick[] {
+  /** Returns at most about `maxTicks` ticks, with room for their labels. */
+  ticks(maxTicks: number = MAX_TICKS): readonly Tick[] {
     const shown = this.pieces.filter(({ isPause }) => !isPause);
     const active = shown.reduce((sum, { from, to }) => sum + (to - from), 0);
-    const step = timeStep(active, most);
-    const room = (0.7 * AXIS_WIDTH) / most;
+    const step = timeStep(active, maxTicks);
+    const room = (0.7 * AXIS_WIDTH) / maxTicks;
     const ticks: Tick[] = [];
     let named = { at: 0, label: '0' };
     for (const { from, to } of shown) {
@@ -62,11 +65,11 @@ export class TimeAxis {
         const last = ticks.at(-1);
         if (last !== undefined && x - last.x < room) continue;
         if (x > AXIS_WIDTH - room / 2) continue;
-        const label = at === 0 ? '0' : duration(at);
-        // Seconds count little after days: two in a row must not say the same.
+        const label = at === 0 ? '0' : formatDuration(at);
+        // After days, seconds vanish from the label. A repeated label shows the difference instead.
         const isSame = last !== undefined && named.label === label;
         if (!isSame) named = { at, label };
-        ticks.push({ x, label: isSame ? `+${duration(at - named.at)}` : label });
+        ticks.push({ x, label: isSame ? `+${formatDuration(at - named.at)}` : label });
       }
     }
     return ticks;
@@ -79,7 +82,7 @@ const shifted =
 
 const piecesOf = (whole: number, pauses: readonly IdleGap[]): readonly AxisPiece[] => {
   const paused = pauses.reduce((sum, { from, to }) => sum + (to - from), 0);
-  const each = Math.min(PAUSE_WIDTH, MOST_PAUSE_WIDTH / Math.max(1, pauses.length));
+  const each = Math.min(PAUSE_WIDTH, MAX_PAUSE_WIDTH / Math.max(1, pauses.length));
   const perMs = (AXIS_WIDTH - each * pauses.length) / Math.max(1, whole - paused);
   const pieces: AxisPiece[] = [];
   let [at, x] = [0, 0];

@@ -1,5 +1,5 @@
-/** Small signs in front of lines, for terminals with and without Unicode. */
-export interface Signs {
+/** Glyphs in front of lines, for terminals with and without Unicode. */
+export interface Glyphs {
   readonly done: string;
   readonly failed: string;
   readonly todo: string;
@@ -7,11 +7,11 @@ export interface Signs {
   readonly queued: string;
   readonly rule: string;
   readonly chosen: string;
-  /** One after another while something is under way. */
+  /** Animation frames of a running task. */
   readonly spinner: readonly string[];
 }
 
-const UNICODE: Signs = {
+const UNICODE: Glyphs = {
   done: '✓',
   failed: '✗',
   todo: '○',
@@ -22,7 +22,7 @@ const UNICODE: Signs = {
   spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
 };
 
-const ASCII: Signs = {
+const ASCII: Glyphs = {
   done: '+',
   failed: 'x',
   todo: 'o',
@@ -33,4 +33,4 @@ const ASCII: Signs = {
   spinner: ['|', '/', '-', '\\'],
 };
 
-export const signsFor = (unicode: boolean): Signs => (unicode ? UNICODE : ASCII);
+export const glyphsFor = (unicode: boolean): Glyphs => (unicode ? UNICODE : ASCII);

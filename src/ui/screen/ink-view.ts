@@ -1,20 +1,20 @@
-/** Ink lays a tree of components out as lines. It never sees the terminal: a painter has that. */
+/** Ink view: lets Ink lay out components as lines. Only the painter writes to the terminal. */
 import { EventEmitter } from 'node:events';
 import { type Instance, render } from 'ink';
 import type { ReactNode } from 'react';
 import type { Size } from './painter.js';
 
 export interface InkView {
-  /** Lays out anew. The very same node for the same size is not: its lines come once more. */
+  /** Lays out the node again. The same node at the same size reuses the last lines. */
   refresh(): void;
   close(): void;
 }
 
 export interface InkViewOptions {
   readonly size: () => Size;
-  /** After each change, at once. */
+  /** Called synchronously after each change. */
   readonly onFrame: (lines: readonly string[]) => void;
-  /** A component has thrown: nothing more will come. */
+  /** Called when a component throws. No frame follows. */
   readonly onDefect: (error: unknown) => void;
 }
 
@@ -23,7 +23,7 @@ export const openInkView = (node: () => ReactNode, options: InkViewOptions): Ink
   let isOpen = true;
   let hasFailed = false;
   let lines: readonly string[] = [];
-  const paper = Object.assign(new EventEmitter(), {
+  const output = Object.assign(new EventEmitter(), {
     write: (text: string) => {
       if (!isOpen || hasFailed) return true;
       lines = text === '' ? [] : text.split('\n');
@@ -31,7 +31,7 @@ export const openInkView = (node: () => ReactNode, options: InkViewOptions): Ink
       return true;
     },
   });
-  Object.defineProperties(paper, {
+  Object.defineProperties(output, {
     columns: { get: () => size().columns },
     rows: { get: () => size().rows },
   });
@@ -41,8 +41,8 @@ export const openInkView = (node: () => ReactNode, options: InkViewOptions): Ink
   };
   let drawn = { node: node(), ...size() };
   const instance: Instance = render(drawn.node, {
-    stdout: paper as unknown as NodeJS.WriteStream,
-    // In this mode each change is one write of the whole frame, without a word to any terminal.
+    stdout: output as unknown as NodeJS.WriteStream,
+    // In debug mode Ink writes each frame as a whole, without terminal escape sequences.
     debug: true,
     exitOnCtrlC: false,
     patchConsole: false,

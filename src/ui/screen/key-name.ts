@@ -1,8 +1,8 @@
-/** Keys as tables of keys spell them: `j`, `G`, `?`, `space`, `up`, `C-c`, `M-b`, `S-tab`. */
+/** Key name for key tables: `j`, `G`, `?`, `space`, `up`, `C-c`, `M-b`, `S-tab`. */
 import type { Key } from '../../terminal/input/line-editor.js';
 
 export const keyName = ({ name = '', sequence = '', ctrl, meta, shift }: Key): string => {
-  // Terminals send Esc twice, or Alt and Esc, for two presses of the key.
+  // For two presses of Esc, terminals send Esc twice, or Alt and Esc.
   if (name === 'escape' || name === 'space') return name;
   if (ctrl !== true && meta !== true && /^[!-~]$/.test(sequence)) return sequence;
   const isNamed = name.length > 1 && shift === true;

@@ -1,58 +1,58 @@
-/** Something that a screen shows. Whoever looks is told that it has changed, and not too often. */
+/** Observable content of a screen that notifies its listeners at a bounded rate. */
 
-/** What changes by itself is told of so often at most; what a key has changed, at once. */
+/** Minimum time between two `notify` calls. Changes by keys are not delayed. */
 export const FRAME_MS = 100;
 
 export class Observable {
   private readonly listeners = new Set<() => void>();
   private timer: NodeJS.Timeout | undefined;
-  private turn: NodeJS.Immediate | undefined;
-  private toldAt = Number.NEGATIVE_INFINITY;
+  private immediate: NodeJS.Immediate | undefined;
+  private emittedAt = Number.NEGATIVE_INFINITY;
 
-  /** The returned function ends it. */
+  /** Adds a listener. Returns a function that removes it. */
   watch(listener: () => void): () => void {
     this.listeners.add(listener);
-    if (this.listeners.size === 1) this.watchBegan();
+    if (this.listeners.size === 1) this.watchStarted();
     return () => {
       if (!this.listeners.delete(listener) || this.listeners.size > 0) return;
-      this.rest();
+      this.clearTimers();
       this.watchEnded();
     };
   }
 
-  /** Somebody has begun to look. */
-  protected watchBegan(): void {}
+  /** Called when the first listener is added. */
+  protected watchStarted(): void {}
 
-  /** Nobody looks any more. */
+  /** Called when the last listener is removed. */
   protected watchEnded(): void {}
 
-  /** Soon: what comes until then is told of together. Costs next to nothing while nobody looks. */
-  changed(): void {
+  /** Notifies the listeners at most every `FRAME_MS`; changes in between share one notification. */
+  notify(): void {
     if (this.timer !== undefined || this.listeners.size === 0) return;
-    const pause = this.toldAt + FRAME_MS - performance.now();
-    if (pause <= 0) this.tell();
-    else this.timer = setTimeout(() => this.tell(), pause);
+    const delay = this.emittedAt + FRAME_MS - performance.now();
+    if (delay <= 0) this.emit();
+    else this.timer = setTimeout(() => this.emit(), delay);
   }
 
-  /** For what somebody has just done and waits to see. */
-  changedNow(): void {
-    this.tell();
+  /** Notifies the listeners at once, for an effect that the person waits to see. */
+  notifyNow(): void {
+    this.emit();
   }
 
-  /** The same for keys: those that arrive together are seen together. */
-  changedSoon(): void {
-    this.turn ??= setImmediate(() => this.tell());
+  /** Notifies the listeners after the current input, so that keys which arrive together share one notification. */
+  notifySoon(): void {
+    this.immediate ??= setImmediate(() => this.emit());
   }
 
-  private tell(): void {
-    this.rest();
-    this.toldAt = performance.now();
+  private emit(): void {
+    this.clearTimers();
+    this.emittedAt = performance.now();
     for (const listener of this.listeners) listener();
   }
 
-  private rest(): void {
+  private clearTimers(): void {
     clearTimeout(this.timer);
-    clearImmediate(this.turn);
-    [this.timer, this.turn] = [undefined, undefined];
+    clearImmediate(this.immediate);
+    [this.timer, this.immediate] = [undefined, undefined];
   }
 }

@@ -1,4 +1,4 @@
-/** A long text on the whole screen, to be scrolled and left again. */
+/** Pager: a full-screen scene that scrolls a long text. */
 import { Box, Text } from 'ink';
 import type { ReactNode } from 'react';
 import type { Key } from '../../terminal/input/line-editor.js';
@@ -7,11 +7,11 @@ import { Observable } from './observable.js';
 import type { Size } from './painter.js';
 import type { Scene } from './screen.js';
 
-export interface Pages {
+export interface PagerText {
   readonly title: string;
-  /** Each at most so many columns wide, and harmless. */
+  /** Returns sanitized lines of at most `columns` columns. */
   lines(columns: number): readonly string[];
-  /** What other keys do here, for the last line. */
+  /** Hint about further keys, for the last line. */
   readonly keys?: string;
 }
 
@@ -19,28 +19,28 @@ export interface PagerOptions {
   readonly paint: Paint;
   readonly size: () => Size;
   readonly close: () => void;
-  /** Keys that mean something here beside scrolling; true when one was taken. */
+  /** Handles further keys. Returns true if the key was handled. */
   readonly press?: (name: string) => boolean;
 }
 
 export class Pager implements Scene {
-  readonly shown = new Observable();
+  readonly content = new Observable();
   private readonly options: PagerOptions;
-  private pages: Pages;
+  private text: PagerText;
   private top = 0;
   private cache: { readonly columns: number; readonly lines: readonly string[] } | undefined;
 
-  constructor(pages: Pages, options: PagerOptions) {
-    this.pages = pages;
+  constructor(pages: PagerText, options: PagerOptions) {
+    this.text = pages;
     this.options = options;
   }
 
-  /** Another text in its place. */
-  turn(pages: Pages): void {
-    this.pages = pages;
+  /** Shows another text from its start. */
+  show(pages: PagerText): void {
+    this.text = pages;
     this.top = 0;
     this.cache = undefined;
-    this.shown.changedNow();
+    this.content.notifyNow();
   }
 
   press({ name = '', ctrl = false, sequence = '' }: Key): void {
@@ -67,14 +67,14 @@ export class Pager implements Scene {
     this.top = Math.max(0, Math.min(this.top, lines.length - height));
     const page = lines.slice(this.top, this.top + height);
     const last = Math.min(lines.length, this.top + height);
-    const place = lines.length <= height ? 'all of it' : `${last} of ${lines.length} lines`;
-    const keys = `${place} · arrows and pages scroll${this.pages.keys ?? ''} · q closes`;
+    const position = lines.length <= height ? 'all of it' : `${last} of ${lines.length} lines`;
+    const keys = `${position} · arrows and pages scroll${this.text.keys ?? ''} · q closes`;
     return (
       <Box flexDirection="column" width={columns} height={rows}>
-        <Text wrap="truncate">{paint.strong(this.pages.title)}</Text>
+        <Text wrap="truncate">{paint.strong(this.text.title)}</Text>
         <Text wrap="truncate">{paint.dim('─'.repeat(columns))}</Text>
         {page.map((line, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a row of the screen is its place.
+          // biome-ignore lint/suspicious/noArrayIndexKey: the index is the row of the screen.
           <Text key={at} wrap="truncate">
             {line === '' ? ' ' : line}
           </Text>
@@ -91,7 +91,7 @@ export class Pager implements Scene {
 
   private linesFor(columns: number): readonly string[] {
     if (this.cache?.columns !== columns) {
-      this.cache = { columns, lines: this.pages.lines(columns) };
+      this.cache = { columns, lines: this.text.lines(columns) };
     }
     return this.cache.lines;
   }
@@ -99,8 +99,8 @@ export class Pager implements Scene {
   private scroll(by: number): void {
     const { options } = this;
     const size = options.size();
-    const most = Math.max(0, this.linesFor(size.columns).length - this.height(size));
-    this.top = Math.max(0, Math.min(most, this.top + by));
-    this.shown.changedNow();
+    const maxTop = Math.max(0, this.linesFor(size.columns).length - this.height(size));
+    this.top = Math.max(0, Math.min(maxTop, this.top + by));
+    this.content.notifyNow();
   }
 }

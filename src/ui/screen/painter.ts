@@ -1,9 +1,9 @@
 /**
- * Puts frames on a terminal with as few bytes as it takes: only lines that differ are written again,
- * nothing on the screen is cleared as a whole, and each change arrives in one piece.
+ * Painter: writes frames to a terminal with few bytes. Only changed lines are written, the screen is never cleared as
+ * a whole, and each change is one synchronized write.
  *
- * A frame stands either below everything that was said (`inline`), where what is said next scrolls away
- * above it, or on the alternate screen (`whole`), which gives the terminal back as it was.
+ * An inline frame stands below the scroll-back, and further output scrolls away above it. A full-screen frame uses the
+ * alternate screen, so leaving it restores the terminal.
  */
 import { stripVTControlCharacters } from 'node:util';
 import { charactersOf, characterWidth } from '../../terminal/text/text-width.js';
@@ -19,14 +19,14 @@ export interface Cursor {
 }
 
 /** Lines of at most as many columns as the terminal has. */
-export interface Frame {
+export interface ScreenFrame {
   readonly lines: readonly string[];
-  /** Where something is typed; the cursor is hidden without it. */
+  /** Position of the text cursor. Default: hidden. */
   readonly cursor?: Cursor | undefined;
 }
 
 const ESC = '\u001b[';
-/** Terminals that do not know these pass them over. */
+/** Synchronized output. Terminals without support ignore the codes. */
 const BEGIN = `${ESC}?2026h`;
 const END = `${ESC}?2026l`;
 const HIDE = `${ESC}?25l`;
@@ -34,30 +34,30 @@ const SHOW = `${ESC}?25h`;
 const ALTERNATE_ON = `${ESC}?1049h`;
 const ALTERNATE_OFF = `${ESC}?1049l`;
 /**
- * Terminals do not agree on how wide every character is. A line of a frame that is too long for one of them is
- * cut at its margin: if it went on in the next row, nobody would know any more where the others stand.
+ * Without wrapping, a line that is too long for a terminal is cut at the margin. Terminals disagree about the width of
+ * some characters, and a wrapped line would shift all lines below it.
  */
 const WRAP_OFF = `${ESC}?7l`;
 const WRAP_ON = `${ESC}?7h`;
 const CLEAR_LINE = `${ESC}2K`;
 /**
- * From the first column of a line to the end of the screen. Not at once: what is cleared from the very first
- * cell on is kept by tmux as if it had been said.
+ * Clears from the first column of a line to the end of the screen. In two steps, because tmux saves a screen that is
+ * cleared from its first cell to the scroll-back.
  */
 const CLEAR_BELOW = `\u001b7${CLEAR_LINE}${ESC}1B${ESC}J\u001b8`;
 const PLAIN = `${ESC}0m`;
 
-const NOTHING: Frame = { lines: [] };
+const EMPTY_FRAME: ScreenFrame = { lines: [] };
 
 export class Painter {
   private readonly write: (text: string) => void;
   private readonly size: () => Size;
-  /** What stands there, and where its cursor is. */
-  private inline: Frame = NOTHING;
-  /** The terminal that it was written for. */
+  /** Inline frame on the terminal. */
+  private inline: ScreenFrame = EMPTY_FRAME;
+  /** Terminal size for which the inline frame was written. */
   private written: Size;
-  /** What the alternate screen shows; undefined while it is away. */
-  private whole: Frame | undefined;
+  /** Full-screen frame; undefined while the alternate screen is off. */
+  private fullScreen: ScreenFrame | undefined;
   private isCursorShown = true;
 
   constructor(write: (text: string) => void, size: () => Size) {
@@ -66,88 +66,89 @@ export class Painter {
     this.written = size();
   }
 
-  get isWhole(): boolean {
-    return this.whole !== undefined;
+  get isFullScreen(): boolean {
+    return this.fullScreen !== undefined;
   }
 
-  /** Text for the scroll-back, in whole lines, and the frame that stands below it from now on. */
-  paintInline(frame: Frame, said = ''): void {
+  /** Writes `output`, in whole lines, to the scroll-back and the frame below it. */
+  paintInline(frame: ScreenFrame, output = ''): void {
     const { columns, rows } = this.size();
     const next = this.fitted(frame, rows - 1);
-    const isSame = said === '' && this.written.columns === columns && this.written.rows === rows;
+    const isSame = output === '' && this.written.columns === columns && this.written.rows === rows;
     if (isSame && sameFrame(this.inline, next)) return;
     this.send(
       isSame && next.lines.length >= this.inline.lines.length
         ? this.changes(next)
-        : `${this.toTop()}${CLEAR_BELOW}${inRows(said)}${unwrapped(next.lines.join('\r\n'))}`,
+        : `${this.toTop()}${CLEAR_BELOW}${inRows(output)}${unwrapped(next.lines.join('\r\n'))}`,
       next,
     );
     this.inline = next;
     this.written = { columns, rows };
   }
 
-  /** The first one enters the alternate screen. */
-  paintWhole(frame: Frame): void {
+  /** Writes a full-screen frame; the first call enters the alternate screen. */
+  paintFullScreen(frame: ScreenFrame): void {
     const { rows } = this.size();
     const next = this.fitted(frame, rows);
-    const entering = this.whole === undefined ? `${ALTERNATE_ON}${WRAP_OFF}` : '';
-    const shown = this.whole?.lines ?? [];
+    const entering = this.fullScreen === undefined ? `${ALTERNATE_ON}${WRAP_OFF}` : '';
+    const shown = this.fullScreen?.lines ?? [];
     const rowsOf = Array.from({ length: Math.max(rows, shown.length) }, (_, at) => at);
     const changed = rowsOf
       .filter((at) => entering !== '' || (shown[at] ?? '') !== (next.lines[at] ?? ''))
       .map((at) => `${ESC}${at + 1};1H${CLEAR_LINE}${ended(next.lines[at] ?? '')}`);
-    this.whole = next;
+    this.fullScreen = next;
     const { cursor } = next;
     const end = cursor === undefined ? '' : `${ESC}${cursor.row + 1};${cursor.column + 1}H${SHOW}`;
     if (changed.length === 0 && entering === '' && cursor === undefined) return;
     this.write(`${BEGIN}${entering}${HIDE}${changed.join('')}${end}${END}`);
   }
 
-  /** Back to what stood there before, as it was. */
-  leaveWhole(): void {
-    if (this.whole === undefined) return;
-    this.whole = undefined;
+  /** Leaves the alternate screen. */
+  leaveFullScreen(): void {
+    if (this.fullScreen === undefined) return;
+    this.fullScreen = undefined;
     this.write(`${WRAP_ON}${ALTERNATE_OFF}${this.isCursorShown ? SHOW : HIDE}`);
   }
 
-  /** Whatever the terminal shows now is not known any more, and is written again. */
-  forget(): void {
-    if (this.whole !== undefined) this.whole = { lines: Array(this.size().rows).fill('\0') };
+  /** Forgets the contents of the alternate screen, so that the next frame is written completely. */
+  invalidate(): void {
+    if (this.fullScreen !== undefined)
+      this.fullScreen = { lines: Array(this.size().rows).fill('\0') };
   }
 
   /**
-   * Others have written since: what stood there is theirs, and the frame comes below it. What the alternate
-   * screen hides is as it was.
+   * Gives up the inline frame after other programs wrote to the terminal; the next frame is written below. On the
+   * alternate screen the inline frame is still intact, so only the full-screen frame is written again.
    */
-  leaveBehind(): void {
-    if (this.whole === undefined) this.inline = NOTHING;
-    else this.forget();
+  detach(): void {
+    if (this.fullScreen === undefined) this.inline = EMPTY_FRAME;
+    else this.invalidate();
   }
 
-  /** An empty screen, with the frame on top of it from now on; what scrolled away stays. */
+  /** Clears the screen. The next inline frame starts at its top; the scroll-back stays. */
   clear(): void {
     this.write(`${ESC}H${ESC}2J`);
-    this.inline = NOTHING;
+    this.inline = EMPTY_FRAME;
   }
 
-  /** Gives the terminal back: nothing is left of the frames. */
+  /** Removes all frames and restores the terminal. */
   end(): void {
-    this.leaveWhole();
+    this.leaveFullScreen();
     this.write(`${this.toTop()}${CLEAR_BELOW}${SHOW}`);
     this.isCursorShown = true;
-    this.inline = NOTHING;
+    this.inline = EMPTY_FRAME;
   }
 
-  /** What is on top gives way: what is typed stands at the bottom. */
-  private fitted({ lines, cursor }: Frame, most: number): Frame {
-    const over = Math.max(0, lines.length - Math.max(1, most));
+  /** Drops the first lines of a frame that is too tall, because the editable line is at the bottom. */
+  private fitted({ lines, cursor }: ScreenFrame, maxRows: number): ScreenFrame {
+    const over = Math.max(0, lines.length - Math.max(1, maxRows));
     return {
       lines: lines.slice(over),
       cursor: cursor && { ...cursor, row: Math.max(0, cursor.row - over) },
     };
   }
 
-  private send(text: string, { lines, cursor }: Frame): void {
+  private send(text: string, { lines, cursor }: ScreenFrame): void {
     const isShown = cursor !== undefined;
     const back = cursor === undefined ? '' : placed(lines.length, cursor);
     const hide = this.isCursorShown ? HIDE : '';
@@ -155,27 +156,27 @@ export class Painter {
     this.write(`${BEGIN}${hide}${ended(text)}${back}${isShown ? SHOW : ''}${END}`);
   }
 
-  /** From the cursor to the first column of the first line. */
+  /** Moves from the cursor to the first column of the first line. */
   private toTop(): string {
     const { columns } = this.size();
     const { lines, cursor } = this.inline;
     const at = cursor ?? { row: Math.max(0, lines.length - 1), column: 0 };
     if (columns >= this.written.columns) return `\r${up(at.row)}`;
-    // A terminal that has become narrower has broken the lines that were longer.
+    // A terminal that was made narrower has wrapped longer lines.
     const above = lines.slice(0, at.row).reduce((sum, line) => sum + rowsOf(line, columns), 0);
     const last = lines[at.row] ?? '';
     const within = rowsOf(cursor === undefined ? last : upTo(last, cursor.column), columns) - 1;
     return `\r${up(above + within)}`;
   }
 
-  /** Only what differs, from the top to the bottom. */
-  private changes({ lines }: Frame): string {
+  /** Returns the changed lines, from top to bottom. */
+  private changes({ lines }: ScreenFrame): string {
     const shown = this.inline.lines;
     const parts = [this.toTop()];
     let row = 0;
     for (const [at, line] of lines.entries()) {
       if (line === shown[at]) continue;
-      // Behind the old frame the terminal may have to scroll: only a line feed does that.
+      // Below the old frame the terminal may have to scroll, and only a line feed scrolls.
       const isNew = at >= shown.length;
       parts.push(isNew ? '\r\n'.repeat(at - row) : down(at - row));
       parts.push(`\r${CLEAR_LINE}${line}`);
@@ -186,24 +187,24 @@ export class Painter {
   }
 }
 
-/** No colour goes on behind it; where there was none, none is spoken of. */
+/** Resets the colour at the end of text that sets a colour. */
 const ended = (text: string): string => {
   const hasColour = text.split(ESC).some((part, at) => at > 0 && /^[\d;]*m/.test(part));
   return hasColour && !text.endsWith(PLAIN) ? `${text}${PLAIN}` : text;
 };
 
-const sameFrame = (one: Frame, other: Frame): boolean =>
-  one.lines.length === other.lines.length &&
-  one.lines.every((line, at) => line === other.lines[at]) &&
-  one.cursor?.row === other.cursor?.row &&
-  one.cursor?.column === other.cursor?.column;
+const sameFrame = (a: ScreenFrame, b: ScreenFrame): boolean =>
+  a.lines.length === b.lines.length &&
+  a.lines.every((line, at) => line === b.lines[at]) &&
+  a.cursor?.row === b.cursor?.row &&
+  a.cursor?.column === b.cursor?.column;
 
 const unwrapped = (text: string): string => (text === '' ? '' : `${WRAP_OFF}${text}${WRAP_ON}`);
 
-/** In raw mode a line feed alone does not go back to the first column. */
+/** Adds carriage returns, because in raw mode a line feed stays in its column. */
 const inRows = (text: string): string => text.replaceAll('\n', '\r\n');
 
-/** Rows that a line takes where there are so many columns: half of a wide character is in none of them. */
+/** Returns the rows that a wrapped line takes. A wide character is never split between two rows. */
 const rowsOf = (line: string, columns: number): number => {
   let [rows, taken] = [1, 0];
   for (const character of charactersOf(stripVTControlCharacters(line))) {
@@ -214,7 +215,7 @@ const rowsOf = (line: string, columns: number): number => {
   return rows;
 };
 
-/** What stands in front of a column; where the line is shorter, blanks do. */
+/** Returns the start of a line up to `column`, padded with blanks. */
 const upTo = (line: string, column: number): string => {
   let [text, taken] = ['', 0];
   for (const character of charactersOf(stripVTControlCharacters(line))) {
@@ -228,6 +229,6 @@ const upTo = (line: string, column: number): string => {
 const up = (rows: number): string => (rows > 0 ? `${ESC}${rows}A` : '');
 const down = (rows: number): string => (rows > 0 ? `${ESC}${rows}B` : '');
 
-/** From the last line of a frame to where something is typed. */
+/** Moves from the last line of a frame to its text cursor. */
 const placed = (height: number, { row, column }: Cursor): string =>
   `${up(height - 1 - row)}\r${column > 0 ? `${ESC}${column}C` : ''}`;

@@ -1,22 +1,22 @@
-/** Scenes that have the whole terminal, one on top of another: the top one has the keys. */
+/** Scene stack: full-screen scenes on top of each other. The top scene gets the keys. */
 import type { Key } from '../../terminal/input/line-editor.js';
 import type { Scene, Screen } from './screen.js';
 
-export interface WholeScene extends Scene {
+export interface FullScreenScene extends Scene {
   press(key: Key): void;
   paste?(text: string): void;
 }
 
 interface Opened {
-  readonly scene: WholeScene;
+  readonly scene: FullScreenScene;
   readonly close: () => void;
 }
 
 export class SceneStack {
-  private readonly screen: Pick<Screen, 'showWhole'>;
+  private readonly screen: Pick<Screen, 'showFullScreen'>;
   private readonly opened: Opened[] = [];
 
-  constructor(screen: Pick<Screen, 'showWhole'>) {
+  constructor(screen: Pick<Screen, 'showFullScreen'>) {
     this.screen = screen;
   }
 
@@ -24,19 +24,20 @@ export class SceneStack {
     return this.opened.length === 0;
   }
 
-  /** `make` is given what takes it away again, and may think better of it. */
-  open(make: (close: () => void) => WholeScene | undefined): void {
+  /** Opens the scene that `make` returns, if any. `make` receives the function that closes the scene. */
+  open(make: (close: () => void) => FullScreenScene | undefined): void {
     const scene = make(() => this.leave(scene));
-    if (scene !== undefined) this.opened.push({ scene, close: this.screen.showWhole(scene) });
+    if (scene !== undefined) this.opened.push({ scene, close: this.screen.showFullScreen(scene) });
   }
 
-  /** False when there is nobody who could take it. */
+  /** Passes the key to the top scene. Returns false if no scene is open. */
   press(key: Key): boolean {
     const top = this.opened.at(-1);
     top?.scene.press(key);
     return top !== undefined;
   }
 
+  /** Passes the paste to the top scene. Returns false if no scene is open. */
   paste(text: string): boolean {
     const top = this.opened.at(-1);
     top?.scene.paste?.(text);
@@ -47,9 +48,9 @@ export class SceneStack {
     for (const { close } of this.opened.splice(0).reverse()) close();
   }
 
-  private leave(scene: WholeScene | undefined): void {
+  private leave(scene: FullScreenScene | undefined): void {
     const at = this.opened.findIndex((it) => it.scene === scene);
-    // Those above it go with it.
+    // Scenes above it close too.
     if (at !== -1) for (const { close } of this.opened.splice(at).reverse()) close();
   }
 }

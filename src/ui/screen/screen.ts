@@ -1,29 +1,29 @@
 /**
- * A terminal with a live part at its bottom, and scenes that take all of it for a while.
+ * Screen: a terminal with a live part at its bottom, and full-screen scenes on top of it.
  *
- * What is said goes to the scroll-back above the live part and is never written again. While a scene has
- * the whole terminal, what is said waits. However the process ends, the terminal is given back as it was.
+ * Output goes to the scroll-back above the live part, once. While a full-screen scene is open, output waits. The
+ * terminal is restored however the process ends.
  */
 import type { ReactNode } from 'react';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { type InkView, openInkView } from './ink-view.js';
 import type { Observable } from './observable.js';
-import { type Cursor, type Frame, Painter, type Size } from './painter.js';
+import { type Cursor, Painter, type ScreenFrame, type Size } from './painter.js';
 
 export interface Scene {
-  /** What it shows; it is drawn again when that has changed. */
-  readonly shown: Observable;
-  /** Lines are at most as wide as the terminal, and for the whole of it as many as it has. */
+  /** Content that is drawn again after each notification. */
+  readonly content: Observable;
+  /** Returns lines of at most the terminal width; a full-screen scene fills all rows. */
   draw(size: Size): ReactNode;
-  /** Puts text where `draw` has only made room for it (`Slots`), at every frame. */
+  /** Fills the `RowSlots` of the drawn lines, for every frame. */
   fill?(lines: readonly string[]): readonly string[];
-  /** Where something is typed, in a frame of so many lines. */
+  /** Returns the text cursor in a frame of `height` lines; undefined hides it. */
   cursor?(height: number): Cursor | undefined;
 }
 
-type ScreenMachine = Pick<
+type ScreenHost = Pick<
   TerminalHost,
-  'stdout' | 'out' | 'pace' | 'onResize' | 'onContinue' | 'lend'
+  'stdout' | 'out' | 'backpressure' | 'onResize' | 'onContinue' | 'restoreAtExit'
 >;
 
 interface OpenScene {
@@ -32,34 +32,34 @@ interface OpenScene {
   readonly close: () => void;
 }
 
-/** Characters that wait for their place in the scroll-back. */
-const MOST_SAID = 2_000_000;
-const LEFT_OUT = '(More was said here than can be kept; skein logs and the journal have it.)';
+/** Maximum characters of output that wait while a full-screen scene is open. */
+const MAX_PENDING_OUTPUT = 2_000_000;
+const DROPPED = '(Some output was dropped here; skein logs and the journal have it.)';
 
-const LEAST: Size = { columns: 20, rows: 4 };
+const MIN_SIZE: Size = { columns: 20, rows: 4 };
 
 export class Screen {
-  private readonly machine: ScreenMachine;
+  private readonly host: ScreenHost;
   private readonly painter: Painter;
   private readonly onDefect: (error: unknown) => void;
   private inline: OpenScene | undefined;
-  private readonly wholes: OpenScene[] = [];
-  private frame: Frame = { lines: [] };
-  private said = '';
-  private endings: (() => void)[] = [];
+  private readonly fullScreenScenes: OpenScene[] = [];
+  private frame: ScreenFrame = { lines: [] };
+  private pendingOutput = '';
+  private cleanups: (() => void)[] = [];
 
-  constructor(machine: ScreenMachine, onDefect: (error: unknown) => void) {
-    this.machine = machine;
+  constructor(host: ScreenHost, onDefect: (error: unknown) => void) {
+    this.host = host;
     this.onDefect = onDefect;
-    this.painter = new Painter(machine.out, this.size);
-    this.take();
+    this.painter = new Painter(host.out, this.size);
+    this.acquire();
   }
 
   readonly size = (): Size => {
-    const { columns, rows } = this.machine.stdout;
+    const { columns, rows } = this.host.stdout;
     return {
-      columns: Math.max(LEAST.columns, columns || 80),
-      rows: Math.max(LEAST.rows, rows || 24),
+      columns: Math.max(MIN_SIZE.columns, columns || 80),
+      rows: Math.max(MIN_SIZE.rows, rows || 24),
     };
   };
 
@@ -70,29 +70,29 @@ export class Screen {
     });
   }
 
-  /** On top of whatever is shown, until the returned function is called. */
-  showWhole(scene: Scene): () => void {
-    const place = this.wholes.length;
+  /** Shows a full-screen scene on top. Returns a function that closes it. */
+  showFullScreen(scene: Scene): () => void {
+    const level = this.fullScreenScenes.length;
     const opened = this.open(scene, (frame) => {
-      if (this.isHeld && this.wholes.length - 1 <= place && this.isRead) {
-        this.painter.paintWhole(frame);
+      if (this.isActive && this.fullScreenScenes.length - 1 <= level && this.canWrite) {
+        this.painter.paintFullScreen(frame);
       }
     });
-    this.wholes.push(opened);
+    this.fullScreenScenes.push(opened);
     return () => this.leave(opened);
   }
 
-  /** Whole lines for the scroll-back. They appear with the next frame, or when `flush` is called. */
+  /** Adds whole lines to the scroll-back. They appear with the next frame or `flush`. */
   print(text: string): void {
-    this.said += text;
-    if (this.said.length > MOST_SAID) this.forgetOldest();
+    this.pendingOutput += text;
+    if (this.pendingOutput.length > MAX_PENDING_OUTPUT) this.dropOldestOutput();
   }
 
   flush(): void {
-    if (this.wholes.length > 0 || !this.isHeld || !this.isRead) return;
-    const { said } = this;
-    this.said = '';
-    this.painter.paintInline(this.frame, said);
+    if (this.fullScreenScenes.length > 0 || !this.isActive || !this.canWrite) return;
+    const { pendingOutput } = this;
+    this.pendingOutput = '';
+    this.painter.paintInline(this.frame, pendingOutput);
   }
 
   clear(): void {
@@ -101,97 +101,101 @@ export class Screen {
   }
 
   ring(): void {
-    this.machine.out('\u0007');
+    this.host.out('\u0007');
   }
 
-  /** For a while, or for good: the terminal is as it was found. */
-  giveBack(): void {
-    for (const end of this.endings.splice(0)) end();
+  /** Restores the terminal, for a suspended process or at the end. */
+  release(): void {
+    for (const end of this.cleanups.splice(0)) end();
     this.painter.end();
-    if (this.said !== '') this.machine.out(this.said.replaceAll('\n', '\r\n'));
-    this.said = '';
+    if (this.pendingOutput !== '') this.host.out(this.pendingOutput.replaceAll('\n', '\r\n'));
+    this.pendingOutput = '';
   }
 
-  /** Again, after `giveBack`. */
-  take(): void {
-    if (this.isHeld) return;
-    const { pace } = this.machine;
-    this.endings = [
-      pace.unblock(),
-      pace.onRoom(() => this.refresh()),
-      this.machine.onResize(() => this.redraw()),
-      this.machine.onContinue(() => {
-        this.painter.leaveBehind();
+  /** Takes over the terminal, at the start and after `release`. Idempotent. */
+  acquire(): void {
+    if (this.isActive) return;
+    const { backpressure } = this.host;
+    this.cleanups = [
+      backpressure.unblock(),
+      backpressure.onRoom(() => this.refresh()),
+      this.host.onResize(() => this.redraw()),
+      this.host.onContinue(() => {
+        this.painter.detach();
         this.redraw();
       }),
-      this.machine.lend(() => this.giveBack()),
+      this.host.restoreAtExit(() => this.release()),
     ];
     this.redraw();
   }
 
   close(): void {
-    for (const { close } of [...this.wholes.splice(0), ...(this.inline ? [this.inline] : [])]) {
+    for (const { close } of [
+      ...this.fullScreenScenes.splice(0),
+      ...(this.inline ? [this.inline] : []),
+    ]) {
       close();
     }
     this.inline = undefined;
     this.frame = { lines: [] };
-    this.giveBack();
+    this.release();
   }
 
-  /** As if nothing had been shown before. */
+  /** Writes the current frame completely. */
   redraw(): void {
-    this.painter.forget();
+    this.painter.invalidate();
     this.refresh();
   }
 
   private refresh(): void {
     this.inline?.view.refresh();
-    this.wholes.at(-1)?.view.refresh();
+    this.fullScreenScenes.at(-1)?.view.refresh();
   }
 
-  /** A frame that nobody reads is not drawn: the next one, when somebody does, shows how things are then. */
-  private get isRead(): boolean {
-    return !this.machine.pace.isFull();
+  /** False while the terminal does not read. Frames are skipped then, and the next frame shows the current state. */
+  private get canWrite(): boolean {
+    return !this.host.backpressure.isFull();
   }
 
-  /** Ink draws once more when the process ends: nothing may come after the terminal was given back. */
-  private get isHeld(): boolean {
-    return this.endings.length > 0;
+  /** False after `release`. Ink draws once more when the process ends, and that frame must not be written. */
+  private get isActive(): boolean {
+    return this.cleanups.length > 0;
   }
 
-  /** A scene may stay open for a night: the oldest of what is said meanwhile is not kept for ever. */
-  private forgetOldest(): void {
-    const from = this.said.indexOf('\n', this.said.length - MOST_SAID / 2) + 1;
-    this.said = `${LEFT_OUT}\n${this.said.slice(from)}`;
+  /** Drops the older half of the waiting output, because a scene may stay open for hours. */
+  private dropOldestOutput(): void {
+    const from =
+      this.pendingOutput.indexOf('\n', this.pendingOutput.length - MAX_PENDING_OUTPUT / 2) + 1;
+    this.pendingOutput = `${DROPPED}\n${this.pendingOutput.slice(from)}`;
   }
 
-  private open(scene: Scene, show: (frame: Frame) => void): OpenScene {
+  private open(scene: Scene, show: (frame: ScreenFrame) => void): OpenScene {
     const view = openInkView(() => scene.draw(this.size()), {
       size: this.size,
       onFrame: (lines) =>
         show({ lines: scene.fill?.(lines) ?? lines, cursor: scene.cursor?.(lines.length) }),
       onDefect: this.onDefect,
     });
-    const forget = scene.shown.watch(() => view.refresh());
+    const stopWatching = scene.content.watch(() => view.refresh());
     const close = () => {
-      forget();
+      stopWatching();
       view.close();
     };
     return { scene, view, close };
   }
 
   private leave(opened: OpenScene): void {
-    const at = this.wholes.indexOf(opened);
+    const at = this.fullScreenScenes.indexOf(opened);
     if (at === -1) return;
-    this.wholes.splice(at, 1);
+    this.fullScreenScenes.splice(at, 1);
     opened.close();
-    const below = this.wholes.at(-1);
+    const below = this.fullScreenScenes.at(-1);
     if (below !== undefined) {
-      this.painter.forget();
+      this.painter.invalidate();
       below.view.refresh();
       return;
     }
-    this.painter.leaveWhole();
+    this.painter.leaveFullScreen();
     this.flush();
   }
 }

@@ -1,16 +1,16 @@
-/** How a screen may look on the terminal that it is on. */
+/** Terminal style: colours and characters that the terminal supports. */
 
 import { type Paint, paintFor, wantsColour } from '../../terminal/terminal.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { chartStyle } from '../../terminal/text/bar-chart.js';
+import { chartStyle } from '../../terminal/text/chart-style.js';
 
-export interface Look {
+export interface TerminalStyle {
   readonly paint: Paint;
-  /** The terminal has more than ASCII to draw with. */
+  /** True if the terminal shows Unicode. */
   readonly unicode: boolean;
 }
 
-export const lookOn = (machine: TerminalHost): Look => ({
-  paint: paintFor(wantsColour(machine)),
-  unicode: chartStyle(machine).unicode,
+export const terminalStyle = (host: TerminalHost): TerminalStyle => ({
+  paint: paintFor(wantsColour(host)),
+  unicode: chartStyle(host).unicode,
 });

@@ -1,16 +1,20 @@
-/** The calls of a session as a person can look at them again: what each was given, and what came of it. */
-import { redact } from '../../policy/redaction/redaction.js';
-import type { WireBlock } from '../../protocol/model/wire.js';
+/** Call log: finished calls of a session with input and output, for the pager. */
+import { redact } from '../../policy/redaction/redact.js';
+import type { WireBlock } from '../../protocol/model/wire-block.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
-import { type CallReport, reportCall } from '../../terminal/format/format-tool.js';
+import {
+  type CallReport,
+  formatCall,
+  resultContentText,
+} from '../../terminal/format/format-call.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { plural } from '../../terminal/text/format-numbers.js';
-import { exactText, oneLine, sanitize, uncoloured } from '../../terminal/text/sanitize.js';
-import { folded } from '../../terminal/text/text-fit.js';
-import { type DiffLine, diffLines } from '../../terminal/text/unified-diff.js';
+import { foldLine } from '../../terminal/text/fit-text.js';
+import { plural } from '../../terminal/text/format-number.js';
+import { exactText, oneLine, sanitize, stripEscapes } from '../../terminal/text/sanitize.js';
+import { type DiffLine, unifiedDiff } from '../../terminal/text/unified-diff.js';
 
-export type StartedCall = Extract<FeedItem, { type: 'tool.started' }>;
-export type EndedCall = Extract<FeedItem, { type: 'tool.ended' }>;
+export type CallStartedItem = Extract<FeedItem, { type: 'tool.started' }>;
+export type CallEndedItem = Extract<FeedItem, { type: 'tool.ended' }>;
 
 export interface LoggedCall {
   readonly tool: string;
@@ -18,46 +22,49 @@ export interface LoggedCall {
   readonly input: unknown;
   readonly report: CallReport;
   readonly output: string;
-  /** Characters of its output that are not kept here. */
+  /** Characters of the output that are not kept. */
   readonly leftOut: number;
-  /** Milliseconds; undefined of a call that never started. */
+  /** Duration in milliseconds; undefined for a call that never started. */
   readonly took: number | undefined;
 }
 
-/** Older ones are in the journal: `skein explain` has them. */
-const MOST_CALLS = 100;
-const LONGEST_OUTPUT = 400_000;
-const MOST_OUTPUT = 4_000_000;
-const MOST_LINES = 20_000;
-const LONGEST_ARGUMENT = 20_000;
-/** Characters that are folded at a time: to tell wide letters apart takes the square of their number. */
+/** Maximum calls kept. `skein explain` lists older calls from the journal. */
+const MAX_CALLS = 100;
+const MAX_CALL_OUTPUT = 400_000;
+const MAX_TOTAL_OUTPUT = 4_000_000;
+const MAX_LINES = 20_000;
+const MAX_ARGUMENT_LENGTH = 20_000;
+/** Characters that are folded at a time, because the time to segment text grows with the square of its length. */
 const FOLDED_AT_ONCE = 500;
 
-export const labelOf = (description: string): string =>
+export const callLabel = (description: string): string =>
   oneLine(sanitize(redact(description.slice(0, 2_000))), 400);
 
 export class CallLog {
   readonly calls: LoggedCall[] = [];
-  /** How many came before those that are kept. */
+  /** Number of calls that were dropped. */
   forgotten = 0;
-  /** Of all their outputs, in characters. */
+  /** Characters of all kept outputs. */
   private size = 0;
 
-  add(ended: EndedCall, took: number | undefined): LoggedCall {
+  add(ended: CallEndedItem, took: number | undefined): LoggedCall {
     const whole = outputOf(ended);
-    const output = whole.slice(0, LONGEST_OUTPUT);
+    const output = whole.slice(0, MAX_CALL_OUTPUT);
     const call = {
       tool: ended.tool,
       input: ended.input,
       took,
-      label: labelOf(ended.description),
-      report: reportCall(ended),
+      label: callLabel(ended.description),
+      report: formatCall(ended),
       output,
       leftOut: whole.length - output.length,
     };
     this.calls.push(call);
     this.size += call.output.length;
-    while (this.calls.length > MOST_CALLS || (this.size > MOST_OUTPUT && this.calls.length > 1)) {
+    while (
+      this.calls.length > MAX_CALLS ||
+      (this.size > MAX_TOTAL_OUTPUT && this.calls.length > 1)
+    ) {
       this.size -= this.calls.shift()?.output.length ?? 0;
       this.forgotten += 1;
     }
@@ -65,23 +72,20 @@ export class CallLog {
   }
 }
 
-const outputOf = ({ raw }: EndedCall): string => {
+const outputOf = ({ raw }: CallEndedItem): string => {
   const { content } = JSON.parse(raw) as WireBlock;
-  if (typeof content === 'string') return content;
-  return ((content ?? []) as readonly WireBlock[])
-    .map((block) => (block.type === 'text' ? String(block.text) : `(${block.type})`))
-    .join('\n');
+  return resultContentText(content);
 };
 
 /**
- * What a person sees who opens a call: the change in colours where it changed a file, then its output. The
- * last line says what is left out, if anything is (law 14).
+ * Returns the lines of an opened call: arguments, file changes in colours, and output. The last line names the size of
+ * omitted text, if any (law 14).
  */
 export const callLines = (call: LoggedCall, columns: number, paint: Paint): readonly string[] => {
   const lines: string[] = [];
   let more = 0;
   for (const row of rowsOf(call, columns, paint)) {
-    if (lines.length < MOST_LINES) lines.push(row);
+    if (lines.length < MAX_LINES) lines.push(row);
     else more += 1;
   }
   const { leftOut } = call;
@@ -102,7 +106,7 @@ function* rowsOf({ tool, input, output }: LoggedCall, columns: number, paint: Pa
   if (changes.length > 0) yield '';
   for (const change of changes) yield* diffRows(change, columns, paint);
   yield '';
-  for (const line of uncoloured(redact(output)).split('\n')) yield* inColumns(line, columns);
+  for (const line of stripEscapes(redact(output)).split('\n')) yield* inColumns(line, columns);
 }
 
 type Input = Readonly<Record<string, unknown>>;
@@ -110,7 +114,7 @@ type Input = Readonly<Record<string, unknown>>;
 const inputOf = (input: unknown): Input =>
   typeof input === 'object' && input !== null ? (input as Input) : {};
 
-/** What is shown as a change is not shown as arguments too. */
+/** Arguments that are shown as a change instead. */
 const CHANGES = new Set(['old_string', 'new_string', 'content', 'edits', 'new_source']);
 
 const argumentsOf = (input: Input): readonly string[] =>
@@ -118,16 +122,16 @@ const argumentsOf = (input: Input): readonly string[] =>
     .filter(([key]) => !CHANGES.has(key))
     .flatMap(([key, value]) => {
       const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-      const shown = exactText(redact(text.slice(0, LONGEST_ARGUMENT)));
+      const shown = exactText(redact(text.slice(0, MAX_ARGUMENT_LENGTH)));
       const [first = '', ...others] = shown.split('\n');
-      const more = text.length - LONGEST_ARGUMENT;
+      const more = text.length - MAX_ARGUMENT_LENGTH;
       if (more > 0) others.push(`(${plural(more, 'more character')} left out. ${WHERE})`);
       return [`${oneLine(exactText(key), 60)}: ${first}`, ...others.map((line) => `  ${line}`)];
     });
 
 const changesOf = (tool: string, input: Input): readonly (readonly DiffLine[])[] => {
   const change = (before: unknown, after: unknown) =>
-    typeof before === 'string' && typeof after === 'string' ? [diffLines(before, after)] : [];
+    typeof before === 'string' && typeof after === 'string' ? [unifiedDiff(before, after)] : [];
   if (tool === 'Write') return change('', input.content);
   if (tool === 'NotebookEdit') return change('', input.new_source);
   if (Array.isArray(input.edits)) {
@@ -141,29 +145,29 @@ const changesOf = (tool: string, input: Input): readonly (readonly DiffLine[])[]
 
 const SIGNS: Readonly<Record<DiffLine['kind'], string>> = {
   same: '  ',
-  gone: '- ',
-  new: '+ ',
-  place: '',
+  removed: '- ',
+  added: '+ ',
+  hunk: '',
 };
 
 const diffRows = (diff: readonly DiffLine[], columns: number, paint: Paint): readonly string[] =>
   diff.flatMap(({ kind, text }) => {
     const rows = inColumns(`${SIGNS[kind]}${exactText(redact(text))}`, columns);
-    if (kind === 'gone') return rows.map(paint.alarm);
-    if (kind === 'new') return rows.map(paint.good);
-    return kind === 'place' ? rows.map(paint.accent) : rows;
+    if (kind === 'removed') return rows.map(paint.alarm);
+    if (kind === 'added') return rows.map(paint.good);
+    return kind === 'hunk' ? rows.map(paint.accent) : rows;
   });
 
-/** All of the line, whatever its length. */
+/** Folds a line of any length into rows. */
 const inColumns = (line: string, columns: number): readonly string[] => {
   const text = line.replaceAll('\t', '  ');
   const rows: string[] = [];
   let rest = '';
   for (let at = 0; at < text.length; at += FOLDED_AT_ONCE) {
-    const pieces = folded(rest + text.slice(at, at + FOLDED_AT_ONCE), Math.max(10, columns));
+    const pieces = foldLine(rest + text.slice(at, at + FOLDED_AT_ONCE), Math.max(10, columns));
     rest = pieces.at(-1) ?? '';
     rows.push(...pieces.slice(0, -1));
-    // A row may be as long as it likes where nothing of it is seen: blanks at its end.
+    // `foldLine` keeps trailing blanks in one row of any length, so a long rest is split here.
     if (rest.length <= 2 * FOLDED_AT_ONCE) continue;
     rows.push(rest);
     rest = '';

@@ -1,32 +1,31 @@
-/** Suggestions under the prompt: commands behind a slash, files behind an at sign. */
+/** Completion menu under the prompt: commands behind a slash, files behind an at sign. */
 
 import { type Draft, draftOf } from '../../terminal/input/draft.js';
-import { COMMANDS } from '../../terminal/input/slash-commands.js';
+import { SLASH_COMMANDS } from '../../terminal/input/slash-commands.js';
 
 export interface Suggestion {
-  /** What stands in the draft when it is taken. */
+  /** Text to insert into the draft. */
   readonly text: string;
   readonly detail: string;
 }
 
 export interface Completion {
-  /** What of the draft it would replace. */
+  /** Range of the draft to replace, in UTF-16 units. */
   readonly from: number;
   readonly to: number;
   readonly suggestions: readonly Suggestion[];
 }
 
-const MOST = 50;
-/** Far more than anybody types of a path. */
-const LONGEST_QUERY = 200;
-/** A file that is being named, with or without a quote that is open. */
+const MAX_SUGGESTIONS = 50;
+const MAX_QUERY_LENGTH = 200;
+/** File mention at the cursor, with or without an opening quote. */
 const MENTION = new RegExp(
-  `(?:^|\\s)@(?:"([^"\\n]{0,${LONGEST_QUERY}})|([^\\s@"]{0,${LONGEST_QUERY}}))$`,
+  `(?:^|\\s)@(?:"([^"\\n]{0,${MAX_QUERY_LENGTH}})|([^\\s@"]{0,${MAX_QUERY_LENGTH}}))$`,
 );
-/** What cannot stand in a line, cannot be seen or turns the writing round; not the joiners of emoji. */
-const UNSPEAKABLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
+/** Control, invisible and direction-changing characters, except emoji joiners. */
+const UNPRINTABLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u;
 
-/** Undefined where there is nothing to complete. */
+/** Returns undefined if there is no suggestion. */
 export const completionAt = (
   { text, at }: Draft,
   files: readonly string[] | undefined,
@@ -44,14 +43,14 @@ export const completionAt = (
   return suggestions.length === 0 ? undefined : { from, to: at, suggestions };
 };
 
-/** As one word of a prompt, whatever stands in the name. */
+/** Quotes or escapes a file name so that it is one word of the prompt. */
 const spelled = (file: string): string => {
   if (!/[\s"'\\]/.test(file)) return file;
   return file.includes('"') ? file.replaceAll(/[\s"'\\]/g, '\\$&') : `"${file}"`;
 };
 
 const commandsFor = (typed: string, at: number): Completion | undefined => {
-  const suggestions = COMMANDS.filter(({ name }) => name.startsWith(typed)).map(
+  const suggestions = SLASH_COMMANDS.filter(({ name }) => name.startsWith(typed)).map(
     ({ name, arguments: rest, help }) => ({
       text: rest === '' ? `/${name}` : `/${name} `,
       detail: `${rest === '' ? '' : `${rest}  `}${help}`,
@@ -60,23 +59,23 @@ const commandsFor = (typed: string, at: number): Completion | undefined => {
   return suggestions.length === 0 ? undefined : { from: 0, to: at, suggestions };
 };
 
-/** Those whose name begins with it, then whose name has it, then whose path has it; as they come within each. */
+/** Returns files by match: path or name starts with the query, name contains it, path contains it. Keeps the order within each. */
 const filesFor = (query: string, files: readonly string[]): readonly string[] => {
   const wanted = query.toLowerCase();
   const kinds: [string[], string[], string[]] = [[], [], []];
   for (const file of files) {
     const path = file.toLowerCase();
     const name = path.slice(path.lastIndexOf('/') + 1);
-    if (UNSPEAKABLE.test(file)) continue;
+    if (UNPRINTABLE.test(file)) continue;
     if (path.startsWith(wanted) || name.startsWith(wanted)) kinds[0].push(file);
     else if (name.includes(wanted)) kinds[1].push(file);
     else if (path.includes(wanted)) kinds[2].push(file);
-    if (kinds[0].length === MOST) break;
+    if (kinds[0].length === MAX_SUGGESTIONS) break;
   }
-  return kinds.flat().slice(0, MOST);
+  return kinds.flat().slice(0, MAX_SUGGESTIONS);
 };
 
-/** The one thing that could be suggested stands there already. */
+/** True if the only suggestion is already typed. */
 const isComplete = ({ text, at }: Draft, completion: Completion | undefined): boolean => {
   const [only, ...others] = completion?.suggestions ?? [];
   return others.length === 0 && only?.text === text.slice(completion?.from, at);
@@ -85,11 +84,11 @@ const isComplete = ({ text, at }: Draft, completion: Completion | undefined): bo
 export class CompletionMenu {
   private readonly files: () => readonly string[] | undefined;
   private completion: Completion | undefined;
-  /** The draft that somebody did not want completed. */
+  /** Draft for which the person closed the menu. */
   private dismissed: string | undefined;
   chosen = 0;
 
-  /** `files` is asked when it is needed, and undefined while they are looked for. */
+  /** `files` is called on demand, and returns undefined during the first search. */
   constructor(files: () => readonly string[] | undefined) {
     this.files = files;
   }
@@ -113,7 +112,7 @@ export class CompletionMenu {
     this.chosen = Math.max(0, kept);
   }
 
-  /** False where there is no other to choose. */
+  /** Moves the choice. Returns false if there is only one suggestion. */
   move(by: number): boolean {
     const last = this.suggestions.length - 1;
     this.chosen = Math.max(0, Math.min(last, this.chosen + by));
@@ -129,8 +128,8 @@ export class CompletionMenu {
     this.completion = undefined;
   }
 
-  /** The draft with what is chosen in it; undefined when there is nothing to choose. */
-  take({ text }: Draft): Draft | undefined {
+  /** Returns the draft with the chosen suggestion; undefined if the menu is closed. */
+  accept({ text }: Draft): Draft | undefined {
     const { completion, chosen } = this;
     const suggestion = completion?.suggestions[chosen];
     if (completion === undefined || suggestion === undefined) return undefined;
@@ -139,8 +138,8 @@ export class CompletionMenu {
     return { ...draftOf(before + text.slice(completion.to)), at: before.length };
   }
 
-  /** Enter takes a suggestion, unless what was typed is one already. */
-  isTyped({ text, at }: Draft): boolean {
+  /** True if the chosen suggestion is already typed, so that Enter sends the draft. */
+  isFullyTyped({ text, at }: Draft): boolean {
     const { completion, chosen } = this;
     const suggestion = completion?.suggestions[chosen];
     if (completion === undefined || suggestion === undefined) return true;

@@ -1,38 +1,45 @@
 /**
- * What the session shows below everything that was said: the line that is being said, calls, agents and
- * things to do as they are now, and the prompt. What is finished goes to the scroll-back, once.
+ * Live state of the session screen: unfinished text, running calls and agents, todos, and the prompt. Finished lines go
+ * to the scroll-back, once.
  */
 
-import type { Todo } from '../../protocol/agent/todos.js';
+import type { Todo } from '../../protocol/agent/todo.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
 import type { DraftView } from '../../terminal/input/draft-view.js';
 import type { LineDisplay } from '../../terminal/input/line-screen.js';
-import type { WorkDisplay } from '../../terminal/output/feed-printer.js';
+import type { ActivityDisplay } from '../../terminal/output/feed-printer.js';
 import {
   MARKDOWN_START,
   type MarkdownState,
   paintMarkdown,
-} from '../../terminal/output/markdown-paint.js';
+} from '../../terminal/output/paint-markdown.js';
 import type { Paint } from '../../terminal/terminal.js';
+import { cutText, foldLine } from '../../terminal/text/fit-text.js';
 import { oneLine } from '../../terminal/text/sanitize.js';
-import { cut, folded } from '../../terminal/text/text-fit.js';
 import { textWidth } from '../../terminal/text/text-width.js';
-import type { Signs } from '../screen/glyphs.js';
+import type { Glyphs } from '../screen/glyphs.js';
 import { FRAME_MS, Observable } from '../screen/observable.js';
-import { AgentStrip } from './agent-status-lines.js';
-import { CallLog, type EndedCall, type LoggedCall, labelOf, type StartedCall } from './call-log.js';
+import {
+  type CallEndedItem,
+  CallLog,
+  type CallStartedItem,
+  callLabel,
+  type LoggedCall,
+} from './call-log.js';
+import { LiveAgents } from './live-agents.js';
 
-export interface BoardOptions {
+export interface LiveStateOptions {
   readonly paint: Paint;
-  readonly signs: Signs;
+  readonly glyphs: Glyphs;
   readonly columns: () => number;
-  /** Whole lines for the scroll-back. */
+  /** Adds whole lines to the scroll-back. */
   readonly print: (text: string) => void;
   readonly clear: () => void;
-  /** Something is under way. */
+  /** Returns true while the lead is not idle. */
   readonly isActive: () => boolean;
-  /** The line that is typed may have changed. */
-  readonly drafted: () => void;
+  /** Called when the editable line may have changed. */
+  readonly onDraftChange: () => void;
+  /** Clock in milliseconds. Default: `performance.now()`. */
   readonly now?: () => number;
 }
 
@@ -44,93 +51,93 @@ export interface RunningCall {
 
 export interface QueuedPrompt {
   readonly text: string;
-  /** False once the agent has read it: another attempt of the same request has not. */
+  /** Returns false once the agent has read the prompt. */
   readonly isWaiting: () => boolean;
 }
 
-export class LiveState extends Observable implements LineDisplay, WorkDisplay {
-  readonly options: BoardOptions;
+export class LiveState extends Observable implements LineDisplay, ActivityDisplay {
+  readonly options: LiveStateOptions;
   readonly now: () => number;
-  readonly agents: AgentStrip;
+  readonly agents: LiveAgents;
   readonly log = new CallLog();
   readonly calls = new Map<string, RunningCall>();
   todos: readonly Todo[] = [];
   /** Prompts that the agent has not read yet. */
   queued: readonly QueuedPrompt[] = [];
-  /** The end of what is being said: it has no line of its own yet. */
+  /** Unfinished output line. */
   tail = '';
   view: DraftView | undefined;
-  /** Since when something has been under way. */
+  /** Start of the current activity; undefined while idle. */
   activeSince: number | undefined;
-  /** The tail is what the agent says, and not about it. */
-  private isSpoken = false;
-  private speech: MarkdownState = MARKDOWN_START;
-  /** What waits for the end of a paragraph. */
-  private asides = '';
+  /** True if the tail is text of the model, which is painted as Markdown. */
+  private isModelText = false;
+  private markdown: MarkdownState = MARKDOWN_START;
+  /** Output that waits for the end of a paragraph. */
+  private deferred = '';
   private ticking: NodeJS.Timeout | undefined;
 
-  constructor(options: BoardOptions) {
+  constructor(options: LiveStateOptions) {
     super();
     this.options = options;
     this.now = options.now ?? (() => performance.now());
-    this.agents = new AgentStrip(this.now);
+    this.agents = new LiveAgents(this.now);
   }
 
   write(text: string): void {
-    this.isSpoken = false;
-    this.take(text);
+    this.isModelText = false;
+    this.append(text);
   }
 
-  speechBegins(): void {
-    this.speech = MARKDOWN_START;
+  textStarted(): void {
+    this.markdown = MARKDOWN_START;
   }
 
-  says(text: string): void {
-    this.isSpoken = true;
-    this.take(text);
+  textReceived(text: string): void {
+    this.isModelText = true;
+    this.append(text);
   }
 
   freshLine(): void {
-    if (this.tail !== '') this.print(`${this.cut(this.tail.length)}\n`);
-    this.printAsides();
+    if (this.tail !== '') this.print(`${this.takeFromTail(this.tail.length)}\n`);
+    this.printDeferred();
   }
 
-  /** The line that is being said, as it is painted; it has not ended. */
+  /** The unfinished output line, painted. */
   get shownTail(): string {
-    return this.isSpoken ? this.painted(this.tail, false).text : this.tail;
+    return this.isModelText ? this.painted(this.tail, false).text : this.tail;
   }
 
-  /** What is sent while a paragraph is being said stands behind it, not in the middle of it. */
+  /** Prints a sent prompt, behind the paragraph that is being written. */
   replace(text: string): void {
-    this.asides += withoutTabs(text);
-    if (this.tail === '') this.printAsides();
+    this.deferred += withoutTabs(text);
+    if (this.tail === '') this.printDeferred();
   }
 
   clear(): void {
     this.options.clear();
-    this.changedNow();
+    this.notifyNow();
   }
 
   show(view: DraftView | undefined): void {
     this.view = view;
-    this.options.drafted();
-    this.changedSoon();
+    this.options.onDraftChange();
+    this.notifySoon();
   }
 
-  callStarted(item: StartedCall): void {
-    const label = labelOf(item.description);
+  callStarted(item: CallStartedItem): void {
+    const label = callLabel(item.description);
     this.calls.set(item.call, { label, since: this.now(), note: '' });
-    this.stir();
+    this.notifyAndTick();
   }
 
   callProgressed({ call, note }: Extract<FeedItem, { type: 'tool.progress' }>): void {
     const running = this.calls.get(call);
     if (running === undefined) return;
     this.calls.set(call, { ...running, note: oneLine(note, 200) });
-    this.changed();
+    this.notify();
   }
 
-  callEnded(ended: EndedCall): void {
+  callEnded(ended: CallEndedItem): void {
     const running = this.calls.get(ended.call);
     this.calls.delete(ended.call);
     const took = running === undefined ? undefined : this.now() - running.since;
@@ -141,29 +148,29 @@ export class LiveState extends Observable implements LineDisplay, WorkDisplay {
 
   todosChanged(todos: readonly Todo[]): void {
     this.todos = todos;
-    this.changed();
+    this.notify();
   }
 
   queue(text: string, isWaiting: () => boolean): void {
-    this.queued = [...this.queued, { text: oneLine(text, LONGEST_QUEUED), isWaiting }];
-    this.changed();
+    this.queued = [...this.queued, { text: oneLine(text, MAX_QUEUED_LENGTH), isWaiting }];
+    this.notify();
   }
 
-  /** What the session tells beside what is narrated. */
-  hear(item: FeedItem): void {
+  /** Updates agents, calls and queued prompts from a feed item. */
+  receive(item: FeedItem): void {
     if (item.type === 'stream.event') return;
     this.queued = this.queued.filter(({ isWaiting }) => isWaiting());
     if (item.type === 'run.ended') this.calls.clear();
-    this.agents.take(item);
-    this.stir();
+    this.agents.receive(item);
+    this.notifyAndTick();
   }
 
-  /** Another session, or none. */
-  forget(): void {
+  /** Clears the state for another session. */
+  reset(): void {
     this.calls.clear();
     this.agents.clear();
     [this.todos, this.queued] = [[], []];
-    this.changed();
+    this.notify();
   }
 
   close(): void {
@@ -171,9 +178,9 @@ export class LiveState extends Observable implements LineDisplay, WorkDisplay {
     this.ticking = undefined;
   }
 
-  /** Time goes on while something is under way, and costs nothing while nothing is. */
-  private stir(): void {
-    this.changed();
+  /** Notifies the listeners, and keeps notifying every `FRAME_MS` while busy, so that shown durations grow. */
+  private notifyAndTick(): void {
+    this.notify();
     if (this.ticking !== undefined || !this.isBusy) return;
     this.activeSince = this.now();
     this.ticking = setInterval(() => {
@@ -181,7 +188,7 @@ export class LiveState extends Observable implements LineDisplay, WorkDisplay {
         this.close();
         this.activeSince = undefined;
       }
-      this.changed();
+      this.notify();
     }, FRAME_MS);
   }
 
@@ -189,34 +196,34 @@ export class LiveState extends Observable implements LineDisplay, WorkDisplay {
     return this.options.isActive() || this.calls.size > 0 || this.agents.size > 0;
   }
 
-  private printAsides(): void {
-    const { asides } = this;
-    this.asides = '';
-    this.isSpoken = false;
-    if (asides !== '') this.print(asides);
+  private printDeferred(): void {
+    const { deferred } = this;
+    this.deferred = '';
+    this.isModelText = false;
+    if (deferred !== '') this.print(deferred);
   }
 
-  private take(text: string): void {
+  private append(text: string): void {
     this.tail += withoutTabs(text);
     const whole = this.tail.lastIndexOf('\n') + 1;
-    if (whole > 0) this.print(this.cut(whole));
-    if (this.tail === '') this.printAsides();
-    // A paragraph that has grown over the width is let go in lines.
+    if (whole > 0) this.print(this.takeFromTail(whole));
+    if (this.tail === '') this.printDeferred();
+    // A paragraph wider than the terminal is printed in lines.
     const columns = this.options.columns();
     if (textWidth(this.tail) > columns) {
-      const pieces = folded(this.tail, columns);
+      const pieces = foldLine(this.tail, columns);
       this.tail = pieces.at(-1) ?? '';
       this.options.print(
         pieces
           .slice(0, -1)
-          .map((piece) => `${this.said(piece, false)}\n`)
+          .map((piece) => `${this.paintedPiece(piece, false)}\n`)
           .join(''),
       );
     }
-    this.changed();
+    this.notify();
   }
 
-  private cut(length: number): string {
+  private takeFromTail(length: number): string {
     const text = this.tail.slice(0, length);
     this.tail = this.tail.slice(length);
     return text;
@@ -227,52 +234,53 @@ export class LiveState extends Observable implements LineDisplay, WorkDisplay {
     const ended = text.split('\n');
     const rest = ended.pop() ?? '';
     const lines = ended.map((line) => {
-      const pieces = textWidth(line) <= columns ? [line] : folded(line, columns);
-      return pieces.map((piece, at) => `${this.said(piece, at === pieces.length - 1)}\n`).join('');
+      const pieces = textWidth(line) <= columns ? [line] : foldLine(line, columns);
+      return pieces
+        .map((piece, at) => `${this.paintedPiece(piece, at === pieces.length - 1)}\n`)
+        .join('');
     });
     this.options.print(`${lines.join('')}${rest}`);
-    this.changed();
+    this.notify();
   }
 
-  /** A part of a line, or the end of one, as it goes to the scroll-back. */
-  private said(piece: string, isEnd: boolean): string {
-    if (!this.isSpoken) return piece.trimEnd();
+  /** Returns a part of a line as printed to the scroll-back, and advances the Markdown state. */
+  private paintedPiece(piece: string, isEnd: boolean): string {
+    if (!this.isModelText) return piece.trimEnd();
     const { text, state } = this.painted(piece.trimEnd(), isEnd);
-    this.speech = state;
+    this.markdown = state;
     return text;
   }
 
   private painted(piece: string, isEnd: boolean) {
-    return paintMarkdown(piece, this.speech, this.options.paint, isEnd);
+    return paintMarkdown(piece, this.markdown, this.options.paint, isEnd);
   }
 }
 
-/** Of a prompt that waits, as much as is shown. */
-const LONGEST_QUEUED = 400;
+const MAX_QUEUED_LENGTH = 400;
 
-/** How far a tab goes only the terminal knows. */
+/** Replaces tabs, because their width depends on the terminal. */
 const withoutTabs = (text: string): string => text.replaceAll('\t', '    ');
 
 const finishedLine = (
   { label, report, took }: LoggedCall,
-  { paint, signs, columns }: Pick<BoardOptions, 'paint' | 'signs' | 'columns'>,
+  { paint, glyphs, columns }: Pick<LiveStateOptions, 'paint' | 'glyphs' | 'columns'>,
 ): string => {
   const { word, remark, lines } = report;
-  const isFine = word === 'ok';
+  const isOk = word === 'ok';
   const [first = ''] = lines;
-  const more = remark === '' && !isFine ? first : remark;
-  const time = took === undefined ? '' : ` ${secondsOf(took)}`;
-  const tail = `${isFine ? '' : ` ${word}`}${more === '' ? '' : `: ${more}`}`;
+  const more = remark === '' && !isOk ? first : remark;
+  const time = took === undefined ? '' : ` ${formatElapsed(took)}`;
+  const tail = `${isOk ? '' : ` ${word}`}${more === '' ? '' : `: ${more}`}`;
   const room = columns() - 3 - time.length;
-  const sign = isFine ? paint.good(signs.done) : paint.alarm(signs.failed);
-  // A long command leaves room for how it went.
-  const named = cut(label, Math.max(Math.floor(room / 2), room - textWidth(tail)));
-  const text = cut(oneLine(`${named}${tail}`, 1_000), room);
-  return `${sign} ${isFine ? text : paint.alarm(text)}${paint.dim(time)}`;
+  const sign = isOk ? paint.good(glyphs.done) : paint.alarm(glyphs.failed);
+  // A long label is cut to leave room for the outcome.
+  const named = cutText(label, Math.max(Math.floor(room / 2), room - textWidth(tail)));
+  const text = cutText(oneLine(`${named}${tail}`, 1_000), room);
+  return `${sign} ${isOk ? text : paint.alarm(text)}${paint.dim(time)}`;
 };
 
 /** `0.4s`, `12s`, `3m 05s`. */
-export const secondsOf = (ms: number): string => {
+export const formatElapsed = (ms: number): string => {
   if (ms < 9_950) return `${(ms / 1_000).toFixed(1)}s`;
   const seconds = Math.round(ms / 1_000);
   if (seconds < 60) return `${seconds}s`;

@@ -1,50 +1,54 @@
-/** A session on a screen, put together: what it shows, where that comes from, and its keys. */
+/** Screen view: assembles the screen of an interactive session. */
 import { branchReader } from '../../host/git/find-git-directory.js';
 import { windowTokens } from '../../protocol/model/usage.js';
-import { imagesToShow } from '../../sdk/api/messages/prompt-images.js';
+import { imagesToAttach } from '../../sdk/api/messages/attach-images.js';
 import { contextUseOf } from '../../sdk/sessions/context-use.js';
 import { KeyTerminal } from '../../terminal/input/key-terminal.js';
 import { FeedPrinter } from '../../terminal/output/feed-printer.js';
-import { type FaceHost, nameOfAgent, type OpenView } from '../../terminal/output/session-view.js';
-import { cacheReadPercent } from '../../views/cost/cache-share.js';
+import {
+  nameOfAgent,
+  type OpenView,
+  type SessionViewDeps,
+} from '../../terminal/output/session-view.js';
+import { cacheReadPercent } from '../../views/cost/cache-read-percent.js';
 import { SessionScreen } from './session-screen.js';
 import { SessionSwarm } from './session-swarm.js';
 import type { StatusFacts } from './status-line.js';
 import { workspaceFiles } from './workspace-files.js';
 
-export const screenView: OpenView = (host) => {
-  const { machine, history, isVerbose } = host;
-  const cwd = () => host.place().cwd;
+export const screenView: OpenView = (deps) => {
+  const { host, history, isVerbose } = deps;
+  const cwd = () => deps.facts().cwd;
   const screen = new SessionScreen({
-    machine,
-    session: () => host.session(),
-    status: statusOf(host),
-    nameOf: (agent) => nameOfAgent(host, narration, agent),
-    purposeOf: (agent) => narration.swarm.purposeOf(agent),
-    changeMode: () => host.nextMode(),
-    interruptRun: () => host.interruptRun(),
-    files: workspaceFiles(machine, cwd, () => {
-      screen.drafted();
-      screen.board.changed();
+    host,
+    session: () => deps.session(),
+    status: statusOf(deps),
+    nameOf: (agent) => nameOfAgent(deps, printer, agent),
+    purposeOf: (agent) => printer.swarm.purposeOf(agent),
+    changeMode: () => deps.nextMode(),
+    interruptRun: () => deps.interruptRun(),
+    files: workspaceFiles(host, cwd, () => {
+      screen.draftChanged();
+      screen.live.notify();
     }),
-    imagesIn: (text) => imagesToShow(text, cwd(), machine.home),
+    imagesIn: (text) => imagesToAttach(text, cwd(), host.home),
     openSwarm: (close, inbox) => swarm.open(close, inbox),
-    onDefect: (error) => host.onDefect(error),
+    onDefect: (error) => deps.onDefect(error),
   });
-  const swarm = new SessionSwarm(host);
-  const terminal = new KeyTerminal(machine, history, screen);
-  const narration = new FeedPrinter(terminal, { isVerbose, work: screen.board });
+  const swarm = new SessionSwarm(deps);
+  const terminal = new KeyTerminal(host, history, screen);
+  const printer = new FeedPrinter(terminal, { isVerbose, display: screen.live });
   return {
-    typing: 'screen',
+    inputMode: 'screen',
     terminal,
-    narration,
+    printer,
     surface: screen.surface,
-    hear: (item) => {
-      screen.board.hear(item);
-      swarm.hear(item);
+    receive: (item) => {
+      screen.live.receive(item);
+      swarm.receive(item);
     },
-    queued: (text, isWaiting) => screen.board.queue(text, isWaiting),
-    forget: () => screen.board.forget(),
+    promptQueued: (text, isWaiting) => screen.live.queue(text, isWaiting),
+    reset: () => screen.live.reset(),
     close: () => {
       terminal.close();
       swarm.close();
@@ -53,10 +57,10 @@ export const screenView: OpenView = (host) => {
   };
 };
 
-/** A branch changes rarely, and a frame is drawn ten times a second. */
+/** Time for which the branch name is cached, because a frame is drawn ten times a second. */
 const BRANCH_MS = 2_000;
 
-const statusOf = (host: FaceHost): (() => Omit<StatusFacts, 'running' | 'waiting'>) => {
+const statusOf = (deps: SessionViewDeps): (() => Omit<StatusFacts, 'running' | 'waiting'>) => {
   let branch = { cwd: '', name: undefined as string | undefined, readAt: 0 };
   const branchAt = (cwd: string) => {
     const now = performance.now();
@@ -66,10 +70,10 @@ const statusOf = (host: FaceHost): (() => Omit<StatusFacts, 'running' | 'waiting
     return branch.name;
   };
   return () => {
-    const { model, mode, cwd } = host.place();
+    const { model, mode, cwd } = deps.facts();
     const name = branchAt(cwd);
     const facts = { model, mode, ...(name !== undefined && { branch: name }) };
-    const session = host.session();
+    const session = deps.session();
     if (session === undefined) return facts;
     const { usage, cost } = session.spent;
     const cachePercent = cacheReadPercent(usage.cacheRead, windowTokens(usage) - usage.output);

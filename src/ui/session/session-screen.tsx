@@ -1,21 +1,21 @@
-/** The session on a screen: what was said above, what is under way below, and the prompt at the bottom. */
+/** Session screen: scroll-back above, live part below, prompt at the bottom, full-screen scenes on top. */
 import type { ReactNode } from 'react';
-import type { LeadSession } from '../../actors/session/session.js';
+import type { LeadSession } from '../../actors/session/open-session.js';
 import type { KeyScreen } from '../../terminal/input/key-terminal.js';
 import type { Key, LineEditor } from '../../terminal/input/line-editor.js';
 import { type Paint, paintFor, wantsColour } from '../../terminal/terminal.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { chartStyle } from '../../terminal/text/bar-chart.js';
-import { cut } from '../../terminal/text/text-fit.js';
-import { openEntry } from '../inbox/full-question.js';
-import { Inbox } from '../inbox/inbox.js';
+import { chartStyle } from '../../terminal/text/chart-style.js';
+import { cutText } from '../../terminal/text/fit-text.js';
 import { inboxLines } from '../inbox/inbox-lines.js';
+import { openFullQuestion } from '../inbox/open-full-question.js';
+import { QuestionInbox } from '../inbox/question-inbox.js';
 import { ScreenSurface } from '../inbox/screen-surface.js';
-import { signsFor } from '../screen/glyphs.js';
+import { glyphsFor } from '../screen/glyphs.js';
 import { Observable } from '../screen/observable.js';
-import { Pager, type Pages } from '../screen/pager.js';
+import { Pager, type PagerText } from '../screen/pager.js';
 import type { Cursor, Size } from '../screen/painter.js';
-import { SceneStack, type WholeScene } from '../screen/scene-stack.js';
+import { type FullScreenScene, SceneStack } from '../screen/scene-stack.js';
 import { Screen } from '../screen/screen.js';
 import { callLines } from './call-log.js';
 import { CompletionMenu } from './completion-menu.js';
@@ -24,35 +24,35 @@ import { LiveState } from './live-state.js';
 import { type StatusFacts, statusLine } from './status-line.js';
 
 export interface SessionScreenOptions {
-  readonly machine: TerminalHost;
+  readonly host: TerminalHost;
   readonly session: () => LeadSession | undefined;
   readonly status: () => Omit<StatusFacts, 'running' | 'waiting'>;
   readonly nameOf: (agent: string) => string;
   readonly purposeOf: (agent: string) => string | undefined;
-  /** The next permission mode. */
+  /** Switches to the next permission mode. */
   readonly changeMode: () => void;
   readonly interruptRun: () => void;
-  /** The files of the workspace, the newest first; undefined while they are looked for. */
+  /** Returns the files of the workspace, newest first; undefined during the first search. */
   readonly files: () => readonly string[] | undefined;
-  /** Images that a draft names and that are there. */
+  /** Returns the existing images that a draft names. */
   readonly imagesIn: (text: string) => readonly string[];
-  /** All agents on the whole screen; undefined while there is no session to look at. */
-  readonly openSwarm: (close: () => void, inbox: Inbox) => WholeScene | undefined;
+  /** Returns the swarm scene; undefined if there is no session yet. */
+  readonly openSwarm: (close: () => void, inbox: QuestionInbox) => FullScreenScene | undefined;
   readonly onDefect: (error: unknown) => void;
 }
 
-/** In a longer draft nobody sees which images it names. */
-const LONGEST_LOOKED_AT = 20_000;
+/** Drafts from this length on are not searched for images. */
+const MAX_IMAGE_DRAFT_LENGTH = 20_000;
 const OLDER_CALLS = '(Earlier calls are not kept here; skein explain lists them.)';
 const HOW_TO_ANSWER = 'Tab (Ctrl-Y while you type)';
 
 export class SessionScreen implements KeyScreen {
-  readonly board: LiveState;
+  readonly live: LiveState;
   readonly surface: ScreenSurface;
   private readonly options: SessionScreenOptions;
   private readonly paint: Paint;
   private readonly screen: Screen;
-  private readonly inbox: Inbox;
+  private readonly inbox: QuestionInbox;
   private readonly menu: CompletionMenu;
   private readonly drawn = new Observable();
   private readonly scenes: SceneStack;
@@ -66,20 +66,20 @@ export class SessionScreen implements KeyScreen {
 
   constructor(options: SessionScreenOptions) {
     this.options = options;
-    const { machine, nameOf, purposeOf, onDefect } = options;
-    this.paint = paintFor(wantsColour(machine));
-    this.screen = new Screen(machine, onDefect);
+    const { host, nameOf, purposeOf, onDefect } = options;
+    this.paint = paintFor(wantsColour(host));
+    this.screen = new Screen(host, onDefect);
     this.scenes = new SceneStack(this.screen);
     this.menu = new CompletionMenu(options.files);
     const { paint, scenes } = this;
-    this.inbox = new Inbox({
-      showWhole: (entry) =>
-        openEntry(entry, { inbox: this.inbox, scenes, paint, size: this.screen.size }),
+    this.inbox = new QuestionInbox({
+      showFull: (entry) =>
+        openFullQuestion(entry, { inbox: this.inbox, scenes, paint, size: this.screen.size }),
     });
-    this.board = new LiveState({
+    this.live = new LiveState({
       paint: this.paint,
-      signs: signsFor(chartStyle(machine).unicode),
-      drafted: () => this.drafted(),
+      glyphs: glyphsFor(chartStyle(host).unicode),
+      onDraftChange: () => this.draftChanged(),
       columns: () => this.screen.size().columns,
       print: (text) => this.screen.print(text),
       clear: () => this.screen.clear(),
@@ -92,42 +92,42 @@ export class SessionScreen implements KeyScreen {
       ring: () => this.screen.ring(),
       now: () => Date.now(),
     });
-    for (const part of [this.board, this.inbox]) part.watch(() => this.drawn.changedNow());
+    for (const part of [this.live, this.inbox]) part.watch(() => this.drawn.notifyNow());
   }
 
-  take(): void {
-    this.screen.take();
+  acquire(): void {
+    this.screen.acquire();
     if (this.isShown) return;
     this.isShown = true;
     this.screen.showInline({
-      shown: this.drawn,
+      content: this.drawn,
       draw: (size) => this.draw(size),
       cursor: (height) => this.cursor(height),
     });
   }
 
   get display(): LiveState {
-    return this.board;
+    return this.live;
   }
 
   press(key: Key, editor: LineEditor): boolean {
     this.editor = editor;
     const isCommand = key.ctrl === true && ['c', 'z', 'l'].includes(key.name ?? '');
-    // The way to the shell is open from anywhere.
+    // Ctrl-Z works in every scene.
     if (isCommand && key.name === 'z') return false;
     if (this.scenes.press(key)) {
-      // What is pressed next may still be meant for what was on top.
-      this.inbox.rearm();
+      // The next key may still be meant for the scene.
+      this.inbox.restartGrace();
       return true;
     }
-    if (isCommand && key.name === 'c' && this.inbox.isTurnedTo) {
-      // The line is hidden, so it is not what is meant.
-      this.inbox.turnAway();
+    if (isCommand && key.name === 'c' && this.inbox.isFocused) {
+      // The prompt is hidden, so Ctrl-C interrupts the run and not the draft.
+      this.inbox.blur();
       this.options.interruptRun();
       return true;
     }
     if (isCommand) return false;
-    if (this.inbox.isTurnedTo) this.pressAtQuestion(key);
+    if (this.inbox.isFocused) this.pressAtQuestion(key);
     else if (!this.pressCommand(key) && !this.pressInMenu(key, editor)) {
       return this.pressForQuestion(key, editor);
     }
@@ -136,22 +136,22 @@ export class SessionScreen implements KeyScreen {
 
   paste(text: string): boolean {
     if (this.scenes.paste(text)) return true;
-    if (!this.inbox.isTurnedTo) return false;
+    if (!this.inbox.isFocused) return false;
     this.inbox.paste(text);
     return true;
   }
 
-  giveBack(): void {
-    this.screen.giveBack();
+  release(): void {
+    this.screen.release();
   }
 
-  uncover(): void {
+  closeScenes(): void {
     this.scenes.close();
   }
 
   close(): void {
     this.surface.close();
-    this.board.close();
+    this.live.close();
     this.scenes.close();
     this.screen.close();
   }
@@ -161,12 +161,12 @@ export class SessionScreen implements KeyScreen {
     else if (!ctrl) return false;
     else if (name === 'o') this.openCalls();
     else if (name === 's') this.openSwarm();
-    else if (name === 'y') this.inbox.turnTo();
+    else if (name === 'y') this.inbox.focus();
     else return false;
     return true;
   }
 
-  /** What opens something on top does so here too; other keys answer. */
+  /** Handles Ctrl keys that open a scene; other keys answer the question. */
   private pressAtQuestion(key: Key): void {
     if (key.ctrl !== true || !this.pressCommand(key)) this.inbox.press(key);
   }
@@ -176,51 +176,51 @@ export class SessionScreen implements KeyScreen {
     if (!menu.isOpen || ctrl || meta) return false;
     if (name === 'up' || name === 'down') return menu.move(name === 'up' ? -1 : 1);
     if (name === 'escape') menu.dismiss(editor.draft);
-    else if (name === 'tab' || (name === 'return' && !menu.isTyped(editor.draft))) {
-      editor.reset(menu.take(editor.draft) ?? editor.draft);
+    else if (name === 'tab' || (name === 'return' && !menu.isFullyTyped(editor.draft))) {
+      editor.reset(menu.accept(editor.draft) ?? editor.draft);
     } else return false;
     return true;
   }
 
-  /** With nothing typed Tab turns to the question that somebody has seen, or does nothing if it has just gone. */
+  /** Handles Tab on an empty draft: focuses a question that is shown long enough to be read. */
   private pressForQuestion({ name, ctrl = false, meta = false }: Key, editor: LineEditor): boolean {
     if (name !== 'tab' || ctrl || meta || editor.isInUse) return false;
-    if (this.inbox.isSeen) this.inbox.turnTo();
+    if (this.inbox.isSeen) this.inbox.focus();
     return true;
   }
 
-  /** What is typed, or what could be suggested for it, has changed. */
-  drafted(): void {
+  /** Updates the menu after a change of the draft or of the files. */
+  draftChanged(): void {
     const { editor, menu } = this;
     if (editor === undefined) return;
-    // The arrows that brought it here lead on to others.
+    // In a recalled prompt the arrow keys browse the history, not the menu.
     if (editor.isRecalled) menu.close();
     else menu.update(editor.draft);
   }
 
-  /** Looked for once for each text, when it is drawn: somebody may type quickly. */
+  /** Searches once per text and only when a frame is drawn, because people type fast. */
   private imagesNamed(): readonly string[] {
     const text = this.editor?.draft.text ?? '';
     if (text === this.images.text) return this.images.paths;
-    const isNamed = text.length < LONGEST_LOOKED_AT && /\.(?:png|jpe?g|gif|webp)/i.test(text);
+    const isNamed = text.length < MAX_IMAGE_DRAFT_LENGTH && /\.(?:png|jpe?g|gif|webp)/i.test(text);
     this.images = { text, paths: isNamed ? this.options.imagesIn(text) : [] };
     return this.images.paths;
   }
 
-  /** The newest call first; the others are beside it. */
+  /** Opens the pager at the newest call; left and right show other calls. */
   private openCalls(): void {
-    const { log } = this.board;
+    const { log } = this.live;
     const { calls } = log;
     let at = calls.length - 1;
-    const pageOf = (place: number): Pages => {
-      const call = calls[place];
+    const textAt = (index: number): PagerText => {
+      const call = calls[index];
       if (call === undefined) return { title: 'No call has ended yet', lines: () => [] };
       const { forgotten } = log;
-      const number = `${forgotten + place + 1} of ${forgotten + calls.length}`;
+      const number = `${forgotten + index + 1} of ${forgotten + calls.length}`;
       return {
         title: `${number}: ${call.label} (${call.report.word})`,
         lines: (columns) => [
-          ...(place === 0 && forgotten > 0 ? [cut(OLDER_CALLS, columns)] : []),
+          ...(index === 0 && forgotten > 0 ? [cutText(OLDER_CALLS, columns)] : []),
           ...callLines(call, columns, this.paint),
         ],
         keys: ' · left and right other calls',
@@ -231,10 +231,10 @@ export class SessionScreen implements KeyScreen {
       const press = (name: string) => {
         if (name !== 'left' && name !== 'right') return false;
         at = Math.max(0, Math.min(calls.length - 1, at + (name === 'left' ? -1 : 1)));
-        pager.turn(pageOf(at));
+        pager.show(textAt(at));
         return true;
       };
-      const pager = new Pager(pageOf(at), { paint, size: screen.size, close, press });
+      const pager = new Pager(textAt(at), { paint, size: screen.size, close, press });
       return pager;
     });
   }
@@ -253,28 +253,28 @@ export class SessionScreen implements KeyScreen {
   }
 
   private stateFor({ columns }: Size): LivePartState {
-    const { board, inbox, menu, paint } = this;
-    const { running, queued } = board.agents.counts();
+    const { live, inbox, menu, paint } = this;
+    const { running, queued } = live.agents.counts();
     const waiting = queued + inbox.entries.length;
     const facts = { ...this.options.status(), running, waiting };
-    const { chosen: sign } = board.options.signs;
+    const { chosen: sign } = live.options.glyphs;
     const now = Date.now();
     return {
-      board,
+      live,
       menu,
       images: this.imagesNamed(),
       activity: this.activity(),
       inbox: (rows) => inboxLines(inbox, { columns, rows, paint, sign, now, howTo: HOW_TO_ANSWER }),
-      isAnswering: inbox.isTurnedTo,
+      isAnswering: inbox.isFocused,
       status: statusLine(facts, columns, paint),
     };
   }
 
-  /** In the word of the lead's state; undefined while it rests. */
+  /** Returns the state of the lead; undefined while it is idle. */
   private activity(): string | undefined {
     const session = this.options.session();
     if (session === undefined) return undefined;
-    const { state, isResting } = session;
-    return isResting && state !== 'compacting' ? undefined : state;
+    const { state, isIdle } = session;
+    return isIdle && state !== 'compacting' ? undefined : state;
   }
 }

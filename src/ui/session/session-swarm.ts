@@ -1,70 +1,70 @@
-/** The swarm of the session that is shown, on the whole screen: from its store, and what is being said from its feed. */
+/** Session swarm: the swarm scene of the current session, from its store and its live feed. */
 import type { FeedItem } from '../../protocol/session/feed.js';
-import type { SessionMeta } from '../../protocol/session/store.js';
-import type { FaceHost } from '../../terminal/output/session-view.js';
-import { speakerOf } from '../../views/transcript/agent-transcript.js';
-import { LiveSpeech } from '../../views/transcript/live-messages.js';
-import type { Inbox } from '../inbox/inbox.js';
-import { waitingLine } from '../inbox/waiting-question-line.js';
-import type { WholeScene } from '../screen/scene-stack.js';
-import { lookOn } from '../screen/terminal-style.js';
+import type { SessionMeta } from '../../protocol/session/session-store.js';
+import type { SessionViewDeps } from '../../terminal/output/session-view.js';
+import { feedSpeaker } from '../../views/transcript/agent-transcript.js';
+import { LiveMessages } from '../../views/transcript/live-messages.js';
+import { waitingQuestionLine } from '../inbox/inbox-lines.js';
+import type { QuestionInbox } from '../inbox/question-inbox.js';
+import type { FullScreenScene } from '../screen/scene-stack.js';
+import { terminalStyle } from '../screen/terminal-style.js';
 import { StoreSource } from '../swarm/store-source.js';
 import { SwarmScene } from '../swarm/swarm-scene.js';
 
 export class SessionSwarm {
-  private readonly host: FaceHost;
-  /** While somebody looks at it. */
+  private readonly deps: SessionViewDeps;
+  /** Defined while the scene is open. */
   private source: StoreSource | undefined;
-  /** Also while nobody looks: whoever begins to sees the whole sentence. */
-  private speech = { session: '', live: new LiveSpeech() };
+  /** Unfinished messages. Collected before the scene opens, so that it shows the whole message. */
+  private speech = { session: '', live: new LiveMessages() };
 
-  constructor(host: FaceHost) {
-    this.host = host;
+  constructor(deps: SessionViewDeps) {
+    this.deps = deps;
   }
 
-  /** Undefined before there is a session. */
-  open(close: () => void, inbox: Inbox): WholeScene | undefined {
-    const { host } = this;
-    const [session, store] = [host.session(), host.store()];
+  /** Opens the swarm scene. Returns undefined before the session starts. */
+  open(close: () => void, inbox: QuestionInbox): FullScreenScene | undefined {
+    const { deps } = this;
+    const [session, store] = [deps.session(), deps.store()];
     if (session === undefined || store === undefined) return undefined;
-    // A question may have taken the last one off the screen.
+    // A question may have closed the last scene without `leave`.
     this.close();
-    const source = new StoreSource(store, session.meta, this.speechIn(session.meta));
-    source.done.catch((error: unknown) => host.onDefect(error));
+    const source = new StoreSource(store, session.meta, this.speechOf(session.meta));
+    source.done.catch((error: unknown) => deps.onDefect(error));
     this.source = source;
     const leave = () => {
       this.close();
       close();
     };
-    const look = lookOn(host.machine);
+    const style = terminalStyle(deps.host);
     return new SwarmScene({
       source,
-      look,
+      style,
       title: 'the swarm',
       leave,
-      hints: [{ key: 'i', says: 'questions' }],
-      help: [{ key: 'i', says: 'to the questions that wait' }],
+      hints: [{ key: 'i', text: 'questions' }],
+      help: [{ key: 'i', text: 'go to the waiting questions' }],
       press: ({ name, ctrl = false, meta = false }) => {
         if (name !== 'i' || ctrl || meta) return false;
         if (inbox.entries.length === 0) return true;
         leave();
-        inbox.turnTo();
+        inbox.focus();
         return true;
       },
-      line: (width) => look.paint.warn(waitingLine(inbox.entries.length, width)),
+      line: (width) => style.paint.warn(waitingQuestionLine(inbox.entries.length, width)),
     });
   }
 
-  hear(item: FeedItem): void {
-    const session = this.host.session();
+  receive(item: FeedItem): void {
+    const session = this.deps.session();
     if (session === undefined) return;
-    const { agent, said } = speakerOf(session.meta.lead, item);
-    this.speechIn(session.meta).take(agent, said, Date.now());
-    this.source?.hear(session.meta, item);
+    const spoken = feedSpeaker(session.meta.lead, item);
+    this.speechOf(session.meta).take(spoken.agent, spoken.item, Date.now());
+    this.source?.receive(session.meta, item);
   }
 
-  private speechIn({ id }: SessionMeta): LiveSpeech {
-    if (this.speech.session !== id) this.speech = { session: id, live: new LiveSpeech() };
+  private speechOf({ id }: SessionMeta): LiveMessages {
+    if (this.speech.session !== id) this.speech = { session: id, live: new LiveMessages() };
     return this.speech.live;
   }
 

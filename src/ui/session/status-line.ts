@@ -1,18 +1,23 @@
-/** The last line of the session: model, mode, context, money, cache, branch and agents, as far as there is room. */
+/** Status line of the session: model, mode, context, cost, cache, branch and agents, as far as they fit. */
 import type { ContextUse } from '../../sdk/sessions/context-use.js';
 import type { Paint } from '../../terminal/terminal.js';
-import { count, money, percent, plural } from '../../terminal/text/format-numbers.js';
+import {
+  formatMoney,
+  formatNumber,
+  formatPercent,
+  plural,
+} from '../../terminal/text/format-number.js';
 import { plainText } from '../../terminal/text/sanitize.js';
 import { textWidth } from '../../terminal/text/text-width.js';
 
 export interface StatusFacts {
   readonly model: string;
   readonly mode: string;
-  /** Undefined before anything was said. */
+  /** Undefined before the first prompt. */
   readonly context?: ContextUse;
-  /** USD; null when a price is not known, undefined before anything was spent. */
+  /** USD; null if a price is unknown, undefined before the session starts. */
   readonly cost?: number | null;
-  /** Of all tokens that were sent, as every surface says it; undefined before the first answer. */
+  /** Percentage of sent tokens that were read from the cache; undefined before the first answer. */
   readonly cachePercent?: number;
   readonly branch?: string;
   readonly running: number;
@@ -22,8 +27,8 @@ export interface StatusFacts {
 interface Part {
   readonly text: string;
   readonly paint?: (text: string) => string;
-  /** What gives way first has the lowest. */
-  readonly worth: number;
+  /** Importance: the part with the smallest weight is dropped first. */
+  readonly weight: number;
 }
 
 const GAP = ' · ';
@@ -33,7 +38,7 @@ export const statusLine = (facts: StatusFacts, columns: number, paint: Paint): s
   const width = (some: readonly Part[]) => textWidth(some.map(({ text }) => text).join(GAP));
   const kept = [...parts];
   while (kept.length > 1 && width(kept) > columns) {
-    const least = kept.reduce((low, part) => (part.worth < low.worth ? part : low));
+    const least = kept.reduce((low, part) => (part.weight < low.weight ? part : low));
     kept.splice(kept.indexOf(least), 1);
   }
   return kept
@@ -45,24 +50,28 @@ const partsOf = (facts: StatusFacts, paint: Paint): readonly Part[] => {
   const { model, mode, context, cost, cachePercent, branch, running, waiting } = facts;
   const isUnusual = mode !== 'default';
   return [
-    { text: plainText(model, 40), worth: 5 },
-    { text: `mode ${mode}`, worth: 9, ...(isUnusual && { paint: paint.warn }) },
+    { text: plainText(model, 40), weight: 5 },
+    { text: `mode ${mode}`, weight: 9, ...(isUnusual && { paint: paint.warn }) },
     ...(context === undefined ? [] : [contextPart(context, paint)]),
-    ...(cost === undefined ? [] : [{ text: money(cost), worth: 7 }]),
-    ...(cachePercent === undefined ? [] : [{ text: `cache ${percent(cachePercent)}`, worth: 4 }]),
-    ...(branch === undefined ? [] : [{ text: `on ${plainText(branch, 40)}`, worth: 3 }]),
-    ...(running === 0 ? [] : [{ text: `${plural(running, 'agent')} running`, worth: 6 }]),
-    ...(waiting === 0 ? [] : [{ text: `${count(waiting)} waiting`, worth: 10, paint: paint.warn }]),
+    ...(cost === undefined ? [] : [{ text: formatMoney(cost), weight: 7 }]),
+    ...(cachePercent === undefined
+      ? []
+      : [{ text: `cache ${formatPercent(cachePercent)}`, weight: 4 }]),
+    ...(branch === undefined ? [] : [{ text: `on ${plainText(branch, 40)}`, weight: 3 }]),
+    ...(running === 0 ? [] : [{ text: `${plural(running, 'agent')} running`, weight: 6 }]),
+    ...(waiting === 0
+      ? []
+      : [{ text: `${formatNumber(waiting)} waiting`, weight: 10, paint: paint.warn }]),
   ];
 };
 
-/** The boundaries are those of the conversation itself: above the first it is worth a word. */
+/** `level` uses the same thresholds as compaction. */
 const contextPart = ({ tokens, window, level }: ContextUse, paint: Paint): Part => {
   const share = Math.round((tokens / window) * 100);
   const text = `context ${share} %`;
   if (level === 'full') {
-    return { text: `${text}, to be summarised`, worth: 11, paint: paint.alarm };
+    return { text: `${text}, to be summarised`, weight: 11, paint: paint.alarm };
   }
-  if (level === 'warn') return { text: `${text}, nearly full`, worth: 11, paint: paint.warn };
-  return { text, worth: 8 };
+  if (level === 'warn') return { text: `${text}, nearly full`, weight: 11, paint: paint.warn };
+  return { text, weight: 8 };
 };

@@ -1,47 +1,47 @@
-/** What a person wants of an agent: typed, confirmed, told, and what came back of it, shown for a while. */
+/** Command prompt of the swarm screen: asks for a message or a confirmation, runs the command, shows its outcome. */
 import { viewDraft } from '../../terminal/input/draft-view.js';
 import { type Key, LineEditor } from '../../terminal/input/line-editor.js';
+import { foldLine } from '../../terminal/text/fit-text.js';
 import { plainText } from '../../terminal/text/sanitize.js';
-import { folded } from '../../terminal/text/text-fit.js';
 import { keyName } from '../screen/key-name.js';
 import type { Cursor } from '../screen/painter.js';
-import type { Steering } from './swarm-source.js';
+import type { SwarmSteering } from './swarm-data-source.js';
 
-/** Long enough to be read. */
-const SHOWN_MS = 8_000;
-const MOST_NOTICE_LINES = 4;
+/** Time for which a notice is shown. */
+const NOTICE_MS = 8_000;
+const MAX_NOTICE_LINES = 4;
 
-export interface Steered {
+export interface SteeringTarget {
   readonly session: string;
   readonly id: string;
-  /** How people call it. */
+  /** Display name. */
   readonly called: string;
-  /** How many work for it, and for those. */
+  /** Number of descendants. */
   readonly below: number;
 }
 
-/** Lines that stand above the bottom for now. */
-export interface DeskView {
+/** Lines above the footer. */
+export interface PromptView {
   readonly lines: readonly string[];
-  /** In those. */
+  /** Text cursor within `lines`. */
   readonly cursor?: Cursor;
-  readonly hints: readonly { readonly key: string; readonly says: string }[];
+  readonly hints: readonly { readonly key: string; readonly text: string }[];
 }
 
 type Question =
-  | { readonly kind: 'message'; readonly to: Steered; readonly editor: LineEditor }
-  | { readonly kind: 'stop'; readonly to: Steered };
+  | { readonly kind: 'message'; readonly to: SteeringTarget; readonly editor: LineEditor }
+  | { readonly kind: 'stop'; readonly to: SteeringTarget };
 
 export class CommandPrompt {
-  private readonly steering: Steering | undefined;
+  private readonly steering: SwarmSteering | undefined;
   private readonly changed: () => void;
   private question: Question | undefined;
   private notice: string | undefined;
-  private fading: NodeJS.Timeout | undefined;
-  /** Nobody looks at it any more. */
+  private noticeTimer: NodeJS.Timeout | undefined;
+  /** Aborted by `close`: outcomes are not shown any more. */
   private readonly closed = new AbortController();
 
-  constructor(steering: Steering | undefined, changed: () => void) {
+  constructor(steering: SwarmSteering | undefined, changed: () => void) {
     this.steering = steering;
     this.changed = changed;
   }
@@ -50,29 +50,29 @@ export class CommandPrompt {
     return this.steering !== undefined;
   }
 
-  /** Keys are for it. */
+  /** True if the prompt has the keys. */
   get isAsking(): boolean {
     return this.question !== undefined;
   }
 
-  /** What was told stays told; nothing waits for what comes of it. */
+  /** Stops waiting for outcomes. Commands that were sent stay sent. */
   close(): void {
     this.closed.abort();
-    clearTimeout(this.fading);
+    clearTimeout(this.noticeTimer);
   }
 
-  write(to: Steered): void {
+  write(to: SteeringTarget): void {
     if (this.canSteer) this.question = { kind: 'message', to, editor: new LineEditor() };
   }
 
-  askToStop(to: Steered): void {
+  askToStop(to: SteeringTarget): void {
     if (this.canSteer) this.question = { kind: 'stop', to };
   }
 
-  resume({ session, id, called }: Steered): void {
+  resume({ session, id, called }: SteeringTarget): void {
     const { steering } = this;
     if (steering === undefined) return;
-    this.tell(`${called} is told to go on …`, (signal) => steering.resume(session, id, signal));
+    this.run(`Resuming ${called} …`, (signal) => steering.resume(session, id, signal));
   }
 
   press(key: Key): void {
@@ -88,8 +88,8 @@ export class CommandPrompt {
     if (this.question?.kind === 'message') this.question.editor.paste(text);
   }
 
-  /** Undefined when there is nothing to say. */
-  view(width: number): DeskView | undefined {
+  /** Returns undefined if there is neither a prompt nor a notice. */
+  view(width: number): PromptView | undefined {
     const { question, notice } = this;
     if (question?.kind === 'message') {
       const { rows, row, column } = viewDraft(
@@ -98,62 +98,59 @@ export class CommandPrompt {
         width,
       );
       const hints = [
-        { key: 'Enter', says: 'send' },
-        { key: 'Esc', says: 'do not' },
+        { key: 'Enter', text: 'send' },
+        { key: 'Esc', text: 'cancel' },
       ];
       return { lines: rows, cursor: { row, column }, hints };
     }
     if (question?.kind === 'stop') {
       const { called, below } = question.to;
-      const others = below === 0 ? '' : ` and the ${below === 1 ? 'one' : below} below it`;
-      const lines = folded(`Stop ${called}${others}?`, width);
+      const others =
+        below === 0 ? '' : ` and the ${below === 1 ? 'agent' : `${below} agents`} below it`;
+      const lines = foldLine(`Stop ${called}${others}?`, width);
       return {
         lines,
         hints: [
-          { key: 'y', says: 'stop' },
-          { key: 'n', says: 'do not' },
+          { key: 'y', text: 'stop' },
+          { key: 'n', text: 'cancel' },
         ],
       };
     }
     if (notice === undefined) return undefined;
-    return { lines: folded(notice, width).slice(0, MOST_NOTICE_LINES), hints: [] };
+    return { lines: foldLine(notice, width).slice(0, MAX_NOTICE_LINES), hints: [] };
   }
 
-  /** A sentence that is shown for a while. */
-  say(sentence: string): void {
+  /** Shows a sentence for `NOTICE_MS`. */
+  showNotice(sentence: string): void {
     if (this.closed.signal.aborted) return;
-    clearTimeout(this.fading);
+    clearTimeout(this.noticeTimer);
     this.notice = plainText(sentence, 600);
-    this.fading = setTimeout(() => {
+    this.noticeTimer = setTimeout(() => {
       this.notice = undefined;
       this.changed();
-    }, SHOWN_MS);
+    }, NOTICE_MS);
     this.changed();
   }
 
-  private decide(to: Steered, key: string): void {
+  private decide(to: SteeringTarget, key: string): void {
     this.question = undefined;
     const { steering } = this;
     if (steering === undefined || (key !== 'y' && key !== 'Y')) return;
-    this.tell(`${to.called} is told to stop …`, (signal) =>
-      steering.stop(to.session, to.id, signal),
-    );
+    this.run(`Stopping ${to.called} …`, (signal) => steering.stop(to.session, to.id, signal));
   }
 
-  private send({ session, id, called }: Steered, text: string): void {
+  private send({ session, id, called }: SteeringTarget, text: string): void {
     this.question = undefined;
     const { steering } = this;
     if (steering === undefined || text.trim() === '') return;
-    this.tell(`It is being sent to ${called} …`, (signal) =>
-      steering.send(session, id, text, signal),
-    );
+    this.run(`Sending to ${called} …`, (signal) => steering.send(session, id, text, signal));
   }
 
-  private tell(meanwhile: string, act: (signal: AbortSignal) => Promise<string>): void {
-    clearTimeout(this.fading);
+  private run(meanwhile: string, act: (signal: AbortSignal) => Promise<string>): void {
+    clearTimeout(this.noticeTimer);
     this.notice = plainText(meanwhile, 600);
     act(this.closed.signal)
-      .then((sentence) => this.say(sentence))
+      .then((sentence) => this.showNotice(sentence))
       .catch((defect: unknown) => this.steering?.onDefect(defect));
   }
 }

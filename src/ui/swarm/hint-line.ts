@@ -1,17 +1,21 @@
-/** The line at the bottom: the keys that work now, as many as there is room for. */
+/** Hint line at the bottom: the keys that work now, as many as fit. */
 import { textWidth } from '../../terminal/text/text-width.js';
-import type { Look } from '../screen/terminal-style.js';
+import type { TerminalStyle } from '../screen/terminal-style.js';
 
 export interface Hint {
   readonly key: string;
-  readonly says: string;
+  readonly text: string;
 }
 
 const GAP = '  ';
 
-/** The last one always has its place: it is the way out. */
-export const hintLine = (hints: readonly Hint[], width: number, { paint }: Look): string => {
-  const widthOf = ({ key, says }: Hint) => textWidth(key) + 1 + textWidth(says);
+/** The last hint is always shown, because it is the key that leaves. */
+export const hintLine = (
+  hints: readonly Hint[],
+  width: number,
+  { paint }: TerminalStyle,
+): string => {
+  const widthOf = ({ key, text }: Hint) => textWidth(key) + 1 + textWidth(text);
   const last = hints.at(-1);
   let room = width - (last === undefined ? 0 : widthOf(last));
   const shown = hints.slice(0, -1).filter((hint) => {
@@ -24,6 +28,6 @@ export const hintLine = (hints: readonly Hint[], width: number, { paint }: Look)
     return true;
   });
   return [...shown, ...(last === undefined ? [] : [last])]
-    .map(({ key, says }) => `${paint.strong(key)} ${paint.dim(says)}`)
+    .map(({ key, text }) => `${paint.strong(key)} ${paint.dim(text)}`)
     .join(GAP);
 };

@@ -1,32 +1,32 @@
-/** One line with something at the left and something at the right: what matters less gives way. */
-import { cut } from '../../terminal/text/text-fit.js';
+/** Justified line: parts at the left and at the right; parts that do not fit are dropped. */
+import { cutText } from '../../terminal/text/fit-text.js';
 import { textWidth } from '../../terminal/text/text-width.js';
 
-export interface Part {
+export interface LinePart {
   readonly text: string;
   readonly tint?: ((text: string) => string) | undefined;
 }
 
 const GAP = '  ';
 
-/** Of a line that has all of them. */
-export const leastWidth = (parts: readonly Part[]): number =>
+/** Returns the width of a line with all parts. */
+export const minLineWidth = (parts: readonly LinePart[]): number =>
   parts.reduce((sum, { text }) => sum + textWidth(text) + GAP.length, -GAP.length);
 
 /**
- * The first of the left is cut where even that has no room; all others are there as a whole or not at all,
- * those at the left before those at the right, the first of each before the others.
+ * The first left part is cut if it does not fit. All other parts are shown completely or not at all: left parts before
+ * right parts, and earlier parts before later parts.
  */
-export const spreadLine = (
-  left: readonly Part[],
-  right: readonly Part[],
+export const justifiedLine = (
+  left: readonly LinePart[],
+  right: readonly LinePart[],
   width: number,
 ): string => {
   const [first = { text: '' }, ...others] = left;
-  const head = { ...first, text: cut(first.text, width) };
+  const head = { ...first, text: cutText(first.text, width) };
   let room = width - textWidth(head.text);
-  const take = (parts: readonly Part[]): readonly Part[] => {
-    const taken: Part[] = [];
+  const take = (parts: readonly LinePart[]): readonly LinePart[] => {
+    const taken: LinePart[] = [];
     for (const part of parts) {
       const needed = textWidth(part.text) + GAP.length;
       if (needed > room) break;
@@ -37,7 +37,7 @@ export const spreadLine = (
   };
   const near = [head, ...take(others)];
   const far = take(right);
-  const shown = (parts: readonly Part[]) =>
+  const shown = (parts: readonly LinePart[]) =>
     parts.map(({ text, tint }) => tint?.(text) ?? text).join(GAP);
   const space = far.length === 0 ? '' : ' '.repeat(room + GAP.length);
   return `${shown(near)}${space}${shown(far)}`;

@@ -1,22 +1,22 @@
-/** Words that are typed to find agents: the tree shows at once whom they fit. */
+/** Search line: filters the tree by the text while it is typed. */
 import { draftOf } from '../../terminal/input/draft.js';
 import { viewDraft } from '../../terminal/input/draft-view.js';
 import { type Key, LineEditor } from '../../terminal/input/line-editor.js';
-import type { DeskView } from './command-prompt.js';
+import type { PromptView } from './command-prompt.js';
 import type { SwarmTable } from './table/swarm-table.js';
 
-const LONGEST = 200;
+const MAX_SEARCH_LENGTH = 200;
 
-type Board = Pick<SwarmTable, 'wish' | 'search' | 'selectFound'>;
+type SearchedTable = Pick<SwarmTable, 'sortAndFilter' | 'search' | 'selectFound'>;
 
 export class SearchLine {
-  private readonly board: Board;
+  private readonly table: SearchedTable;
   private editor: LineEditor | undefined;
-  /** What was looked for before. */
+  /** Search text before `begin`, restored by Esc. */
   private former = '';
 
-  constructor(board: Board) {
-    this.board = board;
+  constructor(table: SearchedTable) {
+    this.table = table;
   }
 
   get isTyping(): boolean {
@@ -24,7 +24,7 @@ export class SearchLine {
   }
 
   begin(): void {
-    this.former = this.board.wish.text;
+    this.former = this.table.sortAndFilter.text;
     this.editor = new LineEditor();
     this.editor.reset(draftOf(this.former));
   }
@@ -33,34 +33,34 @@ export class SearchLine {
     const stroke = this.editor?.press(key);
     if (stroke?.kind === 'submit') {
       this.end(stroke.text);
-      this.board.selectFound();
+      this.table.selectFound();
     } else if (stroke?.kind === 'escape' || stroke?.kind === 'interrupt') this.end(this.former);
-    else this.look();
+    else this.search();
   }
 
   paste(text: string): void {
     this.editor?.paste(text);
-    this.look();
+    this.search();
   }
 
-  view(width: number): DeskView | undefined {
+  view(width: number): PromptView | undefined {
     if (this.editor === undefined) return undefined;
     const { rows, row, column } = viewDraft('find: ', this.editor.draft, width);
     const hints = [
-      { key: 'Enter', says: 'keep' },
-      { key: 'Esc', says: 'as before' },
+      { key: 'Enter', text: 'keep' },
+      { key: 'Esc', text: 'cancel' },
     ];
     return { lines: rows, cursor: { row, column }, hints };
   }
 
   private end(text: string): void {
     this.editor = undefined;
-    this.board.search(words(text));
+    this.table.search(words(text));
   }
 
-  private look(): void {
-    if (this.editor !== undefined) this.board.search(words(this.editor.draft.text));
+  private search(): void {
+    if (this.editor !== undefined) this.table.search(words(this.editor.draft.text));
   }
 }
 
-const words = (text: string): string => text.slice(0, LONGEST).replaceAll(/\s+/g, ' ');
+const words = (text: string): string => text.slice(0, MAX_SEARCH_LENGTH).replaceAll(/\s+/g, ' ');

@@ -1,40 +1,41 @@
-/** Swarms of a store, as they come and go, for a screen in a process of its own. */
+/** Store source: feeds a swarm screen from a store, and steers agents through it. */
 
-import type { SwarmCommand } from '../../protocol/agent/swarm-commands.js';
-import { SkeinError } from '../../protocol/errors.js';
+import type { SwarmCommand } from '../../protocol/agent/swarm-command.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
-import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
+import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 import { refusalOfText, steerAgent } from '../../sdk/control/steer-agent.js';
 import { LiveSwarms } from '../../views/swarm/live-swarms.js';
 import { SwarmFollower, type SwarmUpdate } from '../../views/swarm/swarm-follower.js';
 import type { SwarmView } from '../../views/swarm/swarm-view.js';
 import { OpenTranscripts } from '../../views/transcript/agent-transcript.js';
-import type { LiveSpeech } from '../../views/transcript/live-messages.js';
-import type { OpenTranscript, Steering, SwarmSource } from './swarm-source.js';
+import type { LiveMessages } from '../../views/transcript/live-messages.js';
+import type { OpenTranscript } from '../../views/transcript/transcript-item.js';
+import type { SwarmDataSource, SwarmSteering } from './swarm-data-source.js';
 
 const REMOVED = 'The session has been removed.';
-/** Whoever leaves waits no longer for what is being sent: the store may be away. */
-const SENDING_MS = 2_000;
+/** Maximum wait for unsent commands when the screen closes: the store may be unreachable. */
+const SEND_TIMEOUT_MS = 2_000;
 
-export class StoreSource implements SwarmSource {
-  /** Rejects with a defect; else it resolves when all is over. */
+export class StoreSource implements SwarmDataSource {
+  /** Resolves after `stop`. Rejects with a defect. */
   readonly done: Promise<void>;
-  /** What there is has been looked at once. */
+  /** Resolves after the first update. Never rejects. */
   readonly ready: Promise<void>;
-  readonly steering: Steering;
+  readonly steering: SwarmSteering;
   private readonly transcripts: OpenTranscripts;
   private readonly listeners = new Set<() => void>();
   private readonly follower: { readonly done: Promise<void>; stop(): void };
   private views: readonly SwarmView[] = [];
-  private why: string | null = null;
-  /** The one session that is shown is no longer in the store. */
+  private currentTrouble: string | null = null;
+  /** True if the followed session was removed from the store. */
   private isGone = false;
-  private hasSeen: () => void = () => {};
-  /** What somebody has wanted, until it is known what came of it. */
-  private readonly wanted = new Set<Promise<unknown>>();
+  private markReady: () => void = () => {};
+  /** Commands without an outcome yet. */
+  private readonly pending = new Set<Promise<unknown>>();
 
-  /** All that are under way, unless one is named. `speech` of one that is in this process. */
-  constructor(store: SessionStore, session?: SessionMeta, speech?: LiveSpeech) {
+  /** Follows `session`. Default: all running swarms. `speech`: live messages of a session in this process. */
+  constructor(store: SessionStore, session?: SessionMeta, speech?: LiveMessages) {
     this.transcripts = new OpenTranscripts(store, speech);
     let fail: (defect: unknown) => void = () => {};
     const failed = new Promise<never>((_, reject) => {
@@ -44,12 +45,12 @@ export class StoreSource implements SwarmSource {
       ...steeringOf(
         store,
         () => (this.isGone ? REMOVED : undefined),
-        (work) => this.keep(work),
+        (work) => this.track(work),
       ),
       onDefect: (defect) => fail(defect),
     };
     this.ready = new Promise((resolve) => {
-      this.hasSeen = resolve;
+      this.markReady = resolve;
     });
     this.follower = session === undefined ? this.followAll(store) : this.follow(store, session);
     this.done = Promise.race([this.follower.done, failed]);
@@ -59,13 +60,13 @@ export class StoreSource implements SwarmSource {
     this.follower.stop();
   }
 
-  /** For whoever closes the store behind it: what was wanted last is on its way, or cannot be sent now. */
+  /** Waits until all commands are sent, at most `SEND_TIMEOUT_MS`. Call before closing the store. Never rejects. */
   async settled(): Promise<void> {
     let limit: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
-      limit = setTimeout(resolve, SENDING_MS);
+      limit = setTimeout(resolve, SEND_TIMEOUT_MS);
     });
-    await Promise.race([Promise.allSettled(this.wanted), late]);
+    await Promise.race([Promise.allSettled(this.pending), late]);
     clearTimeout(limit);
   }
 
@@ -78,7 +79,7 @@ export class StoreSource implements SwarmSource {
   }
 
   trouble(): string | null {
-    return this.why;
+    return this.currentTrouble;
   }
 
   watch(listener: () => void): () => void {
@@ -90,18 +91,18 @@ export class StoreSource implements SwarmSource {
     return this.transcripts.open(session, agent);
   }
 
-  /** What the session of this process tells: its agents are followed token by token. */
-  hear({ id, lead }: SessionMeta, item: FeedItem): void {
-    this.transcripts.hear(id, lead, item);
+  /** Receives feed items of a session in this process, so that its transcripts grow token by token. */
+  receive({ id, lead }: SessionMeta, item: FeedItem): void {
+    this.transcripts.takeFeedItem(id, lead, item);
   }
 
   private follow(store: SessionStore, session: SessionMeta): SwarmFollower {
-    const told = ({ swarm, trouble, isGone }: SwarmUpdate) => {
+    const onUpdate = ({ swarm, trouble, isGone }: SwarmUpdate) => {
       this.isGone = isGone;
-      this.tell([swarm], isGone ? REMOVED : trouble);
+      this.publish([swarm], isGone ? REMOVED : trouble);
     };
-    return new SwarmFollower(store, session, told, {
-      heard: (events) => this.transcripts.heard(events),
+    return new SwarmFollower(store, session, onUpdate, {
+      onEvents: (events) => this.transcripts.takeEvents(events),
     });
   }
 
@@ -109,40 +110,40 @@ export class StoreSource implements SwarmSource {
     return new LiveSwarms(
       store,
       ({ swarms, trouble }) => {
-        const troubled = swarms.find((sighting) => sighting.trouble !== null)?.trouble ?? null;
-        this.tell(
+        const troubled = swarms.find((update) => update.trouble !== null)?.trouble ?? null;
+        this.publish(
           swarms.map(({ swarm }) => swarm),
           trouble ?? troubled,
         );
       },
-      { heard: (_, events) => this.transcripts.heard(events) },
+      { onEvents: (_, events) => this.transcripts.takeEvents(events) },
     );
   }
 
-  async keep<Result>(work: Promise<Result>): Promise<Result> {
-    this.wanted.add(work);
+  async track<Result>(work: Promise<Result>): Promise<Result> {
+    this.pending.add(work);
     try {
       return await work;
     } finally {
-      this.wanted.delete(work);
+      this.pending.delete(work);
     }
   }
 
-  private tell(views: readonly SwarmView[], trouble: string | null): void {
+  private publish(views: readonly SwarmView[], trouble: string | null): void {
     this.views = views;
-    this.why = trouble;
-    this.hasSeen();
+    this.currentTrouble = trouble;
+    this.markReady();
     for (const listener of this.listeners) listener();
   }
 }
 
-/** `refusal`: why nothing can be done to anybody any more. `keep` is given all that is under way. */
+/** `refusal`: returns why commands are impossible, else undefined. `track` receives every command under way. */
 const steeringOf = (
   store: SessionStore,
   refusal: () => string | undefined,
-  keep: (work: Promise<string>) => Promise<string>,
-): Omit<Steering, 'onDefect'> => {
-  const told = async (
+  track: (command: Promise<string>) => Promise<string>,
+): Omit<SwarmSteering, 'onDefect'> => {
+  const steer = async (
     session: string,
     command: SwarmCommand & { readonly agent: string },
     signal: AbortSignal,
@@ -158,8 +159,8 @@ const steeringOf = (
   };
   return {
     send: async (session, agent, text, signal) =>
-      refusalOfText(text) ?? keep(told(session, { type: 'send', agent, text }, signal)),
-    stop: (session, agent, signal) => keep(told(session, { type: 'stop', agent }, signal)),
-    resume: (session, agent, signal) => keep(told(session, { type: 'resume', agent }, signal)),
+      refusalOfText(text) ?? track(steer(session, { type: 'send', agent, text }, signal)),
+    stop: (session, agent, signal) => track(steer(session, { type: 'stop', agent }, signal)),
+    resume: (session, agent, signal) => track(steer(session, { type: 'resume', agent }, signal)),
   };
 };

@@ -1,39 +1,44 @@
-/** Where the parts of a swarm screen stand on a terminal of some size. */
+/** Swarm layout: sizes of the parts of a swarm screen. */
 import type { Size } from '../screen/painter.js';
-import { CHART_COLUMNS } from './state-chart.js';
+import { CHART_COLUMNS } from './detail/state-chart.js';
 
-export interface Area {
+export interface LayoutArea {
   readonly width: number;
   readonly height: number;
 }
 
-export interface BoardLayout {
+export interface SwarmLayout {
   readonly size: Size;
-  /** Lines above the table, an empty one at their end among them where there is room. */
+  /** Lines above the table, with an empty line on a tall terminal. */
   readonly above: number;
-  /** The table, without its head. */
-  readonly tree: Area;
-  /** Undefined while it is not shown. */
-  readonly detail: (Area & { readonly side: 'right' | 'below' }) | undefined;
+  /** Table without its head. */
+  readonly tree: LayoutArea;
+  /** Undefined while the detail is hidden. */
+  readonly detail: (LayoutArea & { readonly side: 'right' | 'below' }) | undefined;
 }
 
-/** The header and the progress. */
+/** Rows of title and progress. */
 const ABOVE = 2;
 const FOOTER = 1;
 const HEAD = 1;
-/** Between two parts side by side. */
+/** Columns between two parts side by side. */
 export const DIVIDER_WIDTH = 3;
 const RULE = 1;
-/** From here on there is room for a table and a chart side by side. */
+/** Columns from which table and detail are side by side. */
 const WIDE = 140;
 const DETAIL_SHARE = 0.38;
-/** From here on there is room for both below each other without being asked. */
+/** Rows from which the detail is shown below the table by default. */
 const TALL = 36;
+/** Rows from which an empty line separates head and table. */
 const ROOMY = 30;
-const LEAST_ROWS = 3;
+const MIN_ROWS = 3;
 
-/** `wantsDetail`: undefined where nobody has said. `more`: lines that others have above the footer. */
-export const layoutOf = (size: Size, wantsDetail: boolean | undefined, more = 0): BoardLayout => {
+/** `wantsDetail`: undefined chooses by size. `more`: extra lines above the footer. */
+export const swarmLayout = (
+  size: Size,
+  wantsDetail: boolean | undefined,
+  more = 0,
+): SwarmLayout => {
   const { columns, rows } = size;
   const above = ABOVE + (rows >= ROOMY ? 1 : 0);
   const height = Math.max(1, rows - above - HEAD - FOOTER - more);
@@ -46,9 +51,9 @@ export const layoutOf = (size: Size, wantsDetail: boolean | undefined, more = 0)
     const tree = { width: columns - width - DIVIDER_WIDTH, height };
     return { size, above, tree, detail: { side: 'right', width, height: height + HEAD } };
   }
-  const treeHeight = Math.max(LEAST_ROWS, Math.floor((height - RULE) * 0.42));
+  const treeHeight = Math.max(MIN_ROWS, Math.floor((height - RULE) * 0.42));
   const detailHeight = height - RULE - treeHeight;
-  if (detailHeight < LEAST_ROWS) return whole;
+  if (detailHeight < MIN_ROWS) return whole;
   return {
     size,
     above,

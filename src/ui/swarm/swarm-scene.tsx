@@ -1,54 +1,60 @@
 /**
- * The swarm screen: a tree of agents, one of them in detail, and keys to look and to steer. It knows no
- * store: whoever opens it says where swarms come from, hands it the keys, and takes it away.
+ * Swarm scene: a tree of agents, the selected agent in detail, and keys to browse and to steer. The caller supplies the
+ * data source and the keys, and closes the scene.
  */
 import type { ReactNode } from 'react';
-import { whoText } from '../../terminal/format/format-agent.js';
+import { formatAgent } from '../../terminal/format/format-agent.js';
 import type { Key } from '../../terminal/input/line-editor.js';
 import { keyName } from '../screen/key-name.js';
 import type { Cursor, Size } from '../screen/painter.js';
-import { fillSlots } from '../screen/row-slots.js';
+import { fillRowSlots } from '../screen/row-slots.js';
 import type { Scene } from '../screen/screen.js';
-import type { Look } from '../screen/terminal-style.js';
-import { CommandPrompt, type Steered } from './command-prompt.js';
+import type { TerminalStyle } from '../screen/terminal-style.js';
+import { CommandPrompt, type SteeringTarget } from './command-prompt.js';
 import { TranscriptPane } from './detail/transcript-pane.js';
 import type { Hint } from './hint-line.js';
 import { SearchLine } from './search-line.js';
-import { BoardFrame, HelpFrame, TranscriptFrame } from './swarm-frame.js';
-import { actionOf, type BoardAction, HELP, keysIn, without } from './swarm-keys.js';
-import { type BoardLayout, layoutOf } from './swarm-layout.js';
-import type { SwarmSource } from './swarm-source.js';
+import {
+  actionForKey,
+  keysOfHints,
+  SWARM_HELP,
+  type SwarmAction,
+  withoutKeys,
+} from './swarm-action.js';
+import type { SwarmDataSource } from './swarm-data-source.js';
+import { HelpFrame, SwarmFrame, TranscriptFrame } from './swarm-frame.js';
+import { type SwarmLayout, swarmLayout } from './swarm-layout.js';
+import { SwarmScreenLines } from './swarm-screen-lines.js';
 import { SwarmTable } from './table/swarm-table.js';
-import { BoardLines } from './table/table-lines.js';
 
 export interface SwarmSceneOptions {
-  readonly source: SwarmSource;
-  readonly look: Look;
-  /** What it is called, in its first line. */
+  readonly source: SwarmDataSource;
+  readonly style: TerminalStyle;
+  /** Title in the first line. */
   readonly title: string;
   leave(): void;
-  /** Keys of whoever opened it come first: true for one that was theirs. */
+  /** Offers each key to the caller first. Returns true if the caller handled the key. */
   press?(key: Key): boolean;
   readonly hints?: readonly Hint[];
-  /** What is told of their keys, ahead of those that are the scene's. */
+  /** Help for the caller's keys, shown before the scene's. */
   readonly help?: readonly Hint[];
-  /** A line of theirs above the last one. */
+  /** Returns an extra line above the footer. */
   line?(width: number): string;
 }
 
-const ARRANGING: Readonly<Partial<Record<BoardAction, (board: SwarmTable) => void>>> = {
-  fold: (board) => board.fold(),
-  unfold: (board) => board.unfold(),
-  toggle: (board) => board.toggle(),
-  'toggle-all': (board) => board.toggleAll(),
-  order: (board) => board.cycleOrder(),
-  reverse: (board) => board.reverse(),
-  filter: (board) => board.cycleFilter(),
+const ARRANGING: Readonly<Partial<Record<SwarmAction, (table: SwarmTable) => void>>> = {
+  fold: (table) => table.fold(),
+  unfold: (table) => table.unfold(),
+  toggle: (table) => table.toggle(),
+  'toggle-all': (table) => table.toggleAll(),
+  order: (table) => table.cycleOrder(),
+  reverse: (table) => table.reverse(),
+  filter: (table) => table.cycleFilter(),
 };
 
 type Scrolled = Pick<SwarmTable, 'move' | 'page' | 'home' | 'end'>;
 
-const SCROLLING: Readonly<Partial<Record<BoardAction, (view: Scrolled) => void>>> = {
+const SCROLLING: Readonly<Partial<Record<SwarmAction, (view: Scrolled) => void>>> = {
   up: (view) => view.move(-1),
   down: (view) => view.move(1),
   'page-up': (view) => view.page(-1),
@@ -57,89 +63,89 @@ const SCROLLING: Readonly<Partial<Record<BoardAction, (view: Scrolled) => void>>
   end: (view) => view.end(),
 };
 
-type Place = 'tree' | 'detail' | 'transcript' | 'help';
+type SceneMode = 'tree' | 'detail' | 'transcript' | 'help';
 
 export class SwarmScene implements Scene {
-  readonly shown: SwarmTable;
+  readonly content: SwarmTable;
   private readonly options: SwarmSceneOptions;
-  private readonly desk: CommandPrompt;
+  private readonly prompt: CommandPrompt;
   private readonly search: SearchLine;
   private readonly transcript: TranscriptPane;
-  private readonly lines: BoardLines;
-  private place: Place = 'tree';
-  /** Where help was asked for. */
-  private before: Place = 'tree';
+  private readonly lines: SwarmScreenLines;
+  private mode: SceneMode = 'tree';
+  /** Mode to return to from the help. */
+  private modeBeforeHelp: SceneMode = 'tree';
   private wantsDetail: boolean | undefined;
-  private layout: BoardLayout | undefined;
+  private layout: SwarmLayout | undefined;
   private drawn: { readonly key: string; readonly node: ReactNode } | undefined;
   private typedAt: Cursor | undefined;
 
   constructor(options: SwarmSceneOptions) {
     this.options = options;
-    const { source, look } = options;
-    this.shown = new SwarmTable(source, () => this.close());
-    const changed = () => this.shown.changed();
-    this.desk = new CommandPrompt(source.steering, changed);
-    this.search = new SearchLine(this.shown);
-    this.transcript = new TranscriptPane(source, look, changed);
-    this.lines = new BoardLines(this.shown, this.transcript, options);
+    const { source, style } = options;
+    this.content = new SwarmTable(source, () => this.close());
+    const changed = () => this.content.notify();
+    this.prompt = new CommandPrompt(source.steering, changed);
+    this.search = new SearchLine(this.content);
+    this.transcript = new TranscriptPane(source, style, changed);
+    this.lines = new SwarmScreenLines(this.content, this.transcript, options);
   }
 
-  /** A sentence that is shown for a while. */
-  say(sentence: string): void {
-    this.desk.say(sentence);
+  /** Shows a sentence for a few seconds. */
+  showNotice(sentence: string): void {
+    this.prompt.showNotice(sentence);
   }
 
   draw(size: Size): ReactNode {
     const more = this.options.line === undefined ? 0 : 1;
-    const layout = layoutOf(size, this.wantsDetail, more);
+    const layout = swarmLayout(size, this.wantsDetail, more);
     this.layout = layout;
-    const key = [size.columns, size.rows, this.wantsDetail, this.place].join();
+    const key = [size.columns, size.rows, this.wantsDetail, this.mode].join();
     if (this.drawn?.key !== key) this.drawn = { key, node: this.frame(layout, 1 + more) };
     return this.drawn.node;
   }
 
   fill(lines: readonly string[]): readonly string[] {
     const { layout } = this;
-    if (layout === undefined || this.place === 'help') return lines;
+    if (layout === undefined || this.mode === 'help') return lines;
     const { columns: width } = layout.size;
-    // First: whoever is selected may be gone.
-    this.shown.look(false);
+    // Update first, because the selected agent may have gone.
+    this.content.update(false);
     this.followSelected(layout);
-    const view = this.search.view(width) ?? this.desk.view(width);
-    const isOpen = this.place === 'transcript';
+    const view = this.search.view(width) ?? this.prompt.view(width);
+    const isOpen = this.mode === 'transcript';
     const textOf = isOpen
-      ? this.lines.ofTranscript(layout, this.desk.canSteer, view)
-      : this.lines.ofBoard(layout, this.place === 'detail', this.desk.canSteer, view);
-    const filled = [...fillSlots(lines, textOf)];
-    // What is asked and said stands over the last lines: nothing else moves.
-    const asked = view?.lines ?? [];
-    const from = Math.max(0, filled.length - 1 - asked.length);
-    filled.splice(from, asked.length, ...asked.map((line) => this.lines.asked(line, width)));
+      ? this.lines.ofTranscript(layout, this.prompt.canSteer, view)
+      : this.lines.ofTree(layout, this.mode === 'detail', this.prompt.canSteer, view);
+    const filled = [...fillRowSlots(lines, textOf)];
+    // The prompt covers the last lines, so that no other line moves.
+    const prompt = view?.lines ?? [];
+    const from = Math.max(0, filled.length - 1 - prompt.length);
+    filled.splice(from, prompt.length, ...prompt.map((line) => this.lines.promptLine(line, width)));
     const { cursor } = view ?? {};
     this.typedAt = cursor && { row: from + cursor.row, column: cursor.column };
     return filled;
   }
 
   cursor(): Cursor | undefined {
-    return this.place === 'help' ? undefined : this.typedAt;
+    return this.mode === 'help' ? undefined : this.typedAt;
   }
 
   paste(text: string): void {
     this.search.paste(text);
-    this.desk.paste(text);
-    this.shown.changedNow();
+    this.prompt.paste(text);
+    this.content.notifyNow();
   }
 
   press(key: Key): void {
-    if (this.place === 'help') this.place = this.before;
+    if (this.mode === 'help') this.mode = this.modeBeforeHelp;
     else if (this.search.isTyping) this.search.press(key);
-    else if (this.desk.isAsking) this.desk.press(key);
-    else if (this.options.press?.(key) !== true) this.act(actionOf(keyName(key)));
-    this.shown.changedNow();
+    else if (this.prompt.isAsking) this.prompt.press(key);
+    else if (this.options.press?.(key) !== true) this.act(actionForKey(keyName(key)));
+    this.content.notifyNow();
   }
 
-  private act(action: BoardAction | undefined): void {
+  private act(action: SwarmAction | undefined): void {
     switch (action) {
       case 'message':
       case 'stop':
@@ -147,10 +153,10 @@ export class SwarmScene implements Scene {
         this.steer(action);
         break;
       case 'open':
-        if (this.shown.selected !== undefined) this.place = 'transcript';
+        if (this.content.selected !== undefined) this.mode = 'transcript';
         break;
       case 'help':
-        [this.before, this.place] = [this.place, 'help'];
+        [this.modeBeforeHelp, this.mode] = [this.mode, 'help'];
         break;
       case 'back':
       case 'leave':
@@ -160,68 +166,68 @@ export class SwarmScene implements Scene {
         break;
       default:
         if (action in SCROLLING) this.scroll(action);
-        else if (this.place !== 'transcript') this.arrange(action);
+        else if (this.mode !== 'transcript') this.arrange(action);
     }
   }
 
-  private arrange(action: BoardAction): void {
-    const { shown: board } = this;
+  private arrange(action: SwarmAction): void {
+    const { content: table } = this;
     switch (action) {
       case 'detail':
         this.wantsDetail = this.layout?.detail === undefined;
-        this.place = 'tree';
+        this.mode = 'tree';
         break;
       case 'focus':
-        // What was not shown is, and what is shown has the keys.
+        // Shows a hidden detail, and moves the focus.
         if (this.layout?.detail === undefined) this.wantsDetail = true;
-        this.place = this.place === 'detail' ? 'tree' : 'detail';
+        this.mode = this.mode === 'detail' ? 'tree' : 'detail';
         break;
       case 'search':
         this.search.begin();
         break;
       default:
-        ARRANGING[action]?.(board);
+        ARRANGING[action]?.(table);
     }
   }
 
-  private scroll(action: BoardAction): void {
-    const view = this.place === 'tree' ? this.shown : this.transcript;
+  private scroll(action: SwarmAction): void {
+    const view = this.mode === 'tree' ? this.content : this.transcript;
     SCROLLING[action]?.(view);
   }
 
   private steer(action: 'message' | 'stop' | 'resume'): void {
     const to = this.steered();
     if (to === undefined) return;
-    if (action === 'message') this.desk.write(to);
-    else if (action === 'stop') this.desk.askToStop(to);
-    else this.desk.resume(to);
+    if (action === 'message') this.prompt.write(to);
+    else if (action === 'stop') this.prompt.askToStop(to);
+    else this.prompt.resume(to);
   }
 
-  private steered(): Steered | undefined {
-    const { selected } = this.shown;
+  private steered(): SteeringTarget | undefined {
+    const { selected } = this.content;
     if (selected === undefined) return undefined;
     const { swarm, agent, shortId } = selected;
     const below = new Set([agent.id]);
-    // Each comes behind the one that it works for.
+    // Agents are listed behind their parents, so one pass finds all descendants.
     for (const { id, parent } of swarm.agents) if (below.has(parent ?? '')) below.add(id);
-    const called = whoText(agent, shortId);
+    const called = formatAgent(agent, shortId);
     return { session: swarm.session.id, id: agent.id, called, below: below.size - 1 };
   }
 
-  /** Esc takes back one thing after the other; `q` leaves, from a transcript to the tree. */
+  /** Handles Esc and `q`. Esc undoes one step at a time; `q` leaves the scene, or a transcript to the tree. */
   private leave(action: 'back' | 'leave'): void {
-    const { filter, text } = this.shown.wish;
-    if (this.place === 'transcript') this.place = 'tree';
+    const { filter, text } = this.content.sortAndFilter;
+    if (this.mode === 'transcript') this.mode = 'tree';
     else if (action === 'leave') this.options.leave();
-    else if (this.place === 'detail') this.place = 'tree';
-    else if (filter !== 'all' || text !== '') this.shown.showAll();
+    else if (this.mode === 'detail') this.mode = 'tree';
+    else if (filter !== 'all' || text !== '') this.content.showAll();
     else this.options.leave();
   }
 
-  /** A transcript is read while it can be seen. */
-  private followSelected({ detail }: BoardLayout): void {
-    const isOpen = this.place === 'transcript';
-    const { selected } = this.shown;
+  /** Opens the transcript of the selected agent while it is visible. */
+  private followSelected({ detail }: SwarmLayout): void {
+    const isOpen = this.mode === 'transcript';
+    const { selected } = this.content;
     const isSeen = (isOpen || detail !== undefined) && selected !== undefined;
     const agent = isSeen
       ? { session: selected.swarm.session.id, id: selected.agent.id }
@@ -230,28 +236,28 @@ export class SwarmScene implements Scene {
   }
 
   private close(): void {
-    this.desk.close();
+    this.prompt.close();
     this.transcript.close();
   }
 
-  /** A key that is somebody else's is told of once. */
+  /** Returns the help of the caller's keys and of the scene's remaining keys. */
   private help(): readonly Hint[] {
     const others = this.options.help ?? [];
-    const taken = keysIn(others);
-    const own = HELP.filter(({ isSteering }) => this.desk.canSteer || isSteering !== true);
-    return [...others, ...own.flatMap((line) => without(line, taken))];
+    const taken = keysOfHints(others);
+    const own = SWARM_HELP.filter(({ isSteering }) => this.prompt.canSteer || isSteering !== true);
+    return [...others, ...own.flatMap((line) => withoutKeys(line, taken))];
   }
 
-  private frame(layout: BoardLayout, below: number): ReactNode {
+  private frame(layout: SwarmLayout, below: number): ReactNode {
     const { size } = layout;
-    const { look } = this.options;
-    switch (this.place) {
+    const { style } = this.options;
+    switch (this.mode) {
       case 'help':
-        return <HelpFrame size={size} look={look} lines={this.help()} />;
+        return <HelpFrame size={size} style={style} lines={this.help()} />;
       case 'transcript':
         return <TranscriptFrame size={size} below={below} />;
       default:
-        return <BoardFrame layout={layout} below={below} />;
+        return <SwarmFrame layout={layout} below={below} />;
     }
   }
 }

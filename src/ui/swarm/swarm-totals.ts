@@ -1,9 +1,9 @@
-/** How far all swarms of a screen are, in figures for one line. */
-import { progressOf } from '../../views/swarm/swarm-progress.js';
+/** Swarm totals: agents by group, cost, remaining budget and rates over all swarms of a screen. */
+import { swarmProgress } from '../../views/swarm/swarm-progress.js';
 import type { SwarmView } from '../../views/swarm/swarm-view.js';
-import { groupOf } from './agent-group.js';
+import { groupOf } from './table/agent-group.js';
 
-export interface Totals {
+export interface SwarmTotals {
   readonly agents: number;
   readonly running: number;
   readonly waiting: number;
@@ -11,19 +11,19 @@ export interface Totals {
   readonly failed: number;
   readonly idle: number;
   readonly done: number;
-  /** USD; null when a price is not known. */
+  /** USD; null if a price is unknown. */
   readonly costUsd: number | null;
-  /** USD; null where there is no limit. */
+  /** USD; null if there is no limit. */
   readonly leftUsd: number | null;
   readonly leftTokens: number | null;
   readonly turnsPerMinute: number;
   readonly usdPerMinute: number | null;
 }
 
-export const totalsOf = (swarms: readonly SwarmView[], now: number): Totals => {
+export const swarmTotals = (swarms: readonly SwarmView[], now: number): SwarmTotals => {
   const counts = { asking: 0, failed: 0, waiting: 0, running: 0, idle: 0, done: 0 };
   for (const { agents } of swarms) for (const agent of agents) counts[groupOf(agent)] += 1;
-  const all = swarms.map((swarm) => progressOf(swarm, now));
+  const all = swarms.map((swarm) => swarmProgress(swarm, now));
   return {
     ...counts,
     agents: swarms.reduce((sum, { agents }) => sum + agents.length, 0),
@@ -35,10 +35,10 @@ export const totalsOf = (swarms: readonly SwarmView[], now: number): Totals => {
   };
 };
 
-/** Null when one of them is. */
+/** Returns null if any amount is null. */
 const sumOf = (amounts: readonly (number | null)[]): number | null =>
   amounts.reduce((sum, amount) => (sum === null || amount === null ? null : sum + amount), 0);
 
-/** Null when all of them are: one without a limit takes nothing from what the others have left. */
+/** Returns the sum of the known amounts; null if all are null. */
 const sumOfKnown = (amounts: readonly (number | null)[]): number | null =>
   amounts.reduce((sum, amount) => (amount === null ? sum : (sum ?? 0) + amount), null);

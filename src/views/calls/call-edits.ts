@@ -1,11 +1,11 @@
-/** Which files a call changed, and which earlier calls had changed the same ones. */
-import type { FileChange, FileState } from '../../protocol/session/checkpoint.js';
-import type { ListedCall } from './call-list.js';
+/** Files that a call changed, and earlier calls that changed the same files. */
+import type { FileChange, FileState } from '../../protocol/session/checkpoints.js';
+import type { ListedCall } from './list-calls.js';
 
-export interface FileHistory {
+export interface FileEditHistory {
   readonly path: string;
   readonly change: 'made' | 'changed' | 'removed' | 'unknown';
-  /** The newest first; `earlierMore` are not listed. */
+  /** Newest first. `earlierMore` further calls are not listed. */
   readonly earlier: readonly {
     readonly number: number;
     readonly tool: string;
@@ -14,24 +14,24 @@ export interface FileHistory {
   readonly earlierMore: number;
 }
 
-const MOST_FILES = 50;
-const MOST_EDITS = 5;
-const WRITERS: readonly string[] = ['Write', 'Edit', 'MultiEdit', 'NotebookEdit'];
+const MAX_FILES = 50;
+const MAX_EARLIER_EDITS = 5;
+const WRITING_TOOLS: readonly string[] = ['Write', 'Edit', 'MultiEdit', 'NotebookEdit'];
 
-/** Where nobody watched, a tool that says which file it writes is believed when it succeeded. */
-export const editsOf = (
+/** If the changes were not recorded, uses the declared files of a writing tool that succeeded. */
+export const callEdits = (
   calls: readonly ListedCall[],
   target: ListedCall,
   changes: readonly FileChange[] | undefined,
-): readonly FileHistory[] => {
+): readonly FileEditHistory[] => {
   const own =
     changes?.map(({ path, before, after }) => ({ path, change: kindOf(before, after) })) ??
     writtenBy(target).map((path) => ({ path, change: 'unknown' as const }));
   const before = calls.slice(0, target.number - 1);
-  return own.slice(0, MOST_FILES).map(({ path, change }) => {
+  return own.slice(0, MAX_FILES).map(({ path, change }) => {
     const edits = before.filter((call) => (call.changed ?? writtenBy(call)).includes(path));
     const earlier = edits
-      .slice(-MOST_EDITS)
+      .slice(-MAX_EARLIER_EDITS)
       .reverse()
       .map(({ number, tool, endedAt, ts }) => ({ number, tool, ts: endedAt ?? ts }));
     return { path, change, earlier, earlierMore: edits.length - earlier.length };
@@ -39,9 +39,9 @@ export const editsOf = (
 };
 
 const writtenBy = ({ tool, outcome, subject }: ListedCall): readonly string[] =>
-  outcome === 'ok' && WRITERS.includes(tool) ? subject.files : [];
+  outcome === 'ok' && WRITING_TOOLS.includes(tool) ? subject.files : [];
 
-const kindOf = (before: FileState, after: FileState): FileHistory['change'] => {
+const kindOf = (before: FileState, after: FileState): FileEditHistory['change'] => {
   if (before.kind === 'unknown' || after.kind === 'unknown') return 'unknown';
   if (before.kind === 'absent') return 'made';
   return after.kind === 'absent' ? 'removed' : 'changed';

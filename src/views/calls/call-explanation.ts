@@ -1,15 +1,15 @@
 /**
- * Why a call ran or did not, folded from the journal: which step of the pipeline decided and by which
- * rule, what hooks said, who answered, what it changed and what the model had seen before.
+ * Explains why a call ran or did not, from the journal: the deciding pipeline step and rule, hooks,
+ * answers, file changes, and earlier results that the model had read.
  */
-import { redact } from '../../policy/redaction/redaction.js';
-import { PIPELINE_STEPS, type PipelineStep } from '../../protocol/permission/permission.js';
-import type { FileChange } from '../../protocol/session/checkpoint.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
-import type { SessionStore } from '../../protocol/session/store.js';
-import { editsOf, type FileHistory } from './call-edits.js';
-import { type ListedCall, wantedIn } from './call-list.js';
-import { PriorMentions, type SeenBefore } from './prior-mentions.js';
+import { redact } from '../../policy/redaction/redact.js';
+import { PIPELINE_STEPS, type PipelineStep } from '../../protocol/permission/ruling.js';
+import type { FileChange } from '../../protocol/session/checkpoints.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { callEdits, type FileEditHistory } from './call-edits.js';
+import { type ListedCall, toolUseBlocks } from './list-calls.js';
+import { type PriorMention, PriorMentions } from './prior-mentions.js';
 import { resultText } from './result-text.js';
 
 export interface CallExplanation {
@@ -20,23 +20,23 @@ export interface CallExplanation {
   readonly tool: string;
   readonly turn: number;
   readonly askedAt: number;
-  /** As JSON; what looks like a secret is taken out, and the middle of what is long. */
+  /** JSON without secrets. The middle of a long input is left out. */
   readonly input: string;
   readonly outcome: string;
   readonly durationMs: number | null;
-  /** What the model was told came of it, cut in the same way. */
+  /** Result text for the model, shortened in the same way. */
   readonly result: string | null;
-  /** Each step of the pipeline with what it did to the call; none was written down for older ones. */
+  /** All pipeline steps and their effect on the call. Empty if no ruling was journaled. */
   readonly steps: readonly ExplainedStep[];
   readonly rulings: readonly ExplainedRuling[];
   readonly questions: readonly ExplainedQuestion[];
   readonly hooks: readonly ExplainedHook[];
-  readonly files: readonly FileHistory[];
-  /** Nobody watched the disk while it ran, so its files are what its input says. */
+  readonly files: readonly FileEditHistory[];
+  /** True if no checkpoint watched the call, so that `files` come from its input. */
   readonly isUnwatched: boolean;
-  readonly seen: readonly SeenBefore[];
+  readonly seen: readonly PriorMention[];
   readonly seenMore: number;
-  /** When a rewind took it back. */
+  /** Time of the rewind that undid the call, or null. */
   readonly rewoundAt: number | null;
 }
 
@@ -60,7 +60,7 @@ export interface ExplainedRuling {
 
 export interface ExplainedQuestion {
   readonly reason: string;
-  /** Null while nobody has decided. */
+  /** Null while the question is open. */
   readonly waitedMs: number | null;
   readonly answers: readonly {
     readonly surface: string;
@@ -77,8 +77,8 @@ export interface ExplainedHook {
   readonly detail: string;
 }
 
-const LONGEST_INPUT = 2_000;
-const LONGEST_RESULT = 1_200;
+const MAX_INPUT_LENGTH = 2_000;
+const MAX_RESULT_LENGTH = 1_200;
 
 export const explainCall = async (
   store: Pick<SessionStore, 'records'>,
@@ -87,7 +87,7 @@ export const explainCall = async (
   target: ListedCall,
 ): Promise<CallExplanation> => {
   const lineage = await lineageOf(store, session, target.agent);
-  const fold = new Explanation(calls, target, lineage);
+  const fold = new ExplanationFold(calls, target, lineage);
   for (const [agent, last] of lineage) {
     for await (const record of store.records(session, agent)) {
       if (record.seq > last) break;
@@ -98,7 +98,7 @@ export const explainCall = async (
   return fold.report(session);
 };
 
-/** Whose records a fork began with and up to which, the oldest first. */
+/** Returns the agents whose records a fork starts with, and the last record of each, oldest first. */
 const lineageOf = async (
   store: Pick<SessionStore, 'records'>,
   session: string,
@@ -119,17 +119,17 @@ const lineageOf = async (
   return new Map(found);
 };
 
-class Explanation {
+class ExplanationFold {
   private readonly calls: readonly ListedCall[];
   private readonly target: ListedCall;
-  private readonly sightings: PriorMentions;
+  private readonly mentions: PriorMentions;
   private readonly rulings: (JournalRecord & { type: 'call.ruled' })[] = [];
   private readonly questions = new Map<string, { askedAt: number; question: DraftQuestion }>();
   private readonly hooks: ExplainedHook[] = [];
   private input: unknown;
   private ended: (JournalRecord & { type: 'call.ended' }) | undefined;
   private changes: readonly FileChange[] | undefined;
-  /** After each rewind, when the call was taken back; null while it counts. */
+  /** State after each rewind: the time at which the call was undone, or null if it is in effect. */
   private readonly fates: { readonly seq: number; readonly rewoundAt: number | null }[] = [];
 
   constructor(
@@ -139,28 +139,28 @@ class Explanation {
   ) {
     this.calls = calls;
     this.target = target;
-    this.sightings = new PriorMentions(calls, target, lineage);
+    this.mentions = new PriorMentions(calls, target, lineage);
   }
 
-  /** What its agent knew when it began. */
+  /** Takes a record that the agent inherited. */
   inherit(record: JournalRecord): void {
-    this.sightings.take(record);
+    this.mentions.take(record);
   }
 
   take(record: JournalRecord): void {
-    if (record.seq <= this.target.seq) this.sightings.take(record);
+    if (record.seq <= this.target.seq) this.mentions.take(record);
     if (record.type === 'assistant.received') {
-      const block = record.seq === this.target.seq ? wantedIn(record.raw) : [];
+      const block = record.seq === this.target.seq ? toolUseBlocks(record.raw) : [];
       this.input = block.find(({ id }) => id === this.target.call)?.input ?? this.input;
     }
     if (record.type === 'session.rewound') {
       const { seq, to, ts } = record;
       this.fates.push({ seq, rewoundAt: to < this.target.seq ? ts : this.rewoundAt(to) });
     }
-    if ('call' in record && record.call === this.target.call) this.own(record);
+    if ('call' in record && record.call === this.target.call) this.takeOwn(record);
   }
 
-  /** A rewind, and one that undoes another, brings back what was so at the record it goes to. */
+  /** Returns the state at record `seq`, which a rewind to that record restores. */
   private rewoundAt(seq: number): number | null {
     return this.fates.findLast((fate) => fate.seq <= seq)?.rewoundAt ?? null;
   }
@@ -177,25 +177,25 @@ class Explanation {
       tool,
       turn,
       askedAt: ts,
-      input: shortened(redact(JSON.stringify(this.input) ?? '{}'), LONGEST_INPUT),
+      input: shortenMiddle(redact(JSON.stringify(this.input) ?? '{}'), MAX_INPUT_LENGTH),
       outcome: outcome ?? (this.target.startedAt === null ? 'not started' : 'no end'),
       durationMs: this.ended?.durationMs ?? null,
       result:
         this.ended === undefined
           ? null
-          : shortened(redact(resultText(this.ended.raw)), LONGEST_RESULT),
+          : shortenMiddle(redact(resultText(this.ended.raw)), MAX_RESULT_LENGTH),
       steps: stepsOf(rulings, outcome),
       rulings,
       questions: [...this.questions.values()].map(({ question }) => question),
       hooks: this.hooks,
-      files: editsOf(this.calls, this.target, this.changes),
+      files: callEdits(this.calls, this.target, this.changes),
       isUnwatched,
-      ...this.sightings.found(),
+      ...this.mentions.found(),
       rewoundAt: this.fates.at(-1)?.rewoundAt ?? null,
     };
   }
 
-  private own(record: JournalRecord): void {
+  private takeOwn(record: JournalRecord): void {
     switch (record.type) {
       case 'call.ruled':
         this.rulings.push(record);
@@ -217,8 +217,8 @@ class Explanation {
       }
       case 'hook.ran': {
         const { event, hook, outcome, durationMs, detail } = record;
-        const said = shortened(redact(detail), LONGEST_RESULT);
-        this.hooks.push({ event, hook: redact(hook), outcome, durationMs, detail: said });
+        const text = shortenMiddle(redact(detail), MAX_RESULT_LENGTH);
+        this.hooks.push({ event, hook: redact(hook), outcome, durationMs, detail: text });
         break;
       }
       case 'files.changed':
@@ -232,7 +232,7 @@ class Explanation {
     }
   }
 
-  /** The ruling after a question is what came of it, also in journals that do not tell who answered. */
+  /** The ruling after a question decides it, even if the journal does not record who answered. */
   private settle(ts: number, by: string | undefined): void {
     for (const { askedAt, question } of this.questions.values()) {
       if (question.waitedMs !== null) continue;
@@ -268,7 +268,7 @@ const FATES = { allow: 'allowed', deny: 'denied', ask: 'asked' } as const;
 
 const isStep = (text: string): text is PipelineStep => PIPELINE_STEPS.some((step) => step === text);
 
-/** How far a ruling went: a hook that allows is heard after the allow rules. */
+/** Returns the index of the step that a ruling reached. An allowing hook takes effect after the allow rules. */
 const reach = ({ step, behavior }: ExplainedRuling): number => {
   const isLate = step === 'hooks' && behavior === 'allow';
   const end = isLate ? 'callback' : step;
@@ -285,7 +285,7 @@ const stepsOf = (
   if (decided.size === 0) return [];
   const last = Math.max(0, ...rulings.map(reach));
   const asked = decided.get('ask') === 'asked' ? PIPELINE_STEPS.indexOf('ask') : last;
-  // What must be asked goes straight to the callback.
+  // A call that must be asked about skips to the callback.
   const isSkipped = (index: number) => index > asked;
   return PIPELINE_STEPS.map((step, index) => ({
     step,
@@ -295,10 +295,10 @@ const stepsOf = (
   }));
 };
 
-/** Head and tail: what went wrong often stands at the end. */
-const shortened = (text: string, longest: number): string => {
-  if (text.length <= longest) return text;
-  const half = Math.floor(longest / 2);
+/** Keeps the beginning and the end, because errors are often at the end. */
+const shortenMiddle = (text: string, maxLength: number): string => {
+  if (text.length <= maxLength) return text;
+  const half = Math.floor(maxLength / 2);
   const left = text.length - 2 * half;
   const [head, tail] = [text.slice(0, half), text.slice(-half)].map((part) => part.toWellFormed());
   return `${head}\n… ${left} characters left out …\n${tail}`;

@@ -1,18 +1,18 @@
-/** What a call is about, as its input says: a file, a command or an address; and who mentions it. */
+/** Subject of a call: the files, command or address of its input. Finds texts that mention it. */
 import { isAbsolute, relative, resolve } from 'node:path';
 
 export interface CallSubject {
-  /** Absolute. */
+  /** Absolute paths. */
   readonly files: readonly string[];
   readonly command?: string;
   readonly address?: string;
 }
 
 const PATH_KEYS = ['file_path', 'notebook_path', 'path'];
-const MOST_WORDS = 10;
-/** Whatever is shorter is in every text. */
-const SHORTEST = 4;
-const LONGEST = 400;
+const MAX_WORDS = 10;
+/** Shorter texts occur almost everywhere. */
+const MIN_NEEDLE_LENGTH = 4;
+const MAX_SUBJECT_LENGTH = 400;
 
 export const callSubject = (input: unknown, cwd: string): CallSubject => {
   const given = typeof input === 'object' && input !== null ? { ...input } : {};
@@ -24,16 +24,16 @@ export const callSubject = (input: unknown, cwd: string): CallSubject => {
   const address = text('url');
   return {
     files: PATH_KEYS.flatMap((key) => text(key) ?? []).map((path) => resolve(cwd, path)),
-    ...(command !== undefined && { command: command.slice(0, LONGEST) }),
-    ...(address !== undefined && { address: address.slice(0, LONGEST) }),
+    ...(command !== undefined && { command: command.slice(0, MAX_SUBJECT_LENGTH) }),
+    ...(address !== undefined && { address: address.slice(0, MAX_SUBJECT_LENGTH) }),
   };
 };
 
-/** In a few words, for a list. */
+/** Returns the subject as a short text for lists. */
 export const subjectText = ({ files, command, address }: CallSubject, cwd: string): string =>
   command ?? address ?? files.map((file) => nearName(file, cwd)).join(', ');
 
-/** Texts that a reader of an output would take for the same thing, the telling ones first. */
+/** Returns texts that identify the subject in an output, most specific first. */
 export const needlesOf = (subject: CallSubject, cwd: string): readonly string[] => {
   const { files, command, address } = subject;
   const words = command?.match(/[\w@~.-]*[/.][\w@~./-]+/g) ?? [];
@@ -41,13 +41,13 @@ export const needlesOf = (subject: CallSubject, cwd: string): readonly string[] 
   const all = [
     ...files.flatMap((file) => [file, nearName(file, cwd)]),
     ...(command === undefined || command.includes('\n') ? [] : [command]),
-    ...words.slice(0, MOST_WORDS).map((word) => word.replace(/^\.\//, '')),
+    ...words.slice(0, MAX_WORDS).map((word) => word.replace(/^\.\//, '')),
     ...(address === undefined ? [] : [address, host]),
   ];
-  return [...new Set(all)].filter((needle) => needle.length >= SHORTEST);
+  return [...new Set(all)].filter((needle) => needle.length >= MIN_NEEDLE_LENGTH);
 };
 
-/** The first line that has one of them, as a word of its own; counted from 1. */
+/** Returns the first line with one of the needles as a whole word. Line numbers start at 1. */
 export const mentionIn = (
   text: string,
   needles: readonly string[],
@@ -63,7 +63,7 @@ export const mentionIn = (
   return undefined;
 };
 
-export const isAboutTheSame = (one: CallSubject, other: CallSubject): boolean =>
+export const isSameSubject = (one: CallSubject, other: CallSubject): boolean =>
   one.files.some((file) => other.files.includes(file)) ||
   (one.command !== undefined && one.command === other.command) ||
   (one.address !== undefined && one.address === other.address);

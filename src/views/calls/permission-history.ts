@@ -1,9 +1,10 @@
-/** Every permission question of a session and what came of it, and how often each rule decided. */
-import type { SwarmEvent } from '../../protocol/session/events.js';
+/** Permission questions of a session with their outcome, and the number of rulings per rule. */
+import { asText } from '../../lib/text/as-text.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 
-/** What decided about a call, as its ruling says. */
+/** Cause of a ruling. */
 export interface RulingCause {
-  /** The step of the pipeline. */
+  /** Step of the pipeline. */
   readonly step: string;
   readonly rule: string | null;
   readonly source: string | null;
@@ -12,65 +13,65 @@ export interface RulingCause {
   readonly hook: string | null;
 }
 
-/** A call that was asked about, or denied without asking anybody. */
+/** A call with a question, or a call that was denied without a question. */
 export interface PermissionEntry extends RulingCause {
   readonly agent: string;
   readonly call: string;
-  /** Null when nobody was asked. */
+  /** Id of the question. Null if the call was denied without a question. */
   readonly question: string | null;
   readonly tool: string;
   readonly description: string;
-  /** Why it was asked or denied. */
+  /** Why the question was asked, or why the call was denied. */
   readonly reason: string;
   /** Milliseconds since 1970. */
   readonly askedAt: number;
-  /** `withdrawn`: it came to an end before anybody had decided. */
+  /** `withdrawn`: the call ended before a decision. */
   readonly outcome: 'allowed' | 'denied' | 'withdrawn' | 'open';
   readonly ruledAt: number | null;
-  /** Until the ruling or the withdrawal, of an open one so far. */
+  /** Time until the ruling or the withdrawal, or until now for an open question. */
   readonly waitedMs: number;
-  /** The surface that answered, or `hook`. */
+  /** Surface that answered, or `hook`. */
   readonly by: string | null;
-  /** What the ruling says; null without one. */
+  /** Reason of the ruling, or null. */
   readonly ruling: string | null;
-  /** For how long somebody allowed it. */
+  /** Scope of an allowing answer, or null. */
   readonly scope: (typeof SCOPES)[number] | null;
-  /** The rule that the answer added for the session. */
+  /** Rule that the answer added for the session, or null. */
   readonly granted: string | null;
 }
 
 const SCOPES = ['once', 'session', 'project'] as const;
 
-/** Rulings of one cause. */
+/** Number of rulings with one cause. */
 export interface RulingCount extends RulingCause {
   readonly behavior: 'allow' | 'deny' | 'ask';
   readonly count: number;
 }
 
 export interface PermissionReport {
-  /** Questions that were put to somebody. */
+  /** Number of questions. */
   readonly questions: number;
-  /** How long all of them waited together, open ones so far. */
+  /** Total waiting time of all questions, open ones until now. */
   readonly waitedMs: number;
-  /** Calls that were denied, by somebody or by a rule. */
+  /** Number of denied calls, by a person or by a rule. */
   readonly denials: number;
-  /** The newest ones, oldest first. */
+  /** Newest entries, oldest first. */
   readonly entries: readonly PermissionEntry[];
   readonly entriesLeftOut: number;
-  /** The most frequent first. */
+  /** Most frequent first. */
   readonly rulings: readonly RulingCount[];
   readonly rulingsLeftOut: number;
 }
 
-const MOST_ENTRIES = 1_000;
-const MOST_CAUSES = 50;
+const MAX_ENTRIES = 1_000;
+const MAX_CAUSES = 50;
 const BEHAVIORS = ['allow', 'deny', 'ask'] as const;
 
-/** What the events do not tell of an agent with an open question. */
-export interface AskerStanding {
-  /** Somebody runs it, and may still be told. */
+/** Liveness of an agent with an open question, which its events do not contain. */
+export interface AskerLiveness {
+  /** True if a process runs the agent and can receive an answer. */
   readonly isLive: boolean;
-  /** Its question has waited until then; milliseconds since 1970. */
+  /** End of the waiting time, milliseconds since 1970. */
   readonly until: number;
 }
 
@@ -80,27 +81,27 @@ export class PermissionHistory {
   private entries: Draft<PermissionEntry>[] = [];
   private entriesLeftOut = 0;
   private questions = 0;
-  /** Without those that are open. */
+  /** Waiting time of closed questions. */
   private waitedMs = 0;
   private denials = 0;
-  /** By agent, then by call: a call has one open question at most. */
+  /** By agent, then by call. A call has at most one open question. */
   private readonly open = new Map<string, Map<string, Draft<PermissionEntry>>>();
   private readonly causes = new Map<string, Draft<RulingCount>>();
   private rulingsLeftOut = 0;
 
-  /** `until`: the last moment at which somebody ran the agent, where the event says that another process has it. */
+  /** `until`: end of the time in which a process ran the agent, if the event reports a takeover. */
   take(event: SwarmEvent, until: number = event.ts): void {
     const { agent, type } = event;
     if (type === 'permission.requested') this.ask(event);
-    if (type === 'permission.answered') this.hear(event);
+    if (type === 'permission.answered') this.recordAnswer(event);
     if (type === 'permission.ruled') this.rule(event);
-    if (type === 'tool.ended') this.withdraw(this.openOf(agent).get(textOf(event.call)), until);
+    if (type === 'tool.ended') this.withdraw(this.openOf(agent).get(asText(event.call)), until);
     if (type === 'epoch.began' || type === 'run.ended' || type === 'agent.stopped') {
       for (const entry of this.openOf(agent).values()) this.withdraw(entry, until);
     }
   }
 
-  forget(): void {
+  reset(): void {
     this.entries = [];
     this.open.clear();
     this.causes.clear();
@@ -108,14 +109,14 @@ export class PermissionHistory {
     this.waitedMs = 0;
   }
 
-  report(standingOf: (agent: string) => AskerStanding): PermissionReport {
-    const entries = this.entries.slice(-MOST_ENTRIES).map((entry) => {
+  report(standingOf: (agent: string) => AskerLiveness): PermissionReport {
+    const entries = this.entries.slice(-MAX_ENTRIES).map((entry) => {
       if (entry.outcome !== 'open') return entry;
       const { isLive, until } = standingOf(entry.agent);
       const outcome = isLive ? ('open' as const) : ('withdrawn' as const);
       return { ...entry, outcome, waitedMs: waitOf(entry, until) };
     });
-    // Also those that are too old to be listed.
+    // Includes open questions that are too old to be listed.
     const open = [...this.open.values()].flatMap((calls) => [...calls.values()]);
     const openMs = open.reduce((sum, it) => sum + waitOf(it, standingOf(it.agent).until), 0);
     return {
@@ -131,16 +132,16 @@ export class PermissionHistory {
 
   private ask(event: SwarmEvent): void {
     const open = this.openOf(event.agent);
-    const call = textOf(event.call);
+    const call = asText(event.call);
     this.withdraw(open.get(call), event.ts);
     this.questions += 1;
-    const entry = entryOf(event, 'open', textOf(event.question));
+    const entry = entryOf(event, 'open', asText(event.question));
     open.set(call, entry);
     this.keep(entry);
   }
 
-  private hear(event: SwarmEvent): void {
-    const asked = this.openOf(event.agent).get(textOf(event.call));
+  private recordAnswer(event: SwarmEvent): void {
+    const asked = this.openOf(event.agent).get(asText(event.call));
     if (asked === undefined || event.outcome !== 'accepted') return;
     asked.scope = SCOPES.find((scope) => scope === event.detail) ?? null;
   }
@@ -153,7 +154,7 @@ export class PermissionHistory {
     const outcome = behavior === 'allow' ? 'allowed' : 'denied';
     if (outcome === 'denied') this.denials += 1;
     const open = this.openOf(event.agent);
-    const call = textOf(event.call);
+    const call = asText(event.call);
     const asked = open.get(call);
     if (asked === undefined) {
       if (outcome === 'denied') this.keep(settled(entryOf(event, outcome, null), event, outcome));
@@ -168,7 +169,7 @@ export class PermissionHistory {
     const key = JSON.stringify([behavior, ...Object.values(cause)]);
     const known = this.causes.get(key);
     if (known !== undefined) known.count += 1;
-    else if (this.causes.size < MOST_CAUSES) this.causes.set(key, { behavior, ...cause, count: 1 });
+    else if (this.causes.size < MAX_CAUSES) this.causes.set(key, { behavior, ...cause, count: 1 });
     else this.rulingsLeftOut += 1;
   }
 
@@ -182,9 +183,9 @@ export class PermissionHistory {
 
   private keep(entry: Draft<PermissionEntry>): void {
     this.entries.push(entry);
-    if (this.entries.length <= MOST_ENTRIES * 2) return;
-    this.entriesLeftOut += this.entries.length - MOST_ENTRIES;
-    this.entries = this.entries.slice(-MOST_ENTRIES);
+    if (this.entries.length <= MAX_ENTRIES * 2) return;
+    this.entriesLeftOut += this.entries.length - MAX_ENTRIES;
+    this.entries = this.entries.slice(-MAX_ENTRIES);
   }
 
   private openOf(agent: string): Map<string, Draft<PermissionEntry>> {
@@ -200,11 +201,11 @@ const entryOf = (
   question: string | null,
 ): Draft<PermissionEntry> => ({
   agent: event.agent,
-  call: textOf(event.call),
+  call: asText(event.call),
   question,
-  tool: textOf(event.tool),
-  description: textOf(event.description),
-  reason: textOf(event.reason),
+  tool: asText(event.tool),
+  description: asText(event.description),
+  reason: asText(event.reason),
   askedAt: event.ts,
   outcome,
   ruledAt: null,
@@ -226,16 +227,16 @@ const settled = (
     ruledAt: event.ts,
     waitedMs: waitOf(entry, event.ts),
     by: textOrNull(event.by),
-    ruling: textOf(event.reason),
+    ruling: asText(event.reason),
     granted: textOrNull(event.granted),
   });
 
-/** Clocks of several machines differ. */
+/** Never negative, because the clocks of several machines differ. */
 const waitOf = ({ askedAt }: PermissionEntry, until: number): number =>
   Math.max(0, until - askedAt);
 
 const causeOf = ({ step, rule, source, file, line, hook }: SwarmEvent): RulingCause => ({
-  step: textOf(step),
+  step: asText(step),
   rule: textOrNull(rule),
   source: textOrNull(source),
   file: textOrNull(file),
@@ -243,5 +244,4 @@ const causeOf = ({ step, rule, source, file, line, hook }: SwarmEvent): RulingCa
   hook: textOrNull(hook),
 });
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);

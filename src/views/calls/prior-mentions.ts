@@ -1,36 +1,36 @@
 /**
- * What the model had been shown before it asked for a call: results that are about the same thing or
- * mention it. One of them may have misled it.
+ * Earlier results that the model had read before it requested a call, and that mention the call's
+ * subject. One of them may have misled the model.
  */
-import { redact } from '../../policy/redaction/redaction.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
-import type { ListedCall } from './call-list.js';
-import { isAboutTheSame, mentionIn, needlesOf } from './call-subject.js';
+import { redact } from '../../policy/redaction/redact.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import { isSameSubject, mentionIn, needlesOf } from './call-subject.js';
+import type { ListedCall } from './list-calls.js';
 import { resultText } from './result-text.js';
 
-export interface SeenBefore {
+export interface PriorMention {
   readonly number: number;
   readonly tool: string;
-  /** It was about the very same file, command or address. */
+  /** True if the earlier call had the same file, command or address. */
   readonly isSame: boolean;
-  /** The line that mentions it, counted from 1, and its text; the first one where none does. */
+  /** Number of the line that mentions the subject, starting at 1. The first line if no line mentions it. */
   readonly line: number;
   readonly text: string;
 }
 
-const MOST = 5;
-const LONGEST_LINE = 300;
-/** Of one result; no tool returns more. */
-const MOST_TEXT = 400_000;
+const MAX_MENTIONS = 5;
+const MAX_LINE_LENGTH = 300;
+/** No tool returns more characters. */
+const MAX_RESULT_LENGTH = 400_000;
 
 export class PriorMentions {
   private readonly byCall: ReadonlyMap<string, ListedCall>;
   private readonly target: ListedCall;
   private readonly needles: readonly string[];
-  private seen: SeenBefore[] = [];
+  private seen: PriorMention[] = [];
   private count = 0;
 
-  /** `lineage`: whose records the model had before its own, by agent, each up to this one. */
+  /** `lineage`: agents whose records the agent inherited, with the number of the last inherited record. */
   constructor(
     calls: readonly ListedCall[],
     target: ListedCall,
@@ -38,7 +38,7 @@ export class PriorMentions {
   ) {
     this.target = target;
     this.needles = needlesOf(target.subject, target.cwd);
-    // Another agent's results are not in this one's messages, unless it began with them.
+    // Results of other agents are in the agent's messages only if it inherited them.
     const own = calls.filter(({ agent, seq }) =>
       agent === target.agent ? seq < target.seq : seq <= (lineage.get(agent) ?? 0),
     );
@@ -49,23 +49,29 @@ export class PriorMentions {
     if (record.type !== 'call.ended') return;
     const call = this.byCall.get(record.call);
     if (call === undefined) return;
-    const text = resultText(record.raw).slice(0, MOST_TEXT);
-    const isSame = isAboutTheSame(call.subject, this.target.subject);
+    const text = resultText(record.raw).slice(0, MAX_RESULT_LENGTH);
+    const isSame = isSameSubject(call.subject, this.target.subject);
     const mention = mentionIn(text, this.needles);
     if (mention === undefined && !isSame) return;
     this.count += 1;
-    const { line, text: said } = mention ?? { line: 1, text: text.split('\n', 1)[0] ?? '' };
+    const { line, text: lineText } = mention ?? { line: 1, text: text.split('\n', 1)[0] ?? '' };
     const { number, tool } = call;
-    this.seen.push({ number, tool, isSame, line, text: redact(said).slice(0, LONGEST_LINE) });
-    // The newest count most: what is about the same thing stays, and else what came last.
-    if (this.seen.length > MOST) {
+    this.seen.push({
+      number,
+      tool,
+      isSame,
+      line,
+      text: redact(lineText).slice(0, MAX_LINE_LENGTH),
+    });
+    // Drops the oldest mention with another subject first, else the oldest.
+    if (this.seen.length > MAX_MENTIONS) {
       const old = this.seen.findIndex((it) => !it.isSame);
       this.seen.splice(Math.max(old, 0), 1);
     }
   }
 
-  /** The newest first. */
-  found(): { readonly seen: readonly SeenBefore[]; readonly seenMore: number } {
+  /** Returns the mentions, newest first. */
+  found(): { readonly seen: readonly PriorMention[]; readonly seenMore: number } {
     return { seen: [...this.seen].reverse(), seenMore: this.count - this.seen.length };
   }
 }

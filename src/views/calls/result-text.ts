@@ -1,5 +1,4 @@
-/** The text of a tool_result block, as it stands in a journal. */
-
+/** Returns the text of a journaled tool_result block. */
 export const resultText = (raw: string): string => {
   const { content } = JSON.parse(raw) as { readonly content?: unknown };
   if (typeof content === 'string') return content;

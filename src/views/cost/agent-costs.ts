@@ -1,18 +1,18 @@
-/** What each agent of a session cost, folded from events. */
+/** Folds the cost of each agent of a session. */
 import type { EventSpending } from '../../context/budget/event-spending.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import { type CostLine, CostSum } from './cost-sum.js';
 
-/** One agent, without those that work for it. */
+/** Cost of one agent without its descendants. */
 export interface AgentCost extends CostLine {
   readonly agent: string;
-  /** Null is the lead. */
+  /** Null for the lead. */
   readonly parent: string | null;
-  /** Its definition; null is the lead, or a fork. */
+  /** Name of the agent's definition. Null for the lead and for forks. */
   readonly type: string | null;
   readonly name: string | null;
   readonly description: string;
-  /** Answers that read much less from the cache than was there, and what that lost. */
+  /** Number of cache misses. `accidents` of them were not expected. `lostTokens` were not read again. */
   readonly cacheMisses: number;
   readonly accidents: number;
   readonly lostTokens: number;
@@ -45,7 +45,7 @@ export class AgentCosts {
     this.agents.clear();
   }
 
-  /** The dearest first. Those that never asked a model are left out. */
+  /** Returns the most expensive agents first, without agents that sent no request. */
   report(): readonly AgentCost[] {
     return [...this.agents]
       .map(([agent, { sum, parent, type, name, description, misses, accidents, lost }]) => ({

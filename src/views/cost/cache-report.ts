@@ -1,13 +1,14 @@
 /**
- * What the cache gave and where it failed, folded from events: tokens read and written, and every
- * miss with its cause. A prompt that is cached for the first time is no miss: nothing could be read.
+ * Report on the prompt cache: tokens read and written, and each miss with its cause. The first write of
+ * a prompt is not a miss.
  */
+import { asText } from '../../lib/text/as-text.js';
 import { CACHE_CAUSES, type CacheCause } from '../../protocol/model/cache-causes.js';
-import { costOf } from '../../protocol/model/prices.js';
+import { requestCost } from '../../protocol/model/request-cost.js';
 import type { Usage } from '../../protocol/model/usage.js';
-import { cacheReadPercent } from './cache-share.js';
+import { cacheReadPercent } from './cache-read-percent.js';
 
-/** One answer that read much less than the request before had left in the cache. */
+/** An answer that read much less than the previous request had left in the cache. */
 export interface CacheMiss {
   readonly agent: string;
   readonly turn: number;
@@ -15,70 +16,71 @@ export interface CacheMiss {
   readonly cause: CacheCause;
   readonly expected: boolean;
   readonly owner: string;
-  /** Where in the owner's text the first byte differs. */
+  /** Offset of the first different byte in the owner's text, or null. */
   readonly byte: number | null;
   readonly cachedTokens: number;
   readonly readTokens: number;
   readonly lostTokens: number;
-  /** USD, an estimate; null when the price of the model, or what was paid, is not known. */
+  /** Estimated USD. Null if the price of the model or the usage of the answer is unknown. */
   readonly extraCostUsd: number | null;
   readonly detail: string;
   readonly diagnosis: string | null;
 }
 
-/** Misses of one cause; those that were declared ahead are told apart from accidents. */
+/** Misses with one cause. Expected misses and accidents have separate lines. */
 export interface CacheCauseLine {
   readonly cause: CacheCause;
   readonly expected: boolean;
   readonly count: number;
   readonly lostTokens: number;
   readonly extraCostUsd: number | null;
-  /** The most frequent first. */
+  /** Most frequent first. */
   readonly owners: readonly { readonly owner: string; readonly count: number }[];
-  /** What the newest of them says, in words. */
+  /** Explanation of the newest miss. */
   readonly detail: string;
-  /** What the server said itself, each sentence once. */
+  /** Distinct diagnoses of the server. */
   readonly diagnoses: readonly string[];
 }
 
 export interface CacheReport {
   readonly readTokens: number;
   readonly writtenTokens: number;
-  /** Neither read nor written: paid in full. */
+  /** Tokens neither read nor written, paid in full. */
   readonly uncachedTokens: number;
   readonly promptTokens: number;
-  /** Of the prompt tokens; null when nothing was sent. */
+  /** Percentage of prompt tokens read from the cache. Null if no request was sent. */
   readonly readPercent: number | null;
   readonly missCount: number;
   readonly accidentCount: number;
   readonly lostTokens: number;
   readonly extraCostUsd: number | null;
-  /** Accidents first, then by what was lost. */
+  /** Accidents first, then by lost tokens. */
   readonly causes: readonly CacheCauseLine[];
-  /** The newest ones, oldest first. */
+  /** Newest misses, oldest first. */
   readonly misses: readonly CacheMiss[];
-  /** Older misses that are counted above and not listed. */
+  /** Older misses that are counted but not listed. */
   readonly missesLeftOut: number;
 }
 
-/** As events are read from disk: anybody may have written them. */
+/** Event from disk, whose values are not trusted. */
 type Event = Readonly<Record<string, unknown>>;
 
-const MOST_MISSES = 1_000;
-const MOST_OWNERS = 100;
-const MOST_DIAGNOSES = 10;
-const EVERYTHING_ELSE = '(others)';
+const MAX_MISSES = 1_000;
+const MAX_OWNERS = 100;
+const MAX_DIAGNOSES = 10;
+const OTHER_OWNERS = '(others)';
 
-export class CacheLedger {
+export class CacheReportFold {
   private usage = { read: 0, written: 0, uncached: 0 };
   private readonly groups = new Map<string, Group>();
   private readonly misses: CacheMiss[] = [];
   private leftOut = 0;
-  /** What the newest answer of an agent used: the miss that belongs to it comes before or after. */
+  /** Usage of each agent's newest answer. The event of its miss may come before or after. */
   private readonly answers = new Map<string, { attempt: string; model: string; usage: Usage }>();
+  /** Misses whose answer has not come yet, by agent. */
   private readonly waiting = new Map<string, Event>();
 
-  /** An answer that was paid for, turn or not. */
+  /** Takes a billed answer of a turn or a side request. */
   spend(event: Event, model: string, usage: Usage): void {
     this.usage.read += usage.cacheRead;
     this.usage.written += usage.cacheWrite5m + usage.cacheWrite1h;
@@ -123,7 +125,7 @@ export class CacheLedger {
     };
   }
 
-  /** A miss whose answer never came, or came long before: what it cost cannot be told. */
+  /** Counts a miss without an answer. Its extra cost is unknown. */
   private settle(agent: string): void {
     const event = this.waiting.get(agent);
     if (event === undefined) return;
@@ -135,7 +137,7 @@ export class CacheLedger {
     const miss = missOf(event, answer);
     if (miss === undefined) return;
     this.misses.push(miss);
-    if (this.misses.length > MOST_MISSES) {
+    if (this.misses.length > MAX_MISSES) {
       this.misses.shift();
       this.leftOut += 1;
     }
@@ -166,10 +168,10 @@ class Group {
     this.lost += lostTokens;
     this.extra = plus(this.extra, extraCostUsd);
     this.detail = detail;
-    const isKnown = this.owners.has(owner) || this.owners.size < MOST_OWNERS;
-    const name = isKnown ? owner : EVERYTHING_ELSE;
+    const isKnown = this.owners.has(owner) || this.owners.size < MAX_OWNERS;
+    const name = isKnown ? owner : OTHER_OWNERS;
     this.owners.set(name, (this.owners.get(name) ?? 0) + 1);
-    if (diagnosis !== null && this.diagnoses.size < MOST_DIAGNOSES) this.diagnoses.add(diagnosis);
+    if (diagnosis !== null && this.diagnoses.size < MAX_DIAGNOSES) this.diagnoses.add(diagnosis);
   }
 
   line(): CacheCauseLine {
@@ -201,25 +203,25 @@ const missOf = (
   const readTokens = numberIn(event.readTokens);
   const lostTokens = Math.max(0, cachedTokens - readTokens);
   return {
-    agent: textIn(event.agent),
+    agent: asText(event.agent),
     turn: numberIn(event.turn),
     attempt: numberIn(event.attempt),
     cause,
     expected: event.expected === true,
-    owner: textIn(event.owner),
+    owner: asText(event.owner),
     byte: typeof event.byte === 'number' ? event.byte : null,
     cachedTokens,
     readTokens,
     lostTokens,
     extraCostUsd: answer === undefined ? null : extraCost(answer.model, answer.usage, lostTokens),
-    detail: textIn(event.detail),
+    detail: asText(event.detail),
     diagnosis: typeof event.diagnosis === 'string' ? event.diagnosis : null,
   };
 };
 
 /**
- * What the answer cost more than if the lost tokens had been read. Tokens that the prompt no longer
- * has, as after a compaction, were not paid for again.
+ * Returns the extra cost compared to reading the lost tokens from the cache. Tokens that the prompt no
+ * longer contains, as after a compaction, were not paid again.
  */
 const extraCost = (model: string, usage: Usage, lost: number): number | null => {
   const hour = Math.min(lost, usage.cacheWrite1h);
@@ -232,7 +234,7 @@ const extraCost = (model: string, usage: Usage, lost: number): number | null => 
     cacheWrite5m: usage.cacheWrite5m - minutes,
     cacheWrite1h: usage.cacheWrite1h - hour,
   };
-  const [paid, cheaper] = [costOf(model, usage), costOf(model, read)];
+  const [paid, cheaper] = [requestCost(model, usage), requestCost(model, read)];
   return paid === undefined || cheaper === undefined ? null : Math.max(0, paid - cheaper);
 };
 
@@ -246,5 +248,3 @@ const plus = (all: number | null, more: number | null): number | null =>
 
 const numberIn = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) ? value : 0;
-
-const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');

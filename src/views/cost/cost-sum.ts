@@ -1,10 +1,10 @@
-/** Sums of what was paid, line by line: with what it would have cost if nothing had been cached. */
+/** Sum of request costs, with the cost that the same requests would have had without a cache. */
 import type { EventSpending } from '../../context/budget/event-spending.js';
-import { uncachedCostOf } from '../../protocol/model/prices.js';
+import { uncachedRequestCost } from '../../protocol/model/request-cost.js';
 import { addUsage, NO_USAGE } from '../../protocol/model/usage.js';
 
 export interface CostLine {
-  /** All that were answered, failed or made beside the conversation. */
+  /** Answered turns, failed attempts and side requests. */
   readonly requests: number;
   readonly failedAttempts: number;
   readonly consultations: number;
@@ -12,14 +12,14 @@ export interface CostLine {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** Done by the provider, and paid for by the piece. */
+  /** Searches by the provider, billed per search. */
   readonly webSearches: number;
-  /** USD; null when the price of a request is not known. */
+  /** USD. Null if the price of a request is unknown. */
   readonly costUsd: number | null;
-  /** The sum of what has a price. */
+  /** USD of requests with a known price. */
   readonly knownCostUsd: number;
   readonly uncachedCostUsd: number | null;
-  /** Of the uncached cost; negative when writing to the cache cost more than reading saved. */
+  /** Percentage of the uncached cost. Negative if cache writes cost more than cache reads saved. */
   readonly savedPercent: number | null;
 }
 
@@ -37,7 +37,7 @@ export class CostSum {
     if (type === 'turn.failed') this.failed += 1;
     if (type === 'consultation.ended') this.consulted += 1;
     this.usage = addUsage(this.usage, usage);
-    const uncached = cost === 0 ? 0 : (uncachedCostOf(model, usage) ?? null);
+    const uncached = cost === 0 ? 0 : (uncachedRequestCost(model, usage) ?? null);
     this.cost = plus(this.cost, cost);
     this.uncached = plus(this.uncached, uncached);
     this.known += cost ?? 0;

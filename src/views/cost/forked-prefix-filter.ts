@@ -1,13 +1,13 @@
-/** A forked session begins with the records of another one, which did and paid for them. */
-import type { SwarmEvent } from '../../protocol/session/events.js';
+/** Finds the end of a forked session's copied prefix, which the other session paid for. */
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 
 export class ForkedPrefixFilter {
   private isOpen = false;
 
-  /** True of the event that ends it: what was counted so far is not this session's own. */
+  /** True for the event that ends the prefix. All totals before it belong to the other session. */
   endsWith({ type, forkedFrom, epoch }: SwarmEvent): boolean {
     if (type === 'agent.spawned') this.isOpen ||= forkedFrom !== undefined;
-    // A copy is made under the first epoch; what it does itself comes under later ones.
+    // The copy is written under the first epoch, the session's own records under later epochs.
     if (!this.isOpen || type !== 'epoch.began' || !(Number(epoch) > 1)) return false;
     this.isOpen = false;
     return true;

@@ -1,17 +1,17 @@
-/** What a session cost, folded from its events: per model, per agent and in all, with what the cache saved. */
+/** Cost of a session: per model, per agent and in total, with the savings of the cache. */
 import { spendingOf } from '../../context/budget/event-spending.js';
-import { PRICES_VERSION } from '../../protocol/model/prices.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
-import type { SessionStore } from '../../protocol/session/store.js';
+import { PRICES_VERSION } from '../../protocol/model/model-facts.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import { type AgentCost, AgentCosts } from './agent-costs.js';
-import { CacheLedger, type CacheReport } from './cache-report.js';
+import { type CacheReport, CacheReportFold } from './cache-report.js';
 import { type CostLine, CostSum } from './cost-sum.js';
 
 export interface CostReport {
   readonly pricesVersion: string;
   readonly models: readonly (CostLine & { readonly model: string })[];
   readonly total: CostLine;
-  /** The dearest first. */
+  /** Most expensive first. */
   readonly agents: readonly AgentCost[];
   readonly cache: CacheReport;
   readonly failedAttempts: { readonly count: number; readonly costUsd: number | null };
@@ -20,9 +20,9 @@ export interface CostReport {
     readonly count: number;
     readonly costUsd: number | null;
   }[];
-  /** Sent, and neither answered nor failed: still under way, or cut off with their process. */
+  /** Requests without an end: in flight, or lost with their process. */
   readonly openRequests: number;
-  /** A fork begins with the records of another session, which paid for them. */
+  /** Cost of the copied prefix of a forked session, which the other session paid. Null if not forked. */
   readonly inherited: {
     readonly session: string;
     readonly requests: number;
@@ -30,23 +30,22 @@ export interface CostReport {
   } | null;
 }
 
-/** Of a session that somebody may be running. */
-export const costOfSession = async (
+export const sessionCost = async (
   store: Pick<SessionStore, 'events'>,
   id: string,
 ): Promise<CostReport> => {
-  const ledger = new CostLedger();
-  for await (const event of store.events(id)) ledger.take(event);
-  return ledger.report();
+  const fold = new SessionCostFold();
+  for await (const event of store.events(id)) fold.take(event);
+  return fold.report();
 };
 
-export class CostLedger {
+export class SessionCostFold {
   private readonly models = new Map<string, CostSum>();
   private readonly agents = new AgentCosts();
   private readonly purposes = new Map<string, CostSum>();
   private total = new CostSum();
   private failed = new CostSum();
-  private cache = new CacheLedger();
+  private cache = new CacheReportFold();
   private inherited: { session: string; sum: CostSum } | null = null;
   private readonly open = new Set<string>();
 
@@ -55,7 +54,7 @@ export class CostLedger {
       this.noteFork(event);
       this.agents.spawn(event);
     }
-    // A fork copies under its first epoch; what it does itself comes under later ones.
+    // A fork writes the copy under its first epoch, and its own records under later epochs.
     if (event.type === 'epoch.began' && Number(event.epoch) > 1) this.settleFork();
     if (event.type === 'turn.started') this.open.add(attemptOf(event));
     if (event.type === 'turn.ended' || event.type === 'turn.failed') {
@@ -107,7 +106,7 @@ export class CostLedger {
     if (this.inherited === null || this.inherited.sum !== this.total) return;
     this.total = new CostSum();
     this.failed = new CostSum();
-    this.cache = new CacheLedger();
+    this.cache = new CacheReportFold();
     this.models.clear();
     this.agents.clear();
     this.purposes.clear();

@@ -1,24 +1,24 @@
-/** What a session had spent at each moment: money, tokens, and what the cache read and wrote. */
+/** Spending of a session over time: money, tokens, cache reads and writes. */
 import { spendingOf } from '../../context/budget/event-spending.js';
-import { uncachedCostOf } from '../../protocol/model/prices.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import { uncachedRequestCost } from '../../protocol/model/request-cost.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 
-/** Sums from the beginning up to this moment. */
+/** Totals from the beginning to this time. */
 export interface SpendingPoint {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** USD, of what has a price. */
+  /** USD of requests with a known price. */
   readonly costUsd: number;
-  /** What that would have cost without a cache. */
+  /** USD of the same requests without a cache. */
   readonly uncachedCostUsd: number;
-  /** Neither read from the cache nor written to it: paid in full. */
+  /** Tokens neither read from the cache nor written to it, paid in full. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
 }
 
-const NOTHING: Omit<SpendingPoint, 'at'> = {
+const ZERO: Omit<SpendingPoint, 'at'> = {
   costUsd: 0,
   uncachedCostUsd: 0,
   inputTokens: 0,
@@ -38,7 +38,7 @@ export class SpendingCurve {
     const spent = spendingOf(event);
     if (spent === undefined) return;
     const { model, usage, cost } = spent;
-    const uncached = cost === null || cost === 0 ? 0 : (uncachedCostOf(model, usage) ?? cost);
+    const uncached = cost === null || cost === 0 ? 0 : (uncachedRequestCost(model, usage) ?? cost);
     this.spent.push({
       at: event.ts,
       costUsd: cost ?? 0,
@@ -50,24 +50,30 @@ export class SpendingCurve {
     });
   }
 
-  forget(): void {
+  reset(): void {
     this.spent = [];
   }
 
   /**
-   * In order of time, the last of each of `most` equal parts; `partOf` says in which part of the whole
-   * a moment is, from 0 to 1. The first point is the beginning, where nothing is spent.
+   * Returns at most `maxPoints` points in order of time, after a first point with zero spending at
+   * `from`. If there are more, returns the last point of each of `maxPoints` equal parts. `partOf` maps
+   * a time to 0…1.
    */
-  points(from: number, most: number, partOf: (at: number) => number): readonly SpendingPoint[] {
+  points(
+    from: number,
+    maxPoints: number,
+    partOf: (at: number) => number,
+  ): readonly SpendingPoint[] {
     const inOrder = this.spent.toSorted((one, other) => one.at - other.at);
     const points = new Map<number, SpendingPoint>();
-    let sum: SpendingPoint = { at: from, ...NOTHING };
+    let sum: SpendingPoint = { at: from, ...ZERO };
     for (const spent of inOrder) {
       sum = added(sum, spent);
-      const part = inOrder.length <= most ? points.size : Math.floor(partOf(sum.at) * most);
+      const part =
+        inOrder.length <= maxPoints ? points.size : Math.floor(partOf(sum.at) * maxPoints);
       points.set(part, sum);
     }
-    return [{ at: from, ...NOTHING }, ...points.values()];
+    return [{ at: from, ...ZERO }, ...points.values()];
   }
 }
 

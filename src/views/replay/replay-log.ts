@@ -1,44 +1,46 @@
 /**
- * The log of a swarm, read once to be played back. Kept of each event: its values, without the ends of long
- * texts and without lists of digests, which is about 400 bytes; its place in time; and who may come next.
- * Of a very long log the beginning is kept as what it came to: it can be seen, and not gone back into.
+ * Log of a swarm in memory, for playback. Each event is kept without the ends of long texts and without
+ * digests, which takes about 400 bytes. The beginning of a very long log is kept as one fold, which can
+ * be shown but not replayed.
  */
-import type { SwarmEvent } from '../../protocol/session/events.js';
-import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
+
+import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import { SwarmFold } from '../swarm/swarm-fold.js';
 
-export type MarkKind = 'question' | 'failure' | 'end';
+export type ReplayMarkKind = 'question' | 'failure' | 'end';
 
-/** Something that people look for in a log. */
-export interface Mark {
-  /** The event with this index. */
+/** Event that people search for in a log. */
+export interface ReplayMark {
+  /** Index of the event. */
   readonly index: number;
-  readonly kind: MarkKind;
+  readonly kind: ReplayMarkKind;
 }
 
-const MOST_EVENTS = 500_000;
-const LONGEST_VALUE = 400;
-/** Times that a date can be made of. */
-const LATEST = 8.64e15;
+const MAX_EVENTS = 500_000;
+const MAX_VALUE_LENGTH = 400;
+/** Largest time that a Date can hold. */
+const MAX_TIME = 8.64e15;
 
-export interface LogBounds {
-  readonly events: number;
+export interface ReplayLogOptions {
+  readonly maxEvents: number;
 }
 
 export class ReplayLog {
   readonly session: SessionMeta;
   readonly events: readonly SwarmEvent[];
-  /** Milliseconds since 1970 of each event; never less than of the one before. */
+  /** Time of each event, milliseconds since 1970. Never decreases. */
   readonly times: Float64Array;
-  readonly marks: readonly Mark[];
-  /** What came before the first of the events. */
+  readonly marks: readonly ReplayMark[];
+  /** Fold of all events before `events`. */
   readonly beginning: SwarmFold;
+  /** Number of events in `beginning`. */
   readonly left: number;
-  /** Somebody works on it: the end of the log is not the end of the swarm. */
+  /** True if a process runs the swarm, so that the log will grow. */
   readonly isHeld: boolean;
   private readonly byAgent = new Map<string, number[]>();
-  /** The events with which another process took the session. */
-  private readonly takings: ReadonlySet<number>;
+  /** Indices of events with which another process took over the session. */
+  private readonly takeovers: ReadonlySet<number>;
 
   constructor(session: SessionMeta, read: ReadEvents, isHeld: boolean) {
     const { events, left, beginning } = read;
@@ -48,16 +50,16 @@ export class ReplayLog {
     this.beginning = beginning;
     this.isHeld = isHeld;
     this.times = new Float64Array(events.length);
-    const marks: Mark[] = [];
+    const marks: ReplayMark[] = [];
     const takings = new Set<number>();
     let isFirst = left === 0;
     let latest = 0;
     for (const [index, event] of events.entries()) {
-      latest = Math.max(latest, Math.min(event.ts, LATEST));
+      latest = Math.max(latest, Math.min(event.ts, MAX_TIME));
       this.times[index] = latest;
       const kind = markOf(event);
       if (kind !== undefined) marks.push({ index, kind });
-      if (isTaking(event, session)) {
+      if (isTakeover(event, session)) {
         if (!isFirst) takings.add(index);
         isFirst = false;
       }
@@ -66,40 +68,40 @@ export class ReplayLog {
       else own.push(index);
     }
     this.marks = marks;
-    this.takings = takings;
+    this.takeovers = takings;
   }
 
   get length(): number {
     return this.events.length;
   }
 
-  /** How many agents wrote in it. */
+  /** Number of agents with events in the log. */
   get agentCount(): number {
     return this.byAgent.size;
   }
 
-  /** Whether the process that had the session was still there when so many events had happened. */
+  /** True if the process that held the session was alive after `position` events. */
   isLiveAt(position: number): boolean {
     if (position >= this.length) return this.isHeld;
-    return !this.takings.has(position);
+    return !this.takeovers.has(position);
   }
 
-  /** Whether somebody goes on with an agent after so many events: it does not have to be taken up again. */
-  goesOn(agent: string, position: number): boolean {
+  /** True if the same process continues the agent after `position` events. */
+  continues(agent: string, position: number): boolean {
     const own = this.byAgent.get(agent) ?? [];
     const next = this.events[own[countBelow(own, position)] ?? -1];
     return next !== undefined && next.type !== 'epoch.began';
   }
 
-  /** The newest entry in the journal of an agent that so many events tell of; 0 for none. */
-  citedBy(agent: string, position: number): number {
+  /** Returns the newest record number of an agent that the first `position` events cite, or 0. */
+  lastSeqOf(agent: string, position: number): number {
     const own = this.byAgent.get(agent) ?? [];
     const last = this.events[own[countBelow(own, position) - 1] ?? -1];
     return last?.cites.seq ?? 0;
   }
 }
 
-/** How many of these numbers, which grow, are less than that one. */
+/** Returns how many of the ascending numbers are below the limit. */
 const countBelow = (numbers: readonly number[], limit: number): number => {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -116,15 +118,15 @@ export interface ReadEvents {
   readonly beginning: SwarmFold;
 }
 
-/** Rejects as the store does. Who holds the session is asked first: what is written before that one goes is read. */
-export const readLog = async (
+/** Reads the holder before the events, so that the last events of a process that ends are read. Rejects like the store. */
+export const readReplayLog = async (
   store: Pick<SessionStore, 'events' | 'holder'>,
   session: SessionMeta,
-  bounds: LogBounds = { events: MOST_EVENTS },
+  bounds: ReplayLogOptions = { maxEvents: MAX_EVENTS },
 ): Promise<ReplayLog> => {
   const isHeld = (await store.holder(session.id)) !== undefined;
   const beginning = new SwarmFold(session.lead);
-  const slack = Math.ceil(bounds.events / 4);
+  const slack = Math.ceil(bounds.maxEvents / 4);
   let [events, left]: [SwarmEvent[], number] = [[], 0];
   const dropTo = (most: number) => {
     const over = Math.max(0, events.length - most);
@@ -134,27 +136,27 @@ export const readLog = async (
   };
   for await (const event of store.events(session.id)) {
     events.push(slim(event));
-    if (events.length > bounds.events + slack) dropTo(bounds.events);
+    if (events.length > bounds.maxEvents + slack) dropTo(bounds.maxEvents);
   }
-  dropTo(bounds.events);
+  dropTo(bounds.maxEvents);
   return new ReplayLog(session, { events, left, beginning }, isHeld);
 };
 
-/** The same event where there is nothing to leave out. */
+/** Returns the event without long values, or the same object if there are none. */
 const slim = (event: SwarmEvent): SwarmEvent => {
   const long = Object.entries(event).filter(
     ([key, value]) =>
-      key === 'shape' || (typeof value === 'string' && value.length > LONGEST_VALUE),
+      key === 'shape' || (typeof value === 'string' && value.length > MAX_VALUE_LENGTH),
   );
   if (long.length === 0) return event;
   const short = long.map(([key, value]) => [
     key,
-    typeof value === 'string' ? `${value.slice(0, LONGEST_VALUE).toWellFormed()}…` : undefined,
+    typeof value === 'string' ? `${value.slice(0, MAX_VALUE_LENGTH).toWellFormed()}…` : undefined,
   ]);
   return { ...event, ...Object.fromEntries(short) };
 };
 
-const isTaking = ({ type, agent }: SwarmEvent, { lead }: SessionMeta): boolean =>
+const isTakeover = ({ type, agent }: SwarmEvent, { lead }: SessionMeta): boolean =>
   type === 'epoch.began' && agent === lead;
 
 const FAILURES: ReadonlySet<string> = new Set([
@@ -164,7 +166,7 @@ const FAILURES: ReadonlySet<string> = new Set([
   'bound.hit',
 ]);
 
-const markOf = ({ type, reason }: SwarmEvent): MarkKind | undefined => {
+const markOf = ({ type, reason }: SwarmEvent): ReplayMarkKind | undefined => {
   if (type === 'permission.requested') return 'question';
   if (FAILURES.has(type)) return 'failure';
   if (type !== 'agent.stopped' && type !== 'run.ended') return undefined;

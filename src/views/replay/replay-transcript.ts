@@ -1,31 +1,32 @@
-/** The transcript of an agent as it was at a moment of the log: nothing in it is from later. */
-import { SkeinError } from '../../protocol/errors.js';
-import type { JournalRecord } from '../../protocol/session/journal.js';
-import type { SessionStore } from '../../protocol/session/store.js';
+/** Transcript of an agent at a position of the log, without later records. */
+
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import type { SessionStore } from '../../protocol/session/session-store.js';
+import { SkeinError } from '../../protocol/skein-error.js';
 import { TranscriptFold } from '../transcript/transcript-fold.js';
 import type { OpenTranscript, TranscriptItem } from '../transcript/transcript-item.js';
 
 type Journals = Pick<SessionStore, 'records'>;
 
-/** So many records are read before anybody else is heard. */
-const PIECE = 200;
+/** Records that are read before yielding to the event loop. */
+const BATCH_RECORDS = 200;
 
 export class ReplayTranscript implements OpenTranscript {
   private readonly records: () => AsyncIterator<JournalRecord>;
   private readonly listeners = new Set<() => void>();
   private readonly onClose: () => void;
-  private reading: Reading;
-  /** What is shown, while another one is being read. */
+  private reading: JournalReading;
+  /** Fold that is shown while another position is being read. */
   private shown: TranscriptFold;
   private trouble: TranscriptItem | undefined;
   private wanted = 0;
-  private going: Promise<void> | undefined;
+  private seeking: Promise<void> | undefined;
   private isClosed = false;
 
   constructor(journals: Journals, session: string, agent: string, onClose: () => void) {
     this.records = () => journals.records(session, agent)[Symbol.asyncIterator]();
     this.onClose = onClose;
-    this.reading = new Reading(this.records());
+    this.reading = new JournalReading(this.records());
     this.shown = this.reading.fold;
   }
 
@@ -49,34 +50,34 @@ export class ReplayTranscript implements OpenTranscript {
     this.onClose();
   }
 
-  /** To what it was when its journal had so many entries. Resolves when that is shown. */
+  /** Seeks to the record number `seq`. Resolves when that position is shown. */
   goTo(seq: number): Promise<void> {
-    if (seq === this.wanted) return this.going ?? Promise.resolve();
+    if (seq === this.wanted) return this.seeking ?? Promise.resolve();
     this.wanted = seq;
-    this.going ??= this.go();
-    return this.going;
+    this.seeking ??= this.seek();
+    return this.seeking;
   }
 
-  private async go(): Promise<void> {
+  private async seek(): Promise<void> {
     try {
       while (!this.isClosed && this.reading.upTo !== this.wanted) await this.read(this.wanted);
       this.trouble = undefined;
       this.shown = this.reading.fold;
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
-      const text = `It cannot be read further: ${error.message}`;
+      const text = `The journal cannot be read further: ${error.message}`;
       this.trouble = { kind: 'note', at: 0, text, isTrouble: true };
-      this.reading = new Reading(this.records());
+      this.reading = new JournalReading(this.records());
     }
-    this.going = undefined;
+    this.seeking = undefined;
     for (const listener of this.listeners) listener();
   }
 
-  /** Back means from the beginning: what a record changes is not taken back. */
+  /** Backward seeks start at the first record, because a fold cannot be undone. */
   private async read(upTo: number): Promise<void> {
     if (upTo < this.reading.upTo) {
       await this.reading.end();
-      this.reading = new Reading(this.records());
+      this.reading = new JournalReading(this.records());
     }
     while (!this.isClosed && upTo === this.wanted && (await this.reading.take(upTo))) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -84,22 +85,22 @@ export class ReplayTranscript implements OpenTranscript {
   }
 }
 
-/** A journal on its way into a transcript. */
-class Reading {
+/** A journal that is being folded into a transcript. */
+class JournalReading {
   readonly fold = new TranscriptFold();
-  /** All entries up to this one are in it. */
+  /** Number of the newest folded record. */
   upTo = 0;
   private readonly records: AsyncIterator<JournalRecord>;
-  /** Read, and too late for the moment. */
+  /** Record that was read and lies after the wanted position. */
   private next: JournalRecord | undefined;
 
   constructor(records: AsyncIterator<JournalRecord>) {
     this.records = records;
   }
 
-  /** A piece; false when there is no more up to there. */
+  /** Folds one batch of records. Returns false if there are none left up to `upTo`. */
   async take(upTo: number): Promise<boolean> {
-    for (let many = 0; many < PIECE; many += 1) {
+    for (let many = 0; many < BATCH_RECORDS; many += 1) {
       const record = this.next ?? (await this.records.next()).value;
       if (record === undefined || record.seq > upTo) {
         this.next = record ?? undefined;

@@ -1,24 +1,24 @@
-/** How many agents of a swarm work at the same time and in which state, in no more pieces than a chart has columns. */
+/** Number of agents that work at once, by state, in about as many pieces as a chart has columns. */
 import { type IdleGap, lengthOf, timeWithout } from './idle-gaps.js';
 import { isBusy, type StateSpan } from './state-timeline.js';
 
-/** A piece of the time. */
-export interface WorkPiece {
+/** A piece of the time axis. */
+export interface CurvePiece {
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
-  /** How many were in each state, on the average; without states in which nobody works. */
+  /** Average number of agents in each busy state. */
   readonly agents: Readonly<Record<string, number>>;
 }
 
 export interface ConcurrencyCurve {
-  /** The most agents that worked at one moment. */
+  /** Maximum number of agents that worked at once. */
   readonly most: number;
-  /** In order of time, about equally long; there are none in pauses. */
-  readonly pieces: readonly WorkPiece[];
+  /** In order of time, about equally long. Idle gaps have no pieces. */
+  readonly pieces: readonly CurvePiece[];
 }
 
-/** `columns`: about how many pieces there may be. */
+/** `columns`: approximate number of pieces. */
 export const concurrencyCurve = (
   lanes: readonly (readonly StateSpan[])[],
   { from, to, pauses }: IdleGap & { readonly pauses: readonly IdleGap[] },
@@ -29,14 +29,14 @@ export const concurrencyCurve = (
     piecesIn({ from: pauses[at - 1]?.to ?? from, to: pause.from }, width, columns),
   );
   for (const spans of lanes) addLane(pieces, spans);
-  return { most: mostAtOnce(lanes), pieces };
+  return { most: maxConcurrency(lanes), pieces };
 };
 
 interface OpenPiece extends IdleGap {
   readonly agents: Record<string, number>;
 }
 
-/** Equal ones, as many as fit best. A log may say anything of the time: a number need not come out of it. */
+/** Returns equal pieces. Times from a log are not trusted, so `fitting` may be NaN or infinite. */
 const piecesIn = ({ from, to }: IdleGap, width: number, most: number): readonly OpenPiece[] => {
   if (to <= from) return [];
   const fitting = Math.round((to - from) / width);
@@ -47,7 +47,7 @@ const piecesIn = ({ from, to }: IdleGap, width: number, most: number): readonly 
   });
 };
 
-/** Both are in order of time, so each is gone through once. */
+/** Both lists are in order of time, so one pass is enough. */
 const addLane = (pieces: readonly OpenPiece[], spans: readonly StateSpan[]): void => {
   let first = 0;
   for (const { state, from, to } of spans) {
@@ -57,19 +57,19 @@ const addLane = (pieces: readonly OpenPiece[], spans: readonly StateSpan[]): voi
       const piece = pieces[at];
       if (piece === undefined || piece.from >= to) break;
       const shared = Math.min(to, piece.to) - Math.max(from, piece.from);
-      // Far from 1970 the pieces of a short time may be too short for a number to tell them apart.
+      // Far from 1970 the ends of a short piece may be the same number.
       if (shared > 0) piece.agents[state] = (piece.agents[state] ?? 0) + shared / lengthOf(piece);
     }
   }
 };
 
-const mostAtOnce = (lanes: readonly (readonly StateSpan[])[]): number => {
+const maxConcurrency = (lanes: readonly (readonly StateSpan[])[]): number => {
   const busy = lanes.flatMap((spans) => spans.filter(({ state }) => isBusy(state)));
   const begins = Float64Array.from(busy, ({ from }) => from).sort();
   const ends = Float64Array.from(busy, ({ to }) => to).sort();
   let [over, most] = [0, 0];
   for (const [begun, at] of begins.entries()) {
-    // Who ends when another begins was not there at the same time.
+    // An agent that ends when another starts does not overlap with it.
     while ((ends[over] ?? Number.POSITIVE_INFINITY) <= at) over += 1;
     most = Math.max(most, begun + 1 - over);
   }

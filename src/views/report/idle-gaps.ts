@@ -1,4 +1,4 @@
-/** When nobody of a swarm worked, so that a session that went on days later still fits on a page. */
+/** Finds long gaps in which no agent worked, so that a session of several days fits on a page. */
 import type { StateSpan } from './state-timeline.js';
 
 export interface IdleGap {
@@ -7,43 +7,43 @@ export interface IdleGap {
   readonly to: number;
 }
 
-const AT_REST: ReadonlySet<string> = new Set(['idle', 'lost', 'stopped']);
+const IDLE_STATES: ReadonlySet<string> = new Set(['idle', 'lost', 'stopped']);
 
-/** A pause is worth leaving out when it is longer than this part of all the work. */
-const WORTH = 1 / 8;
-const SHORTEST_MS = 2_000;
-const MOST_PAUSES = 20;
+/** Minimum length of a gap, as a share of the working time. */
+const MIN_SHARE = 1 / 8;
+const MIN_GAP_MS = 2_000;
+const MAX_GAPS = 20;
 
-/** The longest ones between `from` and `to`, in order of time. */
+/** Returns the longest gaps between `from` and `to`, in order of time. */
 export const idleGaps = (
   lanes: readonly (readonly StateSpan[])[],
   from: number,
   to: number,
 ): readonly IdleGap[] => {
-  const busy = lanes.flatMap((spans) => spans.filter(({ state }) => !AT_REST.has(state)));
+  const busy = lanes.flatMap((spans) => spans.filter(({ state }) => !IDLE_STATES.has(state)));
   busy.sort((one, other) => one.from - other.from);
-  const quiet: IdleGap[] = [];
+  const gaps: IdleGap[] = [];
   let until = from;
   for (const span of [...busy, { from: to, to }]) {
-    if (span.from > until) quiet.push({ from: until, to: span.from });
+    if (span.from > until) gaps.push({ from: until, to: span.from });
     until = Math.max(until, span.to);
   }
-  // Of a session where nobody worked nothing would be left.
+  // If no agent worked, removing all gaps would leave an empty page.
   if (busy.length === 0) return [];
-  const rest = quiet.reduce((sum, pause) => sum + lengthOf(pause), 0);
-  const least = Math.max(SHORTEST_MS, (to - from - rest) * WORTH);
-  return quiet
-    .filter((pause) => lengthOf(pause) > least)
+  const idleMs = gaps.reduce((sum, gap) => sum + lengthOf(gap), 0);
+  const minMs = Math.max(MIN_GAP_MS, (to - from - idleMs) * MIN_SHARE);
+  return gaps
+    .filter((gap) => lengthOf(gap) > minMs)
     .sort((one, other) => lengthOf(other) - lengthOf(one))
-    .slice(0, MOST_PAUSES)
+    .slice(0, MAX_GAPS)
     .sort((one, other) => one.from - other.from);
 };
 
 export const lengthOf = ({ from, to }: IdleGap): number => to - from;
 
-/** The time between `from` and `ts` without the pauses. */
-export const timeWithout = (pauses: readonly IdleGap[], from: number, ts: number): number =>
-  pauses.reduce((left, pause) => {
-    if (pause.from >= ts) return left;
-    return left - (Math.min(pause.to, ts) - pause.from);
+/** Returns the time between `from` and `ts` without the gaps. */
+export const timeWithout = (gaps: readonly IdleGap[], from: number, ts: number): number =>
+  gaps.reduce((left, gap) => {
+    if (gap.from >= ts) return left;
+    return left - (Math.min(gap.to, ts) - gap.from);
   }, ts - from);

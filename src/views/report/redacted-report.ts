@@ -1,24 +1,25 @@
-/** A report without secrets and without endless texts, for whoever it is sent to. */
-import type { Redact } from '../../policy/redaction/redaction.js';
+/** Returns a report without secrets and very long texts, for sharing. */
+import type { Redact } from '../../policy/redaction/redact.js';
 import type { SwarmReport } from './swarm-report.js';
 
-/** Longer texts are cut; of each the page shows less. */
-const LONGEST = 2_000;
+/** Longer texts are cut. The page shows even less. */
+const MAX_TEXT_LENGTH = 2_000;
 
-/** What is cut off could be the rest of a secret, so all of a text is looked at first. */
+/** Redacts before cutting, because a cut could leave a part of a secret that is not recognised. */
 export const redactedReport = (report: SwarmReport, redact: Redact): SwarmReport => {
-  const told = <Value>(value: Value): Value => {
-    if (typeof value === 'string') return redact(value).slice(0, LONGEST).toWellFormed() as Value;
-    if (Array.isArray(value)) return value.map(told) as Value;
+  const redacted = <Value>(value: Value): Value => {
+    if (typeof value === 'string')
+      return redact(value).slice(0, MAX_TEXT_LENGTH).toWellFormed() as Value;
+    if (Array.isArray(value)) return value.map(redacted) as Value;
     if (typeof value !== 'object' || value === null) return value;
-    const entries = Object.entries(value).map(([key, inner]) => [key, told<unknown>(inner)]);
+    const entries = Object.entries(value).map(([key, inner]) => [key, redacted<unknown>(inner)]);
     return Object.fromEntries(entries) as Value;
   };
   const { agents, atWork, spending, ...rest } = report;
   return {
-    ...told(rest),
-    // Times and states are ours, and there are many of them.
-    agents: agents.map(({ spans, times, ...agent }) => ({ ...told(agent), times, spans })),
+    ...redacted(rest),
+    // Times and states hold no secrets, and there are many.
+    agents: agents.map(({ spans, times, ...agent }) => ({ ...redacted(agent), times, spans })),
     atWork,
     spending,
   };

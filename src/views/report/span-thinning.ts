@@ -1,42 +1,47 @@
 /**
- * Spans of states made fewer: those too short to be seen are drawn together, as one state. What another
- * state has lost by that is owed to it further on, so that each lane keeps about its shares of states.
+ * Reduces the number of state spans: spans too short to be seen are merged into one state. Time that a
+ * state loses by that is owed to it and given back later, so that each lane keeps about its share of
+ * each state.
  */
 import type { StateSpan } from './state-timeline.js';
 
 export interface ThinnedSpans {
   readonly lanes: readonly (readonly StateSpan[])[];
-  /** How many are not shown by themselves. */
+  /** Number of merged spans. */
   readonly leftOut: number;
-  /** Shorter ones are drawn together, but where a state would be missing; 0 when all are there. Milliseconds. */
+  /** Milliseconds below which spans are merged, unless a state would vanish. 0 if no span was merged. */
   readonly shortestMs: number;
 }
 
-/** The first width that is tried, as a part of the whole: less than anybody can see. */
-const FINEST = 1 / 4_000;
-/** How often a width between one that is too fine and one that is not is tried, and when that is enough. */
-const MOST_TRIES = 6;
-const ENOUGH = 0.9;
+/** First minimum width that is tried, as a share of the whole. Smaller than a visible span. */
+const FIRST_WIDTH_SHARE = 1 / 4_000;
+/** Maximum steps of the search for the smallest width that fits. It ends at TARGET_SHARE of the limit. */
+const MAX_TRIES = 6;
+const TARGET_SHARE = 0.9;
 
-/** At most about `most` in all; a lane always keeps what it has most of. */
+/** Returns about `maxSpans` spans at most. A lane always keeps its most frequent state. */
 export const spanThinning = (
   lanes: readonly (readonly StateSpan[])[],
-  most: number,
+  maxSpans: number,
   wholeMs: number,
 ): ThinnedSpans => {
   const all = sizeOf(lanes);
-  if (all <= most) return { lanes, leftOut: 0, shortestMs: 0 };
-  let shortestMs = Math.max(wholeMs * FINEST, Number.MIN_VALUE);
+  if (all <= maxSpans) return { lanes, leftOut: 0, shortestMs: 0 };
+  let shortestMs = Math.max(wholeMs * FIRST_WIDTH_SHARE, Number.MIN_VALUE);
   let tooFine = 0;
-  let best = attempt(lanes, most, shortestMs, wholeMs);
+  let best = attempt(lanes, maxSpans, shortestMs, wholeMs);
   while (best === undefined) {
     tooFine = shortestMs;
     shortestMs *= 2;
-    best = attempt(lanes, most, shortestMs, wholeMs);
+    best = attempt(lanes, maxSpans, shortestMs, wholeMs);
   }
-  for (let tries = 0; tooFine > 0 && tries < MOST_TRIES && best.size < most * ENOUGH; tries += 1) {
+  for (
+    let tries = 0;
+    tooFine > 0 && tries < MAX_TRIES && best.size < maxSpans * TARGET_SHARE;
+    tries += 1
+  ) {
     const between = (tooFine + shortestMs) / 2;
-    const finer = attempt(lanes, most, between, wholeMs);
+    const finer = attempt(lanes, maxSpans, between, wholeMs);
     if (finer === undefined) tooFine = between;
     else [best, shortestMs] = [finer, between];
   }
@@ -46,10 +51,10 @@ export const spanThinning = (
 const sizeOf = (lanes: readonly (readonly StateSpan[])[]): number =>
   lanes.reduce((sum, spans) => sum + spans.length, 0);
 
-/** Given up as soon as there are too many; undefined then, but where nothing could be wider. */
+/** Returns undefined if there are too many spans and a larger width is possible. */
 const attempt = (
   lanes: readonly (readonly StateSpan[])[],
-  most: number,
+  maxSpans: number,
   shortestMs: number,
   wholeMs: number,
 ): { readonly lanes: readonly (readonly StateSpan[])[]; readonly size: number } | undefined => {
@@ -59,7 +64,7 @@ const attempt = (
     const lane = new ThinnedLane(shortestMs).take(spans);
     thinned.push(lane);
     size += lane.length;
-    if (size > most && shortestMs < wholeMs) return undefined;
+    if (size > maxSpans && shortestMs < wholeMs) return undefined;
   }
   return { lanes: thinned, size };
 };
@@ -67,9 +72,9 @@ const attempt = (
 class ThinnedLane {
   private readonly shortest: number;
   private readonly kept: StateSpan[] = [];
-  /** How much longer each state was than it is drawn so far: all of them together are the crowd. */
+  /** Milliseconds that each state is owed: its real time minus its drawn time. */
   private readonly owed = new Map<string, number>();
-  /** Short spans side by side that are not drawn yet. */
+  /** States of adjacent short spans that are not drawn yet: the pending group from `from` to `to`. */
   private readonly states = new Set<string>();
   private from = 0;
   private to = 0;
@@ -80,21 +85,21 @@ class ThinnedLane {
 
   take(spans: readonly StateSpan[]): readonly StateSpan[] {
     for (const span of spans) {
-      // An agent that was begun again after its end has a gap there.
-      if (this.states.size > 0 && this.to !== span.from) this.leave(this.before);
+      // An agent that restarted after its end has a gap here.
+      if (this.states.size > 0 && this.to !== span.from) this.flush(this.before);
       if (span.to - span.from >= this.shortest) {
-        this.leave(span.state);
+        this.flush(span.state);
         this.draw(span);
       } else {
         this.gather(span);
         if (this.to - this.from >= this.shortest) this.settle(this.mostOwed());
       }
     }
-    this.leave(this.before);
+    this.flush(this.before);
     return this.kept;
   }
 
-  /** The state that the crowd follows without a gap. */
+  /** State directly before the pending group, or undefined if there is a gap. */
   private get before(): string | undefined {
     const last = this.kept.at(-1);
     return last?.to === this.from ? last.state : undefined;
@@ -107,8 +112,8 @@ class ThinnedLane {
     this.owe(state, to - from);
   }
 
-  /** A crowd that is too small to stand alone goes along with a neighbour, unless that owes it too much. */
-  private leave(neighbour: string | undefined): void {
+  /** Draws a pending group that is too short: as its neighbour's state, unless it is owed too much. */
+  private flush(neighbour: string | undefined): void {
     if (this.states.size === 0) return;
     const state = this.mostOwed();
     const isOwedLittle = (this.owed.get(state) ?? 0) < this.shortest / 2;
@@ -121,7 +126,7 @@ class ThinnedLane {
     this.states.clear();
   }
 
-  /** Of the states that are there: elsewhere in time nobody was in the others. */
+  /** Returns the state of the pending group that is owed most. */
   private mostOwed(): string {
     let [found, most] = ['', Number.NEGATIVE_INFINITY];
     for (const state of this.states) {

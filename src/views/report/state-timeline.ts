@@ -1,19 +1,19 @@
-/** When each agent of a swarm was in which state, noted event by event. */
+/** Records the states of each agent over time. */
 
 export interface StateSpan {
-  /** A state of an agent, or `lost` while nobody ran it. */
+  /** State of the agent, or `lost` while no process ran it. */
   readonly state: string;
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
 }
 
-/** After its end an agent is in no state that takes time. */
+/** State after the end of an agent. It has no span. */
 const OVER = 'stopped';
-const AT_REST: ReadonlySet<string> = new Set([OVER, 'idle', 'queued', 'lost']);
+const IDLE_STATES: ReadonlySet<string> = new Set([OVER, 'idle', 'queued', 'lost']);
 
-/** Whether it has something to do and is there to do it, if only to wait for an answer. */
-export const isBusy = (state: string): boolean => !AT_REST.has(state);
+/** True if the agent has work and a process, even if it waits for an answer. */
+export const isBusy = (state: string): boolean => !IDLE_STATES.has(state);
 
 interface Lane {
   readonly spans: StateSpan[];
@@ -22,18 +22,18 @@ interface Lane {
   lastHeard: number;
 }
 
-/** A process took the lead: the last sign of life of the one before, and when that was. */
-interface Taking {
+/** Takeover of the session at `at`. `lastSign` is the last event of the previous process. */
+interface Takeover {
   readonly at: number;
   readonly lastSign: number;
 }
 
 export class StateTimeline {
   private readonly lanes = new Map<string, Lane>();
-  private readonly takings: Taking[] = [];
+  private readonly takeovers: Takeover[] = [];
   private lastSign: number | undefined;
 
-  /** Clocks of several machines differ: the time of one agent never goes back. */
+  /** Records a state. The time of an agent never goes back, because the clocks of several machines differ. */
   note(agent: string, state: string, ts: number): void {
     const lane = this.laneOf(agent, state, ts);
     const at = Math.max(ts, lane.lastHeard);
@@ -42,38 +42,38 @@ export class StateTimeline {
     if (state !== lane.state) this.change(lane, state, at);
   }
 
-  /** A process has taken it: since the last sign of the one before, which this returns, nobody ran it. */
+  /** Records a takeover. Returns the last sign of the previous process, since which no process ran the agent. */
   take(agent: string, isLead: boolean, ts: number): number {
-    if (isLead) this.takings.push({ at: ts, lastSign: this.lastSign ?? ts });
+    if (isLead) this.takeovers.push({ at: ts, lastSign: this.lastSign ?? ts });
     const lane = this.lanes.get(agent);
     if (lane === undefined) return ts;
-    return this.ownLose(lane, this.lastSignOf(lane) ?? lane.lastHeard, ts);
+    return this.loseFrom(lane, this.lastSignOf(lane) ?? lane.lastHeard, ts);
   }
 
-  /** Nobody runs it any more, and it has not ended. */
+  /** Marks an agent as lost: it has not ended, and no process runs it. */
   lose(agent: string, end: number): void {
     const lane = this.lanes.get(agent);
-    if (lane !== undefined) this.ownLose(lane, this.lastSignOf(lane) ?? this.lastSign ?? end, end);
+    if (lane !== undefined) this.loseFrom(lane, this.lastSignOf(lane) ?? this.lastSign ?? end, end);
   }
 
-  /** The worker that ran it is gone: what the lead and others did since says nothing about that one. */
+  /** Marks an agent as lost because its worker died. Events of other processes do not count as its signs. */
   loseWorker(agent: string, end: number): void {
     const lane = this.lanes.get(agent);
-    if (lane !== undefined) this.ownLose(lane, lane.lastHeard, end);
+    if (lane !== undefined) this.loseFrom(lane, lane.lastHeard, end);
   }
 
-  /** What came before is the history of another session. */
-  forget(ts: number): void {
+  /** Drops all spans at the end of a copied prefix. */
+  reset(ts: number): void {
     for (const lane of this.lanes.values()) {
       lane.spans.length = 0;
       lane.since = ts;
       lane.lastHeard = ts;
     }
-    this.takings.length = 0;
+    this.takeovers.length = 0;
     this.lastSign = ts;
   }
 
-  /** Of one agent until `end`, in order of time and without overlaps. */
+  /** Returns the spans of an agent until `end`, in order of time and without overlaps. */
   spansOf(agent: string, end: number): readonly StateSpan[] {
     const lane = this.lanes.get(agent);
     if (lane === undefined) return [];
@@ -96,20 +96,20 @@ export class StateTimeline {
     lane.since = at;
   }
 
-  /** Since when: its process lived at least until its own last event. */
-  private ownLose(lane: Lane, lastSign: number, ts: number): number {
+  /** Returns the start of the lost time. The process lived at least until the agent's last event. */
+  private loseFrom(lane: Lane, lastSign: number, ts: number): number {
     const from = Math.max(lane.lastHeard, Math.min(lastSign, ts));
-    // Who does not work loses nothing with its process.
+    // An idle agent is not lost with its process.
     if (isBusy(lane.state) && from < ts) this.change(lane, 'lost', from);
     return from;
   }
 
-  /** Of the process of its lead that ran it, where another one has taken the lead since. */
+  /** Returns the last sign of the lead's process that ran the agent, if another process has taken over since. */
   private lastSignOf({ lastHeard: ts }: Lane): number | undefined {
-    let found: Taking | undefined;
-    // From the end: an index that somebody else wrote may have any number of them.
-    for (let at = this.takings.length - 1; at >= 0; at -= 1) {
-      const taking = this.takings[at];
+    let found: Takeover | undefined;
+    // From the end, because a forged index may have any number of takeovers.
+    for (let at = this.takeovers.length - 1; at >= 0; at -= 1) {
+      const taking = this.takeovers[at];
       if (taking === undefined || taking.at < ts) break;
       found = taking;
     }

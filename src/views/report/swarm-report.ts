@@ -1,20 +1,18 @@
-/**
- * A session from its first event to its last, for people who look at it afterwards: folded from the
- * index alone, and never longer than a page can show.
- */
-import type { SwarmEvent } from '../../protocol/session/events.js';
+/** Report on a whole session, folded from the event index. Bounded to the size of a page. */
+
 import type { ListedJob } from '../../protocol/session/job-queue.js';
-import type { SessionMeta } from '../../protocol/session/store.js';
+import type { SessionMeta } from '../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import {
-  type AskerStanding,
+  type AskerLiveness,
   PermissionHistory,
   type PermissionReport,
 } from '../calls/permission-history.js';
 import type { CacheReport } from '../cost/cache-report.js';
 import { ForkedPrefixFilter } from '../cost/forked-prefix-filter.js';
-import { CostLedger, type CostReport } from '../cost/session-cost.js';
+import { type CostReport, SessionCostFold } from '../cost/session-cost.js';
 import { SpendingCurve, type SpendingPoint } from '../cost/spending-curve.js';
-import type { SwarmSource } from '../swarm/cached-job-list.js';
+import type { SwarmReader } from '../swarm/cached-jobs.js';
 import { SwarmFold } from '../swarm/swarm-fold.js';
 import type { AgentView } from '../swarm/swarm-view.js';
 import { type ConcurrencyCurve, concurrencyCurve } from './concurrency-curve.js';
@@ -22,7 +20,7 @@ import { type IdleGap, idleGaps, lengthOf, timeWithout } from './idle-gaps.js';
 import { spanThinning } from './span-thinning.js';
 import { type StateSpan, StateTimeline } from './state-timeline.js';
 
-/** One agent, without those that work for it. */
+/** Report on one agent without its descendants. */
 export interface AgentReport
   extends Pick<
     AgentView,
@@ -42,16 +40,16 @@ export interface AgentReport
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt: number | null;
-  /** Neither read from the cache nor written to it. */
+  /** Tokens neither read from the cache nor written to it. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** USD; null when the price of a request is not known. */
+  /** USD. Null if the price of a request is unknown. */
   readonly costUsd: number | null;
-  /** Milliseconds in each state, exactly. */
+  /** Exact milliseconds in each state. */
   readonly times: Readonly<Record<string, number>>;
-  /** In order of time; short ones may be part of others, see `thinned`. */
+  /** In order of time. Short spans may be merged, see `thinned`. */
   readonly spans: readonly StateSpan[];
 }
 
@@ -61,44 +59,44 @@ export interface SwarmReport {
   readonly cwd: string;
   readonly model: string;
   readonly version: string;
-  /** The session that this one continues; what that one did is not in here. */
+  /** Id of the session that this session was forked from. Its events are not included. */
   readonly continues: string | null;
-  /** Somebody works on it: what is said here is as of `writtenAt`. */
+  /** True if a process runs the session. The report is then as of `writtenAt`. */
   readonly isRunning: boolean;
-  /** Milliseconds since 1970, as all times. */
+  /** Milliseconds since 1970, like all times. */
   readonly writtenAt: number;
   readonly from: number;
   readonly to: number;
-  /** When nobody worked, where that was long. */
+  /** Long times without work. */
   readonly pauses: readonly IdleGap[];
-  /** The time without the pauses. */
+  /** Milliseconds without the pauses. */
   readonly activeMs: number;
   readonly turns: number;
   readonly cost: Pick<CostReport, 'pricesVersion' | 'models' | 'total'> & {
     readonly cache: Omit<CacheReport, 'misses' | 'missesLeftOut'>;
   };
-  /** The lead first, each followed by those that work for it. */
+  /** In tree order: the lead first, each agent followed by its descendants. */
   readonly agents: readonly AgentReport[];
-  /** How many worked at once, from all of their spans. */
+  /** Concurrency over time, from all spans. */
   readonly atWork: ConcurrencyCurve;
   readonly spending: readonly SpendingPoint[];
   readonly permissions: PermissionReport;
   readonly thinned: {
-    /** Spans of states that are too short to be seen by themselves. */
+    /** Number of merged spans. */
     readonly spans: number;
     readonly shortestSpanMs: number;
-    /** Requests that share a point of the curve with a later one. */
+    /** Requests that share a point of the spending curve with a later request. */
     readonly points: number;
   };
 }
 
-/** What a page can show without being slow. */
-const MOST_SPANS = 20_000;
-const MOST_POINTS = 400;
+// Limits that keep the page fast.
+const MAX_SPANS = 20_000;
+const MAX_POINTS = 400;
 const WORK_COLUMNS = 250;
 
-/** What is known beside the events. */
-export interface ReportTerms {
+/** Facts that events do not contain. */
+export interface ReportOptions {
   readonly isHeld: boolean;
   readonly jobs: readonly ListedJob[];
   readonly now: number;
@@ -107,7 +105,7 @@ export interface ReportTerms {
 export class ReportFold {
   private readonly session: SessionMeta;
   private readonly swarm: SwarmFold;
-  private readonly ledger = new CostLedger();
+  private readonly cost = new SessionCostFold();
   private readonly timeline = new StateTimeline();
   private readonly curve = new SpendingCurve();
   private readonly permissions = new PermissionHistory();
@@ -126,19 +124,19 @@ export class ReportFold {
     this.from = Math.min(this.from ?? ts, ts);
     this.to = Math.max(this.to, ts);
     this.swarm.take(event);
-    this.ledger.take(event);
+    this.cost.take(event);
     this.curve.take(event);
     const isLead = agent === this.session.lead;
-    // Who is taken over waited for nothing while nobody ran it.
+    // Time without a process does not count as waiting time of a question.
     const until = type === 'epoch.began' ? this.timeline.take(agent, isLead, ts) : ts;
     this.permissions.take(event, until);
-    if (this.inherited.endsWith(event)) this.forget(ts);
+    if (this.inherited.endsWith(event)) this.reset(ts);
     this.timeline.note(agent, this.swarm.stateOf(agent) ?? 'idle', ts);
     if (type !== 'agent.requested' || typeof event.child !== 'string') return;
     this.timeline.note(event.child, this.swarm.stateOf(event.child) ?? 'queued', ts);
   }
 
-  report({ isHeld, jobs, now }: ReportTerms): SwarmReport {
+  report({ isHeld, jobs, now }: ReportOptions): SwarmReport {
     const views = this.swarm.agents(isHeld, jobs);
     const isRunning = isHeld || views.some(({ status }) => status === 'running');
     const from = this.from ?? this.session.createdAt;
@@ -146,16 +144,23 @@ export class ReportFold {
     const spans = views.map((view) => this.spansOf(view, to));
     const pauses = idleGaps(spans, from, to);
     const activeMs = timeWithout(pauses, from, to);
-    const { lanes, leftOut, shortestMs } = spanThinning(spans, MOST_SPANS, activeMs);
-    const { pricesVersion, models, total, agents, inherited, cache: books } = this.ledger.report();
-    const { misses: _misses, missesLeftOut: _leftOut, ...cache } = books;
+    const { lanes, leftOut, shortestMs } = spanThinning(spans, MAX_SPANS, activeMs);
+    const {
+      pricesVersion,
+      models,
+      total,
+      agents,
+      inherited,
+      cache: fullCache,
+    } = this.cost.report();
+    const { misses: _misses, missesLeftOut: _leftOut, ...cache } = fullCache;
     const spending = this.curve.points(
       from,
-      MOST_POINTS,
+      MAX_POINTS,
       (at) => timeWithout(pauses, from, at) / activeMs,
     );
     const costs = new Map(agents.map((cost) => [cost.agent, cost]));
-    const askers = new Map(views.map((view, at) => [view.id, standingOf(view, spans[at], to)]));
+    const askers = new Map(views.map((view, at) => [view.id, livenessOf(view, spans[at], to)]));
     const { id, title, cwd, model, version } = this.session;
     return {
       session: id,
@@ -188,13 +193,13 @@ export class ReportFold {
     };
   }
 
-  /** What came before is the history of another session. */
-  private forget(ts: number): void {
+  /** Drops the totals at the end of a copied prefix. */
+  private reset(ts: number): void {
     this.from = ts;
     this.to = ts;
-    this.timeline.forget(ts);
-    this.curve.forget();
-    this.permissions.forget();
+    this.timeline.reset(ts);
+    this.curve.reset();
+    this.permissions.reset();
   }
 
   private spansOf({ id, status, hasLostWorker }: AgentView, to: number): readonly StateSpan[] {
@@ -204,15 +209,15 @@ export class ReportFold {
   }
 }
 
-/** The index is a file that anybody may have written to; the rest of time has no dates. */
+/** True for times that a Date can hold. Times from the index are not trusted. */
 const isTime = (ts: number): boolean => Math.abs(ts) <= 8.64e15;
 
-/** A question is open until it can no longer be told, and has waited as long as the timeline has it so. */
-const standingOf = (
+/** A question of a live agent waits until `to`, a question of a lost agent until the agent was lost. */
+const livenessOf = (
   { status }: AgentView,
   spans: readonly StateSpan[] = [],
   to: number,
-): AskerStanding => {
+): AskerLiveness => {
   const isLive = status === 'running' || status === 'queued';
   const last = spans.at(-1);
   return { isLive, until: !isLive && last?.state === 'lost' ? last.from : to };
@@ -254,14 +259,14 @@ const agentReport = (
   };
 };
 
-/** Of a session that somebody may be running; who holds it is asked first, as for a view of it. */
-export const reportOfSession = async (
-  store: SwarmSource,
+/** Reads the holder before the events, so that an agent that has just ended is not reported as lost. */
+export const swarmReport = async (
+  store: SwarmReader,
   session: SessionMeta,
   now: () => number,
 ): Promise<SwarmReport> => {
   const isHeld = (await store.holder(session.id)) !== undefined;
-  const jobs = store.jobs.own === undefined ? await store.jobs.list(session.id) : [];
+  const jobs = store.jobs.local === undefined ? await store.jobs.list(session.id) : [];
   const fold = new ReportFold(session);
   for await (const event of store.events(session.id)) fold.take(event);
   return fold.report({ isHeld, jobs, now: now() });

@@ -1,14 +1,14 @@
-/** What an agent has used up and how full its window is, folded from its events. */
+/** Folds the turns, spending and context size of one agent. */
 import { spendingOf } from '../../context/budget/event-spending.js';
 import { addUsage, NO_USAGE, type Usage, windowTokens } from '../../protocol/model/usage.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 
 export class AgentFigures {
   turns = 0;
   usage: Usage = NO_USAGE;
-  /** USD; null once a price was not known. */
+  /** USD. Null once a price is unknown. */
   cost: number | null = 0;
-  /** Of its next prompt, about: what was last counted or sent; null before its first request. */
+  /** Approximate size of the next prompt. Null before the first request. */
   contextTokens: number | null = null;
 
   take(event: SwarmEvent): void {
@@ -39,8 +39,8 @@ export class AgentFigures {
     return Object.assign(new AgentFigures(), this);
   }
 
-  /** What came before was paid for elsewhere. */
-  beginAnew(): void {
+  /** Called at the end of a copied prefix, which another session paid for. */
+  resetSpending(): void {
     [this.turns, this.usage, this.cost] = [0, NO_USAGE, 0];
   }
 
@@ -49,7 +49,7 @@ export class AgentFigures {
     if (spent === undefined) return;
     this.usage = addUsage(this.usage, spent.usage);
     this.cost = this.cost === null || spent.cost === null ? null : this.cost + spent.cost;
-    // One that was cut short before the server had counted says nothing.
+    // A request that was cut before the server counted its tokens has no size.
     const tokens = windowTokens(spent.usage);
     if (isTurn && tokens > 0) this.contextTokens = tokens;
   }

@@ -1,19 +1,19 @@
-/** One agent of a swarm as its events tell it. Values of events are not trusted to be what they say. */
+/** Folds the events of one agent. Values of events come from disk and are not trusted. */
 
-import { isWaitedFor } from '../../protocol/agent/swarm.js';
-import type { WaitReason } from '../../protocol/model/queueing.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import { textOr } from '../../lib/text/text-or.js';
+import { isWaitedFor } from '../../protocol/agent/agent-tag.js';
+import type { WaitReason } from '../../protocol/model/governor.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import { AgentFigures } from './agent-figures.js';
 import {
-  type Identity,
+  type AgentIdentity,
   LEAD_IDENTITY,
   originIdentity,
   requestedIdentity,
-  textOr,
 } from './agent-identity.js';
 import { OpenCallsView, waitReasonOf } from './open-calls-view.js';
 
-/** The states of the design that events can tell apart, and two of those who do not work yet. */
+/** States that events can tell apart: those of the machine, and `queued` and `waiting`. */
 export type ObservedState =
   | 'queued'
   | 'waiting'
@@ -25,18 +25,18 @@ export type ObservedState =
   | 'idle'
   | 'stopped';
 
-/** `between` is told apart by what its calls do. */
+/** `between`: the state depends on the open calls. */
 type Phase = Exclude<ObservedState, 'tool-running' | 'awaiting-permission'> | 'between';
 
-/** Why the last attempt came to nothing. */
-export interface SeenFailure {
-  /** Of the failure, as the model's side calls it; null of a defect of ours. */
+/** Reason of the last failed attempt. */
+export interface ObservedFailure {
+  /** Failure kind of the model request. Null for a crash of the agent. */
   readonly kind: string | null;
   readonly message: string;
 }
 
-/** It waits for another agent to be done with the same working tree. */
-export interface SeenLock {
+/** The agent waits for another agent's lock on a working tree. */
+export interface ObservedLock {
   readonly place: string;
   readonly holder: string | null;
   readonly since: number;
@@ -45,35 +45,35 @@ export interface SeenLock {
 export class AgentFold {
   readonly id: string;
   parent: string | null;
-  identity: Identity = LEAD_IDENTITY;
+  identity: AgentIdentity = LEAD_IDENTITY;
   model: string | null = null;
   readonly figures = new AgentFigures();
   readonly calls = new OpenCallsView();
-  /** Agents at work that report to it, and that no call of its waits for. */
-  readonly expected = new Set<string>();
+  /** Running children that no call of this agent waits for. */
+  readonly pendingChildren = new Set<string>();
   stop: { readonly reason: string; readonly detail: string | null } | null = null;
   readonly since: number;
   lastActiveAt: number;
   endedAt: number | null = null;
-  /** It has a record of its own. */
+  /** True if the agent has a journal record. */
   isSpawned = false;
-  /** Why it tries again, while it does. */
-  failure: SeenFailure | null = null;
-  lock: SeenLock | null = null;
-  /** What it is queued for; null where nobody has said. */
+  /** Reason of the current retry. */
+  failure: ObservedFailure | null = null;
+  lock: ObservedLock | null = null;
+  /** What the queued agent waits for. Null if unknown. */
   awaits: 'place' | 'worker' | null = null;
-  /** When its present phase began. */
+  /** Start of the current phase, milliseconds since 1970. */
   phaseSince: number;
-  private ownVersion = 0;
+  private versionNumber = 0;
   private phase: Phase = 'idle';
-  /** What it goes back to after a question beside the conversation. */
+  /** Phase to return to after a side request. */
   private aside: { readonly phase: Phase; readonly since: number } | null = null;
   private wait: WaitReason | null = null;
-  private ownRefusal: string | null = null;
+  private lastRefusal: string | null = null;
   private wantsTools = false;
-  /** It said its last word and waits for those that work for it, or for a hook. */
+  /** True if the model has ended its turn, and the agent waits for children or hooks. */
   private hasAnswered = false;
-  /** It begins with records of another session, which paid for them, until its next epoch. */
+  /** True until the next epoch if the agent starts with records of another session, which paid for them. */
   private isCopy = false;
 
   constructor(id: string, parent: string | null, ts: number) {
@@ -84,23 +84,26 @@ export class AgentFold {
     this.phaseSince = ts;
   }
 
-  /** In the same place, and on its own from here on. */
+  /** Returns an independent copy. */
   copy(): AgentFold {
-    const { figures, calls, expected } = this;
-    const own = { figures: figures.copy(), calls: calls.copy(), expected: new Set(expected) };
+    const own = {
+      figures: this.figures.copy(),
+      calls: this.calls.copy(),
+      pendingChildren: new Set(this.pendingChildren),
+    };
     const twin = Object.assign(new AgentFold(this.id, this.parent, this.since), this, own);
-    [twin.ownVersion, twin.phase, twin.aside] = [this.ownVersion, this.phase, this.aside];
-    [twin.wait, twin.ownRefusal, twin.isCopy] = [this.wait, this.ownRefusal, this.isCopy];
+    [twin.versionNumber, twin.phase, twin.aside] = [this.versionNumber, this.phase, this.aside];
+    [twin.wait, twin.lastRefusal, twin.isCopy] = [this.wait, this.lastRefusal, this.isCopy];
     [twin.wantsTools, twin.hasAnswered] = [this.wantsTools, this.hasAnswered];
     return twin;
   }
 
-  /** Another one whenever something about it may be. */
+  /** Changes whenever the view of the agent may change. */
   get version(): number {
-    return this.ownVersion;
+    return this.versionNumber;
   }
 
-  /** A priority: the stream, then what executes, then what cannot go on without an answer. */
+  /** State by priority: an open stream, then running calls, then open questions. */
   get state(): ObservedState {
     if (this.phase !== 'between') return this.phase;
     if (this.calls.running.size > 0) return 'tool-running';
@@ -109,56 +112,56 @@ export class AgentFold {
     return this.hasAnswered ? 'idle' : 'streaming';
   }
 
-  /** A request of its own is out: nothing is told until it is answered. */
-  get isAsking(): boolean {
+  /** True while a model request is open. No event arrives before it ends. */
+  get hasOpenRequest(): boolean {
     return this.phase === 'streaming' || this.phase === 'compacting';
   }
 
-  /** What its next request waits for, while it does. */
+  /** Reason why the next request waits, or null. */
   get waitsFor(): WaitReason | null {
     return this.phase === 'waiting' ? this.wait : null;
   }
 
-  /** Why whoever was given it last could not work on it; null since somebody can. */
+  /** Why the last worker could not run the agent. Null after a process has taken the agent. */
   get refusal(): string | null {
-    return this.ownRefusal;
+    return this.lastRefusal;
   }
 
-  /** No run is under way. */
-  get isResting(): boolean {
+  /** True if no run is in progress. */
+  get isIdle(): boolean {
     return (this.aside?.phase ?? this.phase) === 'idle';
   }
 
-  /** It works, and its parent hears of its end in a letter. */
-  get isExpected(): boolean {
+  /** True if the agent runs and will report to its parent by letter. */
+  get isPendingChild(): boolean {
     const { kind } = this.identity;
     if (kind === 'lead' || isWaitedFor(kind) || this.phase === 'stopped') return false;
-    return kind !== 'teammate' || !this.isResting;
+    return kind !== 'teammate' || !this.isIdle;
   }
 
-  /** Its parent has asked for it. */
+  /** Handles the parent's `agent.requested`. */
   request(event: SwarmEvent, depth: number): void {
-    this.ownVersion += 1;
+    this.versionNumber += 1;
     this.enter('queued', event.ts);
     this.identity = requestedIdentity(event, depth);
   }
 
-  /** One that reports to it has begun to work, or does not any more; or is called something else. */
-  expect(child: string, isAtWork: boolean): void {
-    this.ownVersion += 1;
-    if (isAtWork) this.expected.add(child);
-    else this.expected.delete(child);
+  /** Called when a child that reports by letter starts, ends, or gets another name. */
+  setPendingChild(child: string, isRunning: boolean): void {
+    this.versionNumber += 1;
+    if (isRunning) this.pendingChildren.add(child);
+    else this.pendingChildren.delete(child);
   }
 
-  /** Its own event, or its parent's while it has none. */
+  /** Handles `lock.awaited` of the agent, or of its parent if the agent has no journal yet. */
   awaitLock({ ts, place, holder }: SwarmEvent): void {
-    this.ownVersion += 1;
+    this.versionNumber += 1;
     this.lock = { place: textOr(place, ''), holder: textOr(holder, null), since: ts };
   }
 
   take(event: SwarmEvent): void {
     const { ts } = event;
-    this.ownVersion += 1;
+    this.versionNumber += 1;
     this.lastActiveAt = Math.max(this.lastActiveAt, ts);
     this.figures.take(event);
     switch (event.type) {
@@ -174,11 +177,11 @@ export class AgentFold {
         this.enter('retrying', ts);
         break;
       case 'epoch.began':
-        this.ownRefusal = null;
-        this.taken(event);
+        this.lastRefusal = null;
+        this.takenOver(event);
         break;
       case 'run.started':
-        // One that is taken up again may wait for a person or for its agents, as before.
+        // A resumed agent may still wait for a person or for its children.
         this.begin('between', ts);
         break;
       case 'message.sent':
@@ -222,16 +225,16 @@ export class AgentFold {
     if (event.type === 'tool.ended' && this.calls.isEmpty) this.wantsTools = false;
   }
 
-  /** What a call asks of a model is part of the call, which runs. */
+  /** A side request of a call belongs to the call, which counts as running. */
   private takeRequest(event: SwarmEvent): void {
     const { type, ts, why, purpose } = event;
     if (this.calls.take(event)) return;
     if (type === 'request.queued') {
       this.wait = waitReasonOf(why);
       if (purpose === 'turn') this.begin('waiting', ts);
-      else this.step('waiting', ts);
+      else this.enterAside('waiting', ts);
     } else if (type === 'consultation.started') {
-      this.step(purpose === 'summary' ? 'compacting' : 'streaming', ts);
+      this.enterAside(purpose === 'summary' ? 'compacting' : 'streaming', ts);
     } else if (this.aside !== null) this.enter(this.aside.phase, this.aside.since);
     else if (this.phase === 'waiting') this.enter('between', ts);
   }
@@ -248,18 +251,18 @@ export class AgentFold {
     const isRefused = typeof worker === 'string';
     this.enter('queued', ts);
     [this.stop, this.endedAt] = [null, null];
-    this.ownRefusal = isRefused ? textOr(reason, null) : null;
+    this.lastRefusal = isRefused ? textOr(reason, null) : null;
     this.awaits = isRefused || awaits === 'worker' ? 'worker' : 'place';
   }
 
-  /** By a process that finds out for itself what is still to be done. */
-  private taken({ epoch, ts }: SwarmEvent): void {
+  /** Handles `epoch.began`: the new process decides which calls to repeat. */
+  private takenOver({ epoch, ts }: SwarmEvent): void {
     this.calls.clear();
     this.lock = null;
     if (this.phase === 'stopped') this.enter('idle', ts);
     if (!this.isCopy || !(Number(epoch) > 1)) return;
     this.isCopy = false;
-    this.figures.beginAnew();
+    this.figures.resetSpending();
   }
 
   private begin(phase: 'between' | 'waiting' | 'streaming', ts: number): void {
@@ -276,8 +279,8 @@ export class AgentFold {
     this.phaseSince = ts;
   }
 
-  /** Aside, for a question beside the conversation. */
-  private step(phase: 'waiting' | 'compacting' | 'streaming', ts: number): void {
+  /** Enters a phase for a side request. `aside` keeps the phase to return to. */
+  private enterAside(phase: 'waiting' | 'compacting' | 'streaming', ts: number): void {
     this.aside ??= { phase: this.phase, since: this.phaseSince };
     this.phase = phase;
     this.phaseSince = ts;
@@ -287,6 +290,6 @@ export class AgentFold {
     this.enter(type === 'run.ended' ? 'idle' : 'stopped', ts);
     this.stop = { reason: textOr(reason, 'unknown'), detail: textOr(detail, null) };
     this.endedAt = type === 'run.ended' ? null : ts;
-    this.calls.forget();
+    this.calls.clearAll();
   }
 }

@@ -1,10 +1,11 @@
-/** What an agent is known by, as events tell it; none of their values has to be what it says it is. */
+/** Identity of an agent, read from events. Values of events come from disk and are not trusted. */
 
-import { CHILD_KINDS, type ChildKind } from '../../protocol/agent/swarm.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import { textOr } from '../../lib/text/text-or.js';
+import { CHILD_KINDS, type ChildKind } from '../../protocol/agent/agent-tag.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 
-/** From its own first record, and before that from its parent's request. */
-export interface Identity {
+/** From the agent's first record, or before that from its parent's request. */
+export interface AgentIdentity {
   readonly kind: 'lead' | ChildKind;
   readonly type: string | null;
   readonly name: string | null;
@@ -12,7 +13,7 @@ export interface Identity {
   readonly depth: number;
 }
 
-export const LEAD_IDENTITY: Identity = {
+export const LEAD_IDENTITY: AgentIdentity = {
   kind: 'lead',
   type: null,
   name: null,
@@ -20,7 +21,7 @@ export const LEAD_IDENTITY: Identity = {
   depth: 0,
 };
 
-export const requestedIdentity = (event: SwarmEvent, depth: number): Identity => ({
+export const requestedIdentity = (event: SwarmEvent, depth: number): AgentIdentity => ({
   kind: kindOf(event.kind),
   type: textOr(event.agentType, null),
   name: null,
@@ -28,8 +29,8 @@ export const requestedIdentity = (event: SwarmEvent, depth: number): Identity =>
   depth,
 });
 
-/** Undefined of a lead, which has no origin. */
-export const originIdentity = (origin: unknown): Identity | undefined => {
+/** Returns undefined for a lead, which has no origin. */
+export const originIdentity = (origin: unknown): AgentIdentity | undefined => {
   if (typeof origin !== 'object' || origin === null) return undefined;
   const { kind, type, name, description, depth } = origin as Readonly<Record<string, unknown>>;
   return {
@@ -40,8 +41,5 @@ export const originIdentity = (origin: unknown): Identity | undefined => {
     depth: typeof depth === 'number' ? depth : 1,
   };
 };
-
-export const textOr = <Otherwise>(value: unknown, otherwise: Otherwise): string | Otherwise =>
-  typeof value === 'string' ? value : otherwise;
 
 const kindOf = (value: unknown): ChildKind => CHILD_KINDS.find((kind) => kind === value) ?? 'sync';

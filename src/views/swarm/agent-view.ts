@@ -1,24 +1,25 @@
-/** One agent of a swarm as people see it now: what its events tell, and whether anybody works on it. */
+/** View of one agent now: its folded events, and whether a process runs it. */
 
-import type { ChildKind, ChildStatus } from '../../protocol/agent/swarm.js';
-import type { WaitReason } from '../../protocol/model/queueing.js';
+import type { ChildKind } from '../../protocol/agent/agent-tag.js';
+import type { ChildStatus } from '../../protocol/agent/agents.js';
+import type { WaitReason } from '../../protocol/model/governor.js';
 import { windowTokens } from '../../protocol/model/usage.js';
-import { cacheReadPercent } from '../cost/cache-share.js';
+import { cacheReadPercent } from '../cost/cache-read-percent.js';
 import type { AgentFold, ObservedState } from './agent-fold.js';
 import {
   type AgentWait,
   type FindAgent,
   waitOfEnded,
   waitOfQueued,
-  waitOfWorking,
+  waitOfRunning,
 } from './agent-wait.js';
-import type { SeenCall, SeenQuestion } from './open-calls-view.js';
+import type { OpenCall, OpenQuestionView } from './open-calls-view.js';
 
 export interface AgentView {
   readonly id: string;
   readonly name: string | null;
   readonly kind: 'lead' | ChildKind;
-  /** Its definition; null for the lead and for a fork. */
+  /** Name of the agent's definition. Null for the lead and for forks. */
   readonly type: string | null;
   readonly parent: string | null;
   readonly depth: number;
@@ -26,49 +27,53 @@ export interface AgentView {
   readonly model: string | null;
   readonly status: ChildStatus;
   readonly state: ObservedState | 'lost';
-  /** What its next request waits for; null unless its state is `waiting`. */
+  /** Why the next request waits. Null unless the state is `waiting`. */
   readonly waitsFor: WaitReason | null;
-  /** Why it does not get on by itself; null while it does, and when there is nothing to get on with. */
+  /** Why the agent waits. Null if it makes progress or has no work. */
   readonly wait: AgentWait | null;
-  /** The worker that has it, or the one that it works for; null where the process of its lead does. */
+  /** Worker that runs the agent or its nearest handed-over ancestor. Null if the lead's process runs it. */
   readonly worker: string | null;
-  /** Why the worker that was given it last could not work on it; null unless its status is `queued`. */
+  /** Why the last worker could not run the agent. Null unless the status is `queued`. */
   readonly refusal: string | null;
-  /** It was at work on a worker that is gone, and waits for another one. */
+  /** True if the agent's worker has died, and it waits for another worker. */
   readonly hasLostWorker: boolean;
   readonly turns: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Of everything that was read; null before the first answer. */
+  /** Percentage of input tokens read from the cache. Null before the first answer. */
   readonly cacheReadPercent: number | null;
-  /** USD, of its own requests; null when a price is not known. */
+  /** USD of the agent's own requests. Null if a price is unknown. */
   readonly costUsd: number | null;
-  /** Of its next prompt, about: what was last counted or sent; null before its first request. */
+  /** Approximate size of the next prompt. Null before the first request. */
   readonly contextTokens: number | null;
-  readonly calls: readonly SeenCall[];
-  readonly questions: readonly SeenQuestion[];
+  readonly calls: readonly OpenCall[];
+  readonly questions: readonly OpenQuestionView[];
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly lastActiveAt: number;
   readonly endedAt: number | null;
-  /** Until when whoever ran it was seen to live; null unless its status is `lost`. */
+  /** Last sign of life of the process that ran the agent. Null unless the status is `lost`. */
   readonly lostAt: number | null;
-  /** How its last run ended, while no other is under way. */
+  /** End of the last run. Null while a run is in progress. */
   readonly stop: { readonly reason: string; readonly detail: string | null } | null;
 }
 
-/** What its own events do not tell. */
-export interface Standing {
+/** Facts about an agent that its own events do not contain. */
+export interface AgentLiveness {
   readonly isLead: boolean;
-  /** The process that has the session has taken it up. */
+  /** True if the process that holds the session runs the agent. */
   readonly isHere: boolean;
-  /** Null while no worker has it, undefined for one that none takes. */
+  /** Null while the agent waits for a worker. Undefined if workers do not run the agent. */
   readonly worker: string | null | undefined;
-  /** Of its swarm, from whoever ran it last. */
+  /** Last sign of life of the process that ran the agent, milliseconds since 1970. */
   readonly lastSign: number;
 }
 
-export const viewOfAgent = (agent: AgentFold, standing: Standing, find: FindAgent): AgentView => {
+export const agentView = (
+  agent: AgentFold,
+  standing: AgentLiveness,
+  find: FindAgent,
+): AgentView => {
   const { id, parent, identity, model, since, lastActiveAt } = agent;
   const { turns, usage, cost, contextTokens } = agent.figures;
   const { name, kind, type, depth, description } = identity;
@@ -76,7 +81,7 @@ export const viewOfAgent = (agent: AgentFold, standing: Standing, find: FindAgen
   const isLeft = status === 'lost' || status === 'queued';
   const isOver = isLeft || status === 'ended' || status === 'stopped';
   const read = windowTokens(usage) - usage.output;
-  // One literal: objects put together from pieces are slow to make, and screens ask for thousands a second.
+  // One literal, because spreads are slow and screens need thousands of views per second.
   return {
     id,
     name,
@@ -112,21 +117,21 @@ export const viewOfAgent = (agent: AgentFold, standing: Standing, find: FindAgen
 const waitOf = (
   agent: AgentFold,
   status: ChildStatus,
-  { isHere, worker }: Standing,
+  { isHere, worker }: AgentLiveness,
   find: FindAgent,
 ): AgentWait | null => {
-  if (status === 'running' || status === 'idle') return waitOfWorking(agent, find);
+  if (status === 'running' || status === 'idle') return waitOfRunning(agent, find);
   if (status === 'queued') return waitOfQueued(agent, worker === null);
   const isHeld = worker === undefined ? isHere : worker !== null;
   return status !== 'lost' && isHeld ? waitOfEnded(agent) : null;
 };
 
-const statusOf = (agent: AgentFold, { isLead, isHere, worker }: Standing): ChildStatus => {
+const statusOf = (agent: AgentFold, { isLead, isHere, worker }: AgentLiveness): ChildStatus => {
   if (agent.state === 'stopped') return agent.stop?.reason === 'stopped' ? 'stopped' : 'ended';
   if (worker === null) return 'queued';
   const isHeld = worker === undefined ? isHere : true;
   const isTeammate = agent.identity.kind === 'teammate';
-  if (!isHeld) return (isLead || isTeammate) && agent.isResting ? 'ended' : 'lost';
-  if (isTeammate && agent.isResting) return 'idle';
+  if (!isHeld) return (isLead || isTeammate) && agent.isIdle ? 'ended' : 'lost';
+  if (isTeammate && agent.isIdle) return 'idle';
   return agent.state === 'queued' ? 'queued' : 'running';
 };

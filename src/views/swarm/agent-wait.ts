@@ -1,8 +1,8 @@
-/** Why an agent waits: one answer, from its events and from whether anybody works on it. */
+/** Why an agent waits: one reason, from its events and from whether a process runs it. */
 import type { AgentFold } from './agent-fold.js';
-import type { CallHold, SeenCall } from './open-calls-view.js';
+import type { CallWait, OpenCall } from './open-calls-view.js';
 
-/** What a person can do something about comes first; a child has reasons of its own, so it comes last. */
+/** Reasons that a person can act on come first. `child` is last, because a child has a reason of its own. */
 export const WAIT_KINDS = [
   'permission',
   'worker',
@@ -18,111 +18,110 @@ export const WAIT_KINDS = [
   'child',
 ] as const;
 /**
- * `permission`: an answer of a person. `child`: agents of its own. `model`: a request is out, and nothing is
- * told before it is answered. `lock`: another agent that is merged into the same tree. `retry`: the pause
- * after a failure. `place`: one of those that may work at once. The rest is why a request does not leave.
+ * `permission`: a person's answer. `child`: children of the agent. `model`: a request was sent and has not ended.
+ * `lock`: another agent's lock on the working tree. `retry`: the delay after a failure. `place`: a concurrency
+ * slot. The other kinds are reasons why a request is not sent yet.
  */
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
 export interface AgentWait {
   readonly kind: WaitKind;
   /**
-   * Words from outside, not fit for a terminal as they are: the question, the failure, the refusal of a
-   * worker, the tree, the model, or how the first of the agents is called.
+   * The question, the failure, the refusal of a worker, the tree, the model, or the name of the first
+   * agent. Not sanitised for terminals.
    */
   readonly detail: string | null;
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** Whom it waits for, some of them: its own agents, or the one that holds the lock. */
+  /** Ids of awaited children, or of the lock's holder. At most MAX_NAMED_AGENTS. */
   readonly agents: readonly string[];
-  /** How many questions or agents it waits for; 1 of anything else. */
+  /** Number of awaited questions or agents. 1 for all other kinds. */
   readonly count: number;
 }
 
-/** Another agent of the swarm, by its id or name. */
+/** Returns an agent of the swarm by id or name. */
 export type FindAgent = (address: string) => AgentFold | undefined;
 
-/** So many are named. */
-const MOST_NAMED = 5;
+const MAX_NAMED_AGENTS = 5;
 
-/** Of one that somebody works on: it runs, or rests. */
-export const waitOfWorking = (agent: AgentFold, find: FindAgent): AgentWait | null => {
+/** Returns the wait of an agent whose process is alive: it runs or is idle. */
+export const waitOfRunning = (agent: AgentFold, find: FindAgent): AgentWait | null => {
   const { state, phaseSince: since, failure, model } = agent;
   switch (state) {
     case 'waiting':
-      return plain(agent.waitsFor ?? 'unknown', null, since);
+      return simpleWait(agent.waitsFor ?? 'unknown', null, since);
     case 'retrying':
       return failure?.kind === 'rate-limited'
-        ? plain('rate-limit', failure.message, since)
-        : plain('retry', failure?.message ?? null, since);
+        ? simpleWait('rate-limit', failure.message, since)
+        : simpleWait('retry', failure?.message ?? null, since);
     case 'streaming':
     case 'compacting':
-      return agent.isAsking ? plain('model', model, since) : null;
+      return agent.hasOpenRequest ? simpleWait('model', model, since) : null;
     case 'awaiting-permission':
-      return permission(agent);
+      return permissionWait(agent);
     case 'tool-running':
       return waitOfCalls(agent, find);
     case 'idle':
-      return lock(agent) ?? forOwn([...agent.expected], since, find);
+      return lockWait(agent) ?? childWait([...agent.pendingChildren], since, find);
     default:
       return null;
   }
 };
 
-/** Of one that has not begun, or not again: `isForWorker` where the queue of the workers has it. */
+/** Returns the wait of a queued agent. `isForWorker`: the job queue holds it. */
 export const waitOfQueued = (agent: AgentFold, isForWorker: boolean): AgentWait | null => {
   const { awaits, refusal, phaseSince: since } = agent;
-  const ahead = lock(agent);
+  const ahead = lockWait(agent);
   if (ahead !== null) return ahead;
-  if (isForWorker || awaits === 'worker') return plain('worker', refusal, since);
-  return awaits === null ? null : plain(awaits, null, since);
+  if (isForWorker || awaits === 'worker') return simpleWait('worker', refusal, since);
+  return awaits === null ? null : simpleWait(awaits, null, since);
 };
 
-/** Of one that has ended: its work may have to wait. */
-export const waitOfEnded = (agent: AgentFold): AgentWait | null => lock(agent);
+/** Returns the wait of an ended agent, whose merge may wait for a lock. */
+export const waitOfEnded = (agent: AgentFold): AgentWait | null => lockWait(agent);
 
-const plain = (kind: WaitKind, detail: string | null, since: number): AgentWait => {
+const simpleWait = (kind: WaitKind, detail: string | null, since: number): AgentWait => {
   return { kind, detail, since, agents: [], count: 1 };
 };
 
-const permission = ({ calls: { questions } }: AgentFold): AgentWait | null => {
+const permissionWait = ({ calls: { questions } }: AgentFold): AgentWait | null => {
   const [first] = questions.values();
   if (first === undefined) return null;
   const { description, since } = first;
   return { kind: 'permission', detail: description, since, agents: [], count: questions.size };
 };
 
-const lock = ({ lock: held }: AgentFold): AgentWait | null => {
-  if (held === null) return null;
-  const { place, holder, since } = held;
+const lockWait = ({ lock }: AgentFold): AgentWait | null => {
+  if (lock === null) return null;
+  const { place, holder, since } = lock;
   return { kind: 'lock', detail: place, since, agents: holder === null ? [] : [holder], count: 1 };
 };
 
-/** Nothing, while one of them does something itself. */
+/** Returns null if any call works itself. */
 const waitOfCalls = (agent: AgentFold, find: FindAgent): AgentWait | null => {
-  const { running, holds } = agent.calls;
+  const { running, waits } = agent.calls;
   const awaited: string[] = [];
   let since = Number.POSITIVE_INFINITY;
-  let held: CallHold | undefined;
+  let modelWait: CallWait | undefined;
   for (const call of running.values()) {
-    const hold = holds.get(call.call);
-    const children = hold === undefined ? childrenOf(agent, call, find) : [];
-    if (hold === undefined && children.length === 0) return null;
-    held ??= hold;
+    const wait = waits.get(call.call);
+    const children = wait === undefined ? childrenOf(agent, call, find) : [];
+    if (wait === undefined && children.length === 0) return null;
+    modelWait ??= wait;
     awaited.push(...children);
     since = Math.min(since, call.since);
   }
   if (running.size === 0) return null;
-  const asked = permission(agent);
+  const asked = permissionWait(agent);
   if (asked !== null) return asked;
-  if (held !== undefined) return plain(held.why ?? 'unknown', null, held.since);
-  return forOwn(awaited, since, find);
+  if (modelWait !== undefined) return simpleWait(modelWait.why ?? 'unknown', null, modelWait.since);
+  return childWait(awaited, since, find);
 };
 
-/** Those that a call waits for: whom it asked for, or whose output it wants. */
+/** Returns the agents that a Task or TaskOutput call waits for. */
 const childrenOf = (
   { calls }: AgentFold,
-  { call, tool, description }: SeenCall,
+  { call, tool, description }: OpenCall,
   find: FindAgent,
 ): readonly string[] => {
   if (tool === 'Task') return calls.children.get(call) ?? [];
@@ -131,10 +130,14 @@ const childrenOf = (
   return other === undefined ? [] : [other.id];
 };
 
-const forOwn = (children: readonly string[], since: number, find: FindAgent): AgentWait | null => {
+const childWait = (
+  children: readonly string[],
+  since: number,
+  find: FindAgent,
+): AgentWait | null => {
   const [first] = children;
   if (first === undefined) return null;
   const { name, type, kind } = find(first)?.identity ?? { name: null, type: null, kind: first };
-  const agents = children.slice(0, MOST_NAMED);
+  const agents = children.slice(0, MAX_NAMED_AGENTS);
   return { kind: 'child', detail: name ?? type ?? kind, since, agents, count: children.length };
 };

@@ -1,62 +1,62 @@
-/** Follows all swarms that are under way, for a screen: those that begin join, those that end stay for a while. */
+/** Follows all running swarms for a screen. New swarms are added, ended swarms stay for a while. */
 import { type Clock, steadyClock } from '../../protocol/clock.js';
-import { SkeinError } from '../../protocol/errors.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
-import type { SessionMeta, SessionStore } from '../../protocol/session/store.js';
-import { isUnderWay } from '../../sdk/control/remote-commands.js';
-import { withCachedJobs } from './cached-job-list.js';
+import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
+import { SkeinError } from '../../protocol/skein-error.js';
+import { withCachedJobs } from './cached-jobs.js';
+import { isLiveOrQueued } from './live-sessions.js';
 import { type FollowedStore, SwarmFollower, type SwarmUpdate } from './swarm-follower.js';
 
-export type SurveyedStore = FollowedStore & Pick<SessionStore, 'list'>;
+export type ListableStore = FollowedStore & Pick<SessionStore, 'list'>;
 
-export interface LiveOptions {
-  /** Most tellings in a second; 10 if left out. */
+export interface LiveSwarmsOptions {
+  /** Maximum updates per second. Default: 10. */
   readonly perSecond?: number;
-  /** For pauses alone; one that never goes back if left out. */
+  /** Clock for delays only. Default: the steady clock. */
   readonly clock?: Clock;
-  /** Told of events as they are folded, before the sightings that show them. */
-  readonly heard?: (session: string, events: readonly SwarmEvent[]) => void;
+  /** Called with events as they are folded, before the update that shows them. */
+  readonly onEvents?: (session: string, events: readonly SwarmEvent[]) => void;
 }
 
 export interface LiveSwarmUpdate {
-  /** The youngest first, and none of them moves. */
+  /** Newest first. The order of swarms is stable. */
   readonly swarms: readonly SwarmUpdate[];
-  /** Why the sessions cannot be listed now; null while they can. */
+  /** Why the sessions cannot be listed now, or null. */
   readonly trouble: string | null;
 }
 
 const SURVEY_EVERY_MS = 2_000;
-/** A survey of very many sessions takes long: this much of the time is spent on it at the most. */
+/** Maximum share of the time that is spent on surveys, because a survey of many sessions is slow. */
 const SURVEY_SHARE = 0.05;
-/** So many that have ended since are still shown; the others make room. */
-const MOST_FORMER = 10;
+/** Maximum ended swarms that are still shown. The oldest are dropped first. */
+const MAX_ENDED_SWARMS = 10;
 
 export class LiveSwarms {
-  /** Rejects with a defect of ours, or of the listener's; else it resolves when it is stopped. */
+  /** Resolves when stopped. Rejects only on a defect of this class or of the listener. */
   readonly done: Promise<void>;
-  private readonly store: SurveyedStore;
-  private readonly listener: (sighting: LiveSwarmUpdate) => void;
-  private readonly options: LiveOptions;
+  private readonly store: ListableStore;
+  private readonly listener: (update: LiveSwarmUpdate) => void;
+  private readonly options: LiveSwarmsOptions;
   private readonly clock: Clock;
   private readonly periodMs: number;
-  /** By session, in the order in which they were found. */
+  /** Followers by session, in the order of their discovery. */
   private readonly followed = new Map<string, SwarmFollower>();
   private order: readonly string[] = [];
   private trouble: string | null = null;
-  /** The sessions have been listed, and every swarm among them has been looked at. */
+  /** True once the sessions were listed and each of their swarms was read. */
   private hasSeenAll = false;
   private isListed = false;
   private isStopped = false;
-  private toldAt = Number.NEGATIVE_INFINITY;
-  private forgetWord: (() => void) | undefined;
+  private updatedAt = Number.NEGATIVE_INFINITY;
+  private cancelUpdate: (() => void) | undefined;
   private wake: () => void = () => {};
   private end: () => void = () => {};
   private fail: (defect: unknown) => void = () => {};
 
   constructor(
-    store: SurveyedStore,
-    listener: (sighting: LiveSwarmUpdate) => void,
-    options: LiveOptions = {},
+    store: ListableStore,
+    listener: (update: LiveSwarmUpdate) => void,
+    options: LiveSwarmsOptions = {},
   ) {
     this.store = store;
     this.listener = listener;
@@ -66,17 +66,17 @@ export class LiveSwarms {
     const ended = new Promise<void>((resolve, reject) => {
       [this.end, this.fail] = [resolve, reject];
     });
-    const forgetOutages = store.outages?.listen(() => this.tellSoon());
+    const stopOutages = store.outages?.listen(() => this.scheduleUpdate());
     this.done = Promise.race([this.survey(), ended]).finally(() => {
-      forgetOutages?.();
+      stopOutages?.();
       this.stop();
     });
   }
 
-  /** Tells nothing more. */
+  /** Ends all updates. */
   stop(): void {
     this.isStopped = true;
-    this.forgetWord?.();
+    this.cancelUpdate?.();
     for (const follower of this.followed.values()) follower.stop();
     this.wake();
     this.end();
@@ -84,9 +84,9 @@ export class LiveSwarms {
 
   private async survey(): Promise<void> {
     while (!this.isStopped) {
-      const began = this.clock.now();
+      const startedAt = this.clock.now();
       try {
-        await this.look();
+        await this.refresh();
         this.isListed = true;
         this.trouble = null;
       } catch (error) {
@@ -94,28 +94,28 @@ export class LiveSwarms {
         this.trouble = error.message;
       }
       if (this.isStopped) return;
-      this.tellSoon();
+      this.scheduleUpdate();
       const now = this.clock.now();
-      const pause = Math.max(SURVEY_EVERY_MS, (now - began) / SURVEY_SHARE);
-      await this.sleepUntil(now + pause);
+      const delay = Math.max(SURVEY_EVERY_MS, (now - startedAt) / SURVEY_SHARE);
+      await this.sleepUntil(now + delay);
     }
   }
 
-  private async look(): Promise<void> {
+  private async refresh(): Promise<void> {
     const source = withCachedJobs(this.store);
-    const sessions = (await this.store.list()).toSorted(youngerFirst);
+    const sessions = (await this.store.list()).toSorted(newestCreatedFirst);
     const order: string[] = [];
-    let former = 0;
+    let ended = 0;
     for (const session of sessions) {
       if (this.isStopped) return;
-      const isLive = await isUnderWay(source, session.id);
+      const isLive = await isLiveOrQueued(source, session.id);
       if (isLive) this.follow(session);
-      else if (this.followed.has(session.id)) former += 1;
+      else if (this.followed.has(session.id)) ended += 1;
       else continue;
-      if (isLive || former <= MOST_FORMER) order.push(session.id);
+      if (isLive || ended <= MAX_ENDED_SWARMS) order.push(session.id);
     }
     this.order = order;
-    for (const id of this.followed.keys()) if (!order.includes(id)) this.leave(id);
+    for (const id of this.followed.keys()) if (!order.includes(id)) this.unfollow(id);
   }
 
   private follow(session: SessionMeta): void {
@@ -124,34 +124,34 @@ export class LiveSwarms {
       known.rename(session);
       return;
     }
-    const { perSecond, heard } = this.options;
-    const follower = new SwarmFollower(this.store, session, () => this.tellSoon(), {
+    const { perSecond, onEvents } = this.options;
+    const follower = new SwarmFollower(this.store, session, () => this.scheduleUpdate(), {
       clock: this.clock,
       ...(perSecond !== undefined && { perSecond }),
-      ...(heard !== undefined && { heard: (events) => heard(session.id, events) }),
+      ...(onEvents !== undefined && { onEvents: (events) => onEvents(session.id, events) }),
     });
     this.followed.set(session.id, follower);
     follower.done.catch((defect: unknown) => this.fail(defect));
   }
 
-  private leave(id: string): void {
+  private unfollow(id: string): void {
     this.followed.get(id)?.stop();
     this.followed.delete(id);
   }
 
-  private tellSoon(): void {
-    if (this.isStopped || this.forgetWord !== undefined) return;
-    this.forgetWord = this.clock.wakeAt(this.toldAt + this.periodMs, () => this.tell());
+  private scheduleUpdate(): void {
+    if (this.isStopped || this.cancelUpdate !== undefined) return;
+    this.cancelUpdate = this.clock.wakeAt(this.updatedAt + this.periodMs, () => this.update());
   }
 
-  private tell(): void {
-    this.forgetWord = undefined;
+  private update(): void {
+    this.cancelUpdate = undefined;
     if (this.isStopped) return;
     const trouble = this.trouble ?? this.store.outages?.trouble ?? null;
-    // Swarms that run must not be taken for none; each that has been looked at brings us here again.
+    // No update before all swarms are read, else running swarms would seem missing. Each read calls this again.
     this.hasSeenAll ||= this.isListed && this.order.every((id) => this.isSeen(id));
     if (!this.hasSeenAll && trouble === null) return;
-    this.toldAt = this.clock.now();
+    this.updatedAt = this.clock.now();
     const swarms = this.order.flatMap((id) => this.followed.get(id)?.latest ?? []);
     try {
       this.listener({ swarms, trouble });
@@ -160,7 +160,7 @@ export class LiveSwarms {
     }
   }
 
-  /** One that is left has nothing more to tell. */
+  /** True if the swarm was read, or is no longer followed. */
   private isSeen(id: string): boolean {
     const follower = this.followed.get(id);
     return follower === undefined || follower.latest !== undefined;
@@ -168,14 +168,14 @@ export class LiveSwarms {
 
   private sleepUntil(at: number): Promise<void> {
     return new Promise((resolve) => {
-      const forget = this.clock.wakeAt(at, resolve);
+      const cancel = this.clock.wakeAt(at, resolve);
       this.wake = () => {
-        forget();
+        cancel();
         resolve();
       };
     });
   }
 }
 
-const youngerFirst = (one: SessionMeta, other: SessionMeta): number =>
+const newestCreatedFirst = (one: SessionMeta, other: SessionMeta): number =>
   other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1);

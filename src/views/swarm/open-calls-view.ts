@@ -1,10 +1,10 @@
-/** The calls of one agent as its events tell them: what runs, what is asked, and what a call waits for. */
+/** Folds the open calls of one agent: running calls, open questions, children and model waits. */
 
-import { WAIT_REASONS, type WaitReason } from '../../protocol/model/queueing.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
-import { textOr } from './agent-identity.js';
+import { textOr } from '../../lib/text/text-or.js';
+import { WAIT_REASONS, type WaitReason } from '../../protocol/model/governor.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 
-export interface SeenCall {
+export interface OpenCall {
   readonly call: string;
   readonly tool: string;
   readonly description: string;
@@ -12,29 +12,29 @@ export interface SeenCall {
   readonly since: number;
 }
 
-export interface SeenQuestion extends SeenCall {
+export interface OpenQuestionView extends OpenCall {
   readonly question: string;
 }
 
-/** What a call asks of a model: the request waits for something, or is under way. */
-export interface CallHold {
+/** Model request of a call: the reason why it waits, or `model` if it was sent. */
+export interface CallWait {
   readonly why: WaitReason | 'model' | null;
   readonly since: number;
 }
 
 export class OpenCallsView {
-  readonly running = new Map<string, SeenCall>();
-  /** By call: a call has one open question at most. */
-  readonly questions = new Map<string, SeenQuestion>();
-  /** By call: whom it asked for. */
+  readonly running = new Map<string, OpenCall>();
+  /** By call. A call has at most one open question. */
+  readonly questions = new Map<string, OpenQuestionView>();
+  /** Ids of spawned children, by call. */
   readonly children = new Map<string, string[]>();
-  readonly holds = new Map<string, CallHold>();
+  readonly waits = new Map<string, CallWait>();
 
-  /** False when it is about no call. */
+  /** Returns false if the event is not about a call. */
   take(event: SwarmEvent): boolean {
     if (typeof event.call !== 'string') return false;
     const { call, ts, type } = event;
-    const seen = {
+    const open = {
       call,
       tool: textOr(event.tool, '?'),
       description: textOr(event.description, ''),
@@ -42,28 +42,28 @@ export class OpenCallsView {
     };
     switch (type) {
       case 'permission.requested':
-        this.questions.set(call, { ...seen, question: textOr(event.question, '') });
+        this.questions.set(call, { ...open, question: textOr(event.question, '') });
         break;
       case 'permission.ruled':
         if (event.behavior !== 'ask') this.questions.delete(call);
         break;
       case 'tool.started':
-        this.running.set(call, seen);
+        this.running.set(call, open);
         break;
       case 'tool.ended':
         this.end(call);
         break;
       case 'agent.requested':
-        this.ask(call, event.child);
+        this.addChild(call, event.child);
         break;
       case 'request.queued':
-        this.holds.set(call, { why: waitReasonOf(event.why), since: ts });
+        this.waits.set(call, { why: waitReasonOf(event.why), since: ts });
         break;
       case 'consultation.started':
-        this.holds.set(call, { why: 'model', since: ts });
+        this.waits.set(call, { why: 'model', since: ts });
         break;
       case 'consultation.ended':
-        this.holds.delete(call);
+        this.waits.delete(call);
         break;
       default:
         return false;
@@ -72,12 +72,11 @@ export class OpenCallsView {
   }
 
   copy(): OpenCallsView {
-    const { running, questions, holds } = this;
     const children = new Map([...this.children].map(([call, asked]) => [call, [...asked]]));
     return Object.assign(new OpenCallsView(), {
-      running: new Map(running),
-      questions: new Map(questions),
-      holds: new Map(holds),
+      running: new Map(this.running),
+      questions: new Map(this.questions),
+      waits: new Map(this.waits),
       children,
     });
   }
@@ -86,23 +85,23 @@ export class OpenCallsView {
     return this.running.size === 0 && this.questions.size === 0;
   }
 
-  /** A call that is taken up again finds its child, and nobody asks for that one a second time. */
+  /** Keeps `children`, because a resumed call rejoins its child without a new request event. */
   clear(): void {
-    for (const calls of [this.running, this.questions, this.holds]) calls.clear();
+    for (const calls of [this.running, this.questions, this.waits]) calls.clear();
   }
 
-  forget(): void {
+  clearAll(): void {
     this.clear();
     this.children.clear();
   }
 
   private end(call: string): void {
-    for (const calls of [this.running, this.questions, this.children, this.holds]) {
+    for (const calls of [this.running, this.questions, this.children, this.waits]) {
       calls.delete(call);
     }
   }
 
-  private ask(call: string, child: unknown): void {
+  private addChild(call: string, child: unknown): void {
     if (typeof child !== 'string') return;
     const asked = this.children.get(call);
     if (asked === undefined) this.children.set(call, [child]);
@@ -110,6 +109,6 @@ export class OpenCallsView {
   }
 }
 
-/** Of a value that somebody else may have written. */
+/** Returns null for an unknown value. */
 export const waitReasonOf = (why: unknown): WaitReason | null =>
   WAIT_REASONS.find((reason) => reason === why) ?? null;

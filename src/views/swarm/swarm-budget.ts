@@ -1,40 +1,42 @@
 /**
- * What a lead and its agents have left to spend, folded from events. Whoever has no cap of its own draws on
- * the lead's pool, so the newest reservation of any of them tells what is in it; between two of them what a
- * request cost takes the place of what was set aside for it.
+ * Folds the remaining budget of a lead and its agents. Agents without a cap draw on the lead's pool, so
+ * the newest reservation of any of them reports the rest of the pool. Until the next reservation, the
+ * real cost of each request replaces its reserved amount.
  */
 import { spendingOf } from '../../context/budget/event-spending.js';
 import { windowTokens } from '../../protocol/model/usage.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 
-export interface BudgetLeft {
-  /** Null where money has no limit, or nothing was asked for yet. */
+export interface RemainingBudget {
+  /** Null if money has no limit, or before the first reservation. */
   readonly usd: number | null;
   readonly tokens: number | null;
 }
 
-type Currency = keyof BudgetLeft;
+type Currency = keyof RemainingBudget;
 type Amounts = Record<Currency, number | null>;
 
-/** Where an agent draws from the lead's pool, and what is set aside there for its request in flight. */
-interface Drawing {
+/** Share of an agent in the lead's pool. */
+interface PoolShare {
+  /** Currencies that the agent draws from the lead's pool. */
   readonly draws: Readonly<Record<Currency, boolean>>;
-  readonly held: Amounts;
+  /** Amounts reserved for the request in flight. */
+  readonly reserved: Amounts;
 }
 
-const NOTHING: BudgetLeft = { usd: null, tokens: null };
+const UNKNOWN: RemainingBudget = { usd: null, tokens: null };
 
-export class BudgetFold {
+export class SwarmBudget {
   private readonly lead: string;
-  private readonly drawings = new Map<string, Drawing>();
-  private ownLeft: BudgetLeft = NOTHING;
+  private readonly shares = new Map<string, PoolShare>();
+  private remaining: RemainingBudget = UNKNOWN;
 
   constructor(lead: string) {
     this.lead = lead;
   }
 
-  get left(): BudgetLeft {
-    return this.ownLeft;
+  get left(): RemainingBudget {
+    return this.remaining;
   }
 
   take(event: SwarmEvent): void {
@@ -43,9 +45,9 @@ export class BudgetFold {
         this.join(event);
         break;
       case 'epoch.began':
-        // Another process may have other limits, and what was in flight is not any more.
-        if (event.agent === this.lead) this.ownLeft = NOTHING;
-        this.forgetHeld(event.agent);
+        // Another process may have other limits, and has no request in flight.
+        if (event.agent === this.lead) this.remaining = UNKNOWN;
+        this.clearReserved(event.agent);
         break;
       case 'budget.reserved':
         this.reserve(event);
@@ -60,70 +62,70 @@ export class BudgetFold {
     }
   }
 
-  copy(): BudgetFold {
-    const twin = new BudgetFold(this.lead);
-    twin.ownLeft = this.ownLeft;
-    for (const [agent, { draws, held }] of this.drawings) {
-      twin.drawings.set(agent, { draws, held: { ...held } });
+  copy(): SwarmBudget {
+    const copy = new SwarmBudget(this.lead);
+    copy.remaining = this.remaining;
+    for (const [agent, { draws, reserved }] of this.shares) {
+      copy.shares.set(agent, { draws, reserved: { ...reserved } });
     }
-    return twin;
+    return copy;
   }
 
   private join({ agent, parent, origin }: SwarmEvent): void {
     if (agent === this.lead || typeof origin !== 'object' || origin === null) return;
     const { maxBudgetUsd, maxBudgetTokens } = origin as Readonly<Record<string, unknown>>;
-    const above = this.drawingOf(parent ?? this.lead).draws;
+    const above = this.shareOf(parent ?? this.lead).draws;
     const draws = {
       usd: above.usd && typeof maxBudgetUsd !== 'number',
       tokens: above.tokens && typeof maxBudgetTokens !== 'number',
     };
-    this.drawings.set(agent, { draws, held: { ...NOTHING } });
+    this.shares.set(agent, { draws, reserved: { ...UNKNOWN } });
   }
 
   private reserve(event: SwarmEvent): void {
-    const { draws, held } = this.drawingOf(event.agent);
-    const left = { ...this.ownLeft };
-    for (const { currency, aside, rest } of KEYS) {
-      const [amount, remaining] = [event[aside], event[rest]];
+    const { draws, reserved } = this.shareOf(event.agent);
+    const left = { ...this.remaining };
+    for (const { currency, amountKey, leftKey } of KEYS) {
+      const [amount, remaining] = [event[amountKey], event[leftKey]];
       if (!draws[currency] || !isAmount(amount) || !isAmount(remaining)) continue;
-      held[currency] = amount;
+      reserved[currency] = amount;
       left[currency] = remaining;
     }
-    this.ownLeft = left;
+    this.remaining = left;
   }
 
-  /** A question beside the conversation is set aside too, but that is in no event. */
+  /** Reservations of side requests are in no event, so their end returns no reserved amount. */
   private settle(event: SwarmEvent): void {
     const spent = spendingOf(event);
-    const { draws, held } = this.drawingOf(event.agent);
+    const { draws, reserved } = this.shareOf(event.agent);
     const used = { usd: spent?.cost ?? 0, tokens: spent ? windowTokens(spent.usage) : 0 };
-    const left = { ...this.ownLeft };
+    const left = { ...this.remaining };
     for (const { currency } of KEYS) {
       const before = left[currency];
       if (!draws[currency] || before === null) continue;
-      const back = event.type === 'consultation.ended' ? 0 : (held[currency] ?? 0);
-      left[currency] = before + back - used[currency];
+      const returned = event.type === 'consultation.ended' ? 0 : (reserved[currency] ?? 0);
+      left[currency] = before + returned - used[currency];
     }
-    if (event.type !== 'consultation.ended') this.forgetHeld(event.agent);
-    this.ownLeft = left;
+    if (event.type !== 'consultation.ended') this.clearReserved(event.agent);
+    this.remaining = left;
   }
 
-  private drawingOf(agent: string): Drawing {
-    const known = this.drawings.get(agent);
+  private shareOf(agent: string): PoolShare {
+    const known = this.shares.get(agent);
     if (known !== undefined) return known;
-    const fresh = { draws: { usd: true, tokens: true }, held: { ...NOTHING } };
-    this.drawings.set(agent, fresh);
+    const fresh = { draws: { usd: true, tokens: true }, reserved: { ...UNKNOWN } };
+    this.shares.set(agent, fresh);
     return fresh;
   }
 
-  private forgetHeld(agent: string): void {
-    Object.assign(this.drawingOf(agent).held, NOTHING);
+  private clearReserved(agent: string): void {
+    Object.assign(this.shareOf(agent).reserved, UNKNOWN);
   }
 }
 
 const KEYS = [
-  { currency: 'usd', aside: 'usd', rest: 'left' },
-  { currency: 'tokens', aside: 'tokens', rest: 'tokensLeft' },
+  { currency: 'usd', amountKey: 'usd', leftKey: 'left' },
+  { currency: 'tokens', amountKey: 'tokens', leftKey: 'tokensLeft' },
 ] as const;
 
 const isAmount = (value: unknown): value is number =>

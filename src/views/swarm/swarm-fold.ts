@@ -1,111 +1,112 @@
 /**
- * A swarm as a tree of agents, folded from its events. What it says of now is true: `running` needs
- * the live lease of a process, and an agent that has not ended without one is `lost` (law 11). One that
- * workers take runs while a worker has it, with all that work for it, and is queued until then.
+ * Folds the events of a swarm into a tree of agents. The status is true now: `running` needs the live
+ * lease of a process, and an agent that has neither ended nor a live process is `lost` (law 11). An
+ * agent in the job queue, with its descendants, is `running` while a worker has it and `queued` before.
  *
- * Made to be asked again and again: of an agent with nothing new it has the very same view as before.
+ * Made for frequent reads: an agent without new events keeps the same view object.
  */
-import type { SwarmEvent } from '../../protocol/session/events.js';
-import type { ListedJob } from '../../protocol/session/job-queue.js';
-import { AgentFold, type ObservedState } from './agent-fold.js';
-import { type AgentView, type Standing, viewOfAgent } from './agent-view.js';
-import type { FindAgent } from './agent-wait.js';
-import { BudgetFold, type BudgetLeft } from './swarm-budget.js';
-import { Pace } from './swarm-throughput.js';
 
-/** A view, and what it was made of. */
-interface KeptView {
-  readonly standing: Standing;
+import type { ListedJob } from '../../protocol/session/job-queue.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
+import { AgentFold, type ObservedState } from './agent-fold.js';
+import { type AgentLiveness, type AgentView, agentView } from './agent-view.js';
+import type { FindAgent } from './agent-wait.js';
+import { type RemainingBudget, SwarmBudget } from './swarm-budget.js';
+import { SwarmThroughput } from './swarm-throughput.js';
+
+/** A view with the facts that it was made from. */
+interface CachedView {
+  readonly standing: AgentLiveness;
   readonly version: number;
   readonly view: AgentView;
 }
 
 export class SwarmFold {
-  readonly pace: Pace;
-  private readonly ownBudget: BudgetFold;
+  readonly throughput: SwarmThroughput;
+  private readonly budgetFold: SwarmBudget;
   private readonly lead: string;
-  private readonly ownAgents = new Map<string, AgentFold>();
-  /** Of the lead: how often a process has taken the session. */
-  private takings = 0;
-  /** The last sign of life of anybody between one taking and the next. Milliseconds since 1970. */
-  private readonly signs: number[] = [];
-  /** When each was last heard of, in takings. */
-  private readonly heard = new Map<string, number>();
-  /** Undefined since somebody joined. */
+  private readonly agentsById = new Map<string, AgentFold>();
+  /** Number of times that a process has taken over the session. */
+  private takeovers = 0;
+  /** Last event of the swarm in each period between two takeovers, milliseconds since 1970. */
+  private readonly lastSigns: number[] = [];
+  /** Period of each agent's last event, as a number of takeovers. */
+  private readonly lastHeard = new Map<string, number>();
+  /** Agents in tree order. Undefined after a new agent was added. */
   private order: readonly AgentFold[] | undefined;
-  /** By name: whoever has it last. */
-  private readonly named = new Map<string, string>();
-  private readonly kept = new Map<string, KeptView>();
+  /** Newest agent with each name. */
+  private readonly idsByName = new Map<string, string>();
+  private readonly viewCache = new Map<string, CachedView>();
   private views: readonly AgentView[] = [];
 
-  /** `from`: one that it begins as. */
+  /** `from`: fold to copy. */
   constructor(lead: string, from?: SwarmFold) {
     this.lead = lead;
-    this.pace = from?.pace.copy() ?? new Pace();
-    this.ownBudget = from === undefined ? new BudgetFold(lead) : from.ownBudget.copy();
+    this.throughput = from?.throughput.copy() ?? new SwarmThroughput();
+    this.budgetFold = from === undefined ? new SwarmBudget(lead) : from.budgetFold.copy();
     if (from === undefined) return;
-    this.takings = from.takings;
-    this.signs = [...from.signs];
-    for (const [id, agent] of from.ownAgents) this.ownAgents.set(id, agent.copy());
-    for (const [id, taking] of from.heard) this.heard.set(id, taking);
-    for (const [name, id] of from.named) this.named.set(name, id);
+    this.takeovers = from.takeovers;
+    this.lastSigns = [...from.lastSigns];
+    for (const [id, agent] of from.agentsById) this.agentsById.set(id, agent.copy());
+    for (const [id, taking] of from.lastHeard) this.lastHeard.set(id, taking);
+    for (const [name, id] of from.idsByName) this.idsByName.set(name, id);
   }
 
-  /** In the same place, and on its own from here on: for those who want to come back here. */
+  /** Returns an independent copy, to return to this position later. */
   copy(): SwarmFold {
     return new SwarmFold(this.lead, this);
   }
 
-  /** What the lead and its agents have left to spend. */
-  get budget(): BudgetLeft {
-    return this.ownBudget.left;
+  /** Remaining budget of the lead and its agents. */
+  get budget(): RemainingBudget {
+    return this.budgetFold.left;
   }
 
   take(event: SwarmEvent): void {
-    this.pace.take(event);
-    this.ownBudget.take(event);
-    if (event.agent === this.lead && event.type === 'epoch.began') this.takings += 1;
-    this.signs[this.takings] = Math.max(this.signs[this.takings] ?? event.ts, event.ts);
+    this.throughput.take(event);
+    this.budgetFold.take(event);
+    if (event.agent === this.lead && event.type === 'epoch.began') this.takeovers += 1;
+    this.lastSigns[this.takeovers] = Math.max(this.lastSigns[this.takeovers] ?? event.ts, event.ts);
     const agent = this.agentOf(event.agent, event.parent, event.ts);
-    this.heard.set(event.agent, this.takings);
+    this.lastHeard.set(event.agent, this.takeovers);
     agent.take(event);
-    this.tellParent(agent, event);
+    this.updateParent(agent, event);
     if (typeof event.child !== 'string') return;
-    if (event.type === 'lock.awaited') this.ownAgents.get(event.child)?.awaitLock(event);
-    if (event.type !== 'agent.requested' || this.ownAgents.has(event.child)) return;
-    this.heard.set(event.child, this.takings);
+    if (event.type === 'lock.awaited') this.agentsById.get(event.child)?.awaitLock(event);
+    if (event.type !== 'agent.requested' || this.agentsById.has(event.child)) return;
+    this.lastHeard.set(event.child, this.takeovers);
     const child = this.agentOf(event.child, event.agent, event.ts);
     child.request(event, agent.identity.depth + 1);
-    this.tellParent(child, event);
+    this.updateParent(child, event);
   }
 
-  /** As its events tell it so far; undefined of one that they do not know. */
+  /** Returns the current state of an agent, or undefined if it is unknown. */
   stateOf(agent: string): ObservedState | undefined {
-    return this.ownAgents.get(agent)?.state;
+    return this.agentsById.get(agent)?.state;
   }
 
   /**
-   * The lead first, each followed by those that work for it; the same array when nothing has changed.
-   * `jobs`: those that workers take or have taken; none where the lead's process does it all. `goesOn`:
-   * agents that somebody is known to go on with, whoever has the session.
+   * Returns the views in tree order, and the same array if no view has changed. `jobs`: the swarm's
+   * jobs in the queue, empty if the lead's process runs all agents. `continues`: true for agents that
+   * are known to continue, whoever holds the session.
    */
   agents(
     isLive: boolean,
     jobs: readonly ListedJob[] = [],
-    goesOn: (agent: string) => boolean = () => false,
+    continues: (agent: string) => boolean = () => false,
   ): readonly AgentView[] {
-    const worked = new Map(jobs.map(({ id, worker = null }) => [id, worker]));
-    this.order ??= this.inOrder();
+    const workers = new Map(jobs.map(({ id, worker = null }) => [id, worker]));
+    this.order ??= this.treeOrder();
     let isNew = this.order.length !== this.views.length;
-    // Parents come first, and whoever works for one is where that one is.
+    // Parents come first, and a child runs where its parent runs.
     const views = this.order.map((agent, at) => {
-      const own = worked.get(agent.id);
-      const worker = own === undefined ? worked.get(agent.parent ?? '') : own;
-      if (worker !== undefined) worked.set(agent.id, worker);
+      const own = workers.get(agent.id);
+      const worker = own === undefined ? workers.get(agent.parent ?? '') : own;
+      if (worker !== undefined) workers.set(agent.id, worker);
       const isLead = agent.id === this.lead;
-      const heard = this.heard.get(agent.id) ?? this.takings;
-      const isHere = (isLive && (isLead || heard === this.takings)) || goesOn(agent.id);
-      const lastSign = this.signs[heard] ?? agent.lastActiveAt;
+      const heard = this.lastHeard.get(agent.id) ?? this.takeovers;
+      const isHere = (isLive && (isLead || heard === this.takeovers)) || continues(agent.id);
+      const lastSign = this.lastSigns[heard] ?? agent.lastActiveAt;
       const view = this.viewOf(agent, { isLead, isHere, worker, lastSign });
       isNew ||= view !== this.views[at];
       return view;
@@ -114,52 +115,53 @@ export class SwarmFold {
     return this.views;
   }
 
-  /** Every view is made here, so that they can be counted. */
-  protected make(agent: AgentFold, standing: Standing): AgentView {
-    return viewOfAgent(agent, standing, this.find);
+  /** Makes each view. Tests override it to count views. */
+  protected makeView(agent: AgentFold, standing: AgentLiveness): AgentView {
+    return agentView(agent, standing, this.find);
   }
 
   private readonly find: FindAgent = (address) =>
-    this.ownAgents.get(address) ?? this.ownAgents.get(this.named.get(address) ?? '');
+    this.agentsById.get(address) ?? this.agentsById.get(this.idsByName.get(address) ?? '');
 
-  /** What it waits for depends on whether this one works, and how it is called. */
-  private tellParent(agent: AgentFold, { type }: SwarmEvent): void {
-    const { id, isExpected, identity } = agent;
+  /** The parent's wait depends on the state and the name of its child. */
+  private updateParent(agent: AgentFold, { type }: SwarmEvent): void {
+    const { id, isPendingChild: isExpected, identity } = agent;
     const isSpawned = type === 'agent.spawned';
-    if (isSpawned && identity.name !== null) this.named.set(identity.name, id);
-    const parent = this.ownAgents.get(agent.parent ?? '');
-    if (parent === undefined || (!isSpawned && parent.expected.has(id) === isExpected)) return;
-    parent.expect(id, isExpected);
+    if (isSpawned && identity.name !== null) this.idsByName.set(identity.name, id);
+    const parent = this.agentsById.get(agent.parent ?? '');
+    if (parent === undefined || (!isSpawned && parent.pendingChildren.has(id) === isExpected))
+      return;
+    parent.setPendingChild(id, isExpected);
   }
 
-  private viewOf(agent: AgentFold, standing: Standing): AgentView {
+  private viewOf(agent: AgentFold, standing: AgentLiveness): AgentView {
     const { id, version } = agent;
     const { isHere, worker, lastSign } = standing;
-    const kept = this.kept.get(id);
+    const kept = this.viewCache.get(id);
     if (kept?.version === version) {
       const { standing: before, view } = kept;
       const isSame = before.isHere === isHere && before.worker === worker;
       if (isSame && (view.status !== 'lost' || before.lastSign === lastSign)) return view;
     }
-    const view = this.make(agent, standing);
-    this.kept.set(id, { standing, version, view });
+    const view = this.makeView(agent, standing);
+    this.viewCache.set(id, { standing, version, view });
     return view;
   }
 
   private agentOf(id: string, parent: string | null, ts: number): AgentFold {
-    const known = this.ownAgents.get(id);
+    const known = this.agentsById.get(id);
     if (known !== undefined) return known;
     const fresh = new AgentFold(id, id === this.lead ? null : parent, ts);
-    this.ownAgents.set(id, fresh);
+    this.agentsById.set(id, fresh);
     this.order = undefined;
     return fresh;
   }
 
-  /** Without recursion: nobody says how deep a tree is that somebody else wrote. */
-  private inOrder(): readonly AgentFold[] {
+  /** Without recursion, because a tree from disk may have any depth. */
+  private treeOrder(): readonly AgentFold[] {
     const below = new Map<string | null, AgentFold[]>();
-    for (const agent of this.ownAgents.values()) {
-      const parent = this.ownAgents.has(agent.parent ?? '') ? agent.parent : null;
+    for (const agent of this.agentsById.values()) {
+      const parent = this.agentsById.has(agent.parent ?? '') ? agent.parent : null;
       const siblings = below.get(parent);
       if (siblings === undefined) below.set(parent, [agent]);
       else siblings.push(agent);
@@ -170,9 +172,9 @@ export class SwarmFold {
       ordered.push(next);
       for (const child of (below.get(next.id) ?? []).toReversed()) waiting.push(child);
     }
-    if (ordered.length === this.ownAgents.size) return ordered;
-    // Those whose parents go round in a circle: nobody wrote that but somebody who meant harm.
+    if (ordered.length === this.agentsById.size) return ordered;
+    // The rest has parent ids that form a cycle, which only a forged index contains.
     const reached = new Set(ordered);
-    return [...ordered, ...[...this.ownAgents.values()].filter((agent) => !reached.has(agent))];
+    return [...ordered, ...[...this.agentsById.values()].filter((agent) => !reached.has(agent))];
   }
 }

@@ -1,44 +1,44 @@
-/** How far a swarm is, in figures for one line. Pure: time is passed in, so that a replay can ask too. */
+/** Progress of a swarm in numbers. Time is an argument, so that a replay can use it too. */
 import type { AgentView } from './agent-view.js';
 import { WAIT_KINDS, type WaitKind } from './agent-wait.js';
-import type { BudgetLeft } from './swarm-budget.js';
-import type { Rate } from './swarm-throughput.js';
+import type { RemainingBudget } from './swarm-budget.js';
+import type { Throughput } from './swarm-throughput.js';
 import type { SwarmView } from './swarm-view.js';
 
-/** Every agent is counted in one of the first eight. */
-export interface Progress {
-  /** Ended by themselves. */
+/** Each agent is counted in exactly one of the first eight fields. */
+export interface SwarmProgress {
+  /** Agents that ended by themselves. */
   readonly done: number;
-  /** Doing something, or being answered by a model. */
+  /** Agents that work, or wait for the model's answer. */
   readonly running: number;
-  /** At work, and kept from it. */
+  /** Agents that run and wait. */
   readonly waiting: number;
-  /** Not begun yet, or not again. */
+  /** Agents that wait for a slot or a worker. */
   readonly queued: number;
-  /** With nothing to do until somebody writes to them. */
+  /** Agents that are idle until a letter arrives. */
   readonly resting: number;
-  /** Ended by a limit or a failure. */
+  /** Agents ended by a limit or a failure. */
   readonly failed: number;
-  /** Stopped by a person. */
+  /** Agents stopped by a person. */
   readonly stopped: number;
-  /** Not ended, and nobody runs them. */
+  /** Agents that have not ended, and that no process runs. */
   readonly lost: number;
-  /** How many wait for what, those that are queued included. */
+  /** Number of waiting and queued agents by reason. */
   readonly waits: ReadonlyMap<WaitKind, number>;
-  /** What most of those that wait wait for, their own agents aside; null when none waits. */
+  /** Most frequent wait reason. `child` only if there is no other. Null if no agent waits. */
   readonly mainWait: WaitKind | null;
-  /** USD; null when a price is not known. */
+  /** USD. Null if a price is unknown. */
   readonly costUsd: number | null;
   readonly tokens: number;
-  readonly budget: BudgetLeft;
-  readonly rate: Rate;
+  readonly budget: RemainingBudget;
+  readonly rate: Throughput;
 }
 
-export const progressOf = (
-  { agents, budget, pace }: Pick<SwarmView, 'agents' | 'budget' | 'pace'>,
+export const swarmProgress = (
+  { agents, budget, throughput }: Pick<SwarmView, 'agents' | 'budget' | 'throughput'>,
   now: number,
-): Progress => {
-  const counts: Record<Place, number> = {
+): SwarmProgress => {
+  const counts: Record<ProgressGroup, number> = {
     done: 0,
     running: 0,
     waiting: 0,
@@ -52,10 +52,10 @@ export const progressOf = (
   let costUsd: number | null = 0;
   let tokens = 0;
   for (const agent of agents) {
-    const place = placeOf(agent);
-    counts[place] += 1;
-    const isKept = place === 'waiting' || place === 'queued';
-    if (isKept && agent.wait !== null) {
+    const group = progressGroup(agent);
+    counts[group] += 1;
+    const isWaiting = group === 'waiting' || group === 'queued';
+    if (isWaiting && agent.wait !== null) {
       waits.set(agent.wait.kind, (waits.get(agent.wait.kind) ?? 0) + 1);
     }
     costUsd = costUsd === null || agent.costUsd === null ? null : costUsd + agent.costUsd;
@@ -68,29 +68,37 @@ export const progressOf = (
     costUsd,
     tokens,
     budget: budget ?? { usd: null, tokens: null },
-    rate: pace?.at(now) ?? { turnsPerMinute: 0, tokensPerMinute: 0, usdPerMinute: 0 },
+    rate: throughput?.at(now) ?? { turnsPerMinute: 0, tokensPerMinute: 0, usdPerMinute: 0 },
   };
 };
 
-type Place = 'done' | 'running' | 'waiting' | 'queued' | 'resting' | 'failed' | 'stopped' | 'lost';
+type ProgressGroup =
+  | 'done'
+  | 'running'
+  | 'waiting'
+  | 'queued'
+  | 'resting'
+  | 'failed'
+  | 'stopped'
+  | 'lost';
 
-/** Which of the figures an agent is counted in. */
-export const placeOf = ({ status, state, wait, stop }: AgentView): Place => {
+/** Returns the field of SwarmProgress that counts the agent. */
+export const progressGroup = ({ status, state, wait, stop }: AgentView): ProgressGroup => {
   if (status === 'ended') return ended(stop?.reason ?? 'end_turn');
   if (status !== 'running' && status !== 'idle') return status;
   if (wait !== null) return wait.kind === 'model' ? 'running' : 'waiting';
   return state === 'idle' ? 'resting' : 'running';
 };
 
-const ended = (reason: string): Place => {
+const ended = (reason: string): ProgressGroup => {
   if (reason === 'end_turn') return 'done';
   return reason === 'interrupted' ? 'stopped' : 'failed';
 };
 
-/** A child has a reason of its own to wait, or works: it explains nothing. */
+/** `child` counts last, because the awaited child runs or has a wait reason of its own. */
 const mainOf = (waits: ReadonlyMap<WaitKind, number>): WaitKind | null => {
   let main: WaitKind | null = null;
-  // In the order of what a person can do about it.
+  // WAIT_KINDS starts with the reasons that a person can act on.
   for (const kind of WAIT_KINDS) {
     const many = waits.get(kind) ?? 0;
     if (many === 0 || (kind === 'child' && main !== null)) continue;

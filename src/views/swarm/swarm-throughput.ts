@@ -1,21 +1,21 @@
-/** How fast a swarm works: what its requests brought in the last minute, at a fixed cost for each event. */
+/** Throughput of a swarm in the last minute, at a fixed cost per event. */
 import { spendingOf } from '../../context/budget/event-spending.js';
 import { windowTokens } from '../../protocol/model/usage.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 
-export interface Rate {
+export interface Throughput {
   readonly turnsPerMinute: number;
-  /** All that the server counted: prompts, read from its cache or not, and answers. */
+  /** All tokens that the server counted: prompts, cached or not, and answers. */
   readonly tokensPerMinute: number;
-  /** Null when a price is not known. */
+  /** Null if a price is unknown. */
   readonly usdPerMinute: number | null;
 }
 
 const SECONDS = 60;
-/** What has just begun is not taken for a minute of the same. */
-const SHORTEST_SECONDS = 10;
+/** Minimum length of the measured time, so that the first requests of a swarm are not extrapolated. */
+const MIN_SECONDS = 10;
 
-/** What happened in one second of the last minute. */
+/** Totals of one second of the last minute. */
 interface Bucket {
   second: number;
   turns: number;
@@ -24,7 +24,7 @@ interface Bucket {
   unpriced: number;
 }
 
-export class Pace {
+export class SwarmThroughput {
   private readonly buckets = new Map<number, Bucket>();
   private first: number | undefined;
 
@@ -40,27 +40,27 @@ export class Pace {
     if (spent.cost === null) bucket.unpriced += 1;
   }
 
-  copy(): Pace {
-    const twin = new Pace();
-    twin.first = this.first;
-    for (const [place, bucket] of this.buckets) twin.buckets.set(place, { ...bucket });
-    return twin;
+  copy(): SwarmThroughput {
+    const copy = new SwarmThroughput();
+    copy.first = this.first;
+    for (const [index, bucket] of this.buckets) copy.buckets.set(index, { ...bucket });
+    return copy;
   }
 
-  /** Per minute, over the minute up to `now`; of a swarm that is younger, over its life so far. */
-  at(now: number): Rate {
+  /** Returns the rates of the minute before `now`, or of the swarm's whole life if it is younger. */
+  at(now: number): Throughput {
     const end = Math.floor(now / 1_000);
     const sum = { turns: 0, tokens: 0, usd: 0, unpriced: 0 };
     for (const { second, turns, tokens, usd, unpriced } of this.buckets.values()) {
-      // The clocks of workers need not agree with this one.
+      // The clocks of workers may differ from this clock.
       if (second <= end - SECONDS || second > end + SECONDS) continue;
       sum.turns += turns;
       sum.tokens += tokens;
       sum.usd += usd;
       sum.unpriced += unpriced;
     }
-    const life = (now - (this.first ?? now)) / 1_000;
-    const perMinute = 60 / Math.min(SECONDS, Math.max(SHORTEST_SECONDS, life));
+    const ageSeconds = (now - (this.first ?? now)) / 1_000;
+    const perMinute = 60 / Math.min(SECONDS, Math.max(MIN_SECONDS, ageSeconds));
     return {
       turnsPerMinute: sum.turns * perMinute,
       tokensPerMinute: sum.tokens * perMinute,
@@ -68,14 +68,14 @@ export class Pace {
     };
   }
 
-  /** One for all seconds that lie whole minutes apart: the newest has it. */
+  /** Buckets form a ring: seconds that are whole minutes apart share a bucket, and the newest second wins. */
   private bucketAt(second: number): Bucket | undefined {
-    const place = ((second % SECONDS) + SECONDS) % SECONDS;
-    const known = this.buckets.get(place);
+    const index = ((second % SECONDS) + SECONDS) % SECONDS;
+    const known = this.buckets.get(index);
     if (known?.second === second) return known;
     if (known !== undefined && known.second > second) return undefined;
     const fresh = { second, turns: 0, tokens: 0, usd: 0, unpriced: 0 };
-    this.buckets.set(place, fresh);
+    this.buckets.set(index, fresh);
     return fresh;
   }
 }

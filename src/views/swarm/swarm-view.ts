@@ -1,32 +1,34 @@
-/** Swarms as their stores tell them: looked at once, and the agent that somebody means. */
-import { SkeinError, UsageError } from '../../protocol/errors.js';
+/** View of a swarm read from its store, and lookup of agents by address. */
+
+import { LEAD_NAME } from '../../protocol/agent/team-message.js';
 import type { LeaseHolder } from '../../protocol/session/leases.js';
-import type { SessionMeta } from '../../protocol/session/store.js';
+import type { SessionMeta } from '../../protocol/session/session-store.js';
+import { SkeinError, UsageError } from '../../protocol/skein-error.js';
 import type { AgentView } from './agent-view.js';
-import { type SwarmSource, withCachedJobs } from './cached-job-list.js';
-import type { BudgetLeft } from './swarm-budget.js';
+import { type SwarmReader, withCachedJobs } from './cached-jobs.js';
+import type { RemainingBudget } from './swarm-budget.js';
 import { SwarmFold } from './swarm-fold.js';
-import type { Pace } from './swarm-throughput.js';
+import type { SwarmThroughput } from './swarm-throughput.js';
 
 export type { AgentView } from './agent-view.js';
 
 export interface SwarmView {
   readonly session: SessionMeta;
   readonly holder: LeaseHolder | undefined;
-  /** How many workers live; left out where the process of the lead does it all. */
+  /** Number of live workers. Left out if the lead's process runs all agents. */
   readonly workers?: number;
-  /** The lead first, each followed by those that work for it. */
+  /** In tree order: the lead first, each agent followed by its descendants. */
   readonly agents: readonly AgentView[];
-  /** What is left to spend; left out where nobody has looked. */
-  readonly budget?: BudgetLeft;
-  /** How fast it works, asked with the time; it goes on with the swarm. */
-  readonly pace?: Pick<Pace, 'at'>;
+  /** Remaining budget. Left out if unknown. */
+  readonly budget?: RemainingBudget;
+  /** Current throughput. It follows the swarm after the view was made. */
+  readonly throughput?: Pick<SwarmThroughput, 'at'>;
 }
 
-/** Of one session; who holds it is asked first, so that nobody is called lost who has just ended. */
-export const viewOfSwarm = async (store: SwarmSource, session: SessionMeta): Promise<SwarmView> => {
+/** Reads the holder before the events, so that an agent that has just ended is not shown as lost. */
+export const swarmView = async (store: SwarmReader, session: SessionMeta): Promise<SwarmView> => {
   const holder = await store.holder(session.id);
-  const jobs = store.jobs.own === undefined ? await store.jobs.list(session.id) : [];
+  const jobs = store.jobs.local === undefined ? await store.jobs.list(session.id) : [];
   const fold = new SwarmFold(session.lead);
   for await (const event of store.events(session.id)) fold.take(event);
   const workers = await store.jobs.workers?.();
@@ -35,25 +37,25 @@ export const viewOfSwarm = async (store: SwarmSource, session: SessionMeta): Pro
     holder,
     agents: fold.agents(holder !== undefined, jobs),
     budget: fold.budget,
-    pace: fold.pace,
+    throughput: fold.throughput,
     ...(workers !== undefined && { workers: workers.length }),
   };
 };
 
-/** Told of a session that cannot be read, and why. */
-export type LeaveOut = (session: string, reason: string) => void;
+/** Called with each session that cannot be read, and the reason. */
+export type OnUnreadableSession = (session: string, reason: string) => void;
 
-/** Of several: one that cannot be read is told, and does not keep the others from being seen. */
-export const viewsOfSwarms = async (
-  store: SwarmSource,
+/** Returns the views of all readable sessions. */
+export const swarmViews = async (
+  store: SwarmReader,
   sessions: readonly SessionMeta[],
-  leaveOut: LeaveOut,
+  leaveOut: OnUnreadableSession,
 ): Promise<readonly SwarmView[]> => {
   const swarms: SwarmView[] = [];
   const source = withCachedJobs(store);
   for (const session of sessions) {
     try {
-      swarms.push(await viewOfSwarm(source, session));
+      swarms.push(await swarmView(source, session));
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
       leaveOut(session.id, error.message);
@@ -62,11 +64,8 @@ export const viewsOfSwarms = async (
   return swarms;
 };
 
-/** How people call it: its name, or what it is. */
-export const calledOf = ({ name, kind, type }: AgentView): string => name ?? type ?? kind;
-
-/** What every lead is called by. */
-export const LEAD = 'lead';
+/** Returns the agent's name, else its definition, else its kind. */
+export const displayName = ({ name, kind, type }: AgentView): string => name ?? type ?? kind;
 
 export interface AgentHit {
   readonly swarm: SwarmView;
@@ -74,10 +73,10 @@ export interface AgentHit {
 }
 
 /**
- * Those that an address may mean, of the first kind of match that has any: an id, a name (of those
- * that still work before others), a session for its lead, the beginning of an id or of a name.
+ * Returns all agents that an address matches. Tries in order, until there is a match: an id, a name of
+ * a running agent, any name, a session id for its lead, the beginning of an id or a name.
  */
-export const agentsNamed = (swarms: readonly SwarmView[], wanted: string): readonly AgentHit[] => {
+export const findAgents = (swarms: readonly SwarmView[], wanted: string): readonly AgentHit[] => {
   if (wanted === '') return [];
   const all = swarms.flatMap((swarm) => swarm.agents.map((agent) => ({ swarm, agent })));
   const isLead = ({ swarm, agent }: AgentHit) => agent.id === swarm.session.lead;
@@ -93,7 +92,7 @@ export const agentsNamed = (swarms: readonly SwarmView[], wanted: string): reado
         (hit) =>
           hit.agent.id.startsWith(wanted) ||
           hit.agent.name?.startsWith(wanted) === true ||
-          (isLead(hit) && (hit.swarm.session.id.startsWith(wanted) || wanted === LEAD)),
+          (isLead(hit) && (hit.swarm.session.id.startsWith(wanted) || wanted === LEAD_NAME)),
       ),
   ];
   for (const attempt of attempts) {
@@ -103,15 +102,15 @@ export const agentsNamed = (swarms: readonly SwarmView[], wanted: string): reado
   return [];
 };
 
-/** The one that is meant. Throws a UsageError with candidates. */
-export const agentNamed = (swarms: readonly SwarmView[], wanted: string): AgentHit => {
-  const found = agentsNamed(swarms, wanted);
+/** Returns the only agent that an address matches. Throws UsageError with candidates. */
+export const findAgent = (swarms: readonly SwarmView[], wanted: string): AgentHit => {
+  const found = findAgents(swarms, wanted);
   const [only] = found;
   const shown = wanted.slice(0, 80);
   if (only !== undefined && found.length === 1) return only;
   if (only !== undefined) {
     throw new UsageError(
-      `"${shown}" fits ${found.length} agents: ${someOf(found)}. Give more of the id.`,
+      `"${shown}" matches ${found.length} agents: ${someOf(found)}. Give more of the id.`,
     );
   }
   const all = swarms.flatMap((swarm) => swarm.agents.map((agent) => ({ swarm, agent })));
@@ -123,12 +122,12 @@ export const agentNamed = (swarms: readonly SwarmView[], wanted: string): AgentH
   throw new UsageError(`There is no agent "${shown}". There is ${someOf(all)}.`);
 };
 
-const MOST_CANDIDATES = 5;
+const MAX_CANDIDATES = 5;
 
 const someOf = (hits: readonly AgentHit[]): string => {
   const some = hits
-    .slice(0, MOST_CANDIDATES)
-    .map(({ swarm, agent }) => `${agent.id} (${calledOf(agent)} of ${swarm.session.id})`);
+    .slice(0, MAX_CANDIDATES)
+    .map(({ swarm, agent }) => `${agent.id} (${displayName(agent)} of ${swarm.session.id})`);
   const more = hits.length - some.length;
   return `${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };

@@ -1,12 +1,13 @@
 /**
- * The transcript of one agent while somebody looks at it. It is read from the journal: message by message,
- * and only when something new was cited. In the process that runs the agent it also has what is being said.
+ * Transcript of one agent while a screen shows it. It is read from the journal when the index cites new
+ * records. In the process that runs the agent it also contains the message that is being streamed.
  */
-import { SkeinError } from '../../protocol/errors.js';
-import type { SwarmEvent } from '../../protocol/session/events.js';
+
 import type { FeedItem } from '../../protocol/session/feed.js';
-import type { RecordWatch, SessionStore } from '../../protocol/session/store.js';
-import { LiveSpeech } from './live-messages.js';
+import type { RecordWatch, SessionStore } from '../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
+import { SkeinError } from '../../protocol/skein-error.js';
+import { LiveMessages } from './live-messages.js';
 import { StreamedItems } from './streamed-items.js';
 import { TranscriptFold } from './transcript-fold.js';
 import type { OpenTranscript, TranscriptItem } from './transcript-item.js';
@@ -17,22 +18,22 @@ export interface TranscriptOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly onClose?: () => void;
-  /** What it has said of a message that is not over. */
+  /** Streamed part of the current message. */
   readonly streamed?: StreamedItems;
 }
 
 export class AgentTranscript implements OpenTranscript {
-  private readonly ownWatch: RecordWatch | undefined;
+  private readonly recordWatch: RecordWatch | undefined;
   private readonly fold = new TranscriptFold();
   private readonly streamed: StreamedItems;
   private readonly listeners = new Set<() => void>();
   private readonly now: () => number;
   private readonly onClose: () => void;
   private trouble: TranscriptItem | undefined;
-  /** The newest journal entry that was read. */
+  /** Number of the newest record that was read. */
   private seen = 0;
-  private looking: Promise<void> | undefined;
-  private isWanted = false;
+  private refreshing: Promise<void> | undefined;
+  private isRefreshDue = false;
   private isClosed = false;
 
   constructor(
@@ -45,11 +46,11 @@ export class AgentTranscript implements OpenTranscript {
     this.now = now;
     this.onClose = onClose;
     try {
-      this.ownWatch = journals.watchRecords(session, agent);
+      this.recordWatch = journals.watchRecords(session, agent);
     } catch (error) {
       this.fail(error);
     }
-    void this.look();
+    void this.refresh();
   }
 
   get items(): readonly TranscriptItem[] {
@@ -74,28 +75,28 @@ export class AgentTranscript implements OpenTranscript {
     this.onClose();
   }
 
-  /** The index cites this entry of its journal. */
+  /** Called when the index cites a record of the journal. */
   cited(seq: number): void {
-    if (seq > this.seen) void this.look();
+    if (seq > this.seen) void this.refresh();
   }
 
-  /** What the agent says in this process. Anything but a token may be on record by now. */
-  hear(item: FeedItem): void {
+  /** Takes a feed item of the agent in this process. Each item except a stream event may have new records. */
+  takeFeedItem(item: FeedItem): void {
     if (this.isClosed) return;
-    if (this.streamed.take(item, this.now())) this.tell();
-    if (item.type !== 'stream.event') void this.look();
+    if (this.streamed.take(item, this.now())) this.notify();
+    if (item.type !== 'stream.event') void this.refresh();
   }
 
-  /** Resolves when all that is on record by now has been read. */
-  look(): Promise<void> {
-    this.isWanted = true;
-    this.looking ??= this.read();
-    return this.looking;
+  /** Resolves when all current records have been read. */
+  refresh(): Promise<void> {
+    this.isRefreshDue = true;
+    this.refreshing ??= this.read();
+    return this.refreshing;
   }
 
   private async read(): Promise<void> {
-    while (this.isWanted && !this.isClosed) {
-      this.isWanted = false;
+    while (this.isRefreshDue && !this.isClosed) {
+      this.isRefreshDue = false;
       try {
         await this.drain();
         this.trouble = undefined;
@@ -103,90 +104,88 @@ export class AgentTranscript implements OpenTranscript {
         this.fail(error);
       }
     }
-    // At once: whoever asks from now on starts another reading.
-    this.looking = undefined;
+    // In the same tick as the check above, so that a later call starts a new read.
+    this.refreshing = undefined;
   }
 
   private async drain(): Promise<void> {
     for (;;) {
-      const records = (await this.ownWatch?.next()) ?? [];
+      const records = (await this.recordWatch?.next()) ?? [];
       if (records.length === 0 || this.isClosed) return;
       for (const record of records) {
         this.fold.take(record);
         if (record.type === 'assistant.received') this.streamed.settle(record.raw);
         this.seen = record.seq;
       }
-      this.tell();
-      // A long journal is read in pieces: whoever types meanwhile is heard.
+      this.notify();
+      // Yields between batches of a long journal, so that key presses are handled.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  /** The world's failures are told where the transcript would go on. */
+  /** Shows a storage failure as the last item. Throws all other errors. */
   private fail(error: unknown): void {
     if (!(error instanceof SkeinError)) throw error;
-    const text = `It cannot be read further: ${error.message}`;
+    const text = `The journal cannot be read further: ${error.message}`;
     this.trouble = { kind: 'note', at: this.now(), text, isTrouble: true };
-    this.tell();
+    this.notify();
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 }
 
-/** Those that somebody holds open, and whoever tells them that there is news. */
+/** All open transcripts, and their notification about new events and feed items. */
 export class OpenTranscripts {
   private readonly journals: Journals;
-  private readonly speech: LiveSpeech;
-  private readonly ownOpen = new Map<string, Set<AgentTranscript>>();
+  private readonly liveMessages: LiveMessages;
+  private readonly openByAgent = new Map<string, Set<AgentTranscript>>();
 
-  /** `speech`: of the agents in this process. */
-  constructor(journals: Journals, speech = new LiveSpeech()) {
+  constructor(journals: Journals, liveMessages = new LiveMessages()) {
     this.journals = journals;
-    this.speech = speech;
+    this.liveMessages = liveMessages;
   }
 
   open(session: string, agent: string): OpenTranscript {
     const key = keyOf(session, agent);
-    const same = this.ownOpen.get(key) ?? new Set();
-    this.ownOpen.set(key, same);
+    const same = this.openByAgent.get(key) ?? new Set();
+    this.openByAgent.set(key, same);
     const transcript = new AgentTranscript(this.journals, session, agent, {
-      streamed: this.speech.of(agent),
+      streamed: this.liveMessages.copyOf(agent),
       onClose: () => {
         same.delete(transcript);
-        if (same.size === 0 && this.ownOpen.get(key) === same) this.ownOpen.delete(key);
+        if (same.size === 0 && this.openByAgent.get(key) === same) this.openByAgent.delete(key);
       },
     });
     same.add(transcript);
     return transcript;
   }
 
-  /** Of any swarms, in any order. */
-  heard(events: readonly SwarmEvent[]): void {
-    if (this.ownOpen.size === 0) return;
+  /** Takes events of any swarms, in any order. */
+  takeEvents(events: readonly SwarmEvent[]): void {
+    if (this.openByAgent.size === 0) return;
     for (const { swarm, agent, cites } of events) {
-      for (const transcript of this.ownOpen.get(keyOf(swarm, agent)) ?? []) {
+      for (const transcript of this.openByAgent.get(keyOf(swarm, agent)) ?? []) {
         transcript.cited(cites.seq);
       }
     }
   }
 
-  /** What the lead of a session in this process says, and what its agents say through it. */
-  hear(session: string, lead: string, item: FeedItem): void {
-    if (this.ownOpen.size === 0) return;
-    const { agent, said } = speakerOf(lead, item);
-    for (const transcript of this.ownOpen.get(keyOf(session, agent)) ?? []) transcript.hear(said);
+  /** Takes a feed item of the lead of a session in this process, which may forward an item of a sub-agent. */
+  takeFeedItem(session: string, lead: string, item: FeedItem): void {
+    if (this.openByAgent.size === 0) return;
+    const { agent, item: own } = feedSpeaker(lead, item);
+    for (const transcript of this.openByAgent.get(keyOf(session, agent)) ?? [])
+      transcript.takeFeedItem(own);
   }
 }
 
-/** Whose item it is: what agents say comes through their lead. */
-export const speakerOf = (
+/** Returns the agent that emitted an item of the lead's feed, and the item without the forwarding. */
+export const feedSpeaker = (
   lead: string,
   item: FeedItem,
-): { readonly agent: string; readonly said: FeedItem } =>
-  item.type === 'agent.feed'
-    ? { agent: item.agent.id, said: item.item }
-    : { agent: lead, said: item };
+): { readonly agent: string; readonly item: FeedItem } =>
+  item.type === 'agent.feed' ? { agent: item.agent.id, item: item.item } : { agent: lead, item };
 
 const keyOf = (session: string, agent: string): string => `${session}\n${agent}`;

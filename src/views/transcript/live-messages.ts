@@ -1,21 +1,21 @@
-/** What the agents of this process are saying right now, for whoever begins to listen in the middle of it. */
+/** Messages that agents of this process are streaming, for transcripts that are opened meanwhile. */
 import type { FeedItem } from '../../protocol/session/feed.js';
 import { StreamedItems } from './streamed-items.js';
 
-export class LiveSpeech {
-  /** Of those who speak: what is over is on record. */
+export class LiveMessages {
+  /** Agents with an unfinished message. Finished messages are in the journal. */
   private readonly agents = new Map<string, StreamedItems>();
 
   take(agent: string, item: FeedItem, now: number): void {
     if (item.type === 'stream.event') {
-      const said = this.agents.get(agent) ?? new StreamedItems();
-      this.agents.set(agent, said);
-      said.take(item, now);
+      const streamed = this.agents.get(agent) ?? new StreamedItems();
+      this.agents.set(agent, streamed);
+      streamed.take(item, now);
     } else if (ENDS.has(item.type)) this.agents.delete(agent);
   }
 
-  /** For somebody who goes on with it. */
-  of(agent: string): StreamedItems {
+  /** Returns a copy that the caller continues independently. */
+  copyOf(agent: string): StreamedItems {
     return this.agents.get(agent)?.copy() ?? new StreamedItems();
   }
 }

@@ -1,26 +1,28 @@
-/** What a model is saying right now, token by token, until the journal has it. Only in the process that hears it. */
+/** Items of a message that is being streamed, until the journal has it. */
 
-import type { StreamEvent } from '../../protocol/model/model.js';
-import type { RawJson } from '../../protocol/model/wire.js';
+import { asText } from '../../lib/text/as-text.js';
+import type { StreamEvent } from '../../protocol/model/model-port.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { FeedItem } from '../../protocol/session/feed.js';
-import { itemOfBlock } from './transcript-blocks.js';
-import { LONGEST_TEXT, type TranscriptItem } from './transcript-item.js';
+import { blockItem } from './message-items.js';
+import { MAX_TEXT_LENGTH, type TranscriptItem } from './transcript-item.js';
 
 interface OpenBlock {
   readonly block: Readonly<Record<string, unknown>>;
   readonly at: number;
-  /** Words, thoughts, or the JSON of an input as far as it has come. */
+  /** Text, thinking, or the partial JSON of an input. */
   text: string;
   isOpen: boolean;
-  /** Made when somebody looks. */
+  /** Cached item, made on the first read. */
   item?: TranscriptItem | undefined;
 }
 
 export class StreamedItems {
-  /** By their place in the message. */
+  /** Blocks by index in the message. */
   private blocks = new Map<number, OpenBlock>();
-  /** The message that is over and not on record here yet, or the last one that is. */
+  /** The finished message that is not in the journal yet. */
   private message: RawJson | undefined;
+  /** The newest message in the journal. */
   private settled: RawJson | undefined;
 
   get items(): readonly TranscriptItem[] {
@@ -30,62 +32,62 @@ export class StreamedItems {
     });
   }
 
-  /** The same so far; each goes on by itself. */
+  /** Returns an independent copy. */
   copy(): StreamedItems {
     const other = new StreamedItems();
     for (const [index, open] of this.blocks) other.blocks.set(index, { ...open });
     return other;
   }
 
-  /** Whether that changed anything. `now` is in milliseconds since 1970. */
+  /** Returns true if the items have changed. `now` is in milliseconds since 1970. */
   take(item: FeedItem, now: number): boolean {
     switch (item.type) {
       case 'request.started':
       case 'attempt.discarded':
-        return this.forget();
+        return this.clear();
       case 'stream.event':
-        return this.hear(item.event, now);
+        return this.takeStreamEvent(item.event, now);
       case 'assistant.message':
         this.message = item.content;
         for (const open of this.blocks.values()) open.item = undefined;
-        if (this.settled === item.content) this.forget();
+        if (this.settled === item.content) this.clear();
         return true;
       default:
         return false;
     }
   }
 
-  /** The journal has the message: what was streamed of it is not shown twice. */
+  /** Called when the journal has a message, so that it is not shown twice. */
   settle(raw: RawJson): void {
     this.settled = raw;
-    if (this.message === raw) this.forget();
+    if (this.message === raw) this.clear();
   }
 
-  private forget(): boolean {
+  private clear(): boolean {
     const isNew = this.blocks.size > 0;
     this.blocks = new Map();
     this.message = undefined;
     return isNew;
   }
 
-  private hear(event: StreamEvent, now: number): boolean {
+  private takeStreamEvent(event: StreamEvent, now: number): boolean {
     if (typeof event.index !== 'number') return false;
     if (event.type === 'content_block_start') {
       const block = fieldsOf(event.content_block);
       this.blocks.set(event.index, { block, at: now, text: '', isOpen: true });
       return true;
     }
-    const open = this.blocks.get(event.index) ?? this.joined(event, now);
+    const open = this.blocks.get(event.index) ?? this.openMidway(event, now);
     if (open === undefined) return false;
     if (event.type === 'content_block_stop') open.isOpen = false;
-    else if (event.type === 'content_block_delta') open.text = grown(open.text, event.delta);
+    else if (event.type === 'content_block_delta') open.text = appendDelta(open.text, event.delta);
     else return false;
     open.item = undefined;
     return true;
   }
 
-  /** A block of words that had begun before. */
-  private joined({ type, index, delta }: StreamEvent, now: number): OpenBlock | undefined {
+  /** Opens a text or thinking block whose start was missed. */
+  private openMidway({ type, index, delta }: StreamEvent, now: number): OpenBlock | undefined {
     const kind = (['text', 'thinking'] as const).find((key) => key in fieldsOf(delta));
     if (type !== 'content_block_delta' || typeof index !== 'number' || kind === undefined) {
       return undefined;
@@ -96,7 +98,7 @@ export class StreamedItems {
   }
 }
 
-/** What was said before somebody began to listen is not known here; the journal will have it. */
+/** Placeholder for text before the first received delta. The journal will have it. */
 const MISSED = { text: '…', thinking: '…' };
 
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
@@ -104,28 +106,30 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
 
 const DELTAS = ['text', 'thinking', 'partial_json'] as const;
 
-/** Of what has no end only the end is kept. */
-const grown = (text: string, delta: unknown): string => {
+/** Appends a delta. Keeps only the end of a very long text. */
+const appendDelta = (text: string, delta: unknown): string => {
   const fields = fieldsOf(delta);
   const more = DELTAS.map((key) => fields[key]).find((value) => typeof value === 'string');
   const all = more === undefined ? text : `${text}${more}`;
-  return all.length > 2 * LONGEST_TEXT ? `…${all.slice(-LONGEST_TEXT)}` : all;
+  return all.length > 2 * MAX_TEXT_LENGTH ? `…${all.slice(-MAX_TEXT_LENGTH)}` : all;
 };
 
 const itemOf = ({ block, text, at, isOpen }: OpenBlock, isUnfinished: boolean) => {
   const isCall = typeof block.type === 'string' && block.type.endsWith('tool_use');
   const filled = isCall
     ? { ...block, ...(!isOpen && { input: parsed(text) }) }
-    : { ...block, text: `${said(block.text)}${text}`, thinking: `${said(block.thinking)}${text}` };
-  const item = itemOfBlock(filled, at);
+    : {
+        ...block,
+        text: `${asText(block.text)}${text}`,
+        thinking: `${asText(block.thinking)}${text}`,
+      };
+  const item = blockItem(filled, at);
   if (item === undefined) return undefined;
-  const soFar = isCall && isOpen ? { text: `${item.text} ${text}`.slice(0, LONGEST_INPUT) } : {};
+  const soFar = isCall && isOpen ? { text: `${item.text} ${text}`.slice(0, MAX_INPUT_LENGTH) } : {};
   return { ...item, ...soFar, ...(isUnfinished && { isUnfinished }) };
 };
 
-const LONGEST_INPUT = 400;
-
-const said = (value: unknown): string => (typeof value === 'string' ? value : '');
+const MAX_INPUT_LENGTH = 400;
 
 const parsed = (json: string): unknown => {
   try {

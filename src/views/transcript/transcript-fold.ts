@@ -1,14 +1,14 @@
 /**
- * The transcript of an agent, folded from its journal record by record. However long the journal is, only
- * the end of the transcript is kept: so many pieces, and so many characters in all of them together.
+ * Folds the journal of an agent into its transcript. Only the end of a long transcript is kept, bounded
+ * by the number of items and of characters.
  */
-import type { JournalRecord } from '../../protocol/session/journal.js';
-import { itemsOfMessage, promptOf, resultOf } from './transcript-blocks.js';
+import type { JournalRecord } from '../../protocol/session/journal-record.js';
+import { messageItems, promptItem, resultItem } from './message-items.js';
 import { shortened, type TranscriptItem } from './transcript-item.js';
-import { noteOf } from './transcript-notes.js';
+import { transcriptNote } from './transcript-note.js';
 
-const MOST_ITEMS = 1_000;
-const MOST_CHARACTERS = 2_000_000;
+const MAX_ITEMS = 1_000;
+const MAX_CHARACTERS = 2_000_000;
 
 export interface TranscriptBounds {
   readonly items: number;
@@ -16,34 +16,34 @@ export interface TranscriptBounds {
 }
 
 interface Draft {
-  /** What it does, in words. */
+  /** Description of the call. */
   readonly text?: string;
   readonly result?: TranscriptItem;
 }
 
 export class TranscriptFold {
   private readonly bounds: TranscriptBounds;
-  /** Those from `#first` on are kept; those before it are gone with the next tidying up. */
+  /** Items. Those before index `first` are dropped, and removed from the array later. */
   private all: TranscriptItem[] = [];
   private first = 0;
-  /** How many have gone from `#all`. */
+  /** Number of items removed from `all`. */
   private gone = 0;
   private characters = 0;
   private shown: readonly TranscriptItem[] | undefined;
-  /** Where calls stand that have not ended, counted from the very first item. */
+  /** Position of each open call, counted from the first item ever. */
   private readonly open = new Map<string, number>();
-  /** What is known of calls that run already, though the message that asks for them has not ended. */
+  /** Calls that started before their message ended. */
   private readonly drafts = new Map<string, Draft>();
   private isStreaming = false;
   private epochs = 0;
-  /** The number of the newest entry; undefined before the first. */
+  /** Number of the newest record. Undefined before the first. */
   private seq: number | undefined;
 
-  constructor(bounds: TranscriptBounds = { items: MOST_ITEMS, characters: MOST_CHARACTERS }) {
+  constructor(bounds: TranscriptBounds = { items: MAX_ITEMS, characters: MAX_CHARACTERS }) {
     this.bounds = bounds;
   }
 
-  /** The same array until something is new. */
+  /** Returns the same array until an item changes. */
   get items(): readonly TranscriptItem[] {
     this.shown ??= this.all.slice(this.first);
     return this.shown;
@@ -57,7 +57,7 @@ export class TranscriptFold {
     this.noteGap(record);
     switch (record.type) {
       case 'letter.received':
-        this.add(promptOf(record));
+        this.add(promptItem(record));
         break;
       case 'turn.started':
         this.beginTurn(true);
@@ -78,23 +78,23 @@ export class TranscriptFold {
         this.describe(record.call, shortened(record.description));
         break;
       case 'call.ended':
-        this.endCall(record.call, resultOf(record));
+        this.endCall(record.call, resultItem(record));
         break;
       default:
         this.note(record);
     }
   }
 
-  /** Entries are numbered one by one: those that are missing were lines that nobody could read. */
+  /** Adds a note for missing record numbers, which are unreadable lines. */
   private noteGap({ seq, ts }: JournalRecord): void {
     const missing = seq - (this.seq ?? seq) - 1;
     this.seq = seq;
     if (missing < 1) return;
-    const text = `${missing} ${missing === 1 ? 'line' : 'lines'} of its journal could not be read`;
+    const text = `${missing} ${missing === 1 ? 'line' : 'lines'} of the journal could not be read`;
     this.add({ kind: 'note', at: ts, text, isTrouble: true });
   }
 
-  /** Calls of an attempt that came to nothing are void with it. */
+  /** Drops the calls of a failed attempt. */
   private beginTurn(isStreaming: boolean): void {
     this.isStreaming = isStreaming;
     this.drafts.clear();
@@ -102,7 +102,7 @@ export class TranscriptFold {
 
   private addMessage(record: JournalRecord & { readonly type: 'assistant.received' }): void {
     const results: TranscriptItem[] = [];
-    for (const item of itemsOfMessage(record)) {
+    for (const item of messageItems(record)) {
       const { text = item.text, result } = this.drafts.get(item.call ?? '') ?? {};
       this.add({ ...item, text });
       if (result !== undefined) results.push(result);
@@ -111,12 +111,12 @@ export class TranscriptFold {
     for (const result of results) this.endCall(result.call ?? '', result);
   }
 
-  /** What a call does is known in words once it starts. */
+  /** Sets the description, which is known when the call starts. */
   private describe(call: string, text: string): void {
-    const place = (this.open.get(call) ?? -1) - this.gone;
-    const known = place < this.first ? undefined : this.all[place];
+    const index = (this.open.get(call) ?? -1) - this.gone;
+    const known = index < this.first ? undefined : this.all[index];
     if (known !== undefined) {
-      this.all[place] = { ...known, text };
+      this.all[index] = { ...known, text };
       this.characters += text.length - known.text.length;
       this.shown = undefined;
     } else if (this.isStreaming) this.drafts.set(call, { text });
@@ -127,15 +127,15 @@ export class TranscriptFold {
       this.drafts.set(call, { ...this.drafts.get(call), result });
       return;
     }
-    const place = (this.open.get(call) ?? -1) - this.gone;
-    const about = this.all[place]?.text;
-    const isNext = place === this.all.length - 1;
+    const index = (this.open.get(call) ?? -1) - this.gone;
+    const about = this.all[index]?.text;
+    const isNext = index === this.all.length - 1;
     this.open.delete(call);
     this.add(about === undefined || isNext ? result : { ...result, about });
   }
 
   private note(record: JournalRecord): void {
-    const note = noteOf(record);
+    const note = transcriptNote(record);
     if (note !== undefined) this.add({ kind: 'note', at: record.ts, ...note });
   }
 

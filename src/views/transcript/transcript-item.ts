@@ -1,46 +1,47 @@
-/** What an agent has said and done, piece by piece, as a screen shows it. */
-import type { CallOutcome } from '../../protocol/session/journal.js';
+/** Item of an agent's transcript, as a screen shows it. */
+import type { CallOutcome } from '../../protocol/session/journal-record.js';
 
-/** Nothing in it is harmless yet: models, files and strangers wrote it. */
+/** Texts are not sanitised for terminals. */
 export interface TranscriptItem {
   readonly kind: 'prompt' | 'text' | 'thinking' | 'call' | 'result' | 'note';
   readonly text: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Of a prompt: `user` for a person, else an agent, a hook or a job. */
+  /** Sender of a prompt: `user` for a person, else an agent, a hook or a job. */
   readonly from?: string;
-  /** Of a call or a result. */
+  /** Id of the call. Calls and results only. */
   readonly call?: string;
   readonly tool?: string;
   readonly outcome?: CallOutcome;
-  /** Of a result that does not follow its call: what that was. */
+  /** Text of the call, if the result does not directly follow it. */
   readonly about?: string;
-  /** Of a call that writes a file. */
-  readonly edits?: readonly TextEdit[];
-  /** Of a result that is none (denied, failed, interrupted), and of what did not go well. */
+  /** Edits of a call that writes a file. */
+  readonly edits?: readonly ShownEdit[];
+  /** True for denied, failed or interrupted calls, and for failures. */
   readonly isTrouble?: boolean;
-  /** It is still being said, and may be taken back. */
+  /** True while the item is being streamed. It may be discarded. */
   readonly isUnfinished?: boolean;
 }
 
-export interface TextEdit {
+export interface ShownEdit {
   readonly before: string;
   readonly after: string;
 }
 
 export interface OpenTranscript {
-  /** Oldest first; of a long one only the end. Those are the same objects as before that have not changed. */
+  /** Oldest first. Only the end of a long transcript. Unchanged items are the same objects as before. */
   readonly items: readonly TranscriptItem[];
-  /** How many came before those. */
+  /** Number of earlier items that are not in `items`. */
   readonly left: number;
   watch(listener: () => void): () => void;
   close(): void;
 }
 
-/** Longer texts are cut: nobody reads so much on a screen, and many are kept. */
-export const LONGEST_TEXT = 64_000;
+/** Maximum characters of a text in a transcript. */
+export const MAX_TEXT_LENGTH = 64_000;
 
-export const shortened = (text: string, longest = LONGEST_TEXT): string =>
-  text.length <= longest
+/** Cuts the text and appends the number of missing characters. */
+export const shortened = (text: string, maxLength = MAX_TEXT_LENGTH): string =>
+  text.length <= maxLength
     ? text
-    : `${text.slice(0, longest).toWellFormed()}… (${text.length - longest} more characters)`;
+    : `${text.slice(0, maxLength).toWellFormed()}… (${text.length - maxLength} more characters)`;

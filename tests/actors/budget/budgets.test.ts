@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionChoice } from '../../../src/actors/session/begin-session.js';
-import type { AnswerScope } from '../../../src/protocol/permission/permission.js';
+import type { AnswerScope } from '../../../src/protocol/permission/permission-question.js';
 import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { scriptedSurface } from '../../fakes/agents/scripted-surface.js';
 import { leadInHand } from '../session/lead-in-hand.js';
@@ -8,7 +8,7 @@ import { leadInHand } from '../session/lead-in-hand.js';
 const done = [says('Done.')];
 const wants = (call: string, name = 'a') => [calls(call, 'Change', { name })];
 
-/** A session in which a call was allowed, and what was run when it goes on with the next one. */
+/** Session with an allowed call, and the calls that ran after its resume. */
 const goOn = async (scope: AnswerScope, how: (id: string) => SessionChoice, next = wants('c2')) => {
   const surface = scriptedSurface({ behavior: 'allow', scope });
   const first = await leadInHand({
@@ -57,7 +57,7 @@ describe('an answer for the session', () => {
 
 describe('an answer that is not for the session', () => {
   test.each(['once', 'project'] as const)('(%s) is not kept in the session', async (scope) => {
-    // One for the project is in its settings, and ends when it is taken out there.
+    // A rule for the project is in its settings, and ends when it is removed there.
     expect(await goOn(scope, resume)).toEqual({ asked: ['c2'], deeds: [] });
   });
 });

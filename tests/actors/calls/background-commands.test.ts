@@ -12,7 +12,7 @@ import { heldShell } from '../../fakes/held-shell.js';
 import { settled } from '../../fakes/virtual-clock.js';
 import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
 
-/** Starts a job as Bash does. */
+/** Starts a background command as Bash does. */
 const serve = async ({ jobs, cwd, signal, openArtifact }: ToolContext) => {
   const artifact = openArtifact('out.txt');
   const { id } = await jobs.start({ command: 'serve', cwd, artifact, signal });
@@ -28,7 +28,7 @@ const hand = async (options: Omit<LeadOptions, 'deeds'>) => {
   return { shell, ...(await leadInHand({ shell, lingers: true, deeds: { serve }, ...options })) };
 };
 
-/** The text blocks of the newest user message of a request. */
+/** Text blocks of the newest user message of a request. */
 const saidTo = (request: { readonly body: string } | undefined): unknown[] => {
   const { messages } = JSON.parse(request?.body ?? '{}') as {
     messages: { content: { type: string; text?: string }[] }[];
@@ -66,7 +66,7 @@ describe('a job that ends by itself', () => {
     shell.runs[0]?.end();
     door.open();
     await settled();
-    expect([lead.state, lead.isResting, model.requests.length]).toEqual(['idle', true, 2]);
+    expect([lead.state, lead.isIdle, model.requests.length]).toEqual(['idle', true, 2]);
     await say('And now?');
     expect(saidTo(model.requests[2])).toEqual([NOTICE, 'And now?']);
   });
@@ -77,7 +77,7 @@ describe('a job that ends by itself', () => {
     await say('Go.');
     shell.runs[0]?.end();
     await settled();
-    expect([lead.state, lead.isResting, model.requests.length]).toEqual(['idle', true, 2]);
+    expect([lead.state, lead.isIdle, model.requests.length]).toEqual(['idle', true, 2]);
     await say('And now?');
     expect(saidTo(model.requests[2])).toEqual([NOTICE, 'And now?']);
     const before = model.requests[1]?.body.replaceAll(/,"cache_control":\{[^}]*\}/g, '');
@@ -151,7 +151,7 @@ describe('the jobs of a session', () => {
     expect(shell.runs[0]?.command.signal.aborted).toBe(true);
     expect(items.at(-1)).toEqual({
       type: 'notice',
-      text: 'Ended with the session what still ran in the background: bash_1 (serve).',
+      text: 'Background commands stopped with the session: bash_1 (serve).',
     });
   });
 
@@ -175,7 +175,7 @@ describe('the jobs of a session', () => {
     await say('Go.');
     lead.interrupt();
     await settled();
-    expect(lead.isResting).toBe(true);
+    expect(lead.isIdle).toBe(true);
     expect(shell.runs[0]?.command.signal.aborted).toBe(false);
     await lead.close();
   });

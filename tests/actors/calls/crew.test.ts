@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PermissionAnswer } from '../../../src/protocol/permission/permission.js';
+import type { PermissionAnswer } from '../../../src/protocol/permission/permission-question.js';
 import { type ToolContext, ToolFailure } from '../../../src/protocol/tools/tool.js';
 import {
   calls,
@@ -15,7 +15,7 @@ import { leadInHand } from '../session/lead-in-hand.js';
 
 const done = [says('Done.')];
 
-/** A deed that ends when the test says so, or when it is aborted. */
+/** Effect that ends on demand, or when it is aborted. */
 const held = () => {
   const door = gate();
   const deed = ({ signal }: ToolContext) =>

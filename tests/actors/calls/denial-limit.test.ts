@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Denials } from '../../../src/actors/calls/denial-limit.js';
-import type { PermissionRule } from '../../../src/protocol/permission/permission.js';
+import { DenialLimit } from '../../../src/actors/calls/denial-limit.js';
+import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
 import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { leadInHand } from '../session/lead-in-hand.js';
 
@@ -55,7 +55,7 @@ describe('an agent that is denied', () => {
 
 describe('the count of denials', () => {
   test('ends with the twentieth turn in which anything was denied', () => {
-    const denials = new Denials({ maxSameDenials: 3, maxDeniedTurns: 20 });
+    const denials = new DenialLimit({ maxSameDenials: 3, maxDeniedTurns: 20 });
     const turns = Array.from({ length: 20 }, (_, turn) => denials.count(`Edit(${turn})`, 1, turn));
     expect(turns.slice(0, 19)).toEqual(Array(19).fill(undefined));
     expect(turns[19]).toBe('Calls were denied in 20 turns of this run.');

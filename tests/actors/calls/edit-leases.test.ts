@@ -1,4 +1,4 @@
-/** Agents that change files in the same place: who gets a file, what the others hear, and until when. */
+/** Agents that change files in the same workspace: leases, refusals, and the end of leases. */
 import { describe, expect, test } from 'vitest';
 import { editFile } from '../../../src/tools/files/edit-file.js';
 import { readFile } from '../../../src/tools/files/read-file.js';
@@ -28,7 +28,7 @@ const asks = (name: string, more: Record<string, unknown> = {}) =>
   );
 const inBackground = { run_in_background: true };
 
-/** What each agent does, turn by turn, and at last it says that it is done. */
+/** Calls of each agent by turn; then it says that it is done. */
 type Plans = Readonly<Record<string, readonly Answer[]>>;
 
 const swarmWith = async (plans: Plans, lingers = false) => {
@@ -49,7 +49,7 @@ const swarmWith = async (plans: Plans, lingers = false) => {
   );
   await hand.say('Go');
   await allSettled();
-  /** What became of the calls of an agent, in order. */
+  /** Outcomes of the calls of an agent, in order. */
   const told = (name: string): readonly string[] =>
     hand.items.flatMap((item) => {
       const of = item.type === 'agent.feed' ? item.agent.name : 'lead';

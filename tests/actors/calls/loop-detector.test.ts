@@ -1,12 +1,12 @@
-/** What becomes of an agent that goes round in circles, alone or with others. */
+/** Agents that repeat calls with the same result, alone or together with others. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool, type Tool, ToolFailure } from '../../../src/protocol/tools/tool.js';
 import { sendMessage } from '../../../src/tools/agents/send-message.js';
 import { readTodos } from '../../../src/tools/dialog/read-todos.js';
 import { taskOutput } from '../../../src/tools/shell/task-output.js';
-import { getWork } from '../../../src/tools/tasks/get-task.js';
-import { listWork } from '../../../src/tools/tasks/list-tasks.js';
+import { getTask } from '../../../src/tools/tasks/get-task.js';
+import { listTasks } from '../../../src/tools/tasks/list-tasks.js';
 import type { Answer } from '../../fakes/agents/scripted-model.js';
 import { calls, choosingModel, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { type Deeds, type LeadInHand, leadInHand } from '../session/lead-in-hand.js';
@@ -18,10 +18,10 @@ import {
   task,
 } from '../swarm/swarm-in-hand.js';
 
-/** The words of a task are in its prompt alone, so that whoever started it is not taken for it. */
+/** Task words appear in the prompt of the child only, so that its parent does not match. */
 const EXPLORER = { subagent_type: 'explorer', description: 'A task' };
 
-/** Makes the calls of a plan over and over, and says that it is done when `most` turns are over. */
+/** Repeats the calls of a plan, and says that it is done after `most` turns. */
 const goesRound = (plan: readonly (readonly [string, unknown])[], most = 60) =>
   choosingModel((_, number): Answer => {
     const [tool, input] = plan[(number - 1) % plan.length] ?? ['', {}];
@@ -50,7 +50,7 @@ describe('a planted loop', () => {
     const { stop, requests, items, records } = await run([look('a')]);
     expect([stop.reason, requests.length]).toEqual(['loop', 6]);
     expect(stop.detail).toBe(
-      'The agent did the same 6 times in a row, with the same results, after it was told so; what it did is kept. Say what it should do instead.',
+      'The agent repeated the same calls 6 times with the same results, although it was warned; its work is kept. Tell it what to do instead.',
     );
     const ends = (await records()).filter((it) => it.type === 'call.ended');
     expect(ends.map(({ trace }) => trace?.told)).toEqual([undefined, undefined, 3, 4, 5, 6]);
@@ -147,8 +147,8 @@ describe('honest polling', () => {
 
   test('is what tools are for that look at tasks', () => {
     expect(taskOutput.polls?.({ task_id: 'bash_1' })).toBe(true);
-    expect([readTodos, listWork].map((it) => it.polls?.({}))).toEqual([true, true]);
-    expect(getWork.polls?.({ taskId: '1' })).toBe(true);
+    expect([readTodos, listTasks].map((it) => it.polls?.({}))).toEqual([true, true]);
+    expect(getTask.polls?.({ taskId: '1' })).toBe(true);
   });
 });
 
@@ -200,7 +200,7 @@ describe('a call that fails for many agents in the same way', () => {
     },
   };
 
-  /** Agents one after another, each of which tries the call so many times and then something else. */
+  /** Agents one after another; each tries the call this many times and then another one. */
   const swarm = (agents: number, tries: number, deeds: Deeds = failing) =>
     swarmInHand(
       (talk): Answer => {
@@ -258,7 +258,7 @@ describe('a call that fails for many agents in the same way', () => {
 describe('two teammates that write the same to each other', () => {
   const mate = (name: string) => task(`you are ${name}`, { ...EXPLORER, name, team_name: 'ours' });
 
-  /** Each sends what it says to the other, whenever something comes from it. */
+  /** Two agents that send each received text back to each other. */
   const swarm = (words: (number: number) => string) => {
     let letters = 0;
     return swarmInHand(

@@ -6,7 +6,7 @@ import {
   type HookVerdict,
   NO_VERDICT,
 } from '../../../src/protocol/permission/hooks.js';
-import type { HookOpinion } from '../../../src/protocol/permission/permission.js';
+import type { HookOpinion } from '../../../src/protocol/permission/ruling.js';
 import {
   defineTool,
   type Tool,
@@ -20,7 +20,7 @@ import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
 
 type Words = Partial<Record<HookEvent, Partial<HookVerdict> | Promise<Partial<HookVerdict>>>>;
 
-/** Hooks that say what the test wants, and remember what they were asked. */
+/** Scripted hooks that record their input. */
 const hooksThatSay = (words: Words) => {
   const fired: string[] = [];
   const hooks: Hooks = {
@@ -41,11 +41,11 @@ const opinion = (behavior: HookOpinion['behavior']): HookOpinion => ({
 
 interface Changing extends Partial<LeadOptions> {
   readonly tool?: string;
-  /** The run ends with the call, so that the model says nothing more. */
+  /** The run ends with the call, so the model sends no further answer. */
   readonly isLast?: boolean;
 }
 
-/** One call of Change, and what became of it. */
+/** One call of Change, and its outcome. */
 const changing = async (words: Words, { tool, isLast, ...options }: Changing = {}) => {
   const { hooks, fired } = hooksThatSay(words);
   const rest = isLast === true ? [] : [[says('Done.')]];
@@ -67,7 +67,7 @@ interface Told extends Partial<Pick<Tool, 'kind'>> {
   readonly does: (context: ToolContext) => ToolOutcome;
 }
 
-/** A tool beside the usual ones; it names a file by a path that is not absolute. */
+/** Additional tool that names a file by a relative path. */
 const tool = (name: string, { reads = false, does, kind = 'builtin' }: Told): Tool =>
   defineTool({
     name,

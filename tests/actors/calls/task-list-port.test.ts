@@ -1,19 +1,19 @@
-/** Whom the shared list of work takes an agent for, and what hooks may say about its tasks. */
+/** Owner names of agents in the shared task list, and hooks on its tasks. */
 import { describe, expect, test } from 'vitest';
 import type { HookFunction } from '../../../src/protocol/permission/hook-setup.js';
 import type { HookEvent } from '../../../src/protocol/permission/hooks.js';
 import type { ToolContext } from '../../../src/protocol/tools/tool.js';
-import { createWork } from '../../../src/tools/tasks/create-task.js';
-import { getWork } from '../../../src/tools/tasks/get-task.js';
-import { listWork } from '../../../src/tools/tasks/list-tasks.js';
-import { updateWork } from '../../../src/tools/tasks/update-task.js';
+import { createTask } from '../../../src/tools/tasks/create-task.js';
+import { getTask } from '../../../src/tools/tasks/get-task.js';
+import { listTasks } from '../../../src/tools/tasks/list-tasks.js';
+import { updateTask } from '../../../src/tools/tasks/update-task.js';
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
 import { type Answer, calls, gate, says } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
 import type { LeadOptions } from '../session/lead-in-hand.js';
 import { allSettled, type SwarmInHand, swarmInHand, talkOf, task } from '../swarm/swarm-in-hand.js';
 
-const TOOLS = [createWork, updateWork, getWork, listWork];
+const TOOLS = [createTask, updateTask, getTask, listTasks];
 const order = (subject: string) => ({ subject, description: `About ${subject}.` });
 const creates = (id: string, subject: string) => calls(id, 'TaskCreate', order(subject));
 const updates = (id: string, taskId: string, change: object) =>
@@ -22,7 +22,7 @@ const BEHIND = { subagent_type: 'explorer', run_in_background: true };
 const spawns = (id: string, prompt: string, name?: string) =>
   calls(id, 'Task', task(prompt, { ...BEHIND, description: id, ...(name && { name }) }));
 
-/** What each says in its turns; the lead is the one who was told to begin. */
+/** Answers of each agent by turn; the lead has the prompt to begin. */
 const swarm = async (
   answers: Readonly<Record<string, readonly Answer[]>>,
   options: Partial<Omit<LeadOptions, 'model'>> = {},
@@ -41,9 +41,9 @@ const swarm = async (
 };
 
 const workIn = async ({ store, lead }: SwarmInHand) =>
-  (await store.workList(lead.id).list()).map(({ id, status, owner }) => [id, status, owner]);
+  (await store.taskList(lead.id).list()).map(({ id, status, owner }) => [id, status, owner]);
 
-/** What an agent was told last, by the words of its task. */
+/** Last result of an agent, by the words of its task. */
 const resultsOf = ({ requests }: SwarmInHand, words: string): string =>
   requests.findLast((request) => talkOf(request).said[0]?.includes(words))?.body ?? '';
 
@@ -56,7 +56,7 @@ describe('an agent that uses the list of work', () => {
       'job two': claim,
     });
     expect(await workIn(hand)).toEqual([['1', 'in_progress', 'ann']]);
-    expect(resultsOf(hand, 'job one')).toContain('Task 1 is kept: in_progress, owner ann.');
+    expect(resultsOf(hand, 'job one')).toContain('Task 1 is now: in_progress, owner ann.');
     expect(resultsOf(hand, 'job two')).toContain('Task 1 is owned by ann (in_progress)');
   });
 
@@ -76,7 +76,7 @@ describe('an agent that uses the list of work', () => {
 
   test('is not taken for another of its name, nor for the lead', async () => {
     const claim = (id: string) => [[updates('c9', id, { status: 'in_progress' })]];
-    // Task takes no such name, but sessions of older versions may have it.
+    // Task refuses this name, but sessions of older versions may contain it.
     const order = {
       call: 'c6',
       description: 'c6',
@@ -124,7 +124,7 @@ describe('an agent that uses the list of work', () => {
       ['2', 'in_progress', 'lead'],
       ['3', 'pending', 'later'],
     ]);
-    expect(resultsOf(hand, 'begin')).toContain('Task 2 is kept: pending, owner ann.');
+    expect(resultsOf(hand, 'begin')).toContain('Task 2 is now: pending, owner ann.');
   });
 
   test('has the tools only if its definition gives them', async () => {
@@ -134,7 +134,9 @@ describe('an agent that uses the list of work', () => {
       { swarm: { definitions: [definition] } },
     );
     expect(await workIn(hand)).toEqual([]);
-    expect(resultsOf(hand, 'job 1')).toContain('The explorer has no TaskCreate');
+    expect(resultsOf(hand, 'job 1')).toContain(
+      'The definition of the agent explorer does not allow TaskCreate',
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Todo } from '../../../src/protocol/agent/todos.js';
+import type { Todo } from '../../../src/protocol/agent/todo.js';
 import { calls, gate, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { settled } from '../../fakes/virtual-clock.js';
 import { leadInHand } from '../session/lead-in-hand.js';
@@ -63,7 +63,7 @@ describe('the list of things to do of an agent', () => {
     const { store } = first;
     const choice = { kind: 'resume', id: first.lead.id } as const;
     const second = await leadInHand({ model: scriptedModel(), store, choice });
-    expect(second.lead.notebook.history.todos).toEqual(list);
+    expect(second.lead.journal.history.todos).toEqual(list);
   });
 
   test('is told to be empty when the conversation begins anew, if there was one', async () => {

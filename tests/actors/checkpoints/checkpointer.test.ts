@@ -3,10 +3,10 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkpointer } from '../../../src/actors/checkpoints/checkpointer.js';
-import type { TreeBounds } from '../../../src/actors/checkpoints/workspace-tracker.js';
-import type { Blobs, FileChange } from '../../../src/protocol/session/checkpoint.js';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
-import { blobDigest, fileBlobs } from '../../../src/store/files/checkpoint-blobs.js';
+import type { WorkspaceBounds } from '../../../src/actors/checkpoints/workspace-tracker.js';
+import type { Blobs, FileChange } from '../../../src/protocol/session/checkpoints.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import { blobDigest, checkpointBlobs } from '../../../src/store/files/checkpoint-blobs.js';
 import { environment, temporaryFolder } from '../../host/git/repository.js';
 import { needs } from '../../setup/needs.js';
 
@@ -17,17 +17,17 @@ interface Place {
   readonly said: string[];
   put(name: string, text: string): string;
   run(command: string): void;
-  /** What the command changed: names below the root, with the kinds before and after. */
+  /** Changes of the command: names below the root, with the kinds before and after. */
   changesOf(command: string): Promise<readonly string[]>;
   detailsOf(command: string): Promise<readonly FileChange[]>;
   again(): ReturnType<typeof checkpointer>;
 }
 
-const place = (kind: 'git' | 'plain', bounds: Partial<TreeBounds> = {}): Place => {
+const place = (kind: 'git' | 'plain', bounds: Partial<WorkspaceBounds> = {}): Place => {
   const folder = temporaryFolder();
   const root = join(folder, 'work');
   fs.mkdirSync(root);
-  const blobs = fileBlobs(join(folder, 'checkpoints'));
+  const blobs = checkpointBlobs(join(folder, 'checkpoints'));
   const records: JournalBody[] = [];
   const said: string[] = [];
   const run = (command: string) => {
@@ -37,11 +37,11 @@ const place = (kind: 'git' | 'plain', bounds: Partial<TreeBounds> = {}): Place =
   const again = () =>
     checkpointer({
       roots: [root],
-      without: [join(root, '.skein')],
+      excluded: [join(root, '.skein')],
       blobs,
       bounds,
       environment: environment(),
-      tell: (sentence) => said.push(sentence),
+      notify: (sentence) => said.push(sentence),
       record: (body) => records.push(body),
     });
   const watcher = again();
@@ -168,7 +168,7 @@ for (const kind of KINDS) {
 
 describe('checkpoints of a workspace that is too much', () => {
   test('say once which files are too large, and call them unknown', async () => {
-    const { put, said, detailsOf, records } = place('plain', { largestFile: 10 });
+    const { put, said, detailsOf, records } = place('plain', { maxFileBytes: 10 });
     put('big', 'x'.repeat(11));
     const [change] = await detailsOf('rm big');
     expect(change?.before).toEqual({ kind: 'unknown', why: 'it is larger than 10 bytes' });
@@ -181,14 +181,14 @@ describe('checkpoints of a workspace that is too much', () => {
   });
 
   test('never take what was out of sight for new', async () => {
-    const { put, said, changesOf } = place('plain', { mostEntries: 3 });
+    const { put, said, changesOf } = place('plain', { maxEntries: 3 });
     for (const name of ['a', 'b', 'c', 'd']) put(name, name);
     expect(await changesOf('rm a')).not.toContain('d: absent → file');
     expect(said[0]).toContain('more than 3');
   });
 
   test('copy what fits, and the rest with the next command', async () => {
-    const { put, said, detailsOf } = place('plain', { mostBytes: 5 });
+    const { put, said, detailsOf } = place('plain', { maxBytes: 5 });
     put('a', '1234');
     put('b', '5678');
     fs.utimesSync(join(put('c', ''), '..'), 0, 0);

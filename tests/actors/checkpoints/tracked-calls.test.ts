@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FileChange, WatchedCall } from '../../../src/protocol/session/checkpoint.js';
+import type { FileChange, WatchedCall } from '../../../src/protocol/session/checkpoints.js';
 import {
   type Answer,
   calls,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { HookRunner } from '../../../src/actors/hooks/hook-runner.js';
-import { StorageError } from '../../../src/protocol/errors.js';
 import type {
   HookEnd,
   HookFunction,
@@ -9,16 +8,17 @@ import type {
 import {
   HOOK_EVENTS,
   type HookEvent,
-  type HookTerms,
+  type HookOptions,
 } from '../../../src/protocol/permission/hooks.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 
 const command = (text: string, more: Partial<HookSetup> = {}): HookSetup =>
   hookFunction('PreToolUse', () => undefined, {
-    work: { kind: 'command', command: text },
+    action: { kind: 'command', command: text },
     ...more,
   });
 
@@ -31,7 +31,7 @@ const exited = (exitCode: number, stdout = '', stderr = ''): HookEnd => ({
 });
 
 interface DeskScript {
-  /** How a command ends; one without an entry runs until it is ended. */
+  /** Ends of commands by name. A command without an entry runs until it is aborted. */
   readonly ends?: Readonly<Record<string, HookEnd>>;
   readonly record?: (body: JournalBody) => JournalRecord;
 }
@@ -42,7 +42,7 @@ const deskWith = (setups: readonly HookSetup[], script: DeskScript = {}) => {
   const inputs: Record<string, unknown>[] = [];
   const failures: Error[] = [];
   const clock = virtualClock();
-  const desk = new HookRunner({
+  const permissions = new HookRunner({
     setups,
     clock,
     runCommand: ({ command: text, input, signal }) => {
@@ -54,15 +54,19 @@ const deskWith = (setups: readonly HookSetup[], script: DeskScript = {}) => {
       );
     },
     facts: () => ({ session_id: 's', transcript_path: '/t', cwd: '/w', permission_mode: 'plan' }),
-    notebook: {
+    journal: {
       record: script.record ?? ((body) => records.push(body) as unknown as JournalRecord),
       fail: (error) => failures.push(error),
     },
     feed: { emit: (item) => items.push(item) },
   });
-  const fire = (event: HookEvent = 'PreToolUse', terms: Partial<HookTerms> = {}) =>
-    desk.fire(event, { tool_name: 'Edit' }, { signal: new AbortController().signal, ...terms });
-  return { desk, fire, records, items, inputs, failures, clock };
+  const fire = (event: HookEvent = 'PreToolUse', terms: Partial<HookOptions> = {}) =>
+    permissions.fire(
+      event,
+      { tool_name: 'Edit' },
+      { signal: new AbortController().signal, ...terms },
+    );
+  return { desk: permissions, fire, records, items, inputs, failures, clock };
 };
 
 describe('the desk of an agent’s hooks', () => {
@@ -86,8 +90,8 @@ describe('the desk of an agent’s hooks', () => {
     async (event) => {
       const seen: unknown[] = [];
       const hook = hookFunction(event, (input) => void seen.push(input), { name: 'counts' });
-      const { fire, records, desk } = deskWith([hook]);
-      expect(desk.has(event)).toBe(true);
+      const { fire, records, desk: permissions } = deskWith([hook]);
+      expect(permissions.has(event)).toBe(true);
       await fire(event, { call: 'c1' });
       expect(seen).toMatchObject([{ hook_event_name: event }]);
       expect(records).toEqual([
@@ -102,17 +106,16 @@ describe('the desk of an agent’s hooks', () => {
         },
       ]);
       const others = HOOK_EVENTS.filter((other) => other !== event);
-      expect(others.some((other) => desk.has(other))).toBe(false);
+      expect(others.some((other) => permissions.has(other))).toBe(false);
     },
   );
 
   test('runs only what matches', async () => {
     const only = command('look', { matches: (subject) => subject === 'Write' });
-    const { desk, fire, inputs } = deskWith([only], { ends: { look: exited(0) } });
-    expect([desk.has('PreToolUse', 'Edit'), desk.has('PreToolUse', 'Write')]).toEqual([
-      false,
-      true,
-    ]);
+    const { desk: permissions, fire, inputs } = deskWith([only], { ends: { look: exited(0) } });
+    expect([permissions.has('PreToolUse', 'Edit'), permissions.has('PreToolUse', 'Write')]).toEqual(
+      [false, true],
+    );
     await fire('PreToolUse', { subject: 'Edit' });
     expect(inputs).toEqual([]);
     await fire('PreToolUse', { subject: 'Write' });
@@ -153,28 +156,32 @@ describe('the desk of an agent’s hooks', () => {
   });
 
   test('runs a hook that is meant for once only once', async () => {
-    const { desk, fire, inputs } = deskWith([command('look', { once: true })], {
+    const {
+      desk: permissions,
+      fire,
+      inputs,
+    } = deskWith([command('look', { once: true })], {
       ends: { look: exited(0) },
     });
     await fire();
-    expect(desk.has('PreToolUse')).toBe(false);
+    expect(permissions.has('PreToolUse')).toBe(false);
     await fire();
     expect(inputs).toHaveLength(1);
   });
 
   test('does not wait for a hook that runs beside the rest, nor listen to it', async () => {
-    const { desk, fire, records } = deskWith([command('aside', { isAsync: true })]);
+    const { desk: permissions, fire, records } = deskWith([command('aside', { isAsync: true })]);
     expect(await fire()).toMatchObject({ runs: [] });
-    desk.close();
+    permissions.close();
     await settled();
     expect(records).toMatchObject([{ hook: 'aside', outcome: 'aborted' }]);
   });
 
   test('runs nothing once it is closed', async () => {
-    const { desk, fire, inputs } = deskWith([command('look')]);
+    const { desk: permissions, fire, inputs } = deskWith([command('look')]);
     const under = fire();
     await settled();
-    desk.close();
+    permissions.close();
     expect((await under).runs).toMatchObject([{ outcome: 'aborted' }]);
     await fire();
     expect(inputs).toHaveLength(1);
@@ -193,9 +200,11 @@ describe('the desk of an agent’s hooks', () => {
   });
 
   test('tells as much as can be told of what is no JSON', async () => {
-    const { desk, inputs } = deskWith([command('look')], { ends: { look: exited(0) } });
+    const { desk: permissions, inputs } = deskWith([command('look')], {
+      ends: { look: exited(0) },
+    });
     const terms = { signal: new AbortController().signal };
-    await desk.fire('PreToolUse', { tool_name: 'Edit', tool_input: 1n }, terms);
+    await permissions.fire('PreToolUse', { tool_name: 'Edit', tool_input: 1n }, terms);
     expect(inputs).toMatchObject([{ session_id: 's', tool_name: 'Edit', unreadable: true }]);
   });
 });
@@ -211,14 +220,14 @@ describe('a hook that is a function', () => {
 
   test('is given the input and the call, and answers in the words of a command', async () => {
     const seen: unknown[] = [];
-    const { desk } = deskWith([
+    const { desk: permissions } = deskWith([
       hookFunction('PreToolUse', async (input, call, { signal }) => {
         seen.push(input.tool_name, call, signal.aborted);
         return { hookSpecificOutput: { permissionDecision: 'ask', additionalContext: 'Hm.' } };
       }),
     ]);
     const terms = { call: 'c1', signal: new AbortController().signal };
-    const verdict = await desk.fire('PreToolUse', { tool_name: 'Edit' }, terms);
+    const verdict = await permissions.fire('PreToolUse', { tool_name: 'Edit' }, terms);
     expect(seen).toEqual(['Edit', 'c1', false]);
     expect(verdict).toMatchObject({ permission: { behavior: 'ask' }, context: ['Hm.'] });
   });
@@ -237,8 +246,8 @@ describe('a hook that is a function', () => {
     ],
     ['never settles', () => new Promise(() => {}), 'timeout', [/within 60 seconds/]],
     ['returns words', () => 'no', 'failed', [/cannot be used/]],
-    ['returns a circle', () => cyclic, 'failed', [/no JSON/]],
-    ['returns a function', () => () => 1, 'failed', [/no JSON/]],
+    ['returns a circle', () => cyclic, 'failed', [/not JSON/]],
+    ['returns a function', () => () => 1, 'failed', [/not JSON/]],
     ['returns too much', () => ({ reason: 'x'.repeat(2e6) }), 'failed', [/too long/]],
     ['returns nothing', () => undefined, 'ok', []],
     ['returns null', () => null, 'ok', []],

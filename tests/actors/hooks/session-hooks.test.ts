@@ -10,7 +10,7 @@ import { answers, WINDOW } from '../session/long-talk.js';
 
 type Seen = Readonly<Record<string, unknown>>;
 
-/** A hook that writes down what it is told, and answers by the script. */
+/** Hook that records its input and answers by the script. */
 const watching = (event: HookEvent, answer: HookFunction = () => undefined) => {
   const seen: Seen[] = [];
   const hook = hookFunction(event, (input, call, options) => {
@@ -27,7 +27,7 @@ const adds = (event: HookEvent, text: string) => () => ({
 
 const ANSWERS = ['One.', 'Two.', 'Three.'];
 
-/** A session whose model is asked so many times. */
+/** Session with this number of model requests. */
 const lead = async (
   turns: number,
   hooks: readonly HookSetup[],
@@ -78,7 +78,7 @@ describe('UserPromptSubmit', () => {
     const detail = 'The prompt was refused and erased: No secrets.';
     const stop = { reason: 'denied', detail };
     expect(items).toEqual([{ type: 'run.ended', stop, turns: 0 }]);
-    expect(session.isResting).toBe(true);
+    expect(session.isIdle).toBe(true);
     await say('Hello.');
     expect(model.requests).toHaveLength(1);
   });
@@ -123,7 +123,7 @@ describe('UserPromptSubmit', () => {
     session.submit('[{"type":"text","text":"Second."}]');
     session.start();
     await settled();
-    expect([model.requests.length, session.isResting]).toEqual([0, false]);
+    expect([model.requests.length, session.isIdle]).toEqual([0, false]);
     hold.open();
     await settled();
     expect(textsOf(model.requests[0]?.body).slice(-2)).toEqual(['First.', 'Second.']);
@@ -136,7 +136,7 @@ describe('UserPromptSubmit', () => {
     session.interrupt();
     await settled();
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'interrupted' } });
-    expect([model.requests.length, session.isResting]).toEqual([0, true]);
+    expect([model.requests.length, session.isIdle]).toEqual([0, true]);
   });
 
   test('that ends the run with `continue` erases the prompt as well', async () => {
@@ -336,7 +336,7 @@ describe('a compaction', () => {
     const pre = watching('PreCompact', blocks('Not yet.'));
     const post = watching('PostCompact');
     const { lead: session, model } = await talked([pre.hook, post.hook], []);
-    await expect(session.compact('')).rejects.toThrow('A hook does not want it: Not yet.');
+    await expect(session.compact('')).rejects.toThrow('A hook refused the compaction: Not yet.');
     expect([model.requests.length, post.seen.length]).toEqual([10, 0]);
   });
 });

@@ -16,7 +16,7 @@ const FAILED = { hookSpecificOutput: { additionalContext: '1 failed' } };
 
 const stopHook = (run: HookFunction) => [hookFunction('Stop', run)];
 
-/** Blocks as often as it has reasons. */
+/** Hook that blocks once for each reason. */
 const strict = (...reasons: readonly string[]) => {
   const seen: string[] = [];
   const review: HookFunction = async ({ last_assistant_message: answer }) => {
@@ -122,7 +122,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     lead.interrupt();
     block();
     await settled();
-    expect(lead.isResting).toBe(true);
+    expect(lead.isIdle).toBe(true);
     const letters = (await records()).filter(({ type }) => type === 'letter.received');
     expect(letters).toMatchObject([{ from: 'user' }]);
   });

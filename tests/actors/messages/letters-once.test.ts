@@ -1,4 +1,7 @@
-/** Letters to an agent that come twice, late, or across a crash: each is read once, in the order of its sender. */
+/**
+ * Letters that arrive twice, late, or across a crash: each is read once, in the order of its
+ * sender.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { calls, says } from '../../fakes/agents/scripted-model.js';
@@ -25,13 +28,13 @@ const open = (before?: SwarmInHand) =>
     ...(before && { store: before.store, choice: { kind: 'resume', id: before.lead.id } as const }),
   });
 
-/** What ada has read so far, as her newest request has it. */
+/** Letters in the newest request of ada. */
 const readBy = (hands: readonly SwarmInHand[]): readonly string[] => {
   const talks = hands.flatMap(({ requests }) => requests.map(talkOf)).filter(isMate);
   return [...(talks.at(-1)?.said.join('\n') ?? '').matchAll(/word-(\d+)/g)].map(([, n]) => n ?? '');
 };
 
-/** Which letter comes next (again, if it came before), whether anybody waits, and whether the process dies. */
+/** A step: the next letter (repeated if it came before), a wait, or a crash of the process. */
 const steps = fc.array(
   fc.record({ letter: fc.nat(6), rests: fc.boolean(), dies: fc.nat(5).map((n) => n === 0) }),
   { minLength: 1, maxLength: 20 },

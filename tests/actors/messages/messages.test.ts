@@ -1,4 +1,6 @@
-/** Messages between agents that go wrong: whoever they are for gets them, or their sender is told. */
+/**
+ * Messages between agents in error cases: the recipient gets them, or the sender gets the reason.
+ */
 import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../../src/protocol/tools/tool.js';
 import { calls, type SentRequest, says } from '../../fakes/agents/scripted-model.js';
@@ -20,9 +22,9 @@ describe('a message to one that is just ending', () => {
     await allSettled(40);
     await hand.say('write');
     await allSettled(60);
-    expect(
-      hand.requests.some(({ body }) => body.includes('ada was not at work, and goes on')),
-    ).toBe(true);
+    expect(hand.requests.some(({ body }) => body.includes('ada was not running and resumes'))).toBe(
+      true,
+    );
     expect(lastFor(hand, 'sleep')).toContain('hello there');
   });
 
@@ -148,7 +150,7 @@ describe('the name of a teammate', () => {
     );
     await hand.say('begin');
     await allSettled(60);
-    expect(hand.results()['c-ada']).toMatch(/The agent a_\d is called "ada" \(running\)/);
+    expect(hand.results()['c-ada']).toMatch(/The agent a_\d has the name "ada" \(running\)/);
   });
 });
 
@@ -223,7 +225,7 @@ describe('what waits unread at an agent', () => {
     ['lead', 'begin'],
   ] as const)('is bounded in characters; %s reads all that was taken', async (to, word) => {
     const { hand, told } = await flooded(LONG, to);
-    expect(told.match(/has it, and reads it/g)).toHaveLength(10);
+    expect(told.match(/has it and reads it/g)).toHaveLength(10);
     expect(told.match(/letters wait there that it has not read/g)).toHaveLength(2);
     const read = lastFor(hand, word);
     expect(LONG.filter((text) => read.includes(text))).toHaveLength(10);
@@ -260,7 +262,7 @@ describe('what waits unread at an agent', () => {
   test('is bounded in number', async () => {
     const letters = Array.from({ length: 1_003 }, (_, at) => `note ${at}`);
     const { told } = await flooded(letters, 'ada');
-    expect(told.match(/has it, and reads it/g)).toHaveLength(1_000);
+    expect(told.match(/has it and reads it/g)).toHaveLength(1_000);
     expect(told.match(/1000 letters wait there that it has not read/g)).toHaveLength(3);
   });
 });
@@ -331,7 +333,7 @@ describe('an answer', () => {
     );
     await hand.say('begin');
     await allSettled(60);
-    expect(came).toMatchObject([[{ came: 'delivered' }], [{ came: 'delivered' }]]);
+    expect(came).toMatchObject([[{ outcome: 'delivered' }], [{ outcome: 'delivered' }]]);
     expect(lastFor(hand, 'mend it').match(/approves your plan/g)).toHaveLength(1);
   });
 
@@ -402,7 +404,7 @@ describe('an answer', () => {
     expect(Object.values(hand.results())[0]).toContain('a person stopped it');
     const undelivered = (await hand.records()).filter(({ type }) => type === 'letter.undelivered');
     expect(undelivered).toMatchObject([{ to: 'a_2', reason: 'refused' }]);
-    const { records } = await hand.store.peek(hand.lead.id, 'a_2');
+    const { records } = await hand.store.readJournal(hand.lead.id, 'a_2');
     expect(records.map(({ type }) => type)).not.toContain('plan.approved');
     await hand.lead.steer.resume('ada');
     await allSettled(60);

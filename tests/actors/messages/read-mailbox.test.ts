@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { readMail } from '../../../src/actors/messages/read-mailbox.js';
+import { readMailbox } from '../../../src/actors/messages/read-mailbox.js';
 import type { AgentMail } from '../../../src/protocol/agent/agent-mail.js';
-import { UsageError } from '../../../src/protocol/errors.js';
 import type { Inbox, MailLetter } from '../../../src/protocol/session/mailbox.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
 
 const ended = (agent: string) => ({ type: 'ended', agent, run: 1 });
 const HELLO = '[{"type":"text","text":"Hello"}]';
 const words = (letter: string, raw = HELLO) => ({ type: 'letter', letter, from: 'a_1', raw });
 
-/** Gives these, then waits for the signal, and notes what becomes of them. */
+/** Inbox with these letters that then waits for the signal and records their outcome. */
 const inboxWith = (...bodies: readonly unknown[]) => {
   const notes: string[] = [];
   const letters = bodies.map(
@@ -22,13 +22,13 @@ const inboxWith = (...bodies: readonly unknown[]) => {
       return undefined;
     },
     acknowledge: async (id) => void notes.push(`${id} acknowledged`),
-    bury: async (id, reason) => void notes.push(`${id} buried: ${reason}`),
+    moveToDeadLetters: async (id, reason) => void notes.push(`${id} buried: ${reason}`),
     close: async () => {},
   };
   return { inbox, notes };
 };
 
-/** Each letter is taken in when somebody says so. */
+/** Receives a letter when the test allows it. */
 const slowly = () => {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -47,7 +47,7 @@ describe('what comes for an agent', () => {
     const { inbox, notes } = inboxWith(ended('a_1'), ended('a_2'), words('x'), ended('a_3'));
     const { begun, receive, end } = slowly();
     const over = new AbortController();
-    const reading = readMail(inbox, receive, over.signal);
+    const reading = readMailbox(inbox, receive, over.signal);
     await settled();
     expect(begun).toEqual(['a_1', 'a_2']);
     end('a_2');
@@ -72,12 +72,12 @@ describe('what comes for an agent', () => {
     const refuse = async () => {
       throw new UsageError('It is about nobody.');
     };
-    const reading = readMail(inbox, refuse, over.signal);
+    const reading = readMailbox(inbox, refuse, over.signal);
     await settled();
     over.abort();
     await reading;
     expect(notes).toEqual([
-      'l0 buried: It is nothing that agents write to each other.',
+      'l0 buried: The letter is not a valid message between agents.',
       'l1 buried: It is about nobody.',
     ]);
   });
@@ -102,12 +102,12 @@ describe('what comes for an agent', () => {
     const { inbox, notes } = inboxWith(words('x', raw), words('y'));
     const over = new AbortController();
     const heard: AgentMail[] = [];
-    const reading = readMail(inbox, async (mail) => void heard.push(mail), over.signal);
+    const reading = readMailbox(inbox, async (mail) => void heard.push(mail), over.signal);
     await settled();
     over.abort();
     await reading;
     expect(notes).toEqual([
-      'l0 buried: What it says is not made of words, as letters are.',
+      'l0 buried: The letter holds other content than text blocks.',
       'l1 acknowledged',
     ]);
     expect(heard).toEqual([words('y')]);
@@ -118,7 +118,7 @@ describe('what comes for an agent', () => {
     const raw = JSON.stringify(texts.map((text) => ({ type: 'text', text })));
     const { inbox, notes } = inboxWith(words('x', raw));
     const over = new AbortController();
-    const reading = readMail(inbox, async () => {}, over.signal);
+    const reading = readMailbox(inbox, async () => {}, over.signal);
     await settled();
     over.abort();
     await reading;
@@ -130,7 +130,9 @@ describe('what comes for an agent', () => {
     const fail = async () => {
       throw new TypeError('a defect');
     };
-    await expect(readMail(inbox, fail, new AbortController().signal)).rejects.toThrow('a defect');
+    await expect(readMailbox(inbox, fail, new AbortController().signal)).rejects.toThrow(
+      'a defect',
+    );
     expect(notes).toEqual([]);
   });
 });

@@ -22,10 +22,10 @@ export const team = (
     tools: [sendMessage, ...(options.tools ?? [])],
   });
 
-/** Whose conversation it is, by the task that it began with. */
+/** True if the conversation started with this task. */
 export const isOf = ({ said }: Talk, word: string) => said[0]?.includes(word) === true;
 
-/** All that was sent for the conversation that began with this word, the newest last. */
+/** Requests of the conversation that started with this word, the newest last. */
 export const sentFor = ({ requests }: SwarmInHand, word: string): readonly string[] =>
   requests.filter((it) => isOf(talkOf(it), word)).map(({ body }) => body);
 export const lastFor = (hand: SwarmInHand, word: string): string =>

@@ -1,4 +1,4 @@
-/** Agents of a team: they stay, they write to each other, and each message is read once. */
+/** Teammates: they stay idle, write to each other, and read each message once. */
 import { describe, expect, test } from 'vitest';
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
 import type { Answer } from '../../fakes/agents/scripted-model.js';
@@ -14,7 +14,7 @@ describe('a teammate', () => {
   test('rests when it has done its work, and its lead is told and woken', async () => {
     const hand = await team((talk) => {
       if (isOf(talk, 'look at the code')) return [says('the code is fine')];
-      if (talk.last.includes('Your teammate ada has done')) return [says('good to know')];
+      if (talk.last.includes('Your teammate ada has finished')) return [says('good to know')];
       return talk.turn === 0 ? [mate('ada', 'look at the code')] : [says('started')];
     });
     await hand.say('begin');
@@ -42,7 +42,7 @@ describe('a teammate', () => {
     expect(last).toContain('[A message from the lead]');
     expect(last).toContain('"fish"');
     expect(rested(hand)).toEqual(['ada', 'ada']);
-    expect(hand.results().w1).toContain('ada has it, and reads it with its next step.');
+    expect(hand.results().w1).toContain('ada has it and reads it in its next step.');
   });
 
   test('writes to another one by name, and each reads it once', async () => {
@@ -82,7 +82,7 @@ describe('a teammate', () => {
     await allSettled(40);
     const results = JSON.stringify(hand.items.filter(({ type }) => type === 'tool.ended'));
     expect(results).toContain('needs another name');
-    expect(results).toContain('A teammate needs a name, by which');
+    expect(results).toContain('A teammate needs a name');
     expect(results).toMatch(/c4.*There is a teammate .*ada.* already.*SendMessage/);
   });
 
@@ -128,7 +128,7 @@ describe('a teammate', () => {
     const next = await team(answer, { store: first.store, choice, lingers: false });
     await next.say('again');
     await allSettled(60);
-    expect(next.results().w1).toContain('ada was not at work, and goes on with it.');
+    expect(next.results().w1).toContain('ada was not running and resumes with it.');
     expect(lastFor(next, 'learn the word')).toMatch(/"fish".*which word/);
   });
 

@@ -4,7 +4,7 @@ import type {
   PersonAnswer,
   PersonQuestion,
   Surface,
-} from '../../../src/protocol/permission/permission.js';
+} from '../../../src/protocol/permission/permission-question.js';
 import type { ToolContext } from '../../../src/protocol/tools/tool.js';
 import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
@@ -12,7 +12,7 @@ import { leadInHand } from '../session/lead-in-hand.js';
 
 const asked = { question: 'Which?', options: [{ label: 'a' }, { label: 'b' }], multiple: false };
 
-/** An agent with one call that asks, before a surface that does as it is told. */
+/** Agent with one call that asks, and a scripted surface. */
 const asking = async (choose?: Surface['choose'], turns = 2) => {
   const hand = await leadInHand({
     model: scriptedModel(

@@ -4,11 +4,11 @@ import { askSurfaces } from '../../../src/actors/permissions/ask-surfaces.js';
 import { INBOX, inboxSurface } from '../../../src/actors/permissions/inbox-surface.js';
 import { inputDigest } from '../../../src/actors/permissions/input-digest.js';
 import { signClaims, signingSurface } from '../../../src/actors/permissions/signing-surface.js';
-import type { AnswerClaims } from '../../../src/protocol/permission/answer.js';
 import type {
   PermissionAnswer,
   PermissionQuestion,
-} from '../../../src/protocol/permission/permission.js';
+} from '../../../src/protocol/permission/permission-question.js';
+import type { AnswerClaims } from '../../../src/protocol/permission/signed-answer.js';
 import type { PostedQuestion } from '../../../src/protocol/session/question-board.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
@@ -25,7 +25,7 @@ const QUESTION: PermissionQuestion = {
   cwd: '/w',
 };
 
-/** One question to the inbox and to a terminal that answers when told to. */
+/** One question to the inbox and to a terminal that answers on demand. */
 const asked = async () => {
   const clock = virtualClock();
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
@@ -52,7 +52,7 @@ const asked = async () => {
     signal: withdrawal.signal,
     clock,
     timeoutMs: 60_000,
-    heard: ({ surface, outcome }) => heard.push(`${surface} ${outcome}`),
+    onAnswer: ({ surface, outcome }) => heard.push(`${surface} ${outcome}`),
   });
   await new Promise(setImmediate);
   const sign = (more: Partial<AnswerClaims> = {}, key: KeyObject = privateKey) =>
@@ -87,10 +87,10 @@ describe('a question in the inbox', () => {
   });
 
   test.each<[string, Partial<AnswerClaims>, RegExp]>([
-    ['another input', { inputDigest: 'other' }, /another input/],
+    ['another input', { inputDigest: 'other' }, /an input other than/],
     ['another call', { call: 'c_2' }, /another call/],
     ['another agent', { agent: 'a_2' }, /another agent/],
-    ['a name without a key', { surface: 'terminal' }, /nobody with this name/],
+    ['a name without a key', { surface: 'terminal' }, /no surface with this name/],
     ['a time before it was asked', { issuedAt: 0 }, /while the question was open/],
   ])('is not answered by an answer with %s, and stays open', async (_, claims, why) => {
     const { inbox, posted, decision, sign, heard } = await asked();

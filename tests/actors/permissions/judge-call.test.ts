@@ -11,11 +11,11 @@ import { systemClock } from '../../../src/protocol/clock.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 
-/** A call of Write that was judged in /repo, on a disk whose link can be turned elsewhere. */
+/** Write call that was judged in /repo, on a disk with a link that can be redirected. */
 const judged = (file_path: string) => {
   let target = '/repo/inside';
   const realPath = (path: string) => path.replace(/^\/repo\/link/, target);
-  const desk = permissionManager({
+  const permissions = permissionManager({
     policy: {
       rules: [],
       roots: ['/repo'],
@@ -29,7 +29,7 @@ const judged = (file_path: string) => {
     keepRule: () => undefined,
   });
   const wanted = { id: 'c', tool: 'Write', input: { file_path, content: '' } };
-  const judgement = judgeCall(wanted, toolbox(builtinTools), desk, '/repo');
+  const judgement = judgeCall(wanted, toolbox(builtinTools), permissions, '/repo');
   if (judgement.kind !== 'judged') throw new Error(judgement.message);
   return {
     call: judgement.call,
@@ -37,7 +37,7 @@ const judged = (file_path: string) => {
       target = place;
     },
     now: (call: ValidCall, cwd = '/repo', isApproved = true) =>
-      refusalNow(call, desk, cwd, isApproved)?.step,
+      refusalNow(call, permissions, cwd, isApproved)?.step,
   };
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
-import { UsageError } from '../../../src/protocol/errors.js';
-import type { PermissionMode } from '../../../src/protocol/permission/permission.js';
+import type { PermissionMode } from '../../../src/protocol/permission/permission-mode.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
 
 const only = (...allowed: readonly PermissionMode[]) => {
   return (mode: PermissionMode) => {

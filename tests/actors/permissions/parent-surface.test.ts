@@ -5,12 +5,15 @@ import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
 import { parentSurface } from '../../../src/actors/permissions/parent-surface.js';
 import { permissionManager } from '../../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
-import type { AnswerHeard, KnownSurface } from '../../../src/protocol/permission/answer.js';
 import type {
   PermissionQuestion,
-  PermissionRule,
   Surface,
-} from '../../../src/protocol/permission/permission.js';
+} from '../../../src/protocol/permission/permission-question.js';
+import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
+import type {
+  KnownSurface,
+  SurfaceOutcome,
+} from '../../../src/protocol/permission/signed-answer.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 import { allows, denies, scriptedSurface } from '../../fakes/agents/scripted-surface.js';
@@ -29,7 +32,7 @@ const questionOf = (input: unknown, agent = 'a_child'): PermissionQuestion => ({
   reason: 'No rule.',
 });
 
-/** A parent with a desk of its own, and the question of a child that is put to it. */
+/** A parent with its own permissions, and the question of a child to it. */
 const family = (rules: readonly PermissionRule[], ...people: readonly Surface[]) => {
   const clock = virtualClock();
   const deskWith = (surfaces: readonly KnownSurface[]) =>
@@ -46,19 +49,19 @@ const family = (rules: readonly PermissionRule[], ...people: readonly Surface[])
       permissionTimeoutMs: 60_000,
       keepRule: () => undefined,
     });
-  const desk = deskWith(people.map((person, at) => signingSurface(`p${at}`, person, clock)));
+  const permissions = deskWith(people.map((person, at) => signingSurface(`p${at}`, person, clock)));
   const tools = toolbox(builtinTools);
-  const parent = parentSurface({ agent: 'a_parent', desk, toolbox: tools, clock });
-  const heard: AnswerHeard[] = [];
+  const parent = parentSurface({ agent: 'a_parent', permissions, toolbox: tools, clock });
+  const heard: SurfaceOutcome[] = [];
   const askUp = (input: unknown, surfaces: readonly KnownSurface[] = [parent], of = 'a_parent') =>
     askSurfaces(surfaces, questionOf(input), {
       clock,
       timeoutMs: 60_000,
       signal: new AbortController().signal,
       parent: of,
-      heard: (what) => heard.push(what),
+      onAnswer: (what) => heard.push(what),
     });
-  return { askUp, heard, parent, clock, desk, tools };
+  return { askUp, heard, parent, clock, desk: permissions, tools };
 };
 
 const rule = (behavior: PermissionRule['behavior'], text: string): PermissionRule => ({
@@ -93,8 +96,8 @@ describe('a parent that is asked by its child', () => {
 
   test('allows what a child was allowed for the session, so that the next one is not asked about', async () => {
     const person = scriptedSurface();
-    const { askUp, desk, parent } = family([], person);
-    const child = desk.under({ tools: undefined, mode: 'bubble', surfaces: [parent] });
+    const { askUp, desk: permissions, parent } = family([], person);
+    const child = permissions.forChild({ tools: undefined, mode: 'bubble', surfaces: [parent] });
     const subject = { action: 'execute', target: 'make' } as const;
     child.allowForSession({ tool: 'Bash', subject, cwd: '/repo', readOnly: false }, 'person');
     expect(await askUp({ command: 'make' })).toMatchObject({ by: 'desk of a_parent' });
@@ -103,8 +106,8 @@ describe('a parent that is asked by its child', () => {
 
   test('is not bound by what a hook of its child allowed for the session', async () => {
     const person = scriptedSurface(denies('No.'));
-    const { askUp, desk, parent } = family([], person);
-    const child = desk.under({ tools: undefined, mode: 'bubble', surfaces: [parent] });
+    const { askUp, desk: permissions, parent } = family([], person);
+    const child = permissions.forChild({ tools: undefined, mode: 'bubble', surfaces: [parent] });
     const subject = { action: 'execute', target: 'make' } as const;
     child.allowForSession({ tool: 'Bash', subject, cwd: '/repo', readOnly: false }, 'hook');
     expect(await askUp({ command: 'make' })).toMatchObject({ behavior: 'deny', by: 'p0' });
@@ -134,14 +137,14 @@ describe('a parent that is asked by its child', () => {
     const person = scriptedSurface(allows);
     const { parent: top, clock, tools, askUp } = family([], person);
     const middle = family([]).desk;
-    const desk = { ...middle, surfaces: [top], rule: withPerson(middle.rule) };
-    const up = { agent: 'a_middle', parent: 'a_parent', desk, toolbox: tools, clock };
+    const permissions = { ...middle, surfaces: [top], rule: withPerson(middle.rule) };
+    const up = { agent: 'a_middle', parent: 'a_parent', permissions, toolbox: tools, clock };
     const decision = await askUp({ command: 'make' }, [parentSurface(up)], 'a_middle');
     expect(decision).toMatchObject({ behavior: 'allow', by: 'p0' });
   });
 });
 
-/** The desk of the middle was made without anybody to ask; what it would ask goes up. */
+/** The middle agent has no surface of its own; its questions go to its parent. */
 const withPerson =
   (rule: ReturnType<typeof permissionManager>['rule']): typeof rule =>
   (request, said) => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type {
-  PermissionAnswer,
-  PermissionRule,
-} from '../../../src/protocol/permission/permission.js';
+import type { PermissionAnswer } from '../../../src/protocol/permission/permission-question.js';
+import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
 import { exitPlanMode } from '../../../src/tools/dialog/exit-plan-mode.js';
 import { type Answer, calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { allows, denies, scriptedSurface } from '../../fakes/agents/scripted-surface.js';

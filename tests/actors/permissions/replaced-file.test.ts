@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ValidCall } from '../../../src/actors/permissions/judge-call.js';
-import { fileReplacedBy } from '../../../src/actors/permissions/replaced-file.js';
-import type { Ruling } from '../../../src/protocol/permission/permission.js';
+import { replacedFile } from '../../../src/actors/permissions/replaced-file.js';
+import type { Ruling } from '../../../src/protocol/permission/ruling.js';
 import { writeFile } from '../../../src/tools/files/write-file.js';
 import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { allows, scriptedSurface } from '../../fakes/agents/scripted-surface.js';
@@ -26,7 +26,7 @@ const disk = memoryWorkspace({
 });
 
 const replacedBy = (asked: ValidCall, behavior: Ruling['behavior'] = 'allow') =>
-  fileReplacedBy(asked, disk, { rule: () => ({ behavior }) as Ruling });
+  replacedFile(asked, disk, { rule: () => ({ behavior }) as Ruling });
 
 describe('what a call would replace', () => {
   test.each([

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { FeedHub } from '../../../src/actors/agent/feed-hub.js';
 import { JournaledState } from '../../../src/actors/agent/journaled-state.js';
 import { CacheMonitor } from '../../../src/actors/prompt-cache/cache-monitor.js';
-import { digestOf } from '../../../src/prompt/cache-miss/request-shape.js';
-import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model.js';
+import { shapeDigest } from '../../../src/prompt/cache-miss/request-shape.js';
+import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model-port.js';
 import { capabilitiesOf } from '../../../src/protocol/model/providers.js';
 import { NO_USAGE, type Usage } from '../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import {
   type Answer,
   ends,
@@ -24,7 +24,7 @@ const reads = (cacheRead: number, cacheWrite5m = 0): Partial<Usage> => ({
   cacheWrite5m,
 });
 
-/** An answer whose request read and wrote so much of the cache. */
+/** Answer to a request that read and wrote these cache tokens. */
 const answer = (read: number, written = 0): Answer => [
   says('Yes.'),
   ends('end_turn', reads(read, written)),
@@ -35,7 +35,7 @@ const ofType = <T extends JournalRecord['type']>(records: readonly JournalRecord
 
 type Given = Partial<Omit<LeadOptions, 'model'>> & { readonly model?: ModelPort };
 
-/** A session that is given one prompt for each answer, and has its breaks looked at. */
+/** Session with one prompt for each answer; returns its cache misses. */
 const talk = async (answers: readonly Answer[], given: Given = {}) => {
   const model = given.model ?? scriptedModel(...answers);
   const hand = await leadInHand({ lingers: true, ...given, model });
@@ -74,11 +74,11 @@ describe('the watch over the cache', () => {
         cachedTokens: 9_000,
         readTokens: 0,
         diagnosis: null,
-        detail: 'Nothing that was sent has changed, so the server has dropped it.',
+        detail: 'The sent prefix has not changed, so the server has dropped its cache entry.',
       },
     ]);
     expect(notices()).toEqual([
-      'The prompt cache broke: 9000 of 9000 cached tokens were not read again. Nothing that was sent has changed, so the server has dropped it.',
+      'The prompt cache broke: 9000 of 9000 cached tokens were not read again. The sent prefix has not changed, so the server has dropped its cache entry.',
     ]);
   });
 
@@ -176,7 +176,7 @@ describe('the watch over the cache', () => {
   });
 });
 
-/** A watch on its own, with a notebook whose journal is a list. */
+/** Cache monitor over a journal that is a list. */
 const watchAlone = () => {
   const records: JournalRecord[] = [];
   const append = (body: JournalBody) => {
@@ -185,21 +185,21 @@ const watchAlone = () => {
     return record;
   };
   const past = { records: [], damage: [] };
-  const notebook = new JournaledState(
+  const journal = new JournaledState(
     { past, append, written: () => undefined, sync: async () => {} },
     [],
   );
   const feed = new FeedHub(false);
   const items: FeedItem[] = [];
   feed.listen((item) => items.push(item));
-  const shelf = {
+  const promptHead = {
     head: { tools: '[]', system: '[]', sections: [], ttl: '5m' },
     headFor: () => sentHead().head,
   } as const;
   const watch = new CacheMonitor({
-    notebook,
+    journal,
     feed,
-    shelf,
+    promptHead,
     clock: virtualClock(),
     diagnostics: false,
   });
@@ -216,7 +216,7 @@ const watchAlone = () => {
       messages: outgoing.messages.length,
       ...(sent && { sent }),
     });
-    notebook.cache.apply(started);
+    journal.cache.apply(started);
     const usage = { ...NO_USAGE, input: 1, cacheRead: read, cacheWrite5m: written };
     append({
       type: 'assistant.received',
@@ -231,11 +231,11 @@ const watchAlone = () => {
       durationMs: 1,
       raw: '[]',
     });
-    notebook.cache.apply(records.at(-1) as JournalRecord);
+    journal.cache.apply(records.at(-1) as JournalRecord);
     watch.after(input, usage, null);
     return ofType(records, 'cache.broken').at(-1);
   };
-  return { send, items, sent: notebook.cache.sent };
+  return { send, items, sent: journal.cache.sent };
 };
 
 const message = (text: string) => ({
@@ -285,7 +285,7 @@ describe('a message that is rewritten under an agent', () => {
     send({ ...sentHead(), messages }, 0, 9_000);
     const rewritten = messages.with(1, message('else'));
     send({ ...sentHead(), messages: rewritten }, 0, 9_000);
-    expect(sent).toEqual(rewritten.map(({ bytes }) => digestOf(bytes)));
+    expect(sent).toEqual(rewritten.map(({ bytes }) => shapeDigest(bytes)));
   });
 });
 
@@ -318,7 +318,7 @@ describe('watching a long conversation', () => {
 
 const ASKING = { capabilities: capabilitiesOf('firstParty') } as const;
 
-/** The question of each request that was sent. */
+/** Diagnostics field of each sent request. */
 const questions = (requests: readonly { readonly body: string }[]): unknown[] =>
   requests.map(({ body }) => {
     const parsed = JSON.parse(body) as Record<string, unknown>;
@@ -371,7 +371,7 @@ describe('the question about the cache', () => {
   });
 });
 
-/** A server that does not know the question, with the requests that it saw. */
+/** Server that rejects the diagnostics field, with the requests that it received. */
 const stubborn = (complaint: string, ...answers: readonly Answer[]) => {
   const seen: { body: string }[] = [];
   const knows = scriptedModel(...answers);

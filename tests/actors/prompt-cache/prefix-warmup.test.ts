@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
-  LONGEST_WAIT_MS,
+  MAX_WARMUP_WAIT_MS,
+  MIN_WARMUP_TOKENS,
   PrefixWarmup,
   type SharedPrefix,
   type WarmupTicket,
-  WORTH_WARMING_TOKENS,
 } from '../../../src/actors/prompt-cache/prefix-warmup.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 
@@ -19,24 +19,24 @@ const shared = (change: Partial<SharedPrefix> = {}): SharedPrefix => ({
   ...change,
 });
 
-/** Siblings at the door; each is `waiting`, `gone` or `out`, and leaves with its departure. */
+/** Sibling requests; each is `waiting`, `gone` or `out`, and returns its ticket. */
 const door = () => {
   const clock = virtualClock();
-  const warmth = new PrefixWarmup(clock);
+  const prefixWarmup = new PrefixWarmup(clock);
   const arrive = (change: Partial<SharedPrefix> = {}, signal = never) => {
     const sibling = {
       state: 'waiting',
       departure: undefined as WarmupTicket | undefined,
-      begun: () => sibling.departure?.begun(),
+      begun: () => sibling.departure?.responseStarted(),
       failed: () => sibling.departure?.failed(),
     };
-    warmth.enter(shared(change), signal).then(
+    prefixWarmup.enter(shared(change), signal).then(
       (departure) => Object.assign(sibling, { state: 'gone', departure }),
       () => Object.assign(sibling, { state: 'out' }),
     );
     return sibling;
   };
-  return { clock, warmth, arrive };
+  return { clock, prefixWarmup, arrive };
 };
 
 const statesOf = async (siblings: readonly { state: string }[]) => {
@@ -45,7 +45,7 @@ const statesOf = async (siblings: readonly { state: string }[]) => {
 };
 
 const marksOf = (siblings: readonly { departure: WarmupTicket | undefined }[]) =>
-  siblings.map(({ departure }) => departure?.isMarked);
+  siblings.map(({ departure }) => departure?.hasBreakpoint);
 
 describe('siblings that begin with the same words', () => {
   test('wait for the first of them, and go together when its answer starts', async () => {
@@ -58,14 +58,14 @@ describe('siblings that begin with the same words', () => {
   });
 
   test('are told that they wait, but for the one that does not', async () => {
-    const { warmth } = door();
+    const { prefixWarmup } = door();
     const told: string[] = [];
-    const arrive = () => warmth.enter(shared(), never, (why) => told.push(why));
+    const arrive = () => prefixWarmup.enter(shared(), never, (why) => told.push(why));
     const writer = await arrive();
     expect(told).toEqual([]);
     const readers = [arrive(), arrive()];
     expect(told).toEqual(['warming', 'warming']);
-    writer.begun();
+    writer.responseStarted();
     await Promise.all(readers);
     await arrive();
     expect(told).toEqual(['warming', 'warming']);
@@ -92,13 +92,13 @@ describe('siblings that begin with the same words', () => {
   });
 
   test('do not write again when the first fails after its answer had started', async () => {
-    const { arrive, warmth } = door();
+    const { arrive, prefixWarmup } = door();
     const [first, second] = [arrive(), arrive()];
     await settled();
     first.begun();
     first.failed();
     expect(await statesOf([second, arrive()])).toEqual(['gone', 'gone']);
-    expect(warmth.isWarm('prefix')).toBe(true);
+    expect(prefixWarmup.isWarm('prefix')).toBe(true);
   });
 
   test('have one writer still when the first says twice that it failed', async () => {
@@ -119,15 +119,15 @@ describe('siblings that begin with the same words', () => {
 
 describe('nobody waits', () => {
   test('for what is cached already', async () => {
-    const { arrive, warmth } = door();
-    warmth.keepWarm('prefix', 5 * MINUTE);
+    const { arrive, prefixWarmup } = door();
+    prefixWarmup.keepWarm('prefix', 5 * MINUTE);
     const siblings = [arrive(), arrive(), arrive()];
     expect(await statesOf(siblings)).toEqual(['gone', 'gone', 'gone']);
     expect(marksOf(siblings)).toEqual([true, true, true]);
   });
 
   test.each([
-    ['a part that is small', { uncachedTokens: WORTH_WARMING_TOKENS - 1 }],
+    ['a part that is small', { uncachedTokens: MIN_WARMUP_TOKENS - 1 }],
     ['one that has no siblings', { siblings: 1 }],
   ])('for %s, and it is not marked', async (_, change) => {
     const { arrive } = door();
@@ -137,18 +137,18 @@ describe('nobody waits', () => {
   });
 
   test('after a small part either: what became of it says nothing about the cache', async () => {
-    const { arrive, warmth } = door();
+    const { arrive, prefixWarmup } = door();
     const small = arrive({ uncachedTokens: 10 });
     await settled();
     small.begun();
     small.failed();
-    expect(warmth.isWarm('prefix')).toBe(false);
+    expect(prefixWarmup.isWarm('prefix')).toBe(false);
   });
 
   test('longer than the cap, and then goes as it is', async () => {
     const { arrive, clock } = door();
     const siblings = [arrive(), arrive()];
-    await clock.advance(LONGEST_WAIT_MS - 1);
+    await clock.advance(MAX_WARMUP_WAIT_MS - 1);
     expect(await statesOf(siblings)).toEqual(['gone', 'waiting']);
     await clock.advance(1);
     expect(await statesOf(siblings)).toEqual(['gone', 'gone']);
@@ -168,10 +168,10 @@ describe('nobody waits', () => {
 
 describe('a sibling that is stopped', () => {
   test('while it waits is refused with the reason, and the rest go on waiting', async () => {
-    const { warmth, arrive } = door();
+    const { prefixWarmup, arrive } = door();
     const controller = new AbortController();
     const first = arrive();
-    const stopped = warmth.enter(shared(), controller.signal);
+    const stopped = prefixWarmup.enter(shared(), controller.signal);
     const third = arrive();
     await settled();
     controller.abort(new Error('Stopped by a user.'));
@@ -182,16 +182,16 @@ describe('a sibling that is stopped', () => {
   });
 
   test('before it comes neither waits nor writes', async () => {
-    const { warmth, arrive } = door();
-    await expect(warmth.enter(shared(), AbortSignal.abort())).rejects.toThrow('aborted');
+    const { prefixWarmup, arrive } = door();
+    await expect(prefixWarmup.enter(shared(), AbortSignal.abort())).rejects.toThrow('aborted');
     expect(await statesOf([arrive()])).toEqual(['gone']);
   });
 
   test('as its turn to write comes leaves it to the next', async () => {
-    const { warmth, arrive } = door();
+    const { prefixWarmup, arrive } = door();
     const controller = new AbortController();
     const first = arrive();
-    const stopped = warmth.enter(shared(), controller.signal);
+    const stopped = prefixWarmup.enter(shared(), controller.signal);
     const third = arrive();
     await settled();
     first.failed();
@@ -203,35 +203,35 @@ describe('a sibling that is stopped', () => {
 
 describe('what was written', () => {
   test('is there for its lifetime, counted from when the writer went', async () => {
-    const { arrive, clock, warmth } = door();
+    const { arrive, clock, prefixWarmup } = door();
     const first = arrive();
     await clock.advance(MINUTE);
     first.begun();
     await clock.advance(4 * MINUTE - 1);
-    expect(warmth.isWarm('prefix')).toBe(true);
+    expect(prefixWarmup.isWarm('prefix')).toBe(true);
     await clock.advance(1);
-    expect(warmth.isWarm('prefix')).toBe(false);
+    expect(prefixWarmup.isWarm('prefix')).toBe(false);
   });
 
   test('is there for longer when it is read', async () => {
-    const { arrive, clock, warmth } = door();
+    const { arrive, clock, prefixWarmup } = door();
     const [writer, reader] = [arrive(), arrive()];
     await settled();
     writer.begun();
     await clock.advance(4 * MINUTE);
     reader.begun();
     await clock.advance(4 * MINUTE);
-    expect(warmth.isWarm('prefix')).toBe(true);
+    expect(prefixWarmup.isWarm('prefix')).toBe(true);
   });
 
   test('is not forgotten sooner because a slow writer begins after a reader', async () => {
-    const { arrive, clock, warmth } = door();
+    const { arrive, clock, prefixWarmup } = door();
     const [writer, reader] = [arrive(), arrive()];
-    await clock.advance(LONGEST_WAIT_MS);
+    await clock.advance(MAX_WARMUP_WAIT_MS);
     reader.begun();
     writer.begun();
     await clock.advance(5 * MINUTE - 1);
-    expect(warmth.isWarm('prefix')).toBe(true);
+    expect(prefixWarmup.isWarm('prefix')).toBe(true);
   });
 
   test('is written anew when it has expired', async () => {
@@ -244,11 +244,11 @@ describe('what was written', () => {
   });
 
   test('is remembered of a thousand, and those that were read long ago go first', () => {
-    const { warmth } = door();
-    for (let number = 0; number < 1_000; number += 1) warmth.keepWarm(`p_${number}`, MINUTE);
-    warmth.keepWarm('p_0', MINUTE);
-    warmth.keepWarm('p_more', MINUTE);
-    const known = ['p_0', 'p_1', 'p_2', 'p_999', 'p_more'].map((key) => warmth.isWarm(key));
+    const { prefixWarmup } = door();
+    for (let number = 0; number < 1_000; number += 1) prefixWarmup.keepWarm(`p_${number}`, MINUTE);
+    prefixWarmup.keepWarm('p_0', MINUTE);
+    prefixWarmup.keepWarm('p_more', MINUTE);
+    const known = ['p_0', 'p_1', 'p_2', 'p_999', 'p_more'].map((key) => prefixWarmup.isWarm(key));
     expect(known).toEqual([true, false, true, true, true]);
   });
 });

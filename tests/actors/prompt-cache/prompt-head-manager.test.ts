@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { keepHead, readHead } from '../../../src/actors/prompt-cache/prompt-head-manager.js';
+import { readHead, storeHead } from '../../../src/actors/prompt-cache/prompt-head-manager.js';
 import type { HeadRequest } from '../../../src/protocol/model/context-provider.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
-import { changingBriefing, headOf, type World } from '../../fakes/agents/changing-context.js';
+import { changingContext, headOf, type World } from '../../fakes/agents/changing-context.js';
 import {
   type Answer,
   calls,
@@ -19,15 +19,15 @@ type Given = Partial<Omit<LeadOptions, 'model' | 'briefing'>> & { readonly world
 
 const yes: Answer = [says('Yes. '.repeat(40))];
 
-/** A session whose head may change, and which system prompts and breaks there were. */
+/** Session with a changing head; returns its system prompts and breaks. */
 const headed = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
   const model = scriptedModel(...answers);
-  const briefing = changingBriefing(world);
-  const hand = await leadInHand({ model, briefing, lingers: true, ...given });
+  const contextProvider = changingContext(world);
+  const hand = await leadInHand({ model, briefing: contextProvider, lingers: true, ...given });
   return {
     ...hand,
-    briefing,
-    world: briefing.world,
+    briefing: contextProvider,
+    world: contextProvider.world,
     systems: () => model.requests.map(({ body }) => systemIn(body)),
     breaks: async () => (await hand.records()).filter(({ type }) => type === 'prompt.broken'),
   };
@@ -177,14 +177,14 @@ describe('the head of a prompt', () => {
 
   test('is looked at again in the name of the version that began the session (P19)', async () => {
     const asked: string[] = [];
-    const briefing = {
-      ...changingBriefing(),
+    const contextProvider = {
+      ...changingContext(),
       head: async ({ version, entrypoint, cwd }: HeadRequest) => {
         asked.push(`${version} ${entrypoint} ${cwd}`);
         return headOf({ goose: 'Be a goose.' });
       },
     };
-    const given = { briefing, lingers: true };
+    const given = { briefing: contextProvider, lingers: true };
     const first = await leadInHand({ ...given, model: scriptedModel(yes), version: '1.0.0' });
     await first.say('One.');
     await first.lead.close();
@@ -199,8 +199,8 @@ describe('the head of a prompt', () => {
 
   test('is waited for and made for where the agent is by now, before a request leaves', async () => {
     const moved = { content: 'moved', notes: [{ type: 'cwd.changed' as const, cwd: '/tmp/src' }] };
-    const briefing = {
-      ...changingBriefing(),
+    const contextProvider = {
+      ...changingContext(),
       mayChange: true,
       head: async ({ cwd }: HeadRequest) => {
         for (let step = 0; step < 100; step += 1) await Promise.resolve();
@@ -208,7 +208,12 @@ describe('the head of a prompt', () => {
       },
     };
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], yes);
-    const hand = await leadInHand({ model, briefing, lingers: true, deeds: { a: () => moved } });
+    const hand = await leadInHand({
+      model,
+      briefing: contextProvider,
+      lingers: true,
+      deeds: { a: () => moved },
+    });
     await hand.say('Look.');
     await settled();
     expect(model.requests.map(({ body }) => systemIn(body))).toEqual(['/tmp', '/tmp/src']);
@@ -217,9 +222,18 @@ describe('the head of a prompt', () => {
   test('that cannot be made leaves a session that the next process can begin', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
-    const briefing = { ...changingBriefing(), head: () => Promise.reject(new Error('No head.')) };
+    const contextProvider = {
+      ...changingContext(),
+      head: () => Promise.reject(new Error('No head.')),
+    };
     const choice = { kind: 'new', id: 's_none' } as const;
-    const failed = leadInHand({ model: scriptedModel(), briefing, store, clock, choice });
+    const failed = leadInHand({
+      model: scriptedModel(),
+      briefing: contextProvider,
+      store,
+      clock,
+      choice,
+    });
     await expect(failed).rejects.toThrow('No head.');
     const next = await headed([yes], { store, clock, choice: { kind: 'resume', id: 's_none' } });
     await next.say('One.');
@@ -229,11 +243,11 @@ describe('the head of a prompt', () => {
   test('counts towards the window by what it is, not by what it was', async () => {
     const hand = await headed([yes, yes], { world: { mayChange: true } });
     await hand.say('One.');
-    const before = hand.lead.notebook.history.promptBytes;
+    const before = hand.lead.journal.history.promptBytes;
     hand.world.sections = sections('Be very, very sad.');
     await hand.say('Two.');
     const more = 'Be very, very sad.'.length - 'Be merry.'.length;
-    expect(hand.lead.notebook.history.promptBytes).toBe(before + more);
+    expect(hand.lead.journal.history.promptBytes).toBe(before + more);
   });
 });
 
@@ -251,12 +265,12 @@ describe('a kept head', () => {
       tools: '[{"name":"x","input_schema":{"10":1,"b":{},"__proto__":1}}]',
       ttl: '1h' as const,
     };
-    const name = await keepHead(session, head);
+    const name = await storeHead(session, head);
     expect(await readHead(name, (it) => session.readArtifact(it))).toEqual(head);
-    expect(await keepHead(session, head)).toBe(name);
+    expect(await storeHead(session, head)).toBe(name);
   });
 
-  /** Under the name that says what is in it. */
+  /** Name with the digest of the content. */
   const readAs = (text: string) => {
     const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
     return readHead(`prompt-${digest}.json`, async () => Buffer.from(text));
@@ -275,13 +289,13 @@ describe('a kept head', () => {
   test.each(['', '{"tools":', 'null', '[]', '7', '{}', '{"tools":[]}', '{"tools":1,"system":"x"}'])(
     'that is damaged is refused in one sentence: %s',
     async (text) => {
-      await expect(readAs(text)).rejects.toThrow(/is missing or damaged, .*; begin a new one\.$/);
+      await expect(readAs(text)).rejects.toThrow(/is missing or damaged, .*; start a new one\.$/);
     },
   );
 
   test('with other words than its name stands for is refused (law 3)', async () => {
     const session = await emptySession();
-    const name = await keepHead(session, headOf({ a: 'Be merry.' }));
+    const name = await storeHead(session, headOf({ a: 'Be merry.' }));
     const changed = async (it: string) => {
       const text = Buffer.from(await session.readArtifact(it)).toString();
       return Buffer.from(text.replace('merry', 'weary'));
@@ -302,7 +316,7 @@ describe('a kept head', () => {
     const store = new MemorySessionStore(clock);
     const first = await headed([], { store, clock });
     const prompt = 'prompt-gone.json';
-    first.lead.notebook.record({ type: 'prompt.broken', reason: 'section', section: 'x', prompt });
+    first.lead.journal.record({ type: 'prompt.broken', reason: 'section', section: 'x', prompt });
     await first.lead.close();
     await expect(taken(first, [])).rejects.toThrow(prompt);
   });

@@ -1,15 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Receive } from '../../../src/actors/messages/read-mailbox.js';
+import type { ReceiveMail } from '../../../src/actors/messages/read-mailbox.js';
 import { RemoteDispatch } from '../../../src/actors/remote/remote-dispatch.js';
 import type { AgentMail } from '../../../src/protocol/agent/agent-mail.js';
-import { StorageError } from '../../../src/protocol/errors.js';
 import type { Inbox, Mailbox } from '../../../src/protocol/session/mailbox.js';
-import type { SessionMeta } from '../../../src/protocol/session/store.js';
+import type { SessionMeta } from '../../../src/protocol/session/session-store.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 import { MemoryJobQueue } from '../../../src/store/memory/memory-job-queue.js';
 import { MemoryMailbox } from '../../../src/store/memory/memory-mailbox.js';
-import { swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { RedisMailbox } from '../../../src/store/redis/mailbox/redis-mailbox.js';
-import { unmindedRejections } from '../../fakes/agents/no-listeners.js';
+import { unhandledRejections } from '../../fakes/agents/unhandled-rejections.js';
 import { redisBroker } from '../../fakes/redis/redis-server.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 import { needs } from '../../setup/needs.js';
@@ -28,13 +28,13 @@ const dispatchBy = (mailbox: Mailbox, sign?: (agent: string, at: number) => stri
   const session = {
     meta: { id: 's_1', lead: 'a_0' } as SessionMeta,
     fenceOf: () => undefined,
-    reclaim: async () => {},
+    takeBack: async () => {},
   };
   const store = { jobs: new MemoryJobQueue(), mailbox: () => mailbox };
   const dispatch = new RemoteDispatch(store, session, 'w_1', clock, undefined, sign);
   onTestFinished(() => dispatch.close());
   const heard: string[] = [];
-  const receive: Receive = async (mail) => {
+  const receive: ReceiveMail = async (mail) => {
     if (mail.type === 'letter') heard.push(mail.letter);
   };
   return { dispatch, clock, heard, receive, jobs: store.jobs };
@@ -64,7 +64,7 @@ const moodyMail = () => {
           heed('acknowledge');
           return inbox.acknowledge(id);
         },
-        bury: (id, reason) => inbox.bury(id, reason),
+        moveToDeadLetters: (id, reason) => inbox.moveToDeadLetters(id, reason),
         close: () => inbox.close(),
       };
     },
@@ -88,7 +88,7 @@ describe('the mail of an agent', () => {
       const { mail, mailbox, troubles } = moodyMail();
       const { dispatch, clock, heard, receive } = dispatchBy(mailbox);
       troubles.add(what);
-      dispatch.host('a_1', receive, sound);
+      dispatch.readMailbox('a_1', receive, sound);
       await dispatch.post('a_1', 'l_1', words('l_1'));
       await settled();
       troubles.clear();
@@ -97,7 +97,7 @@ describe('the mail of an agent', () => {
       await dispatch.post('a_1', 'l_2', words('l_2'));
       await settled();
       expect(heard.at(-1)).toBe('l_2');
-      await dispatch.leave('a_1');
+      await dispatch.stopReadingMailbox('a_1');
       expect(await left(mail)).toEqual([]);
     },
   );
@@ -106,10 +106,10 @@ describe('the mail of an agent', () => {
     const scene = moodyMail();
     const { dispatch, clock, receive } = dispatchBy(scene.mailbox);
     scene.troubles.add('open');
-    dispatch.host('a_1', receive, sound);
+    dispatch.readMailbox('a_1', receive, sound);
     await clock.advance(5_000);
     expect(scene.opened).toBe(6);
-    await dispatch.leave('a_1');
+    await dispatch.stopReadingMailbox('a_1');
     expect(clock.sleepers).toBe(0);
     await clock.advance(5_000);
     expect(scene.opened).toBe(6);
@@ -119,29 +119,29 @@ describe('the mail of an agent', () => {
     const { mail, mailbox } = moodyMail();
     const { dispatch, clock, heard, receive } = dispatchBy(mailbox);
     let times = 0;
-    const fails: Receive = async (letter, signal) => {
+    const fails: ReceiveMail = async (letter, signal) => {
       times += 1;
       if (times === 1) throw refused();
       return receive(letter, signal);
     };
-    dispatch.host('a_1', fails, sound);
+    dispatch.readMailbox('a_1', fails, sound);
     await dispatch.post('a_1', 'l_1', words('l_1'));
     await dispatch.post('a_1', 'l_2', words('l_2'));
     await settled();
     expect(heard).toEqual([]);
     await clock.advance(1_000);
     expect(heard).toEqual(['l_1', 'l_2']);
-    await dispatch.leave('a_1');
+    await dispatch.stopReadingMailbox('a_1');
     expect(await left(mail)).toEqual([]);
   });
 
   test('leaves nothing unminded of one that is left when nothing can be written for it', async () => {
-    const unminded = unmindedRejections();
+    const unminded = unhandledRejections();
     const { mailbox, troubles } = moodyMail();
     const { dispatch, receive } = dispatchBy(mailbox);
     troubles.add('open');
-    dispatch.host('a_1', receive, () => Promise.reject(refused()));
-    await dispatch.leave('a_1');
+    dispatch.readMailbox('a_1', receive, () => Promise.reject(refused()));
+    await dispatch.stopReadingMailbox('a_1');
     expect(await unminded()).toEqual([]);
   });
 
@@ -149,11 +149,11 @@ describe('the mail of an agent', () => {
     const { mail, mailbox } = moodyMail();
     const { dispatch, clock } = dispatchBy(mailbox);
     let times = 0;
-    const fails: Receive = async () => {
+    const fails: ReceiveMail = async () => {
       times += 1;
       throw refused();
     };
-    dispatch.host('a_1', fails, () => Promise.reject(refused()));
+    dispatch.readMailbox('a_1', fails, () => Promise.reject(refused()));
     await dispatch.post('a_1', 'l_1', words('l_1'));
     await clock.advance(60_000);
     expect(times).toBe(1);
@@ -164,15 +164,15 @@ describe('the mail of an agent', () => {
     const { mailbox } = moodyMail();
     const { dispatch, clock, heard, receive } = dispatchBy(mailbox);
     let release = () => {};
-    const slow: Receive = () =>
+    const slow: ReceiveMail = () =>
       new Promise((resolve) => {
         release = resolve;
       });
-    dispatch.host('a_1', slow, sound);
+    dispatch.readMailbox('a_1', slow, sound);
     await dispatch.post('a_1', 'l_1', words('l_1'));
     await settled();
-    const leaving = dispatch.leave('a_1');
-    dispatch.host('a_1', receive, sound);
+    const leaving = dispatch.stopReadingMailbox('a_1');
+    dispatch.readMailbox('a_1', receive, sound);
     await settled();
     release();
     await leaving;
@@ -185,14 +185,14 @@ describe('the mail of an agent', () => {
 describe('an agent that is handed over', () => {
   test('goes with what its lead signs about it', async () => {
     const { dispatch, jobs } = dispatchBy(new MemoryMailbox(), (agent, at) => `${agent} at ${at}`);
-    await dispatch.hand('a_1', 7);
+    await dispatch.enqueue('a_1', 7);
     expect(await jobs.list('s_1')).toMatchObject([{ id: 'a_1', at: 7, handover: 'a_1 at 7' }]);
   });
 
   test('goes with what was signed about one that it works for, where its lead is elsewhere', async () => {
     const { dispatch, jobs } = dispatchBy(new MemoryMailbox());
     dispatch.ours.set('a_1', { at: 7, handover: 'a_1 at 7' });
-    await dispatch.hand('a_2', 3, 'a_1');
+    await dispatch.enqueue('a_2', 3, 'a_1');
     expect(await jobs.list('s_1')).toMatchObject([{ id: 'a_2', at: 3, handover: 'a_1 at 7' }]);
   });
 });
@@ -207,11 +207,11 @@ needs.describe('redis')('the mail of an agent in Redis', () => {
     const heard = new Promise<string>((resolve) => {
       hear = resolve;
     });
-    const hears: Receive = async (letter, signal) => {
+    const hears: ReceiveMail = async (letter, signal) => {
       await receive(letter, signal);
       if (letter.type === 'letter') hear(letter.letter);
     };
-    dispatch.host('a_1', hears, sound);
+    dispatch.readMailbox('a_1', hears, sound);
     // It waits for its next attempt.
     while (clock.sleepers === 0) await settled();
     await broker.call('DEL', mail('a_1'));

@@ -1,10 +1,10 @@
-/** Two processes that were one lead after the other, and commands that people give meanwhile (law 8). */
+/** Commands while two processes own a session one after the other (law 8). */
 import { expect, onTestFinished, test } from 'vitest';
 import {
   type CommandServer,
   openCommandServer,
 } from '../../../src/actors/session/command-server.js';
-import { COMMAND_ADDRESS, type CommandReply } from '../../../src/protocol/agent/swarm-commands.js';
+import { COMMAND_ADDRESS, type CommandReply } from '../../../src/protocol/agent/swarm-command.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import { randomIds } from '../../../src/protocol/ids.js';
 import type { Fence, Inbox } from '../../../src/protocol/session/mailbox.js';
@@ -16,14 +16,14 @@ import { needs } from '../../setup/needs.js';
 
 const never = new AbortController().signal;
 
-/** A process that can lead the swarm, and what its desk has begun. */
+/** A process that can own the swarm, and the commands that its server has started. */
 const processOf = async (url: string, pid: number) => {
   const broker = await connectRedis(url);
   const keeper = new WriteScopes(broker, { marker: `m-${pid}`, pid });
   const mailbox = new RedisMailbox(broker, 's_1', `p-${pid}`);
   const desks: CommandServer[] = [];
   onTestFinished(async () => {
-    for (const desk of desks) await desk.close();
+    for (const permissions of desks) await permissions.close();
     await mailbox.close();
     keeper.close();
     await broker.close();
@@ -53,13 +53,13 @@ const processOf = async (url: string, pid: number) => {
       const { name, claim } = await keeper.adopt('s_1', 'lead');
       return { scope: name, claim };
     },
-    /** What is begun from now on ends with the call of what it returns. */
+    /** Blocks commands that start from now on until the returned function is called. */
     slowDown() {
       isSlow = true;
       return release;
     },
     open(fence: Fence) {
-      const desk = openCommandServer({
+      const permissions = openCommandServer({
         mailbox,
         fence,
         control,
@@ -67,8 +67,8 @@ const processOf = async (url: string, pid: number) => {
         ids: randomIds,
         notice: (sentence) => notices.push(sentence),
       });
-      desks.push(desk);
-      return desk;
+      desks.push(permissions);
+      return permissions;
     },
   };
 };
@@ -107,7 +107,7 @@ needs.describe('redis')('commands for a lead that another has taken over from', 
     expect(await reply()).toBe('one, says 1');
     const fence = await heir.lead();
     await command('l_2', 'two');
-    // It has looked, and reads no more: else it would be refused as a second reader.
+    // The server has stopped reading: otherwise a second reader would be refused.
     const again = () => zombie.mailbox.open(COMMAND_ADDRESS, old).catch(String);
     await expect.poll(again, { timeout: 20_000 }).toMatch(/has taken over commands/);
     heir.open(fence);
@@ -123,7 +123,7 @@ needs.describe('redis')('commands for a lead that another has taken over from', 
     await command('l_1', 'one');
     expect(await reply()).toBe('one, says 2');
     zombie.open(old);
-    // What it has asked for before is answered then.
+    // The commands that it has read before are answered then.
     await zombie.mailbox.deadLetters();
     await command('l_2', 'two');
     expect(await reply()).toBe('two, says 2');
@@ -133,12 +133,12 @@ needs.describe('redis')('commands for a lead that another has taken over from', 
   test('are answered by the new one where the old one had begun', async () => {
     const { zombie, heir, command, reply } = await scene();
     const release = zombie.slowDown();
-    const desk = zombie.open(await zombie.lead());
+    const permissions = zombie.open(await zombie.lead());
     await command('l_1', 'one');
     await expect.poll(() => zombie.begun).toEqual(['one']);
     const fence = await heir.lead();
     release();
-    await desk.close();
+    await permissions.close();
     heir.open(fence);
     expect(await reply()).toBe('one, says 2');
   });

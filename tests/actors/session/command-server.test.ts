@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openCommandServer } from '../../../src/actors/session/command-server.js';
-import { COMMAND_ADDRESS, type CommandReply } from '../../../src/protocol/agent/swarm-commands.js';
+import { COMMAND_ADDRESS, type CommandReply } from '../../../src/protocol/agent/swarm-command.js';
 import type { MailLetter } from '../../../src/protocol/session/mailbox.js';
 import { MemoryMailbox } from '../../../src/store/memory/memory-mailbox.js';
 import { countedIds } from '../../fakes/counted-ids.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
-/** A desk, whoever it commands, and a way to write to it and read what comes back. */
+/** A command server, the swarm that it controls, and a mailbox to write to it and read replies. */
 const deskInHand = async () => {
   const [mailbox, clock] = [new MemoryMailbox(), virtualClock()];
   const done: string[] = [];
@@ -31,8 +31,8 @@ const deskInHand = async () => {
   };
   const notices: string[] = [];
   const notice = (sentence: string) => void notices.push(sentence);
-  const desk = openCommandServer({ mailbox, control, clock, ids: countedIds(), notice });
-  onTestFinished(() => desk.close());
+  const permissions = openCommandServer({ mailbox, control, clock, ids: countedIds(), notice });
+  onTestFinished(() => permissions.close());
   const replies = await mailbox.open('me');
   const write = (id: string, body: unknown, more: Partial<MailLetter> = {}) =>
     mailbox.send({ id, from: 'me', to: COMMAND_ADDRESS, sentAt: clock.now(), body, ...more });
@@ -44,7 +44,7 @@ const deskInHand = async () => {
   return {
     mailbox,
     clock,
-    desk,
+    desk: permissions,
     done,
     notices,
     write,
@@ -89,11 +89,11 @@ describe('the command desk', () => {
   });
 
   test('takes other commands while one is under way, and ends it before it closes', async () => {
-    const { desk, done, write, reply, release } = await deskInHand();
+    const { desk: permissions, done, write, reply, release } = await deskInHand();
     await write('l_1', { type: 'stop', agent: 'a_1' });
     await write('l_2', SEND);
     expect(await reply()).toMatchObject({ command: 'l_2' });
-    const closed = desk.close();
+    const closed = permissions.close();
     release();
     await closed;
     expect(done.at(-1)).toBe('over');
@@ -105,7 +105,7 @@ describe('the command desk', () => {
     await write('l_1', { type: 'resume', agent: 'a_1' });
     expect((await reply())?.reply).toEqual({
       ok: false,
-      sentence: 'It did not work: no such luck',
+      sentence: 'The command failed: no such luck',
       agent: 'a_1',
     });
     const signed = {
@@ -124,7 +124,7 @@ describe('the command desk', () => {
   });
 });
 
-/** Letters that are too old are not answered either. */
+/** Letters that are too old are not answered. */
 const eventuallyTwo = async (reply: () => Promise<{ readonly command: string } | undefined>) => {
   for (;;) if ((await reply())?.command === 'l_2') return;
 };

@@ -1,46 +1,47 @@
-/** A whole session in memory: real machine, crew and policy; the model, the tools and time are scripted. */
+/**
+ * A whole session in memory with the real machine, crew and policy. The model, the tools and the
+ * clock are scripted.
+ */
 import { z } from 'zod';
 import type { Checkpointer } from '../../../src/actors/checkpoints/checkpointer.js';
 import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
 import { permissionManager } from '../../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
 import type { SessionChoice } from '../../../src/actors/session/begin-session.js';
-import { type LeadSession, openSession } from '../../../src/actors/session/session.js';
+import { type LeadSession, openSession } from '../../../src/actors/session/open-session.js';
 import type { SwarmSetup } from '../../../src/actors/tree/swarm-context.js';
-import { windowMarks } from '../../../src/context/window/window.js';
+import { windowThresholds } from '../../../src/context/window/window-thresholds.js';
 import { governor } from '../../../src/model/governor.js';
-import { type AgentLimits, DEFAULT_LIMITS } from '../../../src/protocol/agent/agent.js';
+import { type AgentLimits, DEFAULT_LIMITS } from '../../../src/protocol/agent/agent-limits.js';
 import type { ContextProvider } from '../../../src/protocol/model/context-provider.js';
 import type { Governor } from '../../../src/protocol/model/governor.js';
-import type { ModelPort } from '../../../src/protocol/model/model.js';
+import type { ModelPort } from '../../../src/protocol/model/model-port.js';
 import { type Capabilities, capabilitiesOf } from '../../../src/protocol/model/providers.js';
-import { rawText } from '../../../src/protocol/model/wire.js';
+import { rawText } from '../../../src/protocol/model/wire-block.js';
 import type { HookSetup } from '../../../src/protocol/permission/hook-setup.js';
 import type { Hooks } from '../../../src/protocol/permission/hooks.js';
-import type {
-  PermissionMode,
-  PermissionRule,
-  Surface,
-} from '../../../src/protocol/permission/permission.js';
+import type { PermissionMode } from '../../../src/protocol/permission/permission-mode.js';
+import type { Surface } from '../../../src/protocol/permission/permission-question.js';
+import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
-import type { SessionStore } from '../../../src/protocol/session/store.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import type { SessionStore } from '../../../src/protocol/session/session-store.js';
+import type { Shell } from '../../../src/protocol/tools/shell.js';
 import {
   defineTool,
-  type Shell,
   type Tool,
   type ToolContext,
   type ToolOutcome,
 } from '../../../src/protocol/tools/tool.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
-import { plainBriefing } from '../../fakes/agents/plain-context.js';
+import { plainContext } from '../../fakes/agents/plain-context.js';
 import { swarmSetup } from '../../fakes/agents/swarm-setup.js';
 import { countedIds } from '../../fakes/counted-ids.js';
 import { memoryWorkspace } from '../../fakes/memory-workspace.js';
 import { settled, type VirtualClock, virtualClock } from '../../fakes/virtual-clock.js';
 
-/** What a call does, by the name in its input; without an entry it says `did <name>`. */
+/** Effect of a call, by the name in its input. Default: the result `did <name>`. */
 export type Deeds = Readonly<
   Record<string, (context: ToolContext) => Promise<ToolOutcome> | ToolOutcome>
 >;
@@ -50,7 +51,7 @@ export interface LeadOptions {
   readonly deeds?: Deeds;
   readonly mode?: PermissionMode;
   readonly rules?: readonly PermissionRule[];
-  /** One, or several that are all asked: surface-1, surface-2. */
+  /** One surface, or several that are all asked: surface-1, surface-2. */
   readonly surface?: Surface | readonly Surface[];
   readonly lingers?: boolean;
   readonly limits?: Partial<AgentLimits>;
@@ -61,17 +62,17 @@ export interface LeadOptions {
   readonly contextWindow?: number;
   readonly hooks?: Hooks | readonly HookSetup[];
   readonly checkpoints?: (record: (body: JournalBody) => void) => Checkpointer;
-  /** Besides those that only say what they do. */
+  /** Tools in addition to the scripted ones. */
   readonly tools?: readonly Tool[];
   readonly answersByHook?: boolean;
   readonly wantsStreamEvents?: boolean;
   readonly shell?: Shell;
   readonly store?: SessionStore;
   readonly clock?: VirtualClock;
-  /** For leads that share one; by default each has its own. */
+  /** Store that several leads share. Default: a store for each lead. */
   readonly governor?: Governor;
   readonly choice?: SessionChoice;
-  /** Of the program that runs. */
+  /** Version of the program. */
   readonly version?: string;
   readonly briefing?: ContextProvider;
   readonly capabilities?: Capabilities;
@@ -83,14 +84,14 @@ export interface LeadInHand {
   readonly lead: LeadSession;
   readonly clock: VirtualClock;
   readonly store: SessionStore;
-  /** `start x` and `end x`, as the tools saw it. */
+  /** Starts and ends of calls in order: `start x`, `end x`. */
   readonly deeds: readonly string[];
   readonly items: readonly FeedItem[];
   readonly keptRules: readonly string[];
-  /** Submits a prompt and lets everything happen that needs no time. */
+  /** Submits a prompt and waits for all work that needs no time. */
   say(text: string): Promise<void>;
   records(): Promise<readonly JournalRecord[]>;
-  /** The results that the model was shown last, as text by call. */
+  /** Texts of the last tool results that the model got, by call. */
   results(): Record<string, string>;
 }
 
@@ -115,9 +116,9 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       entrypoint: 'test',
       title: 'A test',
     },
-    briefing: options.briefing ?? plainBriefing(),
+    contextProvider: options.briefing ?? plainContext(),
     requestSettings: () => ({ maxTokens: 100 }),
-    // A question about the cache would stand in every body that a test looks at.
+    // Cache diagnostics would appear in every body that a test compares.
     capabilities: options.capabilities ?? { ...capabilitiesOf('firstParty'), diagnostics: false },
     betas: options.betas ?? [],
     budget: { usd: options.maxBudgetUsd ?? null, tokens: options.maxBudgetTokens ?? null },
@@ -137,7 +138,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       toolbox: tools,
       toolCount: 4,
       model: options.model,
-      windowOf: (name) => windowMarks(name, options.contextWindow),
+      windowOf: (name) => windowThresholds(name, options.contextWindow),
       governor: options.governor ?? governor(clock, 4),
       workspace: memoryWorkspace(),
       shell: options.shell ?? { run: none },
@@ -145,10 +146,10 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       web: { get: none },
       openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
       fallbackModel: options.fallbackModel,
-      chance: () => 0,
+      random: () => 0,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
-      lingers: options.lingers ?? false,
-      desk: permissionManager({
+      staysIdle: options.lingers ?? false,
+      permissions: permissionManager({
         policy: {
           rules: options.rules ?? [],
           roots: [CWD],
@@ -180,7 +181,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       lead.start();
       await settled();
     },
-    records: async () => (await store.peek(lead.id, lead.meta.lead)).records,
+    records: async () => (await store.readJournal(lead.id, lead.meta.lead)).records,
     results: () => {
       const shown = items.findLast((item) => item.type === 'tool.results');
       const blocks = JSON.parse(shown?.type === 'tool.results' ? shown.content : '[]') as Result[];
@@ -200,11 +201,14 @@ interface Result {
   readonly is_error?: boolean;
 }
 
-/** A directory that exists everywhere, since a session without one cannot be resumed. */
+/** A directory that exists on every machine, because a session needs one to be resumed. */
 const none = () => Promise.reject(new Error('none'));
 const CWD = '/tmp';
 
-/** Look reads, Change writes, Note writes beside others, Stamp writes and finishes what it began, Wait waits. */
+/**
+ * Scripted tools: Look reads, Change writes, Note writes concurrently, Stamp writes and cannot be
+ * interrupted, Wait waits.
+ */
 const fakeTools = (deeds: Deeds, log: string[]): Tool[] => {
   const tool = (
     name: string,

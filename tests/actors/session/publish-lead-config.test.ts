@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { SessionOptions } from '../../../src/actors/session/lead-session.js';
-import { keepTerms, putTerms } from '../../../src/actors/session/publish-lead-config.js';
-import { StorageError } from '../../../src/protocol/errors.js';
+import {
+  publishLeadConfig,
+  republishOnChange,
+} from '../../../src/actors/session/publish-lead-config.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
-import type { Session } from '../../../src/protocol/session/store.js';
+import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 
 type Put = (text: string) => Promise<void>;
 
-/** A lead whose mode changes; `put` is what the store does with its terms. */
+/** A lead with a changing mode; `put` replaces the write to the store. */
 const lead = async (put: Put, outages?: SessionOptions['store']['outages']) => {
   const kept: string[] = [];
   const said: FeedItem[] = [];
@@ -16,7 +19,7 @@ const lead = async (put: Put, outages?: SessionOptions['store']['outages']) => {
   let mode = 'bypassPermissions';
   let changed = () => {};
   const options = {
-    terms: {
+    leadConfig: {
       write: () => ({ name: 'terms', bytes: Buffer.from(mode) }),
       listen(listener: () => void) {
         changed = listener;
@@ -35,10 +38,10 @@ const lead = async (put: Put, outages?: SessionOptions['store']['outages']) => {
       await put(text);
       kept.push(text);
     },
-  } as unknown as Session;
-  await putTerms(options, session);
+  } as unknown as OwnedSession;
+  await publishLeadConfig(options, session);
   const emit = (item: FeedItem) => void said.push(item);
-  const { end } = keepTerms(options, session, { emit, wantsStreamEvents: false });
+  const { end } = republishOnChange(options, session, { emit, wantsStreamEvents: false });
   const change = (wanted: string) => {
     mode = wanted;
     changed();

@@ -1,11 +1,11 @@
-/** An answer for the session, given to one agent of a swarm, and all whom it reaches. */
+/** An answer for the session that is given to one agent, and the agents that it reaches. */
 import { describe, expect, test } from 'vitest';
 import type {
   PermissionAnswer,
   PermissionQuestion,
   Surface,
-} from '../../../src/protocol/permission/permission.js';
-import type { JournalRecord } from '../../../src/protocol/session/journal.js';
+} from '../../../src/protocol/permission/permission-question.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import { calls, says } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
 import {
@@ -16,7 +16,7 @@ import {
   task,
 } from '../swarm/swarm-in-hand.js';
 
-/** A person who answers when the test says so, and how many still wait for one. */
+/** A person that answers on demand, with the number of open questions. */
 const personInHand = () => {
   const open = new Map<
     string,
@@ -53,7 +53,10 @@ const workers = (...prompts: readonly string[]) =>
     calls(`t-${prompt}-${at}`, 'Task', task(prompt, { subagent_type: 'worker' })),
   );
 
-/** A lead whose first message asks for these, each of which changes what its task names. */
+/**
+ * A lead that starts these agents with its first message; each changes the file that its task
+ * names.
+ */
 const swarmAsking = async (
   first: readonly ReturnType<typeof calls>[],
   answer: (talk: Talk) => ReturnType<typeof changes> | undefined = () => undefined,
@@ -80,7 +83,7 @@ const rulings = async ({ lead, store }: Pick<SwarmInHand, 'lead' | 'store'>) => 
   const found: string[] = [];
   for await (const { type, agent } of store.events(lead.id)) {
     if (type !== 'agent.spawned') continue;
-    const { records } = await store.peek(lead.id, agent);
+    const { records } = await store.readJournal(lead.id, agent);
     found.push(
       ...records.filter(isFinal).map(({ behavior, step, by }) => `${behavior}@${step} by ${by}`),
     );

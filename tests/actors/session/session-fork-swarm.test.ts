@@ -1,6 +1,6 @@
-/** A copy of a session whose agents have not ended: they stay with their session, and the copy knows it. */
+/** A forked session with agents that have not ended: they stay with the source session. */
 import { describe, expect, test } from 'vitest';
-import { viewOfSwarm } from '../../../src/views/swarm/swarm-view.js';
+import { swarmView } from '../../../src/views/swarm/swarm-view.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { firstBreak } from '../../laws/prompts.js';
 import { allSettled, type SwarmInHand, swarmInHand, talkOf, task } from '../swarm/swarm-in-hand.js';
@@ -8,7 +8,7 @@ import { allSettled, type SwarmInHand, swarmInHand, talkOf, task } from '../swar
 const EXPLORER = { subagent_type: 'explorer' };
 const BEHIND = { ...EXPLORER, run_in_background: true };
 
-/** A lead whose agent has changed something and then says nothing more. */
+/** A lead with an agent that has changed a file and then sends no answer. */
 const working = async (more: Record<string, unknown>) => {
   const door = gate();
   const hand = await swarmInHand(({ last }) => {
@@ -100,10 +100,10 @@ describe('a copy of a session', () => {
   ])('lists no agent that is not its own: one %s', async (_, kind) => {
     const { hand } = await working(kind);
     const copy = await copyOf(hand, 'And now?');
-    const { agents } = await viewOfSwarm(copy.store, copy.lead.meta);
+    const { agents } = await swarmView(copy.store, copy.lead.meta);
     expect(agents.map(({ id }) => id)).toEqual([copy.lead.meta.lead]);
     expect(await copy.store.agents('s_copy')).toEqual([copy.lead.meta.lead]);
-    expect(copy.lead.steer.called('a_')).toEqual([]);
-    expect(copy.lead.spent.cost).toBe(copy.lead.notebook.history.spent.cost);
+    expect(copy.lead.steer.matching('a_')).toEqual([]);
+    expect(copy.lead.spent.cost).toBe(copy.lead.journal.history.spent.cost);
   });
 });

@@ -1,6 +1,6 @@
-/** What a person does with the agents of a swarm from elsewhere, in one process. */
+/** Commands of a person for the agents of a swarm, in one process. */
 import { describe, expect, test } from 'vitest';
-import type { CommandReply } from '../../../src/protocol/agent/swarm-commands.js';
+import type { CommandReply } from '../../../src/protocol/agent/swarm-command.js';
 import type { HookFunction } from '../../../src/protocol/permission/hook-setup.js';
 import { swarmControl } from '../../../src/sdk/control/swarm-control.js';
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
@@ -17,10 +17,12 @@ import { allSettled, swarmInHand, type Talk, task } from '../swarm/swarm-in-hand
 const inBackground = (what: string, more: Record<string, unknown> = {}) =>
   task(what, { subagent_type: 'explorer', run_in_background: true, ...more });
 
-/** A lead at a terminal with one background agent, which answers its n-th request with the n-th of these. */
+/**
+ * A lead with one background agent, which answers its n-th request with the n-th of these answers.
+ */
 const withHelper = async (answers: readonly Answer[], name = 'scout', lingers = true) => {
   const asked: Talk[] = [];
-  /** What the lead does before it answers. */
+  /** Steps of the lead before it answers. */
   const pace: { busy: Step | undefined } = { busy: undefined };
   const answer = (talk: Talk): Answer => {
     if (talk.last.includes('begin')) return [calls('c1', 'Task', inBackground('look', { name }))];
@@ -32,12 +34,12 @@ const withHelper = async (answers: readonly Answer[], name = 'scout', lingers = 
   await hand.say('begin');
   await allSettled();
   const control = swarmControl(hand.lead);
-  const [id = ''] = hand.lead.steer.called(name);
+  const [id = ''] = hand.lead.steer.matching(name);
   const reports = async () =>
     (await hand.records()).filter(
       (record) => record.type === 'letter.received' && record.from === 'agent',
     );
-  const journal = async () => (await hand.store.peek(hand.lead.id, id)).records;
+  const journal = async () => (await hand.store.readJournal(hand.lead.id, id)).records;
   return Object.assign(pace, { ...hand, control, asked, id, reports, journal });
 };
 
@@ -132,7 +134,10 @@ describe('an agent that a person stopped', () => {
 });
 
 describe('what works for an agent that a person stopped', () => {
-  /** `par` in the background waits for one of its own, has another in the background, and goes on when told. */
+  /**
+   * Background agent `par` waits for a child, has another background child, and continues on
+   * demand.
+   */
   const family = async () => {
     const never = new Promise<void>(() => {});
     const asked: string[] = [];
@@ -199,14 +204,14 @@ describe('a lead that a person stopped', () => {
     expect(await control.stop('lead')).toEqual({
       ok: true,
       agent: lead.meta.lead,
-      sentence: 'The lead is stopped, with all that worked for it.',
+      sentence: 'The lead is stopped, with all its agents.',
     });
     const runs = async () => (await records()).filter(({ type }) => type === 'run.started').length;
     const before = await runs();
     door.open();
     await allSettled();
     expect(await runs()).toBe(before);
-    expect(lead.isResting).toBe(true);
+    expect(lead.isIdle).toBe(true);
     expect((await control.send('scout', 'wake', 'user', 'l_x')).ok).toBe(false);
     expect(await reports()).toMatchObject([
       { raw: expect.stringContaining('A person stopped it') },
@@ -225,7 +230,7 @@ describe('a lead that a person stopped', () => {
     const { control, requests, lead } = await withHelper([[waits(gate().opened)]]);
     await control.stop('lead');
     const before = requests.length;
-    expect(await control.resume('lead')).toMatchObject({ ok: true, sentence: 'The lead goes on.' });
+    expect(await control.resume('lead')).toMatchObject({ ok: true, sentence: 'The lead resumes.' });
     await allSettled();
     expect(requests).toHaveLength(before + 1);
     expect(requests.at(-1)?.body).toContain('A person stopped it');
@@ -258,7 +263,7 @@ describe('a lead that a person stopped', () => {
   test('is not working on anything when nobody works for it either', async () => {
     const { control } = await withHelper([[says('seen')]]);
     await allSettled();
-    expect((await control.stop('lead')).sentence).toBe('The lead is not working on anything.');
+    expect((await control.stop('lead')).sentence).toBe('The lead is idle, with no agent running.');
   });
 });
 
@@ -296,7 +301,7 @@ test('a letter to the lead counts once, however often it is sent', async () => {
 });
 
 describe('an agent whose parent had ended when it was resumed', () => {
-  /** A lead, `above` in the background, and `below` in the background of that; both are stopped. */
+  /** A lead with background agent `above` and its background child `below`, both stopped. */
   const stoppedFamily = async () => {
     const door = gate();
     const doors = [NEVER, door.opened];
@@ -329,13 +334,13 @@ describe('an agent whose parent had ended when it was resumed', () => {
     door.open();
     await allSettled();
     expect(heard.at(-1)?.last).toContain('found it');
-    expect((await steer.stop('above')).sentence).toContain('is not at work (ended)');
+    expect((await steer.stop('above')).sentence).toContain('is not running (ended)');
   });
 
   test('is stopped when a person stops the parent once more', async () => {
     const { steer } = await stoppedFamily();
     await steer.stop('above');
-    expect((await steer.stop('below')).sentence).toContain('is not at work (stopped)');
+    expect((await steer.stop('below')).sentence).toContain('is not running (stopped)');
   });
 
   test('is heard of by it when it goes on later', async () => {
@@ -390,7 +395,7 @@ describe('a letter to the lead that hooks look at first', () => {
     expect(await letters()).toBe(0);
     expect(reply()).toMatchObject({
       ok: false,
-      sentence: 'The lead did not get it. The prompt was refused and erased: Not now.',
+      sentence: 'The lead did not get the message. The prompt was refused and erased: Not now.',
     });
   });
 
@@ -413,7 +418,7 @@ test('an agent is found, and its cost counts, when the lead was rewound to befor
   await session.close();
   const choice = { kind: 'resume', id: first.lead.id } as const;
   const { lead } = await swarmInHand(() => [says('ok')], { store: first.store, choice });
-  expect(lead.steer.called('scout')).toEqual([first.id]);
+  expect(lead.steer.matching('scout')).toEqual([first.id]);
   expect(lead.spent.cost).toBe(first.lead.spent.cost);
 });
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { treeSpending } from '../../../src/actors/session/tree-spending.js';
 import { RunUsage } from '../../../src/context/budget/run-usage.js';
 import { History } from '../../../src/context/history/history.js';
-import { StorageError } from '../../../src/protocol/errors.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 
 const MODEL = 'claude-sonnet-5-5';
 
@@ -22,12 +22,12 @@ const paid = (agent: string, cost: number): SwarmEvent => ({
   cost,
 });
 
-/** The lead has paid 2 itself; the index has more. */
+/** Spending of the lead is 2; the index has more. */
 const openedWith = async (events: () => AsyncIterable<SwarmEvent>, hasChildren: boolean) => {
   const history = new History();
   history.spent.count({ model: MODEL, usage: { ...NO_USAGE, output: 1 }, cost: 2 });
-  if (hasChildren) history.family.isParent = true;
-  const usage = new RunUsage('a_1', history.run);
+  if (hasChildren) history.relations.isParent = true;
+  const usage = new RunUsage('a_1', history.currentRun);
   const tree = await treeSpending({ events }, { id: 's_1', lead: 'a_1' }, history, usage);
   return { tree, history };
 };

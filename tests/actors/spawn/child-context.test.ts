@@ -44,7 +44,7 @@ describe('a typed agent that has not begun when its process ends', () => {
     const { hand, left, right, notices } = await resumedWith([]);
     expect(left).toContain('You explore.');
     expect(right).toContain('You are the agent "explorer" and work for another agent');
-    expect(right).toContain('the definition of this role is gone');
+    expect(right).toContain('definition of this role no longer exists');
     expect(notices).toEqual([
       'explorer a_3 "RIGHT" works without its role: nothing defines "explorer" any more. What it may do is as it was.',
     ]);

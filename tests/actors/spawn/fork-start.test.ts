@@ -1,6 +1,6 @@
 /** What forks of one message begin with, though the world goes on while some of them wait (law 2). */
 import { describe, expect, test } from 'vitest';
-import { changingBriefing } from '../../fakes/agents/changing-context.js';
+import { changingContext } from '../../fakes/agents/changing-context.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { allSettled, swarmInHand, type Talk, talkOf, task } from '../swarm/swarm-in-hand.js';
 
@@ -25,15 +25,15 @@ describe('forks of one message', () => {
     ['another branch', { facts: { date: 'Monday', branch: 'other' } }],
     ['a section that says something else', { sections: { goose: 'Be a swan.' } }],
   ])('begin alike, and hear of %s only after their task', async (_, change) => {
-    const briefing = changingBriefing({ mayChange: true, facts: { date: 'Monday' } });
+    const contextProvider = changingContext({ mayChange: true, facts: { date: 'Monday' } });
     const hand = await swarmInHand(
       (talk) => {
         if (talk.last.includes('begin')) return TWO;
-        if (isFork(talk, 'left')) Object.assign(briefing.world, change);
+        if (isFork(talk, 'left')) Object.assign(contextProvider.world, change);
         if (talk.last.includes('<fork-task>')) return [calls('l1', 'Look', { name: 'a' })];
         return [says('done')];
       },
-      { briefing, swarm: { limits: ONE_AT_A_TIME } },
+      { briefing: contextProvider, swarm: { limits: ONE_AT_A_TIME } },
     );
 
     await hand.say('begin');
@@ -55,14 +55,14 @@ describe('forks of one message', () => {
     const facts = { date: 'Monday' };
     const slow = await swarmInHand(
       ({ last }) => (last.includes('begin') ? TWO : [waits(door.opened), says('never said')]),
-      { briefing: changingBriefing({ facts }), swarm: { limits } },
+      { briefing: changingContext({ facts }), swarm: { limits } },
     );
     await slow.say('begin');
     await allSettled();
     await slow.lead.close();
 
     const { store, clock } = slow;
-    const briefing = changingBriefing({
+    const contextProvider = changingContext({
       facts: { date: 'Tuesday' },
       sections: { goose: 'Be a swan.' },
       isStale: true,
@@ -71,7 +71,7 @@ describe('forks of one message', () => {
     const hand = await swarmInHand(() => [says('done')], {
       store,
       clock,
-      briefing,
+      briefing: contextProvider,
       choice: { kind: 'resume', id: slow.lead.id },
     });
     hand.lead.start();
@@ -93,7 +93,7 @@ describe('forks of one message', () => {
         if (talk.last.includes('begin')) return [...(said ? [says(said)] : []), ...TWO];
         return isFork(talk, 'left') ? [says('done')] : [waits(gate().opened), says('never said')];
       },
-      { briefing: changingBriefing({ sections }), swarm: { limits: ONE_AT_A_TIME } },
+      { briefing: changingContext({ sections }), swarm: { limits: ONE_AT_A_TIME } },
     );
     await slow.say('begin');
     await allSettled();
@@ -103,7 +103,7 @@ describe('forks of one message', () => {
     const hand = await swarmInHand(() => [says('done')], {
       store,
       clock,
-      briefing: changingBriefing({ sections }),
+      briefing: changingContext({ sections }),
       choice: { kind: 'resume', id: slow.lead.id },
     });
     hand.lead.start();

@@ -5,7 +5,7 @@ import { SpawnThrottle } from '../../../src/actors/spawn/spawn-throttle.js';
 const passing = async (many: number, turnstile = new SpawnThrottle()) => {
   const passed: number[] = [];
   const counts: number[] = [];
-  for (let id = 0; id < many; id += 1) void turnstile.pass().then(() => passed.push(id));
+  for (let id = 0; id < many; id += 1) void turnstile.next().then(() => passed.push(id));
   await Promise.resolve();
   counts.push(passed.length);
   while (passed.length < many) {

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AgentScheduler, type Candidate } from '../../../src/actors/swarm/agent-scheduler.js';
 
-const nurseryOf = (places: number, { maxAgents = 1_000, maxDepth = 5 } = {}) => {
-  const nursery = new AgentScheduler({ maxConcurrentAgents: places, maxAgents, maxDepth });
+const schedulerOf = (places: number, { maxAgents = 1_000, maxDepth = 5 } = {}) => {
+  const scheduler = new AgentScheduler({ maxConcurrentAgents: places, maxAgents, maxDepth });
   const started: string[] = [];
   const admit = (id: string, change: Partial<Candidate> = {}) =>
-    nursery.admit({
+    scheduler.admit({
       id,
       depth: 1,
       lender: undefined,
@@ -14,50 +14,50 @@ const nurseryOf = (places: number, { maxAgents = 1_000, maxDepth = 5 } = {}) => 
       start: () => void started.push(id),
       ...change,
     });
-  return { nursery, started, admit };
+  return { scheduler, started, admit };
 };
 
 describe('agents that want a place', () => {
   test('start while there is one, and then wait in the order in which they came', () => {
-    const { nursery, started, admit } = nurseryOf(2);
+    const { scheduler, started, admit } = schedulerOf(2);
     const verdicts = ['a', 'b', 'c', 'd', 'e'].map((id) => admit(id));
     expect(verdicts).toEqual(['started', 'started', 'queued', 'queued', 'queued']);
-    nursery.leave('b');
-    nursery.leave('a');
+    scheduler.leave('b');
+    scheduler.leave('a');
     expect(started).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test('find it free again when nobody had waited for it', () => {
-    const { nursery, admit } = nurseryOf(1);
+    const { scheduler, admit } = schedulerOf(1);
     admit('a');
-    nursery.leave('a');
+    scheduler.leave('a');
     expect([admit('b'), admit('c')]).toEqual(['started', 'queued']);
   });
 
   test('and leave while they wait are not started', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     for (const id of ['a', 'b', 'c']) admit(id);
-    nursery.leave('b');
-    nursery.leave('a');
+    scheduler.leave('b');
+    scheduler.leave('a');
     expect(started).toEqual(['a', 'c']);
-    nursery.leave('c');
+    scheduler.leave('c');
     expect(admit('d')).toBe('started');
   });
 
   test('give one place back, however often they leave, and none that they never had', () => {
-    const { nursery, admit } = nurseryOf(1);
+    const { scheduler, admit } = schedulerOf(1);
     admit('a');
-    for (const id of ['a', 'a', 'stranger']) nursery.leave(id);
+    for (const id of ['a', 'a', 'stranger']) scheduler.leave(id);
     expect([admit('b'), admit('c')]).toEqual(['started', 'queued']);
   });
 
   test('may ask for others, or leave, as they start', () => {
-    const { nursery, started, admit } = nurseryOf(2);
+    const { scheduler, started, admit } = schedulerOf(2);
     const inner: unknown[] = [];
     const start = () => {
       started.push('a');
       inner.push(admit('b'), admit('c'));
-      nursery.leave('a');
+      scheduler.leave('a');
     };
     expect(admit('a', { start })).toBe('started');
     expect(inner).toEqual(['started', 'queued']);
@@ -67,7 +67,7 @@ describe('agents that want a place', () => {
 
 describe('an agent that waits for its child', () => {
   test('lends it its place', () => {
-    const { started, admit } = nurseryOf(1);
+    const { started, admit } = schedulerOf(1);
     admit('a');
     expect(admit('a1', { lender: 'a', depth: 2 })).toBe('started');
     expect(admit('a11', { lender: 'a1', depth: 3 })).toBe('started');
@@ -75,63 +75,63 @@ describe('an agent that waits for its child', () => {
   });
 
   test('lends it to one at a time, and to the next of its own before all who came earlier', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('b');
     const verdicts = ['a1', 'a2', 'a3'].map((id) => admit(id, { lender: 'a' }));
     expect(verdicts).toEqual(['started', 'queued', 'queued']);
-    nursery.leave('a1');
-    nursery.leave('a2');
+    scheduler.leave('a1');
+    scheduler.leave('a2');
     expect(started).toEqual(['a', 'a1', 'a2', 'a3']);
-    nursery.leave('a3');
+    scheduler.leave('a3');
     expect(started).not.toContain('b');
-    nursery.leave('a');
+    scheduler.leave('a');
     expect(started.at(-1)).toBe('b');
   });
 
   test('can lend it again when it has it back', () => {
-    const { nursery, admit } = nurseryOf(1);
+    const { scheduler, admit } = schedulerOf(1);
     admit('a');
     for (const id of ['a1', 'a2']) {
       expect(admit(id, { lender: 'a' })).toBe('started');
-      nursery.leave(id);
+      scheduler.leave(id);
     }
   });
 
   test('has nothing lent when the child is refused', () => {
-    const { admit } = nurseryOf(1, { maxDepth: 2 });
+    const { admit } = schedulerOf(1, { maxDepth: 2 });
     admit('a');
     expect(admit('a1', { lender: 'a', depth: 3 })).toEqual({ refused: 'depth' });
     expect(admit('a2', { lender: 'a', depth: 2 })).toBe('started');
   });
 
   test('leaves the place to the child when it goes first', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('a1', { lender: 'a' });
     admit('b');
-    nursery.leave('a');
+    scheduler.leave('a');
     expect(started).toEqual(['a', 'a1']);
-    nursery.leave('a1');
+    scheduler.leave('a1');
     expect(started).toEqual(['a', 'a1', 'b']);
   });
 
   test('leaves a place that it had borrowed itself to the child in the same way', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('a1', { lender: 'a' });
     admit('a11', { lender: 'a1' });
     admit('b');
     admit('a2', { lender: 'a' });
-    nursery.leave('a1');
+    scheduler.leave('a1');
     expect(started).toEqual(['a', 'a1', 'a11']);
-    nursery.leave('a11');
-    nursery.leave('a2');
+    scheduler.leave('a11');
+    scheduler.leave('a2');
     expect(started).toEqual(['a', 'a1', 'a11', 'a2']);
   });
 
   test('has none to lend when it is not at work', () => {
-    const { admit } = nurseryOf(1);
+    const { admit } = schedulerOf(1);
     admit('a');
     expect(admit('x', { lender: 'lead' })).toBe('queued');
   });
@@ -139,121 +139,121 @@ describe('an agent that waits for its child', () => {
 
 describe('an agent that rests until others have ended', () => {
   test('leaves its place to whoever has waited longest', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     for (const id of ['a', 'b', 'c']) admit(id);
-    nursery.rest('a');
+    scheduler.lendSlot('a');
     expect(started).toEqual(['a', 'b']);
-    nursery.leave('b');
+    scheduler.leave('b');
     expect(started).toEqual(['a', 'b', 'c']);
   });
 
   test('goes on at once when it is woken, and nobody begins until there is a place again', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     for (const id of ['a', 'b', 'c']) admit(id);
-    nursery.rest('a');
-    nursery.wake('a');
-    nursery.leave('b');
+    scheduler.lendSlot('a');
+    scheduler.retakeSlot('a');
+    scheduler.leave('b');
     expect(started).toEqual(['a', 'b']);
-    nursery.leave('a');
+    scheduler.leave('a');
     expect(started).toEqual(['a', 'b', 'c']);
   });
 
   test('leaves a place that it had borrowed to anybody, and its lender has it back at its end', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('a1', { lender: 'a' });
     admit('b');
-    nursery.rest('a1');
+    scheduler.lendSlot('a1');
     expect(started).toEqual(['a', 'a1', 'b']);
-    nursery.leave('b');
-    nursery.wake('a1');
-    nursery.leave('a1');
+    scheduler.leave('b');
+    scheduler.retakeSlot('a1');
+    scheduler.leave('a1');
     expect([admit('c'), admit('a2', { lender: 'a' })]).toEqual(['queued', 'started']);
   });
 
   test('leaves the place that it gets back as well, while it rests for another reason', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('a1', { lender: 'a' });
-    nursery.rest('a');
+    scheduler.lendSlot('a');
     admit('b');
-    nursery.leave('a1');
+    scheduler.leave('a1');
     expect(started).toEqual(['a', 'a1', 'b']);
   });
 
   test('lends its place to a child that it waits for as soon as it is woken', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
-    for (let times = 0; times < 2; times += 1) nursery.rest('a');
+    for (let times = 0; times < 2; times += 1) scheduler.lendSlot('a');
     admit('b');
     expect(admit('a1', { lender: 'a' })).toBe('queued');
-    nursery.wake('a');
+    scheduler.retakeSlot('a');
     expect(started).toEqual(['a', 'b']);
-    nursery.wake('a');
+    scheduler.retakeSlot('a');
     expect(started).toEqual(['a', 'b', 'a1']);
   });
 
   test('gives nothing back at its end that it did not have', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     for (const id of ['a', 'b', 'c']) admit(id);
-    nursery.rest('a');
-    nursery.leave('a');
-    nursery.wake('a');
+    scheduler.lendSlot('a');
+    scheduler.leave('a');
+    scheduler.retakeSlot('a');
     expect(started).toEqual(['a', 'b']);
-    nursery.leave('b');
+    scheduler.leave('b');
     expect(started).toEqual(['a', 'b', 'c']);
   });
 });
 
 describe('an agent is refused', () => {
   test('when it is too deep', () => {
-    const { admit, started } = nurseryOf(5, { maxDepth: 2 });
+    const { admit, started } = schedulerOf(5, { maxDepth: 2 });
     expect(admit('a', { depth: 2 })).toBe('started');
     expect(admit('b', { depth: 3 })).toEqual({ refused: 'depth' });
     expect(started).toEqual(['a']);
   });
 
   test('when the run has had as many as it may, those that wait or have ended included', () => {
-    const { nursery, admit } = nurseryOf(1, { maxAgents: 2 });
+    const { scheduler, admit } = schedulerOf(1, { maxAgents: 2 });
     expect([admit('a'), admit('b'), admit('c')]).toEqual([
       'started',
       'queued',
       { refused: 'total' },
     ]);
-    nursery.leave('a');
-    nursery.leave('b');
+    scheduler.leave('a');
+    scheduler.leave('b');
     expect(admit('d')).toEqual({ refused: 'total' });
   });
 
   test('when none is allowed at all', () => {
-    expect(nurseryOf(1, { maxAgents: 0 }).admit('a')).toEqual({ refused: 'total' });
-    expect(nurseryOf(1, { maxDepth: 0 }).admit('a')).toEqual({ refused: 'depth' });
-    expect(nurseryOf(0).admit('a')).toEqual({ refused: 'none' });
-    expect(nurseryOf(0).admit('a', { isNew: false })).toEqual({ refused: 'none' });
+    expect(schedulerOf(1, { maxAgents: 0 }).admit('a')).toEqual({ refused: 'total' });
+    expect(schedulerOf(1, { maxDepth: 0 }).admit('a')).toEqual({ refused: 'depth' });
+    expect(schedulerOf(0).admit('a')).toEqual({ refused: 'none' });
+    expect(schedulerOf(0).admit('a', { isNew: false })).toEqual({ refused: 'none' });
   });
 
   test('no longer when a new run begins', () => {
-    const { nursery, admit } = nurseryOf(5, { maxAgents: 1 });
+    const { scheduler, admit } = schedulerOf(5, { maxAgents: 1 });
     admit('a');
-    nursery.beginRun();
+    scheduler.beginRun();
     expect([admit('b'), admit('c')]).toEqual(['started', { refused: 'total' }]);
   });
 
   test('not for being taken up again: it was counted when it began', () => {
-    const { nursery, admit } = nurseryOf(5, { maxAgents: 1 });
+    const { scheduler, admit } = schedulerOf(5, { maxAgents: 1 });
     admit('a');
-    nursery.leave('a');
+    scheduler.leave('a');
     expect(admit('a', { isNew: false })).toBe('started');
   });
 
   test('when the swarm is over, and nobody who waited starts', () => {
-    const { nursery, started, admit } = nurseryOf(1);
+    const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     for (const id of ['a1', 'a2']) admit(id, { lender: 'a' });
     admit('b');
-    nursery.close();
-    nursery.leave('a1');
-    nursery.leave('a');
+    scheduler.close();
+    scheduler.leave('a1');
+    scheduler.leave('a');
     expect(admit('c')).toEqual({ refused: 'over' });
     expect(started).toEqual(['a', 'a1']);
   });
@@ -273,7 +273,7 @@ interface Model {
 
 /** A swarm whose agents do what the numbers say: begin others, await them, rest, end, and are stopped. */
 const swarmOf = (places: number) => {
-  const { nursery } = nurseryOf(places);
+  const { scheduler } = schedulerOf(places);
   const all: Model[] = [];
   const those = (state: Model['state']) => all.filter((agent) => agent.state === state);
   const working = () =>
@@ -290,7 +290,7 @@ const swarmOf = (places: number) => {
     all.push(child);
     if (isAwaited) parent?.awaits.add(child);
     else parent?.behind.add(child);
-    nursery.admit({
+    scheduler.admit({
       id: child.id,
       depth: 1,
       lender: isAwaited ? parent?.id : undefined,
@@ -300,23 +300,23 @@ const swarmOf = (places: number) => {
         child.state = 'live';
       },
     });
-    if (isAwaited && parent !== undefined) nursery.rest(parent.id);
+    if (isAwaited && parent !== undefined) scheduler.lendSlot(parent.id);
   };
   const rest = (agent: Model) => {
     agent.isResting = true;
-    nursery.rest(agent.id);
+    scheduler.lendSlot(agent.id);
   };
   const wake = (agent: Model) => {
-    if (agent.isResting) nursery.wake(agent.id);
+    if (agent.isResting) scheduler.retakeSlot(agent.id);
     agent.isResting = false;
   };
   const leave = (agent: Model) => {
     const { parent } = agent;
     agent.state = 'gone';
-    if (parent?.awaits.delete(agent)) nursery.wake(parent.id);
+    if (parent?.awaits.delete(agent)) scheduler.retakeSlot(parent.id);
     // Its report wakes whoever rests.
     if (parent?.behind.delete(agent)) wake(parent);
-    nursery.leave(agent.id);
+    scheduler.leave(agent.id);
   };
   const stop = (agent: Model) => {
     for (const child of [...agent.awaits, ...agent.behind]) stop(child);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AgentTimeouts, type WatchedAgent } from '../../../src/actors/swarm/agent-timeouts.js';
-import type { Stop } from '../../../src/protocol/agent/agent.js';
+import type { Stop } from '../../../src/protocol/agent/stop.js';
 import type { Clock } from '../../../src/protocol/clock.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 

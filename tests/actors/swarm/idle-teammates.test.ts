@@ -146,7 +146,7 @@ describe('a teammate that rests', () => {
     await hand.say('begin');
     await allSettled(40);
     const { sentence } = await hand.lead.steer.stop('ada');
-    expect(sentence).toContain('is stopped, with all that worked for it');
+    expect(sentence).toContain('is stopped, with all its sub-agents');
   });
 
   test('waits for a place when it is written to, like any other', async () => {

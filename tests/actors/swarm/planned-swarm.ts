@@ -3,8 +3,8 @@
  * An agent finds its part of the plan by the mark in its task, so answers depend on content alone.
  */
 import { History } from '../../../src/context/history/history.js';
-import type { ChildReport } from '../../../src/protocol/agent/swarm.js';
-import { costOf } from '../../../src/protocol/model/prices.js';
+import type { ChildReport } from '../../../src/protocol/agent/child-report.js';
+import { requestCost } from '../../../src/protocol/model/request-cost.js';
 import { windowTokens } from '../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import type { Answer, Step } from '../../fakes/agents/scripted-model.js';
@@ -26,7 +26,7 @@ export const MODEL = 'claude-opus-5-5';
 
 /** What an answer of so many tokens costs here. */
 export const priceOf = (output: number): number =>
-  costOf(MODEL, { input: 100, output, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 }) ?? 0;
+  requestCost(MODEL, { input: 100, output, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 }) ?? 0;
 
 /** The address of an agent in the plan, and how often it has answered. */
 export const partOf = ({ said }: Talk): { readonly path: string; readonly turn: number } => {
@@ -96,7 +96,7 @@ export const histories = async ({ lead, store }: SwarmInHand): Promise<Map<strin
   for await (const { type, agent } of store.events(lead.id)) {
     if (type !== 'agent.spawned') continue;
     const history = new History();
-    for (const record of (await store.peek(lead.id, agent)).records) history.apply(record);
+    for (const record of (await store.readJournal(lead.id, agent)).records) history.apply(record);
     found.set(agent, history);
   }
   return found;
@@ -130,7 +130,7 @@ export const follow = async (
       mostInFlight = Math.max(mostInFlight, inFlight);
     } else if (type === 'assistant.message') {
       const { model, usage } = said as FeedItem & { type: 'assistant.message' };
-      spent += costOf(model, usage) ?? 0;
+      spent += requestCost(model, usage) ?? 0;
       tokens += windowTokens(usage);
       inFlight -= 1;
     }

@@ -1,7 +1,8 @@
 /** What becomes of an agent that a defect of ours ends. */
 import { describe, expect, test } from 'vitest';
-import type { JournalRecord } from '../../../src/protocol/session/journal.js';
-import type { Journal, Session } from '../../../src/protocol/session/store.js';
+import type { Journal } from '../../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import type { Answer, Step } from '../../fakes/agents/scripted-model.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
@@ -44,7 +45,7 @@ const childOf = ({ items }: SwarmInHand): string => {
 };
 
 const recordsOf = async (hand: SwarmInHand): Promise<readonly JournalRecord[]> =>
-  (await hand.store.peek(hand.lead.id, childOf(hand))).records;
+  (await hand.store.readJournal(hand.lead.id, childOf(hand))).records;
 
 const restarts = async (hand: SwarmInHand) =>
   (await recordsOf(hand)).flatMap((it) =>
@@ -99,7 +100,7 @@ describe('an agent in the background that crashes', () => {
 
   test('is told to people, and stands in the log', async () => {
     const hand = await swarmOf(BEHIND, crashing);
-    const text = `explorer ${childOf(hand)} "A task" begins again in 1 s (1 of 3): ${WHY}`;
+    const text = `explorer ${childOf(hand)} "A task" restarts in 1 s (attempt 1 of 3): ${WHY}`;
     expect(hand.items).toContainEqual({ type: 'notice', text });
     const events = [];
     for await (const event of hand.store.events(hand.lead.id)) events.push(event);
@@ -121,7 +122,7 @@ describe('an agent in the background that crashes', () => {
       [2, 2_000],
       [3, 4_000],
     ]);
-    const detail = `${WHY} It was begun again 3 times; what it did is kept.`;
+    const detail = `${WHY} It was restarted 3 times; its work is kept.`;
     expect(ends(hand)).toMatchObject([
       { stop: { reason: 'model_error', detail }, text: 'Half of it is done.' },
     ]);
@@ -219,7 +220,9 @@ describe('an agent in the background that crashes', () => {
 
   test('ends at once when its journal is what is broken', async () => {
     class BrokenJournal extends MemorySessionStore {
-      override async create(...meta: Parameters<MemorySessionStore['create']>): Promise<Session> {
+      override async create(
+        ...meta: Parameters<MemorySessionStore['create']>
+      ): Promise<OwnedSession> {
         const session = await super.create(...meta);
         const journal = session.journal.bind(session);
         session.journal = async (agent, parent) => {

@@ -78,7 +78,9 @@ describe('an interrupt', () => {
     expect(ends(hand)).toEqual({ look: 'interrupted', fork: 'interrupted' });
     expect([hand.lead.state, runsEnded(hand)]).toEqual(['idle', ['interrupted']]);
     expect(await openCalls(hand)).toEqual([]);
-    const known = [...(await histories(hand)).values()].filter(({ family }) => family.origin);
+    const known = [...(await histories(hand)).values()].filter(
+      ({ relations: family }) => family.origin,
+    );
     expect(known.map(({ ended }) => ended?.reason)).toEqual([
       'interrupted',
       'interrupted',
@@ -190,7 +192,7 @@ describe('a background agent', () => {
     await begin(hand);
     const { c3, c4 } = hand.results();
     expect(c3).toMatch(
-      /^error: Several agents fit "scout": a_\d+ \(scout\), a_\d+ \(scout\)\. Give the id of one\.$/,
+      /^error: Several agents match "scout": a_\d+ \(scout\), a_\d+ \(scout\)\. Give one id\.$/,
     );
     expect(c4).toMatch(/"scuot"\. The ids are: a_\d+ \(scout\), a_\d+ \(scout\)\.$/);
     expect(ends(hand)).toEqual({});

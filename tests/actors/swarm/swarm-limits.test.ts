@@ -1,7 +1,7 @@
 /** How many agents may begin, work at once, ask at once, and how long each may take. */
 import { describe, expect, test } from 'vitest';
 import { governor } from '../../../src/model/governor.js';
-import type { SwarmLimits } from '../../../src/protocol/agent/leader.js';
+import type { SwarmLimits } from '../../../src/protocol/agent/swarm-limits.js';
 import type { ToolContext, ToolOutcome } from '../../../src/protocol/tools/tool.js';
 import { type Answer, calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { scriptedSurface } from '../../fakes/agents/scripted-surface.js';
@@ -75,7 +75,7 @@ describe('a lead that asks for more agents than it may have', () => {
     expect(began).toEqual(['0.0', '0.1', '0.2', '0.3', '0.4']);
     const queued: boolean[] = [];
     for (const id of (await histories(hand)).keys()) {
-      const { records } = await hand.store.peek(hand.lead.id, id);
+      const { records } = await hand.store.readJournal(hand.lead.id, id);
       queued.push(records.some(({ type }) => type === 'agent.queued'));
     }
     expect(queued).toEqual([false, false, false, true, true, true]);
@@ -178,7 +178,7 @@ test('a request that waits for its place says so before it leaves, and the other
   const waitsOf = async () => {
     const waits: unknown[] = [];
     for (const id of (await histories(hand)).keys()) {
-      const { records } = await hand.store.peek(hand.lead.id, id);
+      const { records } = await hand.store.readJournal(hand.lead.id, id);
       const told = records.filter(({ type }) => /^request.queued|turn.started/.test(type));
       waits.push(told.map((record) => (record.type === 'request.queued' ? record.why : 'sent')));
     }

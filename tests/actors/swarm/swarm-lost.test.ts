@@ -1,7 +1,7 @@
 /** What a lead is told of background agents that a process left behind and that cannot go on. */
 import { describe, expect, test } from 'vitest';
-import { StorageError } from '../../../src/protocol/errors.js';
-import type { Session } from '../../../src/protocol/session/store.js';
+import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
@@ -15,7 +15,7 @@ class SpoiltDisk extends MemorySessionStore {
   /** Its task is not on record any more. */
   damaged = '';
 
-  override async open(id: string): Promise<Session> {
+  override async open(id: string): Promise<OwnedSession> {
     const session = await super.open(id);
     const journal = session.journal.bind(session);
     session.journal = async (agent, parent) => {
@@ -86,7 +86,7 @@ describe('a background agent of a process that died', () => {
   test.each([
     ['unreadable', 'The disk is broken.'],
     ['unwritable', 'The disk is full.'],
-    ['damaged', 'left nothing to go on with'],
+    ['damaged', 'Its journal holds nothing to resume'],
   ] as const)('is told of when it cannot go on, and not waited for: %s', async (how, why) => {
     const before = await lost();
     before.store[how] = 'a_2';
@@ -95,7 +95,7 @@ describe('a background agent of a process that died', () => {
     expect(notices(hand)).toEqual([expect.stringMatching(new RegExp(`a_2.*${why}`))]);
     const letters = await told(hand);
     expect(letters).toHaveLength(2);
-    expect(letters[0]).toMatch(new RegExp(`cannot go on.*a_2.*${why}`));
+    expect(letters[0]).toMatch(new RegExp(`cannot resume.*a_2.*${why}`));
     expect(hand.requests.some(({ body }) => body.includes(why))).toBe(true);
   });
 

@@ -1,7 +1,8 @@
 /** What becomes of agents whose journal cannot be written. */
 import { expect, test } from 'vitest';
-import { StorageError } from '../../../src/protocol/errors.js';
-import type { Journal, Session } from '../../../src/protocol/session/store.js';
+import type { Journal } from '../../../src/protocol/session/journal.js';
+import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
@@ -11,7 +12,7 @@ import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
 class FullDisk extends MemorySessionStore {
   agent = '';
 
-  override async open(id: string): Promise<Session> {
+  override async open(id: string): Promise<OwnedSession> {
     const session = await super.open(id);
     const journal = session.journal.bind(session);
     session.journal = async (agent, parent) => {

@@ -1,6 +1,6 @@
 /** What a report says of those below an agent, also after the agent was rebuilt from its journal. */
 import { describe, expect, test } from 'vitest';
-import type { FileChange } from '../../../src/protocol/session/checkpoint.js';
+import type { FileChange } from '../../../src/protocol/session/checkpoints.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import type { LeadOptions } from '../session/lead-in-hand.js';
 import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';

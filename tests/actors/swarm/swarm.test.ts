@@ -64,7 +64,7 @@ describe('a typed agent', () => {
 
     expect(hand.deeds).toEqual([]);
     const [, , refused] = hand.requests.map((request) => talkOf(request).last);
-    expect(refused).toContain('The explorer');
+    expect(refused).toContain('The definition of the agent explorer');
   });
 });
 

@@ -25,7 +25,7 @@ test('long reports of many agents are kept at hand for the newest alone', () => 
   const entries = Array.from({ length: 10 }, (_, at) => {
     const entry = roster.add(tag(`a_${at}`, 'a_lead'), 'ended', 0);
     const figures = { turns: 1, cost: 0, tokens: 1, changedFiles: [] };
-    roster.keep(entry, { agent: entry.tag, stop, text, ...figures });
+    roster.keepReport(entry, { agent: entry.tag, stop, text, ...figures });
     return entry;
   });
   const isAtHand = entries.map(({ report }) => report !== undefined);
@@ -37,7 +37,7 @@ test('a teammate owns its name while it rests, and when it has ended', () => {
     const roster = new AgentRegistry();
     const ada = roster.add({ ...tag('a_1', 'a_lead'), kind: 'teammate', name: 'ada' }, status, 0);
     roster.add({ ...tag('a_2', 'a_lead'), name: 'ada' }, 'running', 0);
-    expect(roster.called('ada')).toEqual([ada]);
+    expect(roster.find('ada')).toEqual([ada]);
     expect(() => roster.refuseTaken('ada')).toThrow('There is a teammate "ada" already');
   }
 });
@@ -48,9 +48,9 @@ test('of others with one name those that are there are meant, else the newest', 
     roster.add({ ...tag(id, 'a_lead'), name: 'ada' }, status, 0);
   const older = add('a_1', 'ended');
   const newer = add('a_2', 'ended');
-  expect(roster.called('ada')).toEqual([newer]);
+  expect(roster.find('ada')).toEqual([newer]);
   older.status = 'queued';
-  expect(roster.called('ada')).toEqual([older]);
+  expect(roster.find('ada')).toEqual([older]);
   expect(() => roster.refuseTaken('ada')).not.toThrow();
-  expect(() => roster.reserve('ada')).toThrow('The agent a_1 is called "ada" (queued)');
+  expect(() => roster.reserve('ada')).toThrow('The agent a_1 has the name "ada" (queued)');
 });

@@ -5,7 +5,7 @@ import { type LeadInHand, type LeadOptions, leadInHand } from '../session/lead-i
 
 type Given = Partial<Omit<LeadOptions, 'model'>>;
 
-/** A session whose model answers so many prompts. */
+/** A session with this number of answered prompts. */
 const talk = async (prompts: number, given: Given) => {
   const model = scriptedModel(...Array.from({ length: prompts }, () => [says('Yes.')]));
   const hand = await leadInHand({ model, lingers: true, ...given });
@@ -13,7 +13,7 @@ const talk = async (prompts: number, given: Given) => {
   return { ...hand, betas: model.requests.map(({ betas }) => betas) };
 };
 
-/** Another process takes it up. */
+/** Resumes the session in another process. */
 const resumed = async ({ lead, store, clock }: LeadInHand, prompts: number, given: Given) => {
   await lead.close();
   return talk(prompts, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });

@@ -18,7 +18,7 @@ const bodyOf = (request: { body: string } | undefined) => JSON.parse(request?.bo
 const notices = (items: readonly FeedItem[]) =>
   items.flatMap((item) => (item.type === 'notice' ? [item.text] : []));
 
-/** Ten exchanges, the last of which counted `tokens`. */
+/** Ten exchanges; the last answer counted `tokens`. */
 const tenExchanges = (tokens: number): Answer[] => [
   ...Array.from({ length: 9 }, (_, at) => answers(`Answer ${at + 1}.`, 100)),
   answers('Answer 10.', tokens),
@@ -33,7 +33,7 @@ const afterTen = async (tokens: number, then: Answer[], options: Partial<LeadOpt
 
 describe('a conversation near its window', () => {
   test('is sent as it is up to the mark', async () => {
-    // The next prompt adds 16 tokens to what the last answer counted.
+    // The next prompt adds 16 tokens to the count of the last answer.
     const { model, say } = await afterTen(8_334, [answers('Answer 11.', 1)]);
     await say('Prompt 11.');
     expect(model.requests).toHaveLength(11);
@@ -58,7 +58,7 @@ describe('a conversation near its window', () => {
     expect(messages[0]?.content[0]?.text).toContain('word for word:\n\nPrompt 1.\n');
     expect(messages[0]?.content[0]?.text).toContain('They counted to ten.');
     expect(messages[1]?.content[0]?.text).toBe('Answer 5.');
-    expect(lead.isResting).toBe(true);
+    expect(lead.isIdle).toBe(true);
   });
 
   test('is a declared break, with what it freed, and is paid for', async () => {
@@ -66,7 +66,7 @@ describe('a conversation near its window', () => {
       answers('Summary.', 8_500),
       answers('Answer 11.', 300),
     ]);
-    const before = lead.notebook.history.spent.cost ?? 0;
+    const before = lead.journal.history.spent.cost ?? 0;
     await say('Prompt 11.');
     const made = (await records()).slice(-9).map(({ type }) => type);
     expect(made).toEqual([
@@ -86,7 +86,7 @@ describe('a conversation near its window', () => {
     const { tokensAfter = 0 } = broken as { tokensAfter?: number };
     expect(tokensAfter).toBeGreaterThan(200);
     expect(tokensAfter).toBeLessThan(400);
-    expect((lead.notebook.history.spent.cost ?? 0) - before).toBeCloseTo((8_500 + 300) * 4e-6, 6);
+    expect((lead.journal.history.spent.cost ?? 0) - before).toBeCloseTo((8_500 + 300) * 4e-6, 6);
   });
 
   test('says a word in time, once', async () => {
@@ -178,8 +178,10 @@ describe('a conversation near its window', () => {
     ]);
     for (const text of ['a', 'b', 'c', 'd']) await say(text);
     expect(model.requests).toHaveLength(10 + 7);
-    expect(notices(items).filter((it) => it.startsWith('No room was made'))).toHaveLength(3);
-    expect(lead.notebook.history.messages).toHaveLength(28);
+    expect(
+      notices(items).filter((it) => it.startsWith('The conversation was not compacted')),
+    ).toHaveLength(3);
+    expect(lead.journal.history.messages).toHaveLength(28);
   });
 
   test('takes a model that calls a tool instead for one that gave no summary', async () => {
@@ -190,7 +192,7 @@ describe('a conversation near its window', () => {
     await say('Prompt 11.');
     expect(deeds).toEqual([]);
     expect(notices(items)).toContain(
-      'No room was made in the conversation: the model gave no summary.',
+      'The conversation was not compacted: the model gave no summary.',
     );
   });
 
@@ -203,7 +205,7 @@ describe('a conversation near its window', () => {
     await settled();
     expect(lead.state).toBe('idle');
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'interrupted' } });
-    expect(lead.notebook.history.messages).toHaveLength(21);
+    expect(lead.journal.history.messages).toHaveLength(21);
   });
 });
 
@@ -246,8 +248,8 @@ describe('a person', () => {
     const model = scriptedModel([waits(shut.opened), says('Done.')]);
     const hand = await leadInHand({ model, lingers: true });
     await hand.say('Go.');
-    await expect(hand.lead.compact('')).rejects.toThrow('The agent is at work');
-    expect(() => hand.lead.clear()).toThrow('The agent is at work');
+    await expect(hand.lead.compact('')).rejects.toThrow('The agent is running');
+    expect(() => hand.lead.clear()).toThrow('The agent is running');
     shut.open();
     await settled();
   });
@@ -265,7 +267,7 @@ describe('a person', () => {
     await compacted;
     await settled();
     expect(bodyOf(model.requests.at(-1)).messages.at(-1)?.content[0]?.text).toBe('Prompt 11.');
-    expect(lead.isResting).toBe(true);
+    expect(lead.isIdle).toBe(true);
   });
 
   test('may interrupt it', async () => {
@@ -274,10 +276,10 @@ describe('a person', () => {
     const compacted = lead.compact('');
     await settled();
     lead.interrupt();
-    await expect(compacted).rejects.toThrow('given up');
+    await expect(compacted).rejects.toThrow('cancelled');
     expect(lead.state).toBe('idle');
     await say('Prompt 11.');
-    expect(lead.notebook.history.messages).toHaveLength(22);
+    expect(lead.journal.history.messages).toHaveLength(22);
   });
 
   test('may begin anew within the session', async () => {
@@ -290,7 +292,7 @@ describe('a person', () => {
     expect(await records()).toContainEqual(
       expect.objectContaining({ type: 'prompt.broken', reason: 'clear' }),
     );
-    expect(lead.notebook.history.opening).toBe('Hello again.');
+    expect(lead.journal.history.firstPrompt).toBe('Hello again.');
   });
 
   test('may summarise after an interrupt that left results unsent', async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { governor } from '../../../src/model/governor.js';
-import { StorageError } from '../../../src/protocol/errors.js';
-import type { ModelPort } from '../../../src/protocol/model/model.js';
+import type { ModelPort } from '../../../src/protocol/model/model-port.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
-import { validateMessages } from '../../../src/simulator/validate-request.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
+import { validateRequest } from '../../../src/simulator/validate-request.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
-import { changingBriefing } from '../../fakes/agents/changing-context.js';
+import { changingContext } from '../../fakes/agents/changing-context.js';
 import {
   type Answer,
   calls,
@@ -23,10 +23,10 @@ import { settled, type VirtualClock, virtualClock } from '../../fakes/virtual-cl
 import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
 import { answers, type Body, unmarked, WINDOW } from '../session/long-talk.js';
 
-/** What was sent, after the Messages API's own rules have been held against it. */
+/** Sent requests, checked against the rules of the Messages API. */
 const sent = (request: { body: string } | undefined): Body => {
   const body = JSON.parse(request?.body ?? '{}') as Body;
-  validateMessages({ ...body, max_tokens: 100 });
+  validateRequest({ ...body, max_tokens: 100 });
   return body;
 };
 const typesIn = ({ messages }: Body) =>
@@ -35,7 +35,7 @@ const lastText = ({ messages }: Body) => messages.at(-1)?.content.at(-1)?.text;
 const runEnds = (items: readonly FeedItem[]) =>
   items.flatMap((item) => (item.type === 'run.ended' ? [item.stop.reason] : []));
 
-/** Ten exchanges with a thought in each, the last of which counted `tokens`. */
+/** Ten exchanges with thinking; the last answer counted `tokens`. */
 const afterTen = async (tokens: number, then: Answer[], options: Partial<LeadOptions> = {}) => {
   const ten = Array.from({ length: 10 }, (_, at) => [
     thinks(`Thought ${at + 1}.`),
@@ -74,7 +74,7 @@ describe('thoughts, which are bound to all that was said before them', () => {
   });
 });
 
-/** The newest break, beside what the history says of itself right after it. */
+/** The newest break record, and the state of the history right after it. */
 const breakOf = (records: readonly JournalRecord[]) => {
   const broken = records.findLast(({ type }) => type === 'prompt.broken');
   if (broken?.type !== 'prompt.broken') throw new Error('no break');
@@ -87,7 +87,7 @@ describe('room that is made', () => {
     const { lead, records } = await afterTen(100, [answers('Summary.')]);
     await lead.compact('');
     const { tokensAfter = 0 } = breakOf(await records());
-    expect(Math.abs(lead.notebook.history.tokens - tokensAfter)).toBeLessThan(30);
+    expect(Math.abs(lead.journal.history.tokens - tokensAfter)).toBeLessThan(30);
     const model = scriptedModel(
       [thinks(long), says('One.')],
       [thinks(long), says('Two.')],
@@ -187,7 +187,7 @@ describe('room that is made', () => {
   });
 });
 
-/** A model that is deaf to being interrupted while `deaf` is shut. */
+/** A model that ignores aborts while `deaf` is closed. */
 const deafModel = (model: ModelPort, deaf: Promise<void>, from: number): ModelPort => {
   let requests = 0;
   return {
@@ -222,7 +222,7 @@ describe('a fallback model with a smaller window', () => {
     expect(model.requests.slice(3).map((request) => request.model)).toEqual(
       Array.from({ length: 3 }, () => 'claude-haiku-4-5'),
     );
-    expect(hand.lead.isResting).toBe(true);
+    expect(hand.lead.isIdle).toBe(true);
   });
 });
 
@@ -250,10 +250,10 @@ describe('a summary that a person asked for', () => {
     await settled();
     await say('Prompt 11.');
     lead.interrupt();
-    await expect(compacted).rejects.toThrow('given up');
+    await expect(compacted).rejects.toThrow('cancelled');
     await settled();
     expect(lastText(sent(model.requests.at(-1)))).toBe('Prompt 11.');
-    expect(lead.isResting).toBe(true);
+    expect(lead.isIdle).toBe(true);
     expect(runEnds(items)).toHaveLength(11);
   });
 
@@ -261,8 +261,8 @@ describe('a summary that a person asked for', () => {
     const shut = gate();
     const { lead } = await afterTen(100, [[waits(shut.opened), ...answers('Summary.')]]);
     const first = lead.compact('');
-    await expect(lead.compact('')).rejects.toThrow('The agent is at work');
-    expect(() => lead.clear()).toThrow('The agent is at work');
+    await expect(lead.compact('')).rejects.toThrow('The agent is running');
+    expect(() => lead.clear()).toThrow('The agent is running');
     shut.open();
     await expect(first).resolves.toMatch(/^Summarised/);
   });
@@ -279,7 +279,7 @@ describe('a summary that a person asked for', () => {
     await expect(compacted).rejects.toThrow('It was overloaded.');
     await settled();
     expect(lastText(sent(model.requests.at(-1)))).toBe('Prompt 11.');
-    expect(lead.isResting).toBe(true);
+    expect(lead.isIdle).toBe(true);
     expect(runEnds(items)).toHaveLength(11);
   });
 
@@ -298,7 +298,7 @@ describe('a summary that a person asked for', () => {
     lead.interrupt();
     lead.clear();
     shut.open();
-    await expect(compacted).rejects.toThrow('given up');
+    await expect(compacted).rejects.toThrow('cancelled');
     await say('Hello again.');
     expect(sent(script.requests.at(-1)).messages).toHaveLength(1);
     const made = (await records()).filter(({ type }) => type === 'prompt.broken');
@@ -306,17 +306,17 @@ describe('a summary that a person asked for', () => {
   });
 
   test('changes nothing when it is given up while what opens it is found out', async () => {
-    const briefing = changingBriefing();
+    const contextProvider = changingContext();
     const then = [answers('A summary.'), answers('Answer 11.')];
-    const { lead, say, records } = await afterTen(100, then, { briefing });
+    const { lead, say, records } = await afterTen(100, then, { briefing: contextProvider });
     const shut = gate();
-    briefing.world.gate = shut.opened;
+    contextProvider.world.gate = shut.opened;
     const compacted = lead.compact('');
     await settled();
-    expect(briefing.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
+    expect(contextProvider.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
     lead.interrupt();
     shut.open();
-    await expect(compacted).rejects.toThrow('given up');
+    await expect(compacted).rejects.toThrow('cancelled');
     await say('Hello again.');
     expect((await records()).filter(({ type }) => type === 'prompt.broken')).toEqual([]);
   });
@@ -352,7 +352,7 @@ describe('a cleared conversation', () => {
   });
 });
 
-/** Sessions in memory whose disk is full for records that `refuses` names. */
+/** Sessions in memory with a disk that is full for the records that `refuses` selects. */
 const fullDisk = (
   clock: VirtualClock,
   refuses: (body: JournalBody) => boolean,
@@ -404,8 +404,8 @@ describe('a disk that is full', () => {
     const store = fullDisk(clock, ({ type }) => type === 'consultation.ended');
     const { lead } = await afterTen(100, [answers('Summary.')], { clock, store });
     await expect(lead.compact('')).rejects.toThrow('The disk is full.');
-    await expect(lead.compact('')).rejects.toThrow('The agent has stopped for good');
-    expect(() => lead.clear()).toThrow('The agent has stopped for good');
+    await expect(lead.compact('')).rejects.toThrow('The agent has stopped;');
+    expect(() => lead.clear()).toThrow('The agent has stopped;');
   });
 
   test('leaves the conversation as it is when it refuses to clear it', async () => {
@@ -418,11 +418,13 @@ describe('a disk that is full', () => {
   });
 });
 
-/** The ids of a fake are counted anew in each session: those of the past must differ. */
+/** Fake ids restart in each session, so ids of the copied records must differ. */
 const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRecord) =>
   JSON.parse(JSON.stringify(body).replaceAll('"letter":"', '"letter":"past_')) as JournalBody;
 
-/** Resumes a copy of the session that ends after each of its records, and says one thing more. */
+/**
+ * Resumes a copy of the session that ends after each of its records, and submits one more prompt.
+ */
 const resumedAfterEach = async (
   records: readonly JournalRecord[],
   last: MemorySessionStore,
@@ -437,7 +439,7 @@ const resumedAfterEach = async (
     const session = await store.create(meta);
     const [created] = records;
     if (created?.type !== 'agent.created') throw new Error('no beginning');
-    await session.putArtifact(created.prompt, await last.peekArtifact(id, created.prompt));
+    await session.putArtifact(created.prompt, await last.readArtifact(id, created.prompt));
     const journal = await session.journal(meta.lead, null);
     for (const past of records.slice(0, index + 1)) journal.append(bodyOf(past));
     await session.close();
@@ -461,8 +463,8 @@ const resumedAfterEach = async (
     });
     await hand.say('Are you there?');
     expect(hand.lead.state).toBe('idle');
-    expect(hand.lead.isResting).toBe(true);
-    expect(hand.lead.notebook.history.waiting).toBe(0);
+    expect(hand.lead.isIdle).toBe(true);
+    expect(hand.lead.journal.history.waiting).toBe(0);
     for (const body of bodies) sent({ body });
     check(sent({ body: bodies.at(-1) ?? '' }), record);
     const said = bodies.at(-1)?.split('Are you there?').length;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { History } from '../../../src/context/history/history.js';
-import type { ModelPort } from '../../../src/protocol/model/model.js';
+import type { ModelPort } from '../../../src/protocol/model/model-port.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
-import { rawText } from '../../../src/protocol/model/wire.js';
-import type { JournalBody } from '../../../src/protocol/session/journal.js';
-import { SESSION_FORMAT } from '../../../src/protocol/session/store.js';
+import { rawText } from '../../../src/protocol/model/wire-block.js';
+import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
+import { SESSION_FORMAT } from '../../../src/protocol/session/session-store.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
-import { changingBriefing, type World } from '../../fakes/agents/changing-context.js';
+import { changingContext, type World } from '../../fakes/agents/changing-context.js';
 import {
   type Answer,
   calls,
@@ -26,25 +26,25 @@ type Given = Partial<Omit<LeadOptions, 'model' | 'briefing'>> & { readonly world
 
 const STAMP = { digest: 'd', mtimeMs: 1, size: 1 };
 
-/** A tool that has looked at this file. */
+/** A tool that has read this file. */
 const saw = (path: string) => async () => ({
   content: 'seen',
   notes: [{ type: 'file.seen' as const, path, stamp: STAMP }],
 });
 
-/** A session that is briefed, with what it sent. */
+/** A session with a context provider, and its requests. */
 const briefed = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
   const model = scriptedModel(...answers);
-  const briefing = changingBriefing(world);
-  const hand = await leadInHand({ model, briefing, lingers: true, ...given });
+  const contextProvider = changingContext(world);
+  const hand = await leadInHand({ model, briefing: contextProvider, lingers: true, ...given });
   const sent = (at: number) =>
     (JSON.parse(model.requests.at(at)?.body ?? '{}') as Body).messages.map(({ role, content }) =>
       [role[0], ...content.map(({ type, text }) => text ?? type)].join(' | '),
     );
-  return { ...hand, model, briefing, world: briefing.world, sent };
+  return { ...hand, model, briefing: contextProvider, world: contextProvider.world, sent };
 };
 
-/** The requests as bytes, for a comparison of their prompts. */
+/** Requests as bytes, to compare their prompts. */
 const bodiesOf = ({ model }: Awaited<ReturnType<typeof briefed>>) =>
   model.requests.map(({ body }) => Buffer.from(body));
 
@@ -54,7 +54,7 @@ const resumed = async (former: LeadInHand, answers: readonly Answer[], given: Gi
   return briefed(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
 };
 
-/** A journal from before there were briefings, that ends with the results of two calls. */
+/** Journal of a version without preambles that ends with two tool results. */
 const formerSession = async (tail: readonly JournalBody[] = []) => {
   const clock = virtualClock();
   const store = new MemorySessionStore(clock);
@@ -121,7 +121,7 @@ const formerSession = async (tail: readonly JournalBody[] = []) => {
 
 const yes: Answer = [says('Yes.')];
 
-/** Says yes to whatever it is asked, however often. */
+/** Surface that allows every call. */
 const tireless: ModelPort = {
   async stream({ model }, sink) {
     await Promise.resolve();
@@ -186,24 +186,24 @@ describe('what opens a conversation', () => {
     shut.open();
     await settled();
     expect(hand.sent(-1)).toEqual(['u | It opens. | One. | Two.']);
-    expect(hand.lead.isResting).toBe(true);
-    expect(hand.lead.notebook.history.waiting).toBe(0);
+    expect(hand.lead.isIdle).toBe(true);
+    expect(hand.lead.journal.history.waiting).toBe(0);
   });
 
   test.each(Array.from({ length: 12 }, (_, steps) => steps))(
     'loses nothing that is said %i steps after it is known',
     async (steps) => {
       const shut = gate();
-      const briefing = changingBriefing({ gate: shut.opened });
-      const hand = await leadInHand({ model: tireless, briefing, lingers: true });
+      const contextProvider = changingContext({ gate: shut.opened });
+      const hand = await leadInHand({ model: tireless, briefing: contextProvider, lingers: true });
       await hand.say('One.');
       shut.open();
       for (let step = 0; step < steps; step += 1) await Promise.resolve();
       hand.lead.submit(`[${rawText('Two.')}]`);
       await settled();
-      const { messages, letters, owesAnswer } = hand.lead.notebook.history;
+      const { messages, letters, owesAnswer } = hand.lead.journal.history;
       expect(messages.map(({ bytes }) => bytes.toString()).join()).toContain('Two.');
-      expect([letters.size, owesAnswer, hand.lead.isResting]).toEqual([0, false, true]);
+      expect([letters.size, owesAnswer, hand.lead.isIdle]).toEqual([0, false, true]);
     },
   );
 
@@ -229,7 +229,7 @@ describe('what opens a conversation', () => {
     shut.open();
     await settled();
     expect(hand.sent(-1)).toEqual(['u | It opens. | One.', 'u | Rather this.']);
-    expect(hand.lead.isResting).toBe(true);
+    expect(hand.lead.isIdle).toBe(true);
   });
 
   test('does no harm when the session is closed meanwhile', async () => {
@@ -261,7 +261,7 @@ describe('what opens a conversation', () => {
   });
 });
 
-/** Turns that fill the window; the summary comes when a prompt finds it full. */
+/** Turns that fill the window; the next prompt starts a compaction. */
 const longTalk = async (given: Given = {}) => {
   const full: Answer = [says('Long. '.repeat(400)), ends('end_turn', { input: 8_400, output: 0 })];
   const many = Array.from({ length: 9 }, () => [says('Yes. '.repeat(40))]);
@@ -353,13 +353,20 @@ describe('a shortened conversation', () => {
 });
 
 describe('what was told', () => {
-  /** What a process that reads the journal knows, and what the one knows that wrote it. */
-  const knownBy = ({ messages, told, cwd, prompt, opening, waiting }: History) => ({
+  /** State of a process that reads the journal, and of the process that wrote it. */
+  const knownBy = ({
+    messages,
+    announced: told,
+    cwd,
+    prompt,
+    firstPrompt: opening,
+    waiting,
+  }: History) => ({
     cwd,
     prompt,
     opening,
     waiting,
-    isBriefed: told.isBriefed,
+    isBriefed: told.hasPreamble,
     facts: [...told.facts],
     messages: messages.map(({ bytes }) => bytes.toString()),
   });
@@ -374,11 +381,11 @@ describe('what was told', () => {
       { deeds, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
     );
     const live: ReturnType<typeof knownBy>[] = [];
-    const { notebook } = hand.lead;
-    const record = notebook.record.bind(notebook);
-    notebook.record = (body) => {
+    const { journal } = hand.lead;
+    const record = journal.record.bind(journal);
+    journal.record = (body) => {
       const made = record(body);
-      live.push(knownBy(notebook.history));
+      live.push(knownBy(journal.history));
       return made;
     };
     await hand.say('Look.');

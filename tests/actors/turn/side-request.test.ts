@@ -1,14 +1,14 @@
-/** What others see of a question beside the conversation while it is under way. */
+/** Events of a side request while it is in flight. */
 import { describe, expect, test } from 'vitest';
 import { governor } from '../../../src/model/governor.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
-import { viewOfSwarm } from '../../../src/views/swarm/swarm-view.js';
+import { swarmView } from '../../../src/views/swarm/swarm-view.js';
 import { gate, scriptedModel, waits } from '../../fakes/agents/scripted-model.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 import { type LeadInHand, type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
 import { answers, WINDOW } from '../session/long-talk.js';
 
-/** Ten exchanges, and a summary that comes when the door is opened. */
+/** Ten exchanges, and a summary that arrives when the gate is opened. */
 const beforeSummary = async (tokens: number, options: Partial<LeadOptions> = {}, isSent = true) => {
   const shut = gate();
   const model = scriptedModel(
@@ -23,7 +23,7 @@ const beforeSummary = async (tokens: number, options: Partial<LeadOptions> = {},
 
 const NEVER = new AbortController().signal;
 
-const seen = async ({ store, lead }: LeadInHand) => (await viewOfSwarm(store, lead.meta)).agents[0];
+const seen = async ({ store, lead }: LeadInHand) => (await swarmView(store, lead.meta)).agents[0];
 const typesOf = async ({ records }: LeadInHand, from: number) =>
   (await records()).slice(from).map(({ type }) => type);
 
@@ -64,7 +64,7 @@ describe('a compaction', () => {
     const compacted = hand.lead.compact('').catch((error: unknown) => String(error));
     await settled();
     const need = { model: hand.lead.model, inputTokens: 1, knownTokens: 0, maxOutputTokens: 1 };
-    const other = await hand.lead.grant.reserve({ ...need, isTurn: false }, NEVER);
+    const other = await hand.lead.budget.reserve({ ...need, isTurn: false }, NEVER);
     if (!('settle' in other)) throw new Error('nothing was left');
     other.settle({ usage: NO_USAGE, cost: 2 });
     const before = (await hand.records()).length;

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { GatheredLines } from '../../../src/cli/print/batched-output.js';
+import { BatchedOutput } from '../../../src/cli/print/batched-output.js';
 
 const watched = () => {
   const written: string[] = [];
-  return { written, lines: new GatheredLines((text) => written.push(text)) };
+  return { written, lines: new BatchedOutput((text) => written.push(text)) };
 };
 
 const aTick = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('lines for a program', () => {
-  test('that are said in one tick are one write at its end, in order', async () => {
+  test('of one tick are one write at its end, in order', async () => {
     const { written, lines } = watched();
     lines.add('one');
     lines.add('two');

@@ -1,28 +1,28 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { ControlLines } from '../../../src/cli/print/control-protocol.js';
+import { ControlProtocol } from '../../../src/cli/print/control-protocol.js';
 import type {
   PermissionQuestion,
   PersonQuestion,
-} from '../../../src/protocol/permission/permission.js';
+} from '../../../src/protocol/permission/permission-question.js';
 
-/** Both ends of a driver's pipe, and everything that came out of it. */
+/** Both ends of a driver's pipe, and all output. */
 const pipe = () => {
   const input = new PassThrough();
   const written: unknown[] = [];
   const prompts: unknown[] = [];
   const complaints: string[] = [];
   let interrupts = 0;
-  const control = new ControlLines((line) => written.push(JSON.parse(line)));
-  const dismissal = new AbortController();
+  const control = new ControlProtocol((line) => written.push(JSON.parse(line)));
+  const shutdown = new AbortController();
   const handlers = {
     prompt: (blocks: string) => void prompts.push(JSON.parse(blocks)),
     interrupt: () => {
       interrupts += 1;
     },
-    complain: (sentence: string) => void complaints.push(sentence),
+    notify: (sentence: string) => void complaints.push(sentence),
   };
-  const ended = control.read(input, handlers, dismissal.signal);
+  const ended = control.read(input, handlers, shutdown.signal);
   const say = (...lines: readonly unknown[]) => {
     for (const line of lines) input.write(`${JSON.stringify(line)}\n`);
   };
@@ -31,7 +31,7 @@ const pipe = () => {
     await ended;
     return { written, prompts, complaints, interrupts };
   };
-  return { control, input, say, end, ended, dismissal, written };
+  return { control, input, say, end, ended, shutdown, written };
 };
 
 const user = (content: unknown) => ({ type: 'user', message: { role: 'user', content } });
@@ -135,7 +135,7 @@ describe('a question', () => {
     await end();
   });
 
-  test('is withdrawn, and the driver is told', () => {
+  test('is withdrawn, and the driver is notified', () => {
     const { control, written } = pipe();
     const interrupted = new AbortController();
     void control.ask(question, interrupted.signal);
@@ -182,16 +182,16 @@ describe('lines', () => {
     input.write('[]\nnull\n7');
     expect((await end()).complaints).toEqual([
       'Line 3 of stdin is not JSON and was ignored.',
-      'Line 4 of stdin is no message that is known; it was ignored.',
-      'Line 5 of stdin is no message that is known; it was ignored.',
-      'Line 6 of stdin is no message that is known; it was ignored.',
+      'Line 4 of stdin is not a known message; it was ignored.',
+      'Line 5 of stdin is not a known message; it was ignored.',
+      'Line 6 of stdin is not a known message; it was ignored.',
     ]);
   });
 
   test('are read no further once we stop, and open questions are left', async () => {
-    const { control, ended, dismissal } = pipe();
+    const { control, ended, shutdown } = pipe();
     const asked = control.ask(question, never).catch(String);
-    dismissal.abort();
+    shutdown.abort();
     await ended;
     expect(await asked).toContain('Nobody is there');
   });
@@ -258,7 +258,7 @@ describe('a question to a person', () => {
     await end();
   });
 
-  test('is withdrawn when nobody needs the answer any more', () => {
+  test('is withdrawn when the answer is no longer needed', () => {
     const { control, written } = pipe();
     const interrupt = new AbortController();
     void control.choose(asked, interrupt.signal);

@@ -1,14 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { readPrompt } from '../../../src/cli/print/read-prompt.js';
-import { promptBlocks } from '../../../src/sdk/api/messages/prompt-blocks.js';
+import { toWireBlocks } from '../../../src/sdk/api/messages/prompt-content.js';
 import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 
 /** Reads a prompt with `piped` on stdin; undefined is a terminal. */
 const read = (given: string | undefined, piped: string | Buffer | undefined) => {
   const stream = new PassThrough();
   if (piped !== undefined) stream.end(piped);
-  // Descriptor 0 of a test is a pipe or nothing at all; neither is a terminal.
+  // Descriptor 0 of a test is a pipe or closed, never a terminal.
   const stdin = Object.assign(stream, { isTTY: piped === undefined, fd: 0 });
   const machine: Pick<TerminalHost, 'stdin' | 'err'> = {
     stdin: stdin as unknown as TerminalHost['stdin'],
@@ -26,7 +26,7 @@ describe('a prompt', () => {
     expect(await read(given, piped)).toBe(prompt);
   });
 
-  test('that is nowhere is asked for', async () => {
+  test('that is missing is refused with a hint', async () => {
     await expect(read(undefined, '')).rejects.toThrow(/There is no prompt/);
     await expect(read(undefined, undefined)).rejects.toThrow(/There is no prompt/);
   });
@@ -41,6 +41,6 @@ describe('a prompt', () => {
   });
 
   test('goes on the wire without half characters', () => {
-    expect(JSON.parse(promptBlocks('a\ud83eb'))).toEqual([{ type: 'text', text: 'a\ufffdb' }]);
+    expect(JSON.parse(toWireBlocks('a\ud83eb'))).toEqual([{ type: 'text', text: 'a\ufffdb' }]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { PromptHistory } from '../../../src/cli/repl/prompt-history.js';
-import { temporaryFolder } from '../../config/folder.js';
+import { temporaryFolder } from '../../config/temporary-folder.js';
 
 const inFolder = () => {
   const file = join(temporaryFolder().path, 'history');
@@ -64,7 +64,7 @@ describe('earlier prompts', () => {
     );
   });
 
-  test('are a convenience: a place that cannot be used is no error', () => {
+  test('are optional: a file that cannot be used is no error', () => {
     const { file, open } = inFolder();
     mkdirSync(file);
     const history = open();

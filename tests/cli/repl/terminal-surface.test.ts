@@ -3,7 +3,7 @@ import { TerminalSurface } from '../../../src/cli/repl/terminal-surface.js';
 import type {
   PermissionQuestion,
   PersonQuestion,
-} from '../../../src/protocol/permission/permission.js';
+} from '../../../src/protocol/permission/permission-question.js';
 import {
   type ScriptedAnswer,
   type ScriptedTerminal,
@@ -34,7 +34,7 @@ const choice: PersonQuestion = {
   options: [{ label: 'Red', description: 'warm' }, { label: 'Blue' }],
 };
 
-/** A surface whose person answers so. */
+/** Surface whose person gives these answers. */
 const personWho = (...answers: readonly ScriptedAnswer[]) => {
   const terminal = scriptedTerminal(...answers);
   let interrupts = 0;
@@ -42,19 +42,19 @@ const personWho = (...answers: readonly ScriptedAnswer[]) => {
   let isHeld = false;
   const surface = new TerminalSurface({
     terminal,
-    say: (...lines) => {
+    print: (...lines) => {
       terminal.freshLine();
       terminal.write(`${lines.join('\n')}\n`);
     },
-    hold: () => {
+    holdOutput: () => {
       isHeld = true;
       return () => {
         isHeld = false;
       };
     },
     nameOf: (agent) => `Agent ${agent}`,
-    purposeOf: (agent) => (agent === 'a_child' ? 'the leader, Find it' : undefined),
-    ring: () => {
+    purposeOf: (agent) => (agent === 'a_child' ? 'the lead, Find it' : undefined),
+    alert: () => {
       rings += 1;
     },
     interruptRun: () => {
@@ -72,11 +72,11 @@ const personWho = (...answers: readonly ScriptedAnswer[]) => {
   };
 };
 
-/** A question stands open. */
+/** Waits until a question is open. */
 const isAsked = (terminal: ScriptedTerminal) =>
   eventually('a question is asked', () => /: $/.test(terminal.text()));
 
-describe('a question of an agent that works for another', () => {
+describe('a question of a sub-agent', () => {
   test('says who asks and for whom', async () => {
     const { surface, terminal, controller } = personWho('o', 'Blue');
     await surface.ask({ ...question, agent: 'a_child' }, controller.signal);
@@ -84,15 +84,13 @@ describe('a question of an agent that works for another', () => {
       { id: 'q', agent: 'a_child', call: 'c', question: 'Which?', options: [], multiple: false },
       controller.signal,
     );
-    expect(terminal.text()).toMatch(/Agent a_child asks to use .*\n {2}for: the leader, Find it\n/);
-    expect(terminal.text()).toMatch(
-      /Agent a_child has a question.\n {2}for: the leader, Find it\n/,
-    );
+    expect(terminal.text()).toMatch(/Agent a_child asks to use .*\n {2}for: the lead, Find it\n/);
+    expect(terminal.text()).toMatch(/Agent a_child has a question.\n {2}for: the lead, Find it\n/);
   });
 });
 
 describe('a question', () => {
-  test('rings once, however often it is answered with something else', async () => {
+  test('rings once, however many invalid answers it gets', async () => {
     const { surface, controller, rings } = personWho('x', 'v', 'd', '', '3', 'Blue');
     await surface.ask(question, controller.signal);
     expect(rings()).toBe(1);
@@ -100,7 +98,7 @@ describe('a question', () => {
     expect(rings()).toBe(2);
   });
 
-  test('does not ring when it is withdrawn before it is put', async () => {
+  test('does not ring when it is withdrawn before it is shown', async () => {
     const { surface, controller, rings } = personWho();
     controller.abort();
     await expect(surface.ask(question, controller.signal)).rejects.toThrow('withdrawn');
@@ -110,7 +108,7 @@ describe('a question', () => {
 });
 
 describe('a permission question', () => {
-  test('that is too long to be shown is shown as a whole when somebody asks for that', async () => {
+  test('that is too long is shown in full on request', async () => {
     const { surface, terminal, controller } = personWho('v', 'd no');
     const command = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
     await surface.ask({ ...question, input: { command } }, controller.signal);
@@ -120,7 +118,7 @@ describe('a permission question', () => {
     );
   });
 
-  test('is answered before anything else is put below it', async () => {
+  test('is answered before other output appears below it', async () => {
     const { surface, terminal, controller, isHeld } = personWho(SILENCE);
     const answer = surface.ask(question, controller.signal);
     await isAsked(terminal);
@@ -142,16 +140,16 @@ describe('a permission question', () => {
         '  reason: No rule.',
         '  rule: Bash(ls)',
         '  o  once: this call and no other',
-        '  s  session: whatever the rule allows, until the session ends',
-        '  p  project: the same from now on, kept in .skein/settings.local.json',
-        '  d  deny: it is not run, and you may say why',
+        '  s  session: all calls that the rule allows, until the session ends',
+        '  p  project: the same from now on, saved in .skein/settings.local.json',
+        '  d  deny: the call does not run, and you can say why',
         'Allow it? o once, s session, p project, d deny: o',
         '',
       ].join('\n'),
     );
   });
 
-  test('can be allowed once only where nothing lasting may come of it', async () => {
+  test('can be allowed once only if no rule can be saved', async () => {
     const { surface, terminal, controller } = personWho('s', 'p', 'o');
     const { grant: _, ...passing } = question;
     expect(await surface.ask(passing, controller.signal)).toEqual({
@@ -202,12 +200,12 @@ describe('a permission question', () => {
     }
   });
 
-  test('has no answer when nobody is there any more', async () => {
+  test('has no answer when the terminal is gone', async () => {
     const { surface, controller } = personWho({ kind: 'gone' });
     await expect(surface.ask(question, controller.signal)).rejects.toThrow('Nobody is there');
   });
 
-  test('disappears with a word when it is withdrawn', async () => {
+  test('disappears with a notice when it is withdrawn', async () => {
     const { surface, terminal, controller } = personWho(SILENCE);
     const answer = surface.ask(question, controller.signal);
     await isAsked(terminal);
@@ -216,7 +214,7 @@ describe('a permission question', () => {
     expect(terminal.text()).toMatch(/\(The question is withdrawn\.\)\n$/);
   });
 
-  test('waits for the one before it, and is not shown if it is withdrawn meanwhile', async () => {
+  test('waits for the question before it, and is not shown if it is withdrawn meanwhile', async () => {
     const { surface, terminal, controller } = personWho(SILENCE, 'o');
     const first = surface.ask(question, controller.signal);
     const later = new AbortController();
@@ -235,7 +233,7 @@ describe('a permission question', () => {
 });
 
 describe('a choice', () => {
-  test('is put with numbers', async () => {
+  test('is shown with numbers', async () => {
     const { surface, terminal, controller } = personWho('2');
     expect(await surface.choose(choice, controller.signal)).toEqual({ chosen: ['Blue'] });
     expect(terminal.text()).toBe(
@@ -282,7 +280,7 @@ describe('a choice', () => {
     expect(interrupts()).toBe(1);
   });
 
-  test('cannot be made when nobody is there or it is withdrawn', async () => {
+  test('cannot be made when the terminal is gone or it is withdrawn', async () => {
     const { surface, terminal, controller } = personWho({ kind: 'gone' }, SILENCE);
     await expect(surface.choose(choice, controller.signal)).rejects.toThrow('Nobody');
     const withdrawn = surface.choose(choice, controller.signal);

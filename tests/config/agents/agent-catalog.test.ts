@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findAgent, readRoster } from '../../../src/config/agents/agent-catalog.js';
-import { readAgentsFlag } from '../../../src/config/agents/agent-flag.js';
-import { findWorkspace } from '../../../src/config/workspace/workspace-root.js';
-import { temporaryFolder } from '../folder.js';
+import { findAgentDefinition, readAgentCatalog } from '../../../src/config/agents/agent-catalog.js';
+import { readAgentsFlag } from '../../../src/config/agents/read-agents-flag.js';
+import { findWorkspace } from '../../../src/config/workspace/workspace-folders.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
 interface Machine {
   readonly files?: Readonly<Record<string, string>>;
@@ -13,21 +13,21 @@ interface Machine {
   readonly isTrusted?: boolean;
 }
 
-/** All agents on a machine with these files. */
-const rosterOf = async ({ files = {}, command, isTrusted = true }: Machine) => {
+/** Reads all agents on a machine with these files. */
+const catalogOf = async ({ files = {}, command, isTrusted = true }: Machine) => {
   const folder = temporaryFolder();
   mkdirSync(join(folder.repo, '.git'));
   for (const [name, text] of Object.entries(files)) folder.put(name, text);
-  const roster = await readRoster({
+  const catalog = await readAgentCatalog({
     skeinHome: join(folder.home, '.skein'),
     home: folder.home,
     isTrusted,
     workspace: findWorkspace(folder.repo, folder.home),
-    own: join(folder.path, 'package'),
+    packageFolder: join(folder.path, 'package'),
     ...(command !== undefined && { ofCommand: readAgentsFlag(command) }),
   });
-  const sources = roster.agents.map(({ name, source }) => [name, source]);
-  return { ...roster, sources: Object.fromEntries(sources) as Record<string, string>, folder };
+  const sources = catalog.agents.map(({ name, source }) => [name, source]);
+  return { ...catalog, sources: Object.fromEntries(sources) as Record<string, string>, folder };
 };
 
 const described = (name: string, more = '') =>
@@ -48,7 +48,7 @@ const EVERYWHERE = {
 
 describe('the agents that can be asked for', () => {
   test('are the strongest of each name: command, project, user, package', async () => {
-    const { sources, agents } = await rosterOf({ files: EVERYWHERE, command: COMMAND });
+    const { sources, agents } = await catalogOf({ files: EVERYWHERE, command: COMMAND });
     expect(sources).toEqual({ a: 'command', b: 'project', c: 'user', d: 'builtin' });
     expect(agents[1]?.path).toMatch(/repo\/\.skein\/agents\/b\.md$/);
     expect(agents[2]?.path).toMatch(/home\/\.skein\/agents\/c\.md$/);
@@ -56,14 +56,14 @@ describe('the agents that can be asked for', () => {
 
   test('are those of the user and of the package before those of a workspace that nobody trusts', async () => {
     const files = { ...EVERYWHERE, 'repo/.skein/agents/d.md': described('d') };
-    const { sources } = await rosterOf({ files, command: COMMAND, isTrusted: false });
+    const { sources } = await catalogOf({ files, command: COMMAND, isTrusted: false });
     expect(sources).toEqual({ a: 'command', b: 'user', c: 'user', d: 'builtin' });
   });
 
   test('are in the order of their names, whatever these are', async () => {
     const names = ['zoe', 'constructor', '__proto__', 'Abe', 'toString'];
     const files = names.map((name) => [`home/.skein/agents/${name}.md`, described(name)] as const);
-    const { agents } = await rosterOf({ files: Object.fromEntries(files) });
+    const { agents } = await catalogOf({ files: Object.fromEntries(files) });
     expect(agents.map(({ name }) => name)).toEqual([...names].sort());
   });
 
@@ -73,25 +73,27 @@ describe('the agents that can be asked for', () => {
       'package/agents/c.md': described('c'),
       'package/agents/d.md': described('d'),
     };
-    const roster = await rosterOf({ files });
-    expect(roster.sources).toEqual({ d: 'builtin' });
-    expect(roster.unusable.map(({ name }) => name)).toEqual(['c']);
-    expect(findAgent('c', roster)).toEqual({
+    const catalog = await catalogOf({ files });
+    expect(catalog.sources).toEqual({ d: 'builtin' });
+    expect(catalog.unusable.map(({ name }) => name)).toEqual(['c']);
+    expect(findAgentDefinition('c', catalog)).toEqual({
       problem: expect.stringMatching(/c\.md does not describe an agent, at line 1: begin with/),
     });
   });
 
   test('are there although a broken file of a workspace that nobody trusts has their name', async () => {
     const files = { 'repo/.claude/agents/d.md': '', 'package/agents/d.md': described('d') };
-    const { sources, warnings } = await rosterOf({ files, isTrusted: false });
+    const { sources, warnings } = await catalogOf({ files, isTrusted: false });
     expect(sources).toEqual({ d: 'builtin' });
     expect(warnings).toEqual([expect.stringContaining('d.md does not describe an agent')]);
   });
 
   test('are none where there are none', async () => {
-    const roster = await rosterOf({});
-    expect(roster).toMatchObject({ agents: [], unusable: [], warnings: [], withheld: [] });
-    expect(findAgent('a', roster)).toEqual({ problem: 'There is no agent "a". There are none.' });
+    const catalog = await catalogOf({});
+    expect(catalog).toMatchObject({ agents: [], unusable: [], warnings: [], withheld: [] });
+    expect(findAgentDefinition('a', catalog)).toEqual({
+      problem: 'There is no agent "a". No agents are defined.',
+    });
   });
 });
 
@@ -108,7 +110,7 @@ describe('an agent of a workspace that nobody trusts', () => {
 
   test('has its words and its tools, and neither model, mode, hooks nor servers', async () => {
     const files = { [FILE]: described('a', `${POWERS}\n`) };
-    const { agents, withheld, folder } = await rosterOf({ files, isTrusted: false });
+    const { agents, withheld, folder } = await catalogOf({ files, isTrusted: false });
     const [agent] = agents;
     expect(agent).toMatchObject({ prompt: 'You are a.', tools: ['Bash'], maxTurns: 3 });
     expect(agent).toMatchObject({ hooks: [], mcpServers: [] });
@@ -123,8 +125,8 @@ describe('an agent of a workspace that nobody trusts', () => {
 
   test('is whole where somebody trusts it, and so is one of the user', async () => {
     const text = described('a', `${POWERS}\n`);
-    const trusted = await rosterOf({ files: { [FILE]: text } });
-    const ofUser = await rosterOf({
+    const trusted = await catalogOf({ files: { [FILE]: text } });
+    const ofUser = await catalogOf({
       files: { 'home/.claude/agents/a.md': text },
       isTrusted: false,
     });
@@ -136,7 +138,7 @@ describe('an agent of a workspace that nobody trusts', () => {
   });
 
   test('is not spoken of when it asks for nothing of the kind', async () => {
-    const { agents, withheld } = await rosterOf({
+    const { agents, withheld } = await catalogOf({
       files: { [FILE]: described('a') },
       isTrusted: false,
     });
@@ -146,7 +148,7 @@ describe('an agent of a workspace that nobody trusts', () => {
 
 describe('a name that is no agent', () => {
   test('is shown in bounds', async () => {
-    const found = findAgent('x'.repeat(10_000), await rosterOf({ files: EVERYWHERE }));
+    const found = findAgentDefinition('x'.repeat(10_000), await catalogOf({ files: EVERYWHERE }));
     expect(found).toEqual({
       problem: `There is no agent "${'x'.repeat(64)}…". The agents are: a, b, c, d.`,
     });

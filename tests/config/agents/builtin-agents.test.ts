@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { readRoster } from '../../../src/config/agents/agent-catalog.js';
+import { readAgentCatalog } from '../../../src/config/agents/agent-catalog.js';
 import { EFFECT_TOOLS, givesTool } from '../../../src/protocol/agent/agent-definition.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 
-const roster = await readRoster({
+const catalog = await readAgentCatalog({
   workspace: { root: '/nowhere', folders: [] },
   skeinHome: '/nowhere',
   home: '/nowhere',
   isTrusted: true,
-  own: process.cwd(),
-} as unknown as Parameters<typeof readRoster>[0]);
+  packageFolder: process.cwd(),
+} as unknown as Parameters<typeof readAgentCatalog>[0]);
 
 const effectsOf = (name: string) => {
-  const agent = roster.agents.find((it) => it.name === name);
+  const agent = catalog.agents.find((it) => it.name === name);
   return [...EFFECT_TOOLS].filter(
     (tool) => agent !== undefined && givesTool(agent, { name: tool, kind: 'builtin' }),
   );
@@ -20,19 +20,19 @@ const effectsOf = (name: string) => {
 
 describe('the agents of the package', () => {
   test('are five, without a mistake', () => {
-    expect(roster.agents.map(({ name }) => name)).toEqual([
+    expect(catalog.agents.map(({ name }) => name)).toEqual([
       'explorer',
       'implementer',
       'planner',
       'reviewer',
       'tester',
     ]);
-    expect(roster).toMatchObject({ unusable: [], warnings: [], withheld: [] });
-    expect(roster.agents.flatMap(({ warnings, hooks }) => [...warnings, ...hooks])).toEqual([]);
+    expect(catalog).toMatchObject({ unusable: [], warnings: [], withheld: [] });
+    expect(catalog.agents.flatMap(({ warnings, hooks }) => [...warnings, ...hooks])).toEqual([]);
   });
 
   test('are short, for every agent of a type pays for its words', () => {
-    for (const { description, prompt } of roster.agents) {
+    for (const { description, prompt } of catalog.agents) {
       expect(description.length).toBeLessThanOrEqual(100);
       expect(prompt.length).toBeLessThanOrEqual(700);
     }
@@ -40,7 +40,7 @@ describe('the agents of the package', () => {
 
   test('list tools that there are, and share the prompt of the lead', () => {
     const known = builtinTools.map(({ name }) => name);
-    for (const { tools = [], ownPrompt } of roster.agents) {
+    for (const { tools = [], ownPrompt } of catalog.agents) {
       expect(tools.filter((tool) => !known.includes(tool))).toEqual([]);
       expect(tools).not.toEqual([]);
       expect(ownPrompt).toBe(false);

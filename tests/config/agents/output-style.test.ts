@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findOutputStyle } from '../../../src/config/agents/output-style.js';
-import { findWorkspace } from '../../../src/config/workspace/workspace-root.js';
-import { temporaryFolder } from '../folder.js';
+import { findWorkspace } from '../../../src/config/workspace/workspace-folders.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
 const stylesOf = (files: Readonly<Record<string, string>>, isTrusted = true) => {
   const folder = temporaryFolder();
@@ -74,12 +74,12 @@ describe('an output style', () => {
       'repo/.skein/terse.md': 'x',
       'repo/.skein/output-styles/a/b.md': 'x',
     });
-    expect(find(name).warning).toContain('give the name of a file without its folder');
+    expect(find(name).warning).toContain('write a file name without a folder');
   });
 
   test.each([
-    ['is empty', '---\nname: x\n---\n \n', 'there is nothing in it'],
-    ['is too large', 'x'.repeat(102_401), 'may have 100 KiB'],
+    ['is empty', '---\nname: x\n---\n \n', 'it is empty'],
+    ['is too large', 'x'.repeat(102_401), 'the limit is 100 KiB'],
   ])('is ignored with a word when its file %s', (_, text, expected) => {
     const { style, warning } = stylesOf({ [TERSE]: text }).find('terse');
     expect(style).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nearest } from '../../../src/config/json/did-you-mean.js';
+import { didYouMean } from '../../../src/config/json/did-you-mean.js';
 
 const COMMANDS = ['demo', 'doctor', 'sessions', 'cost', 'logs', 'config', 'trust'];
 
@@ -13,13 +13,13 @@ describe('the command that somebody meant', () => {
     ['log', 'logs'],
     ['confgi', 'config'],
   ])('by %s is %s', (given, meant) => {
-    expect(nearest(given, COMMANDS)).toBe(meant);
+    expect(didYouMean(given, COMMANDS)).toBe(meant);
   });
 
   test.each(['test', 'hi', 'explain', 'fix it', 'do', '', 'x'.repeat(10_000)])(
     'by "%s" is none: it is a prompt',
     (given) => {
-      expect(nearest(given, COMMANDS)).toBeUndefined();
+      expect(didYouMean(given, COMMANDS)).toBeUndefined();
     },
   );
 });

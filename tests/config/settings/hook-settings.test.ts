@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readHooks } from '../../../src/config/settings/hook-settings.js';
-import { temporaryFolder } from '../folder.js';
+import { readHookSettings } from '../../../src/config/settings/hook-settings.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
 const GOOD = { matcher: 'Edit|Write', hooks: [{ type: 'command', command: 'check', timeout: 5 }] };
 
@@ -8,7 +8,7 @@ const reading = (hooks: unknown, more: object = {}) => {
   const folder = temporaryFolder();
   const text = JSON.stringify({ ...more, hooks }, null, 1);
   const file = folder.put('home/.claude/settings.json', text);
-  const { setups, warnings } = readHooks(folder.load());
+  const { setups, warnings } = readHookSettings(folder.load());
   return { setups, warnings: warnings.map((warning) => warning.replace(file, 'FILE')) };
 };
 
@@ -24,7 +24,7 @@ describe('the hooks of the settings', () => {
         timeoutMs: 5_000,
         isAsync: false,
         once: false,
-        work: { kind: 'command', command: 'check' },
+        action: { kind: 'command', command: 'check' },
       },
     ]);
     expect(['Edit', 'Write', 'Read'].map((name) => setups[0]?.matches(name))).toEqual([
@@ -48,9 +48,9 @@ describe('the hooks of the settings', () => {
       JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } });
     folder.put('home/.skein/settings.json', hooksOf('second'));
     folder.put('home/.claude/settings.json', hooksOf('first'));
-    expect(readHooks(folder.load()).setups).toMatchObject([
-      { work: { command: 'first' } },
-      { work: { command: 'second' } },
+    expect(readHookSettings(folder.load()).setups).toMatchObject([
+      { action: { command: 'first' } },
+      { action: { command: 'second' } },
     ]);
   });
 
@@ -82,7 +82,7 @@ describe('the hooks of the settings', () => {
     [{ type: 'command', command: 'c', if: 'Bash(git *)' }, /\.if .*conditions are not supported/],
   ])('lose only the hook that a mistake is in: %j', (hook, sentence) => {
     const { setups, warnings } = one(hook);
-    expect(setups).toMatchObject([{ work: { command: 'check' } }]);
+    expect(setups).toMatchObject([{ action: { command: 'check' } }]);
     expect(warnings).toEqual([expect.stringMatching(sentence)]);
   });
 
@@ -93,7 +93,7 @@ describe('the hooks of the settings', () => {
     });
     expect(reading({ Stop: [{ ...GOOD, matcher: 'Edit' }] })).toMatchObject({
       setups: [{}],
-      warnings: [expect.stringMatching(/Stop has nothing to match, so its hooks always run/)],
+      warnings: [expect.stringMatching(/Stop has no matcher, so its hooks always run/)],
     });
   });
 

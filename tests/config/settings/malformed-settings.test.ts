@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findJsonTrouble } from '../../../src/config/json/json-errors.js';
-import { UsageError } from '../../../src/protocol/errors.js';
-import { temporaryFolder } from '../folder.js';
+import { findJsonError } from '../../../src/config/json/json-error.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
 const loading = (content: unknown) => {
   const folder = temporaryFolder();
@@ -19,7 +19,7 @@ describe('a settings file that is not JSON', () => {
     ['{\n  // note\n}', 2, 3, 'remove the comment'],
     ["{'a': 1}", 1, 2, 'use double quotes'],
     ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'put a comma before it'],
-    ['{"a": [1, 2', 1, 12, 'close what is still open'],
+    ['{"a": [1, 2', 1, 12, 'add the missing quote, bracket or brace'],
     ['{"a": "x', 1, 7, 'close the quote'],
     ['{"a": "C:\\d"}', 1, 7, 'check its backslashes'],
     ['{a: 1}', 1, 2, 'put double quotes around names'],
@@ -55,7 +55,7 @@ describe('a settings file that is not JSON', () => {
     fc.assert(
       fc.property(fc.array(bits, { maxLength: 20 }), (parts) => {
         const text = parts.join('');
-        const { line, column } = findJsonTrouble(text);
+        const { line, column } = findJsonError(text);
         const offset =
           text
             .split('\n')
@@ -79,7 +79,7 @@ describe('a settings file that is not JSON', () => {
 
 describe('a settings file that cannot be used', () => {
   test.each([['[]'], ['"text"'], ['null'], ['12']])('ends the command when it holds %s', (text) => {
-    expect(loading(text).load).toThrow('must hold a JSON object');
+    expect(loading(text).load).toThrow('must contain a JSON object');
   });
 
   test('ends the command when it is larger than 1 MiB', () => {
@@ -89,16 +89,16 @@ describe('a settings file that cannot be used', () => {
   test('ends the command when it is a folder or a pipe, instead of waiting', () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder.repo, '.claude/settings.json'), { recursive: true });
-    expect(() => folder.load()).toThrow('is not a file');
+    expect(() => folder.load()).toThrow('is not a regular file');
     const other = temporaryFolder();
     mkdirSync(join(other.repo, '.skein'));
     execFileSync('mkfifo', [join(other.repo, '.skein/settings.json')]);
-    expect(() => other.load()).toThrow('is not a file');
+    expect(() => other.load()).toThrow('is not a regular file');
   });
 
   test('ends the command when it is so deep that it looks for a stack to overflow', () => {
     const deep = `{"hooks":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
-    expect(loading(deep).load).toThrow('is nested 200001 levels deep, and settings may be 64');
+    expect(loading(deep).load).toThrow('is nested 200001 levels deep; the limit is 64');
   });
 
   test('is read in spite of a byte order mark', () => {

@@ -7,11 +7,11 @@ import { createPolicy } from '../../../src/policy/policy.js';
 import {
   PERMISSION_MODES,
   type PermissionMode,
-  type PermissionRule,
-} from '../../../src/protocol/permission/permission.js';
-import { temporaryFolder } from '../folder.js';
+} from '../../../src/protocol/permission/permission-mode.js';
+import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
-/** Weakest first, and the file that speaks for each; the command line has none. */
+/** Sources of settings, weakest first, with their files. The command line has no file. */
 const SOURCES = {
   user: 'home/.claude/settings.json',
   project: 'repo/.claude/settings.json',
@@ -30,7 +30,7 @@ interface Said {
   readonly disableBypassPermissionsMode?: 'disable';
 }
 
-/** Settings of a trusted workspace where each source says its piece. */
+/** Loads the settings of a trusted workspace in which each source has its own values. */
 const told = (said: Partial<Record<Source, Said>>, more: Record<string, unknown> = {}) => {
   const folder = temporaryFolder();
   for (const name of NAMES) {
@@ -214,7 +214,7 @@ describe('the managed policy', () => {
       'allow policy',
     ]);
     expect(settings.warnings).toEqual([
-      expect.stringContaining('so 2 allow rules of others do not apply'),
+      expect.stringContaining('so 2 other allow rules do not apply'),
     ]);
   });
 

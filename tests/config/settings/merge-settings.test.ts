@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { explainSettings } from '../../../src/config/settings/explain-settings.js';
 import { managedSettingsFiles } from '../../../src/config/settings/settings-layers.js';
-import { type Folder, temporaryFolder } from '../folder.js';
+import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.js';
 
-/** Each source, weakest first, and the way to make it say something. */
-const everySource = (folder: Folder) => {
+/** Sources of settings, weakest first, each with a function that sets a value in it. */
+const everySource = (folder: TemporaryFolder) => {
   const say = (name: string, depth: number) =>
     folder.put(name, {
       permissions: { allow: [`Read(${depth})`] },

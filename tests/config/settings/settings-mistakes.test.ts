@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ruleProblems } from '../../../src/policy/rules/rule-matcher.js';
-import { UsageError } from '../../../src/protocol/errors.js';
-import { temporaryFolder } from '../folder.js';
+import { ruleProblems } from '../../../src/policy/rules/compile-rules.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
-/** The mistake begins in line 4, after a rule and a model that must stay in force. */
+/** Settings whose mistake begins in line 4, after a rule and a model that must still apply. */
 const mistaken = (lines: string, place = 'home/.claude/settings.json') => {
   const folder = temporaryFolder();
   const sound = '{\n  "fallbackModel": "opus",\n  "language": "no",\n';
@@ -104,7 +104,7 @@ describe('a mistake in a settings file that may be ignored', () => {
     [
       'a variable with a bad name',
       '"env": {\n"A=B": "x"}',
-      'env.A=B in FILE, line 5, is ignored: name it with letters, digits and _ only, no digit first.',
+      'env.A=B in FILE, line 5, is ignored: use only letters, digits and _ in its name, and no digit first.',
     ],
     [
       'a variable that holds a NUL',
@@ -114,47 +114,47 @@ describe('a mistake in a settings file that may be ignored', () => {
     [
       'a misspelt key',
       '"modle": "opus"',
-      'modle in FILE, line 4, is unknown and not used: did you mean model?',
+      'modle in FILE, line 4, is unknown and has no effect: did you mean model?',
     ],
     [
       'a misspelt key in a section',
       inSkein('"maxAgent": 3'),
-      'skein.maxAgent in FILE, line 6, is unknown and not used: did you mean skein.maxAgents?',
+      'skein.maxAgent in FILE, line 6, is unknown and has no effect: did you mean skein.maxAgents?',
     ],
     [
       'a misspelt list of rules',
       inPermissions('"Deny": ["Bash"]'),
-      'permissions.Deny in FILE, line 6, is unknown and not used: did you mean permissions.deny?',
+      'permissions.Deny in FILE, line 6, is unknown and has no effect: did you mean permissions.deny?',
     ],
     [
       'a long misspelt key',
       inPermissions('"additionaldirectory": []'),
-      'permissions.additionaldirectory in FILE, line 6, is unknown and not used: check its spelling or remove it.',
+      'permissions.additionaldirectory in FILE, line 6, is unknown and has no effect: check its spelling or remove it.',
     ],
     [
       'a key that nobody knows',
       '"colour": "red"',
-      'colour in FILE, line 4, is unknown and not used: check its spelling or remove it.',
+      'colour in FILE, line 4, is unknown and has no effect: check its spelling or remove it.',
     ],
     [
       'a list of rules outside of its section',
       '"allow": ["Read"]',
-      'allow in FILE, line 4, is unknown and not used: move it into permissions.',
+      'allow in FILE, line 4, is unknown and has no effect: move it into permissions.',
     ],
     [
       'one of our keys outside of its section',
       '"maxAgents": 3',
-      'maxAgents in FILE, line 4, is unknown and not used: move it into skein.',
+      'maxAgents in FILE, line 4, is unknown and has no effect: move it into skein.',
     ],
     [
       'a key that is there twice',
       '"model": "a",\n"model": "b"',
-      'model in FILE, line 5, is there already in line 4, and only the last counts: join them.',
+      'model in FILE, line 5, is already in line 4, and only the last one counts: join them.',
     ],
     [
       'a switch of the managed policy',
       '"allowManagedHooksOnly": true',
-      'allowManagedHooksOnly in FILE, line 4, is ignored: it works only in the managed policy; remove it.',
+      'allowManagedHooksOnly in FILE, line 4, is ignored: it has an effect only in the managed policy; remove it.',
     ],
     [
       'a text for the switch of hooks',
@@ -175,9 +175,9 @@ describe('a mistake in a settings file that may be ignored', () => {
     [
       'a parenthesis that is not closed',
       'Read(src',
-      'the closing parenthesis is missing at its end',
+      'the closing parenthesis at its end is missing',
     ],
-    ['a star after a tool', 'Ba*', 'a * after a tool name works only for mcp__server__* names'],
+    ['a star after a tool', 'Ba*', 'a * after a tool name is allowed only in mcp__server__* names'],
     ['no tool', '(npm test)', 'the tool name before the parenthesis is missing'],
     ['an empty rule', ' ', 'the rule is empty; write a tool name such as Read'],
     [
@@ -203,7 +203,7 @@ describe('a mistake in a settings file that may be ignored', () => {
     const { file, load } = mistaken(keys.join(',\n'));
     const { warnings } = load();
     expect(warnings).toHaveLength(21);
-    expect(warnings.at(-1)).toBe(`${file} has 9980 more such mistakes.`);
+    expect(warnings.at(-1)).toBe(`${file} has 9980 more mistakes.`);
   });
 
   test('keeps what it does not know, and says nothing of the keys of other programs', () => {
@@ -247,17 +247,17 @@ describe('a mistake in a settings file that would make things less safe', () => 
     [
       'a second list of deny rules',
       inPermissions('"deny": []'),
-      'permissions.deny in FILE, line 6, is there already in line 5, and only the last counts: join them.',
+      'permissions.deny in FILE, line 6, is already in line 5, and only the last one counts: join them.',
     ],
     [
       'a second section of permissions',
       `${inPermissions('"ask": []')},\n"permissions": {}`,
-      'permissions in FILE, line 8, is there already in line 4, and only the last counts: join them.',
+      'permissions in FILE, line 8, is already in line 4, and only the last one counts: join them.',
     ],
     [
       'hooks that are there twice',
       '"hooks": {\n"Stop": [],\n"Stop": []}',
-      'hooks.Stop in FILE, line 6, is there already in line 5, and only the last counts: join them.',
+      'hooks.Stop in FILE, line 6, is already in line 5, and only the last one counts: join them.',
     ],
     [
       'a budget in words',
@@ -288,7 +288,7 @@ describe('a mistake in a settings file that would make things less safe', () => 
     const [problem] = ruleProblems(load().rules);
     expect([problem?.fatal, problem?.message]).toEqual([
       true,
-      `The deny rule "Bash(rm" in ${file}, line 5, cannot be read: the closing parenthesis is missing at its end. It protects nothing until it is fixed.`,
+      `The deny rule "Bash(rm" in ${file}, line 5, cannot be read: the closing parenthesis at its end is missing. It protects nothing until it is fixed.`,
     ]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { splitRules } from '../../../src/config/settings/flag-settings.js';
 import { MODEL_ALIASES, resolveModel } from '../../../src/config/settings/model-aliases.js';
 import { environmentName, SKEIN_KEYS } from '../../../src/config/settings/skein-settings.js';
-import { temporaryFolder } from '../folder.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
 describe('the environment variable of a setting', () => {
   test('is its name in capitals, word by word', () => {

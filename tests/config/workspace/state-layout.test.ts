@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readRoster } from '../../../src/config/agents/agent-catalog.js';
+import { readAgentCatalog } from '../../../src/config/agents/agent-catalog.js';
 import { findOutputStyle } from '../../../src/config/agents/output-style.js';
 import { projectFiles } from '../../../src/config/workspace/project-files.js';
-import { openStateDirectory, stateLayout } from '../../../src/config/workspace/state-directory.js';
-import { findWorkspace } from '../../../src/config/workspace/workspace-root.js';
+import { openStateDirectory, stateLayout } from '../../../src/config/workspace/state-layout.js';
+import { findWorkspace } from '../../../src/config/workspace/workspace-folders.js';
 import { externalIncludes } from '../../../src/sdk/assembly/prompt/run-memory.js';
-import { temporaryFolder } from '../folder.js';
+import { temporaryFolder } from '../temporary-folder.js';
 
-/** A machine where every place that is read holds something with the name of that place. */
+/** Creates a machine on which every folder that is read has a file named after the folder. */
 const furnished = () => {
   const folder = temporaryFolder();
   const skeinHome = join(folder.home, '.skein');
@@ -39,7 +39,7 @@ describe('what is read of a user and of a repository', () => {
 
   test('is their agents and their output styles', async () => {
     const { promptPlaces } = furnished();
-    const names = (await readRoster(promptPlaces)).agents.map(({ name }) => name);
+    const names = (await readAgentCatalog(promptPlaces)).agents.map(({ name }) => name);
     expect(names).toEqual(['agent-0', 'agent-1', 'agent-2', 'agent-3']);
     for (const index of [0, 1, 2, 3]) {
       expect(findOutputStyle(`style-${index}`, promptPlaces).style?.text).toBe('Words.');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type FanOut,
   fanOutPreview,
-  habitsOf,
+  usageProfile,
 } from '../../../src/context/budget/fan-out-preview.js';
 
 /** Two dollars for a million tokens, ten for a million written; a prefix of 512 can be cached. */
@@ -129,7 +129,7 @@ describe('what agents are judged by', () => {
       { turns: 4, outputTokens: 1_000, grownTokens: 5_000 },
       { turns: 0, outputTokens: 0, grownTokens: 0 },
     ];
-    expect(habitsOf(ended)).toEqual({
+    expect(usageProfile(ended)).toEqual({
       turns: [2, 4],
       outputPerTurn: [100, 250],
       resultTokensPerTurn: 1_500,
@@ -138,7 +138,7 @@ describe('what agents are judged by', () => {
   });
 
   test('is a guess as long as none has, and the preview says so', () => {
-    const habits = habitsOf([]);
+    const habits = usageProfile([]);
     expect(fanOutPreview(fanOut({ ...habits, count: 30 }))).toMatchObject({ observed: 0 });
   });
 });

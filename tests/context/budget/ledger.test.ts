@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Ledger, NOTHING_USED, rootGrant } from '../../../src/context/budget/ledger.js';
-import type { Stop } from '../../../src/protocol/agent/agent.js';
-import type { Caps, Need, Reservation } from '../../../src/protocol/model/budget.js';
+import { Ledger, NOTHING_USED, rootBudget } from '../../../src/context/budget/ledger.js';
+import type { Stop } from '../../../src/protocol/agent/stop.js';
+import type { Caps, RequestEstimate, Reservation } from '../../../src/protocol/model/budget.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 
 /** One of its tokens costs two millionths to read anew… */
 const MODEL = 'claude-sonnet-5-5';
 /** …and this is a request of so many dollars, before its answer. */
-const need = (usd: number, more: Partial<Need> = {}): Need => ({
+const need = (usd: number, more: Partial<RequestEstimate> = {}): RequestEstimate => ({
   model: MODEL,
   inputTokens: Math.round(usd / 2.5e-6),
   knownTokens: 0,
@@ -41,7 +41,7 @@ describe('a grant', () => {
   test('without a limit grants all, and counts', async () => {
     const grant = grantOf(null);
     const reservation = await granted(grant.reserve(need(1_000), never));
-    expect(reservation.held).toBeNull();
+    expect(reservation.reserved).toBeNull();
     reservation.settle(cost(7));
     expect([grant.spent, grant.overshoot.usd]).toEqual([7, 0]);
   });
@@ -58,14 +58,16 @@ describe('a grant', () => {
     const grant = grantOf(10);
     // 1,000 known at 0.2, 2,000 new at 2.5, 4,096 written at 10 millionths.
     const wanted = need(0, { inputTokens: 3_000, knownTokens: 1_000, maxOutputTokens: 32_000 });
-    const { held } = await granted(grant.reserve(wanted, never));
+    const { reserved: held } = await granted(grant.reserve(wanted, never));
     expect(held?.usd).toBeCloseTo(0.0002 + 0.005 + 0.04096, 9);
     expect(held?.left).toBeCloseTo(10 - 0.04616, 9);
   });
 
   test('sets aside no more for an answer than there is', async () => {
     const grant = grantOf(0.02);
-    const { held } = await granted(grant.reserve(need(0.01, { maxOutputTokens: 9_000 }), never));
+    const { reserved: held } = await granted(
+      grant.reserve(need(0.01, { maxOutputTokens: 9_000 }), never),
+    );
     expect(held).toEqual({ usd: 0.02, left: 0 });
   });
 
@@ -157,7 +159,7 @@ describe('a grant', () => {
     await expect(large).rejects.toThrow('enough');
     await granted(small);
     first.cancel();
-    expect(grant.books.money?.left).toBeCloseTo(0.9, 9);
+    expect(grant.balances.money?.left).toBeCloseTo(0.9, 9);
     await expect(grant.reserve(need(0), giver.signal)).rejects.toThrow('enough');
   });
 
@@ -167,9 +169,9 @@ describe('a grant', () => {
     const last = await granted(child.reserve(need(2), never));
     child.close();
     expect(await child.reserve(need(0.1), never)).toMatchObject({ reason: 'budget' });
-    expect(root.books.money?.left).toBeCloseTo(8, 9);
+    expect(root.balances.money?.left).toBeCloseTo(8, 9);
     last.settle(cost(0.5));
-    expect(root.books.money?.left).toBeCloseTo(9.5, 9);
+    expect(root.balances.money?.left).toBeCloseTo(9.5, 9);
     expect(root.spent).toBe(0.5);
   });
 
@@ -194,7 +196,7 @@ describe('a grant', () => {
     const asked = (inputTokens: number) =>
       grant.reserve({ ...need(0), inputTokens, knownTokens: inputTokens }, never);
     const first = await granted(asked(6_000));
-    expect(first.held).toEqual({ tokens: 6_000, tokensLeft: 4_000 });
+    expect(first.reserved).toEqual({ tokens: 6_000, tokensLeft: 4_000 });
     const second = asked(5_000);
     expect(await peek(second)).toBe('waits');
     first.settle({ usage: { ...NO_USAGE, cacheRead: 3_000, output: 500 }, cost: null });
@@ -212,21 +214,21 @@ describe('a grant', () => {
     const asked = (inputTokens: number, signal = never) =>
       grant.reserve({ ...need(0), inputTokens }, signal);
     expect(await asked(2_000)).toMatchObject({ reason: 'budget' });
-    expect(grant.books.money?.left).toBe(1);
+    expect(grant.balances.money?.left).toBe(1);
     const first = await granted(asked(900));
     const giver = new AbortController();
     const second = asked(500, giver.signal);
     expect(await peek(second)).toBe('waits');
-    expect(grant.books.money?.reserved).toBeGreaterThan(first.held?.usd ?? 0);
+    expect(grant.balances.money?.reserved).toBeGreaterThan(first.reserved?.usd ?? 0);
     giver.abort(new Error('enough'));
     await expect(second).rejects.toThrow('enough');
-    expect(grant.books.money?.reserved).toBeCloseTo(first.held?.usd ?? 0, 9);
+    expect(grant.balances.money?.reserved).toBeCloseTo(first.reserved?.usd ?? 0, 9);
     first.cancel();
-    expect(grant.books).toMatchObject({ money: { left: 1 }, tokens: { left: 1_000 } });
+    expect(grant.balances).toMatchObject({ money: { left: 1 }, tokens: { left: 1_000 } });
   });
 
   test('goes on with what was used before, until it is renewed', async () => {
-    const grant = rootGrant(
+    const grant = rootBudget(
       { ...NO_CAPS, usd: 1, turns: 3 },
       { ...NOTHING_USED, usd: 0.75, turns: 2 },
     );
@@ -250,7 +252,10 @@ describe('a grant', () => {
     reservation.settle(cost(0.25));
     reservation.cancel();
     expect(grant.spent).toBe(0.25);
-    expect(grant.books).toMatchObject({ money: { left: 0.75, reserved: 0 }, turns: { left: 4 } });
+    expect(grant.balances).toMatchObject({
+      money: { left: 0.75, reserved: 0 },
+      turns: { left: 4 },
+    });
   });
 });
 
@@ -358,7 +363,7 @@ describe('a tree of grants', () => {
       fc.asyncProperty(storms, cents(500), async (steps, cap) => {
         const root = grantOf(cap, 40);
         const { grants } = await storm(root, steps, (all) => {
-          for (const { books } of all) {
+          for (const { balances: books } of all) {
             for (const book of [books.money, books.turns]) {
               if (book === null) throw new Error('there is a limit, so there are books');
               const { used, reserved, promised, left } = book;
@@ -367,7 +372,7 @@ describe('a tree of grants', () => {
           }
         });
         for (const grant of grants.slice(1)) grant.close();
-        const { left = 0, reserved } = root.books.money ?? {};
+        const { left = 0, reserved } = root.balances.money ?? {};
         expect(reserved).toBe(0);
         expect(left + (root.spent ?? 0)).toBeCloseTo(cap, 6);
       }),

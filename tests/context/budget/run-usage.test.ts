@@ -3,8 +3,8 @@ import { RunUsage } from '../../../src/context/budget/run-usage.js';
 import type { CurrentRun } from '../../../src/context/history/current-run.js';
 import { History } from '../../../src/context/history/history.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
 
 const prompt: JournalBody = { type: 'letter.received', letter: 'l', from: 'user', raw: '[]' };
 const report: JournalBody = { ...prompt, from: 'agent' };
@@ -23,7 +23,7 @@ const runAfter = (...bodies: readonly JournalBody[]): CurrentRun => {
   bodies.forEach((body, at) => {
     history.apply({ v: 1, seq: at + 1, ts: 0, epoch: 1, ...body } as JournalRecord);
   });
-  return history.run;
+  return history.currentRun;
 };
 
 describe('the run that limits are counted for', () => {

@@ -7,8 +7,8 @@ const features = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength:
 describe('the latch of beta features (K8)', () => {
   test('asks for nothing until something is wanted', () => {
     const latch = new BetaLatch();
-    latch.take();
-    latch.take([]);
+    latch.record();
+    latch.record([]);
     expect(latch.with([])).toEqual([]);
   });
 
@@ -20,7 +20,7 @@ describe('the latch of beta features (K8)', () => {
         for (const wanted of wishes) {
           const sent = latch.with(wanted);
           expect(sent).toEqual([...new Set([...before, ...wanted])].sort());
-          latch.take(sent);
+          latch.record(sent);
           before = sent;
         }
       }),

@@ -7,7 +7,7 @@ import {
   type JournalBody,
   type JournalRecord,
   parseRecord,
-} from '../../../src/protocol/session/journal.js';
+} from '../../../src/protocol/session/journal-record.js';
 
 const at = { turn: 1, attempt: 1, model: 'm' };
 const said: JournalBody = { type: 'user.sent', parts: [{ text: 'Go.' }] };

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { History } from '../../../src/context/history/history.js';
 import { NO_USAGE, type Usage } from '../../../src/protocol/model/usage.js';
-import type { WireBlock } from '../../../src/protocol/model/wire.js';
+import type { WireBlock } from '../../../src/protocol/model/wire-block.js';
 import {
   formatRecord,
   type JournalBody,
   type JournalRecord,
   parseRecord,
-} from '../../../src/protocol/session/journal.js';
+} from '../../../src/protocol/session/journal-record.js';
 import { anyJournal } from '../../protocol/journal-records.js';
 
 /** A history of the given records, with everything boring filled in. */
@@ -96,9 +96,9 @@ const known = (history: History) => ({
   answers: history.messages.map(({ answersCalls }) => answersCalls),
   letters: [...history.letters],
   calls: [...history.calls],
-  seen: [...history.seen],
+  seen: [...history.fileStamps],
   todos: history.todos,
-  jobs: [...history.jobs],
+  jobs: [...history.jobReadTo],
   waiting: history.waiting,
   cwd: history.cwd,
   tokens: history.tokens,
@@ -307,7 +307,7 @@ describe('what calls teach', () => {
       [2, 1, 0],
     ]) {
       const history = historyOf(...asked, ...order.flatMap((index) => ends[index] ?? []));
-      expect(history.seen.get('/work/a')?.digest).toBe('two');
+      expect(history.fileStamps.get('/work/a')?.digest).toBe('two');
       expect(history.cwd).toBe('/work/deep');
     }
   });
@@ -336,7 +336,7 @@ describe('what calls teach', () => {
     });
     const asked = received([call('c1'), call('c2')]);
     const history = historyOf(created, asked, ended('c2', read(10)), ended('c1', read(100)));
-    expect(history.jobs).toEqual(new Map([['bash_1', 100]]));
+    expect(history.jobReadTo).toEqual(new Map([['bash_1', 100]]));
   });
 });
 
@@ -493,7 +493,7 @@ describe('a letter whose words a result has', () => {
   });
 
   test('is known when it has not come yet', () => {
-    const { family } = historyOf(...before, ended('a', { notes: [told] }));
+    const { relations: family } = historyOf(...before, ended('a', { notes: [told] }));
     expect([...family.reports]).toEqual(['r']);
   });
 
@@ -524,7 +524,15 @@ describe('a clearing', () => {
       sent({ call: 'a' }),
       clear,
     );
-    const { messages, calls, seen, opening, owesAnswer, tokens, cwd } = history;
+    const {
+      messages,
+      calls,
+      fileStamps: seen,
+      firstPrompt: opening,
+      owesAnswer,
+      tokens,
+      cwd,
+    } = history;
     expect({ messages, calls: calls.size, seen: seen.size, todos: history.todos }).toEqual({
       messages: [],
       calls: 0,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { History } from '../../../src/context/history/history.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
-import type { CallTrace, JournalBody } from '../../../src/protocol/session/journal.js';
+import type { CallTrace, JournalBody } from '../../../src/protocol/session/journal-record.js';
 
 interface Letter {
   readonly from: string;
@@ -69,7 +69,7 @@ const journal = () => {
       apply({ type: 'call.ended', ...at, ...ended, trace: traceOf(digest), raw: '{}' });
     }
     results = made.map(({ id }) => id);
-    return history.loops.rounds;
+    return history.loopGuard.rounds;
   };
   const begin = (run: number) => apply({ type: 'run.started', run });
   const end = () =>
@@ -123,7 +123,7 @@ describe('a call that has just ended', () => {
   test('is known as one of the circle before the rest of its turn has ended', () => {
     const { take, history } = journal();
     for (const it of [turn('a', 'b'), turn('a', 'b')]) take(it);
-    expect(['a', 'b', 'c'].map((call) => history.loops.roundsWith(call))).toEqual([3, 3, 1]);
+    expect(['a', 'b', 'c'].map((call) => history.loopGuard.roundsWith(call))).toEqual([3, 3, 1]);
   });
 });
 
@@ -149,7 +149,7 @@ describe('honest work', () => {
     for (const it of repeated([turn('a')], 5)) take(it);
     end();
     hear({ from: 'user', text: 'Once more.' });
-    expect(history.loops.hasNews).toBe(true);
+    expect(history.loopGuard.hasNews).toBe(true);
     begin(2);
     expect([take(turn('a')), take(turn('a'))]).toEqual([1, 2]);
   });
@@ -198,9 +198,9 @@ describe('agents that keep each other going', () => {
     const { take, hear, history } = journal();
     for (const it of repeated([told('Your turn.')], 6)) take(it);
     hear({ from: 'a_2', text: 'Your turn.' });
-    expect(history.loops.hasNews).toBe(false);
+    expect(history.loopGuard.hasNews).toBe(false);
     hear({ from: 'a_2', text: 'I have found it.' });
-    expect(history.loops.hasNews).toBe(true);
+    expect(history.loopGuard.hasNews).toBe(true);
   });
 });
 

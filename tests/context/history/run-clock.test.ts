@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RunClock } from '../../../src/context/history/run-clock.js';
-import type { JournalBody } from '../../../src/protocol/session/journal.js';
+import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
 
 const MINUTE = 60_000;
 
@@ -10,7 +10,7 @@ const lifeOf = (...records: readonly [minute: number, body: JournalBody, epoch?:
   for (const [at, [minute, body, epoch = 1]] of records.entries()) {
     life.apply({ v: 1, seq: at + 1, ts: minute * MINUTE, epoch, ...body });
   }
-  return Object.assign((minute: number) => life.workedBy(minute * MINUTE) / MINUTE, { life });
+  return Object.assign((minute: number) => life.workedMsAt(minute * MINUTE) / MINUTE, { life });
 };
 
 const started: JournalBody = { type: 'run.started', run: 1 };
@@ -59,7 +59,7 @@ describe('the time that an agent has worked', () => {
 describe('an agent that has ended', () => {
   const queued: JournalBody = { type: 'agent.queued', reason: 'It waits.' };
   const isCalledBack = (...bodies: readonly JournalBody[]) =>
-    lifeOf(...bodies.map((body) => [0, body] as [number, JournalBody])).life.isCalledBack;
+    lifeOf(...bodies.map((body) => [0, body] as [number, JournalBody])).life.isResumeDue;
 
   test('is called back by a letter or a place in the queue, until it begins', () => {
     for (const call of [letter, queued]) {

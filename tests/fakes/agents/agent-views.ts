@@ -1,8 +1,8 @@
-/** Agents and swarms as a screen sees them, with the boring values filled in. */
-import type { SessionMeta } from '../../../src/protocol/session/store.js';
+/** Views of agents and swarms for screen tests, with default values. */
+import type { SessionMeta } from '../../../src/protocol/session/session-store.js';
 import type { AgentView, SwarmView } from '../../../src/views/swarm/swarm-view.js';
 
-/** When everything here began. */
+/** Start time of all views. */
 export const BEGAN = Date.UTC(2026, 10, 17, 12);
 
 export const agentView = (id: string, more: Partial<AgentView> = {}): AgentView => ({
@@ -40,7 +40,7 @@ export const agentView = (id: string, more: Partial<AgentView> = {}): AgentView 
 export const leadView = (more: Partial<AgentView> = {}): AgentView =>
   agentView('a_lead', { kind: 'lead', type: null, parent: null, depth: 0, ...more });
 
-/** It asks whether it may run a command. */
+/** State of an agent that asks for permission to run a command. */
 export const asking = (command: string): Partial<AgentView> => {
   const description = `Bash ${command}`;
   const seen = { call: 'c_1', tool: 'Bash', description, since: BEGAN };

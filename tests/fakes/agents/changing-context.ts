@@ -1,30 +1,30 @@
-/** A briefing over a small world that a test changes while a session goes on. */
+/** Context provider over a small world that a test changes during a session. */
 import type { ContextProvider, Reminder } from '../../../src/protocol/model/context-provider.js';
-import type { PromptHead } from '../../../src/protocol/model/prompt.js';
+import type { PromptHead } from '../../../src/protocol/model/prompt-head.js';
 
 export interface World {
-  /** The sections of the system prompt, by name. */
+  /** Sections of the system prompt, by name. */
   sections: Record<string, string>;
-  /** What opens a conversation. */
+  /** Preamble of the first message. */
   opening: string;
-  /** Facts that are told when they are no longer as they were told. */
+  /** Facts that become reminders when they change. */
   facts: Record<string, string>;
-  /** Rules by the file that they are about. */
+  /** Rules by the path of the file that they apply to. */
   rules: Record<string, string>;
-  /** Some section may change on every turn. */
+  /** True if a section may change on every turn. */
   mayChange: boolean;
   isStale: boolean;
-  /** Holds up whoever asks for the opening. */
+  /** Delays the preamble until it resolves. */
   gate?: Promise<void>;
 }
 
-export interface ChangingBriefing extends ContextProvider {
+export interface ChangingContext extends ContextProvider {
   readonly world: World;
-  /** What was asked, oldest first: `head`, `opening`, `renew`. */
+  /** Calls in order: `head`, `opening`, `renew`. */
   readonly asked: readonly string[];
 }
 
-export const changingBriefing = (given: Partial<World> = {}): ChangingBriefing => {
+export const changingContext = (given: Partial<World> = {}): ChangingContext => {
   const world: World = {
     sections: { goose: 'Be a goose.', mood: 'Be merry.' },
     opening: 'It opens.',
@@ -47,31 +47,33 @@ export const changingBriefing = (given: Partial<World> = {}): ChangingBriefing =
       asked.push('head');
       return headOf(world.sections);
     },
-    async opening() {
+    async preamble() {
       asked.push('opening');
       await world.gate;
       return { text: world.opening, facts: { ...world.facts }, files: [] };
     },
-    async reminders(told, touched) {
-      const facts = Object.entries(world.facts).filter(([fact, value]) => told.get(fact) !== value);
+    async reminders(known, touched) {
+      const facts = Object.entries(world.facts).filter(
+        ([fact, value]) => known.get(fact) !== value,
+      );
       const rules = touched.flatMap((path) => {
         const text = world.rules[path];
-        return text === undefined || told.get(`rule:${path}`) === text
+        return text === undefined || known.get(`rule:${path}`) === text
           ? []
           : [{ fact: `rule:${path}`, value: text, text }];
       });
-      return [...rules, ...facts.map(([fact, value]): Reminder => newsOf(fact, value))];
+      return [...rules, ...facts.map(([fact, value]): Reminder => reminderOf(fact, value))];
     },
   };
 };
 
-const newsOf = (fact: string, value: string): Reminder => ({
+const reminderOf = (fact: string, value: string): Reminder => ({
   fact,
   value,
   text: `The ${fact} is ${value}.`,
 });
 
-/** Each section in a block of its own. */
+/** Returns a head with one block for each section. */
 export const headOf = (sections: Readonly<Record<string, string>>): PromptHead => ({
   tools: '[]',
   system: JSON.stringify(Object.values(sections).map((text) => ({ type: 'text', text }))),

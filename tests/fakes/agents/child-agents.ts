@@ -1,6 +1,7 @@
-/** Agents of a swarm as listeners hear of them. */
-import type { Stop } from '../../../src/protocol/agent/agent.js';
-import type { AgentTag, ChildReport } from '../../../src/protocol/agent/swarm.js';
+/** Feed items of child agents. */
+import type { AgentTag } from '../../../src/protocol/agent/agent-tag.js';
+import type { ChildReport } from '../../../src/protocol/agent/child-report.js';
+import type { Stop } from '../../../src/protocol/agent/stop.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
 

@@ -1,4 +1,4 @@
-/** Hooks that are functions, as a host sets them up. */
+/** Hooks that are functions, as a host configures them. */
 import type { HookFunction, HookSetup } from '../../../src/protocol/permission/hook-setup.js';
 import type { HookEvent } from '../../../src/protocol/permission/hooks.js';
 
@@ -14,7 +14,7 @@ export const hookFunction = (
     timeoutMs: 60_000,
     isAsync: false,
     once: false,
-    work: { kind: 'function', name, run },
+    action: { kind: 'function', name, run },
     ...rest,
   };
 };

@@ -1,6 +1,6 @@
-/** A briefing that says one sentence and nothing else, or what a test gives it. */
+/** Context provider with one sentence as the system prompt, or with the parts that a test gives. */
 import type { ContextProvider } from '../../../src/protocol/model/context-provider.js';
-import type { PromptHead } from '../../../src/protocol/model/prompt.js';
+import type { PromptHead } from '../../../src/protocol/model/prompt-head.js';
 
 const HEAD: PromptHead = {
   tools: '[]',
@@ -18,11 +18,11 @@ const HEAD: PromptHead = {
   ttl: '5m',
 };
 
-export const plainBriefing = (given: Partial<ContextProvider> = {}): ContextProvider => ({
+export const plainContext = (given: Partial<ContextProvider> = {}): ContextProvider => ({
   head: async () => HEAD,
   isStale: () => false,
   mayChange: false,
-  opening: async () => ({ text: '', facts: {} }),
+  preamble: async () => ({ text: '', facts: {} }),
   reminders: async () => [],
   renew: () => {},
   ...given,

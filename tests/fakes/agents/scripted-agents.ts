@@ -1,26 +1,26 @@
-/** A swarm that does what a test says, and remembers what it was asked for. */
+/** Agents port that a test scripts, and that records its requests. */
+import type { AgentTag } from '../../../src/protocol/agent/agent-tag.js';
 import type {
   Agents,
-  AgentTag,
-  ChildReport,
   ChildView,
   Spawned,
-  SpawnOrder,
-} from '../../../src/protocol/agent/swarm.js';
-import type { MessageOrder, MessageReceipt } from '../../../src/protocol/agent/team-message.js';
+  SpawnRequest,
+} from '../../../src/protocol/agent/agents.js';
+import type { ChildReport } from '../../../src/protocol/agent/child-report.js';
+import type { MessageReceipt, MessageRequest } from '../../../src/protocol/agent/team-message.js';
 import { childReport, childTag } from './child-agents.js';
 
 export interface ScriptedAgents extends Agents {
-  readonly orders: SpawnOrder[];
+  readonly orders: SpawnRequest[];
   readonly views: ChildView[];
   readonly stopped: string[];
   readonly waits: { readonly id: string; readonly timeoutMs: number }[];
-  /** What comes of an order; left alone, the agent reports at once. */
-  does: (order: SpawnOrder, signal: AbortSignal) => Promise<Spawned>;
-  /** What happens while somebody waits for an agent. */
+  /** Result of a spawn request. Default: the agent reports at once. */
+  does: (order: SpawnRequest, signal: AbortSignal) => Promise<Spawned>;
+  /** Called while a caller waits for an agent. */
   meanwhile: (signal: AbortSignal) => Promise<void> | void;
   isPriced: boolean;
-  readonly sent: MessageOrder[];
+  readonly sent: MessageRequest[];
   receipts: readonly MessageReceipt[];
 }
 
@@ -81,7 +81,7 @@ export const childView = (change: Partial<ChildView> = {}): ChildView => ({
   ...change,
 });
 
-const tagFor = ({ call, description, type, name, team }: SpawnOrder): AgentTag =>
+const tagFor = ({ call, description, type, name, team }: SpawnRequest): AgentTag =>
   childTag({
     call,
     description,
@@ -106,7 +106,7 @@ export const refuses =
   () =>
     Promise.reject(error);
 
-/** It works until it is called off. */
+/** Runs until the signal aborts. */
 export const works: ScriptedAgents['does'] = (_, signal) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -1,13 +1,14 @@
+/** Model port that a test scripts. */
 import { onTestFinished } from 'vitest';
 import {
   type FailureKind,
   ModelFailure,
   type ModelPort,
-} from '../../../src/protocol/model/model.js';
+} from '../../../src/protocol/model/model-port.js';
 import { NO_USAGE, type Usage } from '../../../src/protocol/model/usage.js';
-import type { EndedBlock, WireBlock } from '../../../src/protocol/model/wire.js';
+import type { EndedBlock, WireBlock } from '../../../src/protocol/model/wire-block.js';
 
-/** One thing that happens while a request is answered. */
+/** One step of an answer. */
 export type Step =
   | { readonly does: 'block'; readonly block: EndedBlock }
   | { readonly does: 'write'; readonly text: string }
@@ -15,7 +16,7 @@ export type Step =
   | { readonly does: 'end'; readonly stopReason: string; readonly usage: Partial<Usage> }
   | { readonly does: 'fail'; readonly failure: Error };
 
-/** The answer to one request. Without an end of its own it ends as a model would end it. */
+/** Answer to one request. Without an end step it ends as a model would end it. */
 export type Answer = readonly Step[];
 
 const block = (content: WireBlock, call?: EndedBlock['call']): Step => ({
@@ -31,11 +32,11 @@ export const thinks = (thinking: string): Step =>
 export const calls = (id: string, tool: string, input: unknown = {}): Step =>
   block({ type: 'tool_use', id, name: tool, input }, { id, tool, input });
 
-/** A call whose input is not JSON. */
+/** Call with input that is not JSON. */
 export const callsBadly = (id: string, tool: string, malformed: string): Step =>
   block({ type: 'tool_use', id, name: tool, input: {} }, { id, tool, input: {}, malformed });
 
-/** Text that is still being written when the next step happens. */
+/** Text that is unfinished when the next step happens. */
 export const writes = (text: string): Step => ({ does: 'write', text });
 
 export const waits = (gate: Promise<void>): Step => ({ does: 'wait', gate });
@@ -55,7 +56,7 @@ export const fails = (
   return { does: 'fail', failure: new ModelFailure(kind, message, { ...rest, partial }) };
 };
 
-/** A door that stays shut until the test opens it. */
+/** Promise that the test resolves with `open`. */
 export const gate = (): { readonly opened: Promise<void>; open(): void } => {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -71,15 +72,15 @@ export interface SentRequest {
 }
 
 export interface ScriptedModel extends ModelPort {
-  /** What was sent, oldest first. */
+  /** Sent requests, oldest first. */
   readonly requests: readonly SentRequest[];
-  /** How many answers nobody has asked for yet. */
+  /** Number of answers that were not requested yet. */
   readonly unused: number;
 }
 
 /**
- * A model that answers from a list, in order. One request too many fails, and so does a test that
- * ends before every answer was asked for.
+ * Model that answers from a list, in order. An unexpected request fails, and a test with unused
+ * answers fails.
  */
 export const scriptedModel = (...answers: readonly Answer[]): ScriptedModel => {
   const { requests, stream } = choosingModel((_, number) => answers[number - 1]);
@@ -96,7 +97,7 @@ export const scriptedModel = (...answers: readonly Answer[]): ScriptedModel => {
   return model;
 };
 
-/** A model that looks at each request before it answers. */
+/** Model that chooses its answer by the request. */
 export const choosingModel = (
   choose: (request: SentRequest, number: number) => Answer | undefined,
 ): Omit<ScriptedModel, 'unused'> => {
@@ -115,18 +116,18 @@ export const choosingModel = (
       let stopReason: string | undefined;
       let wantsCalls = false;
       let index = 0;
-      const abortIfTold = () => {
+      const throwIfAborted = () => {
         if (!signal.aborted) return;
         const text = unfinished === '' ? null : { type: 'text', text: unfinished };
         const partial = { messageId, usage, unfinishedText: text };
         throw new ModelFailure('aborted', 'The request was interrupted.', { partial });
       };
       await Promise.resolve();
-      abortIfTold();
+      throwIfAborted();
       sink.started();
       sink.event?.({ type: 'message_start', message: { id: messageId, model: name } });
       for (const step of answer) {
-        abortIfTold();
+        throwIfAborted();
         if (step.does === 'block') {
           unfinished = '';
           wantsCalls ||= step.block.call !== undefined;
@@ -144,7 +145,7 @@ export const choosingModel = (
         }
         await Promise.resolve();
       }
-      abortIfTold();
+      throwIfAborted();
       stopReason ??= wantsCalls ? 'tool_use' : 'end_turn';
       sink.event?.({ type: 'message_delta', delta: { stop_reason: stopReason } });
       sink.event?.({ type: 'message_stop' });

@@ -1,23 +1,27 @@
+/** Surface that a test scripts. */
 import { onTestFinished } from 'vitest';
 import type {
   PermissionAnswer,
   PermissionQuestion,
   Surface,
-} from '../../../src/protocol/permission/permission.js';
+} from '../../../src/protocol/permission/permission-question.js';
 
-/** `silence` never answers, not even when the question is withdrawn. */
+/** Reply of the surface. `silence` never answers, not even when the question is withdrawn. */
 export type ScriptedReply = PermissionAnswer | Error | 'silence' | Promise<PermissionAnswer>;
 
 export interface ScriptedSurface extends Surface {
   readonly questions: readonly PermissionQuestion[];
-  /** Ids of the questions that nobody needs answered any more. */
+  /** Ids of withdrawn questions. */
   readonly withdrawn: readonly string[];
 }
 
 export const allows: PermissionAnswer = { behavior: 'allow' };
 export const denies = (reason = 'Not this.'): PermissionAnswer => ({ behavior: 'deny', reason });
 
-/** Answers from a list, in order. One question too many is an error, and so is an unused answer. */
+/**
+ * Surface that answers from a list, in order. An unexpected question or an unused answer fails the
+ * test.
+ */
 export const scriptedSurface = (...replies: readonly ScriptedReply[]): ScriptedSurface => {
   const questions: PermissionQuestion[] = [];
   const withdrawn: string[] = [];

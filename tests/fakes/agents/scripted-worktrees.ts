@@ -1,30 +1,30 @@
-/** Worktrees that are nowhere: what they are asked for is written down, and what becomes of work is scripted. */
+/** Worktrees that record their calls and return scripted results, without any folder. */
 import type {
   Settlement,
-  SettleOrder,
-  WorktreePlace,
+  SettleOptions,
+  WorktreeLocation,
   Worktrees,
-} from '../../../src/protocol/tools/worktree.js';
-import { WorktreeRefusal } from '../../../src/protocol/tools/worktree.js';
+} from '../../../src/protocol/tools/worktrees.js';
+import { WorktreeRefusal } from '../../../src/protocol/tools/worktrees.js';
 
 export interface ScriptedWorktrees extends Worktrees {
-  /** `open a_2`, `reopen a_2 from base`, `settle a_2`, `stay a_2`. */
+  /** Calls in order: `open a_2`, `reopen a_2 from base`, `settle a_2`, `stay a_2`. */
   readonly asked: readonly string[];
-  readonly orders: readonly SettleOrder[];
-  /** Paths that a merge is about to change. */
+  readonly orders: readonly SettleOptions[];
+  /** Paths that the next merge changes. */
   changes: readonly string[];
   becomes: Settlement;
-  /** Refuses all that is asked for, for this reason. */
+  /** Reason with which every call is refused. */
   refusal: string | undefined;
-  /** Who has the tree whenever somebody wants it. */
+  /** Holder of the lock, whenever a call wants it. */
   holder: string | undefined;
-  /** Never comes back from the next settling: the process dies in there. */
+  /** True if the next `settle` never resolves, as if the process died. */
   dies: boolean;
 }
 
 export const scriptedWorktrees = (top = '/tmp'): ScriptedWorktrees => {
   const asked: string[] = [];
-  const orders: SettleOrder[] = [];
+  const orders: SettleOptions[] = [];
   const refuse = () => {
     if (worktrees.refusal !== undefined) throw new WorktreeRefusal(worktrees.refusal);
   };
@@ -36,7 +36,7 @@ export const scriptedWorktrees = (top = '/tmp'): ScriptedWorktrees => {
     refusal: undefined,
     dies: false,
     holder: undefined,
-    async open({ agent, session, cwd, waits }) {
+    async open({ agent, session, cwd, onWait: waits }) {
       asked.push(`open ${agent}`);
       if (worktrees.holder !== undefined) waits?.(worktrees.holder, top);
       refuse();
@@ -47,9 +47,9 @@ export const scriptedWorktrees = (top = '/tmp'): ScriptedWorktrees => {
       refuse();
     },
     async settle(order) {
-      asked.push(`${order.stays === true ? 'stay' : 'settle'} ${order.agent}`);
+      asked.push(`${order.keepsFolder === true ? 'stay' : 'settle'} ${order.agent}`);
       orders.push(order);
-      if (worktrees.holder !== undefined) order.waits?.(worktrees.holder, top);
+      if (worktrees.holder !== undefined) order.onWait?.(worktrees.holder, top);
       if (worktrees.dies) await new Promise(() => {});
       if (worktrees.changes.length > 0) await order.beforeMerge(worktrees.changes);
       const { becomes: settlement } = worktrees;
@@ -60,7 +60,7 @@ export const scriptedWorktrees = (top = '/tmp'): ScriptedWorktrees => {
   return worktrees;
 };
 
-const placeAt = (path: string, agent: string, top: string): WorktreePlace => ({
+const placeAt = (path: string, agent: string, top: string): WorktreeLocation => ({
   path,
   branch: `agent/${agent}`,
   base: 'base',

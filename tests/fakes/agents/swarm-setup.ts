@@ -1,4 +1,4 @@
-/** What a host says of the agents of a swarm: no definitions, and limits that no test meets by chance. */
+/** Swarm setup without definitions, with limits that no test reaches by chance. */
 import type { SwarmSetup } from '../../../src/actors/tree/swarm-context.js';
 import type { AgentDefinition } from '../../../src/protocol/agent/agent-definition.js';
 

@@ -1,10 +1,10 @@
-/** A scene whose sessions are in Redis, with workers that take its background agents. */
+/** Scene with sessions in Redis and workers that run its background agents. */
 import { readFileSync } from 'node:fs';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
-import type { SessionStore } from '../../../src/protocol/session/store.js';
+import type { SessionStore } from '../../../src/protocol/session/session-store.js';
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
 import { eventually } from '../../host/process/processes.js';
 import { type RedisPlace, redisServer } from '../redis/redis-server.js';
@@ -20,31 +20,31 @@ import {
 
 export interface WorkerScene<Redis extends RedisPlace = RedisPlace> extends Scene {
   readonly redis: Redis;
-  /** What makes a process one of this scene. */
+  /** Environment of a process in this scene. */
   readonly env: Variables;
-  /** Without stdin. */
+  /** Starts a process without stdin. */
   begin(args: readonly string[], options?: RunOptions): Running;
-  /** Resolves when it takes jobs. */
+  /** Starts a worker. Resolves when it takes jobs. */
   worker(args?: readonly string[], options?: RunOptions): Promise<Running>;
-  /** Another machine, as far as that can be told: a state directory of its own, with the person's key. */
+  /** Returns the environment of another machine: its own state directory, with the person's key. */
   elsewhere(): Promise<RunOptions>;
-  /** What a command prints with `--json`. */
+  /** Runs a command with `--json` and returns its output. */
   json(...args: readonly string[]): Promise<Line>;
-  /** What `ps` says of the agents of a session below its lead, once it fits. */
+  /** Waits until the agents that `ps` lists below the lead match. */
   agents(
     session: string,
     what: string,
     fits: (agents: readonly Line[]) => boolean,
   ): Promise<readonly Line[]>;
-  /** Resolves when nobody leads a session any more whose lead was killed. */
+  /** Resolves when the lease of a killed lead has expired. */
   left(session: string): Promise<void>;
-  /** As a process of somebody else has it. */
+  /** Opens the store as another process. */
   store(): Promise<SessionStore>;
-  /** The records of all agents of a session, the lead's first. */
+  /** Returns the records of all agents of a session, the lead first. */
   journals(session: string): Promise<readonly (readonly Line[])[]>;
 }
 
-/** What commands have appended to the file `log`, line by line. */
+/** Returns the lines that commands have appended to the file `log`. */
 export const logOf = ({ workspace }: Scene): readonly string[] => {
   try {
     return readFileSync(join(workspace, 'log'), 'utf8').split('\n').filter(Boolean);
@@ -53,7 +53,7 @@ export const logOf = ({ workspace }: Scene): readonly string[] => {
   }
 };
 
-/** A process that is killed is missed so soon; one that has much to do must still be heard of. */
+/** Short lease, so that a killed process is detected soon, but long enough for a busy process. */
 export const SOON = { SKEIN_LEASE_MS: '3000' };
 
 type Variables = Readonly<Record<string, string>>;
@@ -142,7 +142,9 @@ export const workerSceneAt = async <Redis extends RedisPlace>(
       for await (const { agent } of sessions.events(session)) ids.add(agent);
       const journals: (readonly Line[])[] = [];
       for (const id of ids) {
-        journals.push((await sessions.peek(session, id)).records as unknown as readonly Line[]);
+        journals.push(
+          (await sessions.readJournal(session, id)).records as unknown as readonly Line[],
+        );
       }
       return journals;
     },

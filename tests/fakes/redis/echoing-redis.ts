@@ -14,6 +14,6 @@ export const echoingBroker = (broker: RedisConnections): RedisConnections => ({
   subscribe: (channel, heard, missed) => broker.subscribe(channel, heard, missed),
   listen: (listener) => broker.listen(listener),
   connection: (kind) => broker.connection(kind),
-  refused: (why) => broker.refused(why),
+  startRetry: (why) => broker.startRetry(why),
   close: () => broker.close(),
 });

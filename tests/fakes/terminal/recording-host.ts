@@ -3,7 +3,10 @@ import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import { type PaperTerminal, paperTerminal } from './recording-terminal.js';
 
 export interface PaperMachine
-  extends Pick<TerminalHost, 'stdout' | 'out' | 'pace' | 'onResize' | 'onContinue' | 'lend'> {
+  extends Pick<
+    TerminalHost,
+    'stdout' | 'out' | 'backpressure' | 'onResize' | 'onContinue' | 'restoreAtExit'
+  > {
   readonly paper: PaperTerminal;
   /** Whether anybody reads what is written. */
   read(isRead: boolean): void;
@@ -22,7 +25,7 @@ export const paperMachine = (columns = 40, rows = 12): PaperMachine => {
     paper,
     stdout: { isTTY: true, columns, rows },
     out: (text) => paper.write(text.replaceAll('\u0007', '')),
-    pace: {
+    backpressure: {
       unblock: () => () => {},
       isFull: () => !isRead,
       onRoom(listener) {
@@ -42,7 +45,7 @@ export const paperMachine = (columns = 40, rows = 12): PaperMachine => {
     goOn: () => {
       for (const listener of continued) listener();
     },
-    lend(giveBack) {
+    restoreAtExit(giveBack) {
       lent.add(giveBack);
       return () => lent.delete(giveBack);
     },

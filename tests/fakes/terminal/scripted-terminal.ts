@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { paintFor, type Reply, type Terminal } from '../../../src/terminal/terminal.js';
+import { paintFor, type Terminal, type TerminalReply } from '../../../src/terminal/terminal.js';
 
 export interface ScriptedTerminal extends Terminal {
   /** Everything that was written, and each question with its answer. */
@@ -7,7 +7,7 @@ export interface ScriptedTerminal extends Terminal {
 }
 
 /** A line, or something else; whoever stays silent waits until the question is withdrawn. */
-export type ScriptedAnswer = string | Exclude<Reply, { kind: 'line' }> | typeof SILENCE;
+export type ScriptedAnswer = string | Exclude<TerminalReply, { kind: 'line' }> | typeof SILENCE;
 export const SILENCE = { kind: 'silence' } as const;
 
 /** A person who answers from a list, in order. One question too many is an error, as is an unused answer. */
@@ -20,7 +20,7 @@ export const scriptedTerminal = (...answers: readonly ScriptedAnswer[]): Scripte
   const write = (text: string) => {
     written += text;
   };
-  const replyTo = (signal: AbortSignal, answer: ScriptedAnswer): Promise<Reply> => {
+  const replyTo = (signal: AbortSignal, answer: ScriptedAnswer): Promise<TerminalReply> => {
     if (typeof answer === 'string') return Promise.resolve({ kind: 'line', text: answer });
     if (answer.kind !== 'silence') return Promise.resolve(answer);
     return new Promise((resolve) => {
@@ -29,7 +29,7 @@ export const scriptedTerminal = (...answers: readonly ScriptedAnswer[]): Scripte
   };
   return {
     isCapable: false,
-    isPerson: true,
+    isInteractive: true,
     columns: 80,
     paint: paintFor(false),
     write,

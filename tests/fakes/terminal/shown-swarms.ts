@@ -1,26 +1,25 @@
 /** A source of swarms that a test holds in its hands. */
 
+import type { SwarmDataSource, SwarmSteering } from '../../../src/ui/swarm/swarm-data-source.js';
+import type { SwarmView } from '../../../src/views/swarm/swarm-view.js';
 import type {
   OpenTranscript,
-  Steering,
-  SwarmSource,
   TranscriptItem,
-} from '../../../src/ui/swarm/swarm-source.js';
-import type { SwarmView } from '../../../src/views/swarm/swarm-view.js';
+} from '../../../src/views/transcript/transcript-item.js';
 import { BEGAN } from '../agents/agent-views.js';
 
-export class ShownSwarms implements SwarmSource {
+export class ShownSwarms implements SwarmDataSource {
   time = BEGAN + 42_000;
   why: string | null = null;
   /** By the id of the agent. */
   readonly items = new Map<string, readonly TranscriptItem[]>();
   /** Those that are held open now. */
   readonly open: string[] = [];
-  readonly steering?: Steering;
+  readonly steering?: SwarmSteering;
   private readonly listeners = new Set<() => void>();
   private views: readonly SwarmView[];
 
-  constructor(views: readonly SwarmView[], steering?: Steering) {
+  constructor(views: readonly SwarmView[], steering?: SwarmSteering) {
     this.views = views;
     if (steering !== undefined) this.steering = steering;
   }

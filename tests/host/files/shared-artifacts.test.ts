@@ -5,12 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { openArtifactFile } from '../../../src/host/files/artifact-file.js';
 import { artifactWorkspace } from '../../../src/host/files/artifact-workspace.js';
 import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
-import {
-  type SharingTerms,
-  sharedArtifact,
-  takingTurns,
-} from '../../../src/host/files/shared-artifact.js';
-import { StorageError, UsageError } from '../../../src/protocol/errors.js';
+import { type SharingTerms, sharedArtifact } from '../../../src/host/files/shared-artifact.js';
+import { limitConcurrency } from '../../../src/lib/async/limit-concurrency.js';
+import { StorageError, UsageError } from '../../../src/protocol/skein-error.js';
 
 const folder = () => mkdtemp(join(tmpdir(), 'skein-artifacts-'));
 const never = new Promise<void>(() => {});
@@ -18,7 +15,7 @@ const never = new Promise<void>(() => {});
 const sharing = async (more: Partial<SharingTerms> = {}) => {
   const put: [string, string][] = [];
   const complaints: string[] = [];
-  const turn = takingTurns();
+  const turn = limitConcurrency(1);
   const directory = await folder();
   const open = (name: string) =>
     sharedArtifact(openArtifactFile(directory, name), turn, {

@@ -15,8 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
-import { isInside } from '../../../src/policy/paths/path-policy.js';
-import { FileError } from '../../../src/protocol/tools/tool.js';
+import { isPathInside } from '../../../src/lib/paths/is-path-inside.js';
+import { FileError } from '../../../src/protocol/tools/workspace.js';
 
 const furnish = () => {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'skein-swap-')));
@@ -26,7 +26,9 @@ const furnish = () => {
   writeFileSync(at('outside/file'), 'SECRET');
   symlinkSync(at('repo/inside'), at('repo/way'));
   symlinkSync(at('repo/inside/file'), at('repo/name'));
-  const workspace = diskWorkspace().judgedBy?.((place) => isInside(at('repo'), place));
+  const workspace = diskWorkspace().judgedBy?.((place) =>
+    isPathInside({ path: place, folder: at('repo') }),
+  );
   if (workspace === undefined) throw new Error('the disk has no judge');
   onTestFinished(() => rmSync(top, { recursive: true, force: true }));
   return { at, workspace };

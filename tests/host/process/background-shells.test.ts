@@ -9,7 +9,7 @@ import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.
 import { hostShell } from '../../../src/host/process/shell.js';
 import { jobTable } from '../../../src/host/process/shell-job-table.js';
 import { systemClock } from '../../../src/protocol/clock.js';
-import type { Job } from '../../../src/protocol/tools/shell-jobs.js';
+import type { ShellJobHandle } from '../../../src/protocol/tools/shell-jobs.js';
 import { allDead, eventually, isAlive, WATCHDOG } from './processes.js';
 
 const marker = ownerMarker('jobs-test');
@@ -45,7 +45,7 @@ const ESCAPES = `
   setsid sh -c 'echo pid $$; exec sleep 1000 <&- >&- 2>&- 3>&- 87>&-' &
 `;
 
-const pidsOf = (job: Job, count: number) =>
+const pidsOf = (job: ShellJobHandle, count: number) =>
   eventually(`${count} processes run`, () => {
     const found = [...job.read(0).text.matchAll(/^pid (\d+)$/gm)].map(([, pid]) => Number(pid));
     return found.length === count && found.every(isAlive) && found;

@@ -7,7 +7,7 @@ import { childEnvironment } from '../../../src/host/process/ownership/child-envi
 import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
 import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
 import { hostShell } from '../../../src/host/process/shell.js';
-import { hearHook } from '../../../src/policy/hooks/hook-output.js';
+import { readHookOutput } from '../../../src/policy/hooks/hook-output.js';
 import type { HookCommand } from '../../../src/protocol/permission/hook-setup.js';
 import { allDead, eventually, WATCHDOG } from './processes.js';
 
@@ -139,7 +139,7 @@ describe('a command hook', () => {
     const begin = '"{\\"hookSpecificOutput\\":{\\"updatedInput\\":{\\"a\\":"';
     const deep = node(`console.log([${begin}, ${brackets}, "}}}"].join(""))`);
     for (const command of [huge, deep]) {
-      const said = hearHook('PreToolUse', 'hook', await run(command));
+      const said = readHookOutput('PreToolUse', 'hook', await run(command));
       expect(said).toMatchObject({ outcome: 'failed' });
       expect(said.permission).toBeUndefined();
     }

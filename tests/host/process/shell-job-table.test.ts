@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { jobTable } from '../../../src/host/process/shell-job-table.js';
-import type { JobView } from '../../../src/protocol/tools/shell-jobs.js';
-import type { Artifact } from '../../../src/protocol/tools/tool.js';
+import type { Artifact } from '../../../src/protocol/tools/artifact.js';
+import type { ShellJobView } from '../../../src/protocol/tools/shell-jobs.js';
 import { heldShell } from '../../fakes/held-shell.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 
@@ -12,7 +12,7 @@ const table = ({ before = 0, trouble }: { before?: number; trouble?: Error } = {
   const clock = virtualClock();
   const told: string[] = [];
   const files: string[] = [];
-  const onEnd = ({ id, status }: JobView) => told.push(`${id} ${status.kind}`);
+  const onEnd = ({ id, status }: ShellJobView) => told.push(`${id} ${status.kind}`);
   const jobs = jobTable({ shell, clock, before, onEnd });
   const artifact = (): Artifact => {
     const index = files.push('') - 1;

@@ -6,7 +6,7 @@ import { childEnvironment } from '../../../src/host/process/ownership/child-envi
 import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
 import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
 import { hostShell } from '../../../src/host/process/shell.js';
-import type { ShellCommand } from '../../../src/protocol/tools/tool.js';
+import type { ShellCommand } from '../../../src/protocol/tools/shell.js';
 import { allDead, eventually, isAlive, WATCHDOG } from './processes.js';
 
 const marker = ownerMarker('shell-test');

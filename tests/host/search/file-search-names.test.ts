@@ -3,7 +3,7 @@ import { chmod, mkdir, utimes } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileGlob } from '../../../src/lib/glob.js';
+import { compileGlob } from '../../../src/lib/paths/glob.js';
 import { needs } from '../../setup/needs.js';
 import { makeTree, searchWith, type Tree } from './search-tree.js';
 
@@ -178,7 +178,7 @@ needs.describe('git')('a walk of a repository', () => {
 
 describe('a listing', () => {
   const list = (directory: string, most = 100, ignore: readonly string[] = []) =>
-    search.list({ directory, most, ignore });
+    search.list({ directory, maxEntries: most, ignore });
 
   test('names what is there by kind, hidden ones too', async () => {
     const root = await makeTree({

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fileSearch } from '../../../src/host/search/file-search.js';
 import { javascriptEngine } from '../../../src/host/search/javascript-engine.js';
-import type { GrepQuery } from '../../../src/protocol/tools/search.js';
+import type { GrepQuery } from '../../../src/protocol/tools/file-search.js';
 import { childrenOf, eventually, isAlive } from '../process/processes.js';
 import { ENGINES, grep, makeTree, searchWith, type Tree } from './search-tree.js';
 
@@ -353,7 +353,10 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     );
     const root = await makeTree(many);
     const hits: unknown[] = [];
-    const { end } = await grep(search, root, 'x', { most: 5, onHit: (hit) => hits.push(hit) < 5 });
+    const { end } = await grep(search, root, 'x', {
+      maxHits: 5,
+      onHit: (hit) => hits.push(hit) < 5,
+    });
     expect(hits).toHaveLength(5);
     expect(end.reason).toBe('enough');
   });
@@ -362,7 +365,7 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     const text = `${'x'.repeat(200)}\n`.repeat(100);
     const names = Array.from({ length: 300 }, (_, at) => String(at).padStart(3, '0'));
     const root = await makeTree(Object.fromEntries(names.map((one) => [one, text])));
-    const { hits } = await grep(search, root, 'x', { most: 100_000 });
+    const { hits } = await grep(search, root, 'x', { maxHits: 100_000 });
     const places = hits.map((hit) => hit.split(':', 2).join(':'));
     expect(places).toEqual(
       names.flatMap((one) => Array.from({ length: 100 }, (_, at) => `${one}:${at + 1}`)),

@@ -13,7 +13,7 @@ import type {
   GrepQuery,
   SearchEnd,
   SearchHit,
-} from '../../../src/protocol/tools/search.js';
+} from '../../../src/protocol/tools/file-search.js';
 
 export type Tree = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;
 
@@ -74,7 +74,7 @@ export const grep = async (
     mode: 'lines',
     before: 0,
     after: 0,
-    most: 10_000,
+    maxHits: 10_000,
     ignoreCase: false,
     multiline: false,
     timeoutMs: 60_000,

@@ -12,7 +12,7 @@ import { expect, test } from 'vitest';
 import { cloneOf } from '../../../src/host/git/git-clone.js';
 import { type CloneTerms, cloneWorktrees } from '../../../src/host/worktrees/clone-worktrees.js';
 import { leftWorktrees, sweepWorktree } from '../../../src/host/worktrees/worktree-sweep.js';
-import type { ClonedPlace } from '../../../src/protocol/tools/worktree.js';
+import type { CloneLocation } from '../../../src/protocol/tools/worktrees.js';
 import { needs } from '../../setup/needs.js';
 import {
   environment,
@@ -43,20 +43,21 @@ const machine = (
   const home = { folder, without: [dirname(folder)], environment: environment() };
   const terms = { url, commit, prefix: '', top: repo.path, host: 'barn', isAway: true, ...more };
   const clones = cloneWorktrees(home, terms);
-  const move = (before?: ClonedPlace, agent = 'a_1') =>
+  const move = (before?: CloneLocation, agent = 'a_1') =>
     clones.move({ session: 's_1', agent, before });
-  const deliver = async (cloned: ClonedPlace, stays = false) =>
-    (await clones.deliver({ agent: 'a_1', cloned, wanted: [], stays })).settlement;
+  const deliver = async (cloned: CloneLocation, stays = false) =>
+    (await clones.deliver({ agent: 'a_1', cloned, ignoredFiles: [], keepsFolder: stays }))
+      .settlement;
   return { ...clones, folder, move, deliver };
 };
 
-const put = ({ place }: ClonedPlace, name: string, text: string) => {
+const put = ({ place }: CloneLocation, name: string, text: string) => {
   const file = join(place.path, name);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 };
 
-const at = ({ place }: ClonedPlace, name: string) => readFileSync(join(place.path, name), 'utf8');
+const at = ({ place }: CloneLocation, name: string) => readFileSync(join(place.path, name), 'utf8');
 
 /** What the remote has on the branch of the agent. */
 const pushed = ({ repo, url }: { repo: Repository; url: string }, name: string) =>

@@ -107,13 +107,13 @@ needs.describe('git')('A worktree of an agent', () => {
   test('stays for an agent that only rests, which goes on from what was merged', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
-    expect(await rig.settle('a_1', place, { stays: true })).toEqual({ kind: 'unchanged' });
+    expect(await rig.settle('a_1', place, { keepsFolder: true })).toEqual({ kind: 'unchanged' });
     rig.change(place, { 'a.txt': 'two\n' });
-    const first = await rig.settle('a_1', place, { stays: true });
+    const first = await rig.settle('a_1', place, { keepsFolder: true });
     expect(first).toMatchObject({ kind: 'merged', files: ['a.txt'] });
     rig.repo.put('a.txt', 'by the parent\n');
     rig.change(place, { 'b.txt': 'b\n' });
-    const then = await rig.settle('a_1', place, { stays: true });
+    const then = await rig.settle('a_1', place, { keepsFolder: true });
     expect(then).toMatchObject({ kind: 'merged', files: ['b.txt'] });
     expect([rig.read('a.txt'), rig.read('b.txt')]).toEqual(['by the parent\n', 'b\n']);
     const merged = 'commit' in then ? then.commit : '';
@@ -296,7 +296,7 @@ needs.describe('git')('The work of an agent', () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'two\n' });
-    const order = { agent: 'a_1', place, wanted: [], beforeMerge: async () => undefined };
+    const order = { agent: 'a_1', place, ignoredFiles: [], beforeMerge: async () => undefined };
     const { diff } = await rig.worktrees.settle(order);
     expect(Buffer.from(diff).toString()).toContain(
       '--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n',
@@ -378,8 +378,8 @@ needs.describe('git')('The work of an agent', () => {
     const place = await rig.open('a_1');
     const wanted = [join(place.path, 'out/report.md')];
     rig.change(place, { 'out/report.md': 'mine\n' });
-    await rig.settle('a_1', place, { wanted, stays: true });
-    expect(await rig.settle('a_1', place, { wanted, stays: true })).toEqual({ kind: 'unchanged' });
+    await rig.settle('a_1', place, { wanted, keepsFolder: true });
+    expect(await rig.settle('a_1', place, { wanted, keepsFolder: true })).toEqual({ kind: 'unchanged' });
     rig.change(place, { 'out/report.md': 'mine\nand more\n' });
     expect(await rig.settle('a_1', place, { wanted })).toMatchObject({ kind: 'merged' });
     expect(rig.read('out/report.md')).toBe('mine\nand more\n');
@@ -448,7 +448,7 @@ needs.describe('git')('The work of an agent', () => {
     const { settlement } = await gitWorktrees(home).settle({
       agent: 'a_1',
       place,
-      wanted: [],
+      ignoredFiles: [],
       beforeMerge: async () => undefined,
     });
     expect(settlement).toMatchObject({ kind: 'kept', why: expect.stringMatching(/No git/) });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Settlement, WorktreePlace } from '../../../src/protocol/tools/worktree.js';
+import type { Settlement, WorktreeLocation } from '../../../src/protocol/tools/worktrees.js';
 import { needs } from '../../setup/needs.js';
 import { type WorktreeRig, worktreeRig } from './worktree-rig.js';
 
@@ -18,7 +18,7 @@ const FILES = ['a.txt', 'b.txt', 'dir/c.txt', 'dir/d.txt', 'e.txt'];
 
 interface Worker {
   readonly agent: string;
-  readonly place: WorktreePlace;
+  readonly place: WorktreeLocation;
   /** Lines that nobody else writes, by the file that they are in. */
   readonly wrote: Map<string, string[]>;
 }

@@ -5,26 +5,26 @@ import { expect } from 'vitest';
 import { gitWorktrees } from '../../../src/host/worktrees/git-worktrees.js';
 import {
   type Settlement,
-  type WorktreePlace,
+  type WorktreeLocation,
   WorktreeRefusal,
   type Worktrees,
-} from '../../../src/protocol/tools/worktree.js';
+} from '../../../src/protocol/tools/worktrees.js';
 import { environment, type Repository, repository } from '../git/repository.js';
 
 export interface WorktreeRig {
   readonly repo: Repository;
   readonly home: string;
   readonly worktrees: Worktrees;
-  open(agent: string, cwd?: string): Promise<WorktreePlace>;
+  open(agent: string, cwd?: string): Promise<WorktreeLocation>;
   /** Undefined contents: it goes. */
-  change(place: WorktreePlace, files: Readonly<Record<string, string | undefined>>): void;
+  change(place: WorktreeLocation, files: Readonly<Record<string, string | undefined>>): void;
   settle(
     agent: string,
-    place: WorktreePlace,
+    place: WorktreeLocation,
     more?: {
       readonly wanted?: readonly string[];
       readonly meanwhile?: () => void;
-      readonly stays?: boolean;
+      readonly keepsFolder?: boolean;
       readonly merged?: string | undefined;
     },
   ): Promise<Settlement>;
@@ -68,7 +68,13 @@ export const rigOver = (repo: Repository): WorktreeRig => {
     },
     async settle(agent, place, { wanted = [], meanwhile = () => undefined, ...more } = {}) {
       const beforeMerge = async () => meanwhile();
-      const { settlement } = await worktrees.settle({ agent, place, wanted, beforeMerge, ...more });
+      const { settlement } = await worktrees.settle({
+        agent,
+        place,
+        ignoredFiles: wanted,
+        beforeMerge,
+        ...more,
+      });
       return settlement;
     },
     read(name) {

@@ -46,13 +46,13 @@ needs.describe('git')('skein demo', () => {
     expect(stdout).toMatch(/code +. Read src\/formation\.js/s);
     expect(stdout).toMatch(/bob +. to ada: How are the rows counted\?/s);
     expect(stdout).toMatch(/ada +. to bob: Row 0 is the lead alone/s);
-    const pid = /kill -9 (\d+): the process that ran all of them is gone/.exec(stdout)?.[1];
+    const pid = /kill -9 (\d+): the process that ran all agents is gone/.exec(stdout)?.[1];
     expect(isAlive(Number(pid))).toBe(false);
-    expect(stdout).toMatch(/everybody goes on\..+bob +. Write src\/span\.js/s);
+    expect(stdout).toMatch(/all agents resume\..+bob +. Write src\/span\.js/s);
     expect(stdout).toMatch(
-      /May I\? Bash node --test, for lead.+says a scripted person.+pass 4, fail 0/s,
+      /May I\? Bash node --test, for lead.+The scripted person answered yes.+pass 4, fail 0/s,
     );
-    expect(stdout).toMatch(/I rest until it reports\..+The tester woke me/s);
+    expect(stdout).toMatch(/I wait until it reports\..+The tester woke me/s);
     expect(stdout).toMatch(/tests +pass/s);
     expect(stdout).toMatch(/5 agents began with [\d,]+ tokens.+\$\d\.\d+ saved/s);
     expect(stdout).toMatch(/cost +\$\d.+\d+ % saved/s);

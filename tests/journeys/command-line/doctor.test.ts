@@ -80,7 +80,7 @@ describe('skein doctor', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^ok {4}node {8}v\d+/m);
     expect(stdout).toMatch(/^FAIL {2}key {9}no key is set\n {18}Set ANTHROPIC_API_KEY/m);
-    expect(stdout).toMatch(/mend key\.\n$/);
+    expect(stdout).toMatch(/fix key\.\n$/);
   });
 
   test('asks nothing of the server unless it is told to', async () => {
@@ -90,7 +90,7 @@ describe('skein doctor', () => {
     const online = await examine({}, '--online');
     expect((await online.look()).of.server).toMatchObject({
       status: 'ok',
-      found: expect.stringMatching(/answers and knows the key/),
+      found: expect.stringMatching(/answers and accepts the key/),
     });
     expect(online.simulator.requests.map(({ path }) => path)).toEqual(['/v1/models']);
   });
@@ -212,7 +212,7 @@ needs.describe('own-redis')('the doctor at a real Redis', () => {
     });
     expect(stdout).not.toContain('hush123');
     const { stdout: text } = await run(['doctor'], { env: { SKEIN_REDIS_URL: url } });
-    expect(text).toMatch(/left: \d+ keys, .*, changed just now, nobody runs it/);
+    expect(text).toMatch(/left: \d+ keys, .*, changed just now, not running/);
     expect(text).toContain('skein sessions prune');
   });
 
@@ -242,7 +242,7 @@ needs.describe('own-redis')('the doctor at a real Redis', () => {
     const { of } = await look();
     expect(of.redis).toMatchObject({
       status: 'warn',
-      found: `127.0.0.1:${port} answers, but throws keys away when its memory is full (allkeys-lru)`,
+      found: `127.0.0.1:${port} answers, but evicts keys when its memory is full (allkeys-lru)`,
       fix: expect.stringContaining('maxmemory-policy'),
     });
   });

@@ -32,13 +32,13 @@ describe('the help', () => {
     for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     for (const heading of [
       'A run',
-      'What goes in and comes out',
+      'Input and output',
       'The model',
-      'What it may do',
+      'Permissions',
       'Sessions',
-      'To begin',
+      'Getting started',
       'What happened',
-      'Setting up',
+      'Setup',
       'Examples',
       'Settings',
       'Environment',

@@ -15,8 +15,8 @@ afterAll(() => scene.close());
 const NO_SESSION = 'There is no session "nope"; `skein sessions --all` lists them.';
 const NO_AGENT =
   'There is no agent "nope": nothing runs on this machine. `skein ps --all` lists what ran.';
-const NO_TEXT = 'There is no text: give one, as in skein send lead "…", or pipe one in.';
-const NOBODY = 'Nobody runs session past; `skein --resume past` goes on with it.';
+const NO_TEXT = 'There is no message: give one, as in skein send lead "…", or pipe one in.';
+const NOBODY = 'Session past is not running; `skein --resume past` resumes it.';
 const NO_QUESTION =
   'There is no open question "nope"; it may have been answered or withdrawn. No question is open.';
 

@@ -82,7 +82,7 @@ describe('wrong usage', () => {
     [['--permission-mode', 'yolo'], /yolo/],
     [['--resume', 's_nobody'], /There is no session "s_nobody"/],
     [['--resume', '../../etc'], /cannot be a session id/],
-    [['--continue'], /no session of .+ to continue/],
+    [['--continue'], /no session in .+ to continue/],
     [['--fork-session'], /--fork-session needs --resume/],
     [['--settings', '{"model": 7}'], /model/],
     [['--settings', '/no/such/file.json'], /\/no\/such\/file\.json/],
@@ -123,7 +123,7 @@ describe('wrong usage', () => {
     const script = `rmdir "${gone}" && exec "$0" "$@"`;
     const { code, stderr } = await run(['-p', 'hi'], { cwd: gone, through: ['sh', '-c', script] });
     expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
-    expect(stderr).toMatch(/^skein: The current directory is gone/);
+    expect(stderr).toMatch(/^skein: The current directory no longer exists/);
   });
 
   test('of a state directory that cannot be is said in one sentence', async () => {
@@ -237,7 +237,7 @@ describe('a state directory', () => {
     const { run } = await setScene();
     const { code, stderr } = await run(['-p', 'hi'], { env: { SKEIN_HOME: '/proc/nope' } });
     expect(code).toBe(2);
-    expect(stderr).toContain('Cannot keep state in /proc/nope');
+    expect(stderr).toContain('Cannot store state in /proc/nope');
   });
 });
 

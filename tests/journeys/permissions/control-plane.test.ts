@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import {
   calls,
   DRIVEN,
@@ -177,7 +177,7 @@ describe('a session with hooks, rules, questions and checkpoints', () => {
     // The difference first, and nothing done; then all of it, and all of it again.
     const shown = await rewind('--dry-run');
     expect(shown.stdout).toMatch(/remove notes\.md[\s\S]*bring back old/);
-    expect(shown.stdout).toContain('Not taken back: what these did beyond files');
+    expect(shown.stdout).toContain('Not undone: ignored files, and other effects');
     expect(await json('rewind', session, '--dry-run')).toMatchObject({
       session,
       done: false,

@@ -263,7 +263,7 @@ describe('the mode', () => {
         });
         expect([code, stderr]).toEqual([
           2,
-          'skein: Mode bypassPermissions is refused for root, whom nothing stops: run as another user, choose another mode, or set IS_SANDBOX=1 in a container that may break.\n',
+          'skein: Mode bypassPermissions is refused for root, because root can damage the whole machine: run as another user, choose another mode, or set IS_SANDBOX=1 in a disposable container.\n',
         ]);
       }
       expect(scene.bodies()).toHaveLength(asked);

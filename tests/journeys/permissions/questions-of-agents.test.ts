@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { signClaims } from '../../../src/actors/permissions/signing-surface.js';
-import type { AnswerClaims, SignedAnswer } from '../../../src/protocol/permission/answer.js';
-import { openPersonKey } from '../../../src/store/shared/person-key.js';
+import type { AnswerClaims, SignedAnswer } from '../../../src/protocol/permission/signed-answer.js';
+import { openPersonKey } from '../../../src/store/files/person-key.js';
 import { type Line, type Rules, resultsIn, setScene } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 import { bundled, startWorker } from '../../store/child-program.js';
@@ -170,7 +170,7 @@ describe('an answer that somebody else sends to a session', () => {
       ['another agent', signClaims(claims(made, { agent }), own)],
       ['another call', signClaims(claims(made, { call }), own)],
       ['another input', signClaims(claims(made, { inputDigest }), own)],
-      ['nobody with this name', signClaims(claims(made, { surface: 'terminal' }), own)],
+      ['no surface with this name', signClaims(claims(made, { surface: 'terminal' }), own)],
       ['not open', signClaims(claims(made, { question: 'q_other' }), own)],
     ];
     for (const [why, signed] of wrong) {

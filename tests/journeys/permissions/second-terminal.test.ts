@@ -159,7 +159,7 @@ describe('a running session', () => {
 
     expect(await scene.run(['send', 'live', 'more'])).toMatchObject({
       code: 2,
-      stderr: 'skein: Nobody runs session live; `skein --resume live` goes on with it.\n',
+      stderr: 'skein: Session live is not running; `skein --resume live` resumes it.\n',
     });
     expect(await scene.run(['stop', 'nobody'])).toMatchObject({
       code: 2,

@@ -291,7 +291,7 @@ describe('a break within one process is put down to', () => {
 
   test('the byte of a message that was rewritten', async () => {
     const { broken, scene } = await live({
-      meanwhile: ({ notebook: { history } }) => {
+      meanwhile: ({ journal: { history } }) => {
         const [first] = history.messages;
         if (first === undefined) throw new Error('there is a first message');
         const bytes = Buffer.from(first.bytes.toString().replace('Fly on.', 'Fly ön.'));

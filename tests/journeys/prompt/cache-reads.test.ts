@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { promptBlocks } from '../../../src/simulator/prompt-blocks.js';
+import { prefixBlocks } from '../../../src/simulator/prefix-blocks.js';
 import {
   calls,
   DRIVEN,
@@ -285,8 +285,8 @@ describe('what was cached is read again', () => {
       const env = { TMPDIR: elsewhere, LANG: 'tr_TR.UTF-8', TZ: 'Pacific/Kiritimati' };
       await scene.run(['-p', 'two', '--model', model], { cwd: elsewhere, env });
       const [, second] = scene.simulator.requests;
-      const prompt = promptBlocks(JSON.parse(second?.body.toString() ?? '{}'));
-      const shared = prompt.find(({ mark }) => mark !== undefined)?.end;
+      const prompt = prefixBlocks(JSON.parse(second?.body.toString() ?? '{}'));
+      const shared = prompt.find(({ breakpoint: mark }) => mark !== undefined)?.end;
       expect(shared).toBeGreaterThanOrEqual(FIXED_TOKENS.least);
       expect(shared).toBeLessThanOrEqual(FIXED_TOKENS.most);
       expect(bookedBy(scene)[1]?.read).toBe(shared);

@@ -82,7 +82,7 @@ describe('instruction files that include files outside of the workspace', () => 
     const refused = await run(['trust', '--include', key]);
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      `skein: No instruction file here includes ${key} from outside; skein trust --includes lists what they do.\n`,
+      `skein: No instruction file here includes ${key} from outside the workspace; skein trust --includes lists the included files.\n`,
     ]);
     await listed('--include', style);
     const book = join(root, 'home/.skein/trust.json');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { promptBlocks } from '../../../src/simulator/prompt-blocks.js';
+import { prefixBlocks } from '../../../src/simulator/prefix-blocks.js';
 import {
   calls,
   type Line,
@@ -139,8 +139,8 @@ describe('what all sessions share', () => {
       cwd,
       env: { ...FAR_WEST, HOME, SKEIN_HOME: join(HOME, '.skein') },
     });
-    const blocks = promptBlocks(parsed(body) as never);
-    const shared = blocks.find(({ mark }) => mark !== undefined);
+    const blocks = prefixBlocks(parsed(body) as never);
+    const shared = blocks.find(({ breakpoint: mark }) => mark !== undefined);
     const { usage } = scene.simulator.requests.at(-1) ?? {};
     expect(usage?.cacheRead).toBe(shared?.end);
     expect(usage?.cacheRead).toBeGreaterThan(4_096);

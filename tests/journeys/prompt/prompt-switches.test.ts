@@ -93,18 +93,18 @@ describe('what a run is set to', () => {
     ['words of its own', ['--append-system-prompt', 'Sing.'], {}, '\n\nSing.'],
     ['another model', ['--model', 'haiku'], {}, 'chosen for this session.'],
     ['an output style', ['--settings', '{"outputStyle":"loud"}'], {}, 'Shout.'],
-    ['more directories', ['--add-dir', '../long'], {}, 'Also yours to work in: /'],
+    ['more directories', ['--add-dir', '../long'], {}, 'Additional directories: /'],
   ])('is said in the system prompt: %s', async (_, flags, env, words) => {
     expect(usual.words).not.toContain(words);
     expect((await sent(flags, env)).words).toContain(words);
   });
 
   test('is said of who listens: nobody but a reader of the last message, or a person', async () => {
-    expect(usual.words).toMatch(/Nobody is there to answer[\s\S]*reads only your last message/);
+    expect(usual.words).toMatch(/No person can answer[\s\S]*reads only your last message/);
     await scene.run(['--plain'], { stdin: 'Hello.\n' });
     const words = textsOf(scene.bodies().at(-1)?.system).join('\n\n');
-    expect(words).toContain('A person is there');
-    expect(words).not.toMatch(/Nobody is there|only your last message/);
+    expect(words).toContain('A person is present');
+    expect(words).not.toMatch(/No person can answer|only your last message/);
   });
 
   test.each([

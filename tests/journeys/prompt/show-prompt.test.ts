@@ -68,9 +68,9 @@ describe('skein prompt', () => {
     const { show } = await sceneOfPrompt();
     const { stdout } = await show();
     expect(stdout).toMatch(/^ {2}Read +\d+ tokens {2}[0-9a-f]{16}$/m);
-    expect(stdout).toMatch(/^System block 3 of 4, static, [\d,]+ tokens, mark 5m, [0-9a-f]{16}$/m);
+    expect(stdout).toMatch(/^System block 3 of 4, static, [\d,]+ tokens, breakpoint 5m, [0-9a-f]{16}$/m);
     expect(stdout).toMatch(/^- intro: static zone, from skein, \d+ tokens, [0-9a-f]{16}$/m);
-    expect(stdout).toMatch(/^Marks: after system block 3 /m);
+    expect(stdout).toMatch(/^Cache breakpoints: after system block 3 /m);
     expect(stdout).toMatch(/^\| Today's date is \d{4}-\d\d-\d\d\.$/m);
   });
 
@@ -132,13 +132,13 @@ describe('skein prompt', () => {
 });
 
 describe('skein context in a directory without a session', () => {
-  test('shows what a new one would begin with', async () => {
+  test('shows what a new one would start with', async () => {
     const { run, skeinHome } = await sceneOfPrompt();
     const env = { ANTHROPIC_API_KEY: undefined };
     const { code, stdout, stderr } = await run(['context'], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('No session of this directory yet.\n');
-    expect(stdout).toContain('A new session here would begin with about');
+    expect(stdout).toContain('This directory has no session yet.\n');
+    expect(stdout).toContain('A new session here would start with about');
     await expect(stat(skeinHome)).rejects.toThrow('ENOENT');
   });
 });
@@ -159,7 +159,7 @@ needs.describe('tmux')('at a terminal', () => {
     const screen = openScreen(await setScene(), ['--plain']);
     await screen.shows('Type what to do');
     screen.say('/context');
-    await screen.shows('A new session here would begin with');
+    await screen.shows('A new session here would start with');
     screen.say('hello');
     await screen.shows(/Done\.\n\n>$/);
     screen.say('/context');

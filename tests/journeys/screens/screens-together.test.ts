@@ -99,6 +99,6 @@ needs.describe('tmux', 'own-redis')('a session whose Redis is gone for good', ()
     await redis.kill();
     session.kill('SIGTERM');
     expect(await session.ended()).toBe(130);
-    expect(session.text()).toContain('could not be closed where it is kept');
+    expect(session.text()).toContain('could not be closed in its store');
   });
 });

@@ -53,7 +53,7 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     await again.shows(READY);
     await again.shows(listed);
     again.say('/rewind 1');
-    await again.shows(/Take it back\? \[y\/N\]/);
+    await again.shows(/Rewind\? \[y\/N\]/);
     await pause(TURN_MS);
     again.say('y');
     await expect.poll(again.visible).not.toMatch(/Mending it\n─/);
@@ -61,7 +61,7 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     again.say('plan');
     await again.shows(/Noted\.[\s\S]*Mending it\n─/);
     again.say('/clear');
-    await again.shows('The conversation begins anew.');
+    await again.shows('The conversation is cleared.');
     await expect.poll(again.visible).not.toMatch(/Mending it\n─/);
   });
 
@@ -79,9 +79,9 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     screen.say('slow');
     await screen.shows('retrying');
     screen.say('and then');
-    await screen.shows('waits for its next step: and then');
+    await screen.shows('waits for the next step: and then');
     await screen.shows('At last. At last.');
-    expect(screen.visible()).toContain('waits for its next step: and then');
+    expect(screen.visible()).toContain('waits for the next step: and then');
     await screen.shows('You said and then!');
     expect(screen.visible()).not.toContain('waits for its next step');
   });
@@ -91,7 +91,7 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     screen.say('endless');
     await screen.shows('word word word');
     screen.say('rather this');
-    await screen.shows('waits for its next step: rather this');
+    await screen.shows('waits for the next step: rather this');
     screen.press('Escape');
     await screen.shows(/\(Interrupted\. It goes on with what was sent meanwhile\.\)/);
     await screen.shows('You said rather this!');

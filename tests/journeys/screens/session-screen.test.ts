@@ -133,7 +133,7 @@ needs.describe('tmux')('a session on a screen', () => {
     await screen.shows(answered('It is made.'));
     screen.type('/rewind 1');
     screen.press('Enter', 'C-o');
-    await screen.shows(/Take it back\? \[y\/N\]/);
+    await screen.shows(/Rewind\? \[y\/N\]/);
     expect(screen.modes().isAlternate).toBe(false);
     await pause(TURN_MS);
     screen.say('y');
@@ -270,7 +270,7 @@ needs.describe('tmux')('a session on a screen', () => {
     await screen.shows('No call has ended yet');
     screen.kill('SIGUSR2');
     expect(await screen.ended()).toBe(1);
-    expect(screen.text()).toContain('skein: as told\nThis is a defect; --verbose shows where.');
+    expect(screen.text()).toContain('skein: as told\nThis is a defect of Skein; --verbose shows where.');
     expect(screen.modes()).toEqual({ isAlternate: false, isCursorShown: true });
   });
 
@@ -283,7 +283,7 @@ needs.describe('tmux')('a session on a screen', () => {
     await screen.shows('Trust this workspace? y yes, n no:');
     await pause(TURN_MS);
     screen.say('y');
-    await screen.shows('It is trusted until its settings change.');
+    await screen.shows('The workspace is trusted until its settings change.');
     await screen.shows(READY);
   });
 

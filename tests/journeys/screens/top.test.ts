@@ -140,11 +140,11 @@ needs.describe('tmux')('skein top', () => {
     top.press('m');
     await top.shows(/to lead/);
     top.say('hey');
-    await top.shows('is in the way of letters and is no folder; move it away.');
+    await top.shows('is in the way of the mailbox and is not a folder; move it away.');
     scene.lead.kill('SIGKILL');
     await scene.lead.ended;
     await rm(session, { recursive: true });
-    await top.shows(/^! The session has been removed; what is shown is as it was$/m);
+    await top.shows(/^! The session has been removed; the screen may be outdated$/m);
     await top.shows('├─slow');
     top.press('q');
     expect(await top.ended()).toBe(0);
@@ -157,7 +157,7 @@ needs.describe('tmux')('skein top', () => {
     heard.kill('SIGTERM');
     const { stdout } = await heard.ended;
     expect(stdout).toMatch(/^swarm {2}running, pid \d+/);
-    expect(stdout).not.toContain('Nothing runs');
+    expect(stdout).not.toContain('No swarm runs');
   });
 
   test('the terminal is given back, however it ends', async () => {
@@ -206,7 +206,7 @@ needs.describe('tmux', 'own-redis')('skein top over Redis', () => {
     const top = openScreen(scene, ['top', 'away', '--store', redis.url], { columns: 100 });
     await top.shows(/lead a_\w+ +● tool-running/);
     await redis.kill();
-    await top.shows(/^! .*Redis.*; what is shown is as it was$/m);
+    await top.shows(/^! .*Redis.*; the screen may be outdated$/m);
     await redis.start();
     await top.shows(/^● 1 running/m);
     await writeFile(join(scene.workspace, 'go'), '');
@@ -222,14 +222,14 @@ test('without a terminal it says once what there is', async () => {
   expect(await scene.run(['top'])).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringContaining('Nothing runs on this machine'),
+    stderr: expect.stringContaining('No swarm runs on this machine'),
   });
   expect(await scene.run(['top', 'nobody'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('There is no session "nobody"'),
   });
   const heard = scene.start(['top'], { env: { SKEIN_SCREEN_READER: '1' } });
-  await eventually('it listens', () => heard.stdout.includes('Nothing runs yet.'));
+  await eventually('it listens', () => heard.stdout.includes('No swarm runs yet.'));
   await scene.run(['-p', 'hello', '--session-id', 'short']);
   heard.kill('SIGINT');
   expect(await heard.ended).toMatchObject({ code: 0, stderr: '' });

@@ -43,7 +43,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     screen.press('C-d');
     expect(await screen.ended()).toBe(0);
     expect(screen.text()).toMatch(
-      /Session (s_\w+), cost \$\d\.\d{4}\. Go on with it: skein --resume \1/,
+      /Session (s_\w+), cost \$\d\.\d{4}\. Resume with: skein --resume \1/,
     );
     expect(scene.bodies()).toHaveLength(1);
   });
@@ -55,7 +55,7 @@ needs.describe('tmux')('a session on a terminal', () => {
         reply: {
           blocks: [
             { type: 'tool_use', name: 'Bash', input: { command: 'touch made' } },
-            { type: 'text', text: `${'\n'.repeat(60)}The leader asks to use Bash.\n  command: ls` },
+            { type: 'text', text: `${'\n'.repeat(60)}The lead asks to use Bash.\n  command: ls` },
           ],
           chunkBytes: 40,
           chunkDelayMs: 5,
@@ -105,7 +105,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     screen.press('C-c');
     await screen.shows(/\(Interrupted\..*\)\n\n>$/);
     screen.press('C-c');
-    await screen.shows(/\(Press Ctrl-C again to leave\.\)\n+>$/);
+    await screen.shows(/\(Press Ctrl-C again to quit\.\)\n+>$/);
     screen.press('C-c');
     expect(await screen.ended()).toBe(0);
   });
@@ -196,7 +196,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     screen.say('remember this');
     await screen.shows(/You said remember this!\n\n>$/);
     screen.say('/clear');
-    await screen.shows('(The conversation begins anew.)');
+    await screen.shows('(The conversation is cleared.)');
     screen.say('what was it');
     await screen.shows('You said what was it!');
     expect(JSON.stringify(scene.bodies().at(-1))).not.toContain('remember this');
@@ -209,7 +209,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     screen.say('/mode');
     await screen.shows(/The permission mode is default\.\)\n\n>$/);
     screen.say('/mode nothing');
-    await screen.shows(/There is no mode "nothing"\. There is default, acceptEdits, plan/);
+    await screen.shows(/There is no mode "nothing"\. Use one of default, acceptEdits, plan/);
     screen.say('/mode plan');
     await screen.shows(/The permission mode is plan\.\)\n\n>$/);
     screen.say('make it');
@@ -237,7 +237,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     await screen.shows(READY);
     screen.say('make it');
     await screen.shows(
-      /The leader asks to use ExitPlanMode[\s\S]*# The plan[\s\S]*1\. Make it\.[\s\S]*Allow it\? .*: *$/,
+      /The lead asks to use ExitPlanMode[\s\S]*# The plan[\s\S]*1\. Make it\.[\s\S]*Allow it\? .*: *$/,
     );
     expect(hasMade(scene)).toBe(false);
     screen.say('o');
@@ -252,9 +252,9 @@ needs.describe('tmux')('a session on a terminal', () => {
     const { result } = await scene.run(['-p', 'the old one', '--output-format', 'json']);
     await screen.shows(READY);
     screen.say('/resume');
-    await screen.shows(/1\. just now +the old one +s_\w+\nWhich one\?.*:$/);
+    await screen.shows(/1\. just now +the old one +s_\w+\nWhich session\?.*:$/);
     screen.say('7');
-    await screen.shows('There is no number 7; the list goes from 1 to 1.');
+    await screen.shows('There is no number 7; the list has 1 to 1.');
     screen.say('/resume 1');
     await screen.shows(/The last exchange:\n\n> the old one\n\nYou said the old one!\n\n>$/);
     expect(screen.text()).toContain(`session ${result.session_id}`);
@@ -269,7 +269,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     const { scene, screen } = await sit(options);
     await screen.shows(READY);
     screen.say('make it');
-    await screen.shows(/The leader asks to use Bash\.\n {2}\| command: touch made\n/);
+    await screen.shows(/The lead asks to use Bash\.\n {2}\| command: touch made\n/);
     await screen.shows(QUESTION);
     return { scene, screen };
   };

@@ -6,16 +6,16 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { LeadSession, SessionOptions } from '../../../src/actors/session/session.js';
-import { anthropicModel } from '../../../src/model/anthropic.js';
+import type { LeadSession, SessionOptions } from '../../../src/actors/session/open-session.js';
+import { anthropicModel } from '../../../src/model/anthropic-model.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { ContextProvider } from '../../../src/protocol/model/context-provider.js';
-import type { HeadSection, PromptHead } from '../../../src/protocol/model/prompt.js';
-import type { JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { HeadSection, PromptHead } from '../../../src/protocol/model/prompt-head.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import type { ScriptInput } from '../../../src/simulator/script.js';
-import { type Simulator, startSimulator } from '../../../src/simulator/server.js';
+import { type Simulator, startSimulator } from '../../../src/simulator/start-simulator.js';
 import { FileSessionStore } from '../../../src/store/files/file-session-store.js';
-import { plainBriefing } from '../../fakes/agents/plain-context.js';
+import { plainContext } from '../../fakes/agents/plain-context.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { finish, openRig } from '../../laws/session-rig.js';
 import { temporaryFolder } from '../../store/session-folder.js';
@@ -77,7 +77,7 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
   };
   const first = await serve();
   const owner = { marker: 'watched', pid: process.pid };
-  const store = new FileSessionStore({ root, owner, ownerLives: () => false, clock });
+  const store = new FileSessionStore({ root, owner, isOwnerAlive: () => false, clock });
   const folder = join(root, 'watched');
   const notices: string[] = [];
   let began = false;
@@ -100,7 +100,7 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
       lingers: true,
       choice: { kind: began ? 'resume' : 'new', id: 'watched' },
       options: {
-        briefing: plainBriefing({ head: async () => headOf(), ...given.briefing }),
+        contextProvider: plainContext({ head: async () => headOf(), ...given.briefing }),
         ...given.options,
       },
     });
@@ -116,7 +116,7 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
   };
 
   const records = async () =>
-    (await store.peek('watched', (await store.list())[0]?.lead ?? '')).records;
+    (await store.readJournal('watched', (await store.list())[0]?.lead ?? '')).records;
 
   return {
     clock,

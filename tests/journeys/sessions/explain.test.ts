@@ -94,7 +94,7 @@ describe('skein explain', () => {
     const missing = await run(['explain', '9']);
     expect([missing.code, missing.stderr]).toEqual([
       2,
-      'skein: There is no call "9"; the session has 3 calls, numbered from 1. Without one they are listed.\n',
+      'skein: There is no call "9"; the session has 3 calls, numbered from 1. Leave out the call to list them.\n',
     ]);
     expect((await run(['explain', 'nobody', '1'])).code).toBe(2);
   });

@@ -138,7 +138,7 @@ describe('skein sessions', () => {
     expect(await run(['sessions', '--search', 'nobody'])).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'No session of this directory has these words.\n',
+      stderr: 'No session of this directory has this text.\n',
     });
     expect(await run(['sessions', '--search', ' '])).toMatchObject({ code: 2 });
   });
@@ -301,7 +301,7 @@ describe('skein cost', () => {
     expect(report.total.costUsd).toBeCloseTo(result.total_cost_usd as number, 10);
     const { stdout } = await run(['cost']);
     expect(stdout).toContain(`List prices of ${report.pricesVersion}`);
-    expect(stdout).toMatch(/It cost \$0\.\d{4}; without the cache \$0\.\d{4}: /);
+    expect(stdout).toMatch(/The session cost \$0\.\d{4}; without the cache \$0\.\d{4}: /);
   });
 
   test('says unknown where a price is, and never 0', async () => {
@@ -329,7 +329,7 @@ describe('skein cost', () => {
     const id = await talk(`A long story: ${'and then '.repeat(2_000)}`);
     await talk('more', '--resume', id);
     expect((await json('cost')).cache).toMatchObject({ missCount: 0, misses: [], causes: [] });
-    expect((await run(['cost'])).stdout).toContain('No miss of the cache was recorded.');
+    expect((await run(['cost'])).stdout).toContain('No cache miss was recorded.');
     await talk('and now with less effort', '--resume', id, '--effort', 'low');
     const { cache } = await json('cost');
     expect(cache).toMatchObject({ missCount: 1, accidentCount: 1 });
@@ -344,7 +344,7 @@ describe('skein cost', () => {
   });
 
   test.each([
-    [['cost'], /There is no session of .+; `skein sessions --all` lists/],
+    [['cost'], /There is no session in .+; `skein sessions --all` lists/],
     [['cost', 's_nobody'], /There is no session "s_nobody"/],
     [['cost', ''], /The id of the session is empty/],
     [['cost', '../../etc/passwd'], /There is no session/],
@@ -413,7 +413,7 @@ describe('skein context', () => {
     expect(await scene.json('context')).toMatchObject({ countedTokens: 0, messages: 1, turns: 0 });
     running.kill('SIGKILL');
     await running.ended;
-    expect((await scene.run(['context'])).stdout).toContain('nothing has been answered yet');
+    expect((await scene.run(['context'])).stdout).toContain('the session has no answer yet');
   });
 
   test('measures against the window that the settings name', async () => {
@@ -437,8 +437,8 @@ describe('skein logs', () => {
     const { code, stdout, stderr } = await run(['logs', id]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const words of [
-      /began in .+ with claude-/,
-      /a prompt came from user/,
+      /started in .+ with claude-/,
+      /received a prompt from user/,
       /turn 1 asked of claude-/,
       /Bash (allowed|denied) at \w+/,
       /agent stopped, end_turn, after 2 turns/,
@@ -511,7 +511,7 @@ needs.describe('tmux')('pruning at a terminal', () => {
     const scene = await sceneOfTalk();
     await scene.age(await scene.talk('old'), 31);
     const screen = openScreen(scene, ['sessions', 'prune']);
-    await screen.shows('Remove them for good? [y/N]');
+    await screen.shows('Remove them permanently? [y/N]');
     screen.say(answer);
     expect(await screen.ended()).toBe(0);
     expect(screen.text()).toContain(said);
@@ -522,7 +522,7 @@ needs.describe('tmux')('pruning at a terminal', () => {
     const scene = await sceneOfTalk();
     await scene.age(await scene.talk('old'), 31);
     const screen = openScreen(scene, ['sessions', 'prune']);
-    await screen.shows('Remove them for good? [y/N]');
+    await screen.shows('Remove them permanently? [y/N]');
     screen.press('C-c');
     await screen.ended();
     expect(await readdir(join(scene.skeinHome, 'sessions'))).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import { calls, type Line, openScene, STREAM, unmarked } from '../../fakes/skein-process.js';
 
 const TURNS = 400;

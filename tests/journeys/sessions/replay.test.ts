@@ -66,7 +66,7 @@ test('a replay without a terminal is the log, with times or as it is', async () 
   const { code, stdout } = await run(['replay', 'swarm']);
   const [lines, logged] = [stdout.trimEnd().split('\n'), await run(['logs', 'swarm'])];
   expect([code, stdout]).toEqual([0, logged.stdout]);
-  expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}agent \w+ began in /);
+  expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}agent \w+ started in /);
   const json = await run(['replay', '--json']);
   expect(json.lines.map(({ seq }) => seq)).toEqual(lines.map((_, at) => at + 1));
 });
@@ -75,7 +75,7 @@ test('a replay says what it cannot make sense of', async () => {
   const { run } = await setScene();
   for (const [args, words] of [
     [['--speed', 'ludicrous'], 'is not a speed: give a number from 0.25 to 1000'],
-    [['--from', 'yesterday'], 'is no moment of a log'],
+    [['--from', 'yesterday'], 'is not a moment of a log'],
     [['s_none'], 'There is no session "s_none"'],
   ] as const) {
     const { code, stderr } = await run(['replay', ...args]);

@@ -127,7 +127,7 @@ describe('skein report', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
       stdout: '',
-      stderr: `skein: ${mine} is there and is no report: name another file with --output, or replace it with --force.\n`,
+      stderr: `skein: ${mine} exists and is not a report: name another file with --output, or replace it with --force.\n`,
     });
     expect(await readFile(mine, 'utf8')).toBe('<!doctype html>\nmine');
     expect((await run(['report', '-o', 'thoughts.html', '--force'])).code).toBe(0);
@@ -150,7 +150,7 @@ describe('skein report', () => {
         expect({ code, stdout, stderr }).toEqual({
           code: 2,
           stdout: '',
-          stderr: `skein: There is no folder ${join(workspace, folder)}: make it, or name another file with --output.\n`,
+          stderr: `skein: There is no folder ${join(workspace, folder)}: create it, or name another file with --output.\n`,
         });
       }
     }

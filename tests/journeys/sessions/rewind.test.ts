@@ -72,7 +72,7 @@ describe('skein rewind', () => {
     const { scene, rewind, session, middle, tree, bodies } = await twoPrompts();
     const ended = await rewind('--yes');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
-    expect(ended.stdout).toContain('Back to before prompt 2 (task two)');
+    expect(ended.stdout).toContain('Rewinding to before prompt 2 (task two)');
     expect(ended.stdout).toContain('- more');
     expect(tree()).toEqual(middle);
     const before = bodies().length;
@@ -102,7 +102,7 @@ describe('skein rewind', () => {
     expect(ended.code).toBe(0);
     expect(ended.stdout).toContain('remove a.txt');
     expect(ended.stdout).toContain('bring back old');
-    expect(ended.stdout).toContain('Not taken back: what these did beyond files');
+    expect(ended.stdout).toContain('Not undone: ignored files, and other effects');
     expect(tree()).toEqual(end);
     expect((await journal()).some(({ type }) => type === 'session.rewound')).toBe(false);
   });
@@ -200,7 +200,7 @@ describe('skein rewind', () => {
     }
     const ended = await rewind('--to', '1', '--yes');
     expect(ended).toMatchObject({ code: 1 });
-    expect(ended.stderr).toContain('old: cannot be brought back: its checkpoint is damaged');
+    expect(ended.stderr).toContain('old: cannot be restored: its checkpoint is damaged');
     expect(tree()).toEqual(end);
   });
 
@@ -220,8 +220,8 @@ describe('skein rewind', () => {
       [['--to', '9', '--yes'], 'There is no prompt 9'],
       [['--to', '0'], 'count from 1'],
       [['--files', '--both'], 'one of'],
-      [['--undo', '--yes'], 'Nothing has been rewound'],
-      [['--undo', '--to', '1'], 'leave --to'],
+      [['--undo', '--yes'], 'was never rewound'],
+      [['--undo', '--to', '1'], 'leave out --to'],
     ] as const) {
       const { code, stderr } = await rewind(...flags);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
@@ -243,12 +243,12 @@ needs.describe('tmux')('/rewind on a terminal', () => {
     await screen.shows(/Done\.[\s\S]*Done\.\n\n>$/);
     expect(treeOf(scene.workspace)).not.toEqual(middle);
     screen.say('/rewind');
-    await screen.shows('Back to before which prompt?');
+    await screen.shows('Rewind to before which prompt?');
     screen.say('2');
-    await screen.shows(/- more[\s\S]*Take it back\? \[y\/N\]/);
+    await screen.shows(/- more[\s\S]*Rewind\? \[y\/N\]/);
     screen.say('y');
     await screen.shows(
-      /Done: 6 files put back, 1 prompt taken back\.[\s\S]*The last exchange:[\s\S]*>$/,
+      /Done: 6 files restored, 1 prompt removed\.[\s\S]*The last exchange:[\s\S]*>$/,
     );
     expect(treeOf(scene.workspace)).toEqual(middle);
     screen.say('task three');

@@ -41,7 +41,7 @@ describe('a scripted session', () => {
       'You said two!',
       '',
       expect.stringMatching(
-        /^Session s_\w+, cost \$0\.\d{4}\. Go on with it: skein --resume s_\w+$/,
+        /^Session s_\w+, cost \$0\.\d{4}\. Resume with: skein --resume s_\w+$/,
       ),
       '',
     ]);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { SessionMeta } from '../../../src/protocol/session/store.js';
+import type { SessionMeta } from '../../../src/protocol/session/session-store.js';
 import {
   calls,
   type Line,
@@ -73,7 +73,7 @@ describe('a session that is resumed', () => {
     expect(code).toBe(0);
     expect(bodies().at(-1)).toMatchObject({
       model: 'claude-opus-5-5',
-      system: [{}, { text: expect.stringMatching(/^Be brief\.\n\n# Where/) }],
+      system: [{}, { text: expect.stringMatching(/^Be brief\.\n\n# Environment/) }],
     });
     expect(resultsIn(bodies().at(-1))).toMatchObject([
       { content: expect.stringMatching('a note') },

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ownerLives, ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
 import { systemClock } from '../../../src/protocol/clock.js';
-import type { JournalBody } from '../../../src/protocol/session/journal.js';
-import type { Session } from '../../../src/protocol/session/store.js';
+import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
+import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
 import { FileSessionStore } from '../../../src/store/files/file-session-store.js';
 import { type Line, setScene } from '../../fakes/skein-process.js';
 import { createdFor, meta } from '../../store/contracts/records.js';
@@ -25,10 +25,15 @@ const openPlace = async () => {
   let age = 1_000;
   const keep = async (id: string, { agents = [], isRunning = false }: Kept = {}) => {
     const owner = { marker: ownerMarker(`owner-${id}`), pid: process.pid };
-    const store = new FileSessionStore({ root, owner, ownerLives, clock: systemClock });
+    const store = new FileSessionStore({
+      root,
+      owner,
+      isOwnerAlive: ownerLives,
+      clock: systemClock,
+    });
     const lead = `a_${id}_lead`;
     age += 1_000;
-    const session: Session = await store.create(
+    const session: OwnedSession = await store.create(
       meta({ id, lead, cwd: scene.workspace, updatedAt: age, title: `session ${id}` }),
     );
     const own = await session.journal(lead, null);
@@ -147,7 +152,7 @@ describe('an agent that is asked for by a name', () => {
       expect(await run([command, 'scout', ...words])).toMatchObject({
         code: 2,
         stdout: '',
-        stderr: 'skein: Nobody runs session gone; `skein --resume gone` goes on with it.\n',
+        stderr: 'skein: Session gone is not running; `skein --resume gone` resumes it.\n',
       });
     },
   );

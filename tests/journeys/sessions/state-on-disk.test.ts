@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { swarmEvent } from '../../../src/protocol/session/events.js';
-import { parseRecord } from '../../../src/protocol/session/journal.js';
+import { parseRecord } from '../../../src/protocol/session/journal-record.js';
+import { swarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import { calls, type Line, STREAM, setScene } from '../../fakes/skein-process.js';
 
 /** A run that leaves some of everything: calls, a denial, a failure, a large output. */

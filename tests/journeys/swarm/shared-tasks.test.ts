@@ -40,7 +40,7 @@ test('two agents want the same task, one gets it and does it, and people see who
     { match: { firstUser: 'begin' }, reply: 'Noted.' },
     { match: { firstUser: 'job of', turn: 0 }, reply: update('1', { status: 'in_progress' }) },
     {
-      match: { firstUser: 'job of', toolResult: 'Task 1 is kept: in_progress' },
+      match: { firstUser: 'job of', toolResult: 'Task 1 is now: in_progress' },
       reply: calls('Bash', { command: './wait.sh' }),
     },
     {
@@ -49,7 +49,7 @@ test('two agents want the same task, one gets it and does it, and people see who
     },
     { match: { firstUser: 'job of', toolResult: 'cannot start yet' }, reply: 'I have nothing.' },
     {
-      match: { firstUser: 'job of', toolResult: 'Task 1 is kept: completed' },
+      match: { firstUser: 'job of', toolResult: 'Task 1 is now: completed' },
       reply: calls('TaskList', {}),
     },
     { match: { firstUser: 'job of', toolResult: '1. [completed]' }, reply: 'I did it.' },
@@ -89,7 +89,7 @@ test('two agents want the same task, one gets it and does it, and people see who
   const other = owner === 'ann' ? 'bob' : 'ann';
   const claims = Object.fromEntries(['ann', 'bob'].map((name, at) => [name, told()[at]]));
   expect(claims).toEqual({
-    [owner]: `Task 1 is kept: in_progress, owner ${owner}.`,
+    [owner]: `Task 1 is now: in_progress, owner ${owner}.`,
     [other]: `Task 1 is owned by ${owner} (in_progress), so only ${owner} or the lead can change that. Take another one.`,
   });
   expect(during).toMatchObject({

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { History } from '../../../src/context/history/history.js';
-import { type JournalRecord, parseRecord } from '../../../src/protocol/session/journal.js';
+import { type JournalRecord, parseRecord } from '../../../src/protocol/session/journal-record.js';
 import { type Reply, type Scene, setScene } from '../../fakes/skein-process.js';
 
 const manyMore: Reply = {

@@ -26,7 +26,7 @@ describe('a planted loop', () => {
     await writeFile(join(scene.workspace, 'a.txt'), 'A line.\n');
     const { code, result, stderr } = await scene.run(['-p', 'go', ...JSON_RESULT]);
     expect([code, result.stop_reason, result.partial_result]).toEqual([1, 'loop', 'Once more.']);
-    expect(result.result).toContain('did the same 6 times in a row');
+    expect(result.result).toContain('repeated the same calls 6 times');
     expect(scene.bodies()).toHaveLength(6);
     const told = scene.bodies().map((body) => textOf(body).includes('3 times in a row'));
     expect(told).toEqual([false, false, false, true, true, true]);

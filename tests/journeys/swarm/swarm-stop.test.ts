@@ -30,7 +30,7 @@ test('a lead that was stopped does nothing, nor does anybody for it, until the p
   expect(await json('stop', 'lead')).toMatchObject({
     code: 0,
     ok: true,
-    sentence: 'The lead is stopped, with all that worked for it.',
+    sentence: 'The lead is stopped, with all its agents.',
   });
   const [swarm] = (await json('ps', 'swarm')).swarms as [Line];
   expect(swarm.agents.map(({ status, state }: Line) => [status, state])).toEqual([
@@ -45,7 +45,7 @@ test('a lead that was stopped does nothing, nor does anybody for it, until the p
   const said = JSON.stringify(scene.bodies()[3]?.messages.at(-1));
   expect(said).toMatch(/A person stopped it.*and now\?/);
 
-  expect(await json('resume', 'lead')).toMatchObject({ code: 0, sentence: 'The lead goes on.' });
+  expect(await json('resume', 'lead')).toMatchObject({ code: 0, sentence: 'The lead resumes.' });
   await eventually('it goes on', () =>
     JSON.stringify(scene.bodies().at(-1)).includes('Go on where you stopped.'),
   );

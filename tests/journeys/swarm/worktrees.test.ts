@@ -150,7 +150,7 @@ needs.describe('git')('Agents with worktrees', () => {
       .filter(({ messages }) => !isLead(messages[0]) && messages.length === 3)
       .map(({ messages }) => JSON.stringify(messages.at(-1)));
     expect(told).toMatch(
-      /outside\.txt is outside of the worktree .* it may write in \S+worktrees\/s/,
+      /outside\.txt is outside of this agent's worktree: .* only in \S+worktrees\/s/,
     );
     expect(told).toMatch(/worktrees\/s\/a_\w+/);
     expect(await stage.text('new.txt')).toBe('inside\n');

@@ -137,7 +137,7 @@ const steps = (web: string): readonly Step[] => [
   },
   {
     calls: [['TaskUpdate', { taskId: '1', status: 'in_progress' }]],
-    shows: [/ {2}TaskUpdate 1 in_progress\n {4}ok: Task 1 is kept: in_progress, owner lead\./],
+    shows: [/ {2}TaskUpdate 1 in_progress\n {4}ok: Task 1 is now: in_progress, owner lead\./],
   },
   {
     calls: [['TaskGet', { taskId: '1' }]],

@@ -35,9 +35,9 @@ test('a request that waits for its place is seen as waiting, and not as streamin
     Array(2).fill(['requests', 'running']),
   );
   const text = await scene.run(['ps', 'swarm']);
-  expect(text.stdout).toMatch(/ waiting .* waits for a place among/);
+  expect(text.stdout).toMatch(/ waiting .* waits for a request slot/);
   const { stdout } = await scene.run(['logs', 'swarm']);
   expect(stdout).toContain(
-    'the request for the next turn waits for a place among the requests in flight',
+    'the request for the next turn waits for a request slot',
   );
 });

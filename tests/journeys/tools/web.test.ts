@@ -158,7 +158,7 @@ describe('WebSearch', () => {
     expect(code).toBe(0);
     expect(shown(scene)).toMatchObject({
       is_error: true,
-      text: expect.stringMatching(/This provider did not take the search.*is not supported/),
+      text: expect.stringMatching(/This provider rejected the search.*is not supported/),
     });
   });
 

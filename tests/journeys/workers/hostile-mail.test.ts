@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
-import { swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { SOON, workerScene } from '../../fakes/agents/worker-scene.js';
 import type { Rules } from '../../fakes/skein-process.js';
@@ -51,7 +51,7 @@ needs.describe('redis')('letters that are none', () => {
     await expect
       .poll(reasons, { timeout: 20_000 })
       .toEqual(
-        Array(2 * HOSTILE.length).fill('What it says is not made of words, as letters are.'),
+        Array(2 * HOSTILE.length).fill('The letter holds other content than text blocks.'),
       );
     await writeFile(join(scene.workspace, 'go'), '');
     expect(await lead.ended).toMatchObject({ code: 0 });

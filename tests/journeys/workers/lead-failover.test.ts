@@ -139,7 +139,7 @@ const calledBack = async () => {
   worker.kill('SIGTERM');
   await worker.ended;
   const sent = await scene.run(['send', 'scout', 'And the swans?']);
-  expect(sent.stdout).toContain('had ended and goes on with it');
+  expect(sent.stdout).toContain('had ended and is resumed with the message');
   lead.kill('SIGKILL');
   await lead.ended;
   await scene.left('one');
@@ -149,7 +149,7 @@ const calledBack = async () => {
 /** The next lead waits for it, and is told. */
 const expectTold = async (scene: WorkerScene) => {
   const next = scene.begin(['resume', 'one', '-p', ...FREE]);
-  await eventually('it waits', () => next.stderr.includes('No worker is there, and one agent'));
+  await eventually('it waits', () => next.stderr.includes('No worker is running, and 1 agent'));
   await scene.worker();
   expect(await next.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
   const last = leadBodies(scene).at(-1)?.toString() ?? '';

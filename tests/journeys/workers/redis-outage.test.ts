@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  type Argument,
   connectRedis,
+  type RedisArgument,
 } from '../../../src/store/redis/connection/redis-connections.js';
 import { bash, begins, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { logOf, type WorkerScene, workerSceneAt } from '../../fakes/agents/worker-scene.js';
@@ -22,14 +22,14 @@ const RULES: Rules = [
   { reply: 'There is a goose.' },
 ];
 
-const tell = async ({ url }: RedisServer, ...command: readonly [string, ...Argument[]]) => {
+const tell = async ({ url }: RedisServer, ...command: readonly [string, ...RedisArgument[]]) => {
   const broker = await connectRedis(url);
   await broker.call(...command);
   await broker.close();
 };
 
-const AWAY = /Redis .*: everybody waits where they are\./;
-const BACK = 'Redis is back: everybody goes on.';
+const AWAY = /Redis .*: all agents wait\./;
+const BACK = 'Redis is back: all agents continue.';
 
 const OUTAGES = [
   [
@@ -81,7 +81,7 @@ needs.describe('own-redis')('a run whose Redis', () => {
     expect({ code, result: result.result }).toEqual({ code: 0, result: 'I see.' });
     for (const process of [lead, worker]) {
       await eventually('it says that it goes on', () => process.stderr.includes(BACK));
-      expect(process.stderr.split(': everybody waits')).toHaveLength(2);
+      expect(process.stderr.split(': all agents wait')).toHaveLength(2);
       expect(process.stderr.split(BACK)).toHaveLength(2);
       expect(process.stderr).not.toContain('Warning');
     }

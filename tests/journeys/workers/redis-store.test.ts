@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { PostedQuestion } from '../../../src/protocol/session/question-board.js';
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
-import { queueKey, SWARMS, swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
+import { queueKey, SWARMS, swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
 import { aFewAtOnce } from '../../fakes/a-few-at-once.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
@@ -69,7 +69,7 @@ describe('a Redis that is not there', () => {
     const { run, skeinHome } = await setScene();
     const env = { SKEIN_REDIS_URL: 'redis://:hush123@127.0.0.1:1' };
     const sentence =
-      'skein: Redis at 127.0.0.1:1 cannot be used (ECONNREFUSED): start it, or mend SKEIN_REDIS_URL.\n';
+      'skein: Redis at 127.0.0.1:1 cannot be used (ECONNREFUSED): start it, or fix SKEIN_REDIS_URL.\n';
     const ends = await aFewAtOnce(COMMANDS, 5, async (command) => {
       const { code, stdout, stderr } = await run(command.split(' '), { env });
       return { command, code, stdout, stderr };
@@ -213,7 +213,7 @@ needs.describe('redis')('a session in Redis', () => {
         '--yes',
       );
       expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
-      expect(stdout).toMatch(/one +3 days ago +It cannot be read, so nobody can go on with it\./);
+      expect(stdout).toMatch(/one +3 days ago +It cannot be read, so it cannot be resumed\./);
       expect(stdout).toContain('1 session removed');
       expect(await broker.call('KEYS', `${prefix}*`)).toEqual([]);
       expect((await json('sessions')).sessions).toMatchObject([{ id: 'two' }]);
@@ -271,7 +271,7 @@ needs.describe('redis')('a session in Redis', () => {
     const { run, json, open } = await sceneInRedis();
     await run('-p', 'hello', '--session-id', 'one');
     const store = await open();
-    const { board, verdicts } = store.questions('one');
+    const { board, decisions: verdicts } = store.questions('one');
     await board.post(QUESTION);
     expect((await json('inbox')).questions).toMatchObject([{ id: 'q_1', session: 'one' }]);
     expect(await run('deny', 'q_1', '--reason', 'no')).toMatchObject({ code: 0, stderr: '' });
@@ -280,7 +280,7 @@ needs.describe('redis')('a session in Redis', () => {
       stdout: '',
       stderr: 'skein: Too late: somebody in another terminal has denied it already.\n',
     });
-    const decided = await verdicts?.decided('q_1', AbortSignal.timeout(30_000));
+    const decided = await verdicts?.waitFor('q_1', AbortSignal.timeout(30_000));
     expect(decided?.answer).toMatchObject({ behavior: 'deny' });
   });
 });

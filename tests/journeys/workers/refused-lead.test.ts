@@ -64,7 +64,7 @@ needs.describe('own-redis')('a lead whose log', () => {
     await writeFile(join(scene.workspace, 'lead'), '');
     const { code, stderr } = await lead.ended;
     expect(code).toBe(1);
-    expect(stderr).toContain('has refused it: ');
+    expect(stderr).toContain('refused the command: ');
     // Nobody was told to stop it.
     const [agent = ''] = (await redis.call('KEYS', `${OWN}lease:a_*`)) as string[];
     expect(agent).not.toBe('');

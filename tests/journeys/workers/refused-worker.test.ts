@@ -21,7 +21,7 @@ needs.describe('own-redis')('a worker', () => {
     const { code, stderr, stdout } = await scene.start(['worker'], { env }).ended;
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(
-      /^[^\n]*No worker can begin here\. [^\n]* has refused it: NOPERM [^\n]*\n$/,
+      /^[^\n]*The worker cannot start\. [^\n]* refused the command: NOPERM [^\n]*\n$/,
     );
   });
 

@@ -30,7 +30,7 @@ const orphans = async () => {
   const named = (prompt: string): string =>
     String(agents.find(({ description }) => description === prompt)?.id);
   const records = async (id: string) => {
-    const { records: all } = await store.peek('one', id);
+    const { records: all } = await store.readJournal('one', id);
     return all as unknown as readonly Line[];
   };
   await expect.poll(() => store.holder('one'), WHILE).toBeUndefined();
@@ -78,16 +78,16 @@ needs.describe('redis')('an agent in the queue whose lead is gone', () => {
     expect(swarms).toMatchObject([{ session: 'one', isRunning: false }]);
     expect(await scene.run(['resume', agent])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Nobody runs session one; '),
+      stderr: expect.stringContaining('Session one is not running; '),
     });
     expect(await scene.run(['send', 'scout', 'Land now'])).toMatchObject({ code: 0, stderr: '' });
     expect(await scene.run(['stop', agent])).toMatchObject({
       code: 0,
       stderr: '',
-      stdout: `${agent} is stopped; no worker had it.\n`,
+      stdout: `${agent} is stopped; no worker had started it.\n`,
     });
     expect(await queued()).toEqual([]);
-    const { records } = await store.peek('one', agent);
+    const { records } = await store.readJournal('one', agent);
     expect(records.at(-1)).toMatchObject({ type: 'run.ended', reason: 'stopped', final: true });
     await scene.worker();
     const next = await scene.run(['-p', 'And now?', '--resume', 'one', ...FREE]);
@@ -96,7 +96,7 @@ needs.describe('redis')('an agent in the queue whose lead is gone', () => {
     expect(prompts.filter((prompt) => !prompt.includes('Begin'))).toEqual([]);
     expect(await scene.run(['stop', agent])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Nobody runs session one; '),
+      stderr: expect.stringContaining('Session one is not running; '),
     });
   });
 });

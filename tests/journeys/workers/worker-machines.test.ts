@@ -51,7 +51,7 @@ const sceneWith = async (rules: Rules, more: Record<string, unknown> = {}) => {
   const agentOf = async (): Promise<{ readonly id: string; readonly records: readonly Line[] }> => {
     const store = await scene.store();
     for await (const { agent, type } of store.events('one')) {
-      const { records } = await store.peek('one', agent);
+      const { records } = await store.readJournal('one', agent);
       const created = records.find((record) => record.type === 'agent.created');
       if (type === 'agent.spawned' && created?.type === 'agent.created' && created.origin) {
         return { id: agent, records: records as unknown as readonly Line[] };
@@ -96,14 +96,14 @@ needs.describe(
     const lead = await scene.run([...LEAD, ...STREAM], scene.remote);
     expect([lead.code, lead.stderr]).toEqual([
       0,
-      expect.stringContaining('What is not committed in'),
+      expect.stringContaining('do not see uncommitted changes in'),
     ]);
     const { id, records } = await scene.agentOf();
     const moved = records.find(({ type }) => type === 'agent.moved');
     const path = join(field.skeinHome, 'worktrees/one', id);
     const place = { path, cwd: path, branch: `agent/${id}`, top: scene.workspace };
     expect(moved?.to).toMatchObject({ host: 'field', url: scene.url, place });
-    expect(scene.heard()).toContain('You work on another machine now, field');
+    expect(scene.heard()).toContain('You now work on another machine, field');
     expect(scene.git('--git-dir', scene.url, 'show', `agent/${id}:geese.txt`)).toBe('two');
     expect(scene.git('status', '--porcelain')).toBe('?? loose.txt');
     const commit = scene.git('--git-dir', scene.url, 'rev-parse', `agent/${id}`);
@@ -150,7 +150,7 @@ needs.describe(
       refusal: expect.stringContaining(why),
     });
     expect(worker.stderr).toContain(why);
-    expect(scene.bodies().filter((body) => JSON.stringify(body).includes('You work on'))).toEqual(
+    expect(scene.bodies().filter((body) => JSON.stringify(body).includes('You now work on'))).toEqual(
       [],
     );
     await scene.worker();
@@ -177,7 +177,7 @@ needs.describe(
     await scene.worker([], await otherMachine(scene, 'barn'));
     const { code, stderr } = await lead.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining('when you have pushed it')]);
-    expect(scene.heard()).toContain('You work on another machine now, barn');
+    expect(scene.heard()).toContain('You now work on another machine, barn');
   });
 
   test('goes on elsewhere with what it had done when its worker is ended', async () => {

@@ -37,7 +37,7 @@ const told = (scene: WorkerScene): readonly string[] =>
 const posted = async (scene: WorkerScene, mode: string): Promise<void> => {
   const store = await scene.store();
   const read = async () =>
-    JSON.parse(Buffer.from(await store.peekArtifact('one', 'run-terms.json')).toString()) as Line;
+    JSON.parse(Buffer.from(await store.readArtifact('one', 'run-terms.json')).toString()) as Line;
   while ((await read()).mode !== mode) await new Promise((resolve) => setTimeout(resolve, 10));
 };
 

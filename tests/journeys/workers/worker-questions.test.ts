@@ -5,8 +5,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { signClaims } from '../../../src/actors/permissions/signing-surface.js';
-import type { AnswerClaims } from '../../../src/protocol/permission/answer.js';
-import { openPersonKey } from '../../../src/store/shared/person-key.js';
+import type { AnswerClaims } from '../../../src/protocol/permission/signed-answer.js';
+import { openPersonKey } from '../../../src/store/files/person-key.js';
 import { bash, begins, HELPERS, helper } from '../../fakes/agents/worker-lead.js';
 import { SOON, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
 import { DRIVEN, type Line, type Rules, resultsIn, userLine } from '../../fakes/skein-process.js';
@@ -177,7 +177,7 @@ needs.describe('redis', 'tmux')('a question of an agent on a worker', () => {
     await screen.shows(/^>$/m);
     screen.say('Begin');
     const shown = await screen.shows('Allow it?');
-    expect(shown).toMatch(/Agent helper a_\w+ asks to use Bash\.\n {2}for: the leader, Make it\n/);
+    expect(shown).toMatch(/Agent helper a_\w+ asks to use Bash\.\n {2}for: the lead, Make it\n/);
     screen.say('o');
     await screen.shows(/helper a_\w+ done, 2 turns/);
     expect(isMade(scene, 'one.txt')).toBe(true);
@@ -193,7 +193,7 @@ needs.describe('redis')('somebody who can only write to Redis', () => {
     await scene.worker();
     const lead = scene.begin(ASKING);
     const [open] = await asked(scene, 1);
-    const { verdicts } = (await scene.store()).questions('one');
+    const { decisions: verdicts } = (await scene.store()).questions('one');
     const { questions } = await (await scene.store()).questions('one').read();
     const [{ id, agent, call, inputDigest } = {} as Line] = questions;
     const claims = (more: Partial<AnswerClaims> = {}): AnswerClaims => ({
@@ -231,7 +231,7 @@ needs.describe('redis')('somebody who can only write to Redis', () => {
     const worker = await scene.worker([], stranger);
     const lead = scene.begin(['-p', 'Begin', ...LEAD, '--permission-mode', 'bypassPermissions']);
     await eventually('it says why not', () => worker.stderr.includes('SKEIN_PERSON_KEYS'));
-    expect(worker.stderr).toContain('was started by somebody whose key this worker does not know');
+    expect(worker.stderr).toContain('was started by a person whose key this worker does not know');
     worker.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 0 });
     const { publicKey } = await scene.json('config');

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
-import { queueKey, swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
+import { queueKey, swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
 import type { Rules } from '../../fakes/skein-process.js';
@@ -66,9 +66,9 @@ needs.describe('redis')('a worker', () => {
       return job && redis.call('HGET', queueKey(`one.${job.id}.${job.at ?? 0}`), 'delay');
     };
     await expect.poll(pause, { ...WHILE, interval: 100 }).toBe('4000');
-    const why = 'was started by somebody whose key this worker does not know';
+    const why = 'was started by a person whose key this worker does not know';
     expect(linesWith(worker.stderr, why)).toHaveLength(3);
-    expect(linesWith(worker.stderr, ' is begun')).toHaveLength(1);
+    expect(linesWith(worker.stderr, ' is started')).toHaveLength(1);
     worker.kill('SIGTERM');
     await worker.ended;
     await scene.worker();
@@ -108,9 +108,9 @@ needs.describe('redis')('a worker', () => {
     // As a failover may do.
     await (await redisOf(scene)).call('RPOP', swarmKeys('one').journal(id));
     await writeFile(join(scene.workspace, 'go'), '');
-    await eventually('it is given back', () => worker.stderr.includes(' is given back: '));
-    const why = `Redis has lost 1 records of agent ${id} that it had taken; `;
-    expect(worker.stderr).toContain(`${id} of one is given back: ${why}`);
+    await eventually('it is returned', () => worker.stderr.includes(' is returned to the queue: '));
+    const why = `Redis has lost 1 stored records of agent ${id}; `;
+    expect(worker.stderr).toContain(`${id} of one is returned to the queue: ${why}`);
     lead.kill('SIGKILL');
     await lead.ended;
   });
@@ -124,7 +124,7 @@ needs.describe('redis')('a worker', () => {
     const lead = scene.begin(LEAD);
     await eventually('it is in an answer', () => scene.bodies().length === 3);
     worker.kill('SIGTERM');
-    expect((await worker.ended).stderr).toContain(' is given back: The worker is closed.');
+    expect((await worker.ended).stderr).toContain(' is returned to the queue: The worker is closed.');
     lead.kill('SIGKILL');
     await lead.ended;
   });

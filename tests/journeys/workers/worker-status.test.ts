@@ -16,7 +16,7 @@ const RULES: Rules = [
   { reply: 'There is a goose.' },
 ];
 
-const NONE = 'No worker is there, and one agent waits for one: start one with `skein worker`.';
+const NONE = 'No worker is running, and 1 agent waits. Start a worker with `skein worker`.';
 
 needs.describe('redis')('an agent in the background', () => {
   test('is queued until a worker has it, and again when that is killed', async () => {

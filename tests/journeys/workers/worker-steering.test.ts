@@ -75,7 +75,7 @@ needs.describe('redis')('an agent on a worker', () => {
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({
       code: 0,
       stderr: '',
-      stdout: expect.stringContaining('had ended and goes on with it'),
+      stdout: expect.stringContaining('had ended and is resumed with the message'),
     });
     await lead.line(notified('completed', 'They are there.'));
     const his = bodiesFor(scene, 'Find the geese');
@@ -92,7 +92,7 @@ needs.describe('redis')('an agent on a worker', () => {
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({
       code: 0,
       stderr: '',
-      stdout: expect.stringContaining('has it, and reads it'),
+      stdout: expect.stringContaining('has the message and reads it'),
     });
     await writeFile(join(scene.workspace, 'go'), '');
     await lead.line(notified('completed', 'They are there.'));
@@ -198,7 +198,7 @@ needs.describe('redis')('agents on two workers', () => {
       scene.worker(['--concurrency', '1']),
     ]);
     expect(await scene.run(LEAD)).toMatchObject({ code: 0 });
-    for (const { stderr } of workers) expect(times(stderr, 'is begun')).toBeGreaterThan(0);
+    for (const { stderr } of workers) expect(times(stderr, 'is started')).toBeGreaterThan(0);
     const last = (prompt: string) => bodiesFor(scene, prompt).at(-1)?.toString() ?? '';
     expect(times(last('Wait and see'), 'Where are the geese?')).toBe(1);
     expect(times(last('Wait and see'), 'Are you sure?')).toBe(1);

@@ -90,7 +90,7 @@ needs.describe('redis')('a background agent on a worker', () => {
       return bodiesOf(scene, 'Find the geese').length === 2 && logOf(scene).includes('two');
     });
     first.kill('SIGTERM');
-    await eventually('it says so', () => first.stderr.includes('Giving back 2 agents'));
+    await eventually('it says so', () => first.stderr.includes('Returning 2 agents'));
     // Who comes now gets what is given back, and not the one whose call may still end.
     const second = await scene.worker();
     await eventually('it goes on', () => bodiesOf(scene, 'Find the geese').length === 3);
@@ -122,7 +122,7 @@ needs.describe('redis')('a background agent on a worker', () => {
     await first.ended;
     const second = await scene.worker();
     expect(await lead.ended).toMatchObject({ code: 0 });
-    expect(second.stderr).toContain('is begun once more, after 1 that did not end it');
+    expect(second.stderr).toContain('is started again, after 1 attempt that did not finish');
     expect(logOf(scene)).toEqual(['two']);
     expect(await endings(scene)).toEqual([1, 1]);
     const [, resumed] = bodiesOf(scene, 'Count the geese').map(
@@ -141,8 +141,8 @@ needs.describe('redis')('a worker', () => {
     const wrong: readonly (readonly [readonly string[], object, RegExp])[] = [
       [[], {}, /^skein: A worker takes agents from a queue in Redis: set SKEIN_REDIS_URL, .*\n$/],
       [[], away, /^skein: Redis at 127.0.0.1:1 cannot be used \(ECONNREFUSED\): .*\n$/],
-      [['--concurrency', '0'], away, /^skein: --concurrency 0 is no number from 1 to 10,000\.\n$/],
-      [['--rate', 'many'], away, /^skein: --rate many is no number from 1 to 10,000\.\n$/],
+      [['--concurrency', '0'], away, /^skein: --concurrency 0 is not a number from 1 to 10,000\.\n$/],
+      [['--rate', 'many'], away, /^skein: --rate many is not a number from 1 to 10,000\.\n$/],
       [['--quick'], away, /unknown option '--quick'/],
       [['--store', 'ftp://a'], {}, /^skein: .*store.*\n$/],
     ];

@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import { aFewAtOnce } from '../../fakes/a-few-at-once.js';
 import type { Ended } from '../../fakes/skein-process.js';
 import { KILLER } from '../killed-run.js';

@@ -48,9 +48,9 @@ const WHOLE = {
   results: [
     'Task 1 created: fly',
     'Task 2 created: land',
-    'Task 1 is kept: in_progress, owner lead.',
-    'Task 1 is kept: in_progress, owner lead.',
-    'Task 1 is kept: completed, owner lead.',
+    'Task 1 is now: in_progress, owner lead.',
+    'Task 1 is now: in_progress, owner lead.',
+    'Task 1 is now: completed, owner lead.',
   ],
 };
 

@@ -2,7 +2,7 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readJournal } from '../../../src/store/files/journal/journal-lines.js';
+import { readJournal } from '../../../src/store/files/journal/read-journal.js';
 import { makePlace, type Place } from '../workspace.js';
 
 const script = {

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { JobEnd } from '../../../src/protocol/session/job-queue.js';
 import type { MailLetter } from '../../../src/protocol/session/mailbox.js';
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
-import { queueKey } from '../../../src/store/redis/connection/redis-keys.js';
-import { BullQueue, type QueueTerms } from '../../../src/store/redis/jobs/bull-queue.js';
+import { queueKey } from '../../../src/store/redis/connection/swarm-keys.js';
+import { BullQueue, type BullQueueOptions } from '../../../src/store/redis/jobs/bull-queue.js';
 import { bash, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { logOf, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
 import { redisBroker } from '../../fakes/redis/redis-server.js';
@@ -78,7 +78,7 @@ needs.describe('redis')('law 8, zombies', () => {
       await heir.ended;
       const before = await journalOf(scene, 'First');
       zombie.kill('SIGCONT');
-      await eventually('it lets the agent go', () => zombie.stderr.includes('is given back'));
+      await eventually('it lets the agent go', () => zombie.stderr.includes('is returned to the queue'));
       const again = await scene.run(['-p', 'Once more', '--resume', 'one', ...FREE]);
       expect(told(again)).toMatchObject({ code: 0, stdout: 'I see.\n' });
 
@@ -185,7 +185,7 @@ const JOB = 's_1.a_1.0';
 /** The first has been silent for too long, and does not know that the second has its job. */
 const twoWithOneJob = async () => {
   const broker = await redisBroker();
-  const hire = async (name: string, terms: QueueTerms) => {
+  const hire = async (name: string, terms: BullQueueOptions) => {
     const own = await connectRedis(broker.server.url);
     onTestFinished(() => own.close());
     const queue = new BullQueue(own, terms);

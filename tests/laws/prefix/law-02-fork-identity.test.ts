@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PromptContent } from '../../../src/sdk/api/messages/prompt-blocks.js';
+import type { PromptContent } from '../../../src/sdk/api/messages/prompt-content.js';
 import type { RequestRecord } from '../../../src/simulator/request-log.js';
 import type { Line, Reply, Rules } from '../../fakes/skein-process.js';
 import { promptOf } from '../prompts.js';

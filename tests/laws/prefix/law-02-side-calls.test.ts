@@ -35,7 +35,9 @@ test('a fork is summarised behind its own prefix, and goes on with its task', as
   const sent = wire.sent();
   const at = sent.findIndex(isSummaryCall);
   const [before, summary, after] = sent.slice(at - 1, at + 2) as [
-    ...[RequestRecord, RequestRecord, RequestRecord],
+    RequestRecord,
+    RequestRecord,
+    RequestRecord,
   ];
   expect(at).toBeGreaterThan(sent.findIndex(isForkStart));
 

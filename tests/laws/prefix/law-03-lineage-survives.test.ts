@@ -2,7 +2,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type JournalRecord, parseRecord } from '../../../src/protocol/session/journal.js';
+import { type JournalRecord, parseRecord } from '../../../src/protocol/session/journal-record.js';
 import { openScene } from '../../fakes/skein-process.js';
 import { KILLER } from '../killed-run.js';
 import { firstBreak, promptOf } from '../prompts.js';

@@ -69,7 +69,7 @@ needs.describe('redis')('laws 2 and 3, for forks on workers', () => {
       expect(fork.headers['anthropic-beta']).toBe(parent.headers['anthropic-beta']);
       expect(bodyOf(fork)).toMatchObject({ max_tokens: 4_321 });
     }
-    const begun = workers.map(({ stderr }) => stderr.split('is begun').length - 1);
+    const begun = workers.map(({ stderr }) => stderr.split('is started').length - 1);
     expect(begun.reduce((sum, many) => sum + many, 0)).toBe(4);
   });
 });

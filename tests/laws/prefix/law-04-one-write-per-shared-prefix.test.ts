@@ -1,7 +1,7 @@
 /** Law 4 on the wire: what siblings share is written to the cache once, and read by all the others. */
 import { describe, expect, test } from 'vitest';
 import type { MessagesRequest } from '../../../src/simulator/messages-request.js';
-import { promptBlocks } from '../../../src/simulator/prompt-blocks.js';
+import { prefixBlocks } from '../../../src/simulator/prefix-blocks.js';
 import type { RequestRecord } from '../../../src/simulator/request-log.js';
 import type { Reply, Rules } from '../../fakes/skein-process.js';
 import { bodyOf, gateClock, lastTexts, swarmWire, tasks, turnsIn } from '../swarm-wire.js';
@@ -32,7 +32,7 @@ interface Booked {
 const bookedOf = (request: RequestRecord): Booked => {
   const { usage, headers } = request;
   const betas = headers['anthropic-beta'];
-  const blocks = promptBlocks(bodyOf(request) as MessagesRequest, betas?.toString());
+  const blocks = prefixBlocks(bodyOf(request) as MessagesRequest, betas?.toString());
   const { cacheRead: read = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = usage ?? {};
   return { shared: blocks.at(-2)?.end ?? 0, read, left: read + cacheWrite5m + cacheWrite1h };
 };

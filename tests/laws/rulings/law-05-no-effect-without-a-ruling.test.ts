@@ -10,12 +10,10 @@ import {
   type HookVerdict,
   NO_VERDICT,
 } from '../../../src/protocol/permission/hooks.js';
-import {
-  PERMISSION_MODES,
-  type PermissionAnswer,
-  type PermissionRule,
-} from '../../../src/protocol/permission/permission.js';
-import type { JournalRecord } from '../../../src/protocol/session/journal.js';
+import { PERMISSION_MODES } from '../../../src/protocol/permission/permission-mode.js';
+import { type PermissionAnswer } from '../../../src/protocol/permission/permission-question.js';
+import { type PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { findFiles } from '../../../src/tools/search/find-files.js';
@@ -88,7 +86,7 @@ const runOnce = async (
     }),
   });
   await finish(session, 'Go.');
-  const { records } = await store.peek(session.id, session.meta.lead);
+  const { records } = await store.readJournal(session.id, session.meta.lead);
   await session.close();
   return { ran, asked, journal: records };
 };
@@ -156,7 +154,7 @@ const searching = async (
     ...(surface && { surface: { ask: async () => ({ behavior: 'allow' }) } }),
   });
   await finish(session, 'Go.');
-  const { records } = await store.peek(session.id, session.meta.lead);
+  const { records } = await store.readJournal(session.id, session.meta.lead);
   await session.close();
   const policy = createPolicy({
     rules,

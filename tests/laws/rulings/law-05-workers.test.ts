@@ -4,14 +4,11 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  type LeadConfig,
-  signLeadConfig,
-} from '../../../src/sdk/lead-config/signed-lead-config.js';
+import { type LeadConfig, signLeadConfig } from '../../../src/sdk/lead-config/lead-config.js';
+import { openPersonKey } from '../../../src/store/files/person-key.js';
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
-import { swarmKeys } from '../../../src/store/redis/connection/redis-keys.js';
-import { putBlob } from '../../../src/store/redis/journal/chunked-blobs.js';
-import { openPersonKey } from '../../../src/store/shared/person-key.js';
+import { swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
+import { putBlob } from '../../../src/store/redis/journal/put-blob.js';
 import { bash, begins, HELPERS, helper } from '../../fakes/agents/worker-lead.js';
 import { workerScene } from '../../fakes/agents/worker-scene.js';
 import type { Line, Rules } from '../../fakes/skein-process.js';
@@ -42,7 +39,7 @@ const underTerms = async (
   await eventually('it waits', () => existsSync(join(scene.workspace, 'begun')));
   const peer = await connectRedis(scene.redis.url);
   onTestFinished(() => peer.close());
-  const text = Buffer.from(await (await scene.store()).peekArtifact('one', TERMS)).toString();
+  const text = Buffer.from(await (await scene.store()).readArtifact('one', TERMS)).toString();
   const { signature: _signature, ...terms } = JSON.parse(text);
   expect(terms).toMatchObject({ mode: 'default', edition: 1 });
   const { privateKey } = openPersonKey(join(scene.skeinHome, 'keys'));

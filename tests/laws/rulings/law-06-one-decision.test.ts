@@ -12,16 +12,16 @@ import { signClaims, signingSurface } from '../../../src/actors/permissions/sign
 import { systemClock } from '../../../src/protocol/clock.js';
 import { randomIds } from '../../../src/protocol/ids.js';
 import type {
+  PermissionAnswer,
+  PermissionQuestion,
+} from '../../../src/protocol/permission/permission-question.js';
+import type {
   AnswerClaims,
-  AnswerHeard,
   AnswerRefusal,
   KnownSurface,
   SignedAnswer,
-} from '../../../src/protocol/permission/answer.js';
-import type {
-  PermissionAnswer,
-  PermissionQuestion,
-} from '../../../src/protocol/permission/permission.js';
+  SurfaceOutcome,
+} from '../../../src/protocol/permission/signed-answer.js';
 import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
@@ -86,13 +86,13 @@ const ask = (
 ) => {
   const clock = virtualClock(START);
   const stop = new AbortController();
-  const heard: AnswerHeard[] = [];
+  const heard: SurfaceOutcome[] = [];
   const decision = askSurfaces(surfaces, terms.asked ?? question, {
     clock,
     timeoutMs: TIMEOUT,
     signal: stop.signal,
     parent: terms.parent,
-    heard: (what) => heard.push(what),
+    onAnswer: (what) => heard.push(what),
   });
   return { decision, heard, clock, stop };
 };
@@ -121,7 +121,7 @@ describe('an answer that does not count', () => {
 
   test.each(cases)('%s: %s', async (_, refusal, forge) => {
     const it: ReturnType<typeof held> = held('it', () => forge(it));
-    const { decision, heard } = ask([{ ...it.surface, handsOn: [other.surface] }]);
+    const { decision, heard } = ask([{ ...it.surface, forwardableKeys: [other.surface] }]);
     expect(await decision).toMatchObject({ behavior: 'deny' });
     expect(await decision).not.toHaveProperty('by');
     expect(heard).toMatchObject([{ outcome: 'refused', refusal }]);
@@ -131,7 +131,8 @@ describe('an answer that does not count', () => {
     const stranger = held('person', () => undefined);
     const away = held('person', () => undefined);
     const person = held('person', () => away.sign({}));
-    const asked = (handsOn: readonly KnownSurface[]) => ask([{ ...person.surface, handsOn }]);
+    const asked = (handsOn: readonly KnownSurface[]) =>
+      ask([{ ...person.surface, forwardableKeys: handsOn }]);
     expect(await asked([stranger.surface, away.surface]).decision).toMatchObject({
       behavior: 'allow',
       by: 'person',
@@ -160,8 +161,8 @@ describe('an answer that does not count', () => {
   });
 
   test('comes from an agent that has a desk but is not the parent', async () => {
-    const desk = held('desk of a_3', (honest) => honest);
-    const surface = { ...desk.surface, deskOf: 'a_3' };
+    const permissions = held('desk of a_3', (honest) => honest);
+    const surface = { ...permissions.surface, answersFor: 'a_3' };
     const asSibling = ask([surface], { parent: 'a_0' });
     expect(await asSibling.decision).toMatchObject({ behavior: 'deny' });
     expect(asSibling.heard).toMatchObject([{ refusal: 'not-the-parent' }]);
@@ -362,7 +363,7 @@ describe('an agent', () => {
     });
     await finish(session, 'Go.');
     expect(ran).toEqual(['cake']);
-    const { records } = await store.peek(session.id, session.meta.lead);
+    const { records } = await store.readJournal(session.id, session.meta.lead);
     expect(records.filter(({ type }) => type === 'question.answered')).toMatchObject([
       { question: 'q_1', surface: 'forger', outcome: 'refused', refusal: 'forged' },
       { question: 'q_1', surface: 'person', outcome: 'accepted' },
@@ -393,7 +394,7 @@ describe('an agent', () => {
       await finish(session, 'Go.');
       answerLate();
       await settled();
-      const { records } = await store.peek(session.id, session.meta.lead);
+      const { records } = await store.readJournal(session.id, session.meta.lead);
       await session.close();
       const answers = records.filter(({ type }) => type === 'question.answered');
       const refused = { surface: 'slow', refusal: 'already-answered' };
@@ -431,13 +432,13 @@ describe('an agent', () => {
     await again.close();
     expect(kept).toHaveLength(2);
     expect(ran).toEqual([]);
-    const { records } = await store.peek(again.id, again.meta.lead);
+    const { records } = await store.readJournal(again.id, again.meta.lead);
     expect(records.filter(({ type }) => type === 'question.answered')).toMatchObject([
       { outcome: 'refused', refusal: 'other-question' },
     ]);
   });
 
-  const desk = permissionManager({
+  const permissions = permissionManager({
     policy: {
       rules: [
         { behavior: 'allow', text: 'Bash', source: 'user' },
@@ -465,7 +466,7 @@ describe('an agent', () => {
     const judgement = judgeCall(
       { id: 'c', tool, input: given },
       toolbox(builtinTools),
-      desk,
+      permissions,
       '/repo',
     );
     expect(judgement).toMatchObject({ kind: 'judged', ruling: { behavior: 'deny' } });

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { PermissionAnswer } from '../../../src/protocol/permission/permission.js';
+import type { PermissionAnswer } from '../../../src/protocol/permission/permission-question.js';
 import { workerScene } from '../../fakes/agents/worker-scene.js';
 import { type Line, type Rules, type Scene, setScene } from '../../fakes/skein-process.js';
 import { bundled, startWorker } from '../../store/child-program.js';

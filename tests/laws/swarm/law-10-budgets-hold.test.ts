@@ -71,9 +71,9 @@ describe('a tree of agents with a budget', () => {
           const kept = await follow(plan, { maxBudgetUsd: budget });
           const { spent, spentBefore, mostInFlight, lead } = kept;
           expect(spentBefore.every((before) => before < budget)).toBe(true);
-          expect(lead.grant.overshoot.usd).toBeCloseTo(Math.max(0, spent - budget), 8);
-          expect(lead.grant.overshoot.usd).toBeLessThanOrEqual(mostInFlight * dearest(plan));
-          expect([lead.grant.spent, lead.spent.cost]).toEqual([
+          expect(lead.budget.overshoot.usd).toBeCloseTo(Math.max(0, spent - budget), 8);
+          expect(lead.budget.overshoot.usd).toBeLessThanOrEqual(mostInFlight * dearest(plan));
+          expect([lead.budget.spent, lead.spent.cost]).toEqual([
             expect.closeTo(spent, 8),
             expect.closeTo(spent, 8),
           ]);
@@ -95,7 +95,7 @@ describe('a tree of agents with a budget', () => {
           const kept = await follow(plan, { maxBudgetTokens: budget });
           const { tokens, tokensBefore, mostInFlight, lead } = kept;
           expect(tokensBefore.every((before) => before < budget)).toBe(true);
-          const { overshoot } = lead.grant;
+          const { overshoot } = lead.budget;
           expect(overshoot.tokens).toBe(Math.max(0, tokens - budget));
           expect(overshoot.tokens).toBeLessThanOrEqual(mostInFlight * longest(plan));
           await expectNothingLost(kept);
@@ -269,7 +269,9 @@ describe('money of a definition', () => {
   test('is kept on record with the agent, whatever its file says later', async () => {
     const plan = leaf({ children: [leaf()] });
     const swarm = await follow(plan, { swarm: { definitions: capped } });
-    const origins = [...(await histories(swarm)).values()].map(({ family }) => family.origin);
+    const origins = [...(await histories(swarm)).values()].map(
+      ({ relations: family }) => family.origin,
+    );
     expect(origins.map((origin) => origin?.maxBudgetUsd)).toEqual([undefined, cap]);
   });
 });

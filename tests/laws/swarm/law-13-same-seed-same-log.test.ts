@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Clock } from '../../../src/protocol/clock.js';
-import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model.js';
-import type { Surface } from '../../../src/protocol/permission/permission.js';
-import { defineTool, type Shell, type Tool } from '../../../src/protocol/tools/tool.js';
+import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model-port.js';
+import type { Surface } from '../../../src/protocol/permission/permission-question.js';
+import { type Shell } from '../../../src/protocol/tools/shell.js';
+import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { spawnAgent } from '../../../src/tools/agents/spawn-agent.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
@@ -108,7 +109,7 @@ const logOf = async (word: string): Promise<string> => {
     model: stumbles(speaks(turns(word))),
   });
   await finish(session, 'Go.');
-  const { records } = await store.peek(session.id, session.meta.lead);
+  const { records } = await store.readJournal(session.id, session.meta.lead);
   await session.close();
   const reopened = await store.open(session.id);
   const events = await reopened.readEvents();
@@ -168,7 +169,7 @@ const busyLogOf = async (word: string): Promise<string> => {
     ]),
   });
   await finish(session, 'Go.');
-  const { records } = await store.peek(session.id, session.meta.lead);
+  const { records } = await store.readJournal(session.id, session.meta.lead);
   await session.close();
   return JSON.stringify(records);
 };
@@ -225,7 +226,7 @@ const swarmLogOf = async (word: string): Promise<string> => {
   await finish(session, 'Go.');
   const journals: unknown[] = [];
   for (const agent of await store.agents(session.id)) {
-    journals.push(await store.peek(session.id, agent));
+    journals.push(await store.readJournal(session.id, agent));
   }
   await session.close();
   const reopened = await store.open(session.id);

@@ -1,6 +1,6 @@
 /** Law 13 for a swarm over HTTP and real processes: each agent does the same things in the same order. */
 import { describe, expect, test } from 'vitest';
-import type { JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import type { Reply } from '../../fakes/skein-process.js';
 import { taskCall } from '../swarm-wire.js';
 import { makePlace } from '../workspace.js';

@@ -32,7 +32,7 @@ const floodBy = async (characters: number) => {
     model: speaks([{ calls: [{ id: 'c1', tool: 'Flood', input: {} }] }, { text: 'Done.' }]),
   });
   await finish(session, 'Go.');
-  const events = (await store.peek(session.id, session.meta.lead)).records;
+  const events = (await store.readJournal(session.id, session.meta.lead)).records;
   await session.close();
   return events;
 };

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hearHook } from '../../../src/policy/hooks/hook-output.js';
-import { isDecisive, mergeVerdict } from '../../../src/policy/hooks/hook-verdict.js';
+import { readHookOutput } from '../../../src/policy/hooks/hook-output.js';
+import { hookVerdict, isDecisive } from '../../../src/policy/hooks/hook-verdict.js';
 import { HOOK_EVENTS, type HookEvent } from '../../../src/protocol/permission/hooks.js';
 
 const exits = (event: HookEvent, exitCode: number, stdout = '', stderr = '', isCut = false) =>
-  hearHook(event, 'check.sh', { kind: 'exited', exitCode, stdout, stderr, isCut });
+  readHookOutput(event, 'check.sh', { kind: 'exited', exitCode, stdout, stderr, isCut });
 
 const prints = (event: HookEvent, output: unknown) => exits(event, 0, JSON.stringify(output));
 const own = (event: HookEvent, fields: object) =>
@@ -74,7 +74,7 @@ describe('exit 0', () => {
     expect(exits('SessionStart', 0, '{"a":')).toMatchObject({ outcome: 'failed', context: [] });
     const cut = exits('SessionStart', 0, '{"a":', '', true);
     expect(cut).toMatchObject({ outcome: 'failed', context: [] });
-    expect(cut.messages).toContainEqual(expect.stringMatching(/printed more than is read/));
+    expect(cut.messages).toContainEqual(expect.stringMatching(/only its beginning was read/));
   });
 
   test('with JSON that is too deep has failed', () => {
@@ -132,7 +132,7 @@ describe('a field of the output', () => {
       'permissionDecision ask',
       'PreToolUse',
       { permissionDecision: 'ask' },
-      { permission: { behavior: 'ask', reason: 'A hook said ask.' }, outcome: 'ok' },
+      { permission: { behavior: 'ask', reason: 'The hook decided ask.' }, outcome: 'ok' },
     ],
     [
       'permissionDecision deny',
@@ -191,14 +191,14 @@ describe('a field of the output', () => {
 
   test('for the model is bounded, and says that it was cut', () => {
     const [text = ''] = exits('SessionStart', 0, `${'x'.repeat(9_999)}🪿🪿`).context;
-    expect(text).toMatch(/had 3 more/);
+    expect(text).toMatch(/3 more were cut/);
     expect(text.isWellFormed()).toBe(true);
     expect(text.length).toBeLessThan(10_200);
   });
 });
 
 describe('hooks together', () => {
-  const merged = (...said: ReturnType<typeof exits>[]) => mergeVerdict(said, []);
+  const merged = (...said: ReturnType<typeof exits>[]) => hookVerdict(said, []);
   const rules = (behavior: string) => own('PreToolUse', { permissionDecision: behavior });
 
   test('are as strict as the strictest', () => {

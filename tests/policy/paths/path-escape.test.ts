@@ -1,4 +1,4 @@
-/** No path that the policy calls inside leads the system to something outside: on a real tree, with random links. */
+/** Checks on a real tree with random links that no path inside of a root opens a file outside of it. */
 import {
   constants,
   linkSync,
@@ -16,7 +16,8 @@ import { dirname, join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { realPath } from '../../../src/config/workspace/real-path.js';
-import { isInside, placesOfTarget, placesOfWord } from '../../../src/policy/paths/path-policy.js';
+import { isPathInside } from '../../../src/lib/paths/is-path-inside.js';
+import { targetPaths, wordPaths } from '../../../src/policy/paths/resolved-paths.js';
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), 'skein-escape-')));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
@@ -67,17 +68,17 @@ const plant = (wanted: readonly (readonly [readonly string[], string])[]) => {
   for (const [[folder = '', leaf = ''], target] of wanted) {
     try {
       const place = join(top, folder, leaf);
-      // A folder may be a link by now; what lies behind it is not ours.
+      // The folder may have become a link to a folder outside of the tree.
       if (realpathSync(join(top, folder)) !== join(top, folder)) continue;
       rmSync(place, { recursive: true, force: true });
       symlinkSync(target, place);
     } catch {
-      // Not every target can be the target of a link, and not every place is still there.
+      // Some targets are invalid, and some folders no longer exist.
     }
   }
 };
 
-/** What the system opens for these very letters; undefined when it opens nothing. */
+/** Returns the file that the system opens for this path as written. Returns undefined if it opens none. */
 const opened = async (path: string): Promise<string | undefined> => {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
   const handle = await open(path, flags).catch(() => undefined);
@@ -91,7 +92,7 @@ const opened = async (path: string): Promise<string | undefined> => {
   }
 };
 
-/** Where a file would be made: the folder that is there, and the name that is not. */
+/** Returns the path of a file that would be created: the real path of its folder and the new name. */
 const made = async (path: string) => {
   const there = await opened(path);
   if (there !== undefined) return there;
@@ -102,7 +103,7 @@ const made = async (path: string) => {
 describe('the path policy', () => {
   const root = join(top, 'repo');
 
-  /** What the policy calls inside is inside, as the kernel opens it. */
+  /** Expects that a path that the policy calls inside is inside when the kernel opens it. */
   const holds = (
     placesOf: (path: string) => readonly string[],
     open: (path: string) => Promise<string | undefined>,
@@ -114,9 +115,10 @@ describe('the path policy', () => {
         async (wanted, paths) => {
           plant(wanted);
           for (const path of paths) {
-            if (!placesOf(path).every((place) => isInside(root, place))) continue;
+            if (!placesOf(path).every((place) => isPathInside({ path: place, folder: root })))
+              continue;
             const place = await open(path);
-            const inside = isInside(root, place ?? root);
+            const inside = isPathInside({ path: place ?? root, folder: root });
             expect({ path, place, inside }).toHaveProperty('inside', true);
           }
         },
@@ -126,16 +128,16 @@ describe('the path policy', () => {
 
   test('lets no path of a file tool out of the workspace', async () => {
     await holds(
-      (path) => placesOfTarget(path, root, world),
-      // File tools open the path with its dots taken out.
+      (path) => targetPaths(path, root, world),
+      // File tools open the normalised path.
       (path) => opened(resolve(root, path.replace(/^~(?=\/|$)/, world.home))),
     );
   }, 60_000);
 
   test('lets no word of a command out of the workspace', async () => {
     await holds(
-      (path) => placesOfWord(path, root, world),
-      // A shell opens the letters as they are, relative to its directory.
+      (path) => wordPaths(path, root, world),
+      // A shell opens the path as written, relative to its directory.
       (path) => made(path.startsWith('/') ? path : `${root}/${path}`),
     );
   }, 60_000);
@@ -144,21 +146,23 @@ describe('the path policy', () => {
     plant([]);
     symlinkSync(join(top, 'outside/a'), join(root, 'way'));
     symlinkSync('../new', join(top, 'outside/a/dangling'));
-    expect(placesOfTarget('way/dangling', root, world).at(-1)).toBe(join(top, 'outside/new'));
+    expect(targetPaths('way/dangling', root, world).at(-1)).toBe(join(top, 'outside/new'));
   });
 
   test('takes two dots after a link in a command, and before it in a file tool', () => {
     plant([]);
     symlinkSync(join(top, 'outside/a'), join(root, 'way'));
-    expect(placesOfWord('way/../c', root, world)).toContain(join(top, 'outside/c'));
-    expect(placesOfTarget('way/../c', root, world)).toEqual([join(root, 'c')]);
+    expect(wordPaths('way/../c', root, world)).toContain(join(top, 'outside/c'));
+    expect(targetPaths('way/../c', root, world)).toEqual([join(root, 'c')]);
   });
 
   test.each(['~root/x', '~nobody', 'C:\\Users\\ada', 'c:/x', '\\\\server\\share', 'c::$DATA'])(
     'never calls a spelling inside that only another system or shell understands: %s',
     (word) => {
       plant([]);
-      expect(placesOfWord(word, root, world).every((place) => isInside(root, place))).toBe(false);
+      expect(
+        wordPaths(word, root, world).every((place) => isPathInside({ path: place, folder: root })),
+      ).toBe(false);
     },
   );
 
@@ -167,8 +171,10 @@ describe('the path policy', () => {
     symlinkSync(root, join(top, 'home/entry'));
     const entry = join(top, 'home/entry');
     const inside = (path: string) =>
-      placesOfTarget(path, entry, world).every(
-        (place) => isInside(entry, place) || isInside(root, place),
+      targetPaths(path, entry, world).every(
+        (place) =>
+          isPathInside({ path: place, folder: entry }) ||
+          isPathInside({ path: place, folder: root }),
       );
     expect([inside('c'), inside('../c'), inside(join(top, 'repo2/c'))]).toEqual([
       true,
@@ -181,16 +187,18 @@ describe('the path policy', () => {
     plant([]);
     symlinkSync('y', join(root, 'x'));
     symlinkSync('x', join(root, 'y'));
-    expect(placesOfTarget('x/../../outside/c', root, world).every((it) => isInside(root, it))).toBe(
-      false,
-    );
+    expect(
+      targetPaths('x/../../outside/c', root, world).every((it) =>
+        isPathInside({ path: it, folder: root }),
+      ),
+    ).toBe(false);
     expect(await opened(join(root, 'x'))).toBeUndefined();
-    expect(placesOfTarget('x', root, world)).toEqual([join(root, 'x')]);
+    expect(targetPaths('x', root, world)).toEqual([join(root, 'x')]);
   });
 
   test('keeps a second name of an outside file apart only by its name: hard links have no place', () => {
     plant([]);
     linkSync(join(top, 'outside/c'), join(root, 'hard'));
-    expect(placesOfTarget('hard', root, world)).toEqual([join(root, 'hard')]);
+    expect(targetPaths('hard', root, world)).toEqual([join(root, 'hard')]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { holdsSecrets, steersSkein } from '../../../src/policy/paths/sensitive-files.js';
+import { isControlFile } from '../../../src/policy/paths/is-control-file.js';
+import { isSecretFile } from '../../../src/policy/paths/is-secret-file.js';
 
 const lines = (text: string) =>
   text
@@ -76,7 +77,7 @@ describe('a file that may hold secrets', () => {
       /var/run/secrets/kubernetes.io/serviceaccount/token
     `),
   )('is %s', (path) => {
-    expect(holdsSecrets(path)).toBe(true);
+    expect(isSecretFile(path)).toBe(true);
   });
 
   test.each(
@@ -118,7 +119,7 @@ describe('a file that may hold secrets', () => {
       /proc/cpuinfo
     `),
   )('is not %s', (path) => {
-    expect(holdsSecrets(path)).toBe(false);
+    expect(isSecretFile(path)).toBe(false);
   });
 
   test.each([
@@ -133,13 +134,13 @@ describe('a file that may hold secrets', () => {
     '/home/ada/.\u212aube/config',
     '/repo/server.pem.',
   ])('is so in a spelling that some disk takes for the same: %j', (path) => {
-    expect(holdsSecrets(path)).toBe(true);
+    expect(isSecretFile(path)).toBe(true);
   });
 
   test('is told in time that grows with the length alone', () => {
     for (const bit of ['. ', '.env', ':', '/.config', 'service-account', '\u200c']) {
-      expect(typeof holdsSecrets(`/${bit.repeat(200_000)}x`)).toBe('boolean');
-      expect(typeof steersSkein(`/${bit.repeat(200_000)}x`)).toBe('boolean');
+      expect(typeof isSecretFile(`/${bit.repeat(200_000)}x`)).toBe('boolean');
+      expect(typeof isControlFile(`/${bit.repeat(200_000)}x`)).toBe('boolean');
     }
   });
 });
@@ -167,7 +168,7 @@ describe('a file that steers what agents may do', () => {
       /home/ada/.zshenv
     `),
   )('is %s', (path) => {
-    expect(steersSkein(path)).toBe(true);
+    expect(isControlFile(path)).toBe(true);
   });
 
   test.each(
@@ -180,6 +181,6 @@ describe('a file that steers what agents may do', () => {
       /repo/config
     `),
   )('is not %s', (path) => {
-    expect(steersSkein(path)).toBe(false);
+    expect(isControlFile(path)).toBe(false);
   });
 });

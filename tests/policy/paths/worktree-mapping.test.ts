@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PolicyOptions } from '../../../src/policy/policy.js';
-import { bash, look, policyOf, read, rule, write } from '../workshop.js';
+import { bash, policyOf, read, readOnlyBash, rule, write } from '../policy-fixtures.js';
 
 const OWN = '/home/ada/.skein/worktrees/s/a';
 
@@ -14,7 +14,7 @@ describe('an agent in a worktree', () => {
     expect(inTree().rule(write(`${OWN}/src/a.ts`)).behavior).toBe('allow');
     expect(inTree().rule(at(read('src/a.ts'))).behavior).toBe('allow');
     expect(inTree({ mode: 'default' }).rule(write(`${OWN}/src/a.ts`)).behavior).toBe('ask');
-    expect(inTree().rule(at(look('cat src/a.ts'))).behavior).toBe('allow');
+    expect(inTree().rule(at(readOnlyBash('cat src/a.ts'))).behavior).toBe('allow');
     expect(inTree().rule(write('/home/ada/.skein/worktrees/s/b/a.ts')).behavior).toBe('deny');
   });
 
@@ -23,8 +23,8 @@ describe('an agent in a worktree', () => {
     expect(free.rule(write('/repo/src/a.ts'))).toEqual({
       behavior: 'deny',
       step: 'deny',
-      reason: `/repo/src/a.ts is outside of the worktree that this agent works in: it may write in ${OWN} only.`,
-      instead: `Change the file of that name below ${OWN} (here: ${OWN}/src/a.ts); what you change there is brought back when you end.`,
+      reason: `/repo/src/a.ts is outside of this agent's worktree: the agent may write only in ${OWN}.`,
+      instead: `Change the file of that name below ${OWN} (here: ${OWN}/src/a.ts); your changes there are merged back when you end.`,
       blockedPath: '/repo/src/a.ts',
       risk: expect.any(String),
       readOnly: false,
@@ -44,7 +44,7 @@ describe('an agent in a worktree', () => {
 
   test('reads the tree of its parent only where somebody agrees', () => {
     expect(inTree().rule(read('/repo/src/a.ts')).behavior).toBe('ask');
-    expect(inTree().rule(at(look('cat /repo/src/a.ts'))).behavior).toBe('ask');
+    expect(inTree().rule(at(readOnlyBash('cat /repo/src/a.ts'))).behavior).toBe('ask');
     expect(inTree({ surface: false }).rule(read('/repo/src/a.ts')).behavior).toBe('deny');
   });
 

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  compileTextPattern,
-  literalTextPattern,
-} from '../../../src/policy/rules/command-pattern.js';
-import { bash, policyOf, read, rule } from '../workshop.js';
+import { compileTextPattern, literalTextPattern } from '../../../src/policy/rules/text-pattern.js';
+import { bash, policyOf, read, rule } from '../policy-fixtures.js';
 
 const allows = (text: string, command: string) =>
   policyOf({ rules: [rule('allow', text)] }).rule(bash(command)).behavior === 'allow';

@@ -1,10 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ruleProblems } from '../../../src/policy/rules/rule-matcher.js';
-import type { PermissionRequest } from '../../../src/protocol/permission/permission.js';
-import { bash, fetchUrl, mcp, policyOf, read, rule, starts, write } from '../workshop.js';
+import { ruleProblems } from '../../../src/policy/rules/compile-rules.js';
+import type { PermissionRequest } from '../../../src/protocol/permission/ruling.js';
+import {
+  bash,
+  fetchUrl,
+  mcp,
+  policyOf,
+  read,
+  rule,
+  startsAgent,
+  write,
+} from '../policy-fixtures.js';
 
-/** The table of rules in the document: a rule, calls it speaks of, calls it does not. */
+/** Table of rules in the document: a rule, calls that it matches, calls that it does not match. */
 const rows = readFileSync('docs/permissions.md', 'utf8')
   .split('\n## Rules\n')[1]
   ?.split('\n## ')[0]
@@ -13,14 +22,14 @@ const rows = readFileSync('docs/permissions.md', 'utf8')
   .map((line) => line.split('|').map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((it) => it[1])))
   .map(([, [text = ''] = [], meant = [], others = []]) => ({ text, meant, others }));
 
-/** `Bash npm test`, `Read a.txt`: a tool and what it is about. */
+/** Parses a tool and its target, such as `Bash npm test` or `Read a.txt`. */
 const requestOf = (call = ''): PermissionRequest => {
   const [tool = '', ...rest] = call.split(' ');
   const about = rest.join(' ');
   if (tool.startsWith('mcp__')) return mcp(tool);
   if (tool === 'Bash') return bash(about);
   if (tool === 'WebFetch') return fetchUrl(about);
-  if (tool === 'Task') return starts(about);
+  if (tool === 'Task') return startsAgent(about);
   return ['Read', 'Grep', 'Glob'].includes(tool) ? read(about, tool) : write(about, tool);
 };
 

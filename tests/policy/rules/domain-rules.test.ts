@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ruleProblems } from '../../../src/policy/rules/rule-matcher.js';
-import { bash, fetchUrl, mcp, policyOf, rule } from '../workshop.js';
+import { ruleProblems } from '../../../src/policy/rules/compile-rules.js';
+import { bash, fetchUrl, mcp, policyOf, rule } from '../policy-fixtures.js';
 
 const denies = (text: string, url: string): boolean =>
   policyOf({ rules: [rule('deny', text)] }).rule(fetchUrl(url)).step === 'deny';
@@ -29,14 +29,17 @@ describe('a rule about a domain', () => {
 
   test.each([
     ['WebFetch(domain:)', 'the domain is missing'],
-    ['WebFetch(domain:https://example.com)', 'a host alone'],
-    ['WebFetch(domain:example.com/path)', 'a host alone'],
-    ['WebFetch(domain:example.com:8080)', 'a host alone'],
-    ['WebFetch(domain:ex*mple.com)', 'a * works only'],
-    ['WebFetch(domain:example.*)', 'a * works only'],
+    ['WebFetch(domain:https://example.com)', 'write only the host'],
+    ['WebFetch(domain:example.com/path)', 'write only the host'],
+    ['WebFetch(domain:example.com:8080)', 'write only the host'],
+    ['WebFetch(domain:ex*mple.com)', 'a * is allowed only'],
+    ['WebFetch(domain:example.*)', 'a * is allowed only'],
     ['mcp__git__push(main)', 'takes no pattern; write mcp__git__push'],
-    ['Bash(run_in_background:true)', 'rules about the input "run_in_background" are not known'],
-    ['Task(subagent_type:evil)', 'rules about the input "subagent_type" are not known'],
+    [
+      'Bash(run_in_background:true)',
+      'rules about the input field "run_in_background" are not supported',
+    ],
+    ['Task(subagent_type:evil)', 'rules about the input field "subagent_type" are not supported'],
   ])('is reported where it would protect nothing: %s', (text, problem) => {
     const [found] = ruleProblems([rule('deny', text)]);
     expect([found?.fatal, found?.message]).toEqual([true, expect.stringContaining(problem)]);

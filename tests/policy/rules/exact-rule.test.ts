@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isForeign, isInside } from '../../../src/policy/paths/path-policy.js';
-import { readShell } from '../../../src/policy/shell/shell-reading.js';
-import { spellWords } from '../../../src/policy/shell/shell-words.js';
-import type { PermissionRequest } from '../../../src/protocol/permission/permission.js';
-import { bash, fetchUrl, mcp, policyOf, read, rule, write } from '../workshop.js';
+import { isPathInside } from '../../../src/lib/paths/is-path-inside.js';
+import { isForeign } from '../../../src/policy/paths/resolved-paths.js';
+import { readShell } from '../../../src/policy/shell/read-shell.js';
+import { spellWords } from '../../../src/policy/shell/shell-word.js';
+import type { PermissionRequest } from '../../../src/protocol/permission/ruling.js';
+import { bash, fetchUrl, mcp, policyOf, read, rule, write } from '../policy-fixtures.js';
 
 const WORLD = { home: '/', roots: ['/repo'], realPath: (path: string) => path, ignoreCase: false };
 
@@ -14,7 +15,7 @@ const granting = (request: PermissionRequest, options: Parameters<typeof policyO
     ...options,
     rules: [
       ...(options.rules ?? []),
-      rule('allow', policyOf(options).grantFor(request), 'session'),
+      rule('allow', policyOf(options).exactRuleFor(request), 'session'),
     ],
   });
 
@@ -28,7 +29,7 @@ describe('a grant', () => {
     [fetchUrl('https://example.com./'), 'WebFetch(domain:example.com)'],
     [mcp('mcp__git__push'), 'mcp__git__push'],
   ])('is the narrowest rule that covers the call: %#', (request, text) => {
-    expect(policyOf().grantFor(request)).toBe(text);
+    expect(policyOf().exactRuleFor(request)).toBe(text);
     expect(granting(request).rule(request)).toMatchObject({ behavior: 'allow', step: 'allow' });
   });
 
@@ -77,7 +78,7 @@ describe('a grant', () => {
   test('covers no other path but what is below', () => {
     fc.assert(
       fc.property(anything, anything, (one, other) => {
-        fc.pre(!isInside(resolve('/repo', one), resolve('/repo', other)));
+        fc.pre(!isPathInside({ path: resolve('/repo', other), folder: resolve('/repo', one) }));
         expect(granting(write(one)).rule(write(other)).behavior).toBe('ask');
       }),
     );
@@ -100,7 +101,7 @@ describe('a grant', () => {
 
   test('dies when a link is turned elsewhere', () => {
     const linked = (target: string) => (path: string) => path.replace('/repo/link', target);
-    const text = policyOf({ realPath: linked('/data/a') }).grantFor(write('link'));
+    const text = policyOf({ realPath: linked('/data/a') }).exactRuleFor(write('link'));
     const rules = [rule('ask', 'Edit'), rule('allow', text, 'session')];
     expect(policyOf({ rules, realPath: linked('/data/a') }).rule(write('link')).behavior).toBe(
       'allow',

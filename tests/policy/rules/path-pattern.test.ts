@@ -16,7 +16,7 @@ describe('a path pattern', () => {
     const pattern = fc
       .array(bit, { minLength: 1, maxLength: 5 })
       .map((some) => some.join(''))
-      // Git takes none of these as we do: its root is the repository, and stars come in twos.
+      // Git reads these patterns differently: its root is the repository, and it has only `*` and `**`.
       .filter((text) => !/^[!#]|^\/\/|\*\*\*|^\.\/?$|^\s*$|^~|^\.\//.test(text));
     fc.assert(
       fc.property(pattern, fc.array(name, { minLength: 1, maxLength: 4 }), (text, names) => {
@@ -43,7 +43,7 @@ describe('a path pattern', () => {
     ['[ab', 'bracket "[" is not closed'],
     ['[z-a]', 'range z-a is upside down'],
     ['x'.repeat(5_000), 'more than 4096 characters'],
-    ['!a', 'cannot begin with "!"'],
+    ['!a', 'must not begin with "!"'],
   ])('that cannot be read matches nothing and says why', (pattern, problem) => {
     expect(pathPatternProblem(pattern)).toContain(problem);
     expect(() => matches(pattern, 'a')).not.toThrow();

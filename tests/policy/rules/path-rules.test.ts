@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bash, fetchUrl, mcp, policyOf, read, rule, write } from '../workshop.js';
+import { bash, fetchUrl, mcp, policyOf, read, rule, write } from '../policy-fixtures.js';
 
 const SETTINGS = '/repo/.claude/settings.json';
 

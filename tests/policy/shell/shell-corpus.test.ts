@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bash, policyOf } from '../workshop.js';
+import { bash, policyOf } from '../policy-fixtures.js';
 import { CORPUS, CORPUS_RULES } from './shell-corpus.js';
 
 const policy = policyOf({ rules: CORPUS_RULES });

@@ -1,12 +1,12 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: what the shell expands, not us.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell expands these, not JavaScript.
 /**
- * Command lines with their right ruling, in one setting: default mode, the workspace /repo, the home
- * /home/ada, somebody who can answer, and the rules below. A ruling is written behaviour@step.
+ * Command lines with their expected rulings, written behaviour@step. All have the default mode, the workspace
+ * /repo, the home /home/ada, a surface that can answer, and the rules below.
  */
-import type { PermissionRule } from '../../../src/protocol/permission/permission.js';
-import { rule } from '../workshop.js';
+import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
+import { rule } from '../policy-fixtures.js';
 
-/** Broad on purpose: what holds in spite of them holds. */
+/** Broad rules, so that the rulings below hold although the rules allow much. */
 export const CORPUS_RULES: readonly PermissionRule[] = [
   ...[
     'Bash(npm test)',

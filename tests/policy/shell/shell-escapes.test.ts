@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { readShell } from '../../../src/policy/shell/read-shell.js';
 import type { ShellPart } from '../../../src/policy/shell/shell-part.js';
-import { readShell } from '../../../src/policy/shell/shell-reading.js';
-import { PERMISSION_MODES } from '../../../src/protocol/permission/permission.js';
-import { bash, policyOf, rule } from '../workshop.js';
+import { PERMISSION_MODES } from '../../../src/protocol/permission/permission-mode.js';
+import { bash, policyOf, rule } from '../policy-fixtures.js';
 import { CORPUS, CORPUS_RULES } from './shell-corpus.js';
 
 const single = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 const double = (text: string) => `"${text.replaceAll(/["\\$`]/g, '\\$&')}"`;
 
-/** Ways to run a command line inside of something else, none of which makes it harmless. */
+/** Ways to wrap a command line. No wrapper makes it harmless. */
 const WRAPS: readonly ((command: string) => string)[] = [
   (it) => `bash -c ${single(it)}`,
   (it) => `sh -c ${double(it)}`,
@@ -49,7 +49,7 @@ const wraps = fc.array(fc.constantFrom(...WRAPS), { minLength: 1, maxLength: 4 }
 const wrapped = (command: string, layers: readonly ((it: string) => string)[]) =>
   layers.reduce((inner, wrap) => wrap(inner), command);
 
-/** Every letter of a plain word may be quoted in its own way. */
+/** Quotes each letter of a plain word in a random way. */
 const disguise = (word: string, ways: readonly number[]) =>
   /^[\w./-]+$/.test(word)
     ? word
@@ -105,7 +105,7 @@ describe('a command that is denied', () => {
   });
 
   test('is not allowed by quoting its letters', () => {
-    // A quoted keyword is a keyword no more.
+    // A quoted keyword is an ordinary word.
     const plain = denied.filter((it) => /^[\w./ -]+$/.test(it) && !it.startsWith('coproc'));
     const ways = fc.array(fc.nat(6), { minLength: 1, maxLength: 12 });
     const gaps = fc.constantFrom(' ', '  ', '\t', ' \\\n');
@@ -125,9 +125,9 @@ describe('a command that is denied', () => {
   });
 });
 
-/** Half a sentence means something else when more is put around it. */
+/** False for an incomplete command line, whose meaning changes inside of a wrapper. */
 const isWhole = (command: string): boolean =>
-  !/no valid shell/.test(policyOf(everything).rule(bash(command)).reason);
+  !/not valid shell/.test(policyOf(everything).rule(bash(command)).reason);
 
 describe('a command that needs a person', () => {
   test('is not allowed by wrapping it when a rule allows every command', () => {
@@ -139,7 +139,7 @@ describe('a command that needs a person', () => {
     fc.assert(
       fc.property(fc.constantFrom(...dangerous), wraps, (command, layers) => {
         const hidden = wrapped(command, layers);
-        // Only our parser takes a `!` with nothing behind it for a command.
+        // Only the parser, not the shell, reads a lone `!` as a command.
         fc.pre(!/! && /.test(hidden));
         expect({ hidden, behavior: policyOf(everything).rule(bash(hidden)).behavior }).not.toEqual({
           hidden,
@@ -156,7 +156,7 @@ describe('a command that needs a person', () => {
     const seam = fc.constantFrom(' && ', '; ', ' || ', '\n', ' & ', ' | ');
     fc.assert(
       fc.property(fc.constantFrom(...asked), other, seam, (command, beside, join) => {
-        // After `cd src`, `../other` is another place.
+        // After `cd src`, `../other` is another path.
         fc.pre(!/#|<<|\bcd\b/.test(beside));
         const both = beside + join + command;
         expect({
@@ -214,7 +214,7 @@ describe('a program that a real shell starts', () => {
       realPath: (path: string) => path,
     };
     const { parts, doubts } = readShell(command, folder, world);
-    // A script that is named is not looked into.
+    // The script file itself is not analysed.
     const runs = ({ words, redirects }: ShellPart) =>
       [...words.slice(0, 2), ...redirects.map(({ target }) => target)].some(
         ({ text }) => text === 'TRIP',

@@ -5,7 +5,7 @@ import {
   type MessageChange,
   messageChange,
 } from '../../../src/prompt/cache-miss/message-change.js';
-import { digestOf, shapeOf } from '../../../src/prompt/cache-miss/request-shape.js';
+import { shapeDigest, shapeOf } from '../../../src/prompt/cache-miss/request-shape.js';
 import { SAID, type Said, sentHead, tool } from '../request-shapes.js';
 
 const MINUTE = 60_000;
@@ -114,7 +114,7 @@ describe('a break is put down to', () => {
         declared: [{ reason: 'section', section: 'env info' }],
       }).detail;
     const without = { sections: { intro: SAID.sections.intro } };
-    const words = 'A section of the system prompt says something else now: geese come and go.';
+    const words = 'A section of the system prompt has changed: geese come and go.';
     expect(detailOf({}, { sections: { ...SAID.sections, 'env info': 'x' } })).toBe(words);
     expect([detailOf(without, {}), detailOf({}, without)]).toEqual([words, words]);
     expect(detailOf({}, { sections: { ...SAID.sections, intro: 'x' } })).not.toContain('geese');
@@ -213,7 +213,7 @@ describe('the first message that is not what was sent', () => {
         sent.map((bytes) => Buffer.from(bytes)),
       ),
     ).toBeUndefined();
-    expect(digestChange(sent.map(digestOf), [...sent, text('four')])).toBeUndefined();
+    expect(digestChange(sent.map(shapeDigest), [...sent, text('four')])).toBeUndefined();
   });
 
   test('is found with its byte, in itself and in all of them', () => {
@@ -227,7 +227,7 @@ describe('the first message that is not what was sent', () => {
   });
 
   test('is found by digest alone', () => {
-    expect(digestChange(sent.map(digestOf), [text('one'), text('tWo')])).toEqual({
+    expect(digestChange(sent.map(shapeDigest), [text('one'), text('tWo')])).toEqual({
       index: 1,
       change: 'changed',
       byte: null,
@@ -237,7 +237,7 @@ describe('the first message that is not what was sent', () => {
 
   test('may be gone', () => {
     expect(messageChange(sent, sent.slice(0, 2))).toMatchObject({ index: 2, change: 'removed' });
-    expect(digestChange(sent.map(digestOf), [])).toMatchObject({ index: 0, change: 'removed' });
+    expect(digestChange(sent.map(shapeDigest), [])).toMatchObject({ index: 0, change: 'removed' });
   });
 
   test('is not looked for in the bytes of those that are the same', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { digestOf, shapeOf } from '../../../src/prompt/cache-miss/request-shape.js';
-import { withDiagnostics } from '../../../src/prompt/request/diagnostics-field.js';
+import { shapeDigest, shapeOf } from '../../../src/prompt/cache-miss/request-shape.js';
+import { withDiagnostics } from '../../../src/prompt/request/request-body.js';
 import { anyText } from '../../protocol/journal-records.js';
 import { SAID, type Said, sentHead, tool } from '../request-shapes.js';
 
@@ -107,7 +107,7 @@ describe('a digest (K14)', () => {
       fc.property(anyText, fc.nat(), fc.string({ minLength: 1, maxLength: 1 }), (text, at, by) => {
         const index = at % (text.length + 1);
         const other = text.slice(0, index) + by + text.slice(index + 1);
-        expect(digestOf(other) === digestOf(text)).toBe(
+        expect(shapeDigest(other) === shapeDigest(text)).toBe(
           Buffer.from(other).equals(Buffer.from(text)),
         );
       }),

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  markedMessages,
+  breakpointMessages,
+  type HasRole,
   newestAnswered,
-  type SpeakerOf,
 } from '../../../src/prompt/request/cache-breakpoints.js';
 
 /** `uau` is a prompt, its answer and another prompt. */
-const talk = (letters: string): SpeakerOf[] =>
+const talk = (letters: string): HasRole[] =>
   letters.split('').map((letter) => ({ role: letter === 'u' ? 'user' : 'assistant' }));
 
 /** As conversations are: the user begins. */
@@ -27,13 +27,13 @@ describe('the marked messages (K9)', () => {
     ['a prompt after a first request that failed', 'uu', [1]],
     ['what follows once an answer came', 'uauuau', [3, 5]],
   ])('of %s', (_, letters, wanted) => {
-    expect([...markedMessages(talk(letters))].sort((a, b) => a - b)).toEqual(wanted);
+    expect([...breakpointMessages(talk(letters))].sort((a, b) => a - b)).toEqual(wanted);
   });
 
   test('are at most two, and always of the user', () => {
     fc.assert(
       fc.property(talks, (messages) => {
-        const marked = markedMessages(messages);
+        const marked = breakpointMessages(messages);
         expect(marked.length).toBeLessThanOrEqual(2);
         expect(marked.every((index) => messages[index]?.role === 'user')).toBe(true);
       }),
@@ -43,7 +43,7 @@ describe('the marked messages (K9)', () => {
   test('include the newest of the user, and the newest that was answered', () => {
     fc.assert(
       fc.property(talks, (messages) => {
-        const marked = markedMessages(messages);
+        const marked = breakpointMessages(messages);
         expect(marked).toContain(messages.findLastIndex(({ role }) => role === 'user'));
         const answered = messages.findLastIndex(
           ({ role }, index) => role === 'user' && messages[index + 1]?.role === 'assistant',
@@ -59,9 +59,9 @@ describe('the marked messages (K9)', () => {
       fc.property(talks, (messages) => {
         // Every answer was given to what stood before it: these requests have left entries.
         const left = messages.flatMap(({ role }, index) =>
-          role === 'assistant' ? markedMessages(messages.slice(0, index)) : [],
+          role === 'assistant' ? breakpointMessages(messages.slice(0, index)) : [],
         );
-        const isRead = markedMessages(messages).some((index) => left.includes(index));
+        const isRead = breakpointMessages(messages).some((index) => left.includes(index));
         expect(isRead).toBe(left.length > 0);
       }),
     );
@@ -78,7 +78,7 @@ describe('the marked messages (K9)', () => {
             return Reflect.get(target, key, receiver) as unknown;
           },
         });
-        markedMessages(watched);
+        breakpointMessages(watched);
         expect(looks).toBeLessThanOrEqual(2 * end.length + 4);
       }),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { cacheControl } from '../../../src/prompt/request/cache-control.js';
-import type { CacheTtl } from '../../../src/protocol/model/prompt.js';
+import type { CacheTtl } from '../../../src/protocol/model/prompt-head.js';
 import {
   type CacheScope,
   type Capabilities,

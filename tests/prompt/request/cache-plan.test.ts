@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cachePlan } from '../../../src/prompt/request/cache-plan.js';
+import { promptHead } from '../../../src/prompt/request/prompt-head.js';
 import { bodyHead, requestBody } from '../../../src/prompt/request/request-body.js';
 import { assemblePrompt } from '../../../src/prompt/system/assemble-prompt.js';
-import { promptHead } from '../../../src/prompt/system/prompt-head.js';
-import type { Piece } from '../../../src/prompt/system/section.js';
+import type { PromptPiece } from '../../../src/prompt/system/section.js';
 import { asSystemPrompt } from '../../../src/prompt/system/system-prompt.js';
 import { capabilitiesOf, PROVIDERS } from '../../../src/protocol/model/providers.js';
-import type { WireBlock } from '../../../src/protocol/model/wire.js';
+import type { WireBlock } from '../../../src/protocol/model/wire-block.js';
 
-const dynamic: Piece = {
+const dynamic: PromptPiece = {
   name: 'env info',
   zone: 'dynamic',
   cacheClass: 'session',
@@ -55,13 +55,17 @@ describe('the cache plan', () => {
           messages,
         );
         const sent = JSON.parse(Buffer.concat(body).toString()) as Sent;
-        const planned = plan.system.map(({ text, mark }) => [text, mark && JSON.parse(mark)]);
+        const planned = plan.system.map(({ text, cacheControl: control }) => [
+          text,
+          control && JSON.parse(control),
+        ]);
         expect(sent.system.map((it) => [it.text, it.cache_control ?? null])).toEqual(planned);
         const marked = sent.messages.flatMap(({ content }, index) =>
           content.at(-1)?.cache_control === undefined ? [] : [index],
         );
         expect(marked).toEqual([...plan.messages].toSorted((a, b) => a - b));
-        const marks = marked.length + plan.system.filter(({ mark }) => mark !== null).length;
+        const marks =
+          marked.length + plan.system.filter((block) => block.cacheControl !== null).length;
         expect(marks).toBeLessThanOrEqual(capabilities.marks ? 4 : 0);
       }),
     );
@@ -77,7 +81,10 @@ describe('the cache plan', () => {
       hasMcpTools: false,
       messages: [{ role: 'user' }],
     });
-    const marks = [...plan.system.flatMap(({ mark }) => mark ?? []), plan.messageMark];
+    const marks = [
+      ...plan.system.flatMap(({ cacheControl: control }) => control ?? []),
+      plan.messageBreakpoint,
+    ];
     expect(new Set(marks)).toEqual(new Set(['{"type":"ephemeral","ttl":"1h"}']));
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseTtl, type TtlFacts } from '../../../src/prompt/request/cache-ttl.js';
+import { type CacheTtlFacts, cacheTtl } from '../../../src/prompt/request/cache-ttl.js';
 import { capabilitiesOf, PROVIDERS } from '../../../src/protocol/model/providers.js';
 
 /** Everything speaks for an hour. */
-const GOOD: TtlFacts = {
+const GOOD: CacheTtlFacts = {
   provider: 'firstParty',
   bedrockHour: false,
   querySource: 'repl',
@@ -14,7 +14,7 @@ const GOOD: TtlFacts = {
 };
 
 describe('the lifetime of a cached prompt (K6)', () => {
-  test.each<readonly [string, Partial<TtlFacts>, '5m' | '1h']>([
+  test.each<readonly [string, Partial<CacheTtlFacts>, '5m' | '1h']>([
     ['a source on the list', {}, '1h'],
     ['a source that begins like one with a star', { querySource: 'agent:explore' }, '1h'],
     ['a source that is all of one with a star', { querySource: 'agent:' }, '1h'],
@@ -38,11 +38,11 @@ describe('the lifetime of a cached prompt (K6)', () => {
     ['the switch of Bedrock elsewhere', { bedrockHour: true, hourFor: [] }, '5m'],
     ['a provider without hours', { provider: 'openai', bedrockHour: true }, '5m'],
   ])('of %s', (_, facts, wanted) => {
-    expect(chooseTtl({ ...GOOD, ...facts })).toBe(wanted);
+    expect(cacheTtl({ ...GOOD, ...facts })).toBe(wanted);
   });
 
   test('is never one that the provider does not offer', () => {
-    const facts = fc.record<TtlFacts>({
+    const facts = fc.record<CacheTtlFacts>({
       provider: fc.constantFrom(...PROVIDERS),
       bedrockHour: fc.boolean(),
       querySource: fc.string(),
@@ -52,7 +52,7 @@ describe('the lifetime of a cached prompt (K6)', () => {
     });
     fc.assert(
       fc.property(facts, (one) => {
-        expect(capabilitiesOf(one.provider).ttls).toContain(chooseTtl(one));
+        expect(capabilitiesOf(one.provider).ttls).toContain(cacheTtl(one));
       }),
     );
   });

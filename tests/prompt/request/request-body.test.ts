@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { markedMessages } from '../../../src/prompt/request/cache-breakpoints.js';
-import type { BodyMessage } from '../../../src/prompt/request/cache-edits.js';
+import { breakpointMessages } from '../../../src/prompt/request/cache-breakpoints.js';
+import { promptHead } from '../../../src/prompt/request/prompt-head.js';
 import { bodyHead, directiveBody, requestBody } from '../../../src/prompt/request/request-body.js';
+import type { BodyMessage } from '../../../src/prompt/request/wire-message.js';
 import { assemblePrompt } from '../../../src/prompt/system/assemble-prompt.js';
-import { promptHead } from '../../../src/prompt/system/prompt-head.js';
 import { capabilitiesOf } from '../../../src/protocol/model/providers.js';
-import type { WireBlock } from '../../../src/protocol/model/wire.js';
+import type { WireBlock } from '../../../src/protocol/model/wire-block.js';
 import { anyText } from '../../protocol/journal-records.js';
 
 const TOOLS = JSON.stringify([{ name: 'Read', description: 'Reads.', input_schema: {} }]);
@@ -82,7 +82,7 @@ describe('the body of a request', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
         const body = JSON.parse(bodyOf(messages)) as Body;
-        const wanted = markedMessages(messages).map((at) => body.messages[at]?.content.at(-1));
+        const wanted = breakpointMessages(messages).map((at) => body.messages[at]?.content.at(-1));
         const marked = body.messages.flatMap(({ content }) => content).filter(isMarked);
         expect(new Set(marked)).toEqual(new Set(wanted));
         expect(marked).toHaveLength(wanted.length);

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { assemblePrompt } from '../../../src/prompt/system/assemble-prompt.js';
-import { choosePrompt, type PromptWishes } from '../../../src/prompt/system/choose-prompt.js';
-import { dynamicSections } from '../../../src/prompt/system/dynamic-zone.js';
+import { choosePrompt, type PromptChoices } from '../../../src/prompt/system/choose-prompt.js';
+import { dynamicSections } from '../../../src/prompt/system/dynamic-sections.js';
 import { SectionRegistry } from '../../../src/prompt/system/section-registry.js';
 import { systemContext } from '../../../src/prompt/system/system-context.js';
 import { someFacts } from '../prompt-facts.js';
 
 const usual = assemblePrompt(new SectionRegistry(dynamicSections(true)).resolve(someFacts()), true);
-const namesOf = (wishes: PromptWishes) => choosePrompt(usual, wishes, []).map(({ name }) => name);
+const namesOf = (wishes: PromptChoices) => choosePrompt(usual, wishes, []).map(({ name }) => name);
 const USUAL = usual.map(({ name }) => name);
 
 const agent = { name: 'scout', text: 'Look around.', isProactive: false };
@@ -16,7 +16,7 @@ const proactive = { ...agent, isProactive: true };
 const all = { override: 'o', coordinator: 'c', agent, custom: 'x', append: 'a' };
 
 describe('the chosen prompt', () => {
-  test.each<[string, PromptWishes, readonly string[]]>([
+  test.each<[string, PromptChoices, readonly string[]]>([
     ['nothing: the default', {}, USUAL],
     ['append: the default, and that last', { append: 'a' }, [...USUAL, 'append']],
     ['custom', { custom: 'x' }, ['custom', 'env info']],

@@ -6,7 +6,7 @@ import {
   section,
 } from '../../../src/prompt/system/section.js';
 import { SectionRegistry } from '../../../src/prompt/system/section-registry.js';
-import { CACHE_CLASSES } from '../../../src/protocol/model/prompt.js';
+import { CACHE_CLASSES } from '../../../src/protocol/model/prompt-head.js';
 
 interface Facts {
   readonly word: string;

@@ -1,19 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import {
+  attributionText,
+  promptHead,
+  simpleHead,
+} from '../../../src/prompt/request/prompt-head.js';
 import { assemblePrompt } from '../../../src/prompt/system/assemble-prompt.js';
 import { choosePrompt } from '../../../src/prompt/system/choose-prompt.js';
-import { dynamicSections } from '../../../src/prompt/system/dynamic-zone.js';
-import { attributionText, promptHead, simpleHead } from '../../../src/prompt/system/prompt-head.js';
-import type { Piece } from '../../../src/prompt/system/section.js';
+import { dynamicSections } from '../../../src/prompt/system/dynamic-sections.js';
+import type { PromptPiece } from '../../../src/prompt/system/section.js';
 import { SectionRegistry } from '../../../src/prompt/system/section-registry.js';
 import { sectionsOf, splitPrompt } from '../../../src/prompt/system/split-prompt.js';
-import { asSystemPrompt, BOUNDARY } from '../../../src/prompt/system/system-prompt.js';
+import { asSystemPrompt } from '../../../src/prompt/system/system-prompt.js';
+import { BOUNDARY } from '../../../src/prompt/text/boundary.js';
 import {
   type Capabilities,
   capabilitiesOf,
   PROVIDERS,
 } from '../../../src/protocol/model/providers.js';
-import type { WireBlock } from '../../../src/protocol/model/wire.js';
+import type { WireBlock } from '../../../src/protocol/model/wire-block.js';
 import { anyText } from '../../protocol/journal-records.js';
 import { someFacts } from '../prompt-facts.js';
 
@@ -22,16 +27,16 @@ const withBoundary = assemblePrompt(dynamic, true);
 const without = assemblePrompt(dynamic, false);
 const ATTRIBUTION = attributionText('1.2.3', 'cli');
 
-const split = (pieces: readonly Piece[], hasMcpTools = false) =>
+const split = (pieces: readonly PromptPiece[], hasMcpTools = false) =>
   splitPrompt(asSystemPrompt(pieces.map(({ text }) => text)), {
     attribution: ATTRIBUTION,
     hasMcpTools,
   });
-const planOf = (pieces: readonly Piece[], hasMcpTools = false) =>
-  split(pieces, hasMcpTools).map(({ zone, scope, marked }) => [zone, scope, marked]);
+const planOf = (pieces: readonly PromptPiece[], hasMcpTools = false) =>
+  split(pieces, hasMcpTools).map(({ zone, scope, hasBreakpoint: marked }) => [zone, scope, marked]);
 
 const head = (
-  pieces: readonly Piece[],
+  pieces: readonly PromptPiece[],
   capabilities: Capabilities = capabilitiesOf('firstParty'),
 ) =>
   promptHead(pieces, {
@@ -83,7 +88,7 @@ describe('a prompt in blocks', () => {
       fc.property(anyPieces, fc.boolean(), fc.constantFrom('', 'us'), (texts, mcp, attribution) => {
         const blocks = splitPrompt(asSystemPrompt(texts), { attribution, hasMcpTools: mcp });
         expect(blocks.every(({ text }) => text !== '')).toBe(true);
-        expect(blocks.filter(({ marked }) => marked).length).toBeLessThanOrEqual(2);
+        expect(blocks.filter(({ hasBreakpoint: marked }) => marked).length).toBeLessThanOrEqual(2);
         expect(blocks.some(({ text }) => text.includes(BOUNDARY))).toBe(false);
       }),
     );

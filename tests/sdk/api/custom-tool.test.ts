@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { UsageError } from '../../../src/protocol/errors.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
 import { type Tool, ToolFailure } from '../../../src/protocol/tools/tool.js';
 import {
   type CustomToolAnswer,
   type CustomToolContext,
-  tool,
+  customTool,
 } from '../../../src/sdk/api/custom-tool.js';
-import type { SkeinMessage } from '../../../src/sdk/api/messages/messages.js';
+import type { SkeinMessage } from '../../../src/sdk/api/messages/skein-message.js';
 import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
 import { calls } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
@@ -19,12 +19,12 @@ import { all, program, resultOf, toolTexts } from './program.js';
 const input = z.object({ bird: z.string() });
 const allow = () => ({ behavior: 'allow' }) as const;
 
-/** A tool named Call, that does as it is told. */
+/** A tool named Call with the given behaviour. */
 const called = (
   run: (input: { bird: string }, context: CustomToolContext) => unknown,
-  more: Partial<Parameters<typeof tool<typeof input>>[0]> = {},
+  more: Partial<Parameters<typeof customTool<typeof input>>[0]> = {},
 ): Tool =>
-  tool({
+  customTool({
     name: 'Call',
     description: 'Calls a bird.',
     input,
@@ -32,7 +32,7 @@ const called = (
     ...more,
   });
 
-/** The messages of a run in which the model calls the tool once. */
+/** Returns the messages of a run in which the model calls the tool once. */
 const use = async (
   own: Tool,
   options: QueryOptions = { canUseTool: allow },
@@ -46,7 +46,7 @@ const use = async (
 };
 
 describe('a tool of the program', () => {
-  test('is shown to the model after the built-in ones, and its answer is the result', async () => {
+  test('is listed after the built-in tools, and its answer is the result', async () => {
     const { ask, bodies } = await program([
       { match: { turn: 0 }, reply: calls('Call', { bird: 'goose' }) },
       { reply: 'Called.' },
@@ -66,7 +66,7 @@ describe('a tool of the program', () => {
     });
   });
 
-  test('says the same of itself to two people with two temporary directories (P23)', async () => {
+  test('has the same description for people with different temporary directories (P23)', async () => {
     const { ask, bodies } = await program([{ reply: 'Fine.' }]);
     const own = called(() => '', { description: `Writes to ${tmpdir()}/birds.txt.` });
     await all(ask('call', { tools: [own] }));
@@ -97,7 +97,7 @@ describe('a tool of the program', () => {
       },
       /has no text/,
     ],
-  ])('that throws %s tells the model, and the run goes on', async (_, run, expected) => {
+  ])('that throws %s tells the model, and the run continues', async (_, run, expected) => {
     const messages = await use(called(run));
     const [text = ''] = toolTexts(messages);
     expect(text).toMatch(expected);
@@ -136,11 +136,11 @@ describe('a tool of the program', () => {
     },
   );
 
-  test('has half a character of its text mended', async () => {
+  test('has lone surrogates in its text replaced', async () => {
     expect(toolTexts(await use(called(() => 'a\ud83e')))).toEqual(['a\ufffd']);
   });
 
-  test('never sees input that its schema refuses', async () => {
+  test('never gets input that its schema refuses', async () => {
     const seen: unknown[] = [];
     const own = called((given) => seen.push(given));
     const messages = await use(own, { canUseTool: allow }, { bird: 7 });
@@ -148,7 +148,7 @@ describe('a tool of the program', () => {
     expect(seen).toEqual([]);
   });
 
-  test('works in the directory of the agent and tells how far it is', async () => {
+  test('gets the directory of the agent and can report progress', async () => {
     const messages = await use(
       called((_, { cwd, progress }) => {
         progress('half way');
@@ -161,7 +161,7 @@ describe('a tool of the program', () => {
     expect(messages[0]).toMatchObject({ cwd: toolTexts(messages)[0] });
   });
 
-  test('that never answers is left behind when the run is interrupted', async () => {
+  test('that never answers does not block an interrupt', async () => {
     let isCalled = false;
     const { ask, journal } = await program([{ reply: calls('Call', { bird: 'goose' }) }]);
     const own = called(() => {
@@ -179,8 +179,8 @@ describe('a tool of the program', () => {
   });
 });
 
-describe('the tools of a session that is resumed', () => {
-  test('are those that it began with, and whatever differs is said', async () => {
+describe('the tools of a resumed session', () => {
+  test('are the tools that it started with, with notices about differences', async () => {
     const { ask, options, bodies } = await program();
     const old = called(() => 'honk');
     const { session_id: resume } = await resultOf(ask('hi', { tools: [old] }));
@@ -190,8 +190,8 @@ describe('the tools of a session that is resumed', () => {
       ask('and again', { resume, tools: [called(() => '', { name: 'New' })] }),
     );
     expect(noticesIn(other)).toEqual([
-      'A session keeps its tools, so it is not shown: New.',
-      'The session began with tools that are not here: Call.',
+      'A session keeps its tools, so the model is not shown: New.',
+      'The session was started with tools that do not exist here: Call.',
     ]);
     expect(other[0]).toMatchObject({ tools: expect.arrayContaining(['Call']) });
     const [first, , third] = bodies().map(({ tools }) => JSON.stringify(tools));
@@ -206,7 +206,7 @@ const noticesIn = (messages: readonly SkeinMessage[]) =>
 describe('the permission to call a tool of the program', () => {
   const honk = () => called(() => 'honk');
 
-  test('is asked for, also when it only reads', async () => {
+  test('is asked for, even if the tool is read-only', async () => {
     const asked: string[] = [];
     const canUseTool: QueryOptions['canUseTool'] = ({ tool: name, reason }) => {
       asked.push(`${name}: ${reason}`);
@@ -219,13 +219,13 @@ describe('the permission to call a tool of the program', () => {
     expect(asked).toEqual(['Call: No rule and no mode allows Call.']);
   });
 
-  test('is denied where nobody answers, and the reason names the rule that would allow it', async () => {
+  test('is denied without a callback, and the reason names the rule that would allow the call', async () => {
     const messages = await use(honk(), {});
     expect(toolTexts(messages)[0]).toMatch(/^error: .*"Call"/);
     expect(messages.at(-1)).toMatchObject({ permission_denials: [{ tool_name: 'Call' }] });
   });
 
-  test('is given by a rule with its name, or with what the call is about', async () => {
+  test('is given by a rule with its name, or with the subject of the call', async () => {
     const about = () => called(() => 'honk', { subject: ({ bird }) => bird });
     expect(toolTexts(await use(honk(), { allowedTools: ['Call'] }))).toEqual(['honk']);
     expect(toolTexts(await use(about(), { allowedTools: ['Call(goose)'] }))).toEqual(['honk']);
@@ -235,13 +235,16 @@ describe('the permission to call a tool of the program', () => {
   test.each([
     ['its name', ['Call']],
     ['what it is about', ['Call(goose)']],
-  ])('is refused by a deny rule for %s, whatever the callback says', async (_, disallowedTools) => {
-    const own = called(() => 'honk', { subject: ({ bird }) => bird });
-    const messages = await use(own, { canUseTool: allow, disallowedTools });
-    expect(toolTexts(messages)[0]).toMatch(/^error: Denied by/);
-  });
+  ])(
+    'is refused by a deny rule for %s, whatever the callback answers',
+    async (_, disallowedTools) => {
+      const own = called(() => 'honk', { subject: ({ bird }) => bird });
+      const messages = await use(own, { canUseTool: allow, disallowedTools });
+      expect(toolTexts(messages)[0]).toMatch(/^error: Denied by/);
+    },
+  );
 
-  test('is refused when it cannot be told what the call is about', async () => {
+  test('is refused if the subject of the call is unknown', async () => {
     const subject = () => {
       throw new Error('lost');
     };
@@ -260,7 +263,7 @@ describe('the permission to call a tool of the program', () => {
     },
   );
 
-  test('that holds for the session is remembered', async () => {
+  test('for the session is remembered', async () => {
     let asked = 0;
     const { ask } = await program([
       { match: { turn: { max: 2 } }, reply: calls('Call', { bird: 'goose' }) },
@@ -293,7 +296,7 @@ describe('a callback for permissions', () => {
     ],
     ['answers with nonsense', () => 'yes', /^error: canUseTool gave neither/],
     ['says nothing', () => undefined, /^error: canUseTool gave neither/],
-  ])('that %s is heard', async (_, canUseTool, expected) => {
+  ])('that %s decides the call', async (_, canUseTool, expected) => {
     const options = { canUseTool: canUseTool as unknown as QueryOptions['canUseTool'] };
     const messages = await use(
       called(({ bird }) => bird),
@@ -303,7 +306,7 @@ describe('a callback for permissions', () => {
     expect(text).toMatch(expected);
   });
 
-  test('sees exactly what runs, and can end the whole run', async () => {
+  test('gets the exact input, and can end the whole run', async () => {
     const canUseTool: QueryOptions['canUseTool'] = () => ({
       behavior: 'deny',
       reason: 'Enough.',
@@ -322,7 +325,7 @@ describe('a callback for permissions', () => {
     });
   });
 
-  test('that hangs is withdrawn by an abort, and is told so', async () => {
+  test('that hangs is cancelled by an abort through its signal', async () => {
     const { ask } = await program([{ reply: calls('Call', { bird: 'goose' }) }]);
     const controller = new AbortController();
     let withdrawn: AbortSignal | undefined;
@@ -376,20 +379,22 @@ describe('a definition', () => {
       /cannot be used/,
     ],
   ])('with %s is refused at once', (_, wrong, sentence) => {
-    const define = () => tool({ ...good, ...wrong } as typeof good);
+    const define = () => customTool({ ...good, ...wrong } as typeof good);
     expect(define).toThrow(UsageError);
     expect(define).toThrow(sentence);
   });
 
   test.each(['Read', 'Bash'])('may not take the name of %s', async (name) => {
     const { ask } = await program();
-    const failed = all(ask('hi', { tools: [tool({ ...good, name })] }));
-    await expect(failed).rejects.toThrow(`There is another tool named "${name}"`);
+    const failed = all(ask('hi', { tools: [customTool({ ...good, name })] }));
+    await expect(failed).rejects.toThrow(`Two tools are named "${name}"`);
     await expect(failed).rejects.toBeInstanceOf(UsageError);
   });
 
   test('may not be given twice', async () => {
     const { ask } = await program();
-    await expect(all(ask('hi', { tools: [tool(good), tool(good)] }))).rejects.toThrow(UsageError);
+    await expect(all(ask('hi', { tools: [customTool(good), customTool(good)] }))).rejects.toThrow(
+      UsageError,
+    );
   });
 });

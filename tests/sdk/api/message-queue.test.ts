@@ -7,7 +7,7 @@ const event = { type: 'stream_event', event: { type: 'ping' }, ...belonging } as
 const progress = { type: 'tool_progress', tool_use_id: 't', note: 'on', ...belonging } as const;
 
 describe('messages from another process', () => {
-  test('come in order, and then what they ended with', async () => {
+  test('are read in order, then the failure is thrown', async () => {
     const queue = new MessageQueue();
     const reading = all(queue);
     queue.push(event);
@@ -26,7 +26,7 @@ describe('messages from another process', () => {
     expect(seen).toEqual([progress]);
   });
 
-  test('lose stream events alone when their reader falls far behind, which is told', async () => {
+  test('lose only stream events if their reader falls far behind, with a notice', async () => {
     const queue = new MessageQueue();
     for (let count = 0; count < 10_010; count += 1) queue.push(event);
     queue.push(progress);

@@ -1,6 +1,6 @@
-/** A program that runs agents, in this very process: the library from its sources, a simulator as the model. */
+/** A program that runs agents in this process: the library from its sources, with a simulated model. */
 
-import type { ResultMessage, SkeinMessage } from '../../../src/sdk/api/messages/messages.js';
+import type { ResultMessage, SkeinMessage } from '../../../src/sdk/api/messages/skein-message.js';
 import { openSessionWith, type Query, queryWith } from '../../../src/sdk/api/query.js';
 import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
 import { PROGRAM, type Rules, type Scene, setScene } from '../../fakes/skein-process.js';
@@ -11,7 +11,7 @@ export const query = queryWith(PROGRAMS);
 export const openSession = openSessionWith(PROGRAMS);
 
 export interface Program extends Scene {
-  /** Everything that keeps a run away from the machine it runs on. */
+  /** Options that isolate a run from the machine. */
   readonly options: QueryOptions;
   ask(prompt: string, options?: QueryOptions): Query;
 }
@@ -44,11 +44,11 @@ export const resultOf = async (messages: AsyncIterable<SkeinMessage>): Promise<R
   return last;
 };
 
-/** `system/init`, `assistant`, …: what came, in order. */
+/** Returns the types of the messages in order, such as `system/init` and `assistant`. */
 export const kinds = (messages: readonly SkeinMessage[]): string[] =>
   messages.map((it) => (it.type === 'system' ? `system/${it.subtype}` : it.type));
 
-/** The results that the model was shown, as text. */
+/** Returns the tool results that the model saw, as text. */
 export const toolTexts = (messages: readonly SkeinMessage[]): string[] =>
   messages.flatMap((it) =>
     it.type === 'user'

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { UsageError } from '../../../src/protocol/errors.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
 import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
 import { calls, pidIn, userLine } from '../../fakes/skein-process.js';
 import { allDead, eventually } from '../../host/process/processes.js';
@@ -12,13 +12,13 @@ const SLEEP = 'echo $$ > pid; sleep 600';
 const allow = () => ({ behavior: 'allow' }) as const;
 
 describe('a query', () => {
-  test('tells a run from its first message to its result', async () => {
+  test('yields a run from its first message to its result', async () => {
     const { ask } = await program([
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch honk && echo honk' }) },
       { match: { turn: 1 }, reply: 'It says honk.' },
     ]);
     const told = await all(ask('What does it say?', { allowedTools: ['Bash(touch:*)'] }));
-    // How often a command reports is a matter of speed.
+    // The number of progress messages depends on speed.
     const messages = told.filter(({ type }) => type !== 'tool_progress');
     expect(kinds(messages)).toEqual([
       'system/init',
@@ -45,7 +45,7 @@ describe('a query', () => {
     });
   });
 
-  test('sends the words of the program where they override all others (P11, P12)', async () => {
+  test('sends the system prompts of the program in place of the built-in text (P11, P12)', async () => {
     const { ask, bodies } = await program();
     const words = { systemPrompt: 'Be a duck.', appendSystemPrompt: 'Sing.' };
     await all(ask('Hello.', { ...words, overrideSystemPrompt: 'Be a goose.' }));
@@ -54,11 +54,11 @@ describe('a query', () => {
       system.map(({ text }: { readonly text: string }) => text).join('\n'),
     );
     expect(texts[0]).toContain('Be a goose.');
-    expect(texts[0]).not.toMatch(/Be a duck|Sing|You are Skein|# Where you are/);
-    expect(texts[1]).toMatch(/Be a duck\.[\s\S]*# Where you are[\s\S]*Sing\./);
+    expect(texts[0]).not.toMatch(/Be a duck|Sing|You are Skein|# Environment/);
+    expect(texts[1]).toMatch(/Be a duck\.[\s\S]*# Environment[\s\S]*Sing\./);
   });
 
-  test('shows partial messages when it is asked to, and only then', async () => {
+  test('yields partial messages only with includePartialMessages', async () => {
     const { ask } = await program();
     expect(kinds(await all(ask('hi')))).not.toContain('stream_event');
     const messages = await all(ask('hi', { includePartialMessages: true }));
@@ -68,7 +68,7 @@ describe('a query', () => {
     expect(deltas.length).toBeGreaterThan(0);
   });
 
-  test('makes the same of a message, whether it is read or printed', async () => {
+  test('yields the same message as stream-json prints', async () => {
     const { ask, run } = await program([{ reply: 'Same.' }]);
     const printed = (await run(['-p', 'hi', '--output-format', 'stream-json'])).lines;
     const read = JSON.parse(JSON.stringify(await all(ask('hi'))));
@@ -88,7 +88,7 @@ describe('a query', () => {
     expect(told.map(bare)).toEqual(printed.map(bare));
   });
 
-  test('never writes to the terminal, not even what a person should see', async () => {
+  test('never writes to the terminal, not even notices', async () => {
     const { ask } = await program();
     const writes = [process.stdout, process.stderr].map((it) => vi.spyOn(it, 'write'));
     try {
@@ -111,7 +111,7 @@ describe('a query', () => {
     ['a session that does not exist', 'hi', { resume: 'nobody' }, /nobody/],
     ['a schema that is not JSON', 'hi', { jsonSchema: '{' }, /not valid JSON/],
     ['a tool that was not made with tool()', 'hi', { tools: [{ name: 'X' }] }, /tool\(\)/],
-  ])('refuses %s in one sentence, and begins nothing', async (_, prompt, wrong, sentence) => {
+  ])('refuses %s in one sentence, and starts nothing', async (_, prompt, wrong, sentence) => {
     const { ask, simulator } = await program();
     const failed = all(ask(prompt, wrong as QueryOptions));
     await expect(failed).rejects.toThrow(sentence);
@@ -119,7 +119,7 @@ describe('a query', () => {
     expect(simulator.requests).toEqual([]);
   });
 
-  test('refuses to begin without a prompt, unless a session is resumed', async () => {
+  test('refuses to start without a prompt, unless a session is resumed', async () => {
     const { options, ask } = await program();
     await expect(all(query({ options }))).rejects.toThrow(/There is no prompt/);
     const { session_id, result } = await resultOf(ask('hi'));
@@ -127,21 +127,21 @@ describe('a query', () => {
     expect(again).toMatchObject({ result, session_id, num_turns: 0 });
   });
 
-  test('says that there is no key', async () => {
+  test('fails without an API key', async () => {
     const { ask, options } = await program();
     const { apiKey: _, ...keyless } = options;
     await expect(all(query({ prompt: 'hi', options: keyless }))).rejects.toThrow(/no API key/);
     await expect(resultOf(ask('hi'))).resolves.toMatchObject({ is_error: false });
   });
 
-  test('gives JSON of a schema as a value', async () => {
+  test('returns an answer with a JSON schema as a value', async () => {
     const { ask } = await program([{ reply: '{"birds":7}' }]);
     const jsonSchema = { type: 'object', properties: { birds: { type: 'number' } } };
     const { structured_output } = await resultOf(ask('count', { jsonSchema }));
     expect(structured_output).toEqual({ birds: 7 });
   });
 
-  test('runs beside another in the same process without either noticing', async () => {
+  test('runs independently of another query in the same process', async () => {
     const script = [
       { match: { turn: 0 }, reply: calls('Bash', { command: 'cat name' }) },
       { match: { turn: 1 }, reply: 'It is {{toolResult}}' },
@@ -164,7 +164,7 @@ describe('a query', () => {
 });
 
 describe('an abort', () => {
-  test('before the start ends the run as interrupted, and the prompt is kept', async () => {
+  test('before the start ends the run as interrupted, and journals the prompt', async () => {
     const { ask, journal, simulator } = await program();
     const messages = await all(ask('hi', { signal: AbortSignal.abort() }));
     expect(messages.at(-1)).toMatchObject({ type: 'result', stop_reason: 'interrupted' });
@@ -174,7 +174,7 @@ describe('an abort', () => {
     );
   });
 
-  test('in a stream keeps what was said until then', async () => {
+  test('in a stream keeps the text so far', async () => {
     const { ask, journal } = await program([
       { reply: { text: 'One two three four', chunkBytes: 4, stall: { afterEvents: 5 } } },
     ]);
@@ -192,7 +192,7 @@ describe('an abort', () => {
     expect(JSON.stringify(kept)).toContain('One');
   });
 
-  test('in a tool ends its processes, and the call is written down as interrupted', async () => {
+  test('in a tool ends its processes, and journals the call as interrupted', async () => {
     const { ask, workspace, journal } = await program([
       { reply: calls('Bash', { command: SLEEP }) },
     ]);
@@ -207,7 +207,7 @@ describe('an abort', () => {
     );
   });
 
-  test('of a signal that lives on leaves nothing hanging on it', async () => {
+  test('of a long-lived signal leaves no listeners on it', async () => {
     const { ask } = await program();
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
@@ -225,7 +225,7 @@ describe('an abort', () => {
 });
 
 describe('a loop that is left early', () => {
-  test('interrupts the run, ends its processes and gives the session back', async () => {
+  test('interrupts the run, ends its processes and closes the session', async () => {
     const { ask, workspace, options } = await program([
       { match: { turn: 0 }, reply: calls('Bash', { command: SLEEP }) },
       { reply: 'Awake.' },
@@ -242,13 +242,13 @@ describe('a loop that is left early', () => {
     expect(again).toMatchObject({ result: 'Awake.', session_id: resume });
   });
 
-  test('before anything has run sends nothing', async () => {
+  test('before the first run sends nothing', async () => {
     const { ask, simulator } = await program();
     for await (const { type } of ask('hi')) if (type === 'system') break;
     expect(simulator.requests).toEqual([]);
   });
 
-  test('or that was never begun opens nothing', async () => {
+  test('or that never started opens nothing', async () => {
     const { ask, skeinHome } = await program();
     await ask('hi').return();
     expect(existsSync(skeinHome)).toBe(false);
@@ -261,7 +261,7 @@ describe('a series of prompts', () => {
     { match: { turn: 1 }, reply: 'Second.' },
   ];
 
-  test('is answered one by one in one session', async () => {
+  test('is answered one prompt at a time in one session', async () => {
     const { options, bodies } = await program(script);
     const prompt = (async function* () {
       yield 'one';
@@ -274,7 +274,7 @@ describe('a series of prompts', () => {
     expect(bodies()[1]?.messages).toHaveLength(3);
   });
 
-  test('ends when it is aborted while the next prompt is awaited', async () => {
+  test('ends if it is aborted while the next prompt is awaited', async () => {
     const { options } = await program(script);
     const controller = new AbortController();
     const prompt = (async function* () {
@@ -292,7 +292,7 @@ describe('a series of prompts', () => {
     expect(seen.at(-1)).toBe('result');
   });
 
-  test('goes on after a run that was interrupted', async () => {
+  test('continues after an interrupted run', async () => {
     const { options } = await program([
       { match: { lastUser: 'one' }, reply: { text: 'Never', stall: { afterEvents: 3 } } },
       { reply: 'Second.' },
@@ -312,7 +312,7 @@ describe('a series of prompts', () => {
     expect(results).toEqual(['interrupted', 'end_turn']);
   });
 
-  test('that fails fails the query, and the session is given back', async () => {
+  test('that fails fails the query, and closes the session', async () => {
     const { options } = await program(script);
     const messages = query({
       prompt: (async function* () {
@@ -328,8 +328,8 @@ describe('a series of prompts', () => {
   });
 });
 
-describe('a session that is kept', () => {
-  test('remembers, answers one prompt at a time, and can be resumed when it is closed', async () => {
+describe('an open session', () => {
+  test('keeps its history, answers one prompt at a time, and can be resumed after it is closed', async () => {
     const { options, bodies, skeinHome } = await program([
       { match: { turn: 0 }, reply: 'First.' },
       { match: { turn: 1 }, reply: 'Second.' },
@@ -366,7 +366,7 @@ describe('a session that is kept', () => {
     await session.close();
   });
 
-  test('can be used again after a loop was left early', async () => {
+  test('can be used again after a loop is left early', async () => {
     const { options } = await program([
       { match: { lastUser: 'first' }, reply: { text: 'Never', stall: { afterEvents: 3 } } },
       { reply: 'Here.' },
@@ -379,7 +379,7 @@ describe('a session that is kept', () => {
     await session.close();
   });
 
-  test('is closed in the middle of a run', async () => {
+  test('can be closed during a run', async () => {
     const { options, workspace } = await program([{ reply: calls('Bash', { command: SLEEP }) }]);
     const session = await openSession({ ...options, canUseTool: allow });
     const running = resultOf(session.query('sleep'));
@@ -398,7 +398,7 @@ describe('one runtime', () => {
   ];
   const rules = ['Edit(a.txt)', 'Bash(cat a.txt)'];
 
-  /** Whatever is different each time: times, ids, places, and whether more may follow. */
+  /** Replaces the parts that differ each time: times, ids, paths, and whether the lead stays idle. */
   const bare = (records: readonly object[], root: string) => {
     const ids: string[] = [];
     const text = JSON.stringify(records, (key, value: unknown) =>
@@ -420,21 +420,21 @@ describe('one runtime', () => {
     'ttftMs',
     'final',
     'mtimeMs',
-    // A digest of a result that names the place.
+    // Digest of a result that contains the path.
     'messageId',
     'requestId',
     'trace',
-    // The prompt names the place and the host, and says whether somebody may add a word.
+    // The prompt contains the path and the host, and whether a person can answer.
     'shape',
     'digests',
     'estimatedTokens',
     'usage',
     'cost',
-    // A digest of what a call did, which names the place too.
+    // Digest of a call's effect, which contains the path too.
     'trace',
   ]);
 
-  test('writes the same journal for print mode, for a driver and for a program', async () => {
+  test('writes the same journal for print mode, for stream-json input and for a program', async () => {
     const printing = await program(script);
     await printing.run(['-p', 'go', '--allowed-tools', ...rules]);
     const driven = await program(script);

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SkeinError } from '../../../src/protocol/errors.js';
+import { SkeinError } from '../../../src/protocol/skein-error.js';
 import { queryWith } from '../../../src/sdk/api/query.js';
 import { calls, PROGRAM, pidIn, type Rules } from '../../fakes/skein-process.js';
 import { allDead, eventually } from '../../host/process/processes.js';
-import { apart } from './apart.js';
 import { all, kinds, PROGRAMS, resultOf } from './program.js';
+import { subprocessProgram } from './subprocess-program.js';
 
 const allow = () => ({ behavior: 'allow' }) as const;
 const sleeping: Rules = [
@@ -16,7 +16,7 @@ const sleeping: Rules = [
   { reply: 'Awake.' },
 ];
 
-/** Opens a session as the command line does, says a message of the run, and then does something else. */
+/** A process that opens a session, sends one message of the run, and then fails in some way. */
 const impostor = (accident: string) => [
   process.execPath,
   '-e',
@@ -31,11 +31,11 @@ const impostor = (accident: string) => [
    });`,
 ];
 
-describe('a process of an agent that goes wrong (T8)', () => {
+describe('an agent process that fails (T8)', () => {
   test.each([
-    ['prints what is no JSON', 'console.log("goose");', /printed a line that is no message/],
-    ['prints what is no object', 'console.log("7");', /printed a line that is no message/],
-    ['answers what is no answer', 'say({ type: "control_response" });', /is no message/],
+    ['prints what is no JSON', 'console.log("goose");', /printed a line that is not a message/],
+    ['prints what is no object', 'console.log("7");', /printed a line that is not a message/],
+    ['answers what is no answer', 'say({ type: "control_response" });', /is not a message/],
     [
       'prints a line without an end',
       'const on = () => process.stdout.write("x".repeat(1 << 20), on); on();',
@@ -48,23 +48,23 @@ describe('a process of an agent that goes wrong (T8)', () => {
       /ended by itself with exit code 7, saying "no more geese"/,
     ],
     ['is cut off in a line', 'process.stdout.write("{", () => process.exit(1));', /exit code 1;/],
-  ])('and %s is told of in the result, and is gone', async (_, accident, sentence) => {
-    const { ask, processes } = await apart([], impostor(accident));
+  ])('and %s is reported in the result, and is ended', async (_, accident, sentence) => {
+    const { ask, processes } = await subprocessProgram([], impostor(accident));
     const messages = await all(ask('hi'));
     expect(kinds(messages)).toEqual(['system/notice', 'result']);
     expect(messages.at(-1)).toMatchObject({
       subtype: 'error_during_execution',
       is_error: true,
       session_id: 's_1',
-      result: expect.stringMatching(/^The process of the agent .*; resume session s_1 to go on\.$/),
+      result: expect.stringMatching(/^The agent's process .*; resume session s_1 to continue\.$/),
     });
     expect(messages.at(-1)).toMatchObject({ result: expect.stringMatching(sentence) });
     expect(allDead(processes())).toBe(true);
   });
 
-  test('and ends after its result has one result, and the next prompt another', async () => {
+  test('after its result has one result, and the next prompt another', async () => {
     const accident = 'say({ type: "result", session_id: "s_1", usage: {} }); process.exit(0);';
-    const { options, openSession } = await apart([], impostor(accident));
+    const { options, openSession } = await subprocessProgram([], impostor(accident));
     const session = await openSession(options);
     expect(kinds(await all(session.query('hi')))).toEqual(['system/notice', 'result']);
     expect(await resultOf(session.query('again'))).toMatchObject({ stop_reason: 'lost' });
@@ -76,7 +76,7 @@ describe('a process of an agent that goes wrong (T8)', () => {
     ['has nothing to say', [process.execPath, '-e', '0'], /ended by itself with exit code 0/],
     ['is none', [process.execPath, '/nowhere/skein.js'], /exit code 1, saying "Node\.js v/],
   ])('and %s fails the query', async (_, skein, sentence) => {
-    const { options } = await apart();
+    const { options } = await subprocessProgram();
     const failed = all(queryWith({ ...PROGRAMS, skein })({ prompt: 'hi', options }));
     await expect(failed).rejects.toThrow(sentence);
     await expect(failed).rejects.toBeInstanceOf(SkeinError);
@@ -84,8 +84,9 @@ describe('a process of an agent that goes wrong (T8)', () => {
 });
 
 describe('a run in another process (T8)', () => {
-  test('is interrupted when its loop is left early, and nothing is left behind', async () => {
-    const { ask, query, options, workspace, processes, journal } = await apart(sleeping);
+  test('is interrupted if its loop is left early, and leaves no process behind', async () => {
+    const { ask, query, options, workspace, processes, journal } =
+      await subprocessProgram(sleeping);
     const messages = ask('sleep', { canUseTool: allow });
     for await (const { type } of messages) {
       if (type !== 'tool_call') continue;
@@ -101,8 +102,8 @@ describe('a run in another process (T8)', () => {
     expect(again).toMatchObject({ result: 'Awake.', session_id: resume });
   });
 
-  test('goes beside others, each in its own', async () => {
-    const { ask, processes } = await apart([{ reply: '{{lastUser}}' }]);
+  test('runs beside others, each in its own process', async () => {
+    const { ask, processes } = await subprocessProgram([{ reply: '{{lastUser}}' }]);
     const names = ['goose', 'swan', 'crane'];
     const results = await Promise.all(names.map((name) => resultOf(ask(name))));
     expect(results.map(({ result }) => result)).toEqual(names);
@@ -110,8 +111,8 @@ describe('a run in another process (T8)', () => {
     expect(allDead(processes())).toBe(true);
   });
 
-  test('ends at an abort, and at an interrupt the session goes on', async () => {
-    const { openSession, options, workspace, processes } = await apart(sleeping);
+  test('ends at an abort; after an interrupt the session continues', async () => {
+    const { openSession, options, workspace, processes } = await subprocessProgram(sleeping);
     const session = await openSession({ ...options, canUseTool: allow });
     const first = session.query('sleep');
     const running = resultOf(first);
@@ -129,8 +130,8 @@ describe('a run in another process (T8)', () => {
     expect(allDead(processes())).toBe(true);
   });
 
-  test('ends as interrupted when its session is closed', async () => {
-    const { openSession, options, workspace, processes } = await apart(sleeping);
+  test('ends as interrupted if its session is closed', async () => {
+    const { openSession, options, workspace, processes } = await subprocessProgram(sleeping);
     const session = await openSession({ ...options, canUseTool: allow });
     const running = resultOf(session.query('sleep'));
     const pid = await eventually('the command runs', () => pidIn(workspace));
@@ -140,10 +141,10 @@ describe('a run in another process (T8)', () => {
   });
 });
 
-describe('a program whose agent has another process (T8)', () => {
-  /** A program of its own, with the library as it is built. */
+describe('a program whose agent runs in another process (T8)', () => {
+  /** Starts a separate program with the built library. */
   const start = async (code: string) => {
-    const { options, workspace, journal } = await apart(sleeping);
+    const { options, workspace, journal } = await subprocessProgram(sleeping);
     const sdk = pathToFileURL(join(dirname(PROGRAM), 'sdk.js')).href;
     const script = `
       import { openSession, query } from ${JSON.stringify(sdk)};
@@ -162,7 +163,7 @@ describe('a program whose agent has another process (T8)', () => {
     return { host, workspace, journal, said: () => said, ended: once(host, 'close') };
   };
 
-  test('takes it along when it is killed', async () => {
+  test('ends that process too when it is killed', async () => {
     const { host, workspace, ended, journal } = await start(
       `for await (const _ of query({ prompt: 'sleep', options })) {}`,
     );
@@ -178,7 +179,7 @@ describe('a program whose agent has another process (T8)', () => {
   const parentOf = (pid: number) =>
     Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }));
 
-  test('is not kept from ending by a session that rests', async () => {
+  test('can end while a session is idle', async () => {
     const { said, ended } = await start(
       `const session = await openSession({ ...options, title: 'at rest' });
        console.log(session.id);`,

@@ -3,21 +3,21 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../../src/protocol/errors.js';
-import type { SkeinMessage } from '../../../src/sdk/api/messages/messages.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
+import type { SkeinMessage } from '../../../src/sdk/api/messages/skein-message.js';
 import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
 import type * as Library from '../../../src/sdk/skein.js';
 import { calls, PROGRAM, pidIn, type Rules } from '../../fakes/skein-process.js';
 import { allDead, eventually } from '../../host/process/processes.js';
-import { apart } from './apart.js';
 import { all, kinds, program, resultOf } from './program.js';
+import { subprocessProgram } from './subprocess-program.js';
 
 const allow = () => ({ behavior: 'allow' }) as const;
 const SLEEP = 'echo done >> effects; echo $$ > pid; sleep 600';
 
 const TEXT = { encoding: 'utf8' } as const;
 
-describe('an agent in a process of its own (T8)', () => {
+describe('an agent in its own process (T8)', () => {
   const script: Rules = [
     { match: { turn: 0 }, reply: calls('Write', { file_path: 'a.txt', content: 'geese' }) },
     { match: { turn: 1 }, reply: calls('Bash', { command: 'cat a.txt > b.txt; cat b.txt' }) },
@@ -30,7 +30,7 @@ describe('an agent in a process of its own (T8)', () => {
     { match: { lastUser: 'again' }, reply: 'Once more.' },
   ];
 
-  /** All that is said in two runs of one session, and asked meanwhile. */
+  /** Returns all messages and questions of two runs of one session. */
   const told = async (subprocess: boolean) => {
     const { options, root } = await program(script);
     const url = pathToFileURL(join(dirname(PROGRAM), 'sdk.js')).href;
@@ -58,7 +58,7 @@ describe('an agent in a process of its own (T8)', () => {
     return bare(seen, root);
   };
 
-  /** How often a command reports is a matter of speed; the rest is different each time. */
+  /** Removes progress messages, whose number depends on speed, and values that differ each time. */
   const bare = (seen: readonly unknown[], root: string): unknown => {
     const ids: string[] = [];
     const isSteady = (it: unknown) => (it as SkeinMessage).type !== 'tool_progress';
@@ -73,14 +73,14 @@ describe('an agent in a process of its own (T8)', () => {
   };
   const VARYING = new Set(['uuid', 'duration_ms', 'duration_api_ms', 'inputDigest']);
 
-  test('is told of in the very messages of one in this process', async () => {
+  test('sends the same messages as an agent in this process', async () => {
     const [here, there] = [await told(false), await told(true)];
     expect(there).toEqual(here);
     expect(JSON.stringify(there)).toMatch(/I would rather not.*Once more/);
   });
 
-  test('asks canUseTool, which may change what runs', async () => {
-    const { ask, workspace } = await apart([
+  test('asks canUseTool, which may change the input', async () => {
+    const { ask, workspace } = await subprocessProgram([
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch first' }) },
       { reply: 'Done.' },
     ]);
@@ -91,8 +91,8 @@ describe('an agent in a process of its own (T8)', () => {
     expect(await readdir(workspace)).toEqual(['second']);
   });
 
-  test('takes back a question when it is interrupted', async () => {
-    const { ask } = await apart([{ reply: calls('Bash', { command: 'make' }) }]);
+  test('cancels a question when it is interrupted', async () => {
+    const { ask } = await subprocessProgram([{ reply: calls('Bash', { command: 'make' }) }]);
     let withdrawn = false;
     const messages = ask('go', {
       canUseTool: (_, { signal }) =>
@@ -108,8 +108,8 @@ describe('an agent in a process of its own (T8)', () => {
     expect(withdrawn).toBe(true);
   });
 
-  test('has its key from its environment, and no secret among its arguments', async () => {
-    const { ask, processes, simulator } = await apart([
+  test('gets its key from its environment, and has no secret in its arguments', async () => {
+    const { ask, processes, simulator } = await subprocessProgram([
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch there' }) },
       { reply: 'Done.' },
     ]);
@@ -125,8 +125,8 @@ describe('an agent in a process of its own (T8)', () => {
     expect(simulator.requests[0]?.headers.authorization).toBe('Bearer sk-very-secret');
   });
 
-  test('refuses what cannot be used as one in this process does', async () => {
-    const { ask, options, openSession } = await apart();
+  test('refuses invalid options as an agent in this process does', async () => {
+    const { ask, options, openSession } = await subprocessProgram();
     await expect(all(ask('hi', { resume: 'nobody' }))).rejects.toThrow(/nobody/);
     await expect(all(ask('hi', { resume: 'nobody' }))).rejects.toBeInstanceOf(UsageError);
     const { apiKey: _, ...keyless } = options;
@@ -138,7 +138,7 @@ describe('an agent in a process of its own (T8)', () => {
     ['hooks', { hooks: { Stop: [{ hooks: [allow] }] } }, /"hooks" are functions.*"settings"/],
     ['a word', { subprocess: 'yes' }, /"subprocess"/],
   ])('is refused in one sentence, and not started, with %s', async (_, wrong, sentence) => {
-    const { ask, processes } = await apart();
+    const { ask, processes } = await subprocessProgram();
     const failed = all(ask('hi', wrong as unknown as QueryOptions));
     await expect(failed).rejects.toThrow(sentence);
     await expect(failed).rejects.toBeInstanceOf(UsageError);
@@ -146,9 +146,9 @@ describe('an agent in a process of its own (T8)', () => {
   });
 });
 
-describe('a process of an agent that is killed (T8)', () => {
-  test('ends its run and no more, and another goes on without repeating anything', async () => {
-    const { ask, query, options, workspace, processes } = await apart([
+describe('an agent process that is killed (T8)', () => {
+  test('ends only its run, and the resumed session repeats nothing', async () => {
+    const { ask, query, options, workspace, processes } = await subprocessProgram([
       { match: { turn: 0 }, reply: calls('Bash', { command: SLEEP }) },
       { reply: 'Awake.' },
     ]);
@@ -164,7 +164,7 @@ describe('a process of an agent that is killed (T8)', () => {
       subtype: 'error_during_execution',
       is_error: true,
       session_id,
-      result: `The process of the agent was ended by SIGKILL; resume session ${session_id} to go on.`,
+      result: `The agent's process was ended by SIGKILL; resume session ${session_id} to continue.`,
       stop_reason: 'lost',
       num_turns: 1,
       total_cost_usd: null,
@@ -176,8 +176,8 @@ describe('a process of an agent that is killed (T8)', () => {
     expect(allDead(processes())).toBe(true);
   });
 
-  test('between two prompts is told with the next, and with every later one', async () => {
-    const { openSession, options, processes } = await apart();
+  test('between two prompts is reported with the next prompt and with every later one', async () => {
+    const { openSession, options, processes } = await subprocessProgram();
     const session = await openSession({ ...options, sessionPersistence: false });
     expect((await resultOf(session.query('hi'))).is_error).toBe(false);
     process.kill(processes()[0] ?? 0, 'SIGKILL');
@@ -185,15 +185,15 @@ describe('a process of an agent that is killed (T8)', () => {
       expect(await resultOf(session.query(prompt))).toMatchObject({
         stop_reason: 'lost',
         session_id: session.id,
-        result: expect.stringMatching(/SIGKILL; nothing of its session was kept\.$/),
+        result: expect.stringMatching(/SIGKILL; its session was not saved\.$/),
       });
     }
     await session.close();
     await expect(all(session.query('three'))).rejects.toThrow(/closed/);
   });
 
-  test('leaves another alone', async () => {
-    const { ask, processes, workspace } = await apart([
+  test('does not affect other processes', async () => {
+    const { ask, processes, workspace } = await subprocessProgram([
       { match: { firstUser: 'sleep' }, reply: calls('Bash', { command: SLEEP }) },
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch there' }) },
       { reply: 'Here.' },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { checkedInput } from '../../../src/sdk/api/tool-input.js';
 
-/** A schema of a library that is not ours, in the words of Standard Schema. */
+/** A schema of another library that implements Standard Schema. */
 const foreign = (validate: (value: unknown) => unknown, type = 'object') => ({
   '~standard': {
     version: 1,
@@ -28,12 +28,12 @@ describe('the input of a tool', () => {
     expect(refused.error?.issues).toMatchObject([{ path: ['bird'] }]);
   });
 
-  test('is what the schema makes of it', () => {
+  test('is the output of the schema', () => {
     const { input } = checkedInput('Call', z.object({ n: z.number().default(3) }));
     expect(input.parse({})).toEqual({ n: 3 });
   });
 
-  test('of an older copy of zod 4 is read from its insides', () => {
+  test('of an older copy of zod 4 is read from its internals', () => {
     const schema = z.object({ bird: z.string() });
     const { validate, vendor } = schema['~standard'];
     const old = Object.create(schema, {
@@ -42,7 +42,7 @@ describe('the input of a tool', () => {
     expect(checkedInput('Call', old).inputSchema).toMatchObject(bird);
   });
 
-  test('of another library is only asked through its door', () => {
+  test('of another library is used only through `~standard`', () => {
     const { input, inputSchema } = checkedInput(
       'Call',
       foreign((value) => ({ value: [value] })),
@@ -63,7 +63,7 @@ describe('the input of a tool', () => {
     ],
     ['takes its time', () => Promise.resolve({ value: 1 }), /asynchronous/, []],
     ['fails later', () => Promise.reject(new Error('late')), /asynchronous/, []],
-  ])('whose schema %s is invalid, and nothing worse happens', (_, validate, message, path) => {
+  ])('whose schema %s is invalid, without another failure', (_, validate, message, path) => {
     const { input } = checkedInput('Call', foreign(validate));
     const [issue] = input.safeParse({}).error?.issues ?? [];
     expect(issue?.message).toMatch(message);

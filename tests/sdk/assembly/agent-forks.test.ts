@@ -1,8 +1,8 @@
-/** A fork of an agent may do what the agent may, and no more: with the real policy, hooks and shell. */
+/** A fork has the permissions of its agent and no more, with the real policy, hooks and shell. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { AgentDescription } from '../../../src/config/agents/agent-flag.js';
+import type { AgentDescription } from '../../../src/config/agents/read-agents-flag.js';
 import { all, program, toolTexts } from '../api/program.js';
 
 const fork = (prompt: string) => ({ name: 'Task', input: { description: 'x', prompt } });
@@ -11,7 +11,7 @@ const BLOCKS = {
   PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'exit 2' }] }],
 };
 
-/** What comes of the shell of a fork of a fork, below an agent that is described like this. */
+/** Runs a shell call in a fork of a fork of an agent with these fields, and returns its result. */
 const attempt = async (fields: Partial<AgentDescription>) => {
   const { ask, workspace } = await program([
     {
@@ -43,8 +43,8 @@ test('the fork of an agent that has a shell has one too', async () => {
 
 test.each<[string, Partial<AgentDescription>, RegExp]>([
   ['its hooks', { hooks: BLOCKS }, /^error: Denied by the hook exit 2/],
-  ['the parts of tools that it has', { tools: 'Bash(git log:*), Task' }, /has Bash only for/],
-  ['the parts that it is denied', { disallowedTools: 'Bash(touch:*)' }, /may not do what Bash/],
+  ['the parts of tools that it has', { tools: 'Bash(git log:*), Task' }, /allows Bash only for/],
+  ['the parts that it is denied', { disallowedTools: 'Bash(touch:*)' }, /denies Bash/],
   ['its mode plan', { permissionMode: 'plan' }, /^error: Bash .* plan mode allows none/],
   ['its mode dontAsk', { permissionMode: 'dontAsk' }, /^error: No .* allows Bash/],
 ])('a fork does not escape from %s', async (_, fields, why) => {

@@ -1,4 +1,4 @@
-/** What agents that work for others may do, with the real policy, tools and files (W9). */
+/** Permissions of sub-agents, with the real policy, tools and files (W9). */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -23,16 +23,16 @@ const DEEDS = [
   { name: 'Write', input: { file_path: 'by-write', content: 'x' } },
 ];
 
-/** Whoever reads `Do it.` last tries the shell and a write. */
+/** An agent whose last message is `Do it.` calls Bash and Write. */
 const doing: Rules = [
   { match: { lastUser: 'Do it.' }, reply: { text: 'Trying.', tool_use: DEEDS } },
 ];
 
-/** Two ways in which a lead may do everything. */
+/** Two setups in which a lead may do everything. */
 const BYPASS: QueryOptions = { permissionMode: 'bypassPermissions' };
 const BY_RULES: QueryOptions = { allowedTools: ['Bash', 'Write'] };
 
-/** A lead that may do everything, and what is left of what its agents tried. */
+/** Runs a lead that may do everything, and returns the effects of its agents. */
 const attempt = async (rules: Rules, power = BYPASS) => {
   const { ask, workspace, bodies } = await program([...rules, { reply: 'Over.' }]);
   const query = ask('Begin.', {
@@ -66,7 +66,7 @@ describe('an agent of a lead that may do everything', () => {
   test.each([
     ['by its mode', BYPASS],
     ['by rules', BY_RULES],
-  ])('cannot hand on, to others or to forks of itself, what its lead has %s', async (_, power) => {
+  ])('cannot pass to its own agents or forks what its lead has %s', async (_, power) => {
     const rules: Rules = [
       { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Delegate.', 'looker') } },
       {
@@ -80,7 +80,7 @@ describe('an agent of a lead that may do everything', () => {
     expect(texts.filter((text) => /^error: .*(Bash|Write)/.test(text))).toHaveLength(4);
   });
 
-  test('begins others no deeper than the limit', async () => {
+  test('starts agents no deeper than the limit', async () => {
     const { texts } = await attempt([
       { match: { toolResult: 'skein.maxDepth' }, reply: 'Alone.' },
       { match: { toolResult: '/./' }, reply: 'Over.' },
@@ -92,8 +92,8 @@ describe('an agent of a lead that may do everything', () => {
   });
 });
 
-describe('the lead hears of an agent', () => {
-  test('what is wrong with its file, where that describes none', async () => {
+describe('the lead is told about an agent', () => {
+  test('the problem of its file, if the file is not valid', async () => {
     const { ask, workspace } = await program([
       { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Look.', 'scout') } },
       { reply: 'Over.' },
@@ -108,7 +108,7 @@ describe('the lead hears of an agent', () => {
     expect(text).toContain('The types are: explorer, ');
   });
 
-  test('its report, and nothing of what it read on the way', async () => {
+  test('its report, but not the results that it read', async () => {
     const { ask, workspace, bodies } = await program([
       { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Read it.', 'explorer') } },
       {
@@ -125,7 +125,7 @@ describe('the lead hears of an agent', () => {
     expect(last).not.toContain('haystack');
   });
 
-  test('why it failed, in a form that programs read, with what it had said', async () => {
+  test('why it failed, in a form that programs can parse, with its partial text', async () => {
     const { texts } = await attempt([
       { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Fail.', 'explorer') } },
       {

@@ -1,17 +1,17 @@
-/** What a definition says of its agent, and whether the agent that a lead starts has it. */
+/** Fields of an agent definition, and their effect on the agent that a lead starts. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentDescription } from '../../../src/config/agents/agent-flag.js';
+import type { AgentDescription } from '../../../src/config/agents/read-agents-flag.js';
 import type { Tool } from '../../../src/protocol/tools/tool.js';
-import { tool } from '../../../src/sdk/api/custom-tool.js';
+import { customTool } from '../../../src/sdk/api/custom-tool.js';
 import { calls, type Line, type Reply } from '../../fakes/skein-process.js';
 import { all, program, toolTexts } from '../api/program.js';
 
 const ROLE = 'You are one of a kind.';
 
-/** A lead that may do everything asks for one agent, which begins with `reply`. */
+/** Runs a lead that may do everything and starts one agent, whose first turn is `reply`. */
 const started = async (
   fields: Partial<AgentDescription>,
   reply: Reply = { text: 'All of it.' },
@@ -33,10 +33,10 @@ test.each<[string, Partial<AgentDescription>, readonly string[]]>([
   ['only those that say that they only read', {}, ['Ask']],
   ['those that it lists', { tools: 'Ask, Deploy' }, ['Ask', 'Deploy']],
   ['none that is denied', { disallowedTools: 'Ask' }, []],
-])('of the tools of a host it has %s', async (_, fields, expected) => {
+])('it has %s of the host tools', async (_, fields, expected) => {
   const ran: string[] = [];
   const own = (name: string, readOnly: boolean) =>
-    tool({
+    customTool({
       name,
       description: name,
       input: z.object({}),
@@ -58,14 +58,14 @@ test('it runs in the background if its definition says so', async () => {
   expect((await started({})).texts[0]).toMatch(/^Agent one a_\w+ "x" completed/);
 });
 
-test('it runs on the model of its definition, else on that of the lead', async () => {
+test('it uses the model of its definition, else the model of the lead', async () => {
   const own = await started({ model: 'haiku' });
   expect([own.lead.model, own.child.model]).toEqual(['claude-sonnet-5-5', 'claude-haiku-5-5']);
   const shared = await started({});
   expect(shared.child.model).toBe(shared.lead.model);
 });
 
-test('it works in the mode of its definition', async () => {
+test('it uses the mode of its definition', async () => {
   const touches = calls('Bash', { command: 'touch by-shell' });
   const made = async (fields: Partial<AgentDescription>) =>
     existsSync(join((await started({ tools: 'Bash', ...fields }, touches)).workspace, 'by-shell'));
@@ -74,14 +74,14 @@ test('it works in the mode of its definition', async () => {
   expect(await made({ permissionMode: 'dontAsk' })).toBe(false);
 });
 
-test('it shares the prompt of the lead, with its role behind it', async () => {
+test('it shares the prompt of the lead, followed by its role', async () => {
   const { lead, child } = await started({ tools: 'Read' });
   expect(child.system).toEqual(lead.system);
   expect(toolNames(child)).toEqual(toolNames(lead));
   expect(JSON.stringify(child.messages)).toContain(ROLE);
 });
 
-test('it has a prompt and tools of its own if its definition says so', async () => {
+test('it has its own prompt and tools if its definition says so', async () => {
   const { lead, child } = await started({ tools: 'Read', ownPrompt: true });
   expect(JSON.stringify(child.system)).toContain(ROLE);
   expect(JSON.stringify(lead.system)).not.toContain(ROLE);

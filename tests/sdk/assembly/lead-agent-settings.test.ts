@@ -1,12 +1,12 @@
-/** What a session that works as an agent has of its definition besides prompt, tools and model. */
+/** Hooks, mode and turn limit that a lead takes from its agent definition. */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AgentDefinition } from '../../../src/protocol/agent/agent-definition.js';
-import type { PermissionMode } from '../../../src/protocol/permission/permission.js';
+import type { PermissionMode } from '../../../src/protocol/permission/permission-mode.js';
 import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
-import { leadTerms } from '../../../src/sdk/assembly/lead-agent-settings.js';
+import { leadAgentSettings } from '../../../src/sdk/assembly/lead-agent-settings.js';
 import { calls, type Rules } from '../../fakes/skein-process.js';
 import { all, program } from '../api/program.js';
 
@@ -18,12 +18,12 @@ const TOUCH: Rules = [
 const BLOCKS = 'hooks: { PreToolUse: [{ matcher: Bash, hooks: [{ command: exit 2 }] }] }\n';
 
 interface Place {
-  /** In the home instead of the workspace. */
+  /** True to define the agent in the home directory instead of the workspace. */
   readonly isOwn?: boolean;
   readonly rules?: Rules;
 }
 
-/** What comes of a run as an agent with these lines, which are those of a workspace that is trusted. */
+/** Runs a lead as an agent with these fields, in a trusted workspace. */
 const run = async (lines: string, options: QueryOptions = {}, place: Place = {}) => {
   const { home, workspace, ask, bodies } = await program(place.rules ?? TOUCH);
   const file = join(place.isOwn ? home : workspace, '.claude/agents/one.md');
@@ -45,24 +45,24 @@ const run = async (lines: string, options: QueryOptions = {}, place: Place = {})
 
 const BYPASS: QueryOptions = { permissionMode: 'bypassPermissions' };
 
-describe('a session that works as an agent', () => {
-  test('is guarded by its hooks', async () => {
+describe('a lead that works as an agent', () => {
+  test('runs the hooks of the agent', async () => {
     expect((await run('', BYPASS)).made).toBe(true);
     expect((await run(BLOCKS, BYPASS)).made).toBe(false);
   });
 
-  test('is guarded by them when it is resumed as that agent', async () => {
+  test('runs them when it is resumed as that agent', async () => {
     const { again } = await run(BLOCKS, { sessionId: 'old' }, { rules: RESUMED });
     const { made, turns } = await again({ ...BYPASS, resume: 'old' });
     expect({ made, turns }).toEqual({ made: false, turns: 3 });
   });
 
-  test('has none of its hooks where the settings switch hooks off', async () => {
+  test('runs none of them if settings disable hooks', async () => {
     const settings = { disableAllHooks: true };
     expect((await run(BLOCKS, { ...BYPASS, settings })).made).toBe(true);
   });
 
-  test('stops after its turns, unless others were asked for', async () => {
+  test('stops after maxTurns of the agent, unless a flag names another limit', async () => {
     const { result, turns } = await run('maxTurns: 1\n', BYPASS);
     expect(result).toMatchObject({ subtype: 'error_max_turns' });
     expect(turns).toBe(1);
@@ -71,7 +71,7 @@ describe('a session that works as an agent', () => {
     });
   });
 
-  test('has a mode of its own that is stricter, unless one was asked for', async () => {
+  test('uses a stricter mode of the agent, unless a flag names a mode', async () => {
     const settings = { permissions: { allow: ['Bash'] } };
     expect(await run('permissionMode: plan\n', {})).toMatchObject({ mode: 'plan', made: false });
     expect(await run('permissionMode: plan\n', { ...BYPASS, settings })).toMatchObject({
@@ -81,17 +81,17 @@ describe('a session that works as an agent', () => {
     });
   });
 
-  test('has one that allows more only by words of the person who runs it', async () => {
+  test('uses a looser mode only from an agent of the person', async () => {
     const own = await run('permissionMode: acceptEdits\n', {}, { isOwn: true });
     expect(own).toMatchObject({ mode: 'acceptEdits', notices: [] });
     const { mode, notices, file } = await run('permissionMode: acceptEdits\n');
     expect(mode).toBe('default');
     expect(notices).toEqual([
-      `The permissionMode acceptEdits of ${file} does not apply: an agent of a project may be stricter than your own mode default, not less strict; pass --permission-mode if you want it.`,
+      `The permissionMode acceptEdits of ${file} does not apply: a project's agent can only tighten your mode default; pass --permission-mode to use it anyway.`,
     ]);
   });
 
-  test('has neither hooks nor mode of its own in a workspace that nobody trusts', async () => {
+  test('uses neither hooks nor mode of an agent in an untrusted workspace', async () => {
     const lines = `${BLOCKS}permissionMode: plan\n`;
     const { mode, made, notices } = await run(lines, { trust: false, allowedTools: ['Bash'] });
     expect({ mode, made }).toEqual({ mode: 'default', made: true });
@@ -105,19 +105,22 @@ const RESUMED: Rules = [
   { reply: 'Done.' },
 ];
 
-describe('the mode of a session that works as an agent', () => {
+describe('the mode of a lead that works as an agent', () => {
   const terms = (source: 'command' | 'flag' | 'policy' | 'user', wanted: PermissionMode) =>
-    leadTerms({}, { mode: { value: 'default', source } }, {
+    leadAgentSettings({}, { mode: { value: 'default', source } }, {
       permissionMode: wanted,
       path: '/a.md',
       source: 'command',
     } as AgentDefinition);
 
-  test.each(['command', 'flag'] as const)('is that of the source %s, if there is one', (source) => {
-    expect(terms(source, 'plan')).toMatchObject({ mode: { value: 'default' }, notices: [] });
-  });
+  test.each(['command', 'flag'] as const)(
+    'comes from the source %s if that names a mode',
+    (source) => {
+      expect(terms(source, 'plan')).toMatchObject({ mode: { value: 'default' }, notices: [] });
+    },
+  );
 
-  test('is that of the policy, and it is said when the agent has another', () => {
+  test('comes from the managed policy, with a notice if the agent has another', () => {
     expect(terms('policy', 'default').notices).toEqual([]);
     expect(terms('policy', 'plan')).toMatchObject({
       mode: { value: 'default', source: 'policy' },

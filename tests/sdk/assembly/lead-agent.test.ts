@@ -2,12 +2,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { LoadedSettings } from '../../../src/config/settings/load-settings.js';
-import { UsageError } from '../../../src/protocol/errors.js';
-import { modelFor } from '../../../src/sdk/assembly/lead-agent.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
+import { leadModel } from '../../../src/sdk/assembly/lead-agent.js';
 import { calls, type Rules } from '../../fakes/skein-process.js';
 import { all, program, toolTexts } from '../api/program.js';
 
-/** A program in whose workspace this agent is described. */
+/** A program whose workspace defines this agent. */
 const withAgent = async (more: string, rules?: Rules) => {
   const it = await program(rules);
   const file = join(it.workspace, '.skein/agents/looker.md');
@@ -26,7 +26,7 @@ const BASH: Rules = [
   { reply: 'Done.' },
 ];
 
-describe('a run as an agent that a file describes', () => {
+describe('a lead that works as an agent of a file', () => {
   test('shows and runs only the tools that are listed', async () => {
     const { ask, shown, bodies } = await withAgent('tools: Grep, Read\n', BASH);
     const messages = await all(ask('Look.', { agent: 'looker', allowedTools: ['Bash'] }));
@@ -38,19 +38,19 @@ describe('a run as an agent that a file describes', () => {
     expect(notices(messages)).toEqual([]);
   });
 
-  test('has all of them when none are listed, and says which are not here', async () => {
+  test('has all tools if it lists none, and reports listed tools that do not exist', async () => {
     const { ask, shown } = await withAgent('');
     await all(ask('Look.'));
     await all(ask('Look.', { agent: 'looker' }));
     expect(shown()[1]).toEqual(shown()[0]);
     const { ask: other, file, shown: few } = await withAgent('tools: [Read, Fly]\n');
     expect(notices(await all(other('Look.', { agent: 'looker' })))).toEqual([
-      `${file} lists tools that are not here, so the agent goes without: Fly.`,
+      `${file} lists tools that do not exist here. The agent works without: Fly.`,
     ]);
     expect(few()[0]).toEqual(['Read']);
   });
 
-  test('has no more tools when it is resumed without a word of the agent', async () => {
+  test('has no more tools when it is resumed without --agent', async () => {
     const { ask, shown } = await withAgent('tools: Read\n', [
       { match: { turn: 0 }, reply: 'Done.' },
       { match: { turn: 1 }, reply: calls('Bash', { command: 'echo honk' }) },
@@ -62,17 +62,17 @@ describe('a run as an agent that a file describes', () => {
     expect(toolTexts(messages)).toEqual(['error: Bash cannot be used by this agent.']);
   });
 
-  test('cannot become one later', async () => {
+  test('ignores --agent when it is resumed', async () => {
     const { ask, shown } = await withAgent('tools: Read\nmodel: haiku\n');
     await all(ask('Look.', { sessionId: 'old' }));
     const messages = await all(ask('Again.', { resume: 'old', agent: 'looker' }));
     expect(notices(messages)).toContain(
-      'A session keeps its system prompt and its tools, so ignored: --agent, but for its hooks, permissionMode and maxTurns.',
+      'A session keeps its system prompt and its tools. Ignored: --agent (except its hooks, permissionMode and maxTurns).',
     );
     expect(shown()[1]).toEqual(shown()[0]);
   });
 
-  test('is refused when there is none of that name', async () => {
+  test('is refused if there is no agent of that name', async () => {
     const { ask, bodies } = await withAgent('');
     const asked = all(ask('Look.', { agent: 'loker' }));
     await expect(asked).rejects.toThrow(UsageError);
@@ -82,7 +82,7 @@ describe('a run as an agent that a file describes', () => {
     expect(bodies()).toEqual([]);
   });
 
-  test('uses the model of the file unless another is asked for', async () => {
+  test('uses the model of the file unless a flag names another', async () => {
     const { ask, bodies } = await withAgent('model: haiku\n');
     await all(ask('Look.', { agent: 'looker', trust: true }));
     await all(ask('Look.', { agent: 'looker', trust: true, model: 'opus' }));
@@ -90,8 +90,8 @@ describe('a run as an agent that a file describes', () => {
   });
 });
 
-describe('an agent of a workspace that nobody trusts', () => {
-  test('has its words and not its model', async () => {
+describe('an agent of an untrusted workspace', () => {
+  test('applies with its prompt but without its model', async () => {
     const { ask, bodies, file } = await withAgent('model: opus\n');
     const messages = await all(ask('Look.', { agent: 'looker' }));
     expect(bodies()[0]?.model).toBe('claude-sonnet-5-5');
@@ -103,7 +103,7 @@ describe('an agent of a workspace that nobody trusts', () => {
 });
 
 describe('the model of a run', () => {
-  const agent = { model: 'of-agent' } as Parameters<typeof modelFor>[1];
+  const agent = { model: 'of-agent' } as Parameters<typeof leadModel>[1];
   const from = (source: string) =>
     ({ model: { value: 'of-settings', source } }) as Pick<LoadedSettings, 'model'>;
 
@@ -113,9 +113,9 @@ describe('the model of a run', () => {
     ['environment', 'of-agent'],
     ['local', 'of-agent'],
     ['user', 'of-agent'],
-  ])('is decided between an agent and settings of the source %s', (source, expected) => {
-    expect(modelFor(from(source), agent)).toBe(expected);
-    expect(modelFor(from(source), undefined)).toBe('of-settings');
-    expect(modelFor({}, undefined)).toBeUndefined();
+  ])('is chosen between the agent and settings of the source %s', (source, expected) => {
+    expect(leadModel(from(source), agent)).toBe(expected);
+    expect(leadModel(from(source), undefined)).toBe('of-settings');
+    expect(leadModel({}, undefined)).toBeUndefined();
   });
 });

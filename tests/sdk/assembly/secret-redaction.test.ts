@@ -7,11 +7,11 @@ import { runCommand } from '../../../src/tools/shell/run-command.js';
 import { memoryWorkspace } from '../../fakes/memory-workspace.js';
 import { toolContext } from '../../tools/tool-context.js';
 
-// Assembled here, so that no scanner takes this file for a leak.
+// Assembled at run time, so that secret scanners do not report this file.
 const KEY = `ghp_${'a1B2c3D4e5F6g7H8i9J0'}`;
 const FILE = `name: ada\ntoken: ${KEY}\nport: 80\n`;
 
-/** A file with a secret, which the agent has read through the tools as they are handed out. */
+/** A file with a secret, which the agent has read with redacting tools. */
 const desk = async (text = FILE) => {
   const workspace = memoryWorkspace({ '/work/app.yaml': text });
   const context = toolContext(workspace, { approved: true });
@@ -24,12 +24,12 @@ const desk = async (text = FILE) => {
 };
 
 describe('a file with a secret', () => {
-  test('is shown without it, line for line', async () => {
+  test('is shown without the secret, line by line', async () => {
     const { seen } = await desk();
     expect(seen.content).toMatch(/^ *1\tname: ada\n *2\ttoken: ghp_\[redacted\]\n *3\tport: 80$/);
   });
 
-  test('can still be edited around it', async () => {
+  test('can still be edited around the secret', async () => {
     const { context, tool, content } = await desk();
     const edit = { file_path: 'app.yaml', old_string: 'port: 80', new_string: 'port: 81' };
     await tool(editFile).call(edit, context);
@@ -45,20 +45,20 @@ describe('a file with a secret', () => {
     expect(await content()).toBe(FILE);
   });
 
-  test('explains why a passage with the placeholder is not there', async () => {
+  test('is not matched by the placeholder, and the error explains why', async () => {
     const { context, tool } = await desk();
     const edit = { file_path: 'app.yaml', old_string: 'token: ghp_[redacted]', new_string: 'x' };
     await expect(tool(editFile).call(edit, context)).rejects.toThrow(/secret that is not shown/);
   });
 });
 
-test('a file that speaks of the placeholder and holds no secret is written as it is', async () => {
+test('a file that contains the placeholder but no secret is written unchanged', async () => {
   const { context, tool, content } = await desk('a\n');
   await tool(writeFile).call({ file_path: 'app.yaml', content: '[redacted]\n' }, context);
   expect(await content()).toBe('[redacted]\n');
 });
 
-test('what a command prints is hidden also where it is cut in two', async () => {
+test('a secret in command output is redacted even if it is split into two chunks', async () => {
   const { shell, tool } = secretRedaction([]);
   const printing = shell({
     async run({ onOutput }) {

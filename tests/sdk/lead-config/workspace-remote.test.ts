@@ -22,38 +22,40 @@ const scene = () => {
   return { repo, commit, url, look };
 };
 
-needs.describe('git')('The remote that other machines clone', () => {
-  test('is known by its name or its URL, with the commit and the folder of the lead', async () => {
+needs.describe('git')('the workspace remote', () => {
+  test('is found by name or URL, with the commit and the folder of the lead', async () => {
     const { repo, commit, url, look } = scene();
-    const terms = { url, commit, prefix: '', top: repo.path, branch: 'main' };
-    expect(await look()).toEqual({ terms, notices: [] });
+    const source = { url, commit, prefix: '', top: repo.path, branch: 'main' };
+    expect(await look()).toEqual({ source, notices: [] });
     expect(await look(url, join(repo.path, 'deep'))).toEqual({
-      terms: { ...terms, prefix: 'deep' },
+      source: { ...source, prefix: 'deep' },
       notices: [],
     });
     repo.git('remote', 'add', 'beside', '../remote.git');
-    expect((await look('beside')).terms?.url).toBe(url);
+    expect((await look('beside')).source?.url).toBe(url);
     repo.git('checkout', '-q', '--detach');
-    expect((await look()).terms).not.toHaveProperty('branch');
+    expect((await look()).source).not.toHaveProperty('branch');
   });
 
-  test('lacks what is not committed and what is not pushed, which is one notice', async () => {
+  test('has one notice about uncommitted changes and unpushed commits', async () => {
     const { repo, url, look } = scene();
     repo.put('deep/a.txt', 'two\n');
     expect((await look()).notices).toEqual([
-      expect.stringMatching(/^What is not committed in .* they begin with the commit \w{12}\.$/),
+      expect.stringMatching(
+        /^Agents on other machines start from commit \w{12} and do not see uncommitted changes in .*\.$/,
+      ),
     ]);
     repo.git('add', '.');
     const commit = repo.commit('second');
     repo.put('b.txt', 'new\n');
-    const { terms, notices } = await look();
-    expect(terms?.commit).toBe(commit);
+    const { source, notices } = await look();
+    expect(source?.commit).toBe(commit);
     expect(notices).toHaveLength(1);
-    expect(notices[0]).toContain(`${url} does not have the commit ${commit.slice(0, 12)} yet`);
-    expect(notices[0]).toContain('What is not committed');
+    expect(notices[0]).toContain(`${url} does not have commit ${commit.slice(0, 12)} yet`);
+    expect(notices[0]).toContain('do not see uncommitted changes');
   });
 
-  test('has what another branch has, further on', async () => {
+  test('has a commit that is an ancestor of another branch', async () => {
     const { repo, look } = scene();
     repo.git('checkout', '-q', '-b', 'next');
     repo.commit('second');
@@ -65,7 +67,7 @@ needs.describe('git')('The remote that other machines clone', () => {
   test.each([
     ['https://me:hush@git.corp/x.git', 'https://git.corp/x.git'],
     ['ssh://git:hush@git.corp/x.git', 'ssh://git@git.corp/x.git'],
-  ])('is told to nobody with its secrets: %s', async (url, shown) => {
+  ])('is published without its credentials: %s', async (url, shown) => {
     const { repo, look } = scene();
     repo.git('remote', 'add', 'corp', url);
     const { notices } = await look('corp');
@@ -73,11 +75,11 @@ needs.describe('git')('The remote that other machines clone', () => {
     expect(notices[0]).not.toContain('hush');
   });
 
-  test('is missed in a sentence, and nothing else happens', async () => {
+  test('that cannot be used is one notice', async () => {
     const { look } = scene();
     const why = 'No worker on another machine can clone this workspace (skein.workspaceRemote): ';
-    const { notices, terms } = await look('upstream');
-    expect([terms, notices]).toEqual([undefined, [expect.stringContaining(why)]]);
+    const { notices, source } = await look('upstream');
+    expect([source, notices]).toEqual([undefined, [expect.stringContaining(why)]]);
     expect(notices[0]).toContain('no remote called "upstream"');
     expect((await look('origin', temporaryFolder())).notices).toEqual([
       expect.stringContaining('is in none'),

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { windowMarks } from '../../../src/context/window/window.js';
+import { windowThresholds } from '../../../src/context/window/window-thresholds.js';
 import { contextUse, contextUseOf } from '../../../src/sdk/sessions/context-use.js';
 import { leadInHand } from '../../actors/session/lead-in-hand.js';
 import { answers, WINDOW } from '../../actors/session/long-talk.js';
 import { scriptedModel } from '../../fakes/agents/scripted-model.js';
 
-const MARKS = windowMarks('unknown', 200_000);
+const MARKS = windowThresholds('unknown', 200_000);
 
-describe('how full a window is', () => {
+describe('the context use', () => {
   test.each([
     [0, 'ok'],
     [147_000, 'ok'],
@@ -25,13 +25,13 @@ describe('how full a window is', () => {
     });
   });
 
-  test('of a lead is what the last answer counted and what came since, of its own window', async () => {
+  test('of a lead is the count of the last response and an estimate of later messages', async () => {
     const model = scriptedModel(answers('Answer.', 7_400));
     const { lead, say } = await leadInHand({ model, lingers: true, contextWindow: WINDOW });
     expect(contextUseOf(lead)).toMatchObject({ window: WINDOW, level: 'ok' });
     await say('Prompt.');
     const { tokens, level, warnAbove } = contextUseOf(lead);
-    expect(tokens).toBe(lead.notebook.history.tokens);
+    expect(tokens).toBe(lead.journal.history.tokens);
     expect([tokens > warnAbove, level]).toEqual([true, 'warn']);
   });
 });

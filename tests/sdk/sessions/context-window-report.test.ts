@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { PromptHead } from '../../../src/protocol/model/prompt.js';
+import type { PromptHead } from '../../../src/protocol/model/prompt-head.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import {
-  windowOfAgent,
-  windowOfBeginning,
+  agentWindowReport,
+  newSessionWindowReport,
 } from '../../../src/sdk/sessions/context-window-report.js';
 
 const META = { id: 's_1', lead: 'a_1', model: 'claude-haiku-4-5' };
@@ -55,14 +55,14 @@ const answered = (input: number): JournalBody => ({
   raw: '[{"type":"text","text":"Hello."}]',
 });
 
-/** A store that has one journal, and some artifacts. */
+/** A store with one journal and some artifacts. */
 const storeOf = (bodies: readonly JournalBody[], artifacts: Readonly<Record<string, string>>) => ({
   async *records() {
     for (const [index, body] of bodies.entries()) {
       yield { v: 1, seq: index + 1, ts: 0, epoch: 1, ...body } as JournalRecord;
     }
   },
-  async peekArtifact(_: string, name: string) {
+  async readArtifact(_: string, name: string) {
     const text = artifacts[name];
     if (text === undefined) throw new Error('ENOENT');
     return Buffer.from(text);
@@ -72,9 +72,9 @@ const storeOf = (bodies: readonly JournalBody[], artifacts: Readonly<Record<stri
 describe('the window of a session', () => {
   const stored = { 'prompt-1.json': artifact(HEAD) };
 
-  test('is what the server counted with the last answer, told apart by kind', async () => {
+  test('is the count of the last response, split by kind', async () => {
     const store = storeOf([CREATED, LETTER, SENT, answered(50_000)], stored);
-    const report = await windowOfAgent(store, META);
+    const report = await agentWindowReport(store, META);
     expect(report).toMatchObject({
       session: 's_1',
       agent: 'a_1',
@@ -107,8 +107,8 @@ describe('the window of a session', () => {
     expect(report.tools).toEqual([{ name: 'Read', tokens: 103 }]);
   });
 
-  test('is estimated while nothing has been answered', async () => {
-    const report = await windowOfAgent(storeOf([CREATED, LETTER, SENT], stored), META);
+  test('is estimated before the first response', async () => {
+    const report = await agentWindowReport(storeOf([CREATED, LETTER, SENT], stored), META);
     const { usedTokens, countedTokens, parts } = report;
     expect(countedTokens).toBe(0);
     expect(usedTokens).toBe(
@@ -122,12 +122,12 @@ describe('the window of a session', () => {
     expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(200_000);
   });
 
-  test('is measured against what a person has set', async () => {
-    const report = await windowOfAgent(storeOf([CREATED], stored), META, undefined, 20_000);
+  test('is measured against the contextWindow setting', async () => {
+    const report = await agentWindowReport(storeOf([CREATED], stored), META, undefined, 20_000);
     expect(report).toMatchObject({ window: 20_000, compactAbove: 16_700 });
   });
 
-  test('takes the head that the last break has put in place', async () => {
+  test('uses the head of the last break', async () => {
     const later = artifact({ ...HEAD, tools: '[]', sections: [] });
     const broken: JournalBody = {
       type: 'prompt.broken',
@@ -136,12 +136,12 @@ describe('the window of a session', () => {
       prompt: 'prompt-2.json',
     };
     const store = storeOf([CREATED, broken], { ...stored, 'prompt-2.json': later });
-    expect((await windowOfAgent(store, META)).tools).toEqual([]);
+    expect((await agentWindowReport(store, META)).tools).toEqual([]);
   });
 
-  test('has no sections where an older session wrote none down', async () => {
+  test('has no sections for a session of an old version', async () => {
     const store = storeOf([CREATED], { 'prompt-1.json': artifact(HEAD, true) });
-    const report = await windowOfAgent(store, META);
+    const report = await agentWindowReport(store, META);
     expect(report.sections).toEqual([]);
     expect(report.parts[0]).toMatchObject({ kind: 'system', estimatedTokens: 13 });
   });
@@ -150,25 +150,25 @@ describe('the window of a session', () => {
     ['is missing', {}],
     ['is torn', { 'prompt-1.json': '{"tools":[' }],
     ['is something else', { 'prompt-1.json': '{"tools":7,"system":null}' }],
-  ])('is shown without its head when that %s, and says so', async (_, artifacts) => {
+  ])('is shown without its head if that %s, with a notice', async (_, artifacts) => {
     const store = storeOf([CREATED, LETTER, SENT, answered(9_000)], artifacts);
-    const report = await windowOfAgent(store, META);
+    const report = await agentWindowReport(store, META);
     expect(report.notices).toEqual([expect.stringContaining('cannot be read')]);
     expect(report.usedTokens).toBe(9_000);
   });
 
-  test('is never less than empty when a prompt is longer than it', async () => {
+  test('has no negative free space if the prompt is longer than the window', async () => {
     const store = storeOf([CREATED, LETTER, SENT, answered(250_000)], stored);
-    const report = await windowOfAgent(store, META);
+    const report = await agentWindowReport(store, META);
     expect(report).toMatchObject({ freeTokens: 0, usedPercent: 125 });
     expect(report.exceeded).toContainEqual({ kind: 'output', share: 30_000 });
   });
 });
 
-describe('the window of a session that has not begun', () => {
-  test('has its head and its opening, all of it estimated', () => {
+describe('the window of a new session', () => {
+  test('has its head and its preamble, all estimated', () => {
     const opening = { text: 'House rules.', facts: {} };
-    const report = windowOfBeginning(META.model, HEAD, opening);
+    const report = newSessionWindowReport(META.model, HEAD, opening);
     expect(report).toMatchObject({ session: null, countedTokens: 0, messages: 0 });
     const tokens = Object.fromEntries(
       report.parts.map((part) => [part.kind, part.estimatedTokens]),
@@ -183,8 +183,8 @@ describe('the window of a session that has not begun', () => {
     });
   });
 
-  test('has no memory where there is nothing to say', () => {
-    const { parts } = windowOfBeginning(META.model, HEAD, { text: '', facts: {} });
+  test('has no memory if there is no preamble', () => {
+    const { parts } = newSessionWindowReport(META.model, HEAD, { text: '', facts: {} });
     expect(parts.find(({ kind }) => kind === 'memory')?.tokens).toBe(0);
   });
 });

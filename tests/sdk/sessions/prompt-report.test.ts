@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Preamble } from '../../../src/protocol/model/context-provider.js';
-import { type PromptHead, ZONES, type Zone } from '../../../src/protocol/model/prompt.js';
-import type { Beginning } from '../../../src/sdk/sessions/dry-run-prompt.js';
+import { type PromptHead, ZONES, type Zone } from '../../../src/protocol/model/prompt-head.js';
+import type { DryRunPrompt } from '../../../src/sdk/sessions/dry-run-prompt.js';
 import { promptReport } from '../../../src/sdk/sessions/prompt-report.js';
 
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } });
@@ -15,7 +15,7 @@ const SYSTEM = [
   { type: 'text', text: 'You are at home.', ...mark('1h') },
 ];
 
-/** The report over a small prompt. */
+/** Returns the report of a small prompt. */
 const reportOn = (head: Partial<PromptHead> = {}, opening: Partial<Preamble> = {}) => {
   const section = { source: 'skein', block: 1, start: 0, end: 8 } as const;
   return promptReport(
@@ -23,7 +23,7 @@ const reportOn = (head: Partial<PromptHead> = {}, opening: Partial<Preamble> = {
       cwd: '/work',
       model: 'm',
       notices: ['Mind the gap.'],
-      settings: {} as Beginning['settings'],
+      settings: {} as DryRunPrompt['settings'],
       head: {
         tools: JSON.stringify([READ]),
         system: JSON.stringify(SYSTEM),
@@ -45,14 +45,14 @@ const reportOn = (head: Partial<PromptHead> = {}, opening: Partial<Preamble> = {
         ],
         ...head,
       },
-      opening: { text: 'Today is a day.', facts: {}, ...opening },
+      preamble: { text: 'Today is a day.', facts: {}, ...opening },
     },
     'reviewer',
   );
 };
 
 describe('the report of a prompt', () => {
-  test('traces each block to its sections, word for word', () => {
+  test('shows the sections of each block with their exact text', () => {
     const { system, agent, notices } = reportOn();
     expect(agent).toBe('reviewer');
     expect(notices).toEqual(['Mind the gap.']);
@@ -77,7 +77,7 @@ describe('the report of a prompt', () => {
     });
   });
 
-  test('says where marks are, for how long, and how much stands before them', () => {
+  test('lists breakpoints with their lifetime and the tokens before them', () => {
     const { marks, system } = reportOn();
     expect(system.map((block) => block.mark)).toEqual([
       null,
@@ -90,7 +90,7 @@ describe('the report of a prompt', () => {
     ]);
   });
 
-  test('gives digests that do not depend on where marks are', () => {
+  test('has digests that do not depend on breakpoints', () => {
     const text = 'You are at home.';
     const moved = [SYSTEM[0], SYSTEM[1], { type: 'text', text }];
     const [before, after] = [reportOn(), reportOn({ system: JSON.stringify(moved) })];
@@ -99,7 +99,7 @@ describe('the report of a prompt', () => {
     expect(after.system[2]?.digest).toBe(digest(JSON.stringify({ type: 'text', text })));
   });
 
-  test('has the tools as they are sent, with a mark where one ends there', () => {
+  test('has the tools as they are sent, with their breakpoints', () => {
     const tools = JSON.stringify([READ, { name: 'Write', ...mark('1h') }]);
     const report = reportOn({ tools });
     expect(report.tools).toEqual([
@@ -121,7 +121,7 @@ describe('the report of a prompt', () => {
     expect(report.marks[0]).toMatchObject({ after: 'tool Write', tokens: 14 });
   });
 
-  test('adds up what each part costs, and what everybody shares', () => {
+  test('adds up the tokens of each part and of the shared part', () => {
     const { tokens, tools } = reportOn();
     expect(tokens.all).toBe(tokens.tools + tokens.system + tokens.opening);
     expect(tokens.shared).toBe(tokens.tools + 2 + 3);
@@ -131,7 +131,7 @@ describe('the report of a prompt', () => {
     expect(ZONES.map(sharedIn).map((shared) => shared - tokens.tools)).toEqual([0, 2, 2, 0]);
   });
 
-  test('names the files of the opening by layer, without repeating their words', () => {
+  test('lists the files of the preamble by layer, without their text', () => {
     const file = { layer: 'project', path: '/work/AGENTS.md', parent: null } as const;
     const text = 'Be kind to all.';
     const { opening } = reportOn({}, { files: [{ ...file, fate: 'told', text }] });

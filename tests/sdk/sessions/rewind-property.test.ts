@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { treeOf } from '../../host/worktrees/tree-hash.js';
 import { needs } from '../../setup/needs.js';
-import { bash, type Call, rewindPlace } from './rewind-place.js';
+import { bash, type Call, rewindScene } from './rewind-scene.js';
 
 const NOTEBOOK = {
   cells: [
@@ -91,7 +91,7 @@ const step = (kind: 'git' | 'plain'): fc.Arbitrary<readonly Call[]> =>
     ...(kind === 'git' ? [{ weight: 2, arbitrary: gitCommand.map((it) => [bash(it)]) }] : []),
   );
 
-/** Calls in prompts, and which prompt to go back to. */
+/** Calls by prompt, and the prompt to rewind to. */
 const story = (kind: 'git' | 'plain') =>
   fc.record({
     prompts: fc.array(fc.array(step(kind), { minLength: 1, maxLength: 4 }), {
@@ -119,13 +119,13 @@ const begin = (root: string, kind: 'git' | 'plain') => {
 
 const RUNS = Number(process.env.SKEIN_TEST_REWINDS ?? 6);
 
-needs.describe('git')('random work by tools and Bash, taken back', () => {
+needs.describe('git')('a rewind of random work by tools and Bash', () => {
   for (const kind of ['git', 'plain'] as const) {
     const where = kind === 'git' ? 'in a repository' : 'without git';
-    test(`gives back the same tree ${where}, and undo the tree from before`, async () => {
+    test(`restores the same tree ${where}, and undo restores the tree before the rewind`, async () => {
       await fc.assert(
         fc.asyncProperty(story(kind), async ({ prompts, to }) => {
-          const place = rewindPlace(kind);
+          const place = rewindScene(kind);
           try {
             begin(place.root, kind);
             const trees: (readonly string[])[] = [];
@@ -134,10 +134,10 @@ needs.describe('git')('random work by tools and Bash, taken back', () => {
             const end = treeOf(place.root);
             const target = (to % prompts.length) + 1;
             const desk = await place.desk(session);
-            await desk.carryOut(desk.plan({ to: target, files: true, conversation: true }), false);
+            await desk.apply(desk.plan({ to: target, files: true, conversation: true }), false);
             expect(treeOf(place.root)).toEqual(trees[target - 1]);
             const again = await place.desk(session);
-            await again.carryOut(again.planUndo(), false);
+            await again.apply(again.planUndo(), false);
             expect(treeOf(place.root)).toEqual(end);
           } finally {
             place.close();

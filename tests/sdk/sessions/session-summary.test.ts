@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { summarise } from '../../../src/sdk/sessions/session-summary.js';
-import type { SwarmSource } from '../../../src/views/swarm/cached-job-list.js';
+import { summarizeSession } from '../../../src/sdk/sessions/session-summary.js';
+import type { SwarmReader } from '../../../src/views/swarm/cached-jobs.js';
 import { eventsOf, type Fact, factsOf, SESSION, told } from '../../views/swarm-facts.js';
 
 const { begun, started, ended, taken, over } = factsOf();
 
-/** A store in which nobody works on a session with these facts. */
+/** A store with one session that is not running. */
 const summaryOf = (facts: readonly Fact[]) => {
-  const store: SwarmSource = {
+  const store: SwarmReader = {
     holder: async () => undefined,
-    jobs: { own: undefined, list: async () => [], workers: async () => [] },
+    jobs: { local: undefined, list: async () => [], workers: async () => [] },
     async *events() {
       yield* eventsOf(facts);
     },
   };
-  return summarise(store, SESSION);
+  return summarizeSession(store, SESSION);
 };
 
 describe('a session in a listing', () => {
@@ -24,12 +24,12 @@ describe('a session in a listing', () => {
       ended(from + at * 10 + 5, 'end_turn'),
     ]).flat();
 
-  test('counts the turns of all of its agents', async () => {
+  test('counts the turns of all its agents', async () => {
     const facts = [...begun(0), ...turns(10, 3), started(50, 'a_2'), ended(60, 'end_turn', 'a_2')];
     expect(await summaryOf([...facts, over(90)])).toMatchObject({ turns: 4, state: 'ended' });
   });
 
-  test('that was forked counts its own turns only, as its report and its cost do', async () => {
+  test('that was forked counts only its own turns, as its report and its cost do', async () => {
     const copied = { ...begun(0)[0], forkedFrom: { session: 's_0' } } as Fact;
     const inherited = [copied, ...begun(0).slice(1), ...turns(10, 4), over(90)];
     const facts = [

@@ -7,7 +7,7 @@ const setUp = () => {
   const wait = (ms: number) => {
     clock.at += ms;
   };
-  /** Tried again as soon as it may be. */
+  /** Returns the delays of a job that is retried at once after each. */
   const row = (name: string, count: number) =>
     Array.from({ length: count }, () => {
       const ms = pauses.next(name);
@@ -17,20 +17,20 @@ const setUp = () => {
   return { pauses, wait, row };
 };
 
-describe('pauses', () => {
-  test('double from a second to sixteen', () => {
+describe('the back-off of a job', () => {
+  test('doubles from 1 to 16 seconds', () => {
     const { row } = setUp();
     expect(row('a', 7)).toEqual([1, 2, 4, 8, 16, 16, 16]);
   });
 
-  test('of one are no business of another', () => {
+  test('is independent of other jobs', () => {
     const { row } = setUp();
     expect(row('a', 3)).toEqual([1, 2, 4]);
     expect(row('b', 2)).toEqual([1, 2]);
     expect(row('a', 1)).toEqual([8]);
   });
 
-  test('begin anew when it went', () => {
+  test('starts again after the job ran', () => {
     const { pauses, wait, row } = setUp();
     expect(row('a', 3)).toEqual([1, 2, 4]);
     pauses.forget('a');
@@ -41,7 +41,7 @@ describe('pauses', () => {
     expect(row('a', 2)).toEqual([1, 2]);
   });
 
-  test('are forgotten, the oldest first, when there are too many', () => {
+  test('is forgotten, the oldest first, if there are too many jobs', () => {
     const { pauses } = setUp();
     for (let at = 0; at <= 10_000; at += 1) pauses.next(`a_${at}`);
     expect([pauses.next('a_10000'), pauses.next('a_0')]).toEqual([2_000, 1_000]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { StorageError, UsageError } from '../../../src/protocol/errors.js';
-import type { JournalBody } from '../../../src/protocol/session/journal.js';
+import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
+import { StorageError, UsageError } from '../../../src/protocol/skein-error.js';
 import { recordRefusal } from '../../../src/sdk/worker/record-refusal.js';
 import { redisBroker } from '../../fakes/redis/redis-server.js';
 import { needs } from '../../setup/needs.js';
@@ -9,12 +9,12 @@ import { redisSessions } from '../../store/redis/sessions/redis-session-store.js
 
 const FOR_WORKER = 'It waits for a worker.';
 
-/** An agent that its lead has handed over. */
+/** An agent that its lead has handed to the queue. */
 const setUp = async () => {
   const store = redisSessions(await redisBroker());
   const lead = await store.create(meta());
   const queue = async () => {
-    await lead.reclaim('a_2');
+    await lead.takeBack('a_2');
     const journal = await lead.journal('a_2', 'a_1');
     if (journal.past.records.length === 0) journal.append(createdFor('a_2', 'a_1'));
     journal.append({ type: 'agent.queued', reason: FOR_WORKER });
@@ -33,15 +33,15 @@ const setUp = async () => {
   const refuse = (reason: string, worker = 'w_1') =>
     recordRefusal(store, job, new UsageError(reason), worker);
   const reasons = async () => {
-    const { records } = await store.peek('s_1', 'a_2');
+    const { records } = await store.readJournal('s_1', 'a_2');
     return records.flatMap((record) => (record.type === 'agent.queued' ? [record.reason] : []));
   };
   await queue();
   return { store, job, queue, begin, refuse, reasons };
 };
 
-needs.describe('redis')('a note that an agent cannot be worked on', () => {
-  test('is made once for each reason, also when machines refuse by turns', async () => {
+needs.describe('redis')('a recorded refusal', () => {
+  test('is written once for each reason, even if machines refuse by turns', async () => {
     const { refuse, reasons } = await setUp();
     for (let round = 0; round < 3; round += 1) {
       await refuse('It is not on field.', 'w_1');
@@ -51,7 +51,7 @@ needs.describe('redis')('a note that an agent cannot be worked on', () => {
     expect(await reasons()).toEqual([FOR_WORKER, 'It is not on field.', 'It is not on barn.']);
   });
 
-  test('is made again when somebody has worked on it since, or it was queued again', async () => {
+  test('is written again after the agent ran or was queued again', async () => {
     const { queue, begin, refuse, reasons } = await setUp();
     await refuse('No.');
     await begin();
@@ -61,7 +61,7 @@ needs.describe('redis')('a note that an agent cannot be worked on', () => {
     expect(await reasons()).toEqual([FOR_WORKER, 'No.', 'No.', FOR_WORKER, 'No.']);
   });
 
-  test('is not made of one whose end is on record, and is again when it is to go on', async () => {
+  test('is not written for an ended agent until it is resumed', async () => {
     const { queue, begin, refuse, reasons } = await setUp();
     await begin(
       { type: 'run.started', run: 1 },
@@ -74,13 +74,13 @@ needs.describe('redis')('a note that an agent cannot be worked on', () => {
     expect(await reasons()).toEqual([FOR_WORKER, FOR_WORKER, 'No.']);
   });
 
-  test('is not made for ever, though each reason is another', async () => {
+  test('is limited in number, even if all reasons differ', async () => {
     const { refuse, reasons } = await setUp();
     for (let round = 0; round < 25; round += 1) await refuse(`It took ${round} ms.`);
     expect(await reasons()).toHaveLength(21);
   });
 
-  test('is not made of what was said elsewhere', async () => {
+  test('is not written for errors that were reported elsewhere', async () => {
     const { store, job, reasons } = await setUp();
     await recordRefusal(store, job, new StorageError('Redis is full.'), 'w_1');
     expect(await reasons()).toEqual([FOR_WORKER]);

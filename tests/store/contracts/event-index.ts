@@ -1,12 +1,12 @@
-/** What the event index of every store keeps to, whatever it is made of. */
+/** Contract of the event index, for every store. */
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/protocol/clock.js';
-import { type SwarmEvent, swarmEvent } from '../../../src/protocol/session/events.js';
-import type { EventWatch } from '../../../src/protocol/session/store.js';
+import type { EventWatch } from '../../../src/protocol/session/session-store.js';
+import { type SwarmEvent, swarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { all, created, createdFor, letter, meta, type OpenStore } from './records.js';
 
-/** The store is empty, and the one who asks lives. */
+/** Opens an empty store. The caller counts as alive. */
 export const describeEventIndex = (name: string, open: OpenStore): void => {
   describe(`the event index ${name}`, () => contract((clock = virtualClock()) => open(clock)));
 };

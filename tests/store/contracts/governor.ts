@@ -1,25 +1,25 @@
-/** What every governor keeps to, whatever it counts with. */
+/** Contract of governors, for every implementation. */
 import { describe, expect, test } from 'vitest';
 import type { Governor } from '../../../src/protocol/model/governor.js';
 
 export interface GovernorBackend {
-  /** Each call is another one who goes through the same gate. */
+  /** Each call opens another user of the same governor. */
   governor(): Governor;
   /** By the clock that they go by. */
   now(): number;
-  /** So much time passes, and everything happens that happens by then. */
+  /** Advances the time, and waits for all effects. */
   advance(ms: number): Promise<void>;
-  /** Everything happens that can happen without time passing. */
+  /** Waits for all effects without advancing the time. */
   settle(): Promise<void>;
 }
 
 export const describeGovernor = (
   name: string,
-  open: (places: number) => GovernorBackend | Promise<GovernorBackend>,
+  open: (slots: number) => GovernorBackend | Promise<GovernorBackend>,
 ): void => {
-  /** A governor and people who want in; each is `waiting`, `in` or `out`. */
-  const gate = async (places: number) => {
-    const backend = await open(places);
+  /** A governor and its requests. Each request is `waiting`, `in` or `out`. */
+  const gate = async (slots: number) => {
+    const backend = await open(slots);
     const guard = backend.governor();
     const arrive = (at = guard) => {
       const controller = new AbortController();
@@ -38,7 +38,7 @@ export const describeGovernor = (
   };
 
   describe(`the governor ${name}`, () => {
-    test('lets as many in as there are places, and the rest in the order they came', async () => {
+    test('lets as many in as there are slots, and the rest in the order they came', async () => {
       const { arrive, settle } = await gate(2);
       const visitors = [arrive(), arrive(), arrive(), arrive()];
       const states = () => visitors.map(({ state }) => state);
@@ -185,7 +185,7 @@ export const describeGovernor = (
       expect(order).toEqual([0, 1, 2, 3, 4]);
     });
 
-    test('is one for all who share it: places, and the time that one of them was told', async () => {
+    test('is one for all who share it: slots, and the time that one of them was told', async () => {
       const { governor, guard, arrive, now, advance, settle } = await gate(1);
       const other = governor();
       const first = arrive(guard);

@@ -1,19 +1,19 @@
-/** What every queue of jobs keeps to, whatever it is made of and whoever takes the jobs. */
+/** Contract of job queues, for every store. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type {
+  ClaimedJob,
   ConsumeOptions,
   JobHandler,
   JobQueue,
   QueuedJob,
-  TakenJob,
 } from '../../../src/protocol/session/job-queue.js';
 
 export interface QueueBackend {
   /** Each call is another process that can reach the same jobs; the swarms are `s_1` and `s_2`. */
   queue(): JobQueue | Promise<JobQueue>;
-  /** What those are told who work on the jobs of `s_1`. */
+  /** Options of the consumers of the jobs of `s_1`. */
   readonly terms: Pick<ConsumeOptions, 'swarm'>;
-  /** The worker, whom that queue employed, ends without a word. */
+  /** Kills the worker of that queue without a shutdown. */
   kill(worker: string, queue: JobQueue): void | Promise<void>;
 }
 
@@ -47,9 +47,9 @@ export const describeJobQueue = (
     return { backend, queue, listed, employ };
   };
 
-  /** Ends each job at once, and keeps what it was given. */
+  /** Ends each job at once, and records the jobs. */
   const recorder = () => {
-    const taken: TakenJob[] = [];
+    const taken: ClaimedJob[] = [];
     const work: JobHandler = async (each) => {
       taken.push(each);
       return 'done';
@@ -59,7 +59,7 @@ export const describeJobQueue = (
 
   /** Work that goes on until it is let go, or until its signal. */
   const held = () => {
-    const taken: TakenJob[] = [];
+    const taken: ClaimedJob[] = [];
     let letGo: () => void = () => {};
     const over = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -247,9 +247,9 @@ export const describeJobQueue = (
     test('are begun no faster than the rate that is agreed', async () => {
       const { employ } = await setUp(job('a_1', 1), job('a_2', 2), job('a_3', 3));
       const { ids, work } = recorder();
-      await employ(work, { concurrency: 5, rate: { most: 2, perMs: 600_000 } });
+      await employ(work, { concurrency: 5, rate: { max: 2, perMs: 600_000 } });
       await expect.poll(ids).toEqual(['a_1', 'a_2']);
-      // Who would begin a third had time enough for it.
+      // Enough time for a third job to start.
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(ids()).toEqual(['a_1', 'a_2']);
     });
@@ -261,9 +261,9 @@ export const describeJobQueue = (
         if (each.id === 'a_1') return { never: 'There is no such swarm.' };
         return each.id < 'a_4' ? { laterMs: 3_600_000, isUnbegun: true } : work(each);
       };
-      await employ(choosy, { concurrency: 5, rate: { most: 2, perMs: 600_000 } });
+      await employ(choosy, { concurrency: 5, rate: { max: 2, perMs: 600_000 } });
       await expect.poll(ids, { timeout: 8_000 }).toEqual(['a_4', 'a_5']);
-      // Who would begin a third had time enough for it.
+      // Enough time for a third job to start.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       expect(ids()).toEqual(['a_4', 'a_5']);
     }, 20_000);

@@ -1,11 +1,11 @@
-/** What the journals of every store keep to, whatever they are made of. */
+/** Contract of journals, for every store. */
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/protocol/clock.js';
-import type { SessionStore } from '../../../src/protocol/session/store.js';
+import type { SessionStore } from '../../../src/protocol/session/session-store.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { all, created, createdFor, letter, meta, type OpenStore } from './records.js';
 
-/** The store is empty, and the one who asks lives. */
+/** Opens an empty store. The caller counts as alive. */
 export const describeJournals = (name: string, open: OpenStore): void => {
   describe(`journals ${name}`, () => contract((clock = virtualClock()) => open(clock)));
 };
@@ -22,7 +22,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
       [1, 2, 1],
     ]);
     await journal.sync();
-    expect((await store.peek('s_1', 'a_1')).records).toEqual(records);
+    expect((await store.readJournal('s_1', 'a_1')).records).toEqual(records);
     await session.close();
     const again = await (await store.open('s_1')).journal('a_1', null);
     expect(again.past).toEqual({ records, damage: [] });
@@ -51,7 +51,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
   test('are empty where no agent wrote', async () => {
     const store = await open();
     await store.create(meta());
-    expect(await store.peek('s_1', 'a_7')).toEqual({ records: [], damage: [] });
+    expect(await store.readJournal('s_1', 'a_7')).toEqual({ records: [], damage: [] });
   });
 
   test('are closed when their agent has ended, and open again when they are asked for', async () => {
@@ -69,7 +69,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     await session.closeJournal('a_1');
     await session.closeJournal('a_never');
     await session.close();
-    expect((await store.peek('s_1', 'a_1')).records).toHaveLength(3);
+    expect((await store.readJournal('s_1', 'a_1')).records).toHaveLength(3);
   });
 
   test('are read up to a record, whatever was written after it', async () => {
@@ -77,7 +77,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     const journal = await (await store.create(meta())).journal('a_1', null);
     const records = [journal.append(created)];
     for (const id of ['l_1', 'l_2', 'l_3']) records.push(journal.append(letter(id)));
-    const upTo = async (seq: number) => (await store.peek('s_1', 'a_1', seq)).records;
+    const upTo = async (seq: number) => (await store.readJournal('s_1', 'a_1', seq)).records;
     expect(await upTo(0)).toEqual([]);
     expect(await upTo(2)).toEqual(records.slice(0, 2));
     expect(await upTo(9)).toEqual(records);
@@ -116,7 +116,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     const kept = journal.append({ type: 'letter.received', letter: 'l_1', from: 'user', raw });
     expect('raw' in kept && kept.raw).toBe(raw);
     await journal.sync();
-    const [read] = (await store.peek('s_1', 'a_1')).records;
+    const [read] = (await store.readJournal('s_1', 'a_1')).records;
     expect(read && 'raw' in read && JSON.parse(read.raw)).toEqual(JSON.parse(raw));
   });
 
@@ -129,7 +129,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
         1, 2,
       ]);
     }
-    const [first] = (await store.peek('s_1', 'a_2')).records;
+    const [first] = (await store.readJournal('s_1', 'a_2')).records;
     expect(first).toMatchObject({ type: 'agent.created', agent: 'a_2' });
   });
 
@@ -148,11 +148,11 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
 export interface TwoProcesses {
   readonly first: SessionStore;
   readonly second: SessionStore;
-  /** The second, and everybody after it, takes the first for dead; it goes on all the same. */
+  /** The second store and all later ones take the first owner for dead, but it still runs. */
   loseFirst(): void | Promise<void>;
 }
 
-/** For stores that outlive a process: what a former owner still writes does not count (law 8). */
+/** For persistent stores: records of a former owner do not count (law 8). */
 export const describeFencing = (
   name: string,
   open: (clock: Clock) => TwoProcesses | Promise<TwoProcesses>,
@@ -185,7 +185,7 @@ export const describeFencing = (
       const after = journal.append(letter('l_2'));
       await journal.sync();
       const expected = [...before, began, after];
-      expect((await second.peek('s_1', 'a_1')).records).toEqual(expected);
+      expect((await second.readJournal('s_1', 'a_1')).records).toEqual(expected);
       await session.close();
       const again = await second.open('s_1');
       expect((await again.journal('a_1', null)).past.records).toEqual(expected);

@@ -1,4 +1,4 @@
-/** What all leases keep to, wherever it is written who has them. */
+/** Contract of leases, for every store. */
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import type { Leases } from '../../../src/protocol/session/leases.js';

@@ -1,13 +1,13 @@
-/** What every mailbox keeps to, whatever it is made of. */
+/** Contract of mailboxes, for every store. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
-  LONGEST_LETTER,
+  MAX_LETTER_LENGTH,
+  MAX_UNREAD_LETTERS,
   type Mailbox,
   type MailLetter,
-  MOST_WAITING_LETTERS,
 } from '../../../src/protocol/session/mailbox.js';
 
-/** Each call of `sender` is another one who can reach the same letters. */
+/** Each call of `sender` opens another user of the same mailbox. */
 export interface MailBackend {
   sender(): Mailbox;
 }
@@ -33,7 +33,7 @@ export const describeMailbox = (
     onTestFinished(() => box.close());
     return { backend, box, bob: await box.open('bob') };
   };
-  /** What the next reader is given: everything ahead of one more letter, which is the last. */
+  /** Returns all letters that the next reader receives before a final letter. */
   const rest = async (box: Mailbox, address = 'bob') => {
     const inbox = await box.open(address);
     await box.send(mail('l_last', { to: address }));
@@ -118,7 +118,7 @@ export const describeMailbox = (
       await bob.acknowledge('l_1');
       await bob.acknowledge('l_1');
       await bob.acknowledge('l_9');
-      await bob.bury('l_9', 'no reason');
+      await bob.moveToDeadLetters('l_9', 'no reason');
       expect(await box.deadLetters()).toEqual([]);
       await bob.close();
       expect(await rest(box)).toEqual([]);
@@ -164,7 +164,7 @@ export const describeMailbox = (
       const { box, backend, bob } = await setUp();
       await box.send(mail('l_1'));
       await bob.next(never);
-      await bob.bury('l_1', 'Nobody.');
+      await bob.moveToDeadLetters('l_1', 'Nobody.');
       expect(await backend.sender().deadLetters()).toMatchObject([
         { id: 'l_1', reason: 'Nobody.' },
       ]);
@@ -175,7 +175,7 @@ export const describeMailbox = (
       await box.send(mail('l_1'));
       await box.send(mail('l_2'));
       await bob.next(never);
-      await bob.bury('l_1', 'There is no agent "x".');
+      await bob.moveToDeadLetters('l_1', 'There is no agent "x".');
       const buried = [{ ...mail('l_1'), reason: 'There is no agent "x".' }];
       expect(await box.deadLetters()).toEqual(buried);
       await bob.close();
@@ -211,17 +211,17 @@ export const describeMailbox = (
     test('may be so long and no longer', async () => {
       const { box, bob } = await setUp();
       const frame = JSON.stringify(mail('l_1', { body: '' })).length;
-      const body = 'x'.repeat(LONGEST_LETTER - frame);
+      const body = 'x'.repeat(MAX_LETTER_LENGTH - frame);
       await box.send(mail('l_1', { body }));
       expect((await bob.next(never))?.body).toBe(body);
       const tooLong = box.send(mail('l_2', { body: `${body}x` }));
-      await expect(tooLong).rejects.toThrow(`has ${LONGEST_LETTER + 1} bytes`);
+      await expect(tooLong).rejects.toThrow(`has ${MAX_LETTER_LENGTH + 1} bytes`);
       await expect(tooLong).rejects.toMatchObject({ code: 'usage' });
     });
 
     test('may wait in such a number and no more, and again when some were read', async () => {
       const { box, bob } = await setUp();
-      const ids = Array.from({ length: MOST_WAITING_LETTERS }, (_, index) => `l_${index}`);
+      const ids = Array.from({ length: MAX_UNREAD_LETTERS }, (_, index) => `l_${index}`);
       await Promise.all(ids.map((id) => box.send(mail(id))));
       await expect(box.send(mail('l_more'))).rejects.toThrow('1000 letters wait for bob already');
       await bob.next(never);
@@ -232,7 +232,7 @@ export const describeMailbox = (
 
     test('have one reader at a time', async () => {
       const { box, bob } = await setUp();
-      await expect(box.open('bob')).rejects.toThrow('Somebody reads the letters to bob already');
+      await expect(box.open('bob')).rejects.toThrow('The mailbox of bob has a reader already');
       await bob.close();
       await expect(box.open('bob')).resolves.toBeDefined();
     });

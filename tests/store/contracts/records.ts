@@ -1,9 +1,9 @@
-/** Sessions and records to hold a store to, whatever it is made of. */
+/** Sessions and records for the contracts of stores. */
 import type { Clock } from '../../../src/protocol/clock.js';
-import type { JournalBody } from '../../../src/protocol/session/journal.js';
-import type { SessionMeta, SessionStore } from '../../../src/protocol/session/store.js';
+import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
+import type { SessionMeta, SessionStore } from '../../../src/protocol/session/session-store.js';
 
-/** Opens a store that is empty, for one who lives. */
+/** Opens an empty store for an owner that is alive. */
 export type OpenStore = (clock: Clock) => SessionStore | Promise<SessionStore>;
 
 export const meta = (change: Partial<SessionMeta> = {}): SessionMeta => ({

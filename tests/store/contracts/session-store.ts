@@ -1,11 +1,11 @@
-/** What every store of sessions keeps to; journals and events have suites of their own. */
+/** Contract of session stores. Journals and events have their own contracts. */
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../../src/protocol/clock.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { all, created, letter, meta, type OpenStore } from './records.js';
 
-/** The store is empty, and the one who asks lives. */
+/** Opens an empty store. The caller counts as alive. */
 export const describeSessionStore = (name: string, open: OpenStore): void => {
   describe(`sessions ${name}`, () => contract((clock = virtualClock()) => open(clock)));
 };
@@ -32,7 +32,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
       const store = await open();
       await expect(store.create(meta({ id }))).rejects.toMatchObject({ code: 'usage' });
       await expect(store.open(id)).rejects.toMatchObject({ code: 'usage' });
-      await expect(store.peek(id, 'a_1')).rejects.toMatchObject({ code: 'usage' });
+      await expect(store.readJournal(id, 'a_1')).rejects.toMatchObject({ code: 'usage' });
     },
   );
 
@@ -61,7 +61,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     const session = await store.create(meta());
     await session.close();
     await expect(session.journal('a_late', 'a_1')).rejects.toThrow('is closed');
-    expect((await store.peek('s_1', 'a_late')).records).toEqual([]);
+    expect((await store.readJournal('s_1', 'a_late')).records).toEqual([]);
   });
 
   test('remember a change of what is known of them', async () => {
@@ -80,7 +80,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     const bytes = Uint8Array.from([0, 255, 10, 13]);
     await session.putArtifact('out.bin', bytes);
     expect(Buffer.from(await session.readArtifact('out.bin'))).toEqual(Buffer.from(bytes));
-    expect(Buffer.from(await store.peekArtifact('s_1', 'out.bin'))).toEqual(Buffer.from(bytes));
+    expect(Buffer.from(await store.readArtifact('s_1', 'out.bin'))).toEqual(Buffer.from(bytes));
   });
 
   test('say which artifact is missing', async () => {
@@ -88,7 +88,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     const session = await store.create(meta());
     const missing = { code: 'usage', message: 'There is no artifact "gone.bin".' };
     await expect(session.readArtifact('gone.bin')).rejects.toMatchObject(missing);
-    await expect(store.peekArtifact('s_1', 'gone.bin')).rejects.toMatchObject(missing);
+    await expect(store.readArtifact('s_1', 'gone.bin')).rejects.toMatchObject(missing);
   });
 
   test('say who holds them while they are open, and nobody after that', async () => {
@@ -161,8 +161,8 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     const store = await open();
     for (const id of ['s_1', 's_2']) await store.create(meta({ id }));
     const act = { by: 'ann', key: 'ann/c1' };
-    const item = await store.workList('s_1').create({ subject: 'fly', description: '' }, act);
-    expect(await store.workList('s_1').list()).toEqual([item]);
-    expect(await store.workList('s_2').list()).toEqual([]);
+    const item = await store.taskList('s_1').create({ subject: 'fly', description: '' }, act);
+    expect(await store.taskList('s_1').list()).toEqual([item]);
+    expect(await store.taskList('s_2').list()).toEqual([]);
   });
 };

@@ -1,4 +1,4 @@
-/** What processes that share a mailbox keep to when one of them is killed, whatever it is made of. */
+/** Contract of mailboxes that processes share while some of them are killed. */
 import { expect, test } from 'vitest';
 import type { Inbox, Mailbox } from '../../../src/protocol/session/mailbox.js';
 import { numbers, type Worker } from '../child-program.js';

@@ -1,7 +1,11 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { blobDigest, fileBlobs, sweepBlobs } from '../../../src/store/files/checkpoint-blobs.js';
+import {
+  blobDigest,
+  checkpointBlobs,
+  sweepBlobs,
+} from '../../../src/store/files/checkpoint-blobs.js';
 import { temporaryFolder } from '../session-folder.js';
 
 const bytes = (text: string) => Buffer.from(text);
@@ -11,7 +15,7 @@ const place = () => {
   const pathOf = (digest: string) => join(root, digest.slice(0, 2), digest.slice(2));
   const files = () =>
     (fs.readdirSync(root, { recursive: true }) as string[]).filter((name) => name.includes('/'));
-  return { root, pathOf, files, blobs: fileBlobs(root) };
+  return { root, pathOf, files, blobs: checkpointBlobs(root) };
 };
 
 describe('contents by their digest', () => {
@@ -25,7 +29,7 @@ describe('contents by their digest', () => {
   test('are kept once, closed to others', () => {
     const { blobs, root, pathOf, files } = place();
     const digest = blobs.put(bytes('same'));
-    expect(fileBlobs(root).put(bytes('same'))).toBe(digest);
+    expect(checkpointBlobs(root).put(bytes('same'))).toBe(digest);
     expect(files()).toHaveLength(1);
     expect(fs.statSync(pathOf(digest)).mode & 0o777).toBe(0o600);
     expect(fs.statSync(join(pathOf(digest), '..')).mode & 0o777).toBe(0o700);
@@ -53,7 +57,7 @@ describe('contents by their digest', () => {
     const { blobs, root, pathOf } = place();
     const digest = blobs.put(bytes('whole'));
     fs.writeFileSync(pathOf(digest), 'wh');
-    fileBlobs(root).put(bytes('whole'));
+    checkpointBlobs(root).put(bytes('whole'));
     expect(blobs.read(digest)).toEqual(bytes('whole'));
   });
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { formatRecord } from '../../../src/protocol/session/journal.js';
+import { formatRecord } from '../../../src/protocol/session/journal-record.js';
 import { created, letter, meta, sessionFiles, temporaryFolder } from '../session-folder.js';
 
 /** A closed session with three records in its journal, and where its files are. */
@@ -40,7 +40,7 @@ describe('a journal that was cut off', () => {
       const next = journal.append(letter('l_2'));
       expect(next.seq).toBe(whole.length + 1);
       await session.close();
-      expect((await written.store.peek('s_1', 'a_1')).records).toEqual([...whole, next]);
+      expect((await written.store.readJournal('s_1', 'a_1')).records).toEqual([...whole, next]);
     }
   });
 
@@ -65,7 +65,7 @@ describe('a journal that was cut off', () => {
     const written = await writtenSession();
     fs.appendFileSync(written.journal, '{"torn');
     const before = fs.readFileSync(written.journal, 'utf8');
-    expect((await written.store.peek('s_1', 'a_1')).records).toEqual(written.records);
+    expect((await written.store.readJournal('s_1', 'a_1')).records).toEqual(written.records);
     expect(fs.readFileSync(written.journal, 'utf8')).toBe(before);
   });
 });
@@ -116,7 +116,7 @@ describe('an owner that has lost the session', () => {
     zombie.append(letter('l_2', 'from the old one'));
     const after = journal.append({ type: 'run.started', run: 1 });
     zombie.append(letter('l_3', 'again'));
-    const { records, damage } = await sessionFiles(root).peek('s_1', 'a_1');
+    const { records, damage } = await sessionFiles(root).readJournal('s_1', 'a_1');
     expect(records.slice(1)).toEqual([kept, after]);
     expect(damage).toEqual([
       expect.stringContaining(':3 was written by an owner that had lost the session'),
@@ -168,6 +168,15 @@ describe('session.json', () => {
     await expect(store.open('s_1')).rejects.toMatchObject({ code: 'usage' });
     await expect(store.open('s_1')).rejects.toThrow(message);
     expect(await store.list()).toEqual([]);
+  });
+
+  test('holds the last of several changes, also when nobody waits for them', async () => {
+    const { root, store } = await writtenSession();
+    const session = await store.open('s_1');
+    for (const title of ['one', 'two', 'three']) void session.updateMeta({ title });
+    await session.close();
+    const [listed] = await sessionFiles(root).list();
+    expect(listed?.title).toBe('three');
   });
 });
 
@@ -237,7 +246,7 @@ describe('session files', () => {
   test('leave no draft behind', async () => {
     const { folder } = await writtenSession();
     const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
-    expect(names.filter((name) => name.includes('draft'))).toEqual([]);
+    expect(names.filter((name) => /draft|\.tmp$/.test(name))).toEqual([]);
   });
 
   test('are not listed when they are something else', async () => {

@@ -1,6 +1,6 @@
 import { MemoryJobQueue } from '../../../src/store/memory/memory-job-queue.js';
 import { describeJobQueue } from '../contracts/job-queue.js';
-import { describeOwnJobs } from '../contracts/own-jobs.js';
+import { describeOwnJobs } from '../contracts/local-jobs.js';
 
 const open = () => {
   const dead = new Set<string>();

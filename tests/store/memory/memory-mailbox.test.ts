@@ -18,7 +18,7 @@ describe('dead letters in memory', () => {
       for (let number = 1; number <= count; number += 1) {
         await box.send(mail(`${to}_${number}`, { to }));
         await inbox.next(new AbortController().signal);
-        await inbox.bury(`${to}_${number}`, 'Nobody.');
+        await inbox.moveToDeadLetters(`${to}_${number}`, 'Nobody.');
       }
     }
     const ids = (await box.deadLetters()).map(({ id }) => id);

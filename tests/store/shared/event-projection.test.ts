@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
-import { swarmEvent } from '../../../src/protocol/session/events.js';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
-import { eventOf } from '../../../src/store/shared/event-projection.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import { swarmEvent } from '../../../src/protocol/session/swarm-event.js';
+import { projectEvent } from '../../../src/store/shared/event-projection.js';
 
 const eventFor = (body: JournalBody) =>
-  eventOf({ v: 1, seq: 7, ts: 5, epoch: 3, ...body } as JournalRecord);
+  projectEvent({ v: 1, seq: 7, ts: 5, epoch: 3, ...body } as JournalRecord);
 
 const at = { turn: 2, attempt: 1 };
 const usage = { ...NO_USAGE, input: 3, output: 4 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ageText } from '../../../src/terminal/format/format-agent.js';
+import { formatAgentAge } from '../../../src/terminal/format/format-agent.js';
 import { swarmText } from '../../../src/terminal/output/swarm-text.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { agentDetail } from '../../../src/ui/swarm/detail/agent-detail.js';
@@ -11,16 +11,18 @@ const LOST = agentView('a_1', { status: 'lost', state: 'lost', lostAt: BEGAN + 6
 
 describe('the age of an agent', () => {
   test.each(['running', 'queued', 'idle'] as const)('grows while it is %s', (status) => {
-    expect(ageText(agentView('a_1', { status }), NOW)).toBe('10m');
+    expect(formatAgentAge(agentView('a_1', { status }), NOW)).toBe('10m');
   });
 
   test('is how long it worked when it has come to an end', () => {
-    expect(ageText(agentView('a_1', ended('end_turn')), NOW)).toBe('5s');
-    expect(ageText(agentView('a_1', { ...ended('stopped'), status: 'stopped' }), NOW)).toBe('5s');
+    expect(formatAgentAge(agentView('a_1', ended('end_turn')), NOW)).toBe('5s');
+    expect(formatAgentAge(agentView('a_1', { ...ended('stopped'), status: 'stopped' }), NOW)).toBe(
+      '5s',
+    );
   });
 
   test('is how long its process was seen to live when it is lost, though it said nothing', () => {
-    expect(ageText(LOST, NOW)).toBe('64s');
+    expect(formatAgentAge(LOST, NOW)).toBe('64s');
   });
 
   test('is the same in a tree, on a board and in detail', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/events.js';
-import { eventWords } from '../../../src/terminal/format/format-event.js';
+import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
+import { formatEvent } from '../../../src/terminal/format/format-event.js';
 
 /** The words for an event that has these facts. */
 const say = (type: string, facts: object = {}): string => {
   const head = { v: 1, seq: 1, ts: 1, swarm: 's_1', agent: 'a_1', parent: null, cites: { seq: 1 } };
-  return eventWords({ ...head, type, ...facts } as unknown as SwarmEvent);
+  return formatEvent({ ...head, type, ...facts } as unknown as SwarmEvent);
 };
 
 const usage = { input: 10, output: 5, cacheRead: 1_000, cacheWrite5m: 0, cacheWrite1h: 0 };
@@ -65,11 +65,15 @@ describe('an event in plain words', () => {
       { tool: 'Read', outcome: 'ok', durationMs: 20, repeated: 3 },
       'Read ended, ok, in 20 ms, the same 3 times in a row',
     ],
-    ['letter.undelivered', { to: 'a_2', reason: 'refused' }, 'did not reach a_2: refused'],
+    [
+      'letter.undelivered',
+      { to: 'a_2', reason: 'refused' },
+      'message to a_2 was not delivered: refused',
+    ],
     [
       'agent.restarted',
       { reason: 'The agent failed unexpectedly: x', attempt: 2, delayMs: 2_000 },
-      'begins again in 2.0 s, attempt 2: The agent failed unexpectedly: x',
+      'restarts in 2.0 s, attempt 2: The agent failed unexpectedly: x',
     ],
     [
       'hook.ran',
@@ -79,15 +83,15 @@ describe('an event in plain words', () => {
     [
       'request.queued',
       { purpose: 'turn', call: null, why: 'requests' },
-      'the request for the next turn waits for a place among the requests in flight',
+      'the request for the next turn waits for a request slot',
     ],
     [
       'request.queued',
       { purpose: 'web-page', call: 'c_1', why: 'no such reason' },
-      'the request for web-page waits for something unknown',
+      'the request for web-page waits for an unknown reason',
     ],
-    ['files.watched', { call: 'c_1' }, 'the files that c_1 may change are kept'],
-    ['tool.started', { tool: 'Bash', description: 'npm test' }, 'Bash began: npm test'],
+    ['files.watched', { call: 'c_1' }, 'saved the files that c_1 may change'],
+    ['tool.started', { tool: 'Bash', description: 'npm test' }, 'Bash started: npm test'],
     [
       'tool.ended',
       { tool: 'Bash', outcome: 'error', durationMs: 12 },
@@ -125,7 +129,7 @@ describe('an event in plain words', () => {
           'section intro': 'e',
         },
       },
-      'requests look like this from here on: model m, betas none, effort low, thinking none, ttl 5m, 2 tools, 1 section',
+      'request settings from now on: model m, betas none, effort low, thinking none, ttl 5m, 2 tools, 1 section',
     ],
     [
       'agent.stopped',
@@ -135,18 +139,14 @@ describe('an event in plain words', () => {
     [
       'consultation.ended',
       { purpose: 'page', outcome: 'ok', durationMs: 5, usage, cost: null },
-      'a model was consulted for page, ok, in 5 ms: 1,010 tokens in (1,000 cached), 5 out, cost unknown',
+      'side request for page ended, ok, in 5 ms: 1,010 tokens in (1,000 cached), 5 out, cost unknown',
     ],
-    ['consultation.started', { purpose: 'page', model: 'm' }, 'm is consulted for page'],
-    [
-      'lock.awaited',
-      { place: '/repo', holder: 'a_2' },
-      'waits until a_2 is done with the tree /repo',
-    ],
+    ['consultation.started', { purpose: 'page', model: 'm' }, 'side request to m for page started'],
+    ['lock.awaited', { place: '/repo', holder: 'a_2' }, 'waits for a_2 to release the tree /repo'],
     [
       'lock.awaited',
       { place: '/repo', holder: null, child: 'a_3' },
-      'a_3 waits until another agent is done with the tree /repo',
+      'a_3 waits for another agent to release the tree /repo',
     ],
     ['goose.honked', { volume: 11 }, 'goose.honked {"volume":11}'],
   ])('says what %s was', (type, facts, words) => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ReplacedFile } from '../../../src/protocol/permission/permission.js';
+import type { ReplacedFile } from '../../../src/protocol/permission/permission-question.js';
 import {
-  answersOf,
+  answerLines,
+  formatQuestion,
+  fullInputRows,
   questionFacts,
-  questionLines,
-  wholeInput,
 } from '../../../src/terminal/format/format-question.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
 
@@ -20,33 +20,33 @@ const QUESTION = {
   reason: '',
 };
 
-const VIEW = { asker: 'The leader', columns: 80 };
+const VIEW = { asker: 'The lead', columns: 80 };
 
 const linesFor = (tool: string, input: unknown, reason = 'No rule.') =>
-  questionLines({ ...QUESTION, tool, input, description: `${tool} x`, reason }, VIEW);
+  formatQuestion({ ...QUESTION, tool, input, description: `${tool} x`, reason }, VIEW);
 
-/** What stands behind the gutter. */
+/** Rows behind the gutter. */
 const inputOf = (tool: string, input: unknown) =>
   linesFor(tool, input).filter((line) => /^ {2}[|…]/.test(line));
 
-const NOT_ALL = '  Not all of it is shown: v shows it, and deny if in doubt.';
+const NOT_ALL = '  Not all of it is shown: v shows it. If in doubt, deny.';
 
 describe('what a permission question shows', () => {
   test.each([
-    [false, 'the same from now on, kept in .skein/settings.local.json'],
-    [true, 'the same; other sessions ask again, whatever rules say'],
+    [false, 'the same from now on, saved in .skein/settings.local.json'],
+    [true, 'the same; other sessions ask again, despite the rule'],
   ])('is what an answer for the project does, always asked: %s', (isAlwaysAsked, words) => {
     const asked = { ...QUESTION, tool: 'Bash', input: {}, grant: 'Bash(make)', isAlwaysAsked };
-    expect(questionLines(asked, VIEW)).toContain(`  p  project: ${words}`);
+    expect(formatQuestion(asked, VIEW)).toContain(`  p  project: ${words}`);
   });
 
   test('is for whom an agent asks that works for another, and its words cannot leave their place', () => {
-    const purpose = `the leader, ${'Find it\n\u001b[2J '.repeat(20)}`;
+    const purpose = `the lead, ${'Find it\n\u001b[2J '.repeat(20)}`;
     const asked = { ...QUESTION, tool: 'Bash', input: { command: 'ls' } };
-    const [head, first, second] = questionLines(asked, { asker: 'Agent x', purpose, columns: 80 });
-    expect([head, first?.slice(0, 26)]).toEqual([
+    const [head, first, second] = formatQuestion(asked, { asker: 'Agent x', purpose, columns: 80 });
+    expect([head, first?.slice(0, 24)]).toEqual([
       'Agent x asks to use Bash.',
-      '  for: the leader, Find it',
+      '  for: the lead, Find it',
     ]);
     expect(second).toMatch(/^ {2}… /);
     expect(`${first}${second}`).not.toContain('\u001b');
@@ -54,15 +54,15 @@ describe('what a permission question shows', () => {
 
   test('is the whole command, with every line of it', () => {
     expect(linesFor('Bash', { command: 'a &&\nb', description: 'Both' })).toEqual([
-      'The leader asks to use Bash.',
+      'The lead asks to use Bash.',
       '  | command:',
       '  |   a &&',
       '  |   b',
       '  | description: Both',
       '  risk: medium, it changes the workspace',
       '  reason: No rule.',
-      '  o  once: this call and no other; such calls are asked about each time',
-      '  d  deny: it is not run, and you may say why',
+      '  o  once: this call and no other; such calls always ask',
+      '  d  deny: the call does not run, and you can say why',
     ]);
   });
 
@@ -152,17 +152,17 @@ describe('what a permission question shows', () => {
     fc.assert(
       fc.property(content, words, size, (rows, reason, room) => {
         const input = { file_path: 'a.ts', content: rows.join('\n') };
-        const place = { blockedPath: '/etc', grant: 'Write(a.ts)', reason };
-        const asked = { ...QUESTION, ...place, tool: 'Write', input };
+        const facts = { blockedPath: '/etc', grant: 'Write(a.ts)', reason };
+        const asked = { ...QUESTION, ...facts, tool: 'Write', input };
         const lines = questionFacts(asked, { ...VIEW, ...room }, 'v shows it');
         expect(lines.length).toBeLessThanOrEqual(room.rows);
         const all = [
           '  risk: medium',
           NOT_ALL,
-          'The leader asks',
+          'The lead asks',
           '  rule: Write',
           '  reason:',
-          '  place:',
+          '  path:',
         ];
         for (const start of all.slice(0, room.rows)) {
           expect(lines.some((line) => line.startsWith(start))).toBe(true);
@@ -181,10 +181,10 @@ describe('what a permission question shows', () => {
 
   test('is what each answer allows, also for those who ask in another way', () => {
     const keysOf = (lines: readonly string[]) => lines.map((line) => line.slice(0, 3)).join('');
-    expect(keysOf(answersOf({}))).toBe('o  d  ');
-    expect(keysOf(answersOf({ grant: 'Bash(make)' }))).toBe('o  s  p  d  ');
-    expect(answersOf({ grant: 'Bash(make)', isAlwaysAsked: true })).toContain(
-      'p  project: the same; other sessions ask again, whatever rules say',
+    expect(keysOf(answerLines({}))).toBe('o  d  ');
+    expect(keysOf(answerLines({ grant: 'Bash(make)' }))).toBe('o  s  p  d  ');
+    expect(answerLines({ grant: 'Bash(make)', isAlwaysAsked: true })).toContain(
+      'p  project: the same; other sessions ask again, despite the rule',
     );
   });
 
@@ -195,11 +195,11 @@ describe('what a permission question shows', () => {
       blockedPath: '/etc',
       reason: `No rule.${' x'.repeat(200)}`,
     } as const;
-    const lines = wholeInput({ ...QUESTION, ...why, tool: 'Bash', input: { command } }, 2_000);
+    const lines = fullInputRows({ ...QUESTION, ...why, tool: 'Bash', input: { command } }, 2_000);
     expect(lines).toHaveLength(105);
     expect(lines.slice(0, 3)).toEqual([
-      '  risk: high, it may leave the workspace, open secrets or be hard to undo',
-      '  | place: /etc',
+      '  risk: high, it may leave the workspace, read secrets or be hard to undo',
+      '  | path: /etc',
       `  | reason: ${why.reason}`,
     ]);
     expect(lines[4]).toBe(`  |   start${'x'.repeat(1_000)}`);
@@ -230,16 +230,16 @@ describe('what a permission question shows', () => {
   test('is how much a call can spoil, the place it is about and what each answer allows', () => {
     const question = { ...QUESTION, tool: 'Edit', input: {}, description: '', reason: 'No rule.' };
     const more = { risk: 'high', blockedPath: '/etc/hosts', grant: 'Edit(//etc/hosts)' } as const;
-    expect(questionLines({ ...question, ...more }, VIEW)).toEqual([
-      'The leader asks to use Edit.',
-      '  risk: high, it may leave the workspace, open secrets or be hard to undo',
-      '  place: /etc/hosts',
+    expect(formatQuestion({ ...question, ...more }, VIEW)).toEqual([
+      'The lead asks to use Edit.',
+      '  risk: high, it may leave the workspace, read secrets or be hard to undo',
+      '  path: /etc/hosts',
       '  reason: No rule.',
       '  rule: Edit(//etc/hosts)',
       '  o  once: this call and no other',
-      '  s  session: whatever the rule allows, until the session ends',
-      '  p  project: the same from now on, kept in .skein/settings.local.json',
-      '  d  deny: it is not run, and you may say why',
+      '  s  session: all calls that the rule allows, until the session ends',
+      '  p  project: the same from now on, saved in .skein/settings.local.json',
+      '  d  deny: the call does not run, and you can say why',
     ]);
   });
 
@@ -255,8 +255,8 @@ describe('what a permission question shows', () => {
         const tool = 'Bash';
         const grant = `Bash(${pieces.join('')})`;
         const question = { ...QUESTION, tool, input, description: '', grant, reason: grant };
-        const lines = questionLines(question, { ...VIEW, columns });
-        const shown = [...lines, ...wholeInput(question, columns)];
+        const lines = formatQuestion(question, { ...VIEW, columns });
+        const shown = [...lines, ...fullInputRows(question, columns)];
         for (const line of shown) expect(textWidth(line)).toBeLessThan(columns);
         const plain = lines.filter((line) => !/^ {2}[|…] /.test(line) && line !== NOT_ALL);
         expect(plain.filter((line) => !line.startsWith('     '))).toHaveLength(8);

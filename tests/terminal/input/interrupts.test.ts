@@ -5,7 +5,7 @@ import { interrupts, signals } from '../../../src/terminal/input/interrupts.js';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A process that can be sent signals, and what they led to. */
+/** Process that receives signals, with a log of their effects. */
 const listening = () => {
   const source = new EventEmitter();
   const heard: string[] = [];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { draftOf, EDITS } from '../../../src/terminal/input/draft.js';
-import { type Key, LineEditor, LONGEST_DRAFT } from '../../../src/terminal/input/line-editor.js';
+import { draftOf, KEY_EDITS } from '../../../src/terminal/input/draft.js';
+import { type Key, LineEditor, MAX_DRAFT_LENGTH } from '../../../src/terminal/input/line-editor.js';
 
 /** `C-a`, `M-b`, `left`, or text that is typed character by character. */
 const keysOf = (stroke: string): readonly Key[] => {
@@ -87,7 +87,7 @@ describe('a line being typed', () => {
 
   test('keeps its cursor between characters, whatever is pressed', () => {
     const strokes = fc.oneof(
-      fc.constantFrom(...Object.keys(EDITS), 'up', 'down', 'M-return'),
+      fc.constantFrom(...Object.keys(KEY_EDITS), 'up', 'down', 'M-return'),
       fc.constantFrom('a', ' ', '日', '👩‍👩‍👧', 'é', '_'),
     );
     fc.assert(
@@ -115,8 +115,8 @@ describe('a paste', () => {
 
   test('is cut at the bound, which is said', () => {
     const { editor } = editorWith();
-    expect(editor.paste('x'.repeat(LONGEST_DRAFT + 1))).toEqual({ kind: 'full' });
-    expect(editor.draft.text).toHaveLength(LONGEST_DRAFT);
+    expect(editor.paste('x'.repeat(MAX_DRAFT_LENGTH + 1))).toEqual({ kind: 'full' });
+    expect(editor.draft.text).toHaveLength(MAX_DRAFT_LENGTH);
     expect(editor.press({ sequence: 'y' })).toEqual({ kind: 'full' });
     expect(editor.paste('more')).toEqual({ kind: 'full' });
   });
@@ -175,6 +175,7 @@ describe('earlier prompts', () => {
 
 describe('an edit', () => {
   test('of the empty line does nothing', () => {
-    for (const edit of Object.values(EDITS)) expect(edit(draftOf(''))).toEqual({ text: '', at: 0 });
+    for (const edit of Object.values(KEY_EDITS))
+      expect(edit(draftOf(''))).toEqual({ text: '', at: 0 });
   });
 });

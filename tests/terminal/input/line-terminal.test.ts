@@ -6,7 +6,7 @@ import { eventually } from '../../host/process/processes.js';
 
 const never = new AbortController().signal;
 
-/** A terminal at the end of a pipe, or a dumb one where a person sits. */
+/** Line terminal on a pipe, or on a dumb terminal with a person. */
 const lines = ({ isTTY = false } = {}) => {
   const stdin = Object.assign(new PassThrough(), { isTTY });
   let written = '';
@@ -86,7 +86,7 @@ describe('a pipe of lines', () => {
     stdin.end(`${'x'.repeat(1_000_001)}\n"""\n${`${'y'.repeat(999)}\n`.repeat(1_100)}"""\n`);
     await eventually('all is read', () => heard.includes('end'));
     expect(heard.slice(0, 2).map(({ length }) => length)).toEqual([1_000_000, 999_999]);
-    expect(text().match(/the rest was left out/g)).toHaveLength(2);
+    expect(text().match(/the rest was dropped/g)).toHaveLength(2);
     await hears(...heard);
   });
 

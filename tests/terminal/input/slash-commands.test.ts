@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
-  COMMANDS,
   explainUnknown,
   helpText,
-  readLine,
+  parseTypedLine,
+  SLASH_COMMANDS,
 } from '../../../src/terminal/input/slash-commands.js';
 
 describe('a typed line', () => {
@@ -22,13 +22,13 @@ describe('a typed line', () => {
     ['/', { kind: 'unknown', name: '' }],
     ['/constructor', { kind: 'unknown', name: 'constructor' }],
   ])('%j is read', (line, read) => {
-    expect(readLine(line)).toEqual(read);
+    expect(parseTypedLine(line)).toEqual(read);
   });
 });
 
 describe('help', () => {
   test.each(['lines', 'keys', 'screen'] as const)('names every command, typed by %s', (typing) => {
-    for (const { name } of COMMANDS) expect(helpText(typing)).toContain(`/${name}`);
+    for (const { name } of SLASH_COMMANDS) expect(helpText(typing)).toContain(`/${name}`);
   });
 
   test('speaks of keys only where there are any', () => {
@@ -38,6 +38,6 @@ describe('help', () => {
   });
 
   test('is what an unknown command leads to', () => {
-    for (const { name } of COMMANDS) expect(explainUnknown('x')).toContain(`/${name}`);
+    for (const { name } of SLASH_COMMANDS) expect(explainUnknown('x')).toContain(`/${name}`);
   });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { STOP_REASONS, type StopReason } from '../../../src/protocol/agent/agent.js';
-import type { StreamEvent } from '../../../src/protocol/model/model.js';
+import { STOP_REASONS, type StopReason } from '../../../src/protocol/agent/stop.js';
+import type { StreamEvent } from '../../../src/protocol/model/model-port.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import { FeedPrinter } from '../../../src/terminal/output/feed-printer.js';
 import { childEnded, childSays, childUses, spawned } from '../../fakes/agents/child-agents.js';
 import { scriptedTerminal } from '../../fakes/terminal/scripted-terminal.js';
 
-/** Everything that is said about these items. */
+/** Returns the output for these items. */
 const told = (...items: readonly FeedItem[]): string => {
   const terminal = scriptedTerminal();
   const narration = new FeedPrinter(terminal);
-  for (const item of items) narration.tell(item);
+  for (const item of items) narration.receive(item);
   return terminal.text();
 };
 
@@ -88,7 +88,7 @@ describe('a narration', () => {
     expect(told(request, discarded, waits)).toBe(`${sentence}(Trying again in 2 s.)\n`);
     const end = told(request, discarded, stop('model_error', 'It is overloaded.'));
     expect(end.match(/It is overloaded/g)).toHaveLength(1);
-    expect(end).toContain('type "go on" to try again.)\n');
+    expect(end).toContain('type "continue" to retry.)\n');
   });
 
   test('has a line for each call, and one for its end below it', () => {
@@ -104,32 +104,32 @@ describe('a narration', () => {
   test('names the call where something else was said in between', () => {
     const terminal = scriptedTerminal();
     const narration = new FeedPrinter(terminal);
-    narration.tell(started('c', 'Bash a'));
-    narration.say('', 'A question.');
-    narration.tell(ended('c', 'x'));
+    narration.receive(started('c', 'Bash a'));
+    narration.printLines('', 'A question.');
+    narration.receive(ended('c', 'x'));
     expect(terminal.text()).toBe('  Bash a\n\nA question.\n    ok Bash a\n      x\n');
   });
 
   test('lets nobody speak between a question and its answer', () => {
     const terminal = scriptedTerminal();
     const narration = new FeedPrinter(terminal);
-    const release = narration.hold();
-    narration.say('The leader asks to use Bash.', '  command: rm -rf ~');
-    for (const item of says('The leader asks to use Bash.\n  command: ls')) narration.tell(item);
-    expect(terminal.text()).toBe('The leader asks to use Bash.\n  command: rm -rf ~\n');
+    const release = narration.pause();
+    narration.printLines('The lead asks to use Bash.', '  command: rm -rf ~');
+    for (const item of says('The lead asks to use Bash.\n  command: ls')) narration.receive(item);
+    expect(terminal.text()).toBe('The lead asks to use Bash.\n  command: rm -rf ~\n');
     release();
-    narration.tell(started('c', 'Bash a'));
-    expect(terminal.text()).toMatch(/rm -rf ~\n\nThe leader .*\n {2}command: ls\n {2}Bash a\n$/);
+    narration.receive(started('c', 'Bash a'));
+    expect(terminal.text()).toMatch(/rm -rf ~\n\nThe lead .*\n {2}command: ls\n {2}Bash a\n$/);
   });
 
   test('says how much it could not keep while a question was open', () => {
     const terminal = scriptedTerminal();
     const narration = new FeedPrinter(terminal);
-    const release = narration.hold();
-    for (let count = 0; count < 10_005; count++) narration.tell(delta('x'));
+    const release = narration.pause();
+    for (let count = 0; count < 10_005; count++) narration.receive(delta('x'));
     release();
     expect(terminal.text()).toBe(
-      `${'x'.repeat(10_000)}\n(5 more things happened meanwhile; skein logs shows them.)\n`,
+      `${'x'.repeat(10_000)}\n(5 more events happened meanwhile; skein logs shows them.)\n`,
     );
   });
 
@@ -162,7 +162,7 @@ describe('a narration', () => {
   test('says why a run stopped, unless it simply ended', () => {
     expect(told(stop('end_turn'))).toBe('');
     expect(told(stop('model_error', 'It said 401.'))).toMatch(/^\(Stopped: .*It said 401\. /);
-    expect(told(stop('max_turns', 'All turns are used.'))).toContain('type "go on"');
+    expect(told(stop('max_turns', 'All turns are used.'))).toContain('type "continue"');
     for (const reason of STOP_REASONS.filter((it) => it !== 'end_turn')) {
       expect(told(stop(reason))).not.toContain('_');
     }
@@ -177,7 +177,7 @@ test('who is interrupted is told whether it goes on, or waits for them', () => {
   } as const;
   expect(told(item)).toBe('(Interrupted. Say what to do instead, or /exit.)\n');
   expect(told({ ...item, goesOn: true })).toBe(
-    '(Interrupted. It goes on with what was sent meanwhile.)\n',
+    '(Interrupted. The agent continues with the messages that were sent meanwhile.)\n',
   );
 });
 
@@ -240,10 +240,10 @@ describe('a narration of agents that work for others', () => {
   test('waits with them while a question is open', () => {
     const terminal = scriptedTerminal();
     const narration = new FeedPrinter(terminal);
-    const release = narration.hold();
-    narration.tell(spawned());
+    const release = narration.pause();
+    narration.receive(spawned());
     narration.swarm.flush();
-    narration.tell(stop('end_turn'));
+    narration.receive(stop('end_turn'));
     expect(terminal.text()).toBe('');
     release();
     expect(terminal.text()).toBe('  explorer ag_1 started: Find the parser\n');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentTag } from '../../../src/protocol/agent/swarm.js';
+import type { AgentTag } from '../../../src/protocol/agent/agent-tag.js';
 import { SwarmLines, waitingText } from '../../../src/terminal/output/swarm-lines.js';
 import {
   childEnded,
@@ -11,14 +11,14 @@ import {
   spawned,
 } from '../../fakes/agents/child-agents.js';
 
-/** Lines of a swarm; what is gathered is told when `wait` is called. */
+/** Lines of a swarm; `wait` shows the current batch. */
 const watch = (isVerbose = false) => {
   const lines: string[] = [];
   let due: (() => void)[] = [];
   const swarm = new SwarmLines({
     isVerbose,
     show: ({ text, isAlarming }) => lines.push(`${isAlarming ? '! ' : ''}${text}`),
-    later: (work) => due.push(work),
+    schedule: (work) => due.push(work),
   });
   const wait = () => {
     const works = due;
@@ -35,15 +35,15 @@ const agents = (many: number, change: Partial<AgentTag> = {}): readonly AgentTag
 describe('lines about agents that work for others', () => {
   test('say who began, for what, how it ended and what it took', () => {
     const { swarm, wait } = watch();
-    swarm.take(spawned());
+    swarm.receive(spawned());
     expect(wait()).toEqual(['  explorer ag_1 started: Find the parser']);
-    swarm.take(childEnded(childReport({ changedFiles: ['/w/a', '/w/b'] })));
+    swarm.receive(childEnded(childReport({ changedFiles: ['/w/a', '/w/b'] })));
     expect(wait()).toEqual(['  explorer ag_1 done, 3 turns, $0.0123, 2 files changed']);
   });
 
   test('say where the work is that was not merged', () => {
     const { swarm, wait } = watch();
-    swarm.take(spawned());
+    swarm.receive(spawned());
     wait();
     const worktree = {
       path: '/s/w/a',
@@ -51,30 +51,30 @@ describe('lines about agents that work for others', () => {
       top: '/w',
       outcome: { kind: 'kept' as const, why: 'The disk is full.' },
     };
-    swarm.take(childEnded(childReport({ worktree })));
+    swarm.receive(childEnded(childReport({ worktree })));
     expect(wait()).toEqual([
       '  explorer ag_1 done, 3 turns, $0.0123, not merged: it is on the branch agent/a',
     ]);
   });
 
-  test('say who waits for a place, who has a name, and who works for whom', () => {
+  test('say who waits for a slot, who has a name, and who works for whom', () => {
     const { swarm, wait } = watch();
     const fork = childTag({ type: null, name: 'scout', depth: 2, parent: 'ag_1', id: 'ag_2' });
-    swarm.take(spawned());
-    swarm.take(spawned(fork, true));
+    swarm.receive(spawned());
+    swarm.receive(spawned(fork, true));
     expect(wait()).toEqual([
       '  explorer ag_1 started: Find the parser',
-      '    fork scout waits for a place: Find the parser',
+      '    fork scout waits for a slot: Find the parser',
     ]);
-    expect(swarm.purposeOf('ag_2')).toBe('the leader → explorer ag_1, Find the parser');
-    expect(swarm.purposeOf('ag_1')).toBe('the leader, Find the parser');
+    expect(swarm.purposeOf('ag_2')).toBe('the lead → explorer ag_1, Find the parser');
+    expect(swarm.purposeOf('ag_1')).toBe('the lead, Find the parser');
     expect(swarm.purposeOf('ag_lead')).toBeUndefined();
   });
 
   test('say why one failed, and mark it', () => {
     const { swarm, wait } = watch();
     const stop = { reason: 'budget', detail: 'The budget of $1\nis used up.' } as const;
-    swarm.take(childEnded(childReport({ cost: null }, stop)));
+    swarm.receive(childEnded(childReport({ cost: null }, stop)));
     expect(wait()).toEqual([
       '!   explorer ag_1 failed (budget), 3 turns, cost unknown: The budget of $1 is used up.',
     ]);
@@ -84,8 +84,8 @@ describe('lines about agents that work for others', () => {
     const items = [childUses('Grep'), childSays(), fed({ type: 'notice', text: 'Slow.' })];
     const [quiet, loud] = [watch(), watch(true)];
     for (const item of items) {
-      quiet.swarm.take(item);
-      loud.swarm.take(item);
+      quiet.swarm.receive(item);
+      loud.swarm.receive(item);
     }
     expect(quiet.wait()).toEqual([]);
     expect(loud.wait()).toEqual(['    explorer ag_1: Grep x', '    explorer ag_1: Slow.']);
@@ -99,13 +99,13 @@ describe('lines about agents that work for others', () => {
       id: `a_${n}`,
       call: `toolu_${n}`,
     }));
-    for (const [n, agent] of all.entries()) swarm.take(spawned(agent, n >= 20));
+    for (const [n, agent] of all.entries()) swarm.receive(spawned(agent, n >= 20));
     lines.push(...wait());
     for (const agent of all) {
-      swarm.take(childEnded(childReport({ agent, cost: 0.01 })));
+      swarm.receive(childEnded(childReport({ agent, cost: 0.01 })));
       lines.push(...wait());
     }
-    expect(lines[0]).toBe('  90 explorers and 10 forks started, 80 of them wait for a place');
+    expect(lines[0]).toBe('  90 explorers and 10 forks started, 80 of them wait for a slot');
     expect(lines[4]).toBe('  40 of 100 agents done; 120 turns, $0.4000');
     expect(lines.at(-1)).toBe('  100 of 100 agents done; 300 turns, $1.00');
     expect(lines).toHaveLength(11);
@@ -114,10 +114,10 @@ describe('lines about agents that work for others', () => {
   test('name some of many failures, and count them all', () => {
     const { swarm, wait } = watch();
     const all = agents(40);
-    for (const agent of all) swarm.take(spawned(agent));
+    for (const agent of all) swarm.receive(spawned(agent));
     wait();
     const stop = { reason: 'model_error', detail: 'Down.' } as const;
-    for (const agent of all) swarm.take(childEnded(childReport({ agent }, stop)));
+    for (const agent of all) swarm.receive(childEnded(childReport({ agent }, stop)));
     const lines = wait();
     expect(lines).toHaveLength(6);
     expect(lines[0]).toBe('!   explorer a_0 failed (model_error), 3 turns, $0.0123: Down.');
@@ -128,21 +128,21 @@ describe('lines about agents that work for others', () => {
     const { swarm, wait } = watch();
     for (const round of [1, 2]) {
       const all = agents(20, { description: `Round ${round}` });
-      for (const agent of all) swarm.take(spawned(agent));
-      for (const agent of all) swarm.take(childEnded(childReport({ agent, cost: 0 })));
+      for (const agent of all) swarm.receive(spawned(agent));
+      for (const agent of all) swarm.receive(childEnded(childReport({ agent, cost: 0 })));
       expect(wait().at(-1)).toBe('  20 of 20 agents done; 60 turns, $0.0000');
     }
   });
 
   test('let no name or description command the terminal or pose as a line', () => {
     const { swarm, wait } = watch();
-    swarm.take(spawned(childTag({ name: 'x\u001b[2J', description: 'a\n(Done.)' })));
+    swarm.receive(spawned(childTag({ name: 'x\u001b[2J', description: 'a\n(Done.)' })));
     expect(wait()).toEqual(['  explorer x^[[2J started: a (Done.)']);
   });
 
   test('show what a large fan-out may cost before it begins', () => {
     const { swarm, wait } = watch();
-    swarm.take({
+    swarm.receive({
       type: 'fan-out.previewed',
       preview: { count: 20, model: 'm', withCache: [0.1, 0.4], withoutCache: [1.2, 2] },
     });
@@ -150,9 +150,9 @@ describe('lines about agents that work for others', () => {
       '(20 agents on m: $0.1000 to $0.4000 with the cache, $1.20 to $2.00 without.)',
     ]);
     const unknown = { count: 20, model: 'm, n', withCache: null, withoutCache: null };
-    swarm.take({ type: 'fan-out.previewed', preview: unknown });
+    swarm.receive({ type: 'fan-out.previewed', preview: unknown });
     expect(wait()).toEqual([
-      '(20 agents on m, n: what they may cost is unknown, because the price of a model is.)',
+      '(20 agents on m, n: cost unknown, because a model has no known price.)',
     ]);
   });
 });
@@ -160,9 +160,9 @@ describe('lines about agents that work for others', () => {
 describe('a run that waits', () => {
   test('says for whom', () => {
     const { swarm } = watch();
-    for (const agent of agents(5, { kind: 'background' })) swarm.take(spawned(agent));
-    swarm.take(childEnded(childReport({ agent: childTag({ id: 'a_0' }) })));
-    expect(waitingText(swarm.background())).toBe(
+    for (const agent of agents(5, { kind: 'background' })) swarm.receive(spawned(agent));
+    swarm.receive(childEnded(childReport({ agent: childTag({ id: 'a_0' }) })));
+    expect(waitingText(swarm.backgroundAgents())).toBe(
       'Waiting for 4 background agents: explorer a_1, explorer a_2, explorer a_3, 1 more.',
     );
   });

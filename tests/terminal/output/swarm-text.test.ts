@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SessionMeta } from '../../../src/protocol/session/store.js';
+import type { SessionMeta } from '../../../src/protocol/session/session-store.js';
 import { swarmText } from '../../../src/terminal/output/swarm-text.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
 import type { AgentView, SwarmView } from '../../../src/views/swarm/swarm-view.js';
@@ -67,7 +67,7 @@ describe('a swarm in columns', () => {
     const wait = { kind: 'requests', detail: null, since: 0, agents: [], count: 1 } as const;
     const waiting = agent('a_0', 0, { state: 'waiting', wait, description: 'x' });
     expect(shown(swarm(waiting), 120)[2]).toMatch(
-      /^lead a_0 +waiting .* waits for a place among the requests in flight$/,
+      /^lead a_0 +waiting .* waits for a request slot$/,
     );
   });
 
@@ -88,7 +88,7 @@ describe('a swarm in columns', () => {
   test('says of an agent whose worker is gone that it waits for another', () => {
     const left = { status: 'queued', state: 'queued', hasLostWorker: true } as const;
     expect(shown(swarm(agent('a_0', 0, { ...left, description: 'x' })), 140)[2]).toMatch(
-      /^lead a_0 +queued .* waits for another worker: the one that had it is gone$/,
+      /^lead a_0 +queued .* waits for another worker: its worker is gone$/,
     );
   });
 

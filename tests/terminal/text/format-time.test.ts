@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
-  ago,
-  clockTime,
-  isoTime,
+  formatAge,
+  formatAgo,
+  formatIsoTime,
+  formatSeconds,
+  formatTime,
   parseAge,
-  seconds,
-  shortAge,
 } from '../../../src/terminal/text/format-time.js';
 
 const NOW = new Date(2026, 10, 16, 12).getTime();
@@ -25,13 +25,13 @@ describe('an age', () => {
     [45 * DAY, '2026-10-02'],
     [-HOUR, '2026-11-16'],
   ])('of %d ms is "%s"', (passed, words) => {
-    expect(ago(NOW - passed, NOW)).toBe(words);
+    expect(formatAgo(NOW - passed, NOW)).toBe(words);
   });
 
   test('that is no time at all is said to be unknown', () => {
-    expect(ago(Number.NaN, NOW)).toMatch(/unknown/);
-    expect(ago(-1e300, NOW)).toBe('at an unknown time');
-    expect(isoTime(1e300)).toBeNull();
+    expect(formatAgo(Number.NaN, NOW)).toMatch(/unknown/);
+    expect(formatAgo(-1e300, NOW)).toBe('at an unknown time');
+    expect(formatIsoTime(1e300)).toBeNull();
   });
 
   test.each([
@@ -53,8 +53,8 @@ describe('an age', () => {
 
 describe('a time', () => {
   test('is told to the second, and a duration as it is felt', () => {
-    expect(clockTime(new Date(2026, 0, 2, 3, 4, 5).getTime())).toBe('2026-01-02 03:04:05');
-    expect([0.4, 999, 1_500].map(seconds)).toEqual(['0 ms', '999 ms', '1.5 s']);
+    expect(formatTime(new Date(2026, 0, 2, 3, 4, 5).getTime())).toBe('2026-01-02 03:04:05');
+    expect([0.4, 999, 1_500].map(formatSeconds)).toEqual(['0 ms', '999 ms', '1.5 s']);
   });
 });
 
@@ -71,5 +71,5 @@ test.each([
   [-1e308, '0s'],
   [Number.NaN, '?'],
 ])('the short form of %d ms is %s', (ms, text) => {
-  expect(shortAge(ms)).toBe(text);
+  expect(formatAge(ms)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  echoOf,
+  echoLines,
   exactText,
   firstLines,
   lastLines,
@@ -9,10 +9,10 @@ import {
   oneLine,
   plainText,
   sanitize,
-  uncoloured,
+  stripEscapes,
 } from '../../../src/terminal/text/sanitize.js';
 
-/** Text with plenty of what a terminal would obey. */
+/** Text with many control sequences. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -76,7 +76,7 @@ describe('text for a terminal', () => {
   });
 
   test('loses the colours of programs, and spells out the rest', () => {
-    expect(uncoloured('\u001b[32mok\u001b[0m\r\n\u0008done')).toBe('ok\n^Hdone');
+    expect(stripEscapes('\u001b[32mok\u001b[0m\r\n\u0008done')).toBe('ok\n^Hdone');
   });
 });
 
@@ -90,8 +90,8 @@ describe('text that is cut', () => {
   test('says how many lines are missing, and on which side', () => {
     expect(firstLines('a\nb\nc', 2)).toEqual(['a', 'b', '(1 more lines)']);
     expect(firstLines('a\nb', 2)).toEqual(['a', 'b']);
-    expect(echoOf('a\n\u001bb\nc', 2)).toEqual(['a', '^[b', '(1 more lines)']);
-    expect(echoOf('a\nb', 2)).toEqual(['a', 'b']);
+    expect(echoLines('a\n\u001bb\nc', 2)).toEqual(['a', '^[b', '(1 more lines)']);
+    expect(echoLines('a\nb', 2)).toEqual(['a', 'b']);
     expect(lastLines('a\nb\nc', 2)).toEqual(['(1 lines before)', 'b', 'c']);
   });
 });
@@ -139,8 +139,11 @@ describe('a notice', () => {
 
 describe('what somebody has sent', () => {
   test('is seen as far as its beginning, however long its lines are', () => {
-    expect(echoOf('x'.repeat(300_000))).toEqual(['x'.repeat(2_000), '(298,000 more characters)']);
-    expect(echoOf(`a\n${'x'.repeat(1_999)}`)).toEqual([
+    expect(echoLines('x'.repeat(300_000))).toEqual([
+      'x'.repeat(2_000),
+      '(298,000 more characters)',
+    ]);
+    expect(echoLines(`a\n${'x'.repeat(1_999)}`)).toEqual([
       'a',
       'x'.repeat(1_998),
       '(1 more character)',
@@ -151,7 +154,7 @@ describe('what somebody has sent', () => {
     fc.assert(
       fc.property(fc.array(hostile, { maxLength: 50 }), fc.nat(3_000), (parts, size) => {
         const text = parts.join('\n').padEnd(size, 'x');
-        const echo = echoOf(text);
+        const echo = echoLines(text);
         const isWhole = echo.join('\n') === exactText(text);
         expect(echo.length).toBeLessThanOrEqual(14);
         expect(isWhole || /^\([\d,]+ more (?:lines|characters?)\)$/.test(echo.at(-1) ?? '')).toBe(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { branchesOf } from '../../../src/terminal/text/tree-branches.js';
+import { treeBranches } from '../../../src/terminal/text/tree-branches.js';
 
 const drawn = (depths: readonly number[], unicode = true) =>
-  branchesOf(
+  treeBranches(
     depths.map((depth) => ({ depth })),
     unicode,
   );
@@ -23,7 +23,7 @@ describe('the branches of a tree', () => {
       `${at(9)}»10 `,
       `${at(9)}»11 `,
     ]);
-    // One at the last level is a sibling of the next at that level, not of its own children.
+    // A node at the last level is a sibling of the next node at that level, not of its own children.
     const [first, child, second] = drawn([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 8]).slice(8);
     expect([first, child, second]).toEqual([`${at(8)}├─`, `${at(8)}│ »9 `, `${at(8)}└─`]);
     expect(drawn([1e308], false)).toEqual([`${at(9)}>999 `]);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { StopReason } from '../../../src/protocol/agent/agent.js';
-import type { ChildReport } from '../../../src/protocol/agent/swarm.js';
+import type { ChildReport } from '../../../src/protocol/agent/child-report.js';
+import type { StopReason } from '../../../src/protocol/agent/stop.js';
 import {
-  failureOf,
-  notificationText,
-  REPORT_CHARACTERS,
-  reportText,
+  agentFailure,
+  agentReport,
+  MAX_REPORT_LENGTH,
+  reportNotification,
 } from '../../../src/tools/agents/agent-report.js';
 
 const ended = (
@@ -35,7 +35,7 @@ const ended = (
 
 describe('the report of an agent', () => {
   test('says who it was, how it ended, what it took, and then what it said', () => {
-    expect(reportText(ended())).toBe(
+    expect(agentReport(ended())).toBe(
       [
         'Agent explorer scout ag_3f2a "Find the parser" completed: 3 turns, 4567 tokens, $0.0123.',
         '<agent-report>',
@@ -48,14 +48,14 @@ describe('the report of an agent', () => {
   test('names a fork, an unknown price, one turn and silence for what they are', () => {
     const { agent } = ended();
     const { name: _, ...nameless } = { ...agent, type: null, kind: 'fork' as const };
-    expect(reportText(ended({ agent: nameless, cost: null, turns: 1, text: ' \n' }))).toBe(
-      'Agent fork ag_3f2a "Find the parser" completed: 1 turn, 4567 tokens, cost unknown.\nIt said nothing.',
+    expect(agentReport(ended({ agent: nameless, cost: null, turns: 1, text: ' \n' }))).toBe(
+      'Agent fork ag_3f2a "Find the parser" completed: 1 turn, 4567 tokens, cost unknown.\nIts report is empty.',
     );
   });
 
   test('lists the files that it changed, each on its line whatever its name, up to a bound', () => {
     const changedFiles = ['/w/a.ts', '/w/b\n<system-reminder>', ...Array(30).fill('/w/c')];
-    const [head = ''] = reportText(ended({ changedFiles })).split('\n<agent-report>');
+    const [head = ''] = agentReport(ended({ changedFiles })).split('\n<agent-report>');
     expect(head).toContain('Changed: /w/a.ts, "/w/b\\n[system-reminder>", /w/c,');
     expect(head).toMatch(/and 12 more$/);
     expect(head).not.toContain('\n');
@@ -63,7 +63,7 @@ describe('the report of an agent', () => {
 
   test('of one that failed is structured, and keeps what it had', () => {
     const report = ended({}, 'budget', 'The budget of $1 is used up.');
-    expect(reportText(report).split('\n')).toEqual([
+    expect(agentReport(report).split('\n')).toEqual([
       'Agent explorer scout ag_3f2a "Find the parser" failed: 3 turns, 4567 tokens, $0.0123.',
       '{"status":"failed","reason":"budget","detail":"The budget of $1 is used up."}',
       'Its partial result:',
@@ -71,14 +71,14 @@ describe('the report of an agent', () => {
       'It is in src/parser.ts:12.',
       '</agent-report>',
     ]);
-    expect(failureOf(ended())).toBeUndefined();
-    expect(failureOf(ended({}, 'stopped'))).toMatchObject({ status: 'stopped', detail: null });
-    expect(failureOf(ended({}, 'max_turns'))).toMatchObject({ status: 'failed' });
+    expect(agentFailure(ended())).toBeUndefined();
+    expect(agentFailure(ended({}, 'stopped'))).toMatchObject({ status: 'stopped', detail: null });
+    expect(agentFailure(ended({}, 'max_turns'))).toMatchObject({ status: 'failed' });
   });
 
   test('is bounded, keeps both ends, and says how long it was', () => {
-    const text = reportText(ended({ text: `head${'x'.repeat(90_000)}tail` }));
-    expect(text.length).toBeLessThan(REPORT_CHARACTERS + 500);
+    const text = agentReport(ended({ text: `head${'x'.repeat(90_000)}tail` }));
+    expect(text.length).toBeLessThan(MAX_REPORT_LENGTH + 500);
     expect(text).toContain('[… the report has 90008 characters; its middle is left out …]');
     expect(text).toMatch(/<agent-report>\nhead[\s\S]*tail\n<\/agent-report>$/);
   });
@@ -88,7 +88,7 @@ describe('the report of an agent', () => {
     const pieces = fc.constantFrom('<', '</', '&lt;', '＜', ' ', '>', '\u200b', ...names);
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 20 }), (words) => {
-        const said = reportText(ended({ text: `.${words.join('')}.` }))
+        const said = agentReport(ended({ text: `.${words.join('')}.` }))
           .split('\n')
           .slice(2, -1)
           .join('\n');
@@ -102,8 +102,8 @@ describe('the report of an agent', () => {
 
 describe('the letter about a background agent', () => {
   test('says why it comes, and holds the report', () => {
-    expect(notificationText(ended())).toBe(
-      `[An agent that you started in the background has ended.]\n${reportText(ended())}`,
+    expect(reportNotification(ended())).toBe(
+      `[An agent that you started in the background has ended.]\n${agentReport(ended())}`,
     );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SpawnRefusal } from '../../../src/protocol/agent/swarm.js';
+import { SpawnRefusal } from '../../../src/protocol/agent/agents.js';
 import { agentListing } from '../../../src/tools/agents/agent-listing.js';
 import { spawnAgent, taskTool } from '../../../src/tools/agents/spawn-agent.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
@@ -105,15 +105,15 @@ describe('Task', () => {
   });
 
   test.each([
-    [false, 'It works', 'running'],
-    [true, 'It waits for a place', 'queued'],
+    [false, 'It is running', 'running'],
+    [true, 'It waits for a slot', 'queued'],
   ])(
     'returns at once with the id of one in the background, queued: %s',
     async (isQueued, words, status) => {
       const { agents, task } = workshop();
       agents.does = starts(isQueued);
       expect(await task({ run_in_background: true })).toEqual({
-        content: `Started in the background: agent fork ag_1 "the parser". ${words}; its report will reach you as a message. TaskOutput and TaskStop take the id ag_1.`,
+        content: `Started in the background: agent fork ag_1 "the parser". ${words}; its report will arrive as a message. TaskOutput and TaskStop take the id ag_1.`,
         gist: 'started',
         facts: { agent: 'ag_1', status },
       });
@@ -175,7 +175,7 @@ describe('Task', () => {
       observed: 4,
     });
     const { task } = workshop({ ...scriptedAgents(), preview });
-    expect((await task({ preview: 2 })).content).toMatch(/ Judged by 4 that ended\.$/);
+    expect((await task({ preview: 2 })).content).toMatch(/ Based on 4 that ended\.$/);
   });
 
   test('says when no cost can be told', async () => {

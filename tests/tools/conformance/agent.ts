@@ -1,6 +1,6 @@
 /** What touches nothing but the agent and its person: TodoWrite, TodoRead, AskUser and ExitPlanMode. */
 import { expect } from 'vitest';
-import type { PersonAnswer } from '../../../src/protocol/permission/permission.js';
+import type { PersonAnswer } from '../../../src/protocol/permission/permission-question.js';
 import type { Bench } from './bench.js';
 import type { Entry } from './entry.js';
 

@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { JournaledState } from '../../../src/actors/agent/journaled-state.js';
 import { runTool, type ToolEnvironment } from '../../../src/actors/calls/run-tool.js';
-import { resultBlock } from '../../../src/actors/calls/tool-result.js';
+import { toolResult } from '../../../src/actors/calls/tool-result.js';
 import { judgeCall } from '../../../src/actors/permissions/judge-call.js';
 import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
 import { permissionManager } from '../../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
 import { realPath } from '../../../src/config/workspace/real-path.js';
-import { rootGrant } from '../../../src/context/budget/ledger.js';
+import { rootBudget } from '../../../src/context/budget/ledger.js';
 import { openArtifactFile } from '../../../src/host/files/artifact-file.js';
 import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
 import {
@@ -30,23 +30,24 @@ import { hostSearch } from '../../../src/host/search/host-search.js';
 import { webClient } from '../../../src/host/web/web-client.js';
 import { governor } from '../../../src/model/governor.js';
 import { systemClock } from '../../../src/protocol/clock.js';
-import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model.js';
+import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model-port.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
-import type { WireBlock } from '../../../src/protocol/model/wire.js';
+import type { WireBlock } from '../../../src/protocol/model/wire-block.js';
 import { NO_HOOKS } from '../../../src/protocol/permission/hooks.js';
+import type { PermissionMode } from '../../../src/protocol/permission/permission-mode.js';
 import type {
-  PermissionMode,
-  PermissionRule,
   PersonAnswer,
   Surface,
-} from '../../../src/protocol/permission/permission.js';
+} from '../../../src/protocol/permission/permission-question.js';
+import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
+import type { Journal } from '../../../src/protocol/session/journal.js';
 import {
   formatRecord,
   type JournalBody,
   parseRecord,
-} from '../../../src/protocol/session/journal.js';
-import type { Journal } from '../../../src/protocol/session/store.js';
-import type { Shell, ToolOutcome } from '../../../src/protocol/tools/tool.js';
+} from '../../../src/protocol/session/journal-record.js';
+import type { Shell } from '../../../src/protocol/tools/shell.js';
+import type { ToolOutcome } from '../../../src/protocol/tools/tool.js';
 import { MemoryTaskList } from '../../../src/store/memory/memory-task-list.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
@@ -133,7 +134,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   };
   const switched = modeSwitch(mode);
   let agrees = false;
-  const desk = permissionManager({
+  const permissions = permissionManager({
     policy: {
       rules,
       roots: [cwd],
@@ -163,13 +164,13 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
     workspace: diskWorkspace(place('home')),
     shell,
     jobs,
-    notebook,
+    journal: notebook,
     model,
     clock,
-    desk,
+    permissions,
     agents,
     hooks: NO_HOOKS,
-    work: { list: work, names: PLAIN_NAMES },
+    taskList: { list: work, names: PLAIN_NAMES },
     agent: 'a_1',
     ids: countedIds(),
     modelName: 'claude-sonnet-5-5',
@@ -182,7 +183,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       allowPrivateAddresses: [web.host],
       limits: { idleMs: 400, totalMs: 5_000 },
     }),
-    grant: rootGrant({ usd: null, tokens: null, turns: null }),
+    budget: rootBudget({ usd: null, tokens: null, turns: null }),
     governor: governor(clock, 4),
     openArtifact: (name) => openArtifactFile(place('artifacts'), name),
     feed: { emit: () => {}, wantsStreamEvents: false },
@@ -194,7 +195,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
     calls += 1;
     const id = `call_${calls}`;
     const wanted = { id, tool: name, input };
-    const judged = judgeCall(wanted, tools, desk, notebook.history.cwd);
+    const judged = judgeCall(wanted, tools, permissions, notebook.history.cwd);
     if (judged.kind === 'invalid') return result(id, 'invalid', { content: judged.message });
     const { behavior, reason } = judged.ruling;
     if (behavior === 'deny') return result(id, 'denied', { content: reason });
@@ -287,7 +288,7 @@ const untilAborted = (signal: AbortSignal): Promise<never> =>
 const result = (id: string, end: Result['end'], { content }: ToolOutcome): Result => ({
   end,
   content,
-  raw: resultBlock(id, content, end !== 'ok'),
+  raw: toolResult(id, content, end !== 'ok'),
   text:
     typeof content === 'string'
       ? content

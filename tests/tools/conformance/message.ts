@@ -1,15 +1,15 @@
 /** SendMessage, with a post office that says what it is told to. */
 import { expect } from 'vitest';
-import { SpawnRefusal } from '../../../src/protocol/agent/swarm.js';
+import { SpawnRefusal } from '../../../src/protocol/agent/agents.js';
 import type { MessageReceipt } from '../../../src/protocol/agent/team-message.js';
 import type { Bench } from './bench.js';
 import type { Entry } from './entry.js';
 
 const letter = { to: 'ada', message: 'Look at the parser.' };
-const receipt = (came: MessageReceipt['came'], name = 'ada'): MessageReceipt => ({
+const receipt = (came: MessageReceipt['outcome'], name = 'ada'): MessageReceipt => ({
   agent: 'ag_1',
   name,
-  came,
+  outcome: came,
 });
 const coming = (...receipts: MessageReceipt[]) => {
   return (bench: Bench) => {
@@ -27,7 +27,7 @@ export const message: Entry = {
       first: coming(receipt('delivered')),
       input: letter,
       end: 'ok',
-      says: /^ada has it, and reads it with its next step\.$/,
+      says: /^ada has it and reads it in its next step\.$/,
       after: ({ agents }) =>
         expect(agents.sent).toMatchObject([
           { to: 'ada', message: { kind: 'message', text: letter.message } },
@@ -37,7 +37,7 @@ export const message: Entry = {
       first: coming(receipt('resumed')),
       input: letter,
       end: 'ok',
-      says: /goes on with it/,
+      says: /resumes with it/,
     },
     'one that a person stopped': {
       first: coming(receipt('refused')),

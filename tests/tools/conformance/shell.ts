@@ -51,7 +51,7 @@ export const bash: Entry = {
     'a sentence that is not closed': {
       input: { command: "echo 'open" },
       end: 'asked',
-      says: /no valid shell/,
+      says: /not valid shell/,
     },
     'a command that waits for input': { input: { command: 'cat' }, end: 'ok', says: /no output/ },
     'a command that wants a terminal': {
@@ -143,7 +143,7 @@ export const taskOutput: Entry = {
       },
       input: { task_id: 'bash_1' },
       end: 'ok',
-      says: /nothing new/,
+      says: /no new output/,
     },
     'a task that still runs': {
       first: inBackground('sleep 600'),

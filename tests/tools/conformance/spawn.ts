@@ -1,7 +1,7 @@
 /** Task, with agents that do what they are told. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { SpawnRefusal } from '../../../src/protocol/agent/swarm.js';
+import { SpawnRefusal } from '../../../src/protocol/agent/agents.js';
 import { refuses, reports, starts, works } from '../../fakes/agents/scripted-agents.js';
 import type { Bench } from './bench.js';
 import type { Entry } from './entry.js';
@@ -64,7 +64,7 @@ export const task: Entry = {
     'a teammate without a name': {
       input: { ...order, team_name: 'geese' },
       end: 'failed',
-      says: /^A teammate needs a name, by which others write to it\.$/,
+      says: /^A teammate needs a name, so that others can write to it\.$/,
       after: startedNone,
     },
     'an isolation that nobody knows': {

@@ -1,7 +1,7 @@
 /** WebFetch and WebSearch. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { ModelFailure } from '../../../src/protocol/model/model.js';
+import { ModelFailure } from '../../../src/protocol/model/model-port.js';
 import type { Bench } from './bench.js';
 import type { Case, Entry } from './entry.js';
 
@@ -64,7 +64,7 @@ export const webFetch: Entry = {
     },
     'a redirect to a file': { input: page('/to-file'), end: 'failed', says: /only http and https/ },
     'a redirect to nothing': { input: page('/nowhere'), end: 'failed', says: /no address/ },
-    'a page without an end': { input: page('/endless'), end: 'ok', says: /only its beginning/ },
+    'a page without an end': { input: page('/endless'), end: 'ok', says: /Only the beginning/ },
     'a server that says nothing': { input: page('/silent'), end: 'failed', says: /was silent/ },
     'a server that stops in the middle': {
       input: page('/slow'),

@@ -71,13 +71,13 @@ export const taskUpdate: Entry = {
       first: two,
       input: { taskId: '1', status: 'in_progress' },
       end: 'ok',
-      says: /^Task 1 is kept: in_progress, owner a_1\.$/,
+      says: /^Task 1 is now: in_progress, owner a_1\.$/,
     },
     'what it waits for': {
       first: two,
       input: { taskId: '#2', addBlockedBy: ['#1'] },
       end: 'ok',
-      says: /^Task 2 is kept: pending, no owner; waits for 1\.$/,
+      says: /^Task 2 is now: pending, no owner; waits for 1\.$/,
     },
     'one that is deleted, by forgetting it': {
       first: two,
@@ -117,7 +117,7 @@ export const taskUpdate: Entry = {
       first: two,
       input: { taskId: '1' },
       end: 'failed',
-      says: /^Nothing of task 1 is to/,
+      says: /^No change is given for task 1\./,
     },
     'a status that there is not': {
       input: { taskId: '1', status: 'done' },
@@ -142,7 +142,7 @@ export const taskGet: Entry = {
       first: waiting,
       input: { taskId: '1' },
       end: 'ok',
-      says: /^Task 1: Count the geese\nStatus: pending, no owner\nWaited for by: 2\nCreated by a_1\.\n\nAll of them, at the pond\.$/,
+      says: /^Task 1: Count the geese\nStatus: pending, no owner\nBlocks: 2\nCreated by a_1\.\n\nAll of them, at the pond\.$/,
     },
     'a task by its number with a mark': {
       first: waiting,

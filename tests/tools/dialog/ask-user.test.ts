@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PersonAnswer } from '../../../src/protocol/permission/permission.js';
+import type { PersonAnswer } from '../../../src/protocol/permission/permission-question.js';
 import { type AskPerson, ToolFailure } from '../../../src/protocol/tools/tool.js';
 import { askUser } from '../../../src/tools/dialog/ask-user.js';
 import { memoryWorkspace } from '../../fakes/memory-workspace.js';
@@ -55,7 +55,7 @@ describe('AskUser', () => {
   test('leaves the decision to the model when nobody is there', async () => {
     const asking = askUser.call(QUESTION, toolContext(memoryWorkspace()));
     await expect(asking).rejects.toThrow(ToolFailure);
-    await expect(asking).rejects.toThrow('Nobody can answer questions in this run. Decide it');
+    await expect(asking).rejects.toThrow('No person can answer questions in this run. Decide it');
   });
 
   const options = (count: number) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Todo } from '../../../src/protocol/agent/todos.js';
+import type { Todo } from '../../../src/protocol/agent/todo.js';
 import { readTodos } from '../../../src/tools/dialog/read-todos.js';
 import { writeTodos } from '../../../src/tools/dialog/write-todos.js';
 import { memoryWorkspace } from '../../fakes/memory-workspace.js';
@@ -27,7 +27,7 @@ describe('the list of things to do', () => {
       { ...item('Change', 'in_progress'), activeForm: 'Changing', id: 'x' },
       item('Test'),
     ]);
-    expect(content).toBe('The list is kept: 1 completed, 1 in progress, 1 pending.');
+    expect(content).toBe('The list is saved: 1 completed, 1 in progress, 1 pending.');
     expect(await read()).toBe(
       '1. [completed] Look\n2. [in_progress] Change (id x)\n3. [pending] Test',
     );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
-import type { FileSearch, SearchEnd, SearchHit } from '../../../src/protocol/tools/search.js';
+import type { FileSearch, SearchEnd, SearchHit } from '../../../src/protocol/tools/file-search.js';
 import { findFiles } from '../../../src/tools/search/find-files.js';
 import { listDirectory } from '../../../src/tools/search/list-directory.js';
 import { searchText } from '../../../src/tools/search/search-text.js';
@@ -94,7 +94,7 @@ describe('Grep', () => {
       offset: 1,
     });
     expect(page).toBe(
-      'a:2:x\na:3:x\n\n[There are more lines. Go on with offset 3, or narrow the search.]',
+      'a:2:x\na:3:x\n\n[There are more lines. Continue with offset 3, or narrow the search.]',
     );
     expect(await report(finds(lines(2)), { output_mode: 'content', offset: 5 })).toBe(
       'There are only 2 results, so there is nothing at offset 5.',
@@ -103,13 +103,13 @@ describe('Grep', () => {
 
   test('shows 250 unless told otherwise, and takes 0 for that', async () => {
     const some = await report(finds(lines(300)), { output_mode: 'content', head_limit: 0 });
-    expect(some).toContain('a:250:x\n\n[There are more lines. Go on with offset 250');
+    expect(some).toContain('a:250:x\n\n[There are more lines. Continue with offset 250');
   });
 
   test('stays within its bounds when lines are long', async () => {
     const shown = await report(finds(lines(200, 'y'.repeat(2_000))), { output_mode: 'content' });
     expect(shown.length).toBeLessThan(62_000);
-    expect(shown).toMatch(/Go on with offset \d+/);
+    expect(shown).toMatch(/Continue with offset \d+/);
   });
 
   test('says when nothing matches', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FileError } from '../../../src/protocol/tools/tool.js';
+import { FileError } from '../../../src/protocol/tools/workspace.js';
 import { runCommand } from '../../../src/tools/shell/run-command.js';
 import { memoryWorkspace } from '../../fakes/memory-workspace.js';
 import { scriptedShell, toolContext } from '../tool-context.js';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
-  type Consult,
-  type ConsultAnswer,
-  ConsultFailure,
-  type ConsultRequest,
+  type SendSideRequest,
+  type SideAnswer,
+  type SideRequest,
+  SideRequestFailure,
 } from '../../../src/protocol/model/side-request.js';
 import { searchWeb } from '../../../src/tools/web/search-web.js';
 import { memoryWorkspace } from '../../fakes/memory-workspace.js';
@@ -12,14 +12,14 @@ import { toolContext } from '../tool-context.js';
 type Input = Parameters<typeof searchWeb.call>[0];
 
 /** Searches with a provider that answers as told. */
-const searched = async (answer: Partial<ConsultAnswer> | Error, input: Partial<Input> = {}) => {
-  const asked: ConsultRequest[] = [];
-  const consult: Consult = async (request) => {
+const searched = async (answer: Partial<SideAnswer> | Error, input: Partial<Input> = {}) => {
+  const asked: SideRequest[] = [];
+  const sideRequest: SendSideRequest = async (request) => {
     asked.push(request);
     if (answer instanceof Error) throw answer;
     return { text: '', blocks: [], stopReason: 'end_turn', ...answer };
   };
-  const context = toolContext(memoryWorkspace(), { consult });
+  const context = toolContext(memoryWorkspace(), { sideRequest });
   const outcome = await searchWeb.call({ query: 'geese', ...input }, context);
   return { asked, outcome, text: typeof outcome.content === 'string' ? outcome.content : '' };
 };
@@ -92,13 +92,13 @@ describe('a search', () => {
   });
 
   test('that the provider does not know is a failure that names another way', async () => {
-    const refusal = new ConsultFailure('tools.0.type: unknown.', true);
+    const refusal = new SideRequestFailure('tools.0.type: unknown.', true);
     await expect(searched(refusal)).rejects.toMatchObject({
       code: 'tool-failure',
       message:
-        'This provider did not take the search, so it may have none: tools.0.type: unknown. If you know an address, use WebFetch.',
+        'This provider rejected the search, so it may have none: tools.0.type: unknown. If you know an address, use WebFetch.',
     });
-    const busy = new ConsultFailure('It is overloaded.', false);
+    const busy = new SideRequestFailure('It is overloaded.', false);
     await expect(searched(busy)).rejects.toThrow('The search failed: It is overloaded.');
   });
 });

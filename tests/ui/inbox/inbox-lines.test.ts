@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
-import { Inbox, type InboxEntry } from '../../../src/ui/inbox/inbox.js';
 import { inboxLines } from '../../../src/ui/inbox/inbox-lines.js';
+import { type InboxEntry, QuestionInbox } from '../../../src/ui/inbox/question-inbox.js';
 import { choice, permission } from './questions.js';
 
-const inboxWith = (...entries: readonly Partial<InboxEntry>[]): Inbox => {
-  const inbox = new Inbox({ showWhole: () => {}, now: () => 0 });
+const inboxWith = (...entries: readonly Partial<InboxEntry>[]): QuestionInbox => {
+  const inbox = new QuestionInbox({ showFull: () => {}, now: () => 0 });
   for (const entry of entries) {
     const question = entry.question ?? permission();
     const base = { kind: 'permission', question, id: question.id, askedAt: 0 };
@@ -15,7 +15,7 @@ const inboxWith = (...entries: readonly Partial<InboxEntry>[]): Inbox => {
   return inbox;
 };
 
-const linesOf = (inbox: Inbox, columns = 80, rows = 40) =>
+const linesOf = (inbox: QuestionInbox, columns = 80, rows = 40) =>
   inboxLines(inbox, {
     columns,
     rows,
@@ -27,20 +27,20 @@ const linesOf = (inbox: Inbox, columns = 80, rows = 40) =>
 
 describe('a question on the screen', () => {
   test('says who asks, for whom, for what, how risky it is and which rule would cover it', () => {
-    const inbox = inboxWith({ purpose: 'the leader, look around' });
-    inbox.turnTo();
+    const inbox = inboxWith({ purpose: 'the lead, look around' });
+    inbox.focus();
     expect(linesOf(inbox).lines).toEqual([
       '? A question (5s ago)',
       'Agent explorer a_1 asks to use Bash.',
-      '  for: the leader, look around',
+      '  for: the lead, look around',
       '  | command: npm test',
       '  risk: medium, it changes the workspace',
       '  reason: No rule allows it.',
       '  rule: Bash(npm test)',
       '❯ o  once: this call and no other',
-      '  s  session: whatever the rule allows, until the session ends',
-      '  p  project: the same from now on, kept in .skein/settings.local.json',
-      '  d  deny: it is not run, and you may say why',
+      '  s  session: all calls that the rule allows, until the session ends',
+      '  p  project: the same from now on, saved in .skein/settings.local.json',
+      '  d  deny: the call does not run, and you can say why',
       '  o s p d or arrows choose · Enter confirms · v shows all of it · Esc later',
     ]);
   });
@@ -48,11 +48,11 @@ describe('a question on the screen', () => {
   test('says of a lasting answer what it really does', () => {
     const question = permission({ isAlwaysAsked: true });
     expect(linesOf(inboxWith({ question })).lines).toContain(
-      '  p  project: the same; other sessions ask again, whatever rules say',
+      '  p  project: the same; other sessions ask again, despite the rule',
     );
     const { grant: _, ...once } = permission();
     expect(linesOf(inboxWith({ question: once })).lines).toContain(
-      '  o  once: this call and no other; such calls are asked about each time',
+      '  o  once: this call and no other; such calls always ask',
     );
   });
 
@@ -80,10 +80,10 @@ describe('a question on the screen', () => {
 
   test('puts the cursor where the reason is typed', () => {
     let now = 0;
-    const inbox = new Inbox({ showWhole: () => {}, now: () => now });
+    const inbox = new QuestionInbox({ showFull: () => {}, now: () => now });
     const question = permission();
     inbox.add({ kind: 'permission', question, id: 'q', asker: 'X', askedAt: 0, answer: () => {} });
-    inbox.turnTo();
+    inbox.focus();
     now = 1_000;
     for (const name of ['d', 'return', 'n', 'o']) inbox.press({ name, sequence: name });
     const { lines, cursor } = linesOf(inbox);
@@ -93,7 +93,7 @@ describe('a question on the screen', () => {
 
   test('says so when nothing is chosen', () => {
     const inbox = inboxWith({});
-    inbox.turnTo();
+    inbox.focus();
     inbox.press({ name: 'x', sequence: 'x' });
     const { lines } = linesOf(inbox);
     expect(lines.join('\n')).not.toContain('❯');
@@ -113,7 +113,7 @@ describe('a question on the screen', () => {
     [30, 'Enter confirms · Esc later'],
   ])('has the keys that matter most in %i columns', (columns, keys) => {
     const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
-    inbox.turnTo();
+    inbox.focus();
     expect(linesOf(inbox, columns).lines.at(-1)).toBe(`  ${keys}`);
   });
 
@@ -123,7 +123,7 @@ describe('a question on the screen', () => {
     [40, 'o s p d · Esc later'],
   ])('says that nothing is chosen, and how to leave, in %i columns', (columns, keys) => {
     const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
-    inbox.turnTo();
+    inbox.focus();
     inbox.press({ name: 'x', sequence: 'x' });
     expect(linesOf(inbox, columns).lines.at(-1)).toBe(`  Nothing is chosen: ${keys}`);
   });
@@ -131,7 +131,7 @@ describe('a question on the screen', () => {
   test('lists what can be chosen, with what is ticked', () => {
     const question = choice({ multiple: true });
     const inbox = inboxWith({ kind: 'choice', question });
-    inbox.turnTo();
+    inbox.focus();
     inbox.press({ name: 'space' });
     expect(linesOf(inbox).lines.slice(2, 6)).toEqual([
       '  | Which one?',
@@ -150,11 +150,11 @@ describe('a question on the screen', () => {
   test('keeps its answers where there is little room, and says what is missing', () => {
     const input = { command: Array.from({ length: 30 }, (_, at) => `line ${at}`).join('\n') };
     const inbox = inboxWith({ question: permission({ input }) });
-    inbox.turnTo();
+    inbox.focus();
     const { lines } = linesOf(inbox, 80, 12);
     expect(lines).toHaveLength(12);
     expect(lines.slice(3, 7)).toEqual([
-      '  Not all of it is shown: v shows it, and deny if in doubt.',
+      '  Not all of it is shown: v shows it. If in doubt, deny.',
       '  risk: medium, it changes the workspace',
       '  reason: No rule allows it.',
       '  rule: Bash(npm test)',
@@ -171,7 +171,7 @@ describe('a question on the screen', () => {
     const content = Array.from({ length: 3_000 }, (_, at) => `line ${at}`).join('\n');
     const input = { file_path: 'a.ts', content };
     const inbox = inboxWith({ question: permission({ tool: 'Write', input, risk: 'high' }) });
-    inbox.turnTo();
+    inbox.focus();
     const { lines } = linesOf(inbox, 80, 21);
     expect(lines).toHaveLength(21);
     expect(lines.slice(2, 16)).toEqual([
@@ -185,8 +185,8 @@ describe('a question on the screen', () => {
       '  | + line 2997',
       '  | + line 2998',
       '  | + line 2999',
-      '  Not all of it is shown: v shows it, and deny if in doubt.',
-      '  risk: high, it may leave the workspace, open secrets or be hard to undo',
+      '  Not all of it is shown: v shows it. If in doubt, deny.',
+      '  risk: high, it may leave the workspace, read secrets or be hard to undo',
       '  reason: No rule allows it.',
       '  rule: Bash(npm test)',
     ]);
@@ -195,12 +195,12 @@ describe('a question on the screen', () => {
   test('puts its answers into one row before it leaves out what is said of it', () => {
     const input = { command: `rm -rf build${' x'.repeat(500)}` };
     const inbox = inboxWith({ question: permission({ input, risk: 'high' }) });
-    inbox.turnTo();
+    inbox.focus();
     expect(linesOf(inbox, 60, 9).lines.slice(1)).toEqual([
       'Agent explorer a_1 asks to use Bash.',
       `  | command: rm -rf build${' x'.repeat(17)}`,
-      '  Not all of it is shown: v shows it, and deny if in doubt.',
-      '  risk: high, it may leave the workspace, open secrets or…',
+      '  Not all of it is shown: v shows it. If in doubt, deny.',
+      '  risk: high, it may leave the workspace, read secrets or…',
       '  reason: No rule allows it.',
       '  rule: Bash(npm test)',
       '❯ once   session   project   deny',
@@ -211,10 +211,10 @@ describe('a question on the screen', () => {
   test('says in the least room how risky it is, and that not all is shown', () => {
     const input = { command: 'x\n'.repeat(30) };
     const inbox = inboxWith({ question: permission({ input, risk: 'high' }) });
-    inbox.turnTo();
+    inbox.focus();
     expect(linesOf(inbox, 60, 5).lines.slice(1, 3)).toEqual([
-      '  Not all of it is shown: v shows it, and deny if in doubt.',
-      '  risk: high, it may leave the workspace, open secrets or…',
+      '  Not all of it is shown: v shows it. If in doubt, deny.',
+      '  risk: high, it may leave the workspace, read secrets or…',
     ]);
   });
 
@@ -223,10 +223,10 @@ describe('a question on the screen', () => {
     [40, 5],
   ])('has all answers and the reason in %i columns and %i rows', (columns, rows) => {
     let now = 0;
-    const inbox = new Inbox({ showWhole: () => {}, now: () => now });
+    const inbox = new QuestionInbox({ showFull: () => {}, now: () => now });
     const question = permission();
     inbox.add({ kind: 'permission', question, id: 'q', asker: 'X', askedAt: 0, answer: () => {} });
-    inbox.turnTo();
+    inbox.focus();
     now = 1_000;
     const chosen = linesOf(inbox, columns, rows).lines;
     expect(chosen.length).toBeLessThanOrEqual(rows);
@@ -241,11 +241,11 @@ describe('a question on the screen', () => {
 
   test('says that a question went, and how to go on', () => {
     const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
-    inbox.turnTo();
+    inbox.focus();
     inbox.remove('q_1');
     expect(linesOf(inbox).lines).toEqual([
-      '? That question was answered elsewhere, or is not asked any more.',
-      '  Tab goes on to 1 more question, Esc goes back; nothing else is heard',
+      '? That question was answered elsewhere, or was withdrawn.',
+      '  Tab continues to 1 more question, Esc goes back; other keys are ignored',
     ]);
   });
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
-import { Inbox } from '../../../src/ui/inbox/inbox.js';
 import { InboxScene } from '../../../src/ui/inbox/inbox-scene.js';
+import { QuestionInbox } from '../../../src/ui/inbox/question-inbox.js';
 import { laidOut } from '../../fakes/terminal/laid-out.js';
 import { permission } from './questions.js';
 
 const setUp = (count: number) => {
   let left = 0;
   let now = 0;
-  const inbox = new Inbox({ showWhole: () => {}, now: () => now });
+  const inbox = new QuestionInbox({ showFull: () => {}, now: () => now });
   const answers: string[] = [];
   for (let at = 1; at <= count; at += 1) {
     const question = permission({ id: `q_${at}`, description: `Bash task ${at}` });
@@ -26,7 +26,7 @@ const setUp = (count: number) => {
     inbox,
     paint: paintFor(false),
     sign: '❯',
-    said: () => '',
+    notice: () => '',
     leave: () => {
       left += 1;
     },
@@ -79,7 +79,7 @@ describe('all questions on the screen', () => {
     press('q', 'i', 'return');
     expect(left()).toBe(0);
     press('escape');
-    expect([left(), inbox.isLost]).toEqual([1, false]);
+    expect([left(), inbox.isQuestionGone]).toEqual([1, false]);
   });
 
   test('are shown again with Esc when one of several has gone by itself', () => {
@@ -87,7 +87,7 @@ describe('all questions on the screen', () => {
     inbox.remove('q_1');
     expect(draw().at(-1)).toBe('Tab the next · Esc the list');
     press('escape');
-    expect([left(), inbox.isLost]).toEqual([0, false]);
+    expect([left(), inbox.isQuestionGone]).toEqual([0, false]);
     expect(draw().at(-1)).toBe('Tab the next · q back');
     press('q');
     expect(left()).toBe(1);

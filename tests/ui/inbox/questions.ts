@@ -2,7 +2,7 @@
 import type {
   PermissionQuestion,
   PersonQuestion,
-} from '../../../src/protocol/permission/permission.js';
+} from '../../../src/protocol/permission/permission-question.js';
 
 export const permission = (change: Partial<PermissionQuestion> = {}): PermissionQuestion => ({
   id: 'q_1',

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { Inbox } from '../../../src/ui/inbox/inbox.js';
+import { QuestionInbox } from '../../../src/ui/inbox/question-inbox.js';
 import { ScreenSurface } from '../../../src/ui/inbox/screen-surface.js';
 import { choice, permission } from './questions.js';
 
 const setUp = () => {
   let rung = 0;
-  const inbox = new Inbox({ showWhole: () => {} });
+  const inbox = new QuestionInbox({ showFull: () => {} });
   const surface = new ScreenSurface({
     inbox,
     nameOf: (agent) => `Agent ${agent}`,
-    purposeOf: () => 'the leader, look around',
+    purposeOf: () => 'the lead, look around',
     ring: () => {
       rung += 1;
     },
@@ -27,7 +27,7 @@ describe('questions on a screen', () => {
     expect(rung()).toBe(1);
     expect(inbox.shown).toMatchObject({
       asker: 'Agent a_1',
-      purpose: 'the leader, look around',
+      purpose: 'the lead, look around',
       askedAt: 42,
     });
     const entry = inbox.shown;

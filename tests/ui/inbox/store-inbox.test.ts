@@ -1,10 +1,10 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SignedAnswer } from '../../../src/protocol/permission/answer.js';
+import type { SignedAnswer } from '../../../src/protocol/permission/signed-answer.js';
 import type { PostedQuestion } from '../../../src/protocol/session/question-board.js';
-import type { SessionMeta, SessionStore } from '../../../src/protocol/session/store.js';
-import { Inbox } from '../../../src/ui/inbox/inbox.js';
+import type { SessionMeta, SessionStore } from '../../../src/protocol/session/session-store.js';
+import { QuestionInbox } from '../../../src/ui/inbox/question-inbox.js';
 import { StoreInbox } from '../../../src/ui/inbox/store-inbox.js';
 import type { AgentView, SwarmView } from '../../../src/views/swarm/swarm-view.js';
 import { permission } from './questions.js';
@@ -27,7 +27,7 @@ const setUp = () => {
   const said: string[] = [];
   const kept: Promise<unknown>[] = [];
   let [rung, looks, asking] = [0, 0, [] as string[]];
-  /** Whoever was first; undefined while nobody was. */
+  /** Surface that answered first; undefined before the first answer. */
   let first: Partial<SignedAnswer> | undefined;
   const store = {
     questions: () => ({
@@ -35,7 +35,7 @@ const setUp = () => {
         looks += 1;
         return { questions: [...board], leftOut: 0 };
       },
-      verdicts: {
+      decisions: {
         decide: async (signed: SignedAnswer) => {
           decided.push(signed);
           return first === undefined ? signed : { ...signed, ...first };
@@ -49,21 +49,21 @@ const setUp = () => {
     const lead = agent({ id: 'a_0', kind: 'lead', type: null, parent: null, questions: [] });
     return [{ session, holder: undefined, agents: [lead, agent({ parent: 'a_0', questions })] }];
   };
-  const inbox = new Inbox({ showWhole: () => {}, now: () => performance.now() + 10_000 });
+  const inbox = new QuestionInbox({ showFull: () => {}, now: () => performance.now() + 10_000 });
   const home = mkdtempSync(`${tmpdir()}/inbox-`);
   const desk = new StoreInbox({
-    machine: { env: { SKEIN_HOME: home }, home, cwd: home },
+    host: { env: { SKEIN_HOME: home }, home, cwd: home },
     store,
     inbox,
     swarms,
-    keep: (work) => {
+    track: (work) => {
       kept.push(work);
       return work;
     },
     ring: () => {
       rung += 1;
     },
-    say: (sentence) => said.push(sentence),
+    notify: (sentence) => said.push(sentence),
     onDefect: (error) => {
       throw error;
     },
@@ -88,7 +88,7 @@ const setUp = () => {
   };
 };
 
-const ids = (inbox: Inbox) => inbox.entries.map(({ id }) => id);
+const ids = (inbox: QuestionInbox) => inbox.entries.map(({ id }) => id);
 
 describe('the questions of swarms that are watched', () => {
   test('come into the inbox when agents ask, with who asks and for whom', async () => {
@@ -152,7 +152,7 @@ describe('the questions of swarms that are watched', () => {
     const entry = inbox.shown;
     if (entry?.kind === 'permission') entry.answer({ behavior: 'allow', scope: 'once' });
     desk.close();
-    // Whoever closes the store waits for it.
+    // The store stays open until the answer is sent.
     expect(kept).toHaveLength(1);
     await Promise.all(kept);
     expect(decided).toMatchObject([{ question: 'q_1', surface: 'inbox' }]);

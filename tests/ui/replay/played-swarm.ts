@@ -1,10 +1,10 @@
 /** A swarm that is over, with its journals and its log: a lead, two agents, a question and a failure. */
 
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
-import type { JournalBody } from '../../../src/protocol/session/journal.js';
+import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { ReplaySource } from '../../../src/ui/replay/replay-source.js';
-import { type ReplayLog, readLog } from '../../../src/views/replay/replay-log.js';
+import { type ReplayLog, readReplayLog } from '../../../src/views/replay/replay-log.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { createdFor, letter, meta } from '../../store/contracts/records.js';
 
@@ -74,7 +74,7 @@ const born = (agent: string, name: string): JournalBody =>
 /** The log begins here. */
 export const BEGAN = Date.UTC(2026, 4, 1, 12);
 
-/** Who writes what, each so many milliseconds after the one before. */
+/** Agent, milliseconds since the previous record, and record. */
 const STORY: readonly (readonly [agent: string, after: number, body: JournalBody])[] = [
   ['a_1', 0, createdFor('a_1')],
   ['a_1', 0, { type: 'epoch.began', owner: 'o_1' }],
@@ -129,7 +129,7 @@ const STORY: readonly (readonly [agent: string, after: number, body: JournalBody
       reason: 'no rule allows it',
     },
   ],
-  // Somebody was at lunch.
+  // A long pause.
   [
     'a_3' as const,
     600_000,
@@ -160,7 +160,7 @@ export const playedSwarm = async (): Promise<{ store: MemorySessionStore; log: R
     (await session.journal(agent, agent === 'a_1' ? null : 'a_1')).append(body);
   }
   await session.close();
-  return { store, log: await readLog(store, meta({ title: 'Mend it.' })) };
+  return { store, log: await readReplayLog(store, meta({ title: 'Mend it.' })) };
 };
 
 export const openReplay = async (): Promise<ReplaySource> => {

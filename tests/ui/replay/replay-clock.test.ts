@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ReplayClock, type TapeOptions } from '../../../src/ui/replay/replay-clock.js';
-import type { Mark } from '../../../src/views/replay/replay-log.js';
+import { ReplayClock, type ReplayClockOptions } from '../../../src/ui/replay/replay-clock.js';
+import type { ReplayMark } from '../../../src/views/replay/replay-log.js';
 
 const START = 1_000_000;
 
 const tapeOf = (
   times: readonly number[],
-  options: TapeOptions = {},
-  marks: readonly Mark[] = [],
+  options: ReplayClockOptions = {},
+  marks: readonly ReplayMark[] = [],
 ) => {
   const log = { times: Float64Array.from(times, (time) => START + time), marks };
   return new ReplayClock({ ...log, length: times.length }, options);
 };
 
-/** Five events: two at once, then one a second, and a long silence before the last. */
+/** Five events: two at once, two more a second apart each, and a long pause before the last. */
 const TIMES = [0, 0, 1_000, 2_000, 602_000];
 
 const played = (tape: ReplayClock, ms: number): number => {
@@ -74,7 +74,7 @@ describe('a tape', () => {
   test('plays backwards down to its first moment', () => {
     const tape = tapeOf(TIMES);
     tape.toEnd();
-    tape.turnRound();
+    tape.reverse();
     tape.toggle();
     expect([played(tape, 1), played(tape, 3_000), played(tape, 2_000)]).toEqual([4, 3, 2]);
     expect([tape.isPlaying, tape.share]).toEqual([false, 0]);
@@ -141,7 +141,7 @@ describe('a tape', () => {
       () => tape.tick(1_000),
       () => tape.seekShare(0.5),
       () => tape.jump(-1),
-      () => tape.turnRound(),
+      () => tape.reverse(),
       () => tape.toggle(),
       () => tape.tick(1_000),
       () => tape.step(1),
@@ -179,7 +179,7 @@ describe('a tape', () => {
           else if (act === 'jump') tape.jump(by % 30);
           else if (act === 'seek') tape.seek(by % 30);
           else if (act === 'toggle') tape.toggle();
-          else if (act === 'turn') tape.turnRound();
+          else if (act === 'turn') tape.reverse();
           else if (act === 'fast') tape.toggleFast();
           else tape.toEnd();
           const { position, now, share } = tape;

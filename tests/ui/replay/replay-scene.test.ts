@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
-import { pressOn, REPLAY_HELP, REPLAY_HINTS } from '../../../src/ui/replay/replay-keys.js';
+import { replayKeys } from '../../../src/ui/replay/replay-keys.js';
 import { ReplaySource } from '../../../src/ui/replay/replay-source.js';
 import { TransportLine } from '../../../src/ui/replay/transport-line.js';
 import { keyName } from '../../../src/ui/screen/key-name.js';
@@ -19,32 +19,32 @@ const showOn = (source: ReplaySource, columns: number, rows: number) => {
   const screen = new Screen(machine, (error) => {
     throw error;
   });
-  const transport = new TransportLine(source.tape, look, () => '');
+  const transport = new TransportLine(source.clock, look, () => '');
   const scene = new SwarmScene({
     source,
-    look,
+    style: look,
     title: 'skein replay',
-    hints: REPLAY_HINTS,
-    help: REPLAY_HELP,
+    hints: replayKeys.hints,
+    help: replayKeys.help,
     leave: () => {},
     line: (width) => transport.text(width),
     press: (key) => {
-      const isOwn = pressOn(source.tape, keyName(key));
-      if (isOwn) source.moved();
+      const isOwn = replayKeys.press(source.clock, keyName(key));
+      if (isOwn) source.clockChanged();
       return isOwn;
     },
   });
-  screen.showWhole(scene);
+  screen.showFullScreen(scene);
   const close = () => {
     screen.close();
     source.close();
   };
   const press = (sequence: string, name = sequence) => scene.press({ name, sequence });
   const text = () => {
-    scene.shown.changedNow();
+    scene.content.notifyNow();
     return machine.paper.screen().join('\n');
   };
-  /** Transcripts are read when somebody stays with an agent for a moment. */
+  /** Delay after which the transcript of a selected agent opens. */
   const shows = async (what: string | RegExp) => {
     await expect.poll(text).toMatch(what);
     return text();
@@ -64,7 +64,7 @@ describe('the screen of a replay', () => {
   test('shows agents, states and transcripts as they were at a moment', async () => {
     const { press, shows } = await open();
     for (const key of ['n', 'n', 'j', 'j']) press(key);
-    const asking = await shows('It asks whether Edit a.ts may run: no rule allows it');
+    const asking = await shows('The agent asks for permission to run Edit a.ts: no rule');
     expect(asking).toMatch(/edit +\? +awaiting-permission/);
     expect(asking).toContain('[awaiting-permission]');
     expect(asking).toContain('+two');
@@ -111,12 +111,12 @@ describe('the screen of a replay', () => {
     for (let times = 0; times < 12; times += 1) press('+');
     press(' ', 'space');
     await expect.poll(() => screen().join('\n')).toContain('‖ end');
-    expect(source.tape.isPlaying).toBe(false);
+    expect(source.clock.isPlaying).toBe(false);
   });
 
   test('stays at the beginning and at the end when it is sent there, whichever way it runs', async () => {
     const { source, press } = await open();
-    const { tape } = source;
+    const { clock: tape } = source;
     for (const isBackwards of [false, true]) {
       for (const key of ['end', 'home']) {
         tape.seek(10);
@@ -139,13 +139,13 @@ describe('the screen of a replay', () => {
         const wanderer = showOn(one, 160, 40);
         for (const key of pressed) wanderer.press(key);
         const other = new ReplaySource(store, log);
-        const { position, isBackwards } = one.tape;
-        other.tape.seek(position);
-        if (isBackwards) other.tape.turnRound();
-        one.tape.seek(position);
+        const { position, isBackwards } = one.clock;
+        other.clock.seek(position);
+        if (isBackwards) other.clock.reverse();
+        one.clock.seek(position);
         const fresh = showOn(other, 160, 40);
         try {
-          if (position > 0) await fresh.shows('It began in');
+          if (position > 0) await fresh.shows('The agent started in');
           await expect.poll(wanderer.text).toBe(fresh.text());
         } finally {
           wanderer.close();

@@ -37,7 +37,7 @@ describe('the line of a tape', () => {
     tape.toggle();
     expect(line.text(140)).toContain('(10m without news, cut to 3s)');
     expect(line.text(140)).toMatch(/^▶ 2× /);
-    tape.turnRound();
+    tape.reverse();
     expect(line.text(140)).toMatch(/^◀ 2× /);
     tape.toggleFast();
     expect(line.text(140)).toMatch(/^◀ fast /);

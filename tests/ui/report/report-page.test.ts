@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/events.js';
+import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import { PAGE_MARK, reportPage } from '../../../src/ui/report/report-page.js';
 import { redactedReport } from '../../../src/views/report/redacted-report.js';
 import { ReportFold } from '../../../src/views/report/swarm-report.js';
@@ -11,7 +11,7 @@ const { begun, started, ended, asked, ruled, spawned, over } = factsOf();
 const pageOf = (facts: readonly Fact[], terms: Parameters<typeof told>[1] = {}) =>
   reportPage(told(facts, terms));
 
-/** What a browser would show, without markup. */
+/** Text of the page without markup. */
 const textOf = (page: string) =>
   page
     .replaceAll(/<(style|script)[\s\S]*?<\/\1>/g, '')
@@ -51,7 +51,7 @@ describe('the page of a report', () => {
     )?.[1];
     const top = [...(path ?? '').matchAll(/V([\d.]+)H([\d.]+)/g)].map(([, y, x]) => `${y} ${x}`);
     const [there, back] = [top.slice(0, top.length / 2), top.slice(top.length / 2)];
-    // Alone, both of them, the second one alone, nobody, and the second one again.
+    // The first agent, both agents, the second agent, none, and the second agent again.
     const steps = there.map((step) => step.split(' ')[0]).filter((y, at, all) => y !== all[at - 1]);
     expect(steps).toEqual(['50', '0', '50', '100', '50']);
     expect([there.at(-1), back.at(-1)]).toEqual(['50 1000', '100 0']);
@@ -97,7 +97,7 @@ describe('the page of a report', () => {
     expect(text).toContain(
       '5 s lead Bash denied step deny: Forbidden. rule Bash(rm *) of /work/.skein/s.json:7 not asked',
     );
-    expect(text).toContain('withdrawn nobody: it ended before 1 s');
+    expect(text).toContain('withdrawn nobody, before it was withdrawn 1 s');
     expect(text).toContain('Questions 2 4.5 s of waiting, 1 call denied');
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { duration, roundStep, timeStep } from '../../../src/ui/report/durations.js';
+import { formatDuration } from '../../../src/ui/report/format-duration.js';
+import { gridStep, timeStep } from '../../../src/ui/report/grid-step.js';
 import { TimeAxis } from '../../../src/ui/report/time-axis.js';
 
 const HOUR = 3_600_000;
@@ -52,10 +53,10 @@ test.each([
   [76 * HOUR, '3 d 4 h'],
   [Number.NaN, '0 s'],
 ])('%d milliseconds are %s', (ms, text) => {
-  expect(duration(ms)).toBe(text);
+  expect(formatDuration(ms)).toBe(text);
 });
 
 test('steps are round, and there are not too many of them', () => {
   expect([timeStep(9_000, 9), timeStep(9_001, 9), timeStep(100, 9)]).toEqual([1_000, 2_000, 20]);
-  expect([roundStep(0.33, 4), roundStep(160, 4), roundStep(0, 4)]).toEqual([0.1, 50, 1]);
+  expect([gridStep(0.33, 4), gridStep(160, 4), gridStep(0, 4)]).toEqual([0.1, 50, 1]);
 });

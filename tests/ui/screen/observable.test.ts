@@ -12,7 +12,7 @@ const setUp = () => {
 describe('something that is watched', () => {
   test('tells the first change at once, and many that follow together', () => {
     const { watched, told } = setUp();
-    for (let at = 0; at < 50; at += 1) watched.changed();
+    for (let at = 0; at < 50; at += 1) watched.notify();
     expect(told).toHaveBeenCalledTimes(1);
     vi.advanceTimersByTime(FRAME_MS);
     expect(told).toHaveBeenCalledTimes(2);
@@ -20,9 +20,9 @@ describe('something that is watched', () => {
 
   test('tells at once what a key has changed', () => {
     const { watched, told } = setUp();
-    watched.changed();
-    watched.changed();
-    watched.changedNow();
+    watched.notify();
+    watched.notify();
+    watched.notifyNow();
     expect(told).toHaveBeenCalledTimes(2);
     vi.advanceTimersByTime(FRAME_MS);
     expect(told).toHaveBeenCalledTimes(2);
@@ -32,7 +32,7 @@ describe('something that is watched', () => {
     const watched = new Observable();
     const told = vi.fn<() => void>();
     watched.watch(told);
-    for (let at = 0; at < 50; at += 1) watched.changedSoon();
+    for (let at = 0; at < 50; at += 1) watched.notifySoon();
     expect(told).not.toHaveBeenCalled();
     await new Promise((resolve) => setImmediate(resolve));
     expect(told).toHaveBeenCalledTimes(1);
@@ -40,11 +40,11 @@ describe('something that is watched', () => {
 
   test('rests when nobody looks any more', () => {
     const { watched, told, end } = setUp();
-    watched.changed();
-    watched.changed();
+    watched.notify();
+    watched.notify();
     end();
     expect(vi.getTimerCount()).toBe(0);
-    watched.changed();
+    watched.notify();
     expect(told).toHaveBeenCalledTimes(1);
   });
 });

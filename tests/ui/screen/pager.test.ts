@@ -68,7 +68,7 @@ describe('a long text on the screen', () => {
       },
     });
     press('G', 'left');
-    pager.turn({ title: 'Another', lines: () => ['only this'] });
+    pager.show({ title: 'Another', lines: () => ['only this'] });
     expect(keys).toContain('left');
     expect(shown().slice(0, 3)).toEqual(['Another', '─'.repeat(40), 'only this']);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Frame, Painter } from '../../../src/ui/screen/painter.js';
+import { Painter, type ScreenFrame } from '../../../src/ui/screen/painter.js';
 import { paperTerminal } from '../../fakes/terminal/recording-terminal.js';
 
 const setUp = (columns = 20, rows = 8) => {
@@ -16,7 +16,7 @@ const setUp = (columns = 20, rows = 8) => {
   };
 };
 
-const frame = (...lines: readonly string[]): Frame => ({ lines });
+const frame = (...lines: readonly string[]): ScreenFrame => ({ lines });
 
 const line = fc
   .array(fc.constantFrom('a', 'b', ' ', '漢', '👩‍👩‍👧', 'é'), { maxLength: 10 })
@@ -94,7 +94,7 @@ describe('a frame below what was said', () => {
     Object.assign(size, { columns: 5 });
     const before = paper.raw.length;
     painter.paintInline(frame('now'));
-    // Two of them in each of two rows, one in a third, and the prompt's first row below.
+    // Two characters in each of two rows, a single character in a third row, and the prompt below.
     expect(paper.raw.slice(before)).toContain('\u001b[4A');
   });
 
@@ -157,10 +157,10 @@ describe('a frame of the whole screen', () => {
     const { paper, painter } = setUp();
     painter.paintInline({ lines: ['one', 'two'], cursor: { row: 1, column: 2 } }, 'said\n');
     const before = { screen: paper.screen(), cursor: paper.cursor };
-    painter.paintWhole(frame('all', 'of', 'it'));
+    painter.paintFullScreen(frame('all', 'of', 'it'));
     expect(paper.screen()).toEqual(['all', 'of', 'it']);
     expect(paper.isAlternate).toBe(true);
-    painter.leaveWhole();
+    painter.leaveFullScreen();
     expect({ screen: paper.screen(), cursor: paper.cursor }).toEqual(before);
     painter.paintInline(frame('one', 'three'));
     expect(paper.screen()).toEqual(['said', 'one', 'three']);
@@ -169,12 +169,12 @@ describe('a frame of the whole screen', () => {
   test('is written anew over what others wrote there, and what it hides is as it was', () => {
     const { paper, painter } = setUp();
     painter.paintInline({ lines: ['rule', 'prompt'], cursor: { row: 1, column: 2 } }, 'said\n');
-    painter.paintWhole(frame('all'));
+    painter.paintFullScreen(frame('all'));
     paper.write('\u001b[1;1Hrubbish');
-    painter.leaveBehind();
-    painter.paintWhole(frame('all'));
+    painter.detach();
+    painter.paintFullScreen(frame('all'));
     expect(paper.screen()).toEqual(['all']);
-    painter.leaveWhole();
+    painter.leaveFullScreen();
     painter.paintInline(frame('rule', 'prompt 2'));
     expect(paper.screen()).toEqual(['said', 'rule', 'prompt 2']);
   });
@@ -185,7 +185,7 @@ describe('a frame of the whole screen', () => {
       (text) => paper.write(text),
       () => ({ columns: 10, rows: 4 }),
     );
-    painter.paintWhole(frame('éééééééééé', 'second', 'third'));
+    painter.paintFullScreen(frame('éééééééééé', 'second', 'third'));
     expect(paper.screen().slice(1)).toEqual(['second', 'third']);
     painter.end();
     expect(paper.wraps).toBe(true);
@@ -195,7 +195,7 @@ describe('a frame of the whole screen', () => {
     fc.assert(
       fc.property(fc.array(anyFrame, { minLength: 1, maxLength: 8 }), (frames) => {
         const { paper, painter } = setUp();
-        for (const next of frames) painter.paintWhole(next);
+        for (const next of frames) painter.paintFullScreen(next);
         const wanted = [...(frames.at(-1)?.lines ?? [])];
         while (wanted.at(-1) === '') wanted.pop();
         expect(paper.screen()).toEqual(wanted);
@@ -205,17 +205,17 @@ describe('a frame of the whole screen', () => {
 
   test('is written anew for a terminal that was forgotten', () => {
     const { paper, painter } = setUp();
-    painter.paintWhole(frame('one', 'two'));
+    painter.paintFullScreen(frame('one', 'two'));
     paper.write('\u001b[1;1Hrubbish');
-    painter.forget();
-    painter.paintWhole(frame('one', 'two'));
+    painter.invalidate();
+    painter.paintFullScreen(frame('one', 'two'));
     expect(paper.screen()).toEqual(['one', 'two']);
   });
 
   test('is given back with the terminal', () => {
     const { paper, painter } = setUp();
     painter.paintInline(frame('one'), 'said\n');
-    painter.paintWhole(frame('all'));
+    painter.paintFullScreen(frame('all'));
     painter.end();
     expect(paper.isAlternate).toBe(false);
     expect(paper.screen()).toEqual(['said']);

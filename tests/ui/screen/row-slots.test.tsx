@@ -1,15 +1,15 @@
 import { Box } from 'ink';
 import { describe, expect, test, vi } from 'vitest';
 import { openInkView } from '../../../src/ui/screen/ink-view.js';
-import { fillSlots, Slots } from '../../../src/ui/screen/row-slots.js';
+import { fillRowSlots, RowSlots } from '../../../src/ui/screen/row-slots.js';
 import { laidOut } from '../../fakes/terminal/laid-out.js';
 
 const PARTS = (
   <Box flexDirection="column" width={20} height={3}>
-    <Slots from={0} lines={1} width={20} />
+    <RowSlots from={0} lines={1} width={20} />
     <Box>
-      <Slots from={10} lines={2} width={8} />
-      <Slots from={20} lines={2} width={12} />
+      <RowSlots from={10} lines={2} width={8} />
+      <RowSlots from={20} lines={2} width={12} />
     </Box>
   </Box>
 );
@@ -21,7 +21,7 @@ describe('room for lines', () => {
       ...([10, 11].map((slot) => [slot, `left ${slot} `]) as [number, string][]),
       ...([20, 21].map((slot) => [slot, `right ${slot}`]) as [number, string][]),
     ]);
-    expect(fillSlots(laidOut(PARTS, 20, 3), (slot) => texts.get(slot) ?? '')).toEqual([
+    expect(fillRowSlots(laidOut(PARTS, 20, 3), (slot) => texts.get(slot) ?? '')).toEqual([
       'the head',
       'left 10 right 20',
       'left 11 right 21',
@@ -29,7 +29,7 @@ describe('room for lines', () => {
   });
 
   test('is not mistaken in what is put into it', () => {
-    const lines = fillSlots(laidOut(PARTS, 20, 3), () => '\ue000\ue00a  $& ');
+    const lines = fillRowSlots(laidOut(PARTS, 20, 3), () => '\ue000\ue00a  $& ');
     expect(lines[0]).toBe('\ue000\ue00a  $& ');
   });
 
@@ -43,7 +43,7 @@ describe('room for lines', () => {
     });
     view.refresh();
     expect(frames).toHaveBeenCalledTimes(2);
-    // The same array: nothing was made anew.
+    // The same array: no new layout.
     expect(frames.mock.calls[1]?.[0]).toBe(frames.mock.calls[0]?.[0]);
     size.columns = 30;
     view.refresh();

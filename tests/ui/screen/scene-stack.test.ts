@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { Observable } from '../../../src/ui/screen/observable.js';
-import { SceneStack, type WholeScene } from '../../../src/ui/screen/scene-stack.js';
+import { type FullScreenScene, SceneStack } from '../../../src/ui/screen/scene-stack.js';
 
 const setUp = () => {
-  const shown: WholeScene[] = [];
+  const shown: FullScreenScene[] = [];
   const scenes = new SceneStack({
-    showWhole: (scene) => {
-      shown.push(scene as WholeScene);
-      return () => void shown.splice(shown.indexOf(scene as WholeScene), 1);
+    showFullScreen: (scene) => {
+      shown.push(scene as FullScreenScene);
+      return () => void shown.splice(shown.indexOf(scene as FullScreenScene), 1);
     },
   });
   const heard: string[] = [];
@@ -16,7 +16,7 @@ const setUp = () => {
     scenes.open((close) => {
       closers.set(name, close);
       return {
-        shown: new Observable(),
+        content: new Observable(),
         draw: () => null,
         press: (key) => heard.push(`${name} ${key.name}`),
         paste: (text) => heard.push(`${name} ${text}`),

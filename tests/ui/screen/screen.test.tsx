@@ -4,8 +4,8 @@ import { Observable } from '../../../src/ui/screen/observable.js';
 import { type Scene, Screen } from '../../../src/ui/screen/screen.js';
 import { paperMachine } from '../../fakes/terminal/recording-host.js';
 
-const scene = (text: () => string): Scene & { readonly shown: Observable } => ({
-  shown: new Observable(),
+const scene = (text: () => string): Scene & { readonly content: Observable } => ({
+  content: new Observable(),
   draw: ({ columns }) => (
     <Box flexDirection="column" width={columns}>
       {text()
@@ -32,7 +32,7 @@ describe('a screen', () => {
     screen.showInline(live);
     screen.print('hello\n');
     text = 'prompt 2';
-    live.shown.changedNow();
+    live.content.notifyNow();
     expect(paper.screen()).toEqual(['hello', 'prompt 2']);
   });
 
@@ -46,7 +46,7 @@ describe('a screen', () => {
     for (let at = 1; at <= 1_000; at += 1) {
       text = `prompt ${at}`;
       screen.print(`line ${at}\n`);
-      live.shown.changedNow();
+      live.content.notifyNow();
     }
     expect(paper.raw).toBe(before);
     machine.read(true);
@@ -70,9 +70,9 @@ describe('a screen', () => {
     const { screen, paper } = setUp();
     const live = scene(() => 'prompt');
     screen.showInline(live);
-    const close = screen.showWhole(scene(() => 'all of it'));
+    const close = screen.showFullScreen(scene(() => 'all of it'));
     screen.print('meanwhile\n');
-    live.shown.changedNow();
+    live.content.notifyNow();
     expect(paper.screen()).toEqual(['all of it']);
     close();
     expect(paper.screen()).toEqual(['meanwhile', 'prompt']);
@@ -81,17 +81,17 @@ describe('a screen', () => {
   test('keeps the newest of a flood that nobody sees, and says that there was more', () => {
     const { screen, paper } = setUp();
     screen.showInline(scene(() => 'prompt'));
-    const close = screen.showWhole(scene(() => 'all of it'));
+    const close = screen.showFullScreen(scene(() => 'all of it'));
     for (let at = 0; at < 50; at += 1) screen.print(`${'x'.repeat(50_000)}\nline ${at}\n`);
     close();
     expect(paper.screen().slice(-2)).toEqual(['line 49', 'prompt']);
-    expect(paper.history().join('\n')).toContain('More was said here than can be kept');
+    expect(paper.history().join('\n')).toContain('Some output was dropped here');
   });
 
   test('comes back to the scene below when the one on top is left', () => {
     const { screen, paper } = setUp();
-    const closeFirst = screen.showWhole(scene(() => 'first'));
-    const closeSecond = screen.showWhole(scene(() => 'second'));
+    const closeFirst = screen.showFullScreen(scene(() => 'first'));
+    const closeSecond = screen.showFullScreen(scene(() => 'second'));
     expect(paper.screen()).toEqual(['second']);
     closeSecond();
     expect(paper.screen()).toEqual(['first']);
@@ -103,9 +103,9 @@ describe('a screen', () => {
     const { screen, machine, paper } = setUp();
     screen.showInline(scene(() => 'prompt'));
     screen.print('said\n');
-    screen.showWhole(scene(() => 'all of it'));
+    screen.showFullScreen(scene(() => 'all of it'));
     machine.crash();
-    // Whatever still happens before the process is gone is not shown.
+    // Changes after the release are not shown.
     screen.redraw();
     screen.flush();
     expect(paper.isAlternate).toBe(false);
@@ -116,9 +116,9 @@ describe('a screen', () => {
   test('takes it again, and shows what it showed', () => {
     const { screen, paper } = setUp();
     screen.showInline(scene(() => 'prompt'));
-    screen.giveBack();
+    screen.release();
     expect(paper.screen()).toEqual([]);
-    screen.take();
+    screen.acquire();
     expect(paper.screen()).toEqual(['prompt']);
   });
 
@@ -126,9 +126,9 @@ describe('a screen', () => {
     const { screen, defects } = setUp();
     const shown = new Observable();
     let isBroken = false;
-    screen.showInline({ shown, draw: () => <Fragile isBroken={isBroken} /> });
+    screen.showInline({ content: shown, draw: () => <Fragile isBroken={isBroken} /> });
     isBroken = true;
-    shown.changedNow();
+    shown.notifyNow();
     await expect.poll(() => defects).toEqual([new Error('broken')]);
   });
 });

@@ -1,9 +1,9 @@
 /** A session board on paper, and feed items for it. */
 
-import type { AgentTag } from '../../../src/protocol/agent/swarm.js';
+import type { AgentTag } from '../../../src/protocol/agent/agent-tag.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
-import { signsFor } from '../../../src/ui/screen/glyphs.js';
+import { glyphsFor } from '../../../src/ui/screen/glyphs.js';
 import { LiveState } from '../../../src/ui/session/live-state.js';
 
 export const boardOn = (columns = 40, paint = paintFor(false)) => {
@@ -11,7 +11,7 @@ export const boardOn = (columns = 40, paint = paintFor(false)) => {
   let now = 0;
   const board = new LiveState({
     paint,
-    signs: signsFor(true),
+    glyphs: glyphsFor(true),
     columns: () => columns,
     now: () => now,
     print: (text) => {
@@ -19,7 +19,7 @@ export const boardOn = (columns = 40, paint = paintFor(false)) => {
     },
     clear: () => {},
     isActive: () => false,
-    drafted: () => {},
+    onDraftChange: () => {},
   });
   const wait = (ms: number) => {
     now += ms;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
-import { CallLog, callLines, labelOf } from '../../../src/ui/session/call-log.js';
+import { CallLog, callLabel, callLines } from '../../../src/ui/session/call-log.js';
 import { ended } from './boards.js';
 
 const shown = (call: Parameters<typeof ended>[1], output: string, columns = 60) =>
@@ -127,6 +127,6 @@ describe('the log of calls', () => {
   });
 
   test('labels a call on one line, without secrets', () => {
-    expect(labelOf('Bash a\nb sk-ant-0123456789abcdef')).toBe('Bash a b sk-ant-[redacted]');
+    expect(callLabel('Bash a\nb sk-ant-0123456789abcdef')).toBe('Bash a b sk-ant-[redacted]');
   });
 });

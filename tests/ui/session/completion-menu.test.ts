@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { imagePathsIn } from '../../../src/sdk/api/messages/prompt-images.js';
+import { imagePathsIn } from '../../../src/sdk/api/messages/attach-images.js';
 import { draftOf } from '../../../src/terminal/input/draft.js';
 import { CompletionMenu, completionAt } from '../../../src/ui/session/completion-menu.js';
 
@@ -73,7 +73,7 @@ describe('names that are not one plain word', () => {
     expect(suggested('see @"my shot.png" and')).toBeUndefined();
     const menu = new CompletionMenu(() => NAMES);
     menu.update(draftOf(text));
-    expect(menu.take(draftOf(text))?.text).toBe('see @"my shot.png" ');
+    expect(menu.accept(draftOf(text))?.text).toBe('see @"my shot.png" ');
   });
 });
 
@@ -87,7 +87,7 @@ describe('the menu of suggestions', () => {
   test('puts what is chosen into the draft, and the cursor behind it', () => {
     const menu = menuAt('look at @mai');
     menu.move(1);
-    expect(menu.take(draftOf('look at @mai'))).toEqual({
+    expect(menu.accept(draftOf('look at @mai'))).toEqual({
       text: 'look at @docs/maintaining.md ',
       at: 29,
     });
@@ -98,7 +98,7 @@ describe('the menu of suggestions', () => {
     const menu = new CompletionMenu(() => FILES);
     const draft = { text: '@READ and more', at: 5 };
     menu.update(draft);
-    expect(menu.take(draft)).toEqual({ text: '@README.md  and more', at: 11 });
+    expect(menu.accept(draft)).toEqual({ text: '@README.md  and more', at: 11 });
   });
 
   test('keeps its choice while more is typed', () => {
@@ -118,8 +118,8 @@ describe('the menu of suggestions', () => {
   });
 
   test('lets Enter send a command that is typed out', () => {
-    expect(menuAt('/cost').isTyped(draftOf('/cost'))).toBe(true);
-    expect(menuAt('/cos').isTyped(draftOf('/cos'))).toBe(false);
+    expect(menuAt('/cost').isFullyTyped(draftOf('/cost'))).toBe(true);
+    expect(menuAt('/cos').isFullyTyped(draftOf('/cos'))).toBe(false);
   });
 
   test('is not there for a command that is typed out and takes nothing more', () => {

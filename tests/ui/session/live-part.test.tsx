@@ -13,7 +13,7 @@ const setUp = (columns = 80, text = 'hello') => {
   menu.update(draftOf(text));
   board.view = viewDraft('> ', draftOf(text), columns);
   const state: LivePartState = {
-    board,
+    live: board,
     menu,
     inbox: () => ({ lines: [] }),
     isAnswering: false,
@@ -38,7 +38,7 @@ describe('the live part of a session', () => {
     board.write('being said');
     board.callStarted(started());
     const agent = tag();
-    board.hear({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
+    board.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
     board.todosChanged([
       { content: 'Look', status: 'completed' },
       { content: 'Run the tests', activeForm: 'Running the tests', status: 'in_progress' },
@@ -55,7 +55,7 @@ describe('the live part of a session', () => {
       '  Things to do: 1 of 3 done',
       '  ● Running the tests',
       '  ○ Report',
-      '» waits for its next step: and then',
+      '» waits for the next step: and then',
       '⠋ tool-running 12s · Esc interrupts',
       '─'.repeat(60),
       '> hello',
@@ -68,7 +68,7 @@ describe('the live part of a session', () => {
     for (let at = 0; at < 30; at += 1) {
       board.callStarted(started({ call: `toolu_${at}` }));
       const agent = tag({ id: `a_${at}` });
-      board.hear({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
+      board.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
     }
     const lines = draw({});
     board.close();
@@ -111,7 +111,7 @@ describe('the live part of a session', () => {
     const { board, draw } = setUp(columns);
     board.callStarted(started({ description: '漢字'.repeat(300) }));
     const agent = tag({ type: '👩‍👩‍👧'.repeat(60) });
-    board.hear({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
+    board.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
     board.todosChanged([{ content: '漢字 '.repeat(200), status: 'in_progress' }]);
     board.queue('漢字 '.repeat(200), () => true);
     const lines = draw();

@@ -34,12 +34,12 @@ describe('what a session shows', () => {
 
   test('has what the agent says in the colours of Markdown, and nothing else', () => {
     const { board, said } = boardOn(20, paintFor(true));
-    board.speechBegins();
-    board.says('```\nco');
+    board.textStarted();
+    board.textReceived('```\nco');
     expect(board.shownTail).toBe('\u001b[36mco\u001b[0m');
     board.freshLine();
     board.write('(a `remark` of ours)\n');
-    board.says('de\n```\nwhat is **strong over two rows** is so\n');
+    board.textReceived('de\n```\nwhat is **strong over two rows** is so\n');
     expect(said().split('\n')).toEqual([
       '\u001b[2m```\u001b[0m',
       '\u001b[36mco\u001b[0m',
@@ -108,10 +108,10 @@ describe('what a session shows', () => {
     const { board } = boardOn();
     let isRead = false;
     board.queue('and then', () => !isRead);
-    board.hear({ type: 'request.started', turn: 1, attempt: 2, model: 'm' });
+    board.receive({ type: 'request.started', turn: 1, attempt: 2, model: 'm' });
     expect(board.queued).toMatchObject([{ text: 'and then' }]);
     isRead = true;
-    board.hear({ type: 'request.started', turn: 2, attempt: 1, model: 'm' });
+    board.receive({ type: 'request.started', turn: 2, attempt: 1, model: 'm' });
     expect(board.queued).toEqual([]);
   });
 
@@ -129,7 +129,7 @@ describe('what a session shows', () => {
   test('forgets what ran when the run is over', () => {
     const { board } = boardOn();
     board.callStarted(started());
-    board.hear({ type: 'run.ended', stop: { reason: 'interrupted', detail: null }, turns: 1 });
+    board.receive({ type: 'run.ended', stop: { reason: 'interrupted', detail: null }, turns: 1 });
     expect(board.calls.size).toBe(0);
     board.close();
   });
@@ -137,18 +137,18 @@ describe('what a session shows', () => {
   test('knows which agents work, and what each does', () => {
     const { board } = boardOn();
     const agent = tag();
-    board.hear({ type: 'agent.spawned', agent, model: 'm', isQueued: true, prompt: '' });
+    board.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: true, prompt: '' });
     expect(board.agents.agents).toMatchObject([{ doing: 'queued', isQueued: true }]);
     expect(board.agents.counts()).toEqual({ running: 0, queued: 1 });
-    board.hear({ type: 'agent.feed', agent, item: started({ description: 'Read a.ts' }) });
+    board.receive({ type: 'agent.feed', agent, item: started({ description: 'Read a.ts' }) });
     expect(board.agents.agents).toMatchObject([
       { name: 'explorer a_123456', doing: 'Read a.ts', isQueued: false },
     ]);
     const question = { type: 'question.asked', question: {} } as never;
-    board.hear({ type: 'agent.feed', agent, item: question });
+    board.receive({ type: 'agent.feed', agent, item: question });
     expect(board.agents.agents).toMatchObject([{ doing: 'asks', isAsking: true }]);
     expect(board.agents.counts()).toEqual({ running: 0, queued: 0 });
-    board.hear({ type: 'agent.ended', report: { agent } as never });
+    board.receive({ type: 'agent.ended', report: { agent } as never });
     expect(board.agents.agents).toEqual([]);
     board.close();
   });

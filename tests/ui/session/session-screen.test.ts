@@ -12,10 +12,10 @@ const setUp = (typed = '') => {
   const machine = { ...paper, env: {}, stdin: {} } as unknown as TerminalHost;
   let interrupts = 0;
   const screen = new SessionScreen({
-    machine,
+    host: machine,
     session: () => undefined,
     status: () => ({ model: 'm', mode: 'default' }),
-    nameOf: () => 'The leader',
+    nameOf: () => 'The lead',
     purposeOf: () => undefined,
     changeMode: () => {},
     files: () => [],
@@ -30,7 +30,7 @@ const setUp = (typed = '') => {
   });
   const editor = new LineEditor();
   editor.reset(draftOf(typed));
-  screen.take();
+  screen.acquire();
   onTestFinished(() => screen.close());
   const asked = new AbortController();
   const ask = () => screen.surface.ask(permission(), asked.signal).catch(() => undefined);
@@ -57,7 +57,7 @@ describe('the keys of a session screen', () => {
 
   test('show calls by their number in the session, and where the first of them are', () => {
     const { screen, press, shown } = setUp();
-    for (let at = 1; at <= 103; at += 1) screen.board.callEnded(ended(`done ${at}`));
+    for (let at = 1; at <= 103; at += 1) screen.live.callEnded(ended(`done ${at}`));
     press('o', true);
     expect(shown()).toContain('103 of 103: Bash npm test (ok)');
     for (let at = 0; at < 110; at += 1) press('left');
@@ -70,9 +70,9 @@ describe('the keys of a session screen', () => {
     press('o', true);
     expect(shown()).toContain('No call has ended yet');
     expect(press('z', true)).toBe(false);
-    screen.giveBack();
+    screen.release();
     expect(shown()).not.toContain('No call has ended yet');
-    screen.take();
+    screen.acquire();
     expect(shown()).toContain('No call has ended yet');
     expect(press('x')).toBe(true);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { windowMarks } from '../../../src/context/window/window.js';
+import { windowThresholds } from '../../../src/context/window/window-thresholds.js';
 import { contextUse } from '../../../src/sdk/sessions/context-use.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
@@ -13,13 +13,13 @@ const FACTS: StatusFacts = {
   branch: 'main',
   running: 3,
   waiting: 1,
-  context: contextUse(50_000, windowMarks('unknown')),
+  context: contextUse(50_000, windowThresholds('unknown')),
 };
 
 const line = (facts: Partial<StatusFacts> = {}, columns = 200) =>
   statusLine({ ...FACTS, ...facts }, columns, paintFor(false));
 
-const at = (tokens: number) => line({ context: contextUse(tokens, windowMarks('unknown')) });
+const at = (tokens: number) => line({ context: contextUse(tokens, windowThresholds('unknown')) });
 
 describe('the status line', () => {
   test('has model, mode, context, cost, cache, branch and agents', () => {

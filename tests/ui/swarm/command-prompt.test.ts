@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CommandPrompt } from '../../../src/ui/swarm/command-prompt.js';
-import type { Steering } from '../../../src/ui/swarm/swarm-source.js';
+import type { SwarmSteering } from '../../../src/ui/swarm/swarm-data-source.js';
 
 const DOCS = { session: 's_one', id: 'a_docs', called: 'docs', below: 0 };
 
-/** Somebody who answers when the test lets them. */
+/** Steering whose outcomes the test controls. */
 const setUp = () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -16,7 +16,7 @@ const setUp = () => {
       reply = resolve;
     });
   };
-  const steering: Steering = {
+  const steering: SwarmSteering = {
     send: (_session, _agent, _text, signal) => told(signal),
     stop: (_session, _agent, signal) => told(signal),
     resume: (_session, _agent, signal) => told(signal),
@@ -64,7 +64,7 @@ describe('whoever steers an agent and leaves', () => {
     await replied('docs goes on.');
     expect(desk.view(80)?.lines).toEqual(['docs goes on.']);
     desk.close();
-    desk.say('Something else.');
+    desk.showNotice('Something else.');
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { progressLine, titleLine } from '../../../src/ui/swarm/head-lines.js';
-import { totalsOf } from '../../../src/ui/swarm/swarm-totals.js';
+import { swarmTotals } from '../../../src/ui/swarm/swarm-totals.js';
 import type { SwarmView } from '../../../src/views/swarm/swarm-view.js';
 import {
   agentView,
@@ -29,10 +29,10 @@ const AGENTS = [
 const SWARM: SwarmView = {
   ...swarmView(AGENTS),
   budget: { usd: 3.5, tokens: null },
-  pace: { at: () => ({ turnsPerMinute: 4.5, tokensPerMinute: 900, usdPerMinute: 0.5 }) },
+  throughput: { at: () => ({ turnsPerMinute: 4.5, tokensPerMinute: 900, usdPerMinute: 0.5 }) },
 };
 const progress = (width: number, swarms = [SWARM]) =>
-  progressLine(totalsOf(swarms, BEGAN), paper(width));
+  progressLine(swarmTotals(swarms, BEGAN), paper(width));
 
 describe('the line of progress', () => {
   test('says what is done, running, waiting and failed, what is left and how fast it goes', () => {

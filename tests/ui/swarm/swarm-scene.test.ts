@@ -4,8 +4,8 @@ import type { Key } from '../../../src/terminal/input/line-editor.js';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { Screen } from '../../../src/ui/screen/screen.js';
+import type { SwarmSteering } from '../../../src/ui/swarm/swarm-data-source.js';
 import { SwarmScene, type SwarmSceneOptions } from '../../../src/ui/swarm/swarm-scene.js';
-import type { Steering } from '../../../src/ui/swarm/swarm-source.js';
 import type { AgentView, SwarmView } from '../../../src/views/swarm/swarm-view.js';
 import {
   agentView,
@@ -50,7 +50,7 @@ const crowd = (count: number): readonly AgentView[] => [
 const setUp = (
   views: readonly SwarmView[],
   [columns, rows]: readonly [number, number],
-  { steering, ...more }: Partial<SwarmSceneOptions> & { steering?: Steering } = {},
+  { steering, ...more }: Partial<SwarmSceneOptions> & { steering?: SwarmSteering } = {},
 ) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -61,9 +61,9 @@ const setUp = (
   });
   const leave = vi.fn<() => void>();
   const look = { paint: paintFor(false), unicode: true };
-  const scene = new SwarmScene({ source, look, title: 'skein top', leave, ...more });
-  onTestFinished(screen.showWhole(scene));
-  // A transcript is opened for who stays with an agent.
+  const scene = new SwarmScene({ source, style: look, title: 'skein top', leave, ...more });
+  onTestFinished(screen.showFullScreen(scene));
+  // A transcript opens after a delay.
   vi.advanceTimersByTime(500);
   const press = (...keys: readonly string[]) => {
     for (const key of keys) {
@@ -87,13 +87,13 @@ const setUp = (
   };
 };
 
-const says = (sentence: string) => vi.fn<Steering['stop']>(async () => sentence);
+const says = (sentence: string) => vi.fn<SwarmSteering['stop']>(async () => sentence);
 
 const steered = () => ({
-  send: vi.fn<Steering['send']>(async () => 'docs has it.'),
+  send: vi.fn<SwarmSteering['send']>(async () => 'docs has it.'),
   stop: says('docs is stopped.'),
   resume: says('docs goes on.'),
-  onDefect: vi.fn<Steering['onDefect']>(),
+  onDefect: vi.fn<SwarmSteering['onDefect']>(),
 });
 
 const ESC = '\u001b';
@@ -165,7 +165,7 @@ describe('the swarm screen', () => {
     source.show(swarmView(FAMILY));
     vi.advanceTimersByTime(200);
     expect(text()).toContain(
-      '! Redis at redis://here cannot be reached; what is shown is as it was',
+      '! Redis at redis://here cannot be reached; the screen may be outdated',
     );
   });
 
@@ -186,7 +186,7 @@ describe('the swarm screen', () => {
     const plain = setUp([swarmView(FAMILY)], [160, 40]).paper.raw;
     expect(coloursIn(plain)).toEqual([]);
     const look = { paint: paintFor(true), unicode: false };
-    const coloured = setUp([swarmView(FAMILY)], [160, 40], { look });
+    const coloured = setUp([swarmView(FAMILY)], [160, 40], { style: look });
     expect(coloursIn(coloured.paper.raw)).toEqual(['0', '1', '2', '31', '32', '33', '36', '7']);
     expect(coloured.text().replaceAll(/[…翻訳ファイルを確認する🚀·]/gu, '')).toMatch(/^[ -~\n]*$/);
   });
@@ -198,7 +198,7 @@ describe('the swarm screen', () => {
     expect(text()).toContain('find: test');
     expect(text()).not.toContain('reviewer');
     press('return');
-    expect(scene.shown.selected?.agent.id).toBe('a_tests');
+    expect(scene.content.selected?.agent.id).toBe('a_tests');
     expect(text()).toContain('only with "test"');
     press('escape');
     expect(text()).toContain('reviewer');
@@ -218,7 +218,7 @@ describe('the swarm screen', () => {
     const taken = ({ name }: Key) => name === 'space';
     const { press, text, leave } = setUp([swarmView(FAMILY)], [100, 24], {
       press: taken,
-      hints: [{ key: 'Space', says: 'play' }],
+      hints: [{ key: 'Space', text: 'play' }],
       line: (width) => '='.repeat(width),
     });
     press('space', 'q');
@@ -251,7 +251,7 @@ describe('the keys that are told', () => {
     [60, 12],
     [80, 60],
   ])('have their frame and the way back at %d by %d', (columns, rows) => {
-    const help = Array.from({ length: 6 }, (_, at) => ({ key: `${at}`, says: `theirs ${at}` }));
+    const help = Array.from({ length: 6 }, (_, at) => ({ key: `${at}`, text: `theirs ${at}` }));
     const { press, lines, text } = setUp([swarmView(FAMILY)], [columns, rows], {
       steering: steered(),
       help,
@@ -263,7 +263,7 @@ describe('the keys that are told', () => {
     expect(seen.at(-3)).toMatch(/q +leave/);
     expect(seen.at(-2)).toMatch(/^\s*╰─+╯/);
     expect(seen.at(-1)).toContain('any key goes back');
-    expect(text().includes('sort otherwise')).toBe(rows >= 20);
+    expect(text().includes('reverse the sort order')).toBe(rows >= 20);
   });
 });
 
@@ -303,7 +303,7 @@ describe('steering from the swarm screen', () => {
     const steering = steered();
     const { press, text, settle } = setUp([swarmView(FAMILY)], [100, 24], { steering });
     press('j', 'x');
-    expect(text()).toContain('Stop docs and the one below it?');
+    expect(text()).toContain('Stop docs and the agent below it?');
     press('n');
     expect(steering.stop).not.toHaveBeenCalled();
     press('x', 'y');

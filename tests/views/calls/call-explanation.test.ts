@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import { explainCall } from '../../../src/views/calls/call-explanation.js';
-import { callNamed, callsOfSession } from '../../../src/views/calls/call-list.js';
+import { findCall, listCalls } from '../../../src/views/calls/list-calls.js';
 
 const at = { turn: 1, attempt: 1 };
 const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 };
@@ -83,8 +83,8 @@ const sessionOf = (...bodies: readonly JournalBody[]) => {
     },
   };
   const explain = async (wanted: string) => {
-    const calls = await callsOfSession(store, 's_1');
-    return explainCall(store, 's_1', calls, callNamed(calls, wanted));
+    const calls = await listCalls(store, 's_1');
+    return explainCall(store, 's_1', calls, findCall(calls, wanted));
   };
   return { store, explain };
 };
@@ -350,7 +350,7 @@ describe('the name of a call', () => {
     const { store } = sessionOf(
       wants(['toolu_aa', 'Read', {}], ['toolu_ab', 'Read', {}], ['toolu_b', 'Read', {}]),
     );
-    return callsOfSession(store, 's_1');
+    return listCalls(store, 's_1');
   };
 
   test.each([
@@ -359,16 +359,16 @@ describe('the name of a call', () => {
     ['toolu_b', 'toolu_b'],
     ['toolu_aa', 'toolu_aa'],
   ])('may be %s', async (wanted, call) => {
-    expect(callNamed(await three(), wanted).call).toBe(call);
+    expect(findCall(await three(), wanted).call).toBe(call);
   });
 
   test.each([
-    ['toolu_a', 'fits 2 calls: toolu_aa (number 1), toolu_ab (number 2)'],
+    ['toolu_a', 'matches 2 calls: toolu_aa (number 1), toolu_ab (number 2)'],
     ['4', 'There is no call "4"; the session has 3 calls'],
     ['x'.repeat(10_000), 'There is no call'],
     ['', 'There is no call'],
   ])('is refused with what to do when it is %s', async (wanted, sentence) => {
     const calls = await three();
-    expect(() => callNamed(calls, wanted)).toThrow(sentence);
+    expect(() => findCall(calls, wanted)).toThrow(sentence);
   });
 });

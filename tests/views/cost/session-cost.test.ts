@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { costOf } from '../../../src/protocol/model/prices.js';
+import { requestCost } from '../../../src/protocol/model/request-cost.js';
 import { NO_USAGE, type Usage } from '../../../src/protocol/model/usage.js';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
-import { CostLedger } from '../../../src/views/cost/session-cost.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
+import { SessionCostFold } from '../../../src/views/cost/session-cost.js';
 
 const MODEL = 'claude-sonnet-4-5';
 
 /** The report over some facts, each of which is a whole event in all that matters here. */
 const reportOn = (...facts: readonly Partial<SwarmEvent>[]) => {
-  const ledger = new CostLedger();
+  const ledger = new SessionCostFold();
   for (const [index, fact] of facts.entries()) {
     const head = { v: 1, seq: index + 1, ts: 1, swarm: 's_1', agent: 'a_1', parent: null } as const;
     ledger.take({ ...head, cites: { seq: index + 1 }, type: 'run.started', ...fact });
@@ -18,7 +18,7 @@ const reportOn = (...facts: readonly Partial<SwarmEvent>[]) => {
 
 const spent = (type: SwarmEvent['type'], usage: Partial<Usage>, more: object = {}) => {
   const whole = { ...NO_USAGE, ...usage };
-  const cost = costOf(MODEL, whole) ?? null;
+  const cost = requestCost(MODEL, whole) ?? null;
   return { type, model: MODEL, usage: whole, cost, turn: 1, attempt: 1, ...more };
 };
 

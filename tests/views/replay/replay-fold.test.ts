@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import { ReplayFold } from '../../../src/views/replay/replay-fold.js';
 import type { ReplayLog } from '../../../src/views/replay/replay-log.js';
 import type { SwarmView } from '../../../src/views/swarm/swarm-view.js';
 import { anyEvents, logOf } from '../any-log.js';
 
 /** With the rate at a time, which is no value by itself. */
-const seen = ({ pace, ...view }: SwarmView, now: number) => ({ ...view, rate: pace?.at(now) });
+const seen = ({ throughput: pace, ...view }: SwarmView, now: number) => ({
+  ...view,
+  rate: pace?.at(now),
+});
 
 const fromTheStart = (log: ReplayLog, position: number) => new ReplayFold(log).at(position);
 

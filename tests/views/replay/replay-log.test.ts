@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import { ReplayFold } from '../../../src/views/replay/replay-fold.js';
-import { readLog } from '../../../src/views/replay/replay-log.js';
+import { readReplayLog } from '../../../src/views/replay/replay-log.js';
 import { meta } from '../../store/contracts/records.js';
 import { anyEvents, logOf } from '../any-log.js';
 
@@ -27,7 +27,7 @@ const event = (seq: number, more: Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>
 describe('a log that is to be played', () => {
   test('is read once, and says whether somebody still works on it', async () => {
     const events = [event(1, { type: 'agent.spawned' }), event(2, { type: 'run.started' })];
-    const log = await readLog(storeOf(events, true), meta());
+    const log = await readReplayLog(storeOf(events, true), meta());
     expect([log.events, log.isHeld, log.left, log.length]).toEqual([events, true, 0, 2]);
   });
 
@@ -35,7 +35,7 @@ describe('a log that is to be played', () => {
     const long = 'x'.repeat(5_000);
     const shaped = event(1, { type: 'request.shaped', shape: { 'tool Bash': 'd' } });
     const failed = event(2, { type: 'turn.failed', message: long, kind: 'odd' });
-    const log = await readLog(storeOf([shaped, failed]), meta());
+    const log = await readReplayLog(storeOf([shaped, failed]), meta());
     expect(log.events[0]?.shape).toBeUndefined();
     expect(log.events[1]).toEqual({ ...failed, message: `${'x'.repeat(400)}…` });
   });
@@ -67,19 +67,19 @@ describe('a log that is to be played', () => {
       event(2, { type: 'agent.spawned', agent: 'a_2', cites: { seq: 1 } }),
       event(3, { type: 'run.started', agent: 'a_2', cites: { seq: 4 } }),
     ]);
-    expect([0, 1, 2, 3].map((position) => log.citedBy('a_2', position))).toEqual([0, 0, 1, 4]);
-    expect(log.citedBy('a_9', 3)).toBe(0);
+    expect([0, 1, 2, 3].map((position) => log.lastSeqOf('a_2', position))).toEqual([0, 0, 1, 4]);
+    expect(log.lastSeqOf('a_9', 3)).toBe(0);
   });
 
   test('that is too long to keep begins with what its beginning came to', async () => {
     await fc.assert(
       fc.asyncProperty(anyEvents, fc.integer({ min: 1, max: 20 }), async (events, most) => {
-        const log = await readLog(storeOf(events), meta(), { events: most });
+        const log = await readReplayLog(storeOf(events), meta(), { maxEvents: most });
         expect(log.left + log.length).toBe(events.length);
         expect(log.length).toBeLessThanOrEqual(most);
         const whole = new ReplayFold(logOf(events)).at(events.length);
-        const { pace: _, ...end } = new ReplayFold(log).at(log.length);
-        const { pace: __, ...expected } = whole;
+        const { throughput: _, ...end } = new ReplayFold(log).at(log.length);
+        const { throughput: __, ...expected } = whole;
         expect(end).toEqual(expected);
       }),
       { numRuns: 60 },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { StorageError } from '../../../src/protocol/errors.js';
-import type { JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 import { ReplayTranscript } from '../../../src/views/replay/replay-transcript.js';
 import { TranscriptFold } from '../../../src/views/transcript/transcript-fold.js';
 import { anyJournal } from '../../protocol/journal-records.js';
@@ -67,7 +67,7 @@ describe('the transcript of a replay', () => {
     const transcript = new ReplayTranscript(journals, 's_1', 'a_1', () => {});
     await transcript.goTo(3);
     expect(transcript.items.map(({ text }) => text)).toEqual([
-      'It cannot be read further: The disk is gone.',
+      'The journal cannot be read further: The disk is gone.',
     ]);
   });
 });

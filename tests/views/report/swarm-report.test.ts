@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
-import { CostLedger } from '../../../src/views/cost/session-cost.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
+import { SessionCostFold } from '../../../src/views/cost/session-cost.js';
 import { redactedReport } from '../../../src/views/report/redacted-report.js';
 import { type Fact, factsOf, swarmOf, told } from '../swarm-facts.js';
 
@@ -142,7 +142,7 @@ describe('the time of an agent', () => {
 describe('the curves of a session', () => {
   test('end where the bill of the session does', () => {
     const facts = swarmOf(12);
-    const ledger = new CostLedger();
+    const ledger = new SessionCostFold();
     for (const event of facts) ledger.take(event as SwarmEvent);
     const { total } = ledger.report();
     const { spending, cost, turns } = told(facts);

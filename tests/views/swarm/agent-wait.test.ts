@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/events.js';
 import type { ListedJob } from '../../../src/protocol/session/job-queue.js';
+import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import { WAIT_KINDS } from '../../../src/views/swarm/agent-wait.js';
 import { SwarmFold } from '../../../src/views/swarm/swarm-fold.js';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { StorageError } from '../../../src/protocol/errors.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import {
+  type ListableStore,
   LiveSwarms,
   type LiveSwarmUpdate,
-  type SurveyedStore,
 } from '../../../src/views/swarm/live-swarms.js';
 import { type VirtualClock, virtualClock } from '../../fakes/virtual-clock.js';
 import { created, letter, meta } from '../../store/contracts/records.js';
@@ -16,12 +16,12 @@ const begin = async (store: MemorySessionStore, id: string, createdAt: number) =
   return { session, lead };
 };
 
-const watchAll = (store: SurveyedStore, clock: VirtualClock) => {
+const watchAll = (store: ListableStore, clock: VirtualClock) => {
   const seen: LiveSwarmUpdate[] = [];
   const heard: string[] = [];
   const live = new LiveSwarms(store, (sighting) => seen.push(sighting), {
     clock,
-    heard: (session, events) => heard.push(...events.map(({ type }) => `${session} ${type}`)),
+    onEvents: (session, events) => heard.push(...events.map(({ type }) => `${session} ${type}`)),
   });
   const ids = () => seen.at(-1)?.swarms.map(({ swarm }) => swarm.session.id);
   return { live, seen, ids, heard };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
-import { BudgetFold } from '../../../src/views/swarm/swarm-budget.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
+import { SwarmBudget } from '../../../src/views/swarm/swarm-budget.js';
 
 type Fact = readonly [agent: string, type: SwarmEvent['type'], more?: object];
 
 const leftAfter = (...facts: readonly Fact[]) => {
-  const fold = new BudgetFold('a_1');
+  const fold = new SwarmBudget('a_1');
   for (const [index, [agent, type, more]] of facts.entries()) {
     const head = { v: 1, seq: index + 1, ts: index, swarm: 's_1', cites: { seq: 1 } } as const;
     fold.take({ ...head, agent, type, parent: agent === 'a_1' ? null : 'a_1', ...more });

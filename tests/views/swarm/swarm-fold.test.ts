@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import type { AgentFold } from '../../../src/views/swarm/agent-fold.js';
-import type { AgentView, Standing } from '../../../src/views/swarm/agent-view.js';
+import type { AgentLiveness, AgentView } from '../../../src/views/swarm/agent-view.js';
 import { SwarmFold } from '../../../src/views/swarm/swarm-fold.js';
 
 /** Counts the views that it makes. */
 class CountingFold extends SwarmFold {
   made = 0;
 
-  protected override make(agent: AgentFold, standing: Standing): AgentView {
+  protected override makeView(agent: AgentFold, standing: AgentLiveness): AgentView {
     this.made += 1;
-    return super.make(agent, standing);
+    return super.makeView(agent, standing);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Swarms of another process, followed in a Redis that goes away and comes back. */
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
-import type { SessionStore } from '../../../src/protocol/session/store.js';
+import type { SessionStore } from '../../../src/protocol/session/session-store.js';
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
 import { SwarmFollower, type SwarmUpdate } from '../../../src/views/swarm/swarm-follower.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';

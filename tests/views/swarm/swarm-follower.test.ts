@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { StorageError } from '../../../src/protocol/errors.js';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
-import type { SessionStore } from '../../../src/protocol/session/store.js';
+import type { SessionStore } from '../../../src/protocol/session/session-store.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import {
   type FollowedStore,
-  type FollowOptions,
   SwarmFollower,
+  type SwarmFollowerOptions,
   type SwarmUpdate,
 } from '../../../src/views/swarm/swarm-follower.js';
 import { settled, type VirtualClock, virtualClock } from '../../fakes/virtual-clock.js';
@@ -16,7 +16,7 @@ import { sessionFiles, temporaryFolder } from '../../store/session-folder.js';
 const follow = (
   store: FollowedStore,
   clock: VirtualClock,
-  options: Omit<FollowOptions, 'clock'> = {},
+  options: Omit<SwarmFollowerOptions, 'clock'> = {},
 ) => {
   const seen: SwarmUpdate[] = [];
   const tell = (sighting: SwarmUpdate) => seen.push(sighting);
@@ -113,7 +113,7 @@ describe('a swarm that is followed', () => {
       },
     };
     const heard: SwarmEvent[] = [];
-    const { follower } = follow(counting, clock, { heard: (events) => heard.push(...events) });
+    const { follower } = follow(counting, clock, { onEvents: (events) => heard.push(...events) });
     await clock.advance(5_000);
     lead.append(letter('l_1'));
     await clock.advance(5_000);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentView } from '../../../src/views/swarm/agent-view.js';
 import type { WaitKind } from '../../../src/views/swarm/agent-wait.js';
-import { progressOf } from '../../../src/views/swarm/swarm-progress.js';
+import { swarmProgress } from '../../../src/views/swarm/swarm-progress.js';
 import { agentView } from '../../fakes/agents/agent-views.js';
 
 const agent = (more: Partial<AgentView> = {}): AgentView =>
@@ -18,7 +18,7 @@ const waits = (kind: WaitKind, more: Partial<AgentView> = {}) =>
 const ended = (reason: string, status: AgentView['status'] = 'ended') =>
   agent({ status, state: 'stopped', stop: { reason, detail: null } });
 const mainOf = (...kinds: readonly WaitKind[]) =>
-  progressOf({ agents: kinds.map((kind) => waits(kind)) }, 0).mainWait;
+  swarmProgress({ agents: kinds.map((kind) => waits(kind)) }, 0).mainWait;
 
 describe('how far a swarm is', () => {
   test('counts every agent once', () => {
@@ -38,7 +38,7 @@ describe('how far a swarm is', () => {
       waits('place', { status: 'queued', state: 'queued' }),
       agent({ status: 'queued', state: 'queued' }),
     ];
-    const progress = progressOf({ agents }, 0);
+    const progress = swarmProgress({ agents }, 0);
     expect(progress).toMatchObject({
       done: 2,
       running: 2,
@@ -68,7 +68,7 @@ describe('how far a swarm is', () => {
   });
 
   test('has no cost once a price is not known', () => {
-    expect(progressOf({ agents: [agent(), agent({ costUsd: null })] }, 0).costUsd).toBeNull();
+    expect(swarmProgress({ agents: [agent(), agent({ costUsd: null })] }, 0).costUsd).toBeNull();
   });
 
   test('passes on what is left, and the pace at that time', () => {
@@ -81,9 +81,12 @@ describe('how far a swarm is', () => {
         return rate;
       },
     };
-    expect(progressOf({ agents: [], budget, pace }, 42)).toMatchObject({ budget, rate });
+    expect(swarmProgress({ agents: [], budget, throughput: pace }, 42)).toMatchObject({
+      budget,
+      rate,
+    });
     expect(asked).toEqual([42]);
-    expect(progressOf({ agents: [] }, 0)).toMatchObject({
+    expect(swarmProgress({ agents: [] }, 0)).toMatchObject({
       budget: { usd: null, tokens: null },
       rate: { turnsPerMinute: 0 },
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
-import { Pace } from '../../../src/views/swarm/swarm-throughput.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
+import { SwarmThroughput } from '../../../src/views/swarm/swarm-throughput.js';
 
 const START = 1_000_000;
 const event = (second: number, more: Partial<SwarmEvent> = {}): SwarmEvent => ({
@@ -19,7 +19,7 @@ const event = (second: number, more: Partial<SwarmEvent> = {}): SwarmEvent => ({
 });
 
 const rateAt = (second: number, ...events: readonly SwarmEvent[]) => {
-  const pace = new Pace();
+  const pace = new SwarmThroughput();
   for (const one of events) pace.take(one);
   return pace.at(START + second * 1_000);
 };

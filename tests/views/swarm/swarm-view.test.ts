@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../../src/protocol/errors.js';
-import type { SwarmEvent } from '../../../src/protocol/session/events.js';
 import type { ListedJob } from '../../../src/protocol/session/job-queue.js';
-import type { SessionMeta } from '../../../src/protocol/session/store.js';
+import type { SessionMeta } from '../../../src/protocol/session/session-store.js';
+import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
 import { SwarmFold } from '../../../src/views/swarm/swarm-fold.js';
-import { agentNamed, type SwarmView } from '../../../src/views/swarm/swarm-view.js';
+import { findAgent, type SwarmView } from '../../../src/views/swarm/swarm-view.js';
 
 type Fact = Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>;
 
@@ -336,7 +336,7 @@ describe('an address', () => {
     ...child('a_3', named('tests'), started),
   ]);
   const meant = (wanted: string, ...swarms: readonly SwarmView[]) =>
-    agentNamed(swarms.length === 0 ? [one] : swarms, wanted).agent.id;
+    findAgent(swarms.length === 0 ? [one] : swarms, wanted).agent.id;
 
   test.each([
     ['an id', 'a_3', 'a_3'],
@@ -350,12 +350,12 @@ describe('an address', () => {
   });
 
   test('that fits several or none lists whom there is', () => {
-    expect(() => meant('a_2')).toThrow(/"a_2" fits 2 agents: a_2xyz \(docs of s_one\), a_2abc/);
+    expect(() => meant('a_2')).toThrow(/"a_2" matches 2 agents: a_2xyz \(docs of s_one\), a_2abc/);
     expect(() => meant('lead', one, swarm('s_two', []))).toThrow(UsageError);
     expect(() => meant('nobody')).toThrow(
       /no agent "nobody". There is a_1 \(lead of s_one\), a_2xyz/,
     );
     expect(() => meant('')).toThrow(UsageError);
-    expect(() => agentNamed([], 'x')).toThrow(/nothing runs/);
+    expect(() => findAgent([], 'x')).toThrow(/nothing runs/);
   });
 });

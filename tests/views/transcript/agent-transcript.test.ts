@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentTag } from '../../../src/protocol/agent/swarm.js';
-import { StorageError } from '../../../src/protocol/errors.js';
+import type { AgentTag } from '../../../src/protocol/agent/agent-tag.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
-import type { JournalBody } from '../../../src/protocol/session/journal.js';
-import type { SessionStore } from '../../../src/protocol/session/store.js';
+import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
+import type { SessionStore } from '../../../src/protocol/session/session-store.js';
+import { StorageError } from '../../../src/protocol/skein-error.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import {
   AgentTranscript,
   OpenTranscripts,
 } from '../../../src/views/transcript/agent-transcript.js';
-import { LiveSpeech } from '../../../src/views/transcript/live-messages.js';
+import { LiveMessages } from '../../../src/views/transcript/live-messages.js';
 import type { OpenTranscript } from '../../../src/views/transcript/transcript-item.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { createdFor, letter, meta } from '../../store/contracts/records.js';
@@ -67,19 +67,19 @@ describe('an open transcript', () => {
     const transcript = transcripts.open('s_1', 'a_2');
     expect(await settled(transcript)).toEqual(['Mend it.']);
     const before = looks();
-    transcripts.heard(await events());
+    transcripts.takeEvents(await events());
     await rest();
     expect(looks()).toBe(before);
     journal.append(answer(said('Done.')));
     const fresh = await events();
-    transcripts.heard(fresh.map((event) => ({ ...event, agent: 'a_1' })));
-    transcripts.heard(fresh.map((event) => ({ ...event, swarm: 's_9' })));
+    transcripts.takeEvents(fresh.map((event) => ({ ...event, agent: 'a_1' })));
+    transcripts.takeEvents(fresh.map((event) => ({ ...event, swarm: 's_9' })));
     expect(await settled(transcript)).toEqual(['Mend it.']);
     let told = 0;
     transcript.watch(() => {
       told += 1;
     });
-    transcripts.heard(fresh);
+    transcripts.takeEvents(fresh);
     expect(await settled(transcript)).toEqual(['Mend it.', 'Done.']);
     expect([told, looks() - before]).toEqual([1, 2]);
   });
@@ -92,7 +92,7 @@ describe('an open transcript', () => {
     transcript.close();
     const before = looks();
     journal.append(letter('l_1'));
-    transcripts.heard(await events());
+    transcripts.takeEvents(await events());
     await rest();
     expect([looks() - before, texts(transcript).length]).toEqual([0, 1]);
   });
@@ -117,11 +117,15 @@ describe('an open transcript', () => {
     );
     await rest();
     expect(transcript.items).toMatchObject([
-      { kind: 'note', text: 'It cannot be read further: The disk is gone.', isTrouble: true },
+      {
+        kind: 'note',
+        text: 'The journal cannot be read further: The disk is gone.',
+        isTrouble: true,
+      },
     ]);
     isAway = false;
-    await transcript.look();
-    expect(texts(transcript)).toEqual(['It began in /work with m.']);
+    await transcript.refresh();
+    expect(texts(transcript)).toEqual(['The agent started in /work with m.']);
   });
 });
 
@@ -152,7 +156,7 @@ describe('an open transcript in the process of its agent', () => {
     await rest();
     const hear = (...items: readonly FeedItem[]) => {
       for (const item of items)
-        transcripts.hear('s_1', 'a_1', { type: 'agent.feed', agent: TAG, item });
+        transcripts.takeFeedItem('s_1', 'a_1', { type: 'agent.feed', agent: TAG, item });
     };
     const shown = () =>
       transcript.items
@@ -178,7 +182,7 @@ describe('an open transcript in the process of its agent', () => {
     const { transcript, journal, hear, shown } = await openLive();
     hear(requested, opens({ type: 'text', text: '' }), delta({ text: 'Done.' }));
     journal.append(answer(said('Done.')));
-    await (transcript as AgentTranscript).look();
+    await (transcript as AgentTranscript).refresh();
     hear(stops(), message(said('Done.')));
     await rest();
     expect(shown()).toEqual([['text', 'Done.', false]]);
@@ -208,8 +212,8 @@ describe('an open transcript in the process of its agent', () => {
 
   test('hears its own agent alone', async () => {
     const { transcripts, hear, shown } = await openLive();
-    transcripts.hear('s_1', 'a_1', opens({ type: 'text', text: 'of the lead' }));
-    transcripts.hear('s_9', 'a_2', opens({ type: 'text', text: 'of another session' }));
+    transcripts.takeFeedItem('s_1', 'a_1', opens({ type: 'text', text: 'of the lead' }));
+    transcripts.takeFeedItem('s_9', 'a_2', opens({ type: 'text', text: 'of another session' }));
     expect(shown()).toEqual([]);
     hear(event('ping', {}), { type: 'stream.event', event: { type: 'message_start' } });
     hear(delta({ partial_json: '{}' }, 7), opens({ type: 'unheard-of' }));
@@ -218,14 +222,14 @@ describe('an open transcript in the process of its agent', () => {
 
   test('begins with what was said before it was opened, and goes on by itself', async () => {
     const { journals } = await openSession();
-    const speech = new LiveSpeech();
+    const speech = new LiveMessages();
     const tell = (...items: readonly FeedItem[]) => {
       for (const item of items) speech.take('a_2', item, 0);
     };
     tell(requested, opens({ type: 'text', text: '' }), delta({ text: 'one two ' }));
     const transcripts = new OpenTranscripts(journals, speech);
     const feed = (item: FeedItem) =>
-      transcripts.hear('s_1', 'a_1', { type: 'agent.feed', agent: TAG, item });
+      transcripts.takeFeedItem('s_1', 'a_1', { type: 'agent.feed', agent: TAG, item });
     const first = transcripts.open('s_1', 'a_2');
     feed(delta({ text: 'three' }));
     tell(delta({ text: 'three' }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal.js';
+import type { JournalBody, JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import { TranscriptFold } from '../../../src/views/transcript/transcript-fold.js';
 import type { TranscriptItem } from '../../../src/views/transcript/transcript-item.js';
 import { anyJournal, usage } from '../../protocol/journal-records.js';
@@ -105,14 +105,14 @@ describe('a transcript', () => {
     const readable = all.filter(({ seq }) => seq !== 2 && seq !== 3);
     expect(folded(readable).items.map(({ kind, text: words }) => [kind, words])).toEqual([
       ['prompt', 'one'],
-      ['note', '2 lines of its journal could not be read'],
+      ['note', '2 lines of the journal could not be read'],
       ['prompt', 'four'],
       ['prompt', 'five'],
     ]);
     const again = all.filter(({ seq }) => seq === 1 || seq === 3);
     expect(folded(again).items[1]).toMatchObject({
       kind: 'note',
-      text: '1 line of its journal could not be read',
+      text: '1 line of the journal could not be read',
       isTrouble: true,
     });
     // An owner that took over may write a number for the second time.
@@ -264,14 +264,14 @@ describe('a transcript', () => {
         { type: 'run.ended', reason: 'budget', detail: 'No money.', turns: 2, final: true },
       ),
     ).toEqual([
-      { kind: 'note', text: 'It began as runner called slow with m: Runs.' },
-      { kind: 'note', text: 'It waits for a place: ten are at work' },
-      { kind: 'note', text: 'Another process took it up from here.' },
+      { kind: 'note', text: 'The agent started as runner called slow with m: Runs.' },
+      { kind: 'note', text: 'The agent waits in the queue: ten are at work' },
+      { kind: 'note', text: 'Another process resumed the agent here.' },
       {
         kind: 'note',
-        text: 'It made room: 12 messages are a summary now, from about 900 to 100 tokens.',
+        text: 'To make room, 12 messages were summarised, from about 900 to 100 tokens.',
       },
-      { kind: 'note', text: 'It ended: budget, No money.', isTrouble: true },
+      { kind: 'note', text: 'The agent ended: budget, No money.', isTrouble: true },
     ]);
   });
 

@@ -1,34 +1,34 @@
-/** What a check of `skein doctor` is: independent of the others, bounded in time, and never silent. */
+/** Doctor checks: their type, and a runner that limits the time of each check. */
 import { execFile } from 'node:child_process';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 
-/** A `note` is worth knowing and needs nothing; only a `fail` keeps Skein from working. */
+/** Only `fail` prevents Skein from working. A `note` needs no action. */
 export type Health = 'ok' | 'note' | 'warn' | 'fail';
 
 export interface Finding {
   readonly status: Health;
   readonly found: string;
-  /** What to do, in one sentence. */
+  /** Sentence that says what to do. */
   readonly fix?: string;
-  /** One by one: a line for people, all of it for programs. */
+  /** Details: a line for people, and an object for `--json`. */
   readonly items?: readonly { readonly line: string; readonly value: object }[];
 }
 
-export interface Check {
+export interface DoctorCheck {
   readonly name: string;
   run(machine: TerminalHost, signal: AbortSignal): Finding | Promise<Finding>;
 }
 
-export type Checked = Finding & { readonly name: string };
+export type CheckResult = Finding & { readonly name: string };
 
-const LIMIT_MS = 10_000;
+const CHECK_LIMIT_MS = 10_000;
 
-/** All at once; the answers come in the order of the checks. */
+/** Runs all checks concurrently. Resolves with results in the order of the checks. Never rejects. */
 export const runChecks = (
-  checks: readonly Check[],
+  checks: readonly DoctorCheck[],
   machine: TerminalHost,
-  limitMs = LIMIT_MS,
-): Promise<readonly Checked[]> =>
+  limitMs = CHECK_LIMIT_MS,
+): Promise<readonly CheckResult[]> =>
   Promise.all(
     checks.map(async (check) => ({
       name: check.name,
@@ -36,7 +36,11 @@ export const runChecks = (
     })),
   );
 
-const bounded = async (check: Check, machine: TerminalHost, limitMs: number): Promise<Finding> => {
+const bounded = async (
+  check: DoctorCheck,
+  machine: TerminalHost,
+  limitMs: number,
+): Promise<Finding> => {
   const limit = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Finding>((resolve) => {
@@ -44,7 +48,7 @@ const bounded = async (check: Check, machine: TerminalHost, limitMs: number): Pr
       resolve({
         status: 'fail',
         found: `no answer within ${limitMs / 1000} seconds`,
-        fix: 'Try again; if it stays so, look at what holds it up.',
+        fix: 'Try again; if this repeats, find out what blocks it.',
       });
       limit.abort();
     }, limitMs);
@@ -59,17 +63,17 @@ const bounded = async (check: Check, machine: TerminalHost, limitMs: number): Pr
   }
 };
 
-export type Probe =
+export type ProbeResult =
   | { readonly kind: 'ran'; readonly output: string }
   | { readonly kind: 'missing' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Runs a program of the PATH to its end, and keeps a little of what it says. */
+/** Runs a program of the PATH to its end, with limits on time and output. Never rejects. */
 export const probe = (
   [program = '', ...args]: readonly string[],
   { env }: Pick<TerminalHost, 'env'>,
   signal: AbortSignal,
-): Promise<Probe> =>
+): Promise<ProbeResult> =>
   new Promise((resolve) => {
     const options = {
       env,

@@ -1,24 +1,24 @@
-/** `skein doctor`: what works on this machine, and in one sentence each how to mend the rest. */
+/** `skein doctor`: checks what works on this machine, and says how to fix the rest. */
 import { resolve } from 'node:path';
-import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
+import { commandSettings } from '../../../sdk/assembly/options/command-settings.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plainText, sanitize } from '../../../terminal/text/sanitize.js';
-import { EXIT } from '../../run/exit-code.js';
+import { ExitCode } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
-import { type Check, type Checked, type Health, runChecks } from './doctor-check.js';
-import { networkChecks } from './doctor-network.js';
-import { PROGRAM_CHECKS } from './doctor-programs.js';
-import { redisChecks } from './doctor-redis.js';
-import { checkSettings, STATE_CHECKS, terminalFinding } from './doctor-state.js';
+import { type CheckResult, type DoctorCheck, type Health, runChecks } from './doctor-check.js';
+import { networkChecks } from './network-checks.js';
+import { PROGRAM_CHECKS } from './program-checks.js';
+import { redisChecks } from './redis-checks.js';
+import { checkSettings, STATE_CHECKS, terminalFinding } from './state-checks.js';
 
 export interface DoctorFlags extends RunFlags {
   readonly json?: boolean;
   readonly online?: boolean;
 }
 
-export const runDoctor = async (flags: DoctorFlags, machine: TerminalHost): Promise<number> => {
+export const doctorCommand = async (flags: DoctorFlags, machine: TerminalHost): Promise<number> => {
   const cwd = resolve(machine.cwd, flags.cwd ?? '');
-  const checks: readonly Check[] = [
+  const checks: readonly DoctorCheck[] = [
     ...PROGRAM_CHECKS,
     ...STATE_CHECKS,
     checkSettings(flags, cwd),
@@ -35,17 +35,20 @@ export const runDoctor = async (flags: DoctorFlags, machine: TerminalHost): Prom
     }));
     machine.out(`${JSON.stringify({ ok: isWell, checks }, null, 2)}\n`);
   } else machine.out(sanitize(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`));
-  return isWell ? EXIT.done : EXIT.failed;
+  return isWell ? ExitCode.done : ExitCode.failed;
 };
 
-/** As a run would see it: settings may set keys and proxies. Broken ones have a check of their own. */
+/**
+ * Returns the environment of a run, because settings may set keys and proxies. Ignores broken settings, which
+ * `checkSettings` reports.
+ */
 const environmentOf = (
   flags: DoctorFlags,
   machine: TerminalHost,
   cwd: string,
 ): TerminalHost['env'] => {
   try {
-    const { env } = settingsFor(machine, flags, cwd);
+    const { env } = commandSettings(machine, flags, cwd);
     const set = Object.entries(env).map(([name, { value }]) => [name, value] as const);
     return { ...machine.env, ...Object.fromEntries(set) };
   } catch {
@@ -60,17 +63,17 @@ const SIGNS: Readonly<Record<Health, string>> = {
   fail: 'FAIL',
 };
 
-const lineOf = ({ name, status, found, fix, items = [] }: Checked): string => {
+const lineOf = ({ name, status, found, fix, items = [] }: CheckResult): string => {
   const more = [...items.map(({ line }) => line), ...(fix === undefined ? [] : [fix])];
   const line = `${SIGNS[status]}  ${name.padEnd(10)}  ${plainText(found, 300)}\n`;
   return `${line}${more.map((text) => `                  ${plainText(text, 300)}\n`).join('')}`;
 };
 
-const conclusion = (findings: readonly Checked[]): string => {
+const conclusion = (findings: readonly CheckResult[]): string => {
   const names = (wanted: Health) =>
     findings.filter(({ status }) => status === wanted).map(({ name }) => name);
   const [failed, doubtful] = [names('fail'), names('warn')];
-  if (failed.length > 0) return `Skein cannot work well yet: mend ${failed.join(', ')}.`;
-  if (doubtful.length > 0) return `Skein can work; have a look at ${doubtful.join(', ')}.`;
-  return 'Everything that is needed is here.';
+  if (failed.length > 0) return `Skein cannot work properly yet: fix ${failed.join(', ')}.`;
+  if (doubtful.length > 0) return `Skein can work; check ${doubtful.join(', ')}.`;
+  return 'All required parts work.';
 };

@@ -1,33 +1,36 @@
-/** What fills a window as a chart: one bar for the whole of it, and a row for each kind. */
+/** Context text: a chart of a context window, with a bar for the whole and a row per kind. */
 import type {
+  ContextWindowReport,
   WindowExcess,
   WindowPart,
-  WindowReport,
 } from '../../../sdk/sessions/context-window-report.js';
-import {
-  type ChartStyle,
-  EMPTY,
-  type Ink,
-  stackedBar,
-  stroke,
-} from '../../../terminal/text/bar-chart.js';
-import { count, plural, wrapped } from '../../../terminal/text/format-numbers.js';
+import type { ChartStyle } from '../../../terminal/text/chart-style.js';
+import { wrapWords } from '../../../terminal/text/fit-text.js';
+import { formatNumber, plural } from '../../../terminal/text/format-number.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
+import {
+  type BarFill,
+  EMPTY_FILL,
+  fillCells,
+  stackedBar,
+} from '../../../terminal/text/stacked-bar.js';
 
-const KINDS: Readonly<Record<WindowPart['kind'], { readonly name: string; readonly ink: Ink }>> = {
+const KINDS: Readonly<
+  Record<WindowPart['kind'], { readonly name: string; readonly ink: BarFill }>
+> = {
   system: { name: 'system', ink: { block: '█', ascii: '#', colour: 34 } },
   tools: { name: 'tools', ink: { block: '▓', ascii: '%', colour: 36 } },
   memory: { name: 'memory', ink: { block: '▒', ascii: '+', colour: 35 } },
   messages: { name: 'messages', ink: { block: '▚', ascii: '=', colour: 32 } },
   results: { name: 'tool results', ink: { block: '░', ascii: ':', colour: 33 } },
-  free: { name: 'free', ink: EMPTY },
+  free: { name: 'free', ink: EMPTY_FILL },
 };
 
-export const contextText = (report: WindowReport, style: ChartStyle): string => {
+export const contextText = (report: ContextWindowReport, style: ChartStyle): string => {
   const { model, window } = report;
   const lines = [
-    ...wrapped(
-      `${plainText(model, 60)}: ${share(report.usedPercent, report.usedTokens)} of ${count(window)} tokens used`,
+    ...wrapWords(
+      `${plainText(model, 60)}: ${share(report.usedPercent, report.usedTokens)} of ${formatNumber(window)} tokens used`,
       style.width,
     ),
     '',
@@ -35,13 +38,13 @@ export const contextText = (report: WindowReport, style: ChartStyle): string => 
     '',
     ...rows(report, style),
     '',
-    ...sentences(report).flatMap((sentence) => wrapped(sentence, style.width)),
+    ...sentences(report).flatMap((sentence) => wrapWords(sentence, style.width)),
   ];
   return `${lines.join('\n')}\n`;
 };
 
-/** The whole window, with a line below that says where it counts as full. */
-const bar = (report: WindowReport, style: ChartStyle): readonly string[] => {
+/** Draws the whole window, and below it the thresholds of warning and compaction. */
+const bar = (report: ContextWindowReport, style: ChartStyle): readonly string[] => {
   const { parts, window, usedTokens, warnAbove, compactAbove } = report;
   const cells = style.width - 2;
   const drawn = parts.map(({ kind, tokens }) => ({ amount: tokens, ink: KINDS[kind].ink }));
@@ -53,54 +56,55 @@ const bar = (report: WindowReport, style: ChartStyle): readonly string[] => {
   return [` ${stackedBar(drawn, cells, style)}`, ` ${ruler}`];
 };
 
-const rows = (report: WindowReport, style: ChartStyle): readonly string[] => {
+const rows = (report: ContextWindowReport, style: ChartStyle): readonly string[] => {
   const { parts } = report;
-  const longest = Math.max(6, ...parts.map(({ tokens }) => count(tokens).length));
+  const longest = Math.max(6, ...parts.map(({ tokens }) => formatNumber(tokens).length));
   const largest = Math.max(1, ...parts.map(({ kind, tokens }) => (kind === 'free' ? 0 : tokens)));
   const room = style.width - (NAME + longest + 17);
   const label = room < 12 ? '' : 'side by side';
   const head = `   ${''.padEnd(NAME)}  ${'tokens'.padStart(longest)}  ${'window'.padStart(7)}  ${label}`;
   const all = parts.map(({ kind, tokens, percent }) => {
     const { name, ink } = KINDS[kind];
-    const figures = `${count(tokens).padStart(longest)}  ${share(percent, tokens).padStart(7)}`;
+    const figures = `${formatNumber(tokens).padStart(longest)}  ${share(percent, tokens).padStart(7)}`;
     const cells = kind === 'free' || tokens === 0 ? 0 : Math.ceil((tokens / largest) * room);
-    return ` ${stroke(ink, 1, style)} ${name.padEnd(NAME)}  ${figures}  ${stroke(ink, cells, style)}`.trimEnd();
+    return ` ${fillCells(ink, 1, style)} ${name.padEnd(NAME)}  ${figures}  ${fillCells(ink, cells, style)}`.trimEnd();
   });
   return [head.trimEnd(), ...all];
 };
 
-/** The longest name of a kind. */
+/** Width of the longest name of a kind. */
 const NAME = 12;
 
 const share = (percent: number, tokens: number): string =>
   percent === 0 && tokens > 0 ? '<0.1 %' : `${percent.toFixed(1)} %`;
 
-const sentences = (report: WindowReport): readonly string[] => [
+const sentences = (report: ContextWindowReport): readonly string[] => [
   ...report.notices.map((notice) => plainText(notice, 300)),
   measure(report),
-  `Above w, ${count(report.warnAbove)} tokens, you are told that it fills up; above c, ${count(report.compactAbove)}, older messages are summarised first.`,
+  `Above w, ${formatNumber(report.warnAbove)} tokens, a notice warns you; above c, ${formatNumber(report.compactAbove)}, older messages are summarised first.`,
   ...report.exceeded.map(hint),
 ];
 
-/** What was counted, and what is a guess. */
-const measure = ({ session, usedTokens, countedTokens, turns }: WindowReport): string => {
+/** States how many tokens the server counted and how many are estimated. */
+const measure = ({ session, usedTokens, countedTokens, turns }: ContextWindowReport): string => {
   if (session === null) {
-    return `A new session here would begin with about ${plural(usedTokens, 'token')}, estimated at four bytes each.`;
+    return `A new session here would start with about ${plural(usedTokens, 'token')}, estimated at four bytes each.`;
   }
   if (countedTokens === 0) {
-    const why = turns === 0 ? 'nothing has been answered yet' : 'no answer has counted it so far';
-    return `About ${plural(usedTokens, 'token')}, estimated at four bytes each: ${why}.`;
+    const reason =
+      turns === 0 ? 'the session has no answer yet' : 'no answer has a count of them yet';
+    return `About ${plural(usedTokens, 'token')}, estimated at four bytes each: ${reason}.`;
   }
   const since = usedTokens - countedTokens;
   const counted =
     since === 0
       ? `${plural(usedTokens, 'token')}, counted by the server with the last answer`
-      : `${plural(usedTokens, 'token')}: ${count(countedTokens)} counted by the server with the last answer, about ${count(since)} estimated for what came after`;
-  return `${counted}. The kinds are estimated at four bytes a token, and fitted to that.`;
+      : `${plural(usedTokens, 'token')}: ${formatNumber(countedTokens)} counted by the server with the last answer, about ${formatNumber(since)} estimated for later messages`;
+  return `${counted}. The kinds are estimated at four bytes per token and scaled to that sum.`;
 };
 
 const hint = ({ kind, share: tokens }: WindowExcess): string => {
-  const figure = count(tokens);
+  const figure = formatNumber(tokens);
   switch (kind) {
     case 'system':
       return `The system prompt has more than a fifth of the window (${figure} tokens).`;

@@ -1,26 +1,26 @@
-/** What a session cost, in words, columns and bars: in full for `skein cost`, in short for `/cost`. */
+/** Cost text of a session: in full for `skein cost`, in short for `/cost`. */
 import type { CacheCause } from '../../../protocol/model/cache-causes.js';
-import { type ChartStyle, shareBar } from '../../../terminal/text/bar-chart.js';
+import type { ChartStyle } from '../../../terminal/text/chart-style.js';
+import { alignColumns, figureTable } from '../../../terminal/text/figure-table.js';
+import { wrapWords } from '../../../terminal/text/fit-text.js';
 import {
-  columns,
-  count,
-  figureTable,
-  money,
-  percent,
+  formatMoney,
+  formatNumber,
+  formatPercent,
   plural,
-  wrapped,
-} from '../../../terminal/text/format-numbers.js';
+} from '../../../terminal/text/format-number.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
+import { shareBar } from '../../../terminal/text/stacked-bar.js';
 import type { CacheCauseLine, CacheReport } from '../../../views/cost/cache-report.js';
 import type { CostLine } from '../../../views/cost/cost-sum.js';
 import type { CostReport } from '../../../views/cost/session-cost.js';
-import { agentCostLines } from './agent-cost-text.js';
+import { agentCostLines } from './agent-cost-lines.js';
 
 export const costText = (report: CostReport, isRunning: boolean, style: ChartStyle): string => {
   const { models, total, cache, pricesVersion } = report;
   const sentences = [
     ...summaryOf(total),
-    ...apart(report, isRunning),
+    ...remarksOf(report, isRunning),
     `List prices of ${pricesVersion}, in US dollars; tokens as the server counted them.`,
   ];
   const lines = [
@@ -29,25 +29,25 @@ export const costText = (report: CostReport, isRunning: boolean, style: ChartSty
     ...agentCostLines(report.agents, style.width),
     ...cacheLines(cache, style),
     ...missLines(cache, style),
-    ...sentences.flatMap((sentence) => wrapped(sentence, style.width)),
+    ...sentences.flatMap((sentence) => wrapWords(sentence, style.width)),
   ];
   return `${lines.join('\n')}\n`;
 };
 
-/** The same in a few lines, for a session that goes on. */
-export const costInShort = (report: CostReport, turns: number, style: ChartStyle): string => {
+/** Returns the cost in a few lines, for an open session. */
+export const shortCostText = (report: CostReport, turns: number, style: ChartStyle): string => {
   const { total, cache } = report;
-  const figures = `${count(total.inputTokens)} tokens in, ${count(total.cacheWriteTokens)} written to the cache, ${count(total.cacheReadTokens)} read from it, ${count(total.outputTokens)} out`;
+  const figures = `${formatNumber(total.inputTokens)} tokens in, ${formatNumber(total.cacheWriteTokens)} written to the cache, ${formatNumber(total.cacheReadTokens)} read from it, ${formatNumber(total.outputTokens)} out`;
   const misses = cache.causes.map(
     ({ cause, expected, count: times, lostTokens }) =>
-      `${WORDS[cause]}, ${expected ? 'expected' : 'by accident'}, ${often(times)}, ${count(lostTokens)} tokens`,
+      `${CAUSE_TEXT[cause]}, ${expected ? 'expected' : 'unexpected'}, ${often(times)}, ${formatNumber(lostTokens)} tokens`,
   );
   const lines = [
-    ...wrapped(`${plural(turns, 'turn')}, cost ${money(total.costUsd)}`, style.width),
-    ...wrapped(figures, style.width),
-    // Colours have no width, so this one is not measured; it has 60 columns at most.
+    ...wrapWords(`${plural(turns, 'turn')}, cost ${formatMoney(total.costUsd)}`, style.width),
+    ...wrapWords(figures, style.width),
+    // This line contains colour codes, so it cannot be wrapped. It has at most 60 columns.
     ...(cache.readPercent === null ? [] : [shareLine(cache, style)]),
-    ...misses.flatMap((miss) => wrapped(`Miss: ${miss}`, style.width)),
+    ...misses.flatMap((miss) => wrapWords(`Miss: ${miss}`, style.width)),
   ];
   return `${lines.join('\n')}\n`;
 };
@@ -66,25 +66,25 @@ const tableOf = (
 
 const rowOf = (name: string, line: CostLine): readonly string[] => [
   name,
-  count(line.requests),
-  count(line.inputTokens),
-  count(line.outputTokens),
-  count(line.cacheReadTokens),
-  count(line.cacheWriteTokens),
-  money(line.costUsd),
+  formatNumber(line.requests),
+  formatNumber(line.inputTokens),
+  formatNumber(line.outputTokens),
+  formatNumber(line.cacheReadTokens),
+  formatNumber(line.cacheWriteTokens),
+  formatMoney(line.costUsd),
 ];
 
 const BAR = 24;
 
 const shareLine = ({ readPercent }: CacheReport, style: ChartStyle): string =>
-  `${shareBar((readPercent ?? 0) / 100, BAR, style)} ${percent(readPercent ?? 0)} of input read from the cache`;
+  `${shareBar((readPercent ?? 0) / 100, BAR, style)} ${formatPercent(readPercent ?? 0)} of input read from the cache`;
 
 const cacheLines = (cache: CacheReport, style: ChartStyle): readonly string[] => {
   const { readTokens, writtenTokens, uncachedTokens, promptTokens, readPercent } = cache;
   if (readPercent === null) return [];
   const row = (name: string, tokens: number) => [
     `  ${name}`,
-    count(tokens),
+    formatNumber(tokens),
     shareBar(tokens / promptTokens, BAR, style),
   ];
   const rows = [
@@ -93,11 +93,11 @@ const cacheLines = (cache: CacheReport, style: ChartStyle): readonly string[] =>
     row('in full', uncachedTokens),
   ];
   return [
-    ...wrapped(
-      `Of ${count(promptTokens)} input tokens ${percent(readPercent)} were read from the cache:`,
+    ...wrapWords(
+      `Of ${formatNumber(promptTokens)} input tokens ${formatPercent(readPercent)} were read from the cache:`,
       style.width,
     ),
-    ...columns(rows, [1]).split('\n'),
+    ...alignColumns(rows, [1]).split('\n'),
     '',
   ];
 };
@@ -105,51 +105,51 @@ const cacheLines = (cache: CacheReport, style: ChartStyle): readonly string[] =>
 const missLines = (cache: CacheReport, style: ChartStyle): readonly string[] => {
   const { missCount, accidentCount, lostTokens, extraCostUsd, causes, readPercent } = cache;
   if (readPercent === null) return [];
-  if (missCount === 0) return ['No miss of the cache was recorded.', ''];
+  if (missCount === 0) return ['No cache miss was recorded.', ''];
   const accidents =
-    accidentCount === 0 ? 'none of them by accident' : `${count(accidentCount)} by accident`;
-  const head = `Misses of the cache: ${count(missCount)}, ${accidents}. ${lost(lostTokens, extraCostUsd)}`;
+    accidentCount === 0 ? 'none unexpected' : `${formatNumber(accidentCount)} unexpected`;
+  const head = `Cache misses: ${formatNumber(missCount)}, ${accidents}. ${lost(lostTokens, extraCostUsd)}`;
   return [
-    ...wrapped(head, style.width),
+    ...wrapWords(head, style.width),
     ...causes.flatMap((line) => causeLines(line, style.width)),
     '',
   ];
 };
 
-const MOST_OWNERS = 5;
+const MAX_OWNERS = 5;
 
 const causeLines = (line: CacheCauseLine, width: number): readonly string[] => {
   const { cause, expected, count: times, lostTokens, extraCostUsd, owners, diagnoses } = line;
-  const kind = expected ? 'expected' : 'an accident';
-  const shown = owners.slice(0, MOST_OWNERS).map(({ owner, count: each }) => {
+  const kind = expected ? 'expected' : 'unexpected';
+  const shown = owners.slice(0, MAX_OWNERS).map(({ owner, count: each }) => {
     const again = each > 1 ? ` (${often(each)})` : '';
     return `${plainText(owner, 80) || 'unknown'}${again}`;
   });
-  const more = owners.length > MOST_OWNERS ? [`${owners.length - MOST_OWNERS} more`] : [];
+  const more = owners.length > MAX_OWNERS ? [`${owners.length - MAX_OWNERS} more`] : [];
   const detail = plainText(line.detail, 300);
   return [
-    ...wrapped(
-      `${WORDS[cause]} (${cause}): ${often(times)}, ${kind}. ${lost(lostTokens, extraCostUsd)}`,
+    ...wrapWords(
+      `${CAUSE_TEXT[cause]} (${cause}): ${often(times)}, ${kind}. ${lost(lostTokens, extraCostUsd)}`,
       width,
       '  ',
     ),
-    ...wrapped(`Owner: ${[...shown, ...more].join(', ')}`, width, '      '),
-    ...(detail === '' ? [] : wrapped(`${times > 1 ? 'Last: ' : ''}${detail}`, width, '      ')),
-    ...diagnoses.flatMap((said) =>
-      wrapped(`The server says: ${plainText(said, 300)}`, width, '      '),
+    ...wrapWords(`Owner: ${[...shown, ...more].join(', ')}`, width, '      '),
+    ...(detail === '' ? [] : wrapWords(`${times > 1 ? 'Last: ' : ''}${detail}`, width, '      ')),
+    ...diagnoses.flatMap((diagnosis) =>
+      wrapWords(`The server says: ${plainText(diagnosis, 300)}`, width, '      '),
     ),
   ];
 };
 
 const lost = (tokens: number, extra: number | null): string => {
-  const cost = extra === null ? 'what that cost is unknown' : `about ${money(extra)} more`;
+  const cost = extra === null ? 'at unknown cost' : `about ${formatMoney(extra)} more`;
   return `${plural(tokens, 'token')} not read again, ${cost}.`;
 };
 
 const often = (times: number): string =>
-  times === 1 ? 'once' : times === 2 ? 'twice' : `${count(times)} times`;
+  times === 1 ? 'once' : times === 2 ? 'twice' : `${formatNumber(times)} times`;
 
-const WORDS: Readonly<Record<CacheCause, string>> = {
+const CAUSE_TEXT: Readonly<Record<CacheCause, string>> = {
   system: 'the system prompt changed',
   tools: 'the tools changed',
   model: 'another model answered',
@@ -157,58 +157,59 @@ const WORDS: Readonly<Record<CacheCause, string>> = {
   effort: 'the effort changed',
   thinking: 'how the model thinks changed',
   settings: 'another setting of the request changed',
-  marks: 'the marks moved',
+  marks: 'the cache breakpoints moved',
   messages: 'earlier messages changed',
   compaction: 'older messages were summarised',
   truncation: 'the oldest messages were dropped',
-  clear: 'the conversation began anew',
-  rewind: 'the conversation was taken back',
-  section: 'a section that may change did',
+  clear: 'the conversation was cleared',
+  rewind: 'the conversation was rewound',
+  section: 'a dynamic section changed',
   expired: 'the time to live had passed',
-  server: 'nothing of ours changed',
+  server: 'the request had not changed',
 };
 
 const summaryOf = ({ costUsd, knownCostUsd, uncachedCostUsd, savedPercent }: CostLine) => {
   if (costUsd === null) {
-    const part = knownCostUsd > 0 ? `; what has a price comes to ${money(knownCostUsd)}` : '';
-    return [`The cost is unknown, because the price of a model is${part}.`];
+    const part =
+      knownCostUsd > 0 ? `; models with a known price cost ${formatMoney(knownCostUsd)}` : '';
+    return [`The cost is unknown, because the price of a model is unknown${part}.`];
   }
-  const cost = `It cost ${money(costUsd)}`;
+  const cost = `The session cost ${formatMoney(costUsd)}`;
   if (savedPercent === null) return [`${cost}.`];
   const saved =
     savedPercent < 0
-      ? `${-savedPercent} % more, because little that was cached was read again`
+      ? `${-savedPercent} % more, because little of the cache was read`
       : `${savedPercent} % saved`;
-  return [`${cost}; without the cache ${money(uncachedCostUsd)}: ${saved}.`];
+  return [`${cost}; without the cache ${formatMoney(uncachedCostUsd)}: ${saved}.`];
 };
 
-/** What a person would not expect to find among the turns. */
-const apart = (
+/** Returns sentences about costs outside of turns: searches, failed attempts, side requests, forks. */
+const remarksOf = (
   { total, failedAttempts, consultations, openRequests, inherited }: CostReport,
   isRunning: boolean,
 ) => [
   ...(total.webSearches > 0
-    ? [`Web searches of the provider, included above: ${count(total.webSearches)}.`]
+    ? [`Web searches of the provider, included above: ${formatNumber(total.webSearches)}.`]
     : []),
   ...(failedAttempts.count > 0
     ? [
-        `Failed attempts, included above: ${failedAttempts.count}, ${money(failedAttempts.costUsd)}.`,
+        `Failed attempts, included above: ${failedAttempts.count}, ${formatMoney(failedAttempts.costUsd)}.`,
       ]
     : []),
   ...consultations.map(
     ({ purpose, count: times, costUsd }) =>
-      `Consultations for ${plainText(purpose, 40)}, included above: ${times}, ${money(costUsd)}.`,
+      `Side requests for ${plainText(purpose, 40)}, included above: ${times}, ${formatMoney(costUsd)}.`,
   ),
   ...(openRequests > 0
     ? [
         isRunning
-          ? `${plural(openRequests, 'request')} under way, not counted yet.`
+          ? `${plural(openRequests, 'request')} in flight, not counted yet.`
           : `${plural(openRequests, 'request')} cut off with the process; what the server charged is unknown.`,
       ]
     : []),
   ...(inherited === null
     ? []
     : [
-        `Forked from ${plainText(inherited.session, 64)}, which paid ${money(inherited.costUsd)} for ${plural(inherited.requests, 'request')} of the history; not counted here.`,
+        `Forked from ${plainText(inherited.session, 64)}, which paid ${formatMoney(inherited.costUsd)} for ${plural(inherited.requests, 'request')} of the history; not counted here.`,
       ]),
 ];

@@ -1,45 +1,44 @@
-/** Why a call ran or did not, in words for people: five questions, each with its answer. */
-
-import { plural } from '../../../terminal/text/format-numbers.js';
-import { clockTime, seconds } from '../../../terminal/text/format-time.js';
-import { exactText, firstLines, plainText, uncoloured } from '../../../terminal/text/sanitize.js';
+/** Explain text: why a call ran or did not run, as titles with answers. */
+import { foldLine } from '../../../terminal/text/fit-text.js';
+import { plural } from '../../../terminal/text/format-number.js';
+import { formatSeconds, formatTime } from '../../../terminal/text/format-time.js';
+import { exactText, firstLines, plainText, stripEscapes } from '../../../terminal/text/sanitize.js';
 import { shortIds } from '../../../terminal/text/short-ids.js';
-import { folded } from '../../../terminal/text/text-fit.js';
 import type { CallExplanation, ExplainedRuling } from '../../../views/calls/call-explanation.js';
-import type { ListedCall } from '../../../views/calls/call-list.js';
 import { subjectText } from '../../../views/calls/call-subject.js';
+import type { ListedCall } from '../../../views/calls/list-calls.js';
 
-/** Each block is a question with its answer below. */
+/** Returns the explanation of a call, folded to the width. */
 export const explainText = (call: CallExplanation, width: number): string => {
-  const paper = new Paper(width);
+  const page = new TextPage(width);
   const { number, tool, turn, askedAt, outcome, durationMs } = call;
-  const time = durationMs === null ? '' : ` after ${seconds(durationMs)}`;
-  paper.line(`Call ${number}: ${plainText(tool)}, ${outcome}${time}`);
-  paper.line(`${call.call}, agent ${plainText(call.agent)}, turn ${turn}, ${clockTime(askedAt)}`);
+  const time = durationMs === null ? '' : ` after ${formatSeconds(durationMs)}`;
+  page.line(`Call ${number}: ${plainText(tool)}, ${outcome}${time}`);
+  page.line(`${call.call}, agent ${plainText(call.agent)}, turn ${turn}, ${formatTime(askedAt)}`);
   if (call.rewoundAt !== null) {
-    paper.line(`A rewind of ${clockTime(call.rewoundAt)} took it back.`);
+    page.line(`A rewind at ${formatTime(call.rewoundAt)} removed this call.`);
   }
-  paper.block('What it was');
-  paper.text(exactText(call.input), 12);
-  paper.block('What came of it');
-  paper.text(call.result === null ? 'Nothing was written down.' : uncoloured(call.result), 20);
-  paper.block(deedOf(call));
-  tellSteps(call, paper);
-  tellRulings(call, paper);
-  paper.block('Which hooks ran');
-  tellHooks(call, paper);
-  paper.block('What it changed on disk, and who had changed that before');
-  tellFiles(call, paper);
-  paper.block('What the model had seen of it before');
-  tellSeen(call, paper);
-  return paper.toString();
+  page.block('Input');
+  page.text(exactText(call.input), 12);
+  page.block('Result');
+  page.text(call.result === null ? 'No result was recorded.' : stripEscapes(call.result), 20);
+  page.block(rulingTitle(call));
+  addSteps(call, page);
+  addRulings(call, page);
+  page.block('Which hooks ran');
+  addHooks(call, page);
+  page.block('Files it changed, and earlier calls that changed them');
+  addFiles(call, page);
+  page.block('Earlier results that mention it');
+  addPriorMentions(call, page);
+  return page.toString();
 };
 
-/** A line for each call, for those who look for its number. */
+/** Returns a line per call with its number. */
 export const callsText = (calls: readonly ListedCall[], width: number): string => {
   if (calls.length === 0) return 'The session has no calls.\n';
   const digits = String(calls.length).length;
-  const shown = calls.slice(-MOST_CALLS);
+  const shown = calls.slice(-MAX_LISTED_CALLS);
   const ids = shortIds([...new Set(calls.map(({ agent }) => agent))]);
   const lines = shown.map(({ number, tool, outcome, subject, cwd, call, agent }) => {
     const who = ids.size > 1 ? `${plainText(ids.get(agent) ?? agent, 20)}  ` : '';
@@ -52,9 +51,9 @@ export const callsText = (calls: readonly ListedCall[], width: number): string =
   return `${[...more, ...lines].join('\n')}\n`;
 };
 
-const MOST_CALLS = 200;
+const MAX_LISTED_CALLS = 200;
 
-class Paper {
+class TextPage {
   private readonly lines: string[] = [];
   private readonly width: number;
 
@@ -63,7 +62,7 @@ class Paper {
   }
 
   line(text: string, indent = ''): void {
-    const pieces = folded(text, this.width - indent.length);
+    const pieces = foldLine(text, this.width - indent.length);
     this.lines.push(...pieces.map((piece) => `${indent}${piece}`.trimEnd()));
   }
 
@@ -72,7 +71,7 @@ class Paper {
     this.line(title);
   }
 
-  /** Several lines, indented. */
+  /** Adds the first `most` lines, indented. */
   text(text: string, most: number): void {
     for (const line of firstLines(text, most)) this.line(line, '  ');
   }
@@ -82,54 +81,54 @@ class Paper {
   }
 }
 
-const deedOf = ({ rulings, outcome }: CallExplanation): string => {
+const rulingTitle = ({ rulings, outcome }: CallExplanation): string => {
   const last = rulings.at(-1);
   if (outcome === 'invalid') return 'Why it did not run';
-  if (last === undefined) return 'Why it ran or not';
+  if (last === undefined) return 'Why it ran or did not run';
   if (last.behavior === 'ask') return 'Why it was asked about';
   return last.behavior === 'allow' ? 'Why it ran' : 'Why it did not run';
 };
 
 const STEP_WORDS = {
-  schema: 'the input fits the tool',
+  schema: 'the input matches the schema',
   hooks: 'PreToolUse hooks',
-  deny: 'deny rules and what is forbidden',
-  ask: 'ask rules and what is always asked',
+  deny: 'deny rules and built-in denials',
+  ask: 'ask rules and built-in questions',
   mode: 'the permission mode',
   allow: 'allow rules',
-  callback: 'a person or a program that answers',
-  reject: 'nobody allowed it',
+  callback: 'the answer of a person or a program',
+  reject: 'no step allowed it',
 } as const;
 
-const tellSteps = ({ steps, outcome }: CallExplanation, paper: Paper): void => {
+const addSteps = ({ steps, outcome }: CallExplanation, page: TextPage): void => {
   if (outcome === 'invalid') {
-    paper.line('Its input does not fit the tool, so nobody was asked.', '  ');
-  } else if (steps.length === 0) paper.line('No ruling was written down.', '  ');
+    page.line('The input does not match the schema of the tool, so no rule was applied.', '  ');
+  } else if (steps.length === 0) page.line('No ruling was recorded.', '  ');
   const widest = Math.max(0, ...steps.map(({ step }) => step.length));
   for (const { step, fate } of steps) {
     const mark = ['passed', 'skipped', 'not reached'].includes(fate) ? ' ' : '>';
-    paper.line(`${mark} ${step.padEnd(widest)}  ${fate.padEnd(11)}  ${STEP_WORDS[step]}`, ' ');
+    page.line(`${mark} ${step.padEnd(widest)}  ${fate.padEnd(11)}  ${STEP_WORDS[step]}`, ' ');
   }
 };
 
-const tellRulings = ({ rulings, questions }: CallExplanation, paper: Paper): void => {
+const addRulings = ({ rulings, questions }: CallExplanation, page: TextPage): void => {
   for (const ruling of rulings) {
-    paper.line(
+    page.line(
       `${RULED[ruling.behavior]} at ${plainText(ruling.step)}: ${plainText(ruling.reason, 500)}`,
       '  ',
     );
-    for (const line of causeOf(ruling)) paper.line(line, '    ');
+    for (const line of causeOf(ruling)) page.line(line, '    ');
     if (ruling.instead !== undefined) {
-      paper.line(`Otherwise: ${plainText(ruling.instead, 500)}`, '    ');
+      page.line(`Otherwise: ${plainText(ruling.instead, 500)}`, '    ');
     }
   }
   for (const { waitedMs, answers } of questions) {
     const waited =
-      waitedMs === null ? 'Nobody has answered.' : `The answer took ${seconds(waitedMs)}.`;
-    paper.line(waited, '  ');
+      waitedMs === null ? 'No answer was given.' : `The answer took ${formatSeconds(waitedMs)}.`;
+    page.line(waited, '  ');
     for (const { surface, outcome, detail } of answers) {
-      const said = detail === '' ? '' : `: ${plainText(detail, 300)}`;
-      paper.line(`${plainText(surface)} ${ANSWERED[outcome] ?? outcome}${said}`, '    ');
+      const suffix = detail === '' ? '' : `: ${plainText(detail, 300)}`;
+      page.line(`${plainText(surface)} ${ANSWERED[outcome] ?? outcome}${suffix}`, '    ');
     }
   }
 };
@@ -141,7 +140,7 @@ const ANSWERED: Readonly<Record<string, string>> = {
   failed: 'could not answer',
 };
 
-/** The rule with its file and line, the hook, who answered. */
+/** Returns lines about the rule with its file and line, the hook, and the surface that answered. */
 const causeOf = ({ rule, source, file, line, hook, by }: ExplainedRuling): readonly string[] => {
   const at = line === undefined ? '' : `:${line}`;
   const place =
@@ -153,36 +152,39 @@ const causeOf = ({ rule, source, file, line, hook, by }: ExplainedRuling): reado
   ];
 };
 
-const tellHooks = ({ hooks }: CallExplanation, paper: Paper): void => {
-  if (hooks.length === 0) paper.line('None.', '  ');
+const addHooks = ({ hooks }: CallExplanation, page: TextPage): void => {
+  if (hooks.length === 0) page.line('None.', '  ');
   for (const { event, hook, outcome, durationMs, detail } of hooks) {
-    const said = detail === '' ? '' : `: ${plainText(detail, 300)}`;
-    paper.line(`${event} ${plainText(hook)}: ${outcome}, ${seconds(durationMs)}${said}`, '  ');
-  }
-};
-
-const tellFiles = ({ files, isUnwatched, tool }: CallExplanation, paper: Paper): void => {
-  if (files.length === 0) {
-    paper.line(
-      isUnwatched ? `Nobody watched the disk during ${plainText(tool)}.` : 'Nothing.',
+    const suffix = detail === '' ? '' : `: ${plainText(detail, 300)}`;
+    page.line(
+      `${event} ${plainText(hook)}: ${outcome}, ${formatSeconds(durationMs)}${suffix}`,
       '  ',
     );
-  } else if (isUnwatched) paper.line('Nobody watched the disk; by its input:', '  ');
-  for (const { path, change, earlier, earlierMore } of files) {
-    const what = change === 'unknown' ? '' : `${change} `;
-    paper.line(`${what}${plainText(path, 400)}`, '  ');
-    for (const { number, tool: by, ts } of earlier) {
-      paper.line(`before by call ${number}, ${plainText(by)}, ${clockTime(ts)}`, '    ');
-    }
-    if (earlierMore > 0) paper.line(`and by ${plural(earlierMore, 'earlier call')}`, '    ');
   }
 };
 
-const tellSeen = ({ seen, seenMore }: CallExplanation, paper: Paper): void => {
-  if (seen.length === 0) paper.line('No earlier result mentions it.', '  ');
-  for (const { number, tool, isSame, line, text } of seen) {
-    const same = isSame ? ', about the same' : '';
-    paper.line(`call ${number}, ${plainText(tool)}${same}, line ${line}: ${plainText(text)}`, '  ');
+const addFiles = ({ files, isUnwatched, tool }: CallExplanation, page: TextPage): void => {
+  if (files.length === 0) {
+    page.line(
+      isUnwatched ? `File changes were not tracked during ${plainText(tool)}.` : 'None.',
+      '  ',
+    );
+  } else if (isUnwatched) page.line('File changes were not tracked; from its input:', '  ');
+  for (const { path, change, earlier, earlierMore } of files) {
+    const what = change === 'unknown' ? '' : `${change} `;
+    page.line(`${what}${plainText(path, 400)}`, '  ');
+    for (const { number, tool: by, ts } of earlier) {
+      page.line(`before by call ${number}, ${plainText(by)}, ${formatTime(ts)}`, '    ');
+    }
+    if (earlierMore > 0) page.line(`and by ${plural(earlierMore, 'earlier call')}`, '    ');
   }
-  if (seenMore > 0) paper.line(`and ${plural(seenMore, 'earlier result')}`, '  ');
+};
+
+const addPriorMentions = ({ seen, seenMore }: CallExplanation, page: TextPage): void => {
+  if (seen.length === 0) page.line('No earlier result mentions it.', '  ');
+  for (const { number, tool, isSame, line, text } of seen) {
+    const same = isSame ? ', same subject' : '';
+    page.line(`call ${number}, ${plainText(tool)}${same}, line ${line}: ${plainText(text)}`, '  ');
+  }
+  if (seenMore > 0) page.line(`and ${plural(seenMore, 'earlier result')}`, '  ');
 };

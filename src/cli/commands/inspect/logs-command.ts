@@ -1,19 +1,18 @@
-/** `skein logs`: what happened in a session, one line per event, also while it happens. */
-
+/** `skein logs`: prints the events of a session, one per line, and follows new events. */
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SwarmEvent } from '../../../protocol/session/events.js';
-import type { SessionStore } from '../../../protocol/session/store.js';
+import type { SessionStore } from '../../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../../protocol/session/swarm-event.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
-import { type Addressed, agentOrSession } from '../../../sdk/sessions/find-session.js';
-import { eventWords } from '../../../terminal/format/format-event.js';
+import { findSessionOrAgent, type SessionOrAgent } from '../../../sdk/sessions/find-session.js';
+import { formatEvent } from '../../../terminal/format/format-event.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { plural } from '../../../terminal/text/format-numbers.js';
-import { clockTime } from '../../../terminal/text/format-time.js';
+import { plural } from '../../../terminal/text/format-number.js';
+import { formatTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { EXIT } from '../../run/exit-code.js';
-import { leftOut } from './unreadable-sessions.js';
-import { withSessions } from './with-session-store.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { unreadableNotices } from './unreadable-notices.js';
+import { withSessionStore } from './with-session-store.js';
 
 export interface LogsFlags extends StoreFlags {
   readonly follow?: boolean;
@@ -21,17 +20,17 @@ export interface LogsFlags extends StoreFlags {
   readonly limit?: number;
 }
 
-/** For people; programs get everything unless they set a limit. */
-const LIMIT = 200;
-const LOOK_EVERY_MS = 200;
+/** Maximum number of printed events. With `--json` there is no limit unless `--limit` is set. */
+const DEFAULT_LIMIT = 200;
+const POLL_INTERVAL_MS = 200;
 
-export const showLogs = (
+export const logsCommand = (
   wanted: string | undefined,
   flags: LogsFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  withSessions(machine, flags, (store) => showEvents(store, wanted, flags, machine), {
-    isPatient: flags.follow === true,
+  withSessionStore(machine, flags, (store) => showEvents(store, wanted, flags, machine), {
+    isLongRunning: flags.follow === true,
   });
 
 const showEvents = async (
@@ -41,12 +40,12 @@ const showEvents = async (
   machine: TerminalHost,
 ): Promise<number> => {
   const here = resolve(machine.cwd, flags.cwd ?? '');
-  const target = await agentOrSession(store, wanted, here, leftOut(machine));
+  const target = await findSessionOrAgent(store, wanted, here, unreadableNotices(machine));
   const names = new Map<string, string>();
   const line = (event: SwarmEvent) => machine.out(`${lineOf(event, target, flags, names)}\n`);
   let isOver = false;
   const isWanted = (event: SwarmEvent) => {
-    noteName(event, names);
+    recordName(event, names);
     if (target.agent === undefined) return true;
     if (event.agent === target.agent) isOver = event.type === 'agent.stopped';
     return event.agent === target.agent;
@@ -54,31 +53,31 @@ const showEvents = async (
   const output = { isWanted, line, machine, isOver: () => isOver };
   if (flags.follow !== true) await showPast(store, target.session.id, flags, output);
   else {
-    // Before the first line: who reads it may want to stop at once.
+    // Listen before the first line is printed, so that an early Ctrl-C ends the command.
     const stopped = new AbortController();
     const stop = machine.onInterrupt(() => stopped.abort());
     const seen = await showPast(store, target.session.id, flags, output);
     await follow(store, target.session.id, seen, output, stopped.signal).finally(stop);
   }
-  return EXIT.done;
+  return ExitCode.done;
 };
 
 interface Output {
   readonly isWanted: (event: SwarmEvent) => boolean;
   readonly line: (event: SwarmEvent) => void;
   readonly machine: TerminalHost;
-  /** The agent that was asked for has ended. */
+  /** True if the requested agent has ended. */
   readonly isOver: () => boolean;
 }
 
-/** Keeps no more than it will print. Returns the number of the newest event. */
+/** Prints past events and keeps only those to be printed in memory. Resolves with the newest sequence number. */
 const showPast = async (
   store: SessionStore,
   id: string,
   { limit, json }: LogsFlags,
   { isWanted, line, machine }: Output,
 ): Promise<number> => {
-  const most = limit ?? (json === true ? Number.POSITIVE_INFINITY : LIMIT);
+  const most = limit ?? (json === true ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
   let newest = 0;
   let left = 0;
   let kept: SwarmEvent[] = [];
@@ -87,7 +86,7 @@ const showPast = async (
     if (!isWanted(event)) continue;
     if (most === Number.POSITIVE_INFINITY) line(event);
     else kept.push(event);
-    // Halved now and then, so that the cost of dropping does not grow with the length of the log.
+    // Drop old events in batches, so that the cost per event stays constant.
     if (kept.length <= most * 2 + 100) continue;
     left += kept.length - most;
     kept = most === 0 ? [] : kept.slice(-most);
@@ -101,7 +100,7 @@ const showPast = async (
   return newest;
 };
 
-/** Until the agent has ended, the session has no owner any more, the reader is gone, or Ctrl-C. */
+/** Prints new events until the agent has ended, the session has no owner, the output closes, or Ctrl-C. */
 const follow = async (
   store: SessionStore,
   id: string,
@@ -117,21 +116,21 @@ const follow = async (
     if (isWanted(event)) line(event);
   };
   while (!stopped.aborted && !machine.isOutputClosed()) {
-    // Asked first: what is written before the owner goes must not be missed.
+    // Check the owner before reading, so that its last events are not missed.
     const isHeld = (await store.holder(id)) !== undefined;
     for (let events = await watch.next(); events.length > 0; events = await watch.next()) {
       for (const event of events) show(event);
     }
     if (!isHeld || isOver()) break;
-    await pause(LOOK_EVERY_MS, undefined, { signal: stopped }).catch(() => undefined);
+    await pause(POLL_INTERVAL_MS, undefined, { signal: stopped }).catch(() => undefined);
   }
-  // An owner that was killed may have left its last facts in the journals alone.
+  // The last records of a killed owner may be missing in the index, but not in the journals.
   if (!stopped.aborted) for await (const event of store.events(id)) show(event);
 };
 
 const lineOf = (
   event: SwarmEvent,
-  { session, agent }: Addressed,
+  { session, agent }: SessionOrAgent,
   { json }: LogsFlags,
   names: ReadonlyMap<string, string>,
 ): string => {
@@ -139,11 +138,11 @@ const lineOf = (
   const isLead = event.agent === session.lead || agent !== undefined;
   const id = plainText(event.agent, 64);
   const who = isLead ? '' : `[${names.get(event.agent) ?? id}]  `;
-  return `${clockTime(event.ts)}  ${who}${eventWords(event)}`;
+  return `${formatTime(event.ts)}  ${who}${formatEvent(event)}`;
 };
 
-/** Children are called by their name, or by what they are and the beginning of their id. */
-const noteName = ({ type, agent, origin }: SwarmEvent, names: Map<string, string>): void => {
+/** Records the display name of a spawned agent: its name or type, and the beginning of its id. */
+const recordName = ({ type, agent, origin }: SwarmEvent, names: Map<string, string>): void => {
   if (type !== 'agent.spawned' || typeof origin !== 'object' || origin === null) return;
   const { name, type: kind } = origin as Readonly<Record<string, unknown>>;
   const called = typeof name === 'string' ? name : typeof kind === 'string' ? kind : 'fork';

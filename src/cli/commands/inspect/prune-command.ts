@@ -1,21 +1,25 @@
-/** `skein sessions prune`: takes old sessions away, and says what it kept and why. */
+/** `skein sessions prune`: removes old sessions, and prints which sessions it kept and why. */
 import { createInterface } from 'node:readline/promises';
-import { UsageError } from '../../../protocol/errors.js';
-import type { SessionMeta, SessionStore, SessionSurvey } from '../../../protocol/session/store.js';
-import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
-import { openArchive } from '../../../sdk/assembly/options/open-store.js';
-import { isWorkedOn } from '../../../sdk/control/remote-commands.js';
-import { sweepCheckpoints } from '../../../sdk/sessions/checkpoint-retention.js';
-import { summarise } from '../../../sdk/sessions/session-summary.js';
-import { sweepWorktrees } from '../../../sdk/sessions/worktree-retention.js';
+import type {
+  SessionMeta,
+  SessionStore,
+  SessionSurvey,
+} from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { commandSettings } from '../../../sdk/assembly/options/command-settings.js';
+import { openExistingStore } from '../../../sdk/assembly/options/open-store.js';
+import { summarizeSession } from '../../../sdk/sessions/session-summary.js';
+import { sweepCheckpoints } from '../../../sdk/sessions/sweep-checkpoints.js';
+import { sweepWorktrees } from '../../../sdk/sessions/sweep-worktrees.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { bytes, plural } from '../../../terminal/text/format-numbers.js';
-import { ago, DAY, parseAge } from '../../../terminal/text/format-time.js';
+import { formatBytes, plural } from '../../../terminal/text/format-number.js';
+import { DAY_MS, formatAgo, parseAge } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { cachedJobs, withCachedJobs } from '../../../views/swarm/cached-job-list.js';
-import { EXIT } from '../../run/exit-code.js';
+import { cachedJobs, withCachedJobs } from '../../../views/swarm/cached-jobs.js';
+import { isLiveSession } from '../../../views/swarm/live-sessions.js';
+import { ExitCode } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
-import { withSessions } from './with-session-store.js';
+import { withSessionStore } from './with-session-store.js';
 
 export interface PruneFlags extends RunFlags {
   readonly olderThan?: string;
@@ -24,48 +28,48 @@ export interface PruneFlags extends RunFlags {
   readonly json?: boolean;
 }
 
-interface Kept {
+interface KeptSession {
   readonly id: string;
   readonly reason: string;
 }
 
-type Old = Pick<SessionMeta, 'id' | 'updatedAt' | 'title'>;
+type OldSession = Pick<SessionMeta, 'id' | 'updatedAt' | 'title'>;
 
-interface Plan {
-  readonly old: readonly Old[];
-  readonly kept: readonly Kept[];
+interface PrunePlan {
+  readonly old: readonly OldSession[];
+  readonly kept: readonly KeptSession[];
 }
 
-export const pruneSessions = (flags: PruneFlags, machine: TerminalHost): Promise<number> =>
-  withSessions(machine, flags, (store) => pruneIn(store, flags, machine));
+export const pruneCommand = (flags: PruneFlags, machine: TerminalHost): Promise<number> =>
+  withSessionStore(machine, flags, (store) => pruneIn(store, flags, machine));
 
 const pruneIn = async (
   store: SessionStore,
   flags: PruneFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const oldest = Date.now() - ageOf(flags, machine);
-  const plan = await planOf(store, await store.survey(), oldest);
-  const say = flags.json === true ? () => undefined : machine.out;
+  const oldest = Date.now() - retentionOf(flags, machine);
+  const plan = await planPrune(store, await store.survey(), oldest);
+  const print = flags.json === true ? () => undefined : machine.out;
   if (flags.dryRun === true || plan.old.length > 0) {
     const would = flags.dryRun === true ? 'would be removed' : 'to remove';
     const end = plan.old.length === 0 ? '.' : ':';
-    say(`${plural(plan.old.length, 'session')} ${would}${end}\n`);
+    print(`${plural(plan.old.length, 'session')} ${would}${end}\n`);
     for (const { id, updatedAt, title } of plan.old) {
-      say(`  ${id}  ${ago(updatedAt, Date.now())}  ${plainText(title, 60)}\n`);
+      print(`  ${id}  ${formatAgo(updatedAt, Date.now())}  ${plainText(title, 60)}\n`);
     }
   }
   const mayGo = plan.old.length === 0 || flags.dryRun === true || (await isAgreed(flags, machine));
   if (!mayGo) {
     machine.err('Nothing was removed.\n');
-    return EXIT.done;
+    return ExitCode.done;
   }
   const { removed, freed, refused } = await removeAll(store, flags.dryRun === true ? [] : plan.old);
-  if (flags.dryRun !== true) await store.jobs.tidy?.();
+  if (flags.dryRun !== true) await store.jobs.prune?.();
   const kept = [...plan.kept, ...refused];
-  const { skein } = settingsFor(machine, flags, machine.cwd);
-  // Files of this machine belong to sessions of either store.
-  const stores = [store, await openArchive(machine, { store: 'embedded' })];
+  const { skein } = commandSettings(machine, flags, machine.cwd);
+  // Checkpoints and worktrees on this machine may belong to sessions of either store.
+  const stores = [store, await openExistingStore(machine, { store: 'embedded' })];
   const swept = await sweepCheckpoints(
     machine,
     stores,
@@ -90,51 +94,51 @@ const pruneIn = async (
     for (const { id, reason } of kept) machine.err(`kept ${id}: ${reason}\n`);
     for (const { path, reason } of trees.kept) machine.err(`kept ${path}: ${reason}\n`);
     if (flags.dryRun !== true) {
-      say(`${plural(removed.length, 'session')} removed, ${bytes(freed)} freed.\n`);
+      print(`${plural(removed.length, 'session')} removed, ${formatBytes(freed)} freed.\n`);
     }
     if (swept.removed > 0) {
       const gone = flags.dryRun === true ? 'would be removed' : 'removed';
-      const what = `${plural(swept.removed, 'file version')} that nothing needs`;
-      say(`${what} ${gone}, ${bytes(swept.freedBytes)}.\n`);
+      const what = `${plural(swept.removed, 'unused file version')}`;
+      print(`${what} ${gone}, ${formatBytes(swept.freedBytes)}.\n`);
     }
     if (trees.removed.length > 0) {
       const gone = flags.dryRun === true ? 'would be removed' : 'removed';
-      say(`${plural(trees.removed.length, 'worktree')} that nothing needs ${gone}.\n`);
+      print(`${plural(trees.removed.length, 'unused worktree')} ${gone}.\n`);
     }
   }
-  return refused.length > 0 ? EXIT.failed : EXIT.done;
+  return refused.length > 0 ? ExitCode.failed : ExitCode.done;
 };
 
-const ageOf = (flags: PruneFlags, machine: TerminalHost): number =>
+const retentionOf = (flags: PruneFlags, machine: TerminalHost): number =>
   flags.olderThan === undefined
-    ? settingsFor(machine, flags, machine.cwd).skein.sessionRetentionDays * DAY
+    ? commandSettings(machine, flags, machine.cwd).skein.sessionRetentionDays * DAY_MS
     : parseAge(flags.olderThan);
 
 /**
- * A session that lives stays, and so does one whose files a younger fork still names. Of one that cannot be
- * read nobody will need anything, if it is known to be old.
+ * Plans which sessions to remove. Keeps running sessions, and sessions whose files a younger fork may name.
+ * Removes unreadable sessions that are known to be old.
  */
-const planOf = async (
+const planPrune = async (
   store: SessionStore,
   { sessions, unreadable }: SessionSurvey,
   oldest: number,
-): Promise<Plan> => {
-  const old = new Map<string, Old>();
-  const kept: Kept[] = [];
+): Promise<PrunePlan> => {
+  const old = new Map<string, OldSession>();
+  const kept: KeptSession[] = [];
   const source = withCachedJobs(store);
   for (const meta of sessions) {
     if (meta.updatedAt >= oldest) continue;
-    const { state, pid, lastActiveAt } = await summarise(source, meta);
-    const who = pid === null ? 'on workers' : `pid ${pid}`;
-    if (state === 'running') kept.push({ id: meta.id, reason: `it is running (${who})` });
+    const { state, pid, lastActiveAt } = await summarizeSession(source, meta);
+    const where = pid === null ? 'on workers' : `pid ${pid}`;
+    if (state === 'running') kept.push({ id: meta.id, reason: `it is running (${where})` });
     else if (lastActiveAt < oldest) old.set(meta.id, meta);
   }
   for (const { id, reason, updatedAt } of unreadable) {
     if (updatedAt === undefined || updatedAt >= oldest) kept.push({ id, reason });
-    else if (await isWorkedOn(source, id)) kept.push({ id, reason: `it is running; ${reason}` });
-    else old.set(id, { id, updatedAt, title: 'It cannot be read, so nobody can go on with it.' });
+    else if (await isLiveSession(source, id)) kept.push({ id, reason: `it is running; ${reason}` });
+    else old.set(id, { id, updatedAt, title: 'It cannot be read, so it cannot be resumed.' });
   }
-  // Grows while it is gone through: a parent that stays may have a parent of its own.
+  // The list grows during the loop, because a kept parent may have a parent itself.
   const staying = sessions.filter(({ id }) => !old.has(id));
   for (const { id, parentId } of staying) {
     const parent = parentId === null ? undefined : old.get(parentId);
@@ -150,10 +154,10 @@ const isAgreed = async ({ yes, json }: PruneFlags, machine: TerminalHost): Promi
   if (yes === true) return true;
   if (!machine.stdin.isTTY || json === true) {
     throw new UsageError(
-      'Removing sessions cannot be undone: add --yes, or --dry-run to see what would go.',
+      'Removing sessions cannot be undone: add --yes, or --dry-run to see what would be removed.',
     );
   }
-  machine.err('Remove them for good? [y/N] ');
+  machine.err('Remove them permanently? [y/N] ');
   const lines = createInterface({ input: machine.stdin });
   const stop = machine.onInterrupt(() => lines.close());
   try {
@@ -168,15 +172,15 @@ const isAgreed = async ({ yes, json }: PruneFlags, machine: TerminalHost): Promi
   }
 };
 
-const removeAll = async (store: SessionStore, sessions: readonly Old[]) => {
+const removeAll = async (store: SessionStore, sessions: readonly OldSession[]) => {
   const ids = sessions.map(({ id }) => id);
   await withdrawJobs(store, ids);
   const removed: string[] = [];
-  const refused: Kept[] = [];
+  const refused: KeptSession[] = [];
   let freed = 0;
   for (const [at, end] of (await store.removeAll(ids)).entries()) {
     const id = ids[at] ?? '';
-    // Somebody opened it meanwhile, or the disk refuses: the others go nevertheless.
+    // The session was opened meanwhile, or the disk failed. Other sessions are removed anyway.
     if (typeof end !== 'number') refused.push({ id, reason: end.message });
     else {
       freed += end;
@@ -186,9 +190,9 @@ const removeAll = async (store: SessionStore, sessions: readonly Old[]) => {
   return { removed, freed, refused };
 };
 
-/** A worker would find nothing of a job whose session is gone. */
+/** Withdraws the jobs of removed sessions, because a worker could not run them. */
 const withdrawJobs = async (store: SessionStore, ids: readonly string[]): Promise<void> => {
-  if (store.jobs.own !== undefined) return;
+  if (store.jobs.local !== undefined) return;
   const seen = cachedJobs(store.jobs);
   for (const id of ids) {
     for (const job of await seen.list(id)) await store.jobs.withdraw(job);

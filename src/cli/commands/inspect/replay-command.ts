@@ -1,17 +1,18 @@
-/** `skein replay`: what happened in a swarm, played back on the swarm screen from its log alone. */
-import { UsageError } from '../../../protocol/errors.js';
-import type { SessionMeta, SessionStore } from '../../../protocol/session/store.js';
+/** `skein replay`: plays the log of a swarm back on the swarm screen. */
+
+import type { SessionMeta, SessionStore } from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
-import { sessionNamed } from '../../../sdk/sessions/find-session.js';
+import { findSession } from '../../../sdk/sessions/find-session.js';
 import { isCapableTerminal, isForScreenReader } from '../../../terminal/terminal.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { FASTEST, SLOWEST } from '../../../ui/replay/replay-clock.js';
+import { MAX_SPEED, MIN_SPEED } from '../../../ui/replay/replay-clock.js';
 import { ReplaySource } from '../../../ui/replay/replay-source.js';
-import { type ReplayLog, readLog } from '../../../views/replay/replay-log.js';
-import { EXIT } from '../../run/exit-code.js';
-import { showLogs } from './logs-command.js';
-import { type Moment, parseMoment, timeOfMoment } from './replay-moment.js';
-import { withSessions } from './with-session-store.js';
+import { type ReplayLog, readReplayLog } from '../../../views/replay/replay-log.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { logsCommand } from './logs-command.js';
+import { parseMoment, type ReplayMoment, timeOfMoment } from './replay-moment.js';
+import { withSessionStore } from './with-session-store.js';
 
 export interface ReplayFlags extends StoreFlags {
   readonly speed?: string;
@@ -21,7 +22,7 @@ export interface ReplayFlags extends StoreFlags {
   readonly screenReader?: boolean;
 }
 
-export const replay = async (
+export const replayCommand = async (
   wanted: string | undefined,
   flags: ReplayFlags,
   machine: TerminalHost,
@@ -30,26 +31,28 @@ export const replay = async (
   const from = flags.from === undefined ? undefined : parseMoment(flags.from);
   const isHeard = flags.screenReader === true || isForScreenReader(machine);
   if (flags.json === true || isHeard || !isCapableTerminal(machine)) {
-    const session = await withSessions(machine, flags, (store) => named(store, wanted, machine));
-    return showLogs(session.id, { ...flags, limit: Number.POSITIVE_INFINITY }, machine);
+    const session = await withSessionStore(machine, flags, (store) =>
+      findNamedSession(store, wanted, machine),
+    );
+    return logsCommand(session.id, { ...flags, limit: Number.POSITIVE_INFINITY }, machine);
   }
-  return withSessions(
+  return withSessionStore(
     machine,
     flags,
     async (store) => {
-      const session = await named(store, wanted, machine);
-      const log = await read(store, session, machine);
+      const session = await findNamedSession(store, wanted, machine);
+      const log = await readWithNotice(store, session, machine);
       const isRealTime = flags.realTime === true;
       return play(store, log, { speed, isRealTime, from }, machine);
     },
-    { isPatient: true },
+    { isLongRunning: true },
   );
 };
 
 interface PlayOptions {
   readonly speed: number;
   readonly isRealTime: boolean;
-  readonly from: Moment | undefined;
+  readonly from: ReplayMoment | undefined;
 }
 
 const play = async (
@@ -58,44 +61,44 @@ const play = async (
   { speed, isRealTime, from }: PlayOptions,
   machine: TerminalHost,
 ): Promise<number> => {
-  const { showReplay } = await import('../../../ui/replay/replay-screen.js');
+  const { showReplay } = await import('../../../ui/replay/show-replay.js');
   const source = new ReplaySource(store, log, { speed, isRealTime });
-  if (from?.kind === 'share') source.tape.seekShare(from.share);
-  else if (from !== undefined) source.tape.seekTime(timeOfMoment(from, log.times));
-  return (await showReplay(machine, source)) === 'left' ? EXIT.done : EXIT.interrupted;
+  if (from?.kind === 'share') source.clock.seekShare(from.share);
+  else if (from !== undefined) source.clock.seekTime(timeOfMoment(from, log.times));
+  return (await showReplay(machine, source)) === 'left' ? ExitCode.done : ExitCode.interrupted;
 };
 
-const named = (
+const findNamedSession = (
   store: SessionStore,
   wanted: string | undefined,
   { cwd }: TerminalHost,
-): Promise<SessionMeta> => sessionNamed(store, wanted, cwd);
+): Promise<SessionMeta> => findSession(store, wanted, cwd);
 
-/** A log that is read this long is a long one, and whoever waits is told. */
-const PATIENCE_MS = 500;
+/** Time after which a notice says that the log is still being read, in milliseconds. */
+const NOTICE_DELAY_MS = 500;
 
-const read = async (
+const readWithNotice = async (
   store: SessionStore,
   session: SessionMeta,
   machine: TerminalHost,
 ): Promise<ReplayLog> => {
-  const told = setTimeout(
+  const timer = setTimeout(
     () => machine.err(`Reading the log of ${session.id}, which is long.\n`),
-    PATIENCE_MS,
+    NOTICE_DELAY_MS,
   );
   try {
-    const log = await readLog(store, session);
+    const log = await readReplayLog(store, session);
     if (log.length > 0) return log;
-    throw new UsageError(`Nothing has happened in session ${session.id} yet.`);
+    throw new UsageError(`Session ${session.id} has no events yet.`);
   } finally {
-    clearTimeout(told);
+    clearTimeout(timer);
   }
 };
 
 const parseSpeed = (text = '1'): number => {
   const speed = Number(text.trim().replace(/[x×]$/, '') || Number.NaN);
-  if (speed >= SLOWEST && speed <= FASTEST) return speed;
+  if (speed >= MIN_SPEED && speed <= MAX_SPEED) return speed;
   throw new UsageError(
-    `"${text.slice(0, 40)}" is not a speed: give a number from ${SLOWEST} to ${FASTEST}, as in --speed 10.`,
+    `"${text.slice(0, 40)}" is not a speed: give a number from ${MIN_SPEED} to ${MAX_SPEED}, as in --speed 10.`,
   );
 };

@@ -1,12 +1,12 @@
-/** Where a replay begins, as people say it: a share of the log, so long after its beginning, or a time. */
-import { UsageError } from '../../../protocol/errors.js';
+/** Replay moment: a share of the log, a duration after its start, a time of day, or a date. */
+import { UsageError } from '../../../protocol/skein-error.js';
 
-export type Moment =
-  /** From 0 to 1. */
+export type ReplayMoment =
+  /** Share of the log, from 0 to 1. */
   | { readonly kind: 'share'; readonly share: number }
-  /** Milliseconds after the beginning. */
+  /** Milliseconds after the start. */
   | { readonly kind: 'after'; readonly ms: number }
-  /** Of the day on which the log has it first. */
+  /** Time of day, on the first day of the log that reaches it. */
   | {
       readonly kind: 'clock';
       readonly hours: number;
@@ -23,7 +23,8 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-export const parseMoment = (text: string): Moment => {
+/** Throws UsageError if the text is not a moment. */
+export const parseMoment = (text: string): ReplayMoment => {
   const given = text.trim().toLowerCase();
   const percent = /^(\d{1,3}(?:\.\d{1,3})?)\s?%$/.exec(given)?.[1];
   if (percent !== undefined && Number(percent) <= 100) {
@@ -42,19 +43,19 @@ export const parseMoment = (text: string): Moment => {
     const clock = { hours: Number(hours), minutes: Number(minutes), seconds: Number(seconds) };
     return { kind: 'clock', ...clock };
   }
-  // As `skein logs` prints it, in the time zone of whoever reads it.
+  // Date and time as `skein logs` prints them, in the local time zone.
   const time = /^\d{4}-\d{2}-\d{2}/.test(given)
     ? Date.parse(text.trim().replace(' ', 'T'))
     : Number.NaN;
   if (Number.isFinite(time)) return { kind: 'at', time };
   throw new UsageError(
-    `"${text.slice(0, 40)}" is no moment of a log: give a share (40%), a time after its beginning (90s, 1h30m), or a time (14:05, 2026-05-01 14:05:30).`,
+    `"${text.slice(0, 40)}" is not a moment of a log: give a share (40%), a time after its start (90s, 1h30m), or a time (14:05, 2026-05-01 14:05:30).`,
   );
 };
 
-/** By the times of a log, which grow. */
+/** Returns the time of a moment in a log whose times are `times`, in ascending order. */
 export const timeOfMoment = (
-  moment: Exclude<Moment, { readonly kind: 'share' }>,
+  moment: Exclude<ReplayMoment, { readonly kind: 'share' }>,
   times: Float64Array,
 ): number => {
   const start = times[0] ?? 0;
@@ -63,7 +64,7 @@ export const timeOfMoment = (
   const { hours, minutes, seconds } = moment;
   const time = new Date(start);
   time.setHours(hours, minutes, seconds, 999);
-  // Before its beginning: then the next day is meant, if it went on until then.
+  // A time of day before the start of the log means the next day.
   if (time.getTime() < start) time.setDate(time.getDate() + 1);
   return time.getTime();
 };

@@ -1,32 +1,33 @@
-/** `skein report`: a session as one HTML page, or its data as JSON. */
+/** `skein report`: writes a session as an HTML page, or its data as JSON. */
 import { closeSync, lstatSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { writeAtomically } from '../../../config/workspace/write-atomically.js';
-import { keysIn, redactorOf } from '../../../policy/redaction/redaction.js';
+import { writeUserFile } from '../../../config/workspace/write-user-file.js';
+import { createRedactor, secretValues } from '../../../policy/redaction/redact.js';
 import { systemClock } from '../../../protocol/clock.js';
-import { UsageError } from '../../../protocol/errors.js';
-import type { SessionStore } from '../../../protocol/session/store.js';
+import type { SessionStore } from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
-import { sessionNamed } from '../../../sdk/sessions/find-session.js';
+import { findSession } from '../../../sdk/sessions/find-session.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { PAGE_MARK, reportPage } from '../../../ui/report/report-page.js';
 import { redactedReport } from '../../../views/report/redacted-report.js';
-import { reportOfSession } from '../../../views/report/swarm-report.js';
-import { EXIT } from '../../run/exit-code.js';
-import { withSessions } from './with-session-store.js';
+import { swarmReport } from '../../../views/report/swarm-report.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { withSessionStore } from './with-session-store.js';
 
 export interface ReportFlags extends StoreFlags {
-  /** `-` is stdout. */
+  /** Output file. `-` is stdout. Default: `skein-report-<session>.html`. */
   readonly output?: string;
   readonly force?: boolean;
   readonly json?: boolean;
 }
 
-export const writeReport = (
+export const reportCommand = (
   wanted: string | undefined,
   flags: ReportFlags,
   machine: TerminalHost,
-): Promise<number> => withSessions(machine, flags, (store) => write(store, wanted, flags, machine));
+): Promise<number> =>
+  withSessionStore(machine, flags, (store) => write(store, wanted, flags, machine));
 
 const write = async (
   store: SessionStore,
@@ -34,30 +35,30 @@ const write = async (
   flags: ReportFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const session = await sessionNamed(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
+  const session = await findSession(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
   const { output = `skein-report-${session.id}.html` } = flags;
   const file = output === '-' || flags.json === true ? undefined : resolve(machine.cwd, output);
-  if (file !== undefined) refuseNowhere(dirname(file));
-  if (file !== undefined && flags.force !== true) refuseOthers(file);
-  const whole = await reportOfSession(store, session, () => systemClock.now());
-  const report = redactedReport(whole, redactorOf(keysIn(machine.env)));
+  if (file !== undefined) refuseMissingFolder(dirname(file));
+  if (file !== undefined && flags.force !== true) refuseForeignFile(file);
+  const whole = await swarmReport(store, session, () => systemClock.now());
+  const report = redactedReport(whole, createRedactor(secretValues(machine.env)));
   if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);
   else if (file === undefined) machine.out(reportPage(report));
   else {
-    writeAtomically(file, reportPage(report), READABLE);
+    writeUserFile(file, reportPage(report), FILE_MODE);
     machine.out(`${file}\n`);
   }
-  return EXIT.done;
+  return ExitCode.done;
 };
 
-/** It is made to be shown; the umask takes away what it takes from every file. */
-const READABLE = 0o666;
+/** File mode before the umask. A report is meant to be shared, so it is not private. */
+const FILE_MODE = 0o666;
 
-/** A folder that is missing is more likely a slip of the pen than a wish. */
-const refuseNowhere = (folder: string): void => {
+/** Throws UsageError if the folder does not exist, because its name is probably mistyped. */
+const refuseMissingFolder = (folder: string): void => {
   if (isFolder(folder)) return;
   throw new UsageError(
-    `There is no folder ${folder}: make it, or name another file with --output.`,
+    `There is no folder ${folder}: create it, or name another file with --output.`,
   );
 };
 
@@ -65,29 +66,29 @@ const isFolder = (path: string): boolean => {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // It is missing, a file stands in its way, or nobody may look there.
+    // The path does not exist, is below a file, or cannot be accessed.
     return false;
   }
 };
 
-/** What people keep under that name is not ours to replace; an older report of ours is. */
-const refuseOthers = (file: string): void => {
+/** Throws UsageError if the file exists and is not an older report. */
+const refuseForeignFile = (file: string): void => {
   const found = lstatSync(file, { throwIfNoEntry: false });
-  if (found === undefined || (found.isFile() && beginsAsOurs(file))) return;
-  const what = found.isFile() ? 'is there and is no report' : 'is there and is no file';
+  if (found === undefined || (found.isFile() && isReport(file))) return;
+  const what = found.isFile() ? 'exists and is not a report' : 'exists and is not a file';
   throw new UsageError(
     `${file} ${what}: name another file with --output, or replace it with --force.`,
   );
 };
 
-const beginsAsOurs = (file: string): boolean => {
+const isReport = (file: string): boolean => {
   const start = Buffer.alloc(PAGE_MARK.length);
   try {
     const descriptor = openSync(file, 'r');
     readSync(descriptor, start);
     closeSync(descriptor);
   } catch {
-    // What cannot be read is not known to be ours.
+    // An unreadable file is treated as a foreign file.
     return false;
   }
   return start.toString('utf8') === PAGE_MARK;

@@ -1,24 +1,25 @@
-/** `skein sessions`: what was run, newest first. Only the journals of those that are shown are read. */
+/** `skein sessions`: lists sessions, newest first. Reads the journals of listed sessions only. */
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { UsageError } from '../../../protocol/errors.js';
-import type { SessionMeta, SessionStore } from '../../../protocol/session/store.js';
+import type { SessionMeta, SessionStore } from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
-import { newestFirst } from '../../../sdk/sessions/find-session.js';
 import {
-  type SearchHit,
+  type SessionSearchHit,
   searchPattern,
   searchSession,
-} from '../../../sdk/sessions/session-search.js';
-import { type SessionSummary, summarise } from '../../../sdk/sessions/session-summary.js';
+} from '../../../sdk/sessions/search-session.js';
+import { type SessionSummary, summarizeSession } from '../../../sdk/sessions/session-summary.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { columns, money, plural } from '../../../terminal/text/format-numbers.js';
-import { ago, isoTime } from '../../../terminal/text/format-time.js';
+import { alignColumns } from '../../../terminal/text/figure-table.js';
+import { formatMoney, plural } from '../../../terminal/text/format-number.js';
+import { formatAgo, formatIsoTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { withCachedJobs } from '../../../views/swarm/cached-job-list.js';
-import { EXIT } from '../../run/exit-code.js';
-import { withSessions } from './with-session-store.js';
+import { withCachedJobs } from '../../../views/swarm/cached-jobs.js';
+import { newestFirst } from '../../../views/swarm/live-sessions.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { withSessionStore } from './with-session-store.js';
 
 export interface SessionsFlags extends StoreFlags {
   readonly all?: boolean;
@@ -27,12 +28,12 @@ export interface SessionsFlags extends StoreFlags {
   readonly json?: boolean;
 }
 
-interface Shown extends SessionSummary {
-  readonly match: SearchHit | null;
+interface ListedSession extends SessionSummary {
+  readonly match: SessionSearchHit | null;
 }
 
-export const listSessions = (flags: SessionsFlags, machine: TerminalHost): Promise<number> =>
-  withSessions(machine, flags, (store) => showSessions(store, flags, machine));
+export const sessionsCommand = (flags: SessionsFlags, machine: TerminalHost): Promise<number> =>
+  withSessionStore(machine, flags, (store) => showSessions(store, flags, machine));
 
 const showSessions = async (
   store: SessionStore,
@@ -43,35 +44,36 @@ const showSessions = async (
   const { sessions, unreadable } = await store.survey();
   const wanted = newestFirst(flags.all ? sessions : sessions.filter((it) => it.cwd === cwd));
   const found = await search(store, wanted, flags);
-  const shown: Shown[] = [];
+  const shown: ListedSession[] = [];
   const source = withCachedJobs(store);
-  for (const { meta, match } of found) shown.push({ ...(await summarise(source, meta)), match });
+  for (const { meta, match } of found)
+    shown.push({ ...(await summarizeSession(source, meta)), match });
   shown.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
   const elsewhere = sessions.length - wanted.length;
   if (flags.json === true) {
     const left = unreadable.map(({ id, reason }) => ({ id, reason }));
-    const document = { sessions: shown.map(forPrograms), elsewhere, unreadable: left };
+    const document = { sessions: shown.map(sessionJson), elsewhere, unreadable: left };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);
-    return EXIT.done;
+    return ExitCode.done;
   }
   machine.out(listing(shown, flags.all === true));
   const hidden = flags.search === undefined ? wanted.length - shown.length : 0;
   for (const note of notes(shown.length, hidden, elsewhere, flags)) machine.err(`${note}\n`);
   for (const { id, reason } of unreadable) machine.notify(`${id} is left out: ${reason}`);
-  return EXIT.done;
+  return ExitCode.done;
 };
 
 const search = async (
   store: SessionStore,
   sessions: readonly SessionMeta[],
   { search: text, limit }: SessionsFlags,
-): Promise<readonly { meta: SessionMeta; match: SearchHit | null }[]> => {
+): Promise<readonly { meta: SessionMeta; match: SessionSearchHit | null }[]> => {
   if (text === undefined) {
     return sessions.slice(0, limit).map((meta) => ({ meta, match: null }));
   }
-  if (text.trim() === '') throw new UsageError('--search needs some words to look for.');
+  if (text.trim() === '') throw new UsageError('--search needs a text to look for.');
   const pattern = searchPattern(text);
-  const found: { meta: SessionMeta; match: SearchHit }[] = [];
+  const found: { meta: SessionMeta; match: SessionSearchHit }[] = [];
   for (const meta of sessions) {
     if (found.length >= limit) break;
     const match = await searchSession(store, meta, pattern);
@@ -80,9 +82,9 @@ const search = async (
   return found;
 };
 
-const listing = (sessions: readonly Shown[], isAll: boolean): string => {
+const listing = (sessions: readonly ListedSession[], isAll: boolean): string => {
   if (sessions.length === 0) return '';
-  const heads = columns(sessions.map(headOf), [3, 4]).split('\n');
+  const heads = alignColumns(sessions.map(headOf), [3, 4]).split('\n');
   return sessions
     .map(({ title, cwd, match }, index) => {
       const lines = [heads[index] ?? '', `    ${plainText(title, 95) || '(no title)'}`];
@@ -98,10 +100,10 @@ const listing = (sessions: readonly Shown[], isAll: boolean): string => {
 
 const headOf = (session: SessionSummary): readonly string[] => [
   session.id,
-  ago(session.lastActiveAt, Date.now()),
+  formatAgo(session.lastActiveAt, Date.now()),
   stateOf(session),
   plural(session.turns, 'turn'),
-  money(session.costUsd),
+  formatMoney(session.costUsd),
   plainText(session.model, 40),
 ];
 
@@ -118,7 +120,7 @@ const notes = (
 ): readonly string[] => {
   const here = all === true ? '' : ' of this directory';
   const none =
-    text === undefined ? `There is no session${here} yet.` : `No session${here} has these words.`;
+    text === undefined ? `There is no session${here} yet.` : `No session${here} has this text.`;
   return [
     ...(shown === 0 ? [none] : []),
     ...(hidden > 0 ? [`${plural(hidden, 'older session')} not shown; --limit shows more.`] : []),
@@ -128,12 +130,12 @@ const notes = (
   ];
 };
 
-/** The keys are a contract: programs read them. */
-const forPrograms = ({ createdAt, lastActiveAt, match, title, ...rest }: Shown) => ({
+/** Returns a session as JSON. The keys are a contract. */
+const sessionJson = ({ createdAt, lastActiveAt, match, title, ...rest }: ListedSession) => ({
   ...rest,
   title: plainText(title, 1000),
-  createdAt: isoTime(createdAt),
-  lastActiveAt: isoTime(lastActiveAt),
+  createdAt: formatIsoTime(createdAt),
+  lastActiveAt: formatIsoTime(lastActiveAt),
   ...(match !== null && {
     match: { where: match.where, excerpt: plainText(match.excerpt, 300) },
   }),

@@ -1,63 +1,68 @@
-/** The store of a command that looks at sessions: opened, watched while it is needed, and let go of. */
-import { UsageError } from '../../../protocol/errors.js';
-import type { SessionStore } from '../../../protocol/session/store.js';
-import { openArchive } from '../../../sdk/assembly/options/open-store.js';
+/** Runs a command with the session store: opens it, reports outages, closes it. */
+
+import type { SessionStore } from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { openExistingStore } from '../../../sdk/assembly/options/open-store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 
-/** What a command that is soon over waits for a store that has gone away. */
-const PATIENCE_MS = 10_000;
+/** Time that a short command waits for an unreachable store, in milliseconds. */
+const OUTAGE_LIMIT_MS = 10_000;
 
-export interface LookTerms {
-  /** It goes on until somebody ends it, and waits for as long as that takes. */
-  readonly isPatient?: boolean;
-  readonly patienceMs?: number;
+interface OutageOptions {
+  /** True for a command that runs until it is stopped. It waits for the store without limit. */
+  readonly isLongRunning?: boolean;
+  /** Maximum duration of an outage in milliseconds. Default: 10,000. */
+  readonly limitMs?: number;
 }
 
-/** Rejects with a UsageError when the store cannot be used, or has gone away and does not come back. */
-export const withSessions = async <Result>(
+/**
+ * Opens the store, runs `look` and closes the store. Rejects with UsageError if the store cannot be
+ * used, or is unreachable for too long.
+ */
+export const withSessionStore = async <Result>(
   machine: TerminalHost,
   flags: StoreFlags,
   look: (store: SessionStore) => Promise<Result>,
-  terms: LookTerms = {},
+  options: OutageOptions = {},
 ): Promise<Result> => {
-  const store = await openArchive(machine, flags);
-  const watch = watchOutages(store, machine, terms);
+  const store = await openExistingStore(machine, flags);
+  const watch = watchOutages(store, machine, options);
   try {
-    return await Promise.race([look(store), watch.given]);
+    return await Promise.race([look(store), watch.timedOut]);
   } finally {
     watch.end();
     await store.close();
   }
 };
 
-/** `given` rejects when nobody should wait any longer. */
+/** Prints outages of the store. `timedOut` rejects with UsageError if an outage exceeds the limit. */
 const watchOutages = (
   { outages }: SessionStore,
   machine: TerminalHost,
-  { isPatient = false, patienceMs = PATIENCE_MS }: LookTerms,
-): { readonly given: Promise<never>; readonly end: () => void } => {
-  let limit: NodeJS.Timeout | undefined;
-  let giveUp: (error: UsageError) => void = () => {};
-  const given = new Promise<never>((_, reject) => {
-    giveUp = reject;
+  { isLongRunning = false, limitMs = OUTAGE_LIMIT_MS }: OutageOptions,
+): { readonly timedOut: Promise<never>; readonly end: () => void } => {
+  let timer: NodeJS.Timeout | undefined;
+  let fail: (error: UsageError) => void = () => {};
+  const timedOut = new Promise<never>((_, reject) => {
+    fail = reject;
   });
-  const stop = outages?.listen((trouble) => {
-    clearTimeout(limit);
-    if (trouble === undefined) {
+  const stop = outages?.listen((outage) => {
+    clearTimeout(timer);
+    if (outage === undefined) {
       machine.err('Redis is back.\n');
       return;
     }
-    machine.err(`${plainText(trouble, 300)}: waiting for it to come back.\n`);
-    if (isPatient) return;
-    const seconds = patienceMs / 1_000;
-    const sentence = `${trouble}, and was not back within ${seconds} seconds: try again later.`;
-    limit = setTimeout(() => giveUp(new UsageError(sentence)), patienceMs);
+    machine.err(`${plainText(outage, 300)}: waiting for it to come back.\n`);
+    if (isLongRunning) return;
+    const seconds = limitMs / 1_000;
+    const sentence = `${outage}, and was not back within ${seconds} seconds: try again later.`;
+    timer = setTimeout(() => fail(new UsageError(sentence)), limitMs);
   });
   const end = () => {
-    clearTimeout(limit);
+    clearTimeout(timer);
     stop?.();
   };
-  return { given, end };
+  return { timedOut, end };
 };

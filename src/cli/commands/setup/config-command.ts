@@ -1,17 +1,20 @@
-/** `skein config`: every effective setting, its value and its origin. */
+/** `skein config`: prints every effective setting with its value and source. */
 import { resolve } from 'node:path';
 import { explainSettings, type SettingRow } from '../../../config/settings/explain-settings.js';
-import { stateLayout } from '../../../config/workspace/state-directory.js';
-import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
-import { knownPersonKey } from '../../../store/shared/person-key.js';
+import { stateLayout } from '../../../config/workspace/state-layout.js';
+import { commandSettings } from '../../../sdk/assembly/options/command-settings.js';
+import { knownPersonKey } from '../../../store/files/person-key.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { sanitize } from '../../../terminal/text/sanitize.js';
-import { EXIT } from '../../run/exit-code.js';
+import { ExitCode } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
 
-export const showConfig = (flags: RunFlags & { json?: boolean }, machine: TerminalHost): number => {
+export const configCommand = (
+  flags: RunFlags & { json?: boolean },
+  machine: TerminalHost,
+): number => {
   const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const settings = settingsFor(machine, flags, cwd);
+  const settings = commandSettings(machine, flags, cwd);
   for (const warning of settings.warnings) machine.notify(warning);
   if (settings.ignoredNotice !== undefined) machine.notify(settings.ignoredNotice);
   const rows = explainSettings(settings);
@@ -25,10 +28,10 @@ export const showConfig = (flags: RunFlags & { json?: boolean }, machine: Termin
     machine.out(table(rows));
     machine.out(sanitize(`Your public key: ${publicKey ?? NO_KEY} (${keys})\n`));
   }
-  return EXIT.done;
+  return ExitCode.done;
 };
 
-const NO_KEY = 'none yet; the first run that can be answered elsewhere makes one';
+const NO_KEY = 'none yet; the first run that accepts answers from other terminals creates one';
 
 const table = (rows: readonly SettingRow[]): string => {
   const width = Math.max(...rows.map(({ key }) => key.length));
@@ -40,6 +43,6 @@ const table = (rows: readonly SettingRow[]): string => {
     .join('');
 };
 
-/** `local, /repo/.skein/settings.local.json:4`, as editors and terminals know places. */
+/** Formats a source with file and line, such as `local, /repo/.skein/settings.local.json:4`. */
 const placeOf = (source: string, file: string | undefined, line: number | undefined): string =>
   file === undefined ? source : `${source}, ${file}${line === undefined ? '' : `:${line}`}`;

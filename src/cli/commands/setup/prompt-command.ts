@@ -1,18 +1,17 @@
-/** `skein prompt`: the prompt that a new session here would begin with, block by block. */
-
-import { beginningOf } from '../../../sdk/sessions/dry-run-prompt.js';
+/** `skein prompt`: prints the prompt of a new session here, block by block. */
+import { dryRunPrompt } from '../../../sdk/sessions/dry-run-prompt.js';
 import { promptReport } from '../../../sdk/sessions/prompt-report.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/bar-chart.js';
+import { chartStyle } from '../../../terminal/text/chart-style.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { EXIT } from '../../run/exit-code.js';
+import { ExitCode } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
 import { promptView } from './prompt-view.js';
 
 export type PromptFlags = RunFlags & { readonly json?: boolean };
 
-export const showPrompt = async (flags: PromptFlags, machine: TerminalHost): Promise<number> => {
-  const beginning = await beginningOf(machine, flags, flags.print === true);
+export const promptCommand = async (flags: PromptFlags, machine: TerminalHost): Promise<number> => {
+  const beginning = await dryRunPrompt(machine, flags, flags.print === true);
   const report = promptReport(beginning, flags.agent ?? null);
   if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);
   else {
@@ -21,5 +20,5 @@ export const showPrompt = async (flags: PromptFlags, machine: TerminalHost): Pro
     machine.out(promptView(report, options, chartStyle(machine)));
     for (const notice of report.notices) machine.err(`skein: ${plainText(notice, 500)}\n`);
   }
-  return EXIT.done;
+  return ExitCode.done;
 };

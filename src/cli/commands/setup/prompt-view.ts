@@ -1,21 +1,22 @@
-/** An assembled prompt for people: what each block is, and then its words, set apart from ours. */
+/** Prompt view: an assembled prompt as text, with facts about each block and its quoted content. */
 import type {
-  PromptBlock,
   PromptMark,
   PromptReport,
+  PromptReportBlock,
   PromptSection,
   PromptTool,
 } from '../../../sdk/sessions/prompt-report.js';
 import { type Paint, paintFor } from '../../../terminal/terminal.js';
-import type { ChartStyle } from '../../../terminal/text/bar-chart.js';
-import { columns, count, plural, wrapped } from '../../../terminal/text/format-numbers.js';
+import type { ChartStyle } from '../../../terminal/text/chart-style.js';
+import { alignColumns } from '../../../terminal/text/figure-table.js';
+import { foldLine, wrapWords } from '../../../terminal/text/fit-text.js';
+import { formatNumber, plural } from '../../../terminal/text/format-number.js';
 import { plainText, sanitize } from '../../../terminal/text/sanitize.js';
-import { folded } from '../../../terminal/text/text-fit.js';
 
-export interface PromptViewOptions {
-  /** With what each tool says. */
+interface PromptViewOptions {
+  /** True to quote the text of each tool. */
   readonly isVerbose: boolean;
-  /** Long lines of the prompt are folded; those that go on begin with a colon. */
+  /** True to fold long lines of the prompt. Continuation lines start with a colon. */
   readonly isFolded: boolean;
 }
 
@@ -25,15 +26,15 @@ export const promptView = (
   style: ChartStyle,
 ): string => {
   const page = new Page(style, isFolded);
-  page.say(...summaryOf(report));
-  page.head(`Tools: ${report.tools.length}, ${plural(report.tokens.tools, 'token')}`);
+  page.addText(...summaryOf(report));
+  page.addHead(`Tools: ${report.tools.length}, ${plural(report.tokens.tools, 'token')}`);
   addTools(page, report.tools, isVerbose);
   for (const block of report.system) addBlock(page, block, report.system.length);
   addOpening(page, report.opening);
   return page.text();
 };
 
-/** Lines of ours are wrapped; words of the prompt stand behind a bar, so that they cannot pose as ours. */
+/** Collects lines. Text of the prompt is quoted behind a bar, so that it cannot imitate the view itself. */
 class Page {
   private readonly lines: string[] = [];
   private readonly width: number;
@@ -46,34 +47,34 @@ class Page {
     this.isFolded = isFolded;
   }
 
-  say(...sentences: readonly string[]): void {
-    for (const sentence of sentences) this.lines.push(...wrapped(sentence, this.width));
+  addText(...sentences: readonly string[]): void {
+    for (const sentence of sentences) this.lines.push(...wrapWords(sentence, this.width));
   }
 
-  item(text: string): void {
-    const [first = '', ...rest] = wrapped(text, this.width, '  ');
+  addItem(text: string): void {
+    const [first = '', ...rest] = wrapWords(text, this.width, '  ');
     this.lines.push(`- ${first.slice(2)}`, ...rest);
   }
 
-  head(title: string): void {
+  addHead(title: string): void {
     this.lines.push('');
-    for (const line of wrapped(title, this.width)) this.lines.push(this.paint.strong(line));
+    for (const line of wrapWords(title, this.width)) this.lines.push(this.paint.strong(line));
   }
 
-  rows(rows: readonly (readonly string[])[], right: readonly number[] = []): void {
-    if (rows.length > 0) this.lines.push(...columns(rows, right).split('\n'));
+  addRows(rows: readonly (readonly string[])[], right: readonly number[] = []): void {
+    if (rows.length > 0) this.lines.push(...alignColumns(rows, right).split('\n'));
   }
 
-  quote(text: string): void {
+  addQuote(text: string): void {
     for (const line of sanitize(text).split('\n')) {
       const [first = '', ...rest] = this.fold(line);
       this.lines.push(`| ${first}`.trimEnd(), ...rest.map((more) => `: ${more}`.trimEnd()));
     }
   }
 
-  /** A tab is as wide as a terminal likes, so it goes. */
+  /** Replaces tabs by spaces, because their width depends on the terminal. */
   private fold(line: string): readonly string[] {
-    return this.isFolded ? folded(line.replaceAll('\t', '    '), this.width - 2) : [line];
+    return this.isFolded ? foldLine(line.replaceAll('\t', '    '), this.width - 2) : [line];
   }
 
   text(): string {
@@ -83,13 +84,15 @@ class Page {
 
 const summaryOf = ({ cwd, model, agent, tokens, marks, ttl }: PromptReport): readonly string[] => {
   const whose = agent === null ? '' : `, as the agent ${plainText(agent, 64)}`;
-  const places = marks.map((mark) => `${mark.after} (${count(mark.tokens)} tokens, ${kept(mark)})`);
+  const places = marks.map(
+    (mark) => `${mark.after} (${formatNumber(mark.tokens)} tokens, ${lifetimeText(mark)})`,
+  );
   return [
-    `What a new session in ${plainText(cwd, 300)} begins with, for ${plainText(model, 60)}${whose}.`,
-    `About ${plural(tokens.all, 'token')} at four bytes each: tools ${count(tokens.tools)}, system ${count(tokens.system)}, opening ${count(tokens.opening)}. Tools, identity and static zone, ${count(tokens.shared)}, are the same for everybody.`,
+    `Prompt of a new session in ${plainText(cwd, 300)}, for ${plainText(model, 60)}${whose}.`,
+    `About ${plural(tokens.all, 'token')} at four bytes each: tools ${formatNumber(tokens.tools)}, system ${formatNumber(tokens.system)}, opening ${formatNumber(tokens.opening)}. Tools, identity and static zone, ${formatNumber(tokens.shared)}, are identical for all users.`,
     places.length === 0
-      ? 'No block ends with a mark.'
-      : `Marks: after ${places.join(', after ')}; two more in the messages of each request (${ttl}).`,
+      ? 'No block ends with a cache breakpoint.'
+      : `Cache breakpoints: after ${places.join(', after ')}; two more in the messages of each request (${ttl}).`,
   ];
 };
 
@@ -98,31 +101,31 @@ const addTools = (page: Page, tools: readonly PromptTool[], isVerbose: boolean):
     `  ${plainText(name, 64)}`,
     plural(tokens, 'token'),
     digest,
-    ...(mark === null ? [] : [`mark ${kept(mark)}`]),
+    ...(mark === null ? [] : [`breakpoint ${lifetimeText(mark)}`]),
   ];
   if (!isVerbose) {
-    page.rows(tools.map(row), [1]);
-    if (tools.length > 0) page.say('  --verbose shows what each of them says.');
+    page.addRows(tools.map(row), [1]);
+    if (tools.length > 0) page.addText('  --verbose shows the text of each tool.');
     return;
   }
   for (const tool of tools) {
-    page.rows([row(tool)]);
-    page.quote(tool.text);
+    page.addRows([row(tool)]);
+    page.addQuote(tool.text);
   }
 };
 
-const addBlock = (page: Page, block: PromptBlock, of: number): void => {
+const addBlock = (page: Page, block: PromptReportBlock, of: number): void => {
   const { zones, tokens, mark, digest, sections, text } = block;
   const zone = zones.length === 0 ? '' : `, ${zones.join(' and ')}`;
-  const marked = mark === null ? 'no mark' : `mark ${kept(mark)}`;
-  page.head(
-    `System block ${block.block} of ${of}${zone}, ${plural(tokens, 'token')}, ${marked}, ${digest}`,
+  const breakpoint = mark === null ? 'no breakpoint' : `breakpoint ${lifetimeText(mark)}`;
+  page.addHead(
+    `System block ${block.block} of ${of}${zone}, ${plural(tokens, 'token')}, ${breakpoint}, ${digest}`,
   );
-  if (sections.length === 0) page.quote(text);
+  if (sections.length === 0) page.addQuote(text);
   for (const [index, section] of sections.entries()) {
-    if (index > 0) page.say('');
-    page.item(sectionLine(section));
-    page.quote(section.text);
+    if (index > 0) page.addText('');
+    page.addItem(sectionLine(section));
+    page.addQuote(section.text);
   }
 };
 
@@ -132,20 +135,20 @@ const sectionLine = ({ name, zone, source, path, mayChange, tokens, digest }: Pr
   return `${plainText(name, 80)}: ${zone} zone, from ${plainText(source, 80)}${file}, ${plural(tokens, 'token')}, ${digest}${why}`;
 };
 
-const FATES = { told: 'told', 'left out': 'left out, no room', waits: 'waits' } as const;
+const FATE_TEXT = { told: 'included', 'left out': 'left out, no room', waits: 'waits' } as const;
 
 const addOpening = (page: Page, { tokens, digest, text, files }: PromptReport['opening']): void => {
-  page.head(`Opening of the first message, ${plural(tokens, 'token')}, ${digest}`);
+  page.addHead(`Opening of the first message, ${plural(tokens, 'token')}, ${digest}`);
   for (const { layer, path, parent, fate, paths, ...file } of files) {
     const from = parent === null ? '' : `, included by ${plainText(parent, 300)}`;
     const about = paths === undefined ? '' : ` for ${plainText(paths.join(', '), 200)}`;
-    page.item(
-      `${plainText(path, 300)}: ${layer}${from}, ${FATES[fate]}${about}, ${plural(file.tokens, 'token')}, ${file.digest}`,
+    page.addItem(
+      `${plainText(path, 300)}: ${layer}${from}, ${FATE_TEXT[fate]}${about}, ${plural(file.tokens, 'token')}, ${file.digest}`,
     );
   }
-  if (text !== '') page.quote(text);
+  if (text !== '') page.addQuote(text);
 };
 
-/** How long the server keeps it, and for whom. */
-const kept = ({ ttl, scope }: PromptMark): string =>
+/** Returns the lifetime of a cache breakpoint and its scope. */
+const lifetimeText = ({ ttl, scope }: PromptMark): string =>
   scope === null ? ttl : `${ttl} ${plainText(scope, 20)}`;

@@ -1,11 +1,11 @@
-/** `skein sim`: the simulator as a process of its own. Prints its address and serves until Ctrl-C. */
-import { UsageError } from '../../../protocol/errors.js';
+/** `skein sim`: runs the simulator as a server. Prints its URL and serves until Ctrl-C. */
+import { UsageError } from '../../../protocol/skein-error.js';
 import { ECHO_SCRIPT, loadScript } from '../../../simulator/script.js';
-import { startSimulator } from '../../../simulator/server.js';
+import { startSimulator } from '../../../simulator/start-simulator.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { EXIT } from '../../run/exit-code.js';
+import { ExitCode } from '../../run/exit-code.js';
 
-export const runSimulator = async (
+export const simCommand = async (
   flags: { port: string; script?: string },
   machine: TerminalHost,
 ): Promise<number> => {
@@ -20,5 +20,5 @@ export const runSimulator = async (
     machine.onInterrupt(resolve);
   });
   await simulator.close();
-  return EXIT.done;
+  return ExitCode.done;
 };

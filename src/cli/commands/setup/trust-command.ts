@@ -1,16 +1,16 @@
-/** `skein trust`: a person vouches for a workspace, or for files outside that its instructions include. */
+/** `skein trust`: trusts a workspace, or files outside that its instruction files include. */
 import { resolve } from 'node:path';
 import type { LoadedSettings } from '../../../config/settings/load-settings.js';
 import { answerIncludes, forgetIncludes } from '../../../config/trust/include-answers.js';
-import { trustWorkspace, untrustWorkspace } from '../../../config/trust/trust.js';
+import { trustWorkspace, untrustWorkspace } from '../../../config/trust/trust-state.js';
 import { realPath } from '../../../config/workspace/real-path.js';
-import { openStateDirectory } from '../../../config/workspace/state-directory.js';
-import { UsageError } from '../../../protocol/errors.js';
-import { settingsFor } from '../../../sdk/assembly/options/command-settings.js';
-import { type ExternalInclude, externalIncludes } from '../../../sdk/assembly/prompt/run-memory.js';
+import { openStateDirectory } from '../../../config/workspace/state-layout.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { commandSettings } from '../../../sdk/assembly/options/command-settings.js';
+import { externalIncludes, type IncludeStatus } from '../../../sdk/assembly/prompt/run-memory.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { exactText } from '../../../terminal/text/sanitize.js';
-import { EXIT } from '../../run/exit-code.js';
+import { ExitCode } from '../../run/exit-code.js';
 import type { RunFlags } from '../../run/run-flags.js';
 
 export type TrustFlags = RunFlags & {
@@ -20,16 +20,16 @@ export type TrustFlags = RunFlags & {
   readonly json?: boolean;
 };
 
-export const changeTrust = async (flags: TrustFlags, machine: TerminalHost): Promise<number> => {
+export const trustCommand = async (flags: TrustFlags, machine: TerminalHost): Promise<number> => {
   const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const settings = settingsFor(machine, flags, cwd);
+  const settings = commandSettings(machine, flags, cwd);
   const { workspace, projectFiles } = settings;
-  const say = (value: object, text: string) =>
+  const print = (value: object, text: string) =>
     machine.out(`${flags.json === true ? JSON.stringify(value) : text}\n`);
   if (flags.include !== undefined || flags.includes === true) {
     const includes = await changeIncludes(flags, machine, settings, cwd);
-    say({ workspace: workspace.root, includes }, includesText(includes));
-    return EXIT.done;
+    print({ workspace: workspace.root, includes }, includesText(includes));
+    return ExitCode.done;
   }
   const { trust: file } = openStateDirectory(settings.skeinHome);
   if (flags.revoke === true) untrustWorkspace(file, workspace);
@@ -38,30 +38,35 @@ export const changeTrust = async (flags: TrustFlags, machine: TerminalHost): Pro
     flags.revoke === true
       ? ['untrusted', 'is no longer trusted']
       : ['trusted', 'is trusted until its settings change'];
-  say({ workspace: workspace.root, state }, `${exactText(workspace.root)} ${words}.`);
-  return EXIT.done;
+  print({ workspace: workspace.root, state }, `${exactText(workspace.root)} ${words}.`);
+  return ExitCode.done;
 };
 
-/** What is included after the change, if one was asked for. */
+/** Applies `--include` or `--revoke`. Resolves with the includes after the change. */
 const changeIncludes = async (
   { include, revoke, ...flags }: TrustFlags,
   machine: TerminalHost,
   settings: LoadedSettings,
   cwd: string,
-): Promise<readonly ExternalInclude[]> => {
+): Promise<readonly IncludeStatus[]> => {
   const list = () => externalIncludes({ machine, flags, settings, cwd });
   if (include === undefined && revoke !== true) return list();
   const { trust: file } = openStateDirectory(settings.skeinHome);
   if (revoke === true) forgetIncludes(file, settings.workspace);
   else
-    answerIncludes(file, settings.workspace, wantedOf(include ?? [], await list(), machine), 'yes');
+    answerIncludes(
+      file,
+      settings.workspace,
+      includedPaths(include ?? [], await list(), machine),
+      'yes',
+    );
   return list();
 };
 
-/** Only what is really included: an approval for later would be forgotten until it surprises. */
-const wantedOf = (
+/** Returns the real paths. Throws UsageError for a file that no instruction file includes. */
+const includedPaths = (
   given: readonly string[],
-  includes: readonly ExternalInclude[],
+  includes: readonly IncludeStatus[],
   { cwd }: TerminalHost,
 ): readonly string[] =>
   given.map((name) => {
@@ -69,18 +74,19 @@ const wantedOf = (
     const found = includes.find((it) => it.path === path || it.path === realPath(path));
     if (found !== undefined) return found.path;
     throw new UsageError(
-      `No instruction file here includes ${path} from outside; skein trust --includes lists what they do.`,
+      `No instruction file here includes ${path} from outside the workspace; skein trust --includes lists the included files.`,
     );
   });
 
 const ANSWERS = { yes: 'included', no: 'left out', none: 'not asked yet' } as const;
 
-const includesText = (includes: readonly ExternalInclude[]): string => {
-  if (includes.length === 0) return 'No instruction file here includes a file from outside.';
+const includesText = (includes: readonly IncludeStatus[]): string => {
+  if (includes.length === 0)
+    return 'No instruction file here includes a file outside the workspace.';
   const rows = includes.map(
     ({ path, parent, answer }) =>
-      `${ANSWERS[answer ?? 'none']}: ${exactText(path)}, of ${exactText(parent)}`,
+      `${ANSWERS[answer ?? 'none']}: ${exactText(path)}, included by ${exactText(parent)}`,
   );
   const isOpen = includes.some(({ answer }) => answer !== 'yes');
-  return [...rows, ...(isOpen ? ['skein trust --include <file> includes one.'] : [])].join('\n');
+  return [...rows, ...(isOpen ? ['skein trust --include <file> includes a file.'] : [])].join('\n');
 };

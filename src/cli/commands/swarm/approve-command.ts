@@ -1,21 +1,25 @@
-/** `skein approve` and `skein deny`: the person's answer to a question, from any terminal. */
-import { UsageError } from '../../../protocol/errors.js';
-import type { AnswerScope, PermissionAnswer } from '../../../protocol/permission/permission.js';
+/** `skein approve` and `skein deny`: answer a question from any terminal. */
+
+import type {
+  AnswerScope,
+  PermissionAnswer,
+} from '../../../protocol/permission/permission-question.js';
+import { UsageError } from '../../../protocol/skein-error.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import {
   answerQuestion,
   openQuestions,
   questionNamed,
 } from '../../../sdk/control/open-questions.js';
-import { questionFate } from '../../../sdk/control/question-outcome.js';
-import { askerOf, purposeOf } from '../../../terminal/format/format-asker.js';
-import { denialOf, questionFacts } from '../../../terminal/format/format-question.js';
+import { questionOutcome } from '../../../sdk/control/question-outcome.js';
+import { formatAsker, formatPurpose } from '../../../terminal/format/format-asker.js';
+import { denialText, questionFacts } from '../../../terminal/format/format-question.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/bar-chart.js';
+import { chartStyle } from '../../../terminal/text/chart-style.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { EXIT } from '../../run/exit-code.js';
-import { withSessions } from '../inspect/with-session-store.js';
-import { questionForPrograms } from './inbox-command.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { withSessionStore } from '../inspect/with-session-store.js';
+import { questionJson } from './inbox-command.js';
 
 export interface ApproveFlags extends StoreFlags {
   readonly for?: AnswerScope;
@@ -27,21 +31,25 @@ export interface DenyFlags extends StoreFlags {
   readonly json?: boolean;
 }
 
-export const approve = (
+export const approveCommand = (
   wanted: string,
   flags: ApproveFlags,
   machine: TerminalHost,
 ): Promise<number> =>
   answer(wanted, { behavior: 'allow', scope: flags.for ?? 'once' }, flags, machine);
 
-const LONGEST_REASON = 4_000;
+const MAX_REASON_LENGTH = 4_000;
 
-export const deny = (wanted: string, flags: DenyFlags, machine: TerminalHost): Promise<number> => {
+export const denyCommand = (
+  wanted: string,
+  flags: DenyFlags,
+  machine: TerminalHost,
+): Promise<number> => {
   const reason = flags.reason?.trim() ?? '';
-  if (reason.length > LONGEST_REASON) {
-    throw new UsageError(`A reason has ${LONGEST_REASON} characters at most.`);
+  if (reason.length > MAX_REASON_LENGTH) {
+    throw new UsageError(`--reason is limited to ${MAX_REASON_LENGTH} characters.`);
   }
-  return answer(wanted, { behavior: 'deny', reason: denialOf(reason) }, flags, machine);
+  return answer(wanted, { behavior: 'deny', reason: denialText(reason) }, flags, machine);
 };
 
 const answer = async (
@@ -50,24 +58,24 @@ const answer = async (
   flags: StoreFlags & { readonly json?: boolean },
   machine: TerminalHost,
 ): Promise<number> => {
-  const { open, reply } = await withSessions(machine, flags, async (store) => {
+  const { open, reply } = await withSessionStore(machine, flags, async (store) => {
     const { questions } = await openQuestions(store);
     const isOpen = questions.some(({ question }) => question.id.startsWith(wanted));
-    const fate = isOpen ? undefined : await questionFate(store, wanted);
+    const fate = isOpen ? undefined : await questionOutcome(store, wanted);
     if (fate !== undefined) throw new UsageError(fate);
     const found = questionNamed(questions, wanted);
     return { open: found, reply: await answerQuestion(machine, store, found, given) };
   });
   if (flags.json === true) {
-    const document = { ...reply, question: questionForPrograms(open) };
+    const document = { ...reply, question: questionJson(open) };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);
   } else if (reply.ok) {
     const { width: columns } = chartStyle(machine);
     const deed = given.behavior === 'allow' ? `Allowed (${given.scope ?? 'once'})` : 'Denied';
-    const view = { asker: '', columns, ...purposeOf(open) };
+    const view = { asker: '', columns, ...formatPurpose(open) };
     const [, ...facts] = questionFacts(open.question, view, '--json has it');
-    const head = `${deed}: ${plainText(open.question.tool, 60)} for ${askerOf(open)}`;
+    const head = `${deed}: ${plainText(open.question.tool, 60)} for ${formatAsker(open)}`;
     machine.out(`${[head, ...facts].join('\n')}\n`);
   } else machine.err(`skein: ${plainText(reply.sentence, 500)}\n`);
-  return reply.ok ? EXIT.done : EXIT.failed;
+  return reply.ok ? ExitCode.done : ExitCode.failed;
 };

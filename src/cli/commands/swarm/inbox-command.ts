@@ -1,53 +1,53 @@
-/** `skein inbox`: the questions of all running swarms that wait for an answer. */
-import { redact } from '../../../policy/redaction/redaction.js';
+/** `skein inbox`: lists the open questions of running swarms. */
+import { redact } from '../../../policy/redaction/redact.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { type OpenQuestion, openQuestions } from '../../../sdk/control/open-questions.js';
-import { sessionNamed } from '../../../sdk/sessions/find-session.js';
-import { askerOf, purposeOf } from '../../../terminal/format/format-asker.js';
+import { findSession } from '../../../sdk/sessions/find-session.js';
+import { formatAsker, formatPurpose } from '../../../terminal/format/format-asker.js';
 import { questionFacts } from '../../../terminal/format/format-question.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/bar-chart.js';
-import { plural } from '../../../terminal/text/format-numbers.js';
-import { isoTime, shortAge } from '../../../terminal/text/format-time.js';
+import { chartStyle } from '../../../terminal/text/chart-style.js';
+import { plural } from '../../../terminal/text/format-number.js';
+import { formatAge, formatIsoTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { calledOf } from '../../../views/swarm/swarm-view.js';
-import { EXIT } from '../../run/exit-code.js';
-import { withSessions } from '../inspect/with-session-store.js';
+import { displayName } from '../../../views/swarm/swarm-view.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { withSessionStore } from '../inspect/with-session-store.js';
 
 export interface InboxFlags extends StoreFlags {
   readonly json?: boolean;
 }
 
-export const showInbox = async (
+export const inboxCommand = async (
   wanted: string | undefined,
   flags: InboxFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const { questions, leftOut } = await withSessions(machine, flags, async (store) => {
+  const { questions, leftOut } = await withSessionStore(machine, flags, async (store) => {
     const session =
-      wanted === undefined ? undefined : await sessionNamed(store, wanted, machine.cwd);
+      wanted === undefined ? undefined : await findSession(store, wanted, machine.cwd);
     return openQuestions(store, session);
   });
   if (flags.json === true) {
-    const document = { questions: questions.map(questionForPrograms), leftOut };
+    const document = { questions: questions.map(questionJson), leftOut };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);
-    return EXIT.done;
+    return ExitCode.done;
   }
   const { width } = chartStyle(machine);
   machine.out(questions.map((open) => `${questionText(open, width)}\n`).join('\n'));
   if (questions.length === 0) machine.err('No question is open.\n');
   if (leftOut > 0) machine.err(`${plural(leftOut, 'question')} could not be read.\n`);
-  return EXIT.done;
+  return ExitCode.done;
 };
 
 const questionText = (open: OpenQuestion, columns: number): string => {
   const { question, agent } = open;
   const { id, grant, askedAt } = question;
-  const asker = agent === undefined ? 'An agent' : capital(plainText(calledOf(agent), 60));
+  const asker = agent === undefined ? 'An agent' : capital(plainText(displayName(agent), 60));
   const scope = grant === undefined ? '' : ' [--for session|project]';
   return [
-    `${id}  ${shortAge(Date.now() - askedAt)}  ${askerOf(open)}`,
-    ...questionFacts(question, { asker, columns, ...purposeOf(open) }, '--json has it'),
+    `${id}  ${formatAge(Date.now() - askedAt)}  ${formatAsker(open)}`,
+    ...questionFacts(question, { asker, columns, ...formatPurpose(open) }, '--json has it'),
     `  skein approve ${id}${scope}`,
     `  skein deny ${id} [--reason "…"]`,
   ].join('\n');
@@ -55,8 +55,8 @@ const questionText = (open: OpenQuestion, columns: number): string => {
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-/** The keys are a contract: programs read them. The input is what an answer would be about, to the byte. */
-export const questionForPrograms = ({ question, session, agent, above }: OpenQuestion) => {
+/** Returns a question as JSON. The keys are a contract. `input` is exactly what an answer is about. */
+export const questionJson = ({ question, session, agent, above }: OpenQuestion) => {
   const { id, call, tool, description, input, inputDigest, reason, risk, cwd, askedAt } = question;
   return {
     id,
@@ -68,7 +68,7 @@ export const questionForPrograms = ({ question, session, agent, above }: OpenQue
     kind: agent?.kind ?? null,
     task: agent?.description ?? null,
     parent: above.at(-1)?.id ?? null,
-    /** For whom it asks: the lead first, its parent last. */
+    /** Ancestors of the asking agent: the lead first, its parent last. */
     for: above.map(({ id: one, name, type, kind, description: task }) => {
       return { agent: one, name, type, kind, task };
     }),
@@ -80,11 +80,11 @@ export const questionForPrograms = ({ question, session, agent, above }: OpenQue
     risk,
     cwd,
     blockedPath: question.blockedPath ?? null,
-    /** The file that a Write would replace. */
+    /** File that a Write call would replace. */
     replaces: question.replaces ?? null,
-    /** The rule that --for session and --for project would keep. */
+    /** Rule that `--for session` and `--for project` would add. */
     grant: question.grant ?? null,
-    askedAt: isoTime(askedAt),
+    askedAt: formatIsoTime(askedAt),
     ageMs: Math.max(0, Date.now() - askedAt),
   };
 };

@@ -1,40 +1,40 @@
-/** `skein ps`: the swarms of this machine as trees of agents, with what each is doing now. */
-import type { SessionMeta, SessionStore } from '../../../protocol/session/store.js';
+/** `skein ps`: prints the swarms of this machine as trees of agents with their current activity. */
+import type { SessionMeta, SessionStore } from '../../../protocol/session/session-store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
-import { isUnderWay } from '../../../sdk/control/remote-commands.js';
-import { newestFirst, sessionNamed } from '../../../sdk/sessions/find-session.js';
+import { findSession } from '../../../sdk/sessions/find-session.js';
 import { swarmText } from '../../../terminal/output/swarm-text.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/bar-chart.js';
-import { isoTime } from '../../../terminal/text/format-time.js';
+import { chartStyle } from '../../../terminal/text/chart-style.js';
+import { formatIsoTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { withCachedJobs } from '../../../views/swarm/cached-job-list.js';
+import { withCachedJobs } from '../../../views/swarm/cached-jobs.js';
+import { isLiveOrQueued, newestFirst } from '../../../views/swarm/live-sessions.js';
 import {
   type AgentView,
   type SwarmView,
-  viewOfSwarm,
-  viewsOfSwarms,
+  swarmView,
+  swarmViews,
 } from '../../../views/swarm/swarm-view.js';
-import { EXIT } from '../../run/exit-code.js';
-import { leftOut } from '../inspect/unreadable-sessions.js';
-import { withSessions } from '../inspect/with-session-store.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { unreadableNotices } from '../inspect/unreadable-notices.js';
+import { withSessionStore } from '../inspect/with-session-store.js';
 
 export interface PsFlags extends StoreFlags {
   readonly all?: boolean;
   readonly json?: boolean;
 }
 
-/** How many former ones `--all` adds. */
-const MOST_FORMER = 10;
-/** A table gains by what a text does not. */
-const WIDEST = 240;
+/** Maximum number of ended sessions that `--all` adds. */
+const MAX_EARLIER = 10;
+/** Maximum width of the tree, wider than the maximum for text. */
+const MAX_COLUMNS = 240;
 
-export const listSwarms = (
+export const psCommand = (
   wanted: string | undefined,
   flags: PsFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  withSessions(machine, flags, (store) => showSwarms(store, wanted, flags, machine));
+  withSessionStore(machine, flags, (store) => showSwarms(store, wanted, flags, machine));
 
 const showSwarms = async (
   store: SessionStore,
@@ -45,27 +45,27 @@ const showSwarms = async (
   const sessions =
     wanted === undefined
       ? await runningOrRecent(store, flags.all === true)
-      : [await sessionNamed(store, wanted, machine.cwd)];
+      : [await findSession(store, wanted, machine.cwd)];
   const unreadable: { id: string; reason: string }[] = [];
   const swarms =
     wanted === undefined
-      ? await viewsOfSwarms(store, sessions, (id, reason) => unreadable.push({ id, reason }))
-      : await Promise.all(sessions.map((session) => viewOfSwarm(store, session)));
+      ? await swarmViews(store, sessions, (id, reason) => unreadable.push({ id, reason }))
+      : await Promise.all(sessions.map((session) => swarmView(store, session)));
   if (flags.json === true) {
-    machine.out(`${JSON.stringify({ swarms: swarms.map(forPrograms), unreadable }, null, 2)}\n`);
-    return EXIT.done;
+    machine.out(`${JSON.stringify({ swarms: swarms.map(swarmJson), unreadable }, null, 2)}\n`);
+    return ExitCode.done;
   }
   const { width, unicode } = chartStyle(machine);
-  const columns = Math.max(width, Math.min(WIDEST, machine.stdout.columns ?? 0));
-  const paper = { width: columns, unicode, now: Date.now() };
-  machine.out(swarms.map((swarm) => `${swarmText(swarm, paper)}\n`).join('\n'));
-  const tell = leftOut(machine);
-  for (const { id, reason } of unreadable) tell(id, reason);
+  const columns = Math.max(width, Math.min(MAX_COLUMNS, machine.stdout.columns ?? 0));
+  const layout = { width: columns, unicode, now: Date.now() };
+  machine.out(swarms.map((swarm) => `${swarmText(swarm, layout)}\n`).join('\n'));
+  const notice = unreadableNotices(machine);
+  for (const { id, reason } of unreadable) notice(id, reason);
   if (sessions.length === 0) {
     const more = flags.all === true ? '' : '; `skein ps --all` shows what ran last';
-    machine.err(`Nothing runs on this machine${more}.\n`);
+    machine.err(`No swarm runs on this machine${more}.\n`);
   }
-  return EXIT.done;
+  return ExitCode.done;
 };
 
 const runningOrRecent = async (
@@ -76,14 +76,14 @@ const runningOrRecent = async (
   const former: SessionMeta[] = [];
   const source = withCachedJobs(store);
   for (const session of newestFirst(await store.list())) {
-    if (await isUnderWay(source, session.id)) running.push(session);
-    else if (isAll && former.length < MOST_FORMER) former.push(session);
+    if (await isLiveOrQueued(source, session.id)) running.push(session);
+    else if (isAll && former.length < MAX_EARLIER) former.push(session);
   }
   return [...running, ...former];
 };
 
-/** The keys are a contract: programs read them. */
-const forPrograms = ({ session, holder, workers, agents }: SwarmView) => ({
+/** Returns a swarm as JSON. The keys are a contract. */
+const swarmJson = ({ session, holder, workers, agents }: SwarmView) => ({
   session: session.id,
   isRunning: holder !== undefined,
   pid: holder?.pid ?? null,
@@ -92,10 +92,10 @@ const forPrograms = ({ session, holder, workers, agents }: SwarmView) => ({
   cwd: session.cwd,
   title: plainText(session.title, 1_000),
   lead: session.lead,
-  agents: agents.map(agentForPrograms),
+  agents: agents.map(agentJson),
 });
 
-const agentForPrograms = ({
+const agentJson = ({
   since,
   lastActiveAt,
   endedAt,
@@ -106,10 +106,13 @@ const agentForPrograms = ({
   ...rest
 }: AgentView) => ({
   ...rest,
-  calls: calls.map(({ since: at, ...call }) => ({ ...call, startedAt: isoTime(at) })),
-  questions: questions.map(({ since: at, ...question }) => ({ ...question, askedAt: isoTime(at) })),
-  wait: wait === null ? null : { ...wait, since: isoTime(wait.since) },
-  startedAt: isoTime(since),
-  lastActiveAt: isoTime(lastActiveAt),
-  endedAt: endedAt === null ? null : isoTime(endedAt),
+  calls: calls.map(({ since: at, ...call }) => ({ ...call, startedAt: formatIsoTime(at) })),
+  questions: questions.map(({ since: at, ...question }) => ({
+    ...question,
+    askedAt: formatIsoTime(at),
+  })),
+  wait: wait === null ? null : { ...wait, since: formatIsoTime(wait.since) },
+  startedAt: formatIsoTime(since),
+  lastActiveAt: formatIsoTime(lastActiveAt),
+  endedAt: endedAt === null ? null : formatIsoTime(endedAt),
 });

@@ -1,25 +1,27 @@
-/** `skein resume`: a session that nobody runs goes on here; an agent of one that runs, where it is. */
-import { UsageError } from '../../../protocol/errors.js';
-import { findSession } from '../../../sdk/assembly/options/session-choice.js';
-import { commandSwarm, refuseUnlessLive } from '../../../sdk/control/remote-commands.js';
+/** `skein resume`: resumes a session here, or an agent of a running session in its process. */
+import { UsageError } from '../../../protocol/skein-error.js';
+import { resolveSessionId } from '../../../sdk/assembly/options/choose-session.js';
+import { commandSwarm, refuseUnlessLive } from '../../../sdk/control/command-swarm.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import type { RunFlags } from '../../run/run-flags.js';
-import { runAgent } from '../../run-agent.js';
-import { withSessions } from '../inspect/with-session-store.js';
-import { runningAgent, type SteerFlags, tellReply } from './steer-command.js';
+import { withSessionStore } from '../inspect/with-session-store.js';
+import { printReply, runningAgent, type SteerFlags } from './send-command.js';
 
 export type ResumeFlags = RunFlags & SteerFlags;
 
-export const resume = async (
+/**
+ * Resumes an agent of a running session and resolves with the exit code, or resolves with the flags
+ * to run a session that is not running. Rejects with UsageError.
+ */
+export const resumeCommand = async (
   wanted: string,
   prompt: string | undefined,
   flags: ResumeFlags,
   machine: TerminalHost,
-  end: (code: number) => void,
-): Promise<void> => {
-  const found = await withSessions(machine, flags, async (store) => {
+): Promise<number | RunFlags> => {
+  const found = await withSessionStore(machine, flags, async (store) => {
     const sessions = await store.list();
-    const session = wanted === '' ? undefined : findSession(sessions, wanted);
+    const session = wanted === '' ? undefined : resolveSessionId(sessions, wanted);
     const isKnown = sessions.some(({ id }) => id === session);
     if (session !== undefined && isKnown && (await store.holder(session)) === undefined) {
       return session;
@@ -29,16 +31,13 @@ export const resume = async (
     await refuseUnlessLive(store, id);
     if (prompt !== undefined) {
       throw new UsageError(
-        `Its session runs already: \`skein send ${agent.id} "…"\` tells it something, and without a text \`skein resume ${agent.id}\` lets it go on.`,
+        `The session of this agent is running: \`skein send ${agent.id} "…"\` sends a message, and \`skein resume ${agent.id}\` without a prompt resumes the agent.`,
       );
     }
     const reply = await commandSwarm(store, id, { type: 'resume', agent: agent.id });
-    return tellReply(reply, { session: id }, flags, machine);
+    return printReply(reply, { session: id }, flags, machine);
   });
-  if (typeof found === 'number') {
-    end(found);
-    return;
-  }
+  if (typeof found === 'number') return found;
   const json = flags.json === true ? ({ print: true, outputFormat: 'json' } as const) : {};
-  await runAgent(prompt, { ...flags, ...json, resume: found }, machine, end);
+  return { ...flags, ...json, resume: found };
 };

@@ -1,44 +1,46 @@
-/** `skein top`: running swarms on the whole terminal, live, with keys to look and to steer. */
-import type { SessionStore } from '../../../protocol/session/store.js';
-import { sessionNamed } from '../../../sdk/sessions/find-session.js';
+/** `skein top`: shows running swarms live on the whole terminal, with keys to inspect and steer. */
+import type { SessionStore } from '../../../protocol/session/session-store.js';
+import { findSession } from '../../../sdk/sessions/find-session.js';
 import { isCapableTerminal, isForScreenReader } from '../../../terminal/terminal.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { StoreSource } from '../../../ui/swarm/store-source.js';
-import { EXIT } from '../../run/exit-code.js';
-import { withSessions } from '../inspect/with-session-store.js';
-import { listSwarms, type PsFlags } from './ps-command.js';
-import { tellTop } from './top-lines.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { withSessionStore } from '../inspect/with-session-store.js';
+import { type PsFlags, psCommand } from './ps-command.js';
+import { printTop } from './top-lines.js';
 
 export interface TopFlags extends PsFlags {
   readonly screenReader?: boolean;
 }
 
-export const showTop = async (
+export const topCommand = async (
   wanted: string | undefined,
   flags: TopFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const isHeard = flags.screenReader === true || isForScreenReader(machine);
-  const isSeen = isCapableTerminal(machine);
-  // Where nothing can be shown for long, it is shown once.
-  if (flags.json === true || !(isHeard || isSeen)) return listSwarms(wanted, flags, machine);
-  // A store that goes away later is told of where the swarms are.
+  const isForReader = flags.screenReader === true || isForScreenReader(machine);
+  const isCapable = isCapableTerminal(machine);
+  // Without a terminal the swarms are printed once.
+  if (flags.json === true || !(isForReader || isCapable)) return psCommand(wanted, flags, machine);
+  // The screen shows later outages of the store itself.
   let isShown = false;
   const quiet = { ...machine, err: (text: string) => (isShown ? undefined : machine.err(text)) };
-  return withSessions(
+  return withSessionStore(
     quiet,
     flags,
     async (store) => {
       const source = await sourceOf(store, wanted, machine);
       isShown = true;
       try {
-        return await (isHeard ? listen(source, machine) : watch(source, store, machine));
+        return await (isForReader
+          ? printLines(source, machine)
+          : showScreen(source, store, machine));
       } finally {
         source.stop();
         await source.settled();
       }
     },
-    { isPatient: true },
+    { isLongRunning: true },
   );
 };
 
@@ -47,20 +49,20 @@ const sourceOf = async (
   wanted: string | undefined,
   { cwd }: TerminalHost,
 ): Promise<StoreSource> =>
-  new StoreSource(store, wanted === undefined ? undefined : await sessionNamed(store, wanted, cwd));
+  new StoreSource(store, wanted === undefined ? undefined : await findSession(store, wanted, cwd));
 
-const listen = async (source: StoreSource, machine: TerminalHost): Promise<number> => {
-  await tellTop(source, machine);
-  return EXIT.done;
+const printLines = async (source: StoreSource, machine: TerminalHost): Promise<number> => {
+  await printTop(source, machine);
+  return ExitCode.done;
 };
 
-const watch = async (
+const showScreen = async (
   source: StoreSource,
   store: SessionStore,
   machine: TerminalHost,
 ): Promise<number> => {
-  const { showSwarmScreen } = await import('../../../ui/swarm/swarm-screen.js');
+  const { showSwarmScreen } = await import('../../../ui/swarm/show-swarm-screen.js');
   const { done } = source;
   const left = await showSwarmScreen(machine, { source, store, title: 'skein top', done });
-  return left === 'left' ? EXIT.done : EXIT.interrupted;
+  return left === 'left' ? ExitCode.done : ExitCode.interrupted;
 };

@@ -1,18 +1,21 @@
-/** `skein top` for those who listen: the trees once, then a plain line for each change of state. */
-
-import { doingOf, stateText, whoText } from '../../../terminal/format/format-agent.js';
+/** Lines of `skein top` for screen readers: the trees once, then a line per change of state. */
+import {
+  formatAgent,
+  formatAgentActivity,
+  formatAgentState,
+} from '../../../terminal/format/format-agent.js';
 import { swarmHead, swarmText } from '../../../terminal/output/swarm-text.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import type { StoreSource } from '../../../ui/swarm/store-source.js';
 import type { AgentView, SwarmView } from '../../../views/swarm/swarm-view.js';
 
-/** What changes back within it is not told. */
-const LOOK_EVERY_MS = 1_000;
+/** Interval between updates. A change that is reverted within it is not printed. */
+const UPDATE_INTERVAL_MS = 1_000;
 const WIDTH = 160;
 
-/** Until Ctrl-C, or nobody reads it any more. */
-export const tellTop = async (
+/** Prints until Ctrl-C, or until the output is closed. */
+export const printTop = async (
   source: Pick<StoreSource, 'swarms' | 'trouble' | 'watch' | 'now' | 'ready' | 'done'>,
   machine: TerminalHost,
 ): Promise<void> => {
@@ -20,72 +23,72 @@ export const tellTop = async (
   const over = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const forgetSignals = machine.onSignal(() => end());
-  const teller = new StateTeller((line) => machine.out(`${line}\n`));
+  const stopListening = machine.onSignal(() => end());
+  const lines = new TopLines((line) => machine.out(`${line}\n`));
   let timer: NodeJS.Timeout | undefined;
-  let forget = () => {};
+  let stopWatching = () => {};
   try {
     await Promise.race([source.ready, source.done, over]);
     const swarms = source.swarms();
-    const paper = { width: WIDTH, unicode: false, now: source.now() };
-    machine.out(swarms.map((swarm) => `${swarmText(swarm, paper)}\n`).join('\n'));
-    if (swarms.length === 0) machine.out('Nothing runs yet.\n');
-    teller.take(swarms, source.trouble(), false);
-    const look = () => {
+    const layout = { width: WIDTH, unicode: false, now: source.now() };
+    machine.out(swarms.map((swarm) => `${swarmText(swarm, layout)}\n`).join('\n'));
+    if (swarms.length === 0) machine.out('No swarm runs yet.\n');
+    lines.update(swarms, source.trouble(), false);
+    const update = () => {
       timer = undefined;
       if (machine.isOutputClosed()) end();
-      teller.take(source.swarms(), source.trouble(), true);
+      lines.update(source.swarms(), source.trouble(), true);
     };
-    forget = source.watch(() => {
-      timer ??= setTimeout(look, LOOK_EVERY_MS);
+    stopWatching = source.watch(() => {
+      timer ??= setTimeout(update, UPDATE_INTERVAL_MS);
     });
     await Promise.race([over, source.done.then(() => over)]);
   } finally {
     clearTimeout(timer);
-    forget();
-    forgetSignals();
+    stopWatching();
+    stopListening();
   }
 };
 
-/** Knows what was last said of each. */
-export class StateTeller {
-  private readonly say: (line: string) => void;
-  private readonly said = new Map<string, string>();
+/** Prints agents whose state differs from the last printed state. */
+export class TopLines {
+  private readonly print: (line: string) => void;
+  private readonly printed = new Map<string, string>();
   private trouble: string | null = null;
 
-  constructor(say: (line: string) => void) {
-    this.say = say;
+  constructor(print: (line: string) => void) {
+    this.print = print;
   }
 
-  /** `isTold`: what is new is said. */
-  take(swarms: readonly SwarmView[], trouble: string | null, isTold: boolean): void {
-    const say = isTold ? this.say : () => {};
-    if (trouble !== this.trouble && (isTold || trouble !== null)) {
-      this.say(trouble === null ? 'It can be reached again.' : plainText(trouble, 300));
+  /** Records the states. Prints changes only if `isPrinted`. */
+  update(swarms: readonly SwarmView[], trouble: string | null, isPrinted: boolean): void {
+    const print = isPrinted ? this.print : () => {};
+    if (trouble !== this.trouble && (isPrinted || trouble !== null)) {
+      this.print(trouble === null ? 'The store can be reached again.' : plainText(trouble, 300));
     }
     this.trouble = trouble;
     for (const swarm of swarms) {
       const { id } = swarm.session;
-      if (!this.said.has(id)) say(swarmHead(swarm));
-      this.said.set(id, '');
-      for (const agent of swarm.agents) this.takeAgent(agent, id, swarms.length > 1, say);
+      if (!this.printed.has(id)) print(swarmHead(swarm));
+      this.printed.set(id, '');
+      for (const agent of swarm.agents) this.updateAgent(agent, id, swarms.length > 1, print);
     }
   }
 
-  private takeAgent(
+  private updateAgent(
     agent: AgentView,
     session: string,
     isOneOfMany: boolean,
-    say: (line: string) => void,
+    print: (line: string) => void,
   ): void {
     const key = `${session} ${agent.id}`;
-    const state = `${stateText(agent)} ${agent.wait?.kind ?? ''}`;
-    if (this.said.get(key) === state) return;
-    this.said.set(key, state);
-    const doing = doingOf(agent);
+    const state = `${formatAgentState(agent)} ${agent.wait?.kind ?? ''}`;
+    if (this.printed.get(key) === state) return;
+    this.printed.set(key, state);
+    const doing = formatAgentActivity(agent);
     const where = isOneOfMany ? ` of ${plainText(session, 60)}` : '';
-    say(
-      `${whoText(agent, agent.id)}${where}: ${stateText(agent)}${doing === '' ? '' : `, ${doing}`}`,
+    print(
+      `${formatAgent(agent, agent.id)}${where}: ${formatAgentState(agent)}${doing === '' ? '' : `, ${doing}`}`,
     );
   }
 }

@@ -1,13 +1,13 @@
-/** `skein worker`: takes background agents from the queue until somebody ends it. */
+/** `skein worker`: runs background agents from the queue until it is stopped. */
 import { outageText } from '../../../actors/session/store-outages.js';
-import { UsageError } from '../../../protocol/errors.js';
+import { UsageError } from '../../../protocol/skein-error.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { type AgentNews, openWorker, type WorkerNews } from '../../../sdk/worker/worker.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { count } from '../../../terminal/text/format-numbers.js';
+import { formatNumber, plural } from '../../../terminal/text/format-number.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { EXIT } from '../../run/exit-code.js';
-import { makeRoomForMany } from '../../run/v8-flags.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { v8Flags } from '../../run/v8-flags.js';
 
 export interface WorkerFlags extends StoreFlags {
   readonly concurrency?: string;
@@ -16,75 +16,88 @@ export interface WorkerFlags extends StoreFlags {
 }
 
 const DEFAULT_CONCURRENCY = 20;
-const MOST_CONCURRENCY = 10_000;
+const MAX_NUMBER = 10_000;
 
-export const runWorker = async (flags: WorkerFlags, machine: TerminalHost): Promise<number> => {
+export const workerCommand = async (flags: WorkerFlags, machine: TerminalHost): Promise<number> => {
   const concurrency = numberOf(flags.concurrency, '--concurrency') ?? DEFAULT_CONCURRENCY;
   const perMinute = numberOf(flags.rate, '--rate');
-  makeRoomForMany();
-  let isEnding = false;
+  v8Flags.growForSwarm();
+  let isStopped = false;
   let isOpen = false;
-  let isKeptOut = false;
-  let end: () => void = () => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
+  let isConnecting = false;
+  let stop: () => void = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
   });
-  // Before the first job, or one that comes at once could not be ended in good order.
-  const forget = machine.onInterrupt(() => {
-    isEnding = true;
-    end();
-    // It has nothing yet, and would wait for as long as Redis does not let it begin.
-    if (isKeptOut) machine.quit(EXIT.done);
+  // Listen before the first job arrives, so that an early Ctrl-C still returns the job.
+  const stopListening = machine.onInterrupt(() => {
+    isStopped = true;
+    stop();
+    // The worker has no agents yet and would wait until Redis answers, so quit at once.
+    if (isConnecting) machine.quit(ExitCode.done);
   });
-  const said = (news: WorkerNews) => {
-    isKeptOut = !isOpen && news.what === 'waiting';
-    tell(news, flags, machine);
+  const onNews = (news: WorkerNews) => {
+    isConnecting = !isOpen && news.what === 'waiting';
+    printNews(news, flags, machine);
   };
   const worker = await openWorker({
     machine,
     flags,
     concurrency,
-    said,
-    ...(perMinute !== undefined && { rate: { most: perMinute, perMs: 60_000 } }),
+    onNews,
+    ...(perMinute !== undefined && { rate: { max: perMinute, perMs: 60_000 } }),
   });
   isOpen = true;
-  isKeptOut = false;
-  const many = `up to ${count(concurrency)} agents at once`;
-  machine.err(`${worker.name} takes ${many}; Ctrl-C ends it and gives back what it has.\n`);
-  if (!isEnding) await ended;
-  if (worker.busy > 0) machine.err(`Giving back ${count(worker.busy)} agents …\n`);
+  isConnecting = false;
+  const capacity = `up to ${formatNumber(concurrency)} agents at once`;
+  machine.err(
+    `${worker.name} takes ${capacity}; Ctrl-C stops it and returns its agents to the queue.\n`,
+  );
+  if (!isStopped) await stopped;
+  if (worker.busy > 0) {
+    machine.err(`Returning ${formatNumber(worker.busy)} agents to the queue …\n`);
+  }
   await worker.close();
-  forget();
-  return EXIT.done;
+  stopListening();
+  return ExitCode.done;
 };
 
 const numberOf = (text: string | undefined, flag: string): number | undefined => {
   if (text === undefined) return undefined;
   const number = Number(text);
-  if (Number.isInteger(number) && number >= 1 && number <= MOST_CONCURRENCY) return number;
+  if (Number.isInteger(number) && number >= 1 && number <= MAX_NUMBER) return number;
   throw new UsageError(
-    `${flag} ${plainText(text, 40)} is no number from 1 to ${count(MOST_CONCURRENCY)}.`,
+    `${flag} ${plainText(text, 40)} is not a number from 1 to ${formatNumber(MAX_NUMBER)}.`,
   );
 };
 
-const tell = (news: WorkerNews, { json }: WorkerFlags, machine: TerminalHost): void => {
+const printNews = (news: WorkerNews, { json }: WorkerFlags, machine: TerminalHost): void => {
   if (json === true) machine.out(`${JSON.stringify(news)}\n`);
   if ('agent' in news) {
-    if (json !== true) tellOfAgent(news, machine);
+    if (json !== true) printAgentNews(news, machine);
   } else if (news.what === 'put aside') {
     const line = `${plainText(news.job, 80)} is put aside: ${plainText(news.why, 300)}\n`;
     if (json !== true) machine.err(line);
-    // People who read the errors of a program should know why nothing happens.
+    // With --json an outage is also printed on stderr, because it explains why no agent runs.
   } else machine.notify(outageText('why' in news ? news.why : undefined));
 };
 
-const tellOfAgent = (news: AgentNews, machine: TerminalHost): void => {
+const printAgentNews = (news: AgentNews, machine: TerminalHost): void => {
   const { swarm, agent, what } = news;
-  const more =
+  const detail =
     what === 'given back' || what === 'put aside'
       ? `: ${plainText(news.why, 300)}`
       : what === 'begun' && news.attempts > 0
-        ? ` once more, after ${count(news.attempts)} that did not end it`
+        ? ` again, after ${plural(news.attempts, 'attempt')} that did not finish`
         : '';
-  machine.err(`${plainText(agent, 80)} of ${plainText(swarm, 80)} is ${what}${more}\n`);
+  machine.err(
+    `${plainText(agent, 80)} of ${plainText(swarm, 80)} is ${NEWS_TEXT[what]}${detail}\n`,
+  );
+};
+
+const NEWS_TEXT: Readonly<Record<AgentNews['what'], string>> = {
+  begun: 'started',
+  ended: 'ended',
+  'given back': 'returned to the queue',
+  'put aside': 'put aside',
 };

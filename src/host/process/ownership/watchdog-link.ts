@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { SkeinError } from '../../../protocol/errors.js';
+import { SkeinError } from '../../../protocol/skein-error.js';
 
 export interface WatchdogLink {
   /** Resolves when the watchdog is on duty; rejects with a WatchdogError when it cannot be. */

@@ -1,23 +1,25 @@
 /**
- * Whether a command line may run: each part of it is allowed by a rule or only reads where reading is
- * free, and so is each of its redirections.
+ * Decides whether rules and free access together allow a command line.
+ *
+ * Each part must be allowed by a rule, or only read files that need no permission. The same holds for each
+ * redirection.
  */
-import type { PermissionRule } from '../../../protocol/permission/permission.js';
+import type { PermissionRule } from '../../../protocol/permission/permission-rule.js';
 import type { AnalysedCall, AnalysedCommand } from '../../analysed-call.js';
-import type { CompiledRule } from '../../rules/rule-matcher.js';
-import { setsOnlyHarmless } from './shell-variables.js';
+import type { CompiledRule } from '../../rules/compile-rules.js';
+import { setsOnlyHarmlessVariables } from './dangerous-variable.js';
 
-export interface FreeAccess {
-  readonly isReadable: (place: string) => boolean;
-  /** Changes of this place need no rule. */
-  readonly isWritable: (place: string) => boolean;
+/** Paths that need no rule. */
+interface FreeAccess {
+  readonly isReadable: (path: string) => boolean;
+  readonly isWritable: (path: string) => boolean;
 }
 
-/** The first rule that speaks of it; 'free' when none does, undefined when something is not allowed. */
+/** Returns the first rule that was needed, or 'free' if none was. Returns undefined if a part is not allowed. */
 export const commandAllowance = (
   { command = [] }: AnalysedCall,
   rules: readonly CompiledRule[],
-  leave: FreeAccess,
+  access: FreeAccess,
 ): PermissionRule | 'free' | undefined => {
   let needed: PermissionRule | undefined;
   const finds = (test: (rule: CompiledRule) => boolean) => {
@@ -26,21 +28,21 @@ export const commandAllowance = (
     return found !== undefined;
   };
   const allowed = command.every(
-    (it) =>
-      (finds((rule) => rule.allowsPart(it.part)) || isFreePart(it, leave)) &&
-      it.redirects.every(
-        ({ places, writes }) =>
-          places !== undefined &&
-          (places.length === 0 ||
-            finds((rule) => rule.allowsPlaces(places, writes)) ||
-            places.every(writes ? leave.isWritable : leave.isReadable)),
+    (program) =>
+      (finds((rule) => rule.allowsPart(program.part)) || isFreePart(program, access)) &&
+      program.redirects.every(
+        ({ paths, writes }) =>
+          paths !== undefined &&
+          (paths.length === 0 ||
+            finds((rule) => rule.allowsPaths(paths, writes)) ||
+            paths.every(writes ? access.isWritable : access.isReadable)),
       ),
   );
   return allowed && command.length > 0 ? (needed ?? 'free') : undefined;
 };
 
-const isFreePart = ({ part, reads }: AnalysedCommand, leave: FreeAccess): boolean => {
+const isFreePart = ({ part, readPaths }: AnalysedCommand, access: FreeAccess): boolean => {
   if (part.words.length === 0) return true;
-  if (part.transparent) return setsOnlyHarmless(part);
-  return reads?.every(leave.isReadable) === true;
+  if (part.transparent) return setsOnlyHarmlessVariables(part);
+  return readPaths?.every(access.isReadable) === true;
 };

@@ -1,19 +1,19 @@
-/** The safety check of a command line: what is forbidden, dangerous, unclear, or not for broad rules. */
+/** Safety check of a command line: forbidden, dangerous, unclear or questionable. */
 import type { SafetyFinding } from '../../../protocol/tools/tool.js';
-import type { ShellReading, ShellWorld } from '../shell-part.js';
-import { dangerous } from './shell-dangers.js';
-import { questionable } from './shell-doubts.js';
-import { forbidden } from './shell-forbidden.js';
+import type { ShellEnvironment, ShellReading } from '../shell-part.js';
+import { dangerousCommand } from './dangerous-command.js';
+import { forbiddenCommand } from './forbidden-command.js';
+import { questionableCommand } from './questionable-command.js';
 
-/** The gravest finding. A doubt comes after what is known to be dangerous: its reason says less. */
+/** Returns the gravest finding. A known danger comes before a doubt, because its reason says more. */
 export const shellFinding = (
   reading: ShellReading,
-  world: ShellWorld,
+  environment: ShellEnvironment,
 ): SafetyFinding | undefined => {
-  const denied = forbidden(reading, world);
+  const denied = forbiddenCommand(reading, environment);
   if (denied !== undefined) return { behavior: 'deny', reason: denied };
-  const asked = dangerous(reading, world) ?? reading.doubts[0];
+  const asked = dangerousCommand(reading, environment) ?? reading.doubts[0];
   if (asked !== undefined) return { behavior: 'ask', reason: asked };
-  const mild = questionable(reading);
+  const mild = questionableCommand(reading);
   return mild === undefined ? undefined : { behavior: 'ask', reason: mild, mild: true };
 };

@@ -1,15 +1,12 @@
-/** Tells of agents that work for others: that one has begun, how far it is, and what came of it. */
+/** Makes task messages about sub-agents: started, progress and ended. */
 import { spendingOf } from '../../../context/budget/event-spending.js';
-import {
-  type AgentTag,
-  type ChildReport,
-  type FanOutPreview,
-  outcomeOf,
-} from '../../../protocol/agent/swarm.js';
-import { costOf } from '../../../protocol/model/prices.js';
+import type { AgentTag } from '../../../protocol/agent/agent-tag.js';
+import type { FanOutPreview } from '../../../protocol/agent/agents.js';
+import { type ChildReport, outcomeOf } from '../../../protocol/agent/child-report.js';
+import { requestCost } from '../../../protocol/model/request-cost.js';
 import { type Usage, windowTokens } from '../../../protocol/model/usage.js';
-import type { SwarmEvent } from '../../../protocol/session/events.js';
 import type { FeedItem } from '../../../protocol/session/feed.js';
+import type { SwarmEvent } from '../../../protocol/session/swarm-event.js';
 import type {
   TaskBelonging,
   TaskMessage,
@@ -17,18 +14,18 @@ import type {
   TaskPreviewMessage,
   TaskProgressMessage,
   TaskStartedMessage,
-} from './messages.js';
+} from './skein-message.js';
 import { taskWorktree } from './task-worktree.js';
 
-/** An agent tells of its progress no more often than this. */
+/** Minimum time in ms between two progress messages of an agent. */
 const PROGRESS_EVERY_MS = 1_000;
-const LONGEST_PROMPT = 4_000;
-const LONGEST_SUMMARY = 10_000;
-const MOST_FILES = 200;
+const MAX_PROMPT_LENGTH = 4_000;
+const MAX_SUMMARY_LENGTH = 10_000;
+const MAX_CHANGED_FILES = 200;
 
 interface Progress {
-  readonly began: number;
-  told: number;
+  readonly startedAt: number;
+  sentAt: number;
   turns: number;
   tokens: number;
   tools: number;
@@ -36,7 +33,7 @@ interface Progress {
   lastTool: string | undefined;
 }
 
-/** Holds figures of agents that are under way, and nothing of those that have ended. */
+/** Keeps figures of running agents only. */
 export class TaskMessages {
   private readonly session: string;
   private readonly now: () => number;
@@ -47,17 +44,17 @@ export class TaskMessages {
     this.now = now;
   }
 
-  /** The message that this item is worth, beside those that it is itself. */
+  /** Returns the task message for a feed item, or undefined. `toMessage` makes the other messages. */
   take(item: FeedItem): TaskMessage | undefined {
     if (item.type === 'agent.spawned') return this.begin(item);
     if (item.type === 'agent.ended') return this.end(item.report);
     if (item.type === 'agent.rested') return { ...this.end(item.report), is_idle: true };
-    if (item.type === 'fan-out.previewed') return this.announce(item.preview);
-    if (item.type === 'agent.seen') return this.see(item.agent, item.event);
-    return item.type === 'agent.feed' ? this.hear(item.agent, item.item) : undefined;
+    if (item.type === 'fan-out.previewed') return this.preview(item.preview);
+    if (item.type === 'agent.seen') return this.takeEvent(item.agent, item.event);
+    return item.type === 'agent.feed' ? this.takeFeed(item.agent, item.item) : undefined;
   }
 
-  private announce({ count, model, withCache, withoutCache }: FanOutPreview): TaskPreviewMessage {
+  private preview({ count, model, withCache, withoutCache }: FanOutPreview): TaskPreviewMessage {
     return {
       type: 'system',
       subtype: 'task_preview',
@@ -79,11 +76,11 @@ export class TaskMessages {
       task_type: agent.kind,
       model,
       is_queued,
-      prompt: startOf(prompt, LONGEST_PROMPT),
+      prompt: startOf(prompt, MAX_PROMPT_LENGTH),
     };
   }
 
-  private hear(agent: AgentTag, item: FeedItem): TaskProgressMessage | undefined {
+  private takeFeed(agent: AgentTag, item: FeedItem): TaskProgressMessage | undefined {
     const progress = this.progressOf(agent);
     if (item.type === 'tool.started') {
       progress.tools += 1;
@@ -91,11 +88,11 @@ export class TaskMessages {
     }
     if (item.type !== 'assistant.message') return undefined;
     const { model, usage } = item;
-    return this.count(agent, progress, usage, costOf(model, usage) ?? null);
+    return this.count(agent, progress, usage, requestCost(model, usage) ?? null);
   }
 
-  /** One that works in another process. */
-  private see(agent: AgentTag, event: SwarmEvent): TaskProgressMessage | undefined {
+  /** Takes an event of an agent that runs in another process. */
+  private takeEvent(agent: AgentTag, event: SwarmEvent): TaskProgressMessage | undefined {
     const progress = this.progressOf(agent);
     if (event.type === 'tool.started') {
       progress.tools += 1;
@@ -115,8 +112,8 @@ export class TaskMessages {
     progress.tokens += windowTokens(usage);
     progress.cost = progress.cost === null || cost === null ? null : progress.cost + cost;
     const now = this.now();
-    if (now - progress.told < PROGRESS_EVERY_MS) return undefined;
-    progress.told = now;
+    if (now - progress.sentAt < PROGRESS_EVERY_MS) return undefined;
+    progress.sentAt = now;
     return {
       type: 'system',
       subtype: 'task_progress',
@@ -139,26 +136,26 @@ export class TaskMessages {
       status: outcomeOf(stop),
       stop_reason: stop.reason,
       ...(stop.detail !== null && { detail: stop.detail }),
-      summary: startOf(text, LONGEST_SUMMARY),
+      summary: startOf(text, MAX_SUMMARY_LENGTH),
       num_turns: turns,
       cost_usd: cost,
       usage: { ...this.usageOf(progress), total_tokens: tokens },
-      changed_files: changedFiles.slice(0, MOST_FILES),
+      changed_files: changedFiles.slice(0, MAX_CHANGED_FILES),
       ...(worktree !== undefined && { worktree: taskWorktree(worktree) }),
     };
   }
 
-  /** One that nobody has announced is taken up where it is: it may go on after a crash. */
+  /** Starts figures at zero for an agent without a start message, such as one that resumes after a crash. */
   private progressOf({ id }: AgentTag): Progress {
     const known = this.running.get(id);
     if (known !== undefined) return known;
     const fresh = { turns: 0, tokens: 0, tools: 0, cost: 0, lastTool: undefined };
-    const progress = { began: this.now(), told: Number.NEGATIVE_INFINITY, ...fresh };
+    const progress = { startedAt: this.now(), sentAt: Number.NEGATIVE_INFINITY, ...fresh };
     this.running.set(id, progress);
     return progress;
   }
 
-  private usageOf({ tokens, tools, began }: Progress): TaskProgressMessage['usage'] {
+  private usageOf({ tokens, tools, startedAt: began }: Progress): TaskProgressMessage['usage'] {
     const duration_ms = Math.round(this.now() - began);
     return { total_tokens: tokens, tool_uses: tools, duration_ms };
   }

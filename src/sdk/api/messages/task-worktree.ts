@@ -1,21 +1,21 @@
-/** What programs are told of the worktree of an agent that has ended. */
-import type { WorktreeReport } from '../../../protocol/agent/swarm.js';
-import type { Settlement } from '../../../protocol/tools/worktree.js';
+/** Task worktree: outcome of an ended agent's worktree, for programs. */
+import type { WorktreeReport } from '../../../protocol/agent/child-report.js';
+import type { Settlement } from '../../../protocol/tools/worktrees.js';
 
 export interface TaskWorktree {
   readonly outcome: Settlement['kind'];
   readonly branch: string;
   readonly path: string;
-  /** Files that are in the way; none unless the outcome is `conflict`. */
+  /** Files in conflict. Empty unless the outcome is `conflict`. */
   readonly conflicts: readonly string[];
-  /** A file with the work as a patch. */
+  /** Path of a patch file with the work. */
   readonly diff?: string;
 }
 
-const MOST_FILES = 200;
+const MAX_CONFLICTS = 200;
 
 export const taskWorktree = ({ outcome, branch, path, diff }: WorktreeReport): TaskWorktree => {
-  const conflicts = 'conflicts' in outcome ? outcome.conflicts.slice(0, MOST_FILES) : [];
+  const conflicts = 'conflicts' in outcome ? outcome.conflicts.slice(0, MAX_CONFLICTS) : [];
   return {
     outcome: outcome.kind,
     branch,

@@ -1,5 +1,6 @@
-/** Makes messages of what an agent says. Contents stay text until a program looks at them. */
+/** Converts feed items to messages. Contents are parsed only when a program reads them. */
 import type { FeedItem } from '../../../protocol/session/feed.js';
+import { wireUsage } from './run-result-builder.js';
 import type {
   AssistantBlock,
   AssistantMessage,
@@ -8,10 +9,9 @@ import type {
   SkeinMessage,
   ToolResultBlock,
   UserMessage,
-} from './messages.js';
-import { wireUsage } from './run-result.js';
+} from './skein-message.js';
 
-/** Undefined for what has another message of its own: a denial and the end are in the result. */
+/** Returns undefined for items that other messages cover: denials and the end are in the result. */
 export const toMessage = (
   item: FeedItem,
   session_id: string,
@@ -60,7 +60,7 @@ export const toMessage = (
     case 'person.asked':
     case 'call.denied':
     case 'run.ended':
-    // Of agents as such the task book tells.
+    // TaskMessages makes the messages about agents.
     case 'agent.spawned':
     case 'agent.seen':
     case 'agent.ended':

@@ -1,11 +1,12 @@
-/** The settings that apply to a command: files, environment and the flags it was given. */
+/** Loads the settings of a command from files, the environment and its flags. */
 import { resolve } from 'node:path';
 import { splitRules } from '../../../config/settings/flag-settings.js';
 import { type LoadedSettings, loadSettings } from '../../../config/settings/load-settings.js';
 import type { HostEnvironment } from './host-environment.js';
 import type { RunOptions } from './run-options.js';
 
-export const settingsFor = (
+/** Loads the settings for directory `cwd`. Throws UsageError if a setting is invalid. */
+export const commandSettings = (
   machine: Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'platform'>,
   flags: RunOptions,
   cwd: string,

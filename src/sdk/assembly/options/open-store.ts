@@ -1,33 +1,38 @@
-/** Opens the store that is meant. What speaks to Redis is loaded only where Redis is meant. */
+/** Opens the session store that flags and settings choose. Redis code is loaded only if needed. */
 import {
   openStateDirectory,
   resolveSkeinHome,
   type StateLayout,
   stateLayout,
-} from '../../../config/workspace/state-directory.js';
+} from '../../../config/workspace/state-layout.js';
 import { ownerLives, ownerMarker } from '../../../host/process/ownership/owner-marker.js';
-import { keysIn, redactorOf } from '../../../policy/redaction/redaction.js';
+import { createRedactor, secretValues } from '../../../policy/redaction/redact.js';
 import { systemClock } from '../../../protocol/clock.js';
 import { randomIds } from '../../../protocol/ids.js';
 import type { Governor } from '../../../protocol/model/governor.js';
-import type { SessionStore } from '../../../protocol/session/store.js';
+import type { SessionStore } from '../../../protocol/session/session-store.js';
 import { FileSessionStore } from '../../../store/files/file-session-store.js';
 import { MemorySessionStore } from '../../../store/memory/memory-session-store.js';
 import type { RunOptions } from './run-options.js';
-import { chooseStore, type StoreChoice, type StoreFlags, type StorePlace } from './store-choice.js';
+import {
+  chooseStore,
+  type StoreChoice,
+  type StoreEnvironment,
+  type StoreFlags,
+} from './store-choice.js';
 
 export interface OpenedStore {
   readonly choice: StoreChoice;
   readonly sessions: SessionStore;
-  /** The marker of this process, by which its leases and children are known. */
+  /** Marker of this process in its leases and in the environment of its child processes. */
   readonly owner: string;
-  /** One for all processes that send for an organisation; undefined where each has its own. */
-  readonly governorFor: ((places: number, organisation: string) => Governor) | undefined;
+  /** Opens the governor that all processes of an organisation share. Undefined without Redis. */
+  readonly governorFor: ((slots: number, organisation: string) => Governor) | undefined;
 }
 
-/** For a run: makes the state directory. Rejects with a UsageError when the store cannot be used. */
+/** Opens the store for a run and creates the state directory. Rejects with UsageError if that fails. */
 export const openStore = async (
-  machine: StorePlace,
+  machine: StoreEnvironment,
   flags: StoreFlags & Pick<RunOptions, 'sessionPersistence'>,
 ): Promise<OpenedStore> => {
   const choice = chooseStore(machine, flags);
@@ -37,9 +42,9 @@ export const openStore = async (
   );
 };
 
-/** For those who look at sessions without running one: makes no directory, and leaves no trace. */
-export const openArchive = async (
-  machine: StorePlace,
+/** Opens the store for a command that runs no session. Creates no directory. Rejects with UsageError. */
+export const openExistingStore = async (
+  machine: StoreEnvironment,
   flags: StoreFlags,
 ): Promise<SessionStore> => {
   const layout = () => stateLayout(resolveSkeinHome(machine));
@@ -47,7 +52,7 @@ export const openArchive = async (
 };
 
 const open = async (
-  machine: StorePlace,
+  machine: StoreEnvironment,
   choice: StoreChoice,
   layout: () => StateLayout,
 ): Promise<OpenedStore> => {
@@ -55,10 +60,10 @@ const open = async (
   const shared = { choice, owner, governorFor: undefined };
   if (choice.kind === 'memory') return { ...shared, sessions: new MemorySessionStore(systemClock) };
   const { sessions: root } = layout();
-  const redact = redactorOf(keysIn(machine.env));
+  const redact = createRedactor(secretValues(machine.env));
   const lease = { marker: owner, pid: process.pid };
   if (choice.kind === 'embedded') {
-    const options = { root, owner: lease, ownerLives, clock: systemClock, redact };
+    const options = { root, owner: lease, isOwnerAlive: ownerLives, clock: systemClock, redact };
     return { ...shared, sessions: new FileSessionStore(options) };
   }
   const { openRedisStore } = await import('../../../store/redis/sessions/redis-store.js');

@@ -1,5 +1,5 @@
-/** Where the model is and how to sign in, from the variables that everybody sets. */
-import { UsageError } from '../../../protocol/errors.js';
+/** Model provider: address and credentials, read from the usual environment variables. */
+import { UsageError } from '../../../protocol/skein-error.js';
 import type { HostEnvironment } from './host-environment.js';
 
 export interface Provider {
@@ -8,6 +8,7 @@ export interface Provider {
   readonly baseUrl: string | undefined;
 }
 
+/** Throws UsageError if there is no key or the address is not http or https. */
 export const providerOf = (env: HostEnvironment['env']): Provider => {
   const apiKey = env.ANTHROPIC_API_KEY || undefined;
   const authToken = env.ANTHROPIC_AUTH_TOKEN || undefined;

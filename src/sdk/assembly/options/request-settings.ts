@@ -1,10 +1,10 @@
-/** What a request says besides its prompt: limits, thinking, effort, the form of the answer. */
+/** Request settings of a model: output limit, thinking, effort and answer format. */
 import type { LoadedSettings } from '../../../config/settings/load-settings.js';
-import { UsageError } from '../../../protocol/errors.js';
-import { modelFacts } from '../../../protocol/model/prices.js';
+import { modelFacts } from '../../../protocol/model/model-facts.js';
+import { UsageError } from '../../../protocol/skein-error.js';
 import type { RunOptions } from './run-options.js';
 
-export interface AnswerFormat {
+interface AnswerFormat {
   readonly type: 'json_schema';
   readonly schema: object;
 }
@@ -33,7 +33,7 @@ const thinkingOf = (thinking: 'off' | 'adaptive' | number): string => {
   return JSON.stringify({ type: 'enabled', budget_tokens: thinking });
 };
 
-/** Throws a UsageError, so it is read before anything begins. */
+/** Parses `--json-schema`. Throws UsageError if it is not a JSON object. */
 export const answerFormat = ({ jsonSchema }: RunOptions): AnswerFormat | undefined => {
   if (jsonSchema === undefined) return undefined;
   let schema: unknown;

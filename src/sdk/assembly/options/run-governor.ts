@@ -1,4 +1,4 @@
-/** Which governor a run sends its requests through. */
+/** Chooses the governor that limits the model requests of a run. */
 import { createHash } from 'node:crypto';
 import { governor } from '../../../model/governor.js';
 import { systemClock } from '../../../protocol/clock.js';
@@ -6,13 +6,13 @@ import type { Governor } from '../../../protocol/model/governor.js';
 import type { OpenedStore } from './open-store.js';
 import type { Provider } from './provider.js';
 
-/** All processes of an organisation send through one, where they can reach each other. */
-export const governorOf = (
+/** Returns the governor that all processes with the same credentials share, or a local one without Redis. */
+export const runGovernor = (
   { governorFor }: OpenedStore,
-  places: number,
+  slots: number,
   { baseUrl, apiKey, authToken }: Provider,
 ): Governor => {
-  if (governorFor === undefined) return governor(systemClock, places);
+  if (governorFor === undefined) return governor(systemClock, slots);
   const key = [baseUrl, apiKey, authToken].join('\n');
-  return governorFor(places, createHash('sha256').update(key).digest('hex').slice(0, 32));
+  return governorFor(slots, createHash('sha256').update(key).digest('hex').slice(0, 32));
 };

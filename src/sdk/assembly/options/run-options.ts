@@ -1,41 +1,41 @@
-/** What a host may ask of a run. The command line fills it from flags, a program by hand. */
+/** Options of a run, from the flags of the command line or from a program. */
 export interface RunOptions {
   readonly model?: string;
   readonly fallbackModel?: string;
   readonly effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max';
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
-  /** All that the server counts, of the lead and its agents. */
+  /** Maximum tokens (input, cache and output) of the lead and its agents together. */
   readonly maxBudgetTokens?: number;
   readonly permissionMode?: string;
   readonly allowedTools?: readonly string[];
   readonly disallowedTools?: readonly string[];
   readonly systemPrompt?: string;
   readonly appendSystemPrompt?: string;
-  /** Stands instead of the whole system prompt; nothing is appended to it. */
+  /** Replaces the whole system prompt except the repository summary. */
   readonly overrideSystemPrompt?: string;
-  /** The name of an agent that somebody has described. */
+  /** Name of the agent definition that the lead works as. */
   readonly agent?: string;
-  /** JSON: more agents by their names, stronger than those in files. */
+  /** More agent definitions as JSON, by name. They override definitions in files. */
   readonly agents?: string;
-  /** Leaves out what was not asked for: memory files, but for those of `addDir`. */
+  /** Leaves out memory files, except the files of `addDir`. */
   readonly bare?: boolean;
-  /** A file, or JSON. */
+  /** Path of a settings file, or settings as JSON. */
   readonly settings?: string;
   readonly addDir?: readonly string[];
   readonly cwd?: string;
-  /** The id of a former session, or the beginning of one. */
+  /** Id of the session to resume, or the start of the id. */
   readonly resume?: string;
-  /** The newest session of the directory. */
+  /** Resumes the newest session of the directory. */
   readonly continue?: boolean;
   readonly forkSession?: boolean;
   readonly sessionId?: string;
   readonly jsonSchema?: string;
-  /** `embedded`, or the URL of a Redis. */
+  /** `embedded`, or the URL of a Redis server. */
   readonly store?: string;
-  /** False keeps nothing on disk. */
+  /** False keeps the session in memory only. Default: true. */
   readonly sessionPersistence?: boolean;
   readonly trust?: boolean;
-  /** Questions wait for an answer from another terminal. */
+  /** Lets questions wait for an answer from another terminal. */
   readonly ask?: boolean;
 }

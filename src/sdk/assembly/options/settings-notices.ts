@@ -1,18 +1,19 @@
-/** What a person should hear of the settings of a run before it begins. */
-
-import { nearest } from '../../../config/json/did-you-mean.js';
+/** Notices about the settings of a run, shown before it starts. */
+import { didYouMean } from '../../../config/json/did-you-mean.js';
 import type { LoadedSettings } from '../../../config/settings/load-settings.js';
-import { explainIgnored } from '../../../config/trust/untrusted-layer.js';
-import { parseRule } from '../../../policy/rules/rule-grammar.js';
-import { ruleProblems } from '../../../policy/rules/rule-matcher.js';
-import { UsageError } from '../../../protocol/errors.js';
-import type { PermissionRule } from '../../../protocol/permission/permission.js';
+import { explainIgnored } from '../../../config/trust/restrict-untrusted.js';
+import { ruleProblems } from '../../../policy/rules/compile-rules.js';
+import { parseRule } from '../../../policy/rules/parse-rule.js';
+import type { PermissionRule } from '../../../protocol/permission/permission-rule.js';
+import { UsageError } from '../../../protocol/skein-error.js';
 
-/** More help nobody. */
-const MOST = 20;
-const MOST_NAMES = 10;
+const MAX_RULE_NOTICES = 20;
+const MAX_AGENT_NAMES = 10;
 
-/** A deny or ask rule that cannot be read must not vanish: nothing runs until it is mended. */
+/**
+ * Returns the notices. Throws UsageError for an unreadable deny or ask rule, because ignoring it would allow
+ * calls.
+ */
 export const settingsNotices = (
   settings: LoadedSettings,
   tools: readonly string[],
@@ -23,30 +24,36 @@ export const settingsNotices = (
   const problems = ruleProblems(rules);
   const broken = problems.find(({ fatal }) => fatal);
   if (broken !== undefined) throw new UsageError(broken.message);
-  const said = [...problems.map(({ message }) => message), ...misspelt(rules, tools)];
-  const more = said.length - MOST;
+  const ruleNotices = [...problems.map(({ message }) => message), ...misspelt(rules, tools)];
+  const more = ruleNotices.length - MAX_RULE_NOTICES;
   return [
     ...warnings,
-    ...said.slice(0, MOST),
-    ...(more > 0 ? [`${more} more rules have such mistakes.`] : []),
+    ...ruleNotices.slice(0, MAX_RULE_NOTICES),
+    ...(more > 0 ? [`${more} more rules have similar mistakes.`] : []),
     ...(ignored === undefined ? [] : [ignored]),
   ];
 };
 
-/** One sentence for all that a workspace asked for and did not get; `withheld` are its agents. */
+/**
+ * Returns one sentence about everything in an untrusted workspace that does not apply. `withheld` are its
+ * agents that apply only in part.
+ */
 const ignoredNotice = (
   settings: LoadedSettings,
   withheld: readonly string[],
 ): string | undefined => {
   const { trust, workspace, ignored } = settings;
   if (trust === 'trusted' || withheld.length === 0) return settings.ignoredNotice;
-  const [some, left] = [withheld.slice(0, MOST_NAMES), withheld.length - MOST_NAMES];
+  const [some, left] = [withheld.slice(0, MAX_AGENT_NAMES), withheld.length - MAX_AGENT_NAMES];
   const names = `${some.join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
   const key = `agents' model, permissionMode, hooks and mcpServers (${names})`;
   return explainIgnored(workspace.root, trust, [...ignored, { file: workspace.root, key }]);
 };
 
-/** Others have more tools than we do, so only a name that is nearly one of ours is a mistake. */
+/**
+ * Returns notices about misspelt tool names. Settings may be shared with programs that have more tools, so
+ * only a name close to one of Skein's tools counts as misspelt.
+ */
 const misspelt = (
   rules: readonly PermissionRule[],
   tools: readonly string[],
@@ -55,17 +62,17 @@ const misspelt = (
   return rules.flatMap((rule) => {
     const reading = parseRule(rule.text);
     if (!reading.ok || known.includes(reading.rule.tool)) return [];
-    const meant = nearest(reading.rule.tool, tools);
+    const meant = didYouMean(reading.rule.tool, tools);
     if (meant === undefined || reading.rule.tool.startsWith('mcp__')) return [];
     const line = rule.line === undefined ? '' : `, line ${rule.line},`;
-    const place = `${rule.file ?? `the ${rule.source} settings`}${line}`;
+    const where = `${rule.file ?? `the ${rule.source} settings`}${line}`;
     return [
-      `The ${rule.behavior} rule "${rule.text}" in ${place} speaks of no tool that is here: did you mean ${meant}?`,
+      `The ${rule.behavior} rule "${rule.text}" in ${where} names an unknown tool: did you mean ${meant}?`,
     ];
   });
 };
 
-/** Names that rules for other programs have, and that are near one of ours by chance. */
+/** Tool names of other programs that are close to one of Skein's tools by chance. */
 const ELSEWHERE: readonly string[] = [
   'Task',
   'Agent',

@@ -1,8 +1,8 @@
-/** Which store is meant, and who said so. */
+/** Choice of the session store, and the flag, variable or file that made it. */
 import { resolve } from 'node:path';
 import type { LoadedSettings } from '../../../config/settings/load-settings.js';
-import { UsageError } from '../../../protocol/errors.js';
-import { settingsFor } from './command-settings.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { commandSettings } from './command-settings.js';
 import type { HostEnvironment } from './host-environment.js';
 import type { RunOptions } from './run-options.js';
 
@@ -13,29 +13,33 @@ export type StoreChoice = { readonly from: string } & (
   | { readonly kind: 'redis'; readonly url: string; readonly leaseMs: number }
 );
 
-/** What is said of a store by those who only look at sessions. */
+/** Flags that choose the store. */
 export type StoreFlags = Pick<RunOptions, 'store' | 'settings' | 'trust' | 'cwd'>;
 
-/** The world as far as the choice depends on it. */
-export type StorePlace = Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'platform'>;
+export type StoreEnvironment = Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'platform'>;
 
-/** Throws a UsageError when somebody means one that cannot be understood. */
+/** Throws UsageError if the settings or the store's name are invalid. */
 export const chooseStore = (
-  machine: StorePlace,
+  machine: StoreEnvironment,
   flags: StoreFlags & Pick<RunOptions, 'sessionPersistence'>,
 ): StoreChoice => {
   if (flags.sessionPersistence === false) {
     return { kind: 'memory', from: '--no-session-persistence' };
   }
   const settings = settingsOf(machine, flags);
-  const { store: said, leaseMs } = settings.skein;
-  const from = fromOf(machine, settings);
-  return said === 'embedded' ? { kind: said, from } : { kind: 'redis', url: said, leaseMs, from };
+  const { store, leaseMs } = settings.skein;
+  const from = sourceOf(machine, settings);
+  return store === 'embedded'
+    ? { kind: store, from }
+    : { kind: 'redis', url: store, leaseMs, from };
 };
 
-/** A workspace whose settings are broken must not keep anybody from looking at sessions or stopping them. */
+/**
+ * Loads the settings of the directory, or of the home directory if those are invalid: broken settings of a
+ * workspace must not prevent listing or stopping sessions.
+ */
 const settingsOf = (
-  machine: StorePlace,
+  machine: StoreEnvironment,
   { store, settings, trust, cwd }: StoreFlags,
 ): LoadedSettings => {
   const flags = {
@@ -44,19 +48,19 @@ const settingsOf = (
     ...(trust !== undefined && { trust }),
   };
   try {
-    return settingsFor(machine, flags, resolve(machine.cwd, cwd ?? ''));
+    return commandSettings(machine, flags, resolve(machine.cwd, cwd ?? ''));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     try {
-      return settingsFor(machine, flags, machine.home);
+      return commandSettings(machine, flags, machine.home);
     } catch {
       throw error;
     }
   }
 };
 
-/** As people know it: a flag, a variable, or a file. */
-const fromOf = ({ env }: StorePlace, { skeinOrigins }: LoadedSettings): string => {
+/** Returns the flag, variable or file that chose the store. */
+const sourceOf = ({ env }: StoreEnvironment, { skeinOrigins }: LoadedSettings): string => {
   const { source = 'default', file } = skeinOrigins.store ?? {};
   if (file !== undefined) return file;
   if (source === 'command') return '--store';

@@ -1,8 +1,14 @@
 /**
- * What the agents of a run are told besides what people say. The walk over memory files and the look
- * at the repository happen once for a session; sections are words over what they found.
+ * Context provider of a run: makes the system prompt, the preamble of the first message and
+ * reminders. Memory files and the repository are read once per session; prompt sections are built from them.
  */
 import type { MemoryFiles } from '../../../memory/memory-files.js';
+import {
+  type AmbientFacts,
+  branchText,
+  factReminders,
+  preambleFacts,
+} from '../../../prompt/messages/fact-reminders.js';
 import {
   type InstructionBlock,
   instructionBlocks,
@@ -11,96 +17,93 @@ import {
   type Trimmed,
   trimInstructions,
 } from '../../../prompt/messages/instruction-block.js';
-import { shortPath } from '../../../prompt/messages/quote-text.js';
-import {
-  type Ambient,
-  branchText,
-  changedFacts,
-  openingFacts,
-  ruleReminders,
-} from '../../../prompt/messages/reminders.js';
+import { ruleReminders } from '../../../prompt/messages/rule-reminders.js';
 import { userContext } from '../../../prompt/messages/user-context.js';
+import { attributionText, promptHead, simpleHead } from '../../../prompt/request/prompt-head.js';
 import { assemblePrompt, hasBoundary } from '../../../prompt/system/assemble-prompt.js';
-import { choosePrompt, type PromptWishes } from '../../../prompt/system/choose-prompt.js';
+import { choosePrompt, type PromptChoices } from '../../../prompt/system/choose-prompt.js';
 import {
   dynamicSections,
   type McpInstructions,
   type PromptFacts,
-} from '../../../prompt/system/dynamic-zone.js';
-import { sectionTexts } from '../../../prompt/system/head-text.js';
-import { attributionText, promptHead, simpleHead } from '../../../prompt/system/prompt-head.js';
-import type { Piece } from '../../../prompt/system/section.js';
+} from '../../../prompt/system/dynamic-sections.js';
+import type { PromptPiece } from '../../../prompt/system/section.js';
 import { SectionRegistry } from '../../../prompt/system/section-registry.js';
+import { sectionTexts } from '../../../prompt/system/section-texts.js';
 import {
   BREAKER,
   repositoryText,
   SNAPSHOT,
   systemContext,
 } from '../../../prompt/system/system-context.js';
+import { shortPath } from '../../../prompt/text/escape-tags.js';
 import type { ContextProvider, PreambleFile } from '../../../protocol/model/context-provider.js';
-import type { CacheTtl, PromptHead } from '../../../protocol/model/prompt.js';
+import type { CacheTtl, PromptHead } from '../../../protocol/model/prompt-head.js';
 import type { Capabilities } from '../../../protocol/model/providers.js';
-import type { RawJson } from '../../../protocol/model/wire.js';
-import type { PermissionMode } from '../../../protocol/permission/permission.js';
+import type { RawJson } from '../../../protocol/model/wire-block.js';
+import type { PermissionMode } from '../../../protocol/permission/permission-mode.js';
 import type { ConditionalRule, Memory } from '../../../protocol/tools/memory.js';
-import type { RepositoryFacts } from '../../../protocol/tools/repository.js';
+import type { RepositoryFacts } from '../../../protocol/tools/repository-facts.js';
 
-export interface BriefingOptions {
+export interface ContextProviderOptions {
   readonly memory: Pick<MemoryFiles, 'load' | 'reset' | 'nearby'>;
-  /** Looked at once; undefined outside a repository. */
+  /** Reads the repository, once per session. Resolves with undefined outside a repository. */
   readonly repository: (cwd: string) => Promise<RepositoryFacts | undefined>;
-  /** The branch at this moment. Asked before every message. */
+  /** Returns the current branch. Called before every message. */
   readonly branch: () => string | undefined;
-  /** YYYY-MM-DD. */
+  /** Returns the current date as YYYY-MM-DD. */
   readonly today: () => string;
   readonly mode: () => PermissionMode;
-  /** What sections may speak of, but for what is found out on the way. */
+  /** Facts for the prompt sections, except the facts that this provider finds itself. */
   readonly facts: Omit<
     PromptFacts,
-    'memoryFiles' | 'hasRules' | 'model' | 'place' | 'mcpInstructions'
-  > & { readonly place: Omit<PromptFacts['place'], 'cwd' | 'isGitRepository'> };
+    'memoryFiles' | 'hasRules' | 'model' | 'environment' | 'mcpInstructions'
+  > & { readonly environment: Omit<PromptFacts['environment'], 'cwd' | 'isGitRepository'> };
   readonly isGitRepository: (cwd: string) => boolean;
-  readonly wishes: PromptWishes;
+  readonly wishes: PromptChoices;
   readonly tools: RawJson;
   readonly hasMcpTools: boolean;
   readonly mcpInstructions: () => readonly McpInstructions[];
-  /** Servers are spoken of in messages, not in the system prompt (P9). */
+  /** True if MCP servers are described in reminders instead of the system prompt (P9). */
   readonly mcpDelta: boolean;
   readonly capabilities: Capabilities;
   readonly betasDisabled: boolean;
   readonly ttl: CacheTtl;
-  /** One line instead of all sections. */
+  /** True if the system prompt is one line instead of all sections. */
   readonly isSimple: boolean;
   readonly breaker: string;
-  /** What instruction files may fill at most. */
+  /** Maximum characters of all instruction files together. */
   readonly memoryCharacters: number;
   readonly notify: (sentence: string) => void;
 }
 
-export const runBriefing = (options: BriefingOptions): ContextProvider => {
+export const contextProvider = (options: ContextProviderOptions): ContextProvider => {
   const { memory, capabilities, mcpDelta } = options;
   const registry = new SectionRegistry(dynamicSections(mcpDelta));
   const boundary = hasBoundary(capabilities.provider, options.betasDisabled);
-  const said = new Set<string>();
-  const tell = (sentences: readonly string[]) => {
+  const notified = new Set<string>();
+  const notifyOnce = (sentences: readonly string[]) => {
     for (const sentence of sentences) {
-      if (!said.has(sentence)) options.notify(sentence);
-      said.add(sentence);
+      if (!notified.has(sentence)) options.notify(sentence);
+      notified.add(sentence);
     }
   };
   let repository: Promise<RepositoryFacts | undefined> | undefined;
-  const looked = (cwd: string) => {
+  const readRepository = (cwd: string) => {
     repository ??= options.repository(cwd);
     return repository;
   };
-  const walked = async (): Promise<Memory> => {
+  const loadMemory = async (): Promise<Memory> => {
     const found = await memory.load();
-    tell([...found.notices, ...found.files.filter(({ isLarge }) => isLarge).map(largeNotice)]);
+    notifyOnce([
+      ...found.notices,
+      ...found.files.filter(({ isLarge }) => isLarge).map(largeNotice),
+    ]);
     return found;
   };
-  // Sections are words of a session: but for those that may change, they stay until it begins anew.
-  let isAnew = false;
-  const ambient = (): Ambient => ({
+  /** True after `renew()`: the next head is rebuilt. Until then only sections that may change are. */
+  let isRenewed = false;
+  const ambient = (): AmbientFacts => ({
     date: options.today(),
     mode: options.mode(),
     branch: options.branch() ?? null,
@@ -112,7 +115,7 @@ export const runBriefing = (options: BriefingOptions): ContextProvider => {
     },
     isStale: (head) => !options.isSimple && breakerOf(sectionTexts(head)) !== options.breaker,
     renew() {
-      isAnew = true;
+      isRenewed = true;
       registry.clear();
       memory.reset();
     },
@@ -120,20 +123,27 @@ export const runBriefing = (options: BriefingOptions): ContextProvider => {
       const { tools, ttl } = kept ?? options;
       if (options.isSimple) return simpleHead(cwd, options.today(), tools, ttl);
       const former = kept === undefined ? undefined : sectionTexts(kept);
-      // The repository is looked at once, unless somebody wants everything to begin anew.
+      // The repository is read once per session, unless the cache breaker changed.
       const known = former?.get(SNAPSHOT);
       const isKept = former !== undefined && breakerOf(former) === options.breaker;
-      const [found, snapshot] = await Promise.all([walked(), isKept ? undefined : looked(cwd)]);
+      const [found, snapshot] = await Promise.all([
+        loadMemory(),
+        isKept ? undefined : readRepository(cwd),
+      ]);
       const dynamic = registry.resolve({
         ...options.facts,
         memoryFiles: found.files,
         hasRules: found.rules.length > 0,
         model,
         mcpInstructions: options.mcpInstructions(),
-        place: { ...options.facts.place, cwd, isGitRepository: options.isGitRepository(cwd) },
+        environment: {
+          ...options.facts.environment,
+          cwd,
+          isGitRepository: options.isGitRepository(cwd),
+        },
       });
-      if (kept !== undefined && isKept && !isAnew && saysTheSame(kept, dynamic)) return kept;
-      isAnew = false;
+      if (kept !== undefined && isKept && !isRenewed && isUnchanged(kept, dynamic)) return kept;
+      isRenewed = false;
       const text = isKept ? known : snapshot && repositoryText(snapshot);
       const context = systemContext(text, options.breaker);
       const pieces = choosePrompt(assemblePrompt(dynamic, boundary), options.wishes, context);
@@ -145,26 +155,26 @@ export const runBriefing = (options: BriefingOptions): ContextProvider => {
         attribution: attributionText(version, entrypoint),
       });
     },
-    async opening() {
-      const found = await walked();
+    async preamble() {
+      const found = await loadMemory();
       const trimmed = trimInstructions(instructionBlocks(found.files), options.memoryCharacters);
-      tell(leftOutNotices(trimmed.dropped));
+      notifyOnce(leftOutNotices(trimmed.dropped));
       const now = ambient();
       const isKnown = now.branch === null || now.branch === (await repository)?.branch;
-      const news = isKnown ? [] : [branchText(now.branch ?? '')];
-      const files = openingFiles(trimmed, found.rules);
-      return { text: userContext(trimmed, now, news), facts: openingFacts(now), files };
+      const changes = isKnown ? [] : [branchText(now.branch ?? '')];
+      const files = preambleFiles(trimmed, found.rules);
+      return { text: userContext(trimmed, now, changes), facts: preambleFacts(now), files };
     },
-    async reminders(told, touched) {
-      const changed = changedFacts(told, ambient());
+    async reminders(known, touched) {
+      const changed = factReminders(known, ambient());
       if (touched.length === 0) return changed;
-      const { rules } = await walked();
+      const { rules } = await loadMemory();
       const near = await memory.nearby(touched);
-      const { reminders, dropped } = ruleReminders(told, [...near.files, ...near.rules], {
+      const { reminders, dropped } = ruleReminders(known, [...near.files, ...near.rules], {
         known: [...near.files, ...rules],
         room: options.memoryCharacters,
       });
-      tell([...near.notices, ...leftOutNotices(dropped)]);
+      notifyOnce([...near.notices, ...leftOutNotices(dropped)]);
       return [...reminders, ...changed];
     },
   };
@@ -172,15 +182,15 @@ export const runBriefing = (options: BriefingOptions): ContextProvider => {
 
 const breakerOf = (texts: ReadonlyMap<string, string>): string => texts.get(BREAKER) ?? '';
 
-/** No section that may change from turn to turn came, went or has other words. */
-const saysTheSame = (kept: PromptHead, now: readonly Piece[]): boolean => {
+/** True if the sections that may change between turns are the same, with the same text. */
+const isUnchanged = (kept: PromptHead, now: readonly PromptPiece[]): boolean => {
   const texts = sectionTexts(kept);
   const was = kept.sections.flatMap(({ name, mayChange }) => (mayChange ? [name] : []));
   const is = now.filter(({ mayChange }) => mayChange !== undefined);
   return was.length === is.length && is.every(({ name, text }) => texts.get(name) === text);
 };
 
-const openingFiles = (
+const preambleFiles = (
   { kept, dropped }: Trimmed,
   rules: readonly ConditionalRule[],
 ): readonly PreambleFile[] => {
@@ -198,13 +208,13 @@ const openingFiles = (
   ];
 };
 
-const MOST_NOTICES = 10;
+const MAX_DROPPED_SHOWN = 10;
 
 const leftOutNotices = (dropped: readonly InstructionBlock[]): readonly string[] => {
   const why = 'left out of the prompt: instruction files are too long together';
-  const more = dropped.length - MOST_NOTICES;
+  const more = dropped.length - MAX_DROPPED_SHOWN;
   return [
-    ...dropped.slice(0, MOST_NOTICES).map(({ path }) => `${shortPath(path)} is ${why}.`),
+    ...dropped.slice(0, MAX_DROPPED_SHOWN).map(({ path }) => `${shortPath(path)} is ${why}.`),
     ...(more > 0 ? [`${more} more files are ${why}.`] : []),
   ];
 };

@@ -1,4 +1,4 @@
-/** The memory files of a run, and those outside of its workspace that they would include. */
+/** Loads the memory files of a run, and lists the files outside the workspace that they include. */
 import { createHash } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import type { LoadedSettings } from '../../../config/settings/load-settings.js';
@@ -6,56 +6,60 @@ import { managedSettingsFiles } from '../../../config/settings/settings-layers.j
 import { includeAnswers } from '../../../config/trust/include-answers.js';
 import type { IncludeAnswer } from '../../../config/trust/trust-file.js';
 import { realPath } from '../../../config/workspace/real-path.js';
-import { stateLayout } from '../../../config/workspace/state-directory.js';
+import { stateLayout } from '../../../config/workspace/state-layout.js';
 import { memoryDisk } from '../../../host/files/memory-disk.js';
 import { MemoryFiles } from '../../../memory/memory-files.js';
-import { holdsSecrets } from '../../../policy/paths/sensitive-files.js';
+import { isSecretFile } from '../../../policy/paths/is-secret-file.js';
 import type { MemoryPorts } from '../../../protocol/tools/memory.js';
 import type { HostEnvironment } from '../options/host-environment.js';
 import type { RunOptions } from '../options/run-options.js';
 
-export interface MemoryRequest {
+interface RunMemoryOptions {
   readonly machine: Pick<HostEnvironment, 'home' | 'cwd' | 'platform'>;
   readonly flags: RunOptions;
   readonly settings: Pick<LoadedSettings, 'skein' | 'skeinHome' | 'workspace'>;
-  /** Where the session works. */
+  /** Directory that the session works in. */
   readonly cwd: string;
 }
 
-/** What leads out of the workspace is read where a person has agreed to it, file by file. */
-export const memoryFor = (request: MemoryRequest, loaded: MemoryPorts['loaded']): MemoryFiles => {
+/** Includes a file outside the workspace only if the person has allowed that file. */
+export const runMemory = (
+  request: RunMemoryOptions,
+  loaded: MemoryPorts['onLoad'],
+): MemoryFiles => {
   const { skeinHome, workspace } = request.settings;
   const answers = includeAnswers(stateLayout(skeinHome).trust, workspace);
   const mayInclude = ({ path }: { readonly path: string }) => answers[path] === 'yes';
-  return new MemoryFiles(optionsFor(request, { mayInclude, loaded }));
+  return new MemoryFiles(optionsFor(request, { mayInclude, onLoad: loaded }));
 };
 
-export interface ExternalInclude {
-  /** Really, or as it is named where only the name leads out. */
+/** File outside the workspace that a memory file includes. */
+export interface IncludeStatus {
+  /** Real path, or the path as written if only that is outside. */
   readonly path: string;
-  /** The file that includes it; the link itself where it is one. */
+  /** File that includes it, or the link that leads to it. */
   readonly parent: string;
-  /** Undefined when nobody was asked yet. */
+  /** The person's answer. Undefined if not asked yet. */
   readonly answer: IncludeAnswer | undefined;
 }
 
-/** Whatever would be read if a person agreed to all of it. What holds secrets never is. */
+/** Returns the files that would be included if the person allowed all. Never lists files with secrets. */
 export const externalIncludes = async (
-  request: MemoryRequest,
-): Promise<readonly ExternalInclude[]> => {
+  request: RunMemoryOptions,
+): Promise<readonly IncludeStatus[]> => {
   const { skeinHome, workspace } = request.settings;
   const answers = includeAnswers(stateLayout(skeinHome).trust, workspace);
-  const found = new Map<string, ExternalInclude>();
+  const found = new Map<string, IncludeStatus>();
   const mayInclude: MemoryPorts['mayInclude'] = ({ path, parent }) => {
     if (!found.has(path)) found.set(path, { path, parent, answer: answers[path] });
     return true;
   };
-  await new MemoryFiles(optionsFor(request, { mayInclude, loaded: () => {} })).load();
+  await new MemoryFiles(optionsFor(request, { mayInclude, onLoad: () => {} })).load();
   return [...found.values()];
 };
 
 const optionsFor = (
-  { machine, flags, settings, cwd }: MemoryRequest,
+  { machine, flags, settings, cwd }: RunMemoryOptions,
   ports: Omit<MemoryPorts, 'isSensitive'>,
 ) => {
   const { skein, skeinHome, workspace } = settings;
@@ -72,13 +76,13 @@ const optionsFor = (
       ...(skein.teamMemory && { teamMemory: join(workspace.root, '.skein', 'team', NOTES) }),
     },
     disk: memoryDisk(),
-    ports: { ...ports, isSensitive: holdsSecrets },
+    ports: { ...ports, isSensitive: isSecretFile },
   };
 };
 
 const NOTES = 'MEMORY.md';
 
-/** One file for each project, by where it really is. */
+/** Returns the notes file of the project, named after the digest of its real path. */
 const notesOf = (skeinHome: string, cwd: string): string => {
   const digest = createHash('sha256').update(realPath(cwd)).digest('hex').slice(0, 16);
   return join(skeinHome, 'projects', digest, NOTES);

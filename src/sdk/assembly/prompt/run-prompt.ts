@@ -1,73 +1,73 @@
-/** The briefing of a run, from its options, its settings and this machine. */
-
+/** Makes the context provider of a run from its options, its settings and this machine. */
 import { tmpdir } from 'node:os';
 import type { ModeSwitch } from '../../../actors/permissions/mode-switch.js';
 import { findOutputStyle } from '../../../config/agents/output-style.js';
+import { promptSources } from '../../../config/agents/prompt-file.js';
 import type { LoadedSettings } from '../../../config/settings/load-settings.js';
 import type { SkeinSettings } from '../../../config/settings/skein-settings.js';
 import { realPath } from '../../../config/workspace/real-path.js';
-import { BYTES_PER_TOKEN } from '../../../context/window/tokens.js';
-import { windowMarks } from '../../../context/window/window.js';
+import { BYTES_PER_TOKEN } from '../../../context/window/text-weight.js';
+import { windowThresholds } from '../../../context/window/window-thresholds.js';
 import { branchReader, findGit } from '../../../host/git/find-git-directory.js';
 import { gitSnapshot, WITHIN_MS } from '../../../host/git/git-summary.js';
-import { chooseTtl } from '../../../prompt/request/cache-ttl.js';
-import { withoutTempPaths } from '../../../prompt/request/temp-paths.js';
+import { localDate } from '../../../lib/text/local-date.js';
+import { cacheTtl } from '../../../prompt/request/cache-ttl.js';
+import { replaceTempPaths } from '../../../prompt/request/replace-temp-paths.js';
 import type { AgentDefinition } from '../../../protocol/agent/agent-definition.js';
-import { localDate, systemClock } from '../../../protocol/clock.js';
+import { systemClock } from '../../../protocol/clock.js';
 import type { ContextProvider } from '../../../protocol/model/context-provider.js';
 import { capabilitiesOf, type ProviderName } from '../../../protocol/model/providers.js';
-import type { RawJson } from '../../../protocol/model/wire.js';
+import type { RawJson } from '../../../protocol/model/wire-block.js';
 import type { MemoryPorts } from '../../../protocol/tools/memory.js';
 import type { Toolbox } from '../../../tools/toolbox.js';
-import { placesOf } from '../lead-agent.js';
 import type { HostEnvironment } from '../options/host-environment.js';
 import type { RunOptions } from '../options/run-options.js';
-import { runBriefing } from './context-provider.js';
-import { memoryFor } from './run-memory.js';
+import { contextProvider } from './context-provider.js';
+import { runMemory } from './run-memory.js';
 
-export interface PromptRequest {
+export interface RunPromptOptions {
   readonly machine: HostEnvironment;
   readonly flags: RunOptions;
   readonly settings: LoadedSettings;
   readonly tools: Toolbox;
   readonly mode: ModeSwitch;
-  /** Whose prompt and tools the lead has, where one was named. */
+  /** Agent definition whose prompt and tools are used. */
   readonly agent?: AgentDefinition | undefined;
-  /** The agents that are not everybody's, a line each. */
+  /** List of the agents that are not built in, one per line. */
   readonly agents: string;
-  /** Where the session works. */
+  /** Directory that the session works in. */
   readonly cwd: string;
   readonly model: string;
   readonly defaultModel: string;
-  /** Somebody can answer questions. */
+  /** True if a person or program can answer questions. */
   readonly isInteractive: boolean;
-  /** It ends with its first answer. */
+  /** True if the agent stops after its first run. */
   readonly isOneShot: boolean;
   readonly querySource: string;
-  /** Hears of the instruction files that were found. */
-  readonly loaded: MemoryPorts['loaded'];
-  /** Of child processes, for git. */
+  /** Listener for loaded instruction files. */
+  readonly loaded: MemoryPorts['onLoad'];
+  /** Environment of child processes, for git. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The providers of other APIs come later; what speaks this one is taken for the first party. */
+/** The only supported provider so far. */
 export const PROVIDER: ProviderName = 'firstParty';
 
-const SLOW_GIT = `git took more than ${WITHIN_MS / 1_000} seconds to tell of the repository, so the prompt goes without; see what git status does there.`;
+const SLOW_GIT = `git took more than ${WITHIN_MS / 1_000} seconds to read the repository, so the prompt does not describe it; run git status there to see why.`;
 
-/** Of what a prompt may be, instruction files may fill a fifth. */
+/** Share of the usable window that instruction files may fill. */
 const MEMORY_SHARE = 0.2;
 
-export const promptFor = (request: PromptRequest): ContextProvider => {
+export const runPrompt = (request: RunPromptOptions): ContextProvider => {
   const { machine, flags, settings, tools, agent, cwd, model, environment } = request;
   const { skein } = settings;
   const names = tools.visible.map(({ name }) => name);
-  const { usable } = windowMarks(model, skein.contextWindow);
-  return runBriefing({
-    memory: memoryFor(request, request.loaded),
-    repository: async (place) => {
+  const { usable } = windowThresholds(model, skein.contextWindow);
+  return contextProvider({
+    memory: runMemory(request, request.loaded),
+    repository: async (directory) => {
       const signal = AbortSignal.timeout(WITHIN_MS);
-      const found = await gitSnapshot(place, environment, signal);
+      const found = await gitSnapshot(directory, environment, signal);
       if (found === undefined && signal.aborted) machine.notify(SLOW_GIT);
       return found;
     },
@@ -80,7 +80,7 @@ export const promptFor = (request: PromptRequest): ContextProvider => {
       mayFork: names.includes('Task'),
       agents: request.agents,
       defaultModel: request.defaultModel,
-      place: {
+      environment: {
         platform: machine.platform,
         additionalDirectories: settings.additionalDirectories.map(({ value }) => value),
       },
@@ -89,7 +89,7 @@ export const promptFor = (request: PromptRequest): ContextProvider => {
       ceilings: ceilingsOf(flags, skein),
       isOneShot: request.isOneShot,
     },
-    isGitRepository: (place) => findGit(place) !== undefined,
+    isGitRepository: (directory) => findGit(directory) !== undefined,
     wishes: {
       override: flags.overrideSystemPrompt,
       agent: agent && {
@@ -103,17 +103,17 @@ export const promptFor = (request: PromptRequest): ContextProvider => {
     },
     tools: wireText(tools),
     hasMcpTools: tools.visible.some(({ kind }) => kind === 'mcp'),
-    // Nobody connects to MCP servers yet.
+    // MCP servers are not supported yet.
     mcpInstructions: () => [],
     mcpDelta: skein.mcpInstructionsDelta,
     capabilities: capabilitiesOf(PROVIDER),
     betasDisabled: skein.disableExperimentalBetas,
-    ttl: chooseTtl({
+    ttl: cacheTtl({
       provider: PROVIDER,
       bedrockHour: false,
       querySource: request.querySource,
       hourFor: skein.cacheHourFor,
-      // Whoever has a key pays for it, and the public API says nothing of quotas.
+      // Requests with an API key are paid for, and the public API reports no quota.
       isPaid: true,
       isInOverage: false,
     }),
@@ -124,23 +124,26 @@ export const promptFor = (request: PromptRequest): ContextProvider => {
   });
 };
 
-/** What others say of their tools is the same for two people with two temporary directories (P23). */
+/**
+ * Removes temporary directories from the descriptions of the host's tools, so that the text is the same for
+ * two people with different temporary directories (P23).
+ */
 const wireText = (tools: Toolbox): RawJson => {
-  const isOurs = new Set(
+  const builtin = new Set(
     tools.visible.filter(({ kind }) => kind === 'builtin').map(({ name }) => name),
   );
   const directories = [tmpdir(), realPath(tmpdir())];
   const texts = tools.wireTools().map((tool) => {
     const text = JSON.stringify(tool);
-    return isOurs.has(tool.name) ? text : withoutTempPaths(text, directories);
+    return builtin.has(tool.name) ? text : replaceTempPaths(text, directories);
   });
   return `[${texts.join(',')}]`;
 };
 
-const styleOf = ({ machine, settings }: PromptRequest) => {
+const styleOf = ({ machine, settings }: RunPromptOptions) => {
   if (settings.outputStyle === undefined) return undefined;
-  const places = placesOf(settings, machine);
-  const { style, warning } = findOutputStyle(settings.outputStyle.value, places);
+  const sources = promptSources(settings, machine.home);
+  const { style, warning } = findOutputStyle(settings.outputStyle.value, sources);
   if (warning !== undefined) machine.notify(warning);
   return style && { text: style.text, source: 'settings', path: style.path };
 };

@@ -1,66 +1,67 @@
 /**
- * Jobs as files that several processes of one machine share, in a session's `jobs`:
+ * Jobs as files that the processes of a machine share, in the `jobs` folder of a session:
  *
- *   all/<id>                 that it was added, whatever became of it
- *   waiting/<time>.<id>      nobody works on it
- *   later/<time>~…           nobody may yet
- *   taken/<worker>/…         somebody does
- *   done/…                   it has ended
+ *   all/<id>                 every job that was ever added
+ *   waiting/<time>.<id>      jobs without a worker
+ *   later/<time>~…           jobs that must not start yet
+ *   taken/<worker>/…         jobs of a worker
+ *   done/…                   ended jobs
  *
- * A job is one file with two links. The one in `all` stays; the other is renamed from folder to folder,
- * and of two who want to rename it one finds it gone. Each time it is begun the file gets an empty line.
+ * A job is a file with two links. The link in `all` stays. The other link is renamed from folder to
+ * folder; if two processes rename it at the same time, the second rename fails. Each start adds an
+ * empty line to the file.
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SkeinError, UsageError } from '../../../protocol/errors.js';
 import {
   type ConsumeOptions,
   type JobConsumer,
   type JobHandler,
   type JobQueue,
-  type OwnJobs,
+  type LocalJobs,
   type QueuedJob,
   queuedJob,
 } from '../../../protocol/session/job-queue.js';
+import { SkeinError, UsageError } from '../../../protocol/skein-error.js';
+import { checkSessionId } from '../../shared/check-session-id.js';
 import {
   checkJob,
   checkWorker,
-  inOrderOfAge,
+  compareByAge,
+  delayedJobName,
   isJobName,
   jobKey,
   jobName,
-  laterName,
-  readLaterName,
+  parseDelayedJobName,
   workerFolder,
   workerOf,
-} from '../../shared/job-names.js';
-import { type HandedJob, type PollableQueue, pollJobs } from '../../shared/poll-jobs.js';
-import { checkSessionId } from '../../shared/session-meta.js';
-import { openRegular } from '../io/regular-file.js';
-import { namesIn } from '../io/shared-folders.js';
-import { syncFolder, writeSynced } from '../io/synced-file.js';
-import { storageError } from '../journal/line-file.js';
+} from '../../shared/job-name.js';
+import { type JobClaim, type PollableQueue, pollJobs } from '../../shared/poll-jobs.js';
+import { storageError } from '../../shared/storage-error.js';
+import { listNames } from '../io/list-names.js';
+import { openRegularFile } from '../io/open-regular-file.js';
+import { syncFolder, writeSyncedFile } from '../io/write-synced-file.js';
 
-/** So many names are kept of one look at the jobs that wait. */
-const LOOK = 64;
+/** Number of waiting jobs that a listing caches. */
+const CACHED_NAMES = 64;
 const FOLDERS = ['all', 'waiting', 'later', 'taken', 'done', 'damaged'] as const;
-/** A job is a few words; what is longer is none. */
-const LONGEST_JOB = 10_000;
+/** Maximum size of a job file in bytes. */
+const MAX_JOB_BYTES = 10_000;
 
-export class FileJobQueue implements JobQueue, OwnJobs, PollableQueue {
-  readonly own = this;
+export class FileJobQueue implements JobQueue, LocalJobs, PollableQueue {
+  readonly local = this;
   private readonly root: string;
-  private readonly lives: (worker: string) => boolean;
-  /** By swarm: what the last look found, the oldest last. */
+  private readonly isAlive: (worker: string) => boolean;
+  /** Waiting jobs of the last listing by swarm, the next job last. */
   private readonly found = new Map<string, string[]>();
-  /** By id: jobs that somebody took through this queue, as files. */
-  private readonly taken = new Map<string, readonly JobPlace[]>();
+  /** Files of the jobs that were claimed through this queue, by id. */
+  private readonly taken = new Map<string, readonly JobFile[]>();
 
-  /** `root` is the folder of the sessions. A worker is called so that `lives` can tell. */
-  constructor(root: string, lives: (worker: string) => boolean) {
+  /** `root` is the folder of the sessions. `isAlive` decides by a worker's name. */
+  constructor(root: string, isAlive: (worker: string) => boolean) {
     this.root = root;
-    this.lives = lives;
+    this.isAlive = isAlive;
   }
 
   async add(job: QueuedJob): Promise<void> {
@@ -70,37 +71,37 @@ export class FileJobQueue implements JobQueue, OwnJobs, PollableQueue {
         fs.mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
       const record = join(folder, 'all', jobKey(checked));
       const isNew = await create(record, JSON.stringify(checked));
-      // One that was added before keeps its age; an add that was cut short is brought to its end.
+      // A job that was added before keeps its age. An interrupted `add` is completed.
       const known = isNew ? checked : (readJob(record)?.job ?? checked);
       if (!isNew && isQueued(folder, jobName(known))) return;
-      const place = placeFor(jobName(known), known.notBefore);
+      const place = folderPathFor(jobName(known), known.notBefore);
       unless('EEXIST', () => fs.linkSync(record, join(folder, place)));
       for (const grown of ['all', dirname(place)]) await syncFolder(join(folder, grown));
       this.found.delete(checked.swarm);
     });
   }
 
-  async take(swarm: string, worker: string): Promise<QueuedJob | undefined> {
-    return (await this.hand(swarm, worker))?.job;
+  async claim(swarm: string, worker: string): Promise<QueuedJob | undefined> {
+    return (await this.claimNext(swarm, worker))?.job;
   }
 
-  async hand(swarm: string, worker: string): Promise<HandedJob | undefined> {
+  async claimNext(swarm: string, worker: string): Promise<JobClaim | undefined> {
     checkWorker(worker);
     return this.attempt(swarm, async (folder) => {
-      this.freeTheDead(swarm, folder);
-      this.freeTheDue(swarm, folder);
+      this.requeueDeadWorkers(swarm, folder);
+      this.requeueDueJobs(swarm, folder);
       for (;;) {
         const name = this.nextName(swarm, folder);
         if (name === undefined) return undefined;
         const mine = join(folder, 'taken', workerFolder(worker));
         fs.mkdirSync(mine, { recursive: true, mode: 0o700 });
         if (!move(join(folder, 'waiting', name), join(mine, name))) continue;
-        const handed = readJob(join(mine, name));
-        if (handed !== undefined && jobName(handed.job) === name && handed.job.swarm === swarm) {
-          const { id } = handed.job;
+        const claimed = readJob(join(mine, name));
+        if (claimed !== undefined && jobName(claimed.job) === name && claimed.job.swarm === swarm) {
+          const { id } = claimed.job;
           this.taken.set(id, [...(this.taken.get(id) ?? []), { folder, name }]);
-          countBeginning(join(mine, name));
-          return handed;
+          countStart(join(mine, name));
+          return claimed;
         }
         move(join(mine, name), join(folder, 'damaged', name));
       }
@@ -108,28 +109,28 @@ export class FileJobQueue implements JobQueue, OwnJobs, PollableQueue {
   }
 
   async complete(id: string, worker: string): Promise<void> {
-    this.giveUp(id, worker, 'done');
+    this.moveTaken(id, worker, 'done');
   }
 
   async release(id: string, worker: string, notBefore?: number): Promise<void> {
-    this.giveUp(id, worker, notBefore);
+    this.moveTaken(id, worker, notBefore);
     this.found.clear();
   }
 
   async list(swarm: string): Promise<readonly (QueuedJob & { worker: string | undefined })[]> {
     const folder = this.folder(swarm);
     const jobsIn = (place: string, worker: string | undefined) =>
-      namesIn(join(folder, place))
-        .filter((name) => isJobName(name) || readLaterName(name) !== undefined)
+      listNames(join(folder, place))
+        .filter((name) => isJobName(name) || parseDelayedJobName(name) !== undefined)
         .flatMap((name) => readJob(join(folder, place, name)) ?? [])
         .map(({ job }) => ({ ...job, worker }));
-    const taken = namesIn(join(folder, 'taken')).flatMap((name) => {
+    const taken = listNames(join(folder, 'taken')).flatMap((name) => {
       const worker = workerOf(name);
-      const isAlive = worker !== undefined && this.lives(worker);
-      return jobsIn(join('taken', name), isAlive ? worker : undefined);
+      const isRunning = worker !== undefined && this.isAlive(worker);
+      return jobsIn(join('taken', name), isRunning ? worker : undefined);
     });
     const waiting = ['waiting', 'later'].flatMap((place) => jobsIn(place, undefined));
-    return [...waiting, ...taken].sort(inOrderOfAge);
+    return [...waiting, ...taken].sort(compareByAge);
   }
 
   async withdraw(wanted: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean> {
@@ -139,15 +140,19 @@ export class FileJobQueue implements JobQueue, OwnJobs, PollableQueue {
       const name = jobName(known.job);
       this.found.delete(wanted.swarm);
       return ['waiting', 'later'].some((place) =>
-        namesIn(join(folder, place))
-          .filter((file) => file === name || readLaterName(file)?.name === name)
+        listNames(join(folder, place))
+          .filter((file) => file === name || parseDelayedJobName(file)?.name === name)
           .some((file) => move(join(folder, place, file), join(folder, 'done', name))),
       );
     });
   }
 
-  async consume(worker: string, terms: ConsumeOptions, work: JobHandler): Promise<JobConsumer> {
-    return pollJobs(this, worker, terms, work);
+  async consume(
+    worker: string,
+    options: ConsumeOptions,
+    handler: JobHandler,
+  ): Promise<JobConsumer> {
+    return pollJobs(this, worker, options, handler);
   }
 
   async close(): Promise<void> {}
@@ -156,7 +161,9 @@ export class FileJobQueue implements JobQueue, OwnJobs, PollableQueue {
     return join(this.root, checkSessionId(swarm), 'jobs');
   }
 
-  /** Nothing is made for a session that is not there. */
+  /**
+   * Rejects with UsageError if there is no such session, and with StorageError if the disk refuses.
+   */
   private async attempt<Result>(
     swarm: string,
     work: (folder: string) => Promise<Result>,
@@ -172,22 +179,22 @@ export class FileJobQueue implements JobQueue, OwnJobs, PollableQueue {
     }
   }
 
-  /** Jobs of workers that died wait again. */
-  private freeTheDead(swarm: string, folder: string): void {
-    for (const name of namesIn(join(folder, 'taken'))) {
+  /** Moves jobs of dead workers back to `waiting`. */
+  private requeueDeadWorkers(swarm: string, folder: string): void {
+    for (const name of listNames(join(folder, 'taken'))) {
       const worker = workerOf(name);
-      if (worker === undefined || this.lives(worker)) continue;
+      if (worker === undefined || this.isAlive(worker)) continue;
       const jobs = join(folder, 'taken', name);
-      for (const job of namesIn(jobs)) move(join(jobs, job), join(folder, 'waiting', job));
+      for (const job of listNames(jobs)) move(join(jobs, job), join(folder, 'waiting', job));
       this.found.delete(swarm);
       fs.rmSync(jobs, { recursive: true, force: true });
     }
   }
 
-  /** Jobs whose time has come wait like the others. */
-  private freeTheDue(swarm: string, folder: string): void {
-    for (const file of namesIn(join(folder, 'later'))) {
-      const later = readLaterName(file);
+  /** Moves due jobs to `waiting`. */
+  private requeueDueJobs(swarm: string, folder: string): void {
+    for (const file of listNames(join(folder, 'later'))) {
+      const later = parseDelayedJobName(file);
       if (later === undefined) continue;
       if (later.notBefore > Date.now()) return;
       move(join(folder, 'later', file), join(folder, 'waiting', later.name));
@@ -198,58 +205,64 @@ export class FileJobQueue implements JobQueue, OwnJobs, PollableQueue {
   private nextName(swarm: string, folder: string): string | undefined {
     const known = this.found.get(swarm)?.pop();
     if (known !== undefined) return known;
-    const names = namesIn(join(folder, 'waiting')).filter(isJobName).slice(0, LOOK).reverse();
+    const names = listNames(join(folder, 'waiting'))
+      .filter(isJobName)
+      .slice(0, CACHED_NAMES)
+      .reverse();
     this.found.set(swarm, names);
     return names.pop();
   }
 
-  /** Of a job that the worker does not have (any more) nothing changes. */
-  private giveUp(id: string, worker: string, to: 'done' | number | undefined): void {
-    const places = this.taken.get(id) ?? [];
-    const isKept = ({ folder, name }: JobPlace) => {
+  /** Moves the worker's jobs with this id. Ignores jobs that the worker does not have. */
+  private moveTaken(id: string, worker: string, to: 'done' | number | undefined): void {
+    const files = this.taken.get(id) ?? [];
+    const stays = ({ folder, name }: JobFile) => {
       const from = join(folder, 'taken', workerFolder(worker), name);
-      const place = to === 'done' ? join('done', name) : placeFor(name, to);
+      const place = to === 'done' ? join('done', name) : folderPathFor(name, to);
       return !move(from, join(folder, place));
     };
     try {
-      const kept = places.filter(isKept);
-      if (kept.length > 0) this.taken.set(id, kept);
+      const left = files.filter(stays);
+      if (left.length > 0) this.taken.set(id, left);
       else this.taken.delete(id);
     } catch (error) {
-      throw storageError(error, places[0]?.folder ?? this.root);
+      throw storageError(error, files[0]?.folder ?? this.root);
     }
   }
 }
 
-interface JobPlace {
+interface JobFile {
   readonly folder: string;
   readonly name: string;
 }
 
-const placeFor = (name: string, notBefore = 0): string =>
-  notBefore > Date.now() ? join('later', laterName(name, notBefore)) : join('waiting', name);
+const folderPathFor = (name: string, notBefore = 0): string =>
+  notBefore > Date.now() ? join('later', delayedJobName(name, notBefore)) : join('waiting', name);
 
-/** False when there is such a file; it is there whole or not at all. */
+/** Creates a file atomically. Returns false if it exists. */
 const create = async (path: string, text: string): Promise<boolean> => {
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   try {
-    await writeSynced(draft, text);
+    await writeSyncedFile(draft, text);
     return unless('EEXIST', () => fs.linkSync(draft, path));
   } finally {
     fs.rmSync(draft, { force: true });
   }
 };
 
-/** In the order of a job's life, so that one that moves on meanwhile is still seen. */
+/**
+ * True if the job is in any folder. Checks them in life-cycle order, to find a job that is moved
+ * meanwhile.
+ */
 const isQueued = (folder: string, name: string): boolean =>
-  namesIn(join(folder, 'later')).some((file) => readLaterName(file)?.name === name) ||
+  listNames(join(folder, 'later')).some((file) => parseDelayedJobName(file)?.name === name) ||
   fs.existsSync(join(folder, 'waiting', name)) ||
-  namesIn(join(folder, 'taken')).some((worker) =>
+  listNames(join(folder, 'taken')).some((worker) =>
     fs.existsSync(join(folder, 'taken', worker, name)),
   ) ||
   ['done', 'damaged'].some((place) => fs.existsSync(join(folder, place, name)));
 
-/** False when somebody else was faster. */
+/** Returns false if another process has moved the file. */
 const move = (from: string, to: string): boolean => unless('ENOENT', () => fs.renameSync(from, to));
 
 const unless = (code: string, act: () => void): boolean => {
@@ -262,12 +275,14 @@ const unless = (code: string, act: () => void): boolean => {
   }
 };
 
-/** Undefined when it is no job. Links are not followed, and pipes not waited for. */
-const readJob = (path: string): HandedJob | undefined => {
+/**
+ * Returns undefined if the file is not a job. Does not follow links, and does not block on pipes.
+ */
+const readJob = (path: string): JobClaim | undefined => {
   let fd: number | undefined;
   try {
-    fd = openRegular(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
-    if (fs.fstatSync(fd).size > LONGEST_JOB) return undefined;
+    fd = openRegularFile(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    if (fs.fstatSync(fd).size > MAX_JOB_BYTES) return undefined;
     const text = fs.readFileSync(fd, 'utf8');
     const { data: job } = queuedJob.safeParse(JSON.parse(text));
     return job && { job, attempts: text.length - text.trimEnd().length };
@@ -278,11 +293,11 @@ const readJob = (path: string): HandedJob | undefined => {
   }
 };
 
-/** A disk that takes no byte more keeps nobody from the work. */
-const countBeginning = (path: string): void => {
+/** Counts a start of the job. Never throws: a full disk must not stop the job. */
+const countStart = (path: string): void => {
   try {
     fs.appendFileSync(path, '\n');
   } catch {
-    // It counts as never begun.
+    // This start is not counted.
   }
 };

@@ -1,68 +1,71 @@
 /**
- * How many files of lines may hold a descriptor at once. A session has a journal for each of perhaps a
- * thousand agents, and a process may have only so many: those that were not written for longest let go of
- * theirs, and open again when they are written.
+ * Limits the number of open file descriptors. A session can have a thousand journals, and a process
+ * has a limit of descriptors. The least recently written files close theirs and reopen it at the
+ * next write.
  */
 import fs from 'node:fs';
 
 export interface PooledFile {
-  /** Lets its descriptor go; false when it is needed just now. */
-  rest(): boolean;
+  /** Closes the descriptor. Returns false if it is in use. */
+  releaseDescriptor(): boolean;
 }
 
-/** So many are never too many, and so many always are. */
-const FEWEST = 128;
-const MOST = 2_048;
-/** Files looked at when one too many is open; those that are busy go to the end of the line. */
-const LOOKS = 8;
+/** Lower and upper bound of the limit. */
+const MIN_DESCRIPTORS = 128;
+const MAX_DESCRIPTORS = 2_048;
+/** Number of files that are tried when the limit is exceeded. Files in use go to the end. */
+const MAX_TRIES = 8;
 
 export class DescriptorPool {
-  private most: number;
+  private max: number;
   private isMeasured: boolean;
-  /** Those that were used last are last. */
+  /** Most recently used files last. */
   private readonly files = new Set<PooledFile>();
 
-  /** Left out, it is found out when it begins to matter. */
-  constructor(most?: number) {
-    this.most = most ?? FEWEST;
-    this.isMeasured = most !== undefined;
+  /** Default of `max`: a quarter of the process's limit, read when 128 files are open. */
+  constructor(max?: number) {
+    this.max = max ?? MIN_DESCRIPTORS;
+    this.isMeasured = max !== undefined;
   }
 
   use(file: PooledFile): void {
     this.files.delete(file);
     this.files.add(file);
-    if (this.files.size <= this.most) return;
+    if (this.files.size <= this.max) return;
     if (!this.isMeasured) {
       this.isMeasured = true;
-      this.most = aShareOfDescriptors();
+      this.max = shareOfLimit();
     }
-    if (this.files.size > this.most) this.restOne(file);
+    if (this.files.size > this.max) this.releaseOldest(file);
   }
 
   forget(file: PooledFile): void {
     this.files.delete(file);
   }
 
-  private restOne(but: PooledFile): void {
-    let looks = 0;
+  private releaseOldest(except: PooledFile): void {
+    let tries = 0;
     for (const file of this.files) {
-      if (looks === LOOKS) return;
-      looks += 1;
+      if (tries === MAX_TRIES) return;
+      tries += 1;
       this.files.delete(file);
-      if (file !== but && file.rest()) return;
+      if (file !== except && file.releaseDescriptor()) return;
       this.files.add(file);
     }
   }
 }
 
-/** A quarter of what the process may have: its sockets and children need the rest. */
-const aShareOfDescriptors = (): number => {
+/**
+ * Returns a quarter of the process's limit, because sockets and child processes need descriptors
+ * too.
+ */
+const shareOfLimit = (): number => {
   try {
     const limits = fs.readFileSync('/proc/self/limits', 'utf8');
-    const soft = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? MOST);
-    return Math.min(MOST, Math.max(FEWEST, Math.floor(soft / 4)));
+    const soft = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? MAX_DESCRIPTORS);
+    return Math.min(MAX_DESCRIPTORS, Math.max(MIN_DESCRIPTORS, Math.floor(soft / 4)));
   } catch {
-    // No Linux: systems without such a file allow some thousands.
-    return MOST / 2;
+    // Not Linux. Other systems allow some thousands.
+    return MAX_DESCRIPTORS / 2;
   }
 };

@@ -1,20 +1,25 @@
-/** `events.jsonl`: written behind the journals, a tick late, and mended from them when it lags. */
+/** Writes `events.jsonl` a tick after the journals, which can rebuild missing events. */
 
-import { EVENTS_VERSION, type SwarmEvent, swarmEvent } from '../../../protocol/session/events.js';
-import type { JournalRecord } from '../../../protocol/session/journal.js';
-import { eventOf } from '../../shared/event-projection.js';
+import { parseJson } from '../../../lib/json/parse-json.js';
+import type { JournalRecord } from '../../../protocol/session/journal-record.js';
+import {
+  EVENTS_VERSION,
+  type SwarmEvent,
+  swarmEvent,
+} from '../../../protocol/session/swarm-event.js';
+import { projectEvent } from '../../shared/event-projection.js';
 import type { IndexPosition } from './unindexed-records.js';
 
-export interface EventSink {
+interface LineSink {
   append(text: string): void;
 }
 
-/** Lines that wait for the end of a tick; more are written at once. */
-const MANY = 1_000;
-/** Lines that may wait for a disk that does not take them. The next owner adds the rest. */
-const MAX_WAITING = 10_000;
+/** Number of waiting lines at which they are written before the end of the tick. */
+const FLUSH_AT = 1_000;
+/** Maximum number of lines that wait for a failing disk. The next owner adds the rest. */
+const MAX_LINES = 10_000;
 
-/** Records whose events have words in them that came from outside. */
+/** Types of records with text from outside in their events. */
 const QUOTING: ReadonlySet<JournalRecord['type']> = new Set([
   'turn.failed' as const,
   'question.asked' as const,
@@ -28,55 +33,55 @@ const QUOTING: ReadonlySet<JournalRecord['type']> = new Set([
 ]);
 
 export class EventIndex {
-  private waiting: string[] = [];
+  private lines: string[] = [];
   private isFull = false;
   private flushing: NodeJS.Immediate | undefined;
-  private readonly cited: IndexPosition;
+  private readonly position: IndexPosition;
   private readonly swarm: string;
-  private readonly sink: EventSink;
+  private readonly sink: LineSink;
   private readonly redact: (text: string) => string;
 
-  /** `redact` takes secrets out of a line: commands and errors are quoted in events. */
+  /** `redact` removes secrets, because events quote commands and errors. Default: no redaction. */
   constructor(
     swarm: string,
-    sink: EventSink,
-    cited: IndexPosition,
+    sink: LineSink,
+    position: IndexPosition,
     redact: (text: string) => string = (text) => text,
   ) {
     this.swarm = swarm;
     this.sink = sink;
     this.redact = redact;
-    this.cited = cited;
+    this.position = position;
   }
 
   add(agent: string, parent: string | null, record: JournalRecord): void {
-    if (record.seq <= this.cited.of(agent)) return;
-    // Without gaps: what comes after an event that is not there would hide that it is missing.
-    this.isFull ||= this.waiting.length >= MAX_WAITING;
+    if (record.seq <= this.position.of(agent)) return;
+    // Add no later events after a gap, because they would hide the missing event.
+    this.isFull ||= this.lines.length >= MAX_LINES;
     if (this.isFull) return;
-    const seq = this.cited.seq + 1;
-    this.cited.add({ seq, agent, cites: record });
-    this.waiting.push(
+    const seq = this.position.seq + 1;
+    this.position.add({ seq, agent, cites: record });
+    this.lines.push(
       `${eventLine({ seq, swarm: this.swarm, agent, parent }, record, this.redact)}\n`,
     );
-    if (this.waiting.length % MANY === 0) this.flush();
+    if (this.lines.length % FLUSH_AT === 0) this.flush();
     else this.flushing ??= setImmediate(() => this.flush());
   }
 
   flush(): void {
     clearImmediate(this.flushing);
     this.flushing = undefined;
-    if (this.waiting.length === 0) return;
+    if (this.lines.length === 0) return;
     try {
-      this.sink.append(this.waiting.join(''));
-      this.waiting = [];
+      this.sink.append(this.lines.join(''));
+      this.lines = [];
     } catch {
-      // They wait. The journals hold the truth, and the next owner draws what is missing from them.
+      // The lines wait. If they are never written, the next owner rebuilds them from the journals.
     }
   }
 }
 
-export interface EventPlace {
+interface EventSource {
   readonly seq: number;
   readonly swarm: string;
   readonly agent: string;
@@ -84,31 +89,27 @@ export interface EventPlace {
 }
 
 export const eventLine = (
-  { seq, ...place }: EventPlace,
+  { seq, ...source }: EventSource,
   record: JournalRecord,
   redact: (text: string) => string,
-): string => `${EVENT_HEAD}${seq}${eventTail(place, record, redact)}`;
+): string => `${EVENT_HEAD}${seq}${eventTail(source, record, redact)}`;
 
-/** What stands ahead of an event's number, and behind it: where others count, it is put in by them. */
+/** Part of an event's line before its number. In Redis a script adds the number. */
 export const EVENT_HEAD = `{"v":${EVENTS_VERSION},"seq":`;
 
+/** Returns the part of an event's line after its number. */
 export const eventTail = (
-  { swarm, agent, parent }: Omit<EventPlace, 'seq'>,
+  { swarm, agent, parent }: Omit<EventSource, 'seq'>,
   record: JournalRecord,
   redact: (text: string) => string,
 ): string => {
-  const place = `"swarm":"${swarm}","agent":"${agent}","parent":${JSON.stringify(parent)}`;
-  const plain = JSON.stringify(eventOf(record));
+  const source = `"swarm":"${swarm}","agent":"${agent}","parent":${JSON.stringify(parent)}`;
+  const plain = JSON.stringify(projectEvent(record));
   const fact = QUOTING.has(record.type) ? redact(plain) : plain;
-  // Texts are joined, because one object of a different shape for each event is slow to make.
-  return `,"ts":${record.ts},${place},${fact.slice(1)}`;
+  // Join texts, because an object with another shape for each event is slow to build.
+  return `,"ts":${record.ts},${source},${fact.slice(1)}`;
 };
 
-/** Undefined when the line is no event of this version. */
-export const parseEvent = (line: string): SwarmEvent | undefined => {
-  try {
-    return swarmEvent.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
-};
+/** Returns undefined if the line is not an event of this version. */
+export const parseEvent = (line: string): SwarmEvent | undefined =>
+  swarmEvent.safeParse(parseJson(line)).data;

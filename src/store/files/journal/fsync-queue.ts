@@ -1,54 +1,58 @@
 /**
- * Lets files wait for their turn to be made safe. A disk takes its time for each; a file that is written
- * to while it waits needs no second turn. Where nobody waits for it, a file takes its turn among at
- * most a hundred a second: a wide swarm would keep its disk, and thereby itself, busy with nothing else.
+ * Queues fsyncs of files. Urgent syncs run up to three at a time. Deferred syncs, which no caller
+ * waits for, run at most a hundred times a second, because a wide swarm would otherwise keep the
+ * disk busy with them. A file that is written while it waits needs no second sync.
  */
 
-import { FifoQueue } from '../../../lib/fifo-queue.js';
-import type { SyncTime } from '../../../protocol/session/store.js';
+import { FifoQueue } from '../../../lib/async/fifo-queue.js';
+import type { SyncTime } from '../../../protocol/session/journal.js';
 
-/** Fewer than the threads that node has for files, since others need one too. */
-const AT_ONCE = 3;
-const BETWEEN_MS = 10;
+/**
+ * Maximum number of concurrent urgent syncs: Node has four file threads, and other code needs a
+ * thread too.
+ */
+const MAX_RUNNING = 3;
+/** Delay before each deferred sync. */
+const DEFERRED_EVERY_MS = 10;
 
 export class FsyncQueue {
   private readonly urgent = new FifoQueue();
-  private readonly patient = new FifoQueue();
-  private underWay = 0;
-  private pause: NodeJS.Timeout | undefined;
+  private readonly deferred = new FifoQueue();
+  private running = 0;
+  private timer: NodeJS.Timeout | undefined;
 
-  /** `sync` never rejects. What is asked for in one tick begins after it. */
+  /** `sync` must never reject. Urgent syncs start after the current tick. */
   add(sync: () => Promise<void>, when: SyncTime): void {
     if (when === 'now') {
-      this.urgent.join(() => this.begin(sync));
-      if (this.underWay < AT_ONCE) setImmediate(() => this.next());
+      this.urgent.add(() => this.startUrgent(sync));
+      if (this.running < MAX_RUNNING) setImmediate(() => this.next());
     } else {
-      this.patient.join(() => this.beginPatient(sync));
-      this.rest();
+      this.deferred.add(() => this.startDeferred(sync));
+      this.scheduleDeferred();
     }
   }
 
   private next(): void {
-    if (this.underWay < AT_ONCE && !this.urgent.isEmpty) this.urgent.callFirst();
+    if (this.running < MAX_RUNNING && !this.urgent.isEmpty) this.urgent.callNext();
   }
 
-  private begin(sync: () => Promise<void>): void {
-    this.underWay += 1;
+  private startUrgent(sync: () => Promise<void>): void {
+    this.running += 1;
     void sync().then(() => {
-      this.underWay -= 1;
+      this.running -= 1;
       this.next();
     });
   }
 
-  private rest(): void {
-    // Whoever closes a file syncs it: this need not keep a process alive.
-    this.pause ??= setTimeout(() => this.patient.callFirst(), BETWEEN_MS).unref();
+  private scheduleDeferred(): void {
+    // Closing a file syncs it, so this timer need not keep the process alive.
+    this.timer ??= setTimeout(() => this.deferred.callNext(), DEFERRED_EVERY_MS).unref();
   }
 
-  private beginPatient(sync: () => Promise<void>): void {
+  private startDeferred(sync: () => Promise<void>): void {
     void sync().then(() => {
-      this.pause = undefined;
-      if (!this.patient.isEmpty) this.rest();
+      this.timer = undefined;
+      if (!this.deferred.isEmpty) this.scheduleDeferred();
     });
   }
 }

@@ -1,61 +1,90 @@
-/** One agent's journal as a file: what was there when it was opened, and what its owner adds. */
+/** The journal of an agent as a file, `agents/<agent>.jsonl` in the folder of the session. */
 import fs from 'node:fs';
+import { join } from 'node:path';
+import { replaceFileDurablySync } from '../../../lib/replace-file.js';
 import type { Clock } from '../../../protocol/clock.js';
+import type { Journal, JournalContents, SyncTime } from '../../../protocol/session/journal.js';
 import {
   formatRecord,
   JOURNAL_VERSION,
   type JournalBody,
   type JournalRecord,
   parseRecord,
-} from '../../../protocol/session/journal.js';
-import type { Journal, JournalContents, SyncTime } from '../../../protocol/session/store.js';
-import { writeAtomically } from '../io/write-atomically.js';
+} from '../../../protocol/session/journal-record.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { storageError } from '../../shared/storage-error.js';
 import type { DescriptorPool } from './descriptor-pool.js';
-import { readJournal } from './journal-lines.js';
 import { LineFile, readLines } from './line-file.js';
+import { readJournal } from './read-journal.js';
+
+const SUFFIX = '.jsonl';
+
+/** True if an agent id can be a file name. People can ask for any id. */
+export const isJournalOwner = (agent: string): boolean =>
+  /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/.test(agent);
+
+/** Throws UsageError if the id cannot be a file name. */
+export const journalPath = (folder: string, agent: string): string => {
+  if (isJournalOwner(agent)) return join(folder, 'agents', `${agent}${SUFFIX}`);
+  throw new UsageError(
+    `"${agent.slice(0, 80)}" cannot be an agent id: use letters, digits, - and _.`,
+  );
+};
+
+/** Returns the ids of all agents with a journal, sorted. */
+export const journaledAgents = (folder: string): readonly string[] => {
+  const agents = join(folder, 'agents');
+  if (!fs.existsSync(agents)) return [];
+  return fs
+    .readdirSync(agents)
+    .filter((name) => name.endsWith(SUFFIX))
+    .map((name) => name.slice(0, -SUFFIX.length))
+    .filter(isJournalOwner)
+    .sort();
+};
 
 export class JournalFile implements Journal {
   readonly past: JournalContents;
   private readonly file: LineFile;
   private readonly epoch: number;
   private readonly clock: Clock;
-  private readonly told: (record: JournalRecord) => void;
+  private readonly onRecord: (record: JournalRecord) => void;
   private seq: number;
 
   constructor(
     path: string,
     epoch: number,
     clock: Clock,
-    open: DescriptorPool,
-    written: (record: JournalRecord) => void,
+    descriptors: DescriptorPool,
+    onRecord: (record: JournalRecord) => void,
   ) {
-    let file = new LineFile(path, open);
+    let file = new LineFile(path, descriptors);
     const lines = file.startedEmpty ? [] : readLines(path);
     this.past = readJournal(lines, path);
     if (this.past.damage.length > 0) {
       file.close();
-      putAside(path, lines);
-      file = new LineFile(path, open);
+      moveCorruptLines(path, lines);
+      file = new LineFile(path, descriptors);
     }
     this.file = file;
     this.epoch = epoch;
     this.clock = clock;
-    this.told = written;
+    this.onRecord = onRecord;
     this.seq = this.past.records.at(-1)?.seq ?? 0;
-    for (const record of this.past.records) written(record);
+    for (const record of this.past.records) onRecord(record);
   }
 
   append(body: JournalBody): JournalRecord {
     const head = { v: JOURNAL_VERSION, seq: this.seq + 1, ts: this.clock.now(), epoch: this.epoch };
-    // Much faster than a second spread, and there are many records.
+    // Faster than a second spread; this is a hot path.
     const record = Object.assign(head, body) as JournalRecord;
     this.file.append(`${formatRecord(record)}\n`);
     this.seq += 1;
-    this.told(record);
+    this.onRecord(record);
     return record;
   }
 
-  /** write() has returned. */
+  /** Returns undefined, because `append` has written the record when it returns. */
   written(): undefined {
     return undefined;
   }
@@ -64,7 +93,7 @@ export class JournalFile implements Journal {
     return this.file.sync(when);
   }
 
-  /** Everything is on disk, and nothing can be added. */
+  /** Resolves when all records are on disk. No records can be added later. */
   async end(): Promise<void> {
     try {
       await this.file.sync();
@@ -74,19 +103,20 @@ export class JournalFile implements Journal {
   }
 }
 
-/** Moves lines that are no records to a file beside the journal, where somebody can look at them. */
-const putAside = (path: string, lines: readonly string[]): void => {
+/**
+ * Moves invalid lines to `<path>.corrupt`, so that people can look at them. Throws StorageError.
+ */
+const moveCorruptLines = (path: string, lines: readonly string[]): void => {
   const isRecord = (line: string) => parseRecord(line) !== undefined;
   const corrupt = lines.filter((line) => !isRecord(line));
   if (corrupt.length === 0) return;
   fs.appendFileSync(`${path}.corrupt`, corrupt.map((line) => `${line}\n`).join(''), {
     mode: 0o600,
   });
-  writeAtomically(
-    path,
-    lines
-      .filter(isRecord)
-      .map((line) => `${line}\n`)
-      .join(''),
-  );
+  const kept = lines.filter(isRecord).map((line) => `${line}\n`);
+  try {
+    replaceFileDurablySync(path, kept.join(''));
+  } catch (error) {
+    throw storageError(error, path);
+  }
 };

@@ -1,44 +1,44 @@
-/** A file of JSON lines that is only ever appended to, and that survives being cut off anywhere. */
+/** Append-only file of JSON lines that survives a crash at any byte. */
 import fs from 'node:fs';
 import { promisify } from 'node:util';
-import { StorageError } from '../../../protocol/errors.js';
-import type { SyncTime } from '../../../protocol/session/store.js';
-import { openRegular, readRegular } from '../io/regular-file.js';
+import type { SyncTime } from '../../../protocol/session/journal.js';
+import { storageError } from '../../shared/storage-error.js';
+import { openRegularFile, readRegularFile } from '../io/open-regular-file.js';
 import { DescriptorPool, type PooledFile } from './descriptor-pool.js';
 import { FsyncQueue } from './fsync-queue.js';
 
 export class LineFile implements PooledFile {
   readonly path: string;
-  /** It had no lines when it was opened. */
+  /** True if the file had no lines when it was opened. */
   readonly startedEmpty: boolean;
-  private readonly open: DescriptorPool;
+  private readonly descriptors: DescriptorPool;
   private fd: number | undefined;
   private isClosed = false;
-  /** Something may be in it that would not survive the machine. */
+  /** True if the file may have content that a power cut would lose. */
   private isDirty: boolean;
-  private syncs = 0;
+  private runningSyncs = 0;
   private syncing: Promise<void> | undefined;
-  /** Those that have not begun yet. */
-  private readonly asked: Partial<Record<SyncTime, Promise<void> | undefined>> = {};
+  /** Queued syncs that have not started. */
+  private readonly pendingSyncs: Partial<Record<SyncTime, Promise<void> | undefined>> = {};
 
   /**
-   * Cuts a torn last line off (into `<path>.torn`), so that the next line starts clean. Whoever
-   * still has the file open can only add to it, never write over it (law 8).
+   * Moves a torn last line to `<path>.torn`, so that the next line starts clean. Opens with
+   * O_APPEND, so that a former owner can only append, never overwrite (law 8). Throws StorageError.
    */
-  constructor(path: string, open = new DescriptorPool()) {
+  constructor(path: string, descriptors = new DescriptorPool()) {
     this.path = path;
-    this.open = open;
+    this.descriptors = descriptors;
     try {
-      this.fd = openRegular(path, APPENDING | fs.constants.O_CREAT);
+      this.fd = openRegularFile(path, APPENDING | fs.constants.O_CREAT);
       this.startedEmpty = cutTornLine(this.fd, path) === 0;
       this.isDirty = !this.startedEmpty;
     } catch (error) {
       throw storageError(error, path);
     }
-    open.use(this);
+    descriptors.use(this);
   }
 
-  /** Returns when write() has returned. A line that did not fit is taken back whole. */
+  /** Returns when write() has returned. Removes a partly written line. Throws StorageError. */
   append(text: string): void {
     const bytes = Buffer.from(text);
     let written = 0;
@@ -49,33 +49,36 @@ export class LineFile implements PooledFile {
         written += fs.writeSync(fd, bytes, written, bytes.length - written);
       }
     } catch (error) {
-      if (written > 0) this.takeBack(written);
+      if (written > 0) this.removeTornLine(written);
       throw storageError(error, this.path);
     }
   }
 
-  /** Resolves when everything appended so far survives the machine, or when it was closed before. */
+  /**
+   * Resolves when all lines appended so far survive a power cut, or at once if the file was closed.
+   * Rejects with StorageError.
+   */
   sync(when: SyncTime = 'now'): Promise<void> {
     if (!this.isDirty) return this.syncing ?? Promise.resolve();
-    const asked = this.asked.now ?? this.asked[when];
-    if (asked !== undefined) return asked;
-    if (when === 'now') this.syncs += 1;
+    const pending = this.pendingSyncs.now ?? this.pendingSyncs[when];
+    if (pending !== undefined) return pending;
+    if (when === 'now') this.runningSyncs += 1;
     const sync = new Promise<void>((resolve, reject) => {
-      queue.add(() => this.begin(when).then(resolve, reject), when);
+      queue.add(() => this.startSync(when).then(resolve, reject), when);
     });
-    this.asked[when] = sync;
+    this.pendingSyncs[when] = sync;
     return sync;
   }
 
-  /** What waits for a sync still gets it. */
+  /** Closes the file. Queued urgent syncs still run. */
   close(): void {
     this.isClosed = true;
-    this.open.forget(this);
-    this.rest();
+    this.descriptors.forget(this);
+    this.releaseDescriptor();
   }
 
-  rest(): boolean {
-    if (this.syncs > 0) return false;
+  releaseDescriptor(): boolean {
+    if (this.runningSyncs > 0) return false;
     if (this.fd !== undefined) fs.closeSync(this.fd);
     this.fd = undefined;
     return true;
@@ -83,16 +86,16 @@ export class LineFile implements PooledFile {
 
   private descriptor(): number {
     if (this.isClosed) throw Object.assign(new Error('closed'), { code: 'EBADF' });
-    this.fd ??= openRegular(this.path, APPENDING);
-    this.open.use(this);
+    this.fd ??= openRegularFile(this.path, APPENDING);
+    this.descriptors.use(this);
     return this.fd;
   }
 
-  private begin(when: SyncTime): Promise<void> {
-    this.asked[when] = undefined;
+  private startSync(when: SyncTime): Promise<void> {
+    this.pendingSyncs[when] = undefined;
     if (when === 'soon') {
       if (!this.isDirty || this.isClosed) return this.syncing ?? Promise.resolve();
-      this.syncs += 1;
+      this.runningSyncs += 1;
     }
     const syncing = this.syncNow();
     this.syncing = syncing;
@@ -107,59 +110,49 @@ export class LineFile implements PooledFile {
       this.isDirty = true;
       throw storageError(error, this.path);
     } finally {
-      this.syncs -= 1;
-      if (this.isClosed) this.rest();
+      this.runningSyncs -= 1;
+      if (this.isClosed) this.releaseDescriptor();
     }
   }
 
-  private takeBack(written: number): void {
+  private removeTornLine(written: number): void {
     if (this.fd === undefined) return;
     try {
       fs.ftruncateSync(this.fd, fs.fstatSync(this.fd).size - written);
     } catch {
-      // Then the torn line stays, and whoever opens the file next cuts it off.
+      // The torn line stays, and the next open removes it.
     }
   }
 }
 
 const APPENDING = fs.constants.O_APPEND | fs.constants.O_RDWR;
 const fdatasync = promisify(fs.fdatasync);
-/** One for the process: it has one disk, or few. */
+/** A single queue for the process, because it has few disks. */
 const queue = new FsyncQueue();
 
+/**
+ * Returns all complete lines of a file. Returns none if the file is missing. Throws StorageError.
+ */
 export const readLines = (path: string): readonly string[] => {
   let text: string;
   try {
-    text = readRegular(path).toString();
+    text = readRegularFile(path).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw storageError(error, path);
   }
   const lines = text.split('\n');
-  // What follows the last newline is nothing, or a line that was never finished.
+  // The text after the last newline is empty or a torn line.
   lines.pop();
   return lines;
 };
 
-export const storageError = (error: unknown, path: string): StorageError => {
-  const { code } = error as NodeJS.ErrnoException;
-  const why = WHY[code ?? ''] ?? `it failed with ${code ?? String(error)}`;
-  return new StorageError(`Could not write ${path}: ${why}.`, { cause: error });
-};
-
-const WHY: Record<string, string> = {
-  ENOSPC: 'the disk is full; free some space and resume',
-  EDQUOT: 'the disk quota is used up; free some space and resume',
-  EROFS: 'the file system is read-only; set SKEIN_HOME to a directory that can be written',
-  EACCES: 'permission is denied; check its owner and mode, or set SKEIN_HOME elsewhere',
-  EFBIG: 'the file may not grow any further; raise the file size limit and resume',
-  EMFILE: 'too many files are open; raise the limit (ulimit -n) and resume',
-  ENOENT: 'its directory is gone; was the session deleted while it ran?',
-};
-
 const CHUNK = 64 * 1024;
 
-/** The file ends with its last newline; whatever stood behind it is kept aside. How long it is now. */
+/**
+ * Truncates the file after its last newline, and saves the rest as `<path>.torn`. Returns the new
+ * size.
+ */
 const cutTornLine = (fd: number, path: string): number => {
   const size = fs.fstatSync(fd).size;
   if (size === 0) return 0;

@@ -1,34 +1,38 @@
-/** Reads lines of a file that others may still be writing: piece by piece, and never more than a bound. */
+/** Reads new lines of a file that another process may be writing, in chunks of bounded size. */
 import fs from 'node:fs';
-import { StorageError } from '../../../protocol/errors.js';
-import { openRegular } from '../io/regular-file.js';
+import { StorageError } from '../../../protocol/skein-error.js';
+import { openRegularFile } from '../io/open-regular-file.js';
 
-const PIECE = 256 * 1024;
-const SMALLEST_PIECE = 4 * 1024;
-/** A longer line is read as an empty one, which is no record. */
+/** Default and maximum number of bytes that a call reads. */
+const CHUNK_BYTES = 256 * 1024;
+const MIN_CHUNK_BYTES = 4 * 1024;
+/**
+ * Maximum line length in bytes. A longer line is returned as an empty line, which is not a record.
+ */
 const MAX_LINE = 64 * 1024 * 1024;
 const NEWLINE = 10;
 
 export class LineTail {
   private readonly path: string;
   private readonly maxLine: number;
-  private readonly piece: number;
+  private readonly chunkBytes: number;
   private offset = 0;
-  private file: number | undefined;
-  private begun: Buffer[] = [];
-  private begunBytes = 0;
+  private inode: number | undefined;
+  private partial: Buffer[] = [];
+  private partialBytes = 0;
   private isOverlong = false;
 
-  /** `piece` is how much of the file is read at once. */
-  constructor(path: string, maxLine = MAX_LINE, piece = PIECE) {
+  /** `chunkBytes` is the number of bytes that a call reads. */
+  constructor(path: string, maxLine = MAX_LINE, chunkBytes = CHUNK_BYTES) {
     this.path = path;
     this.maxLine = maxLine;
-    this.piece = Math.min(PIECE, Math.max(SMALLEST_PIECE, piece));
+    this.chunkBytes = Math.min(CHUNK_BYTES, Math.max(MIN_CHUNK_BYTES, chunkBytes));
   }
 
   /**
-   * The lines that have become whole since the last call, from one piece of the file; undefined when
-   * there is nothing new. A file that was replaced or cut is read from its start again.
+   * Returns the lines that were completed since the last call, from the next chunk of the file.
+   * Returns undefined if there are no new bytes. Reads a replaced or truncated file from its start.
+   * Throws StorageError.
    */
   next(): readonly string[] | undefined {
     const chunk = this.readChunk();
@@ -36,22 +40,22 @@ export class LineTail {
     const lines: string[] = [];
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      this.keep(chunk.subarray(start, end));
-      lines.push(this.isOverlong ? '' : Buffer.concat(this.begun).toString());
-      this.forget();
+      this.addPart(chunk.subarray(start, end));
+      lines.push(this.isOverlong ? '' : Buffer.concat(this.partial).toString());
+      this.clearPartial();
       start = end + 1;
     }
-    this.keep(Buffer.from(chunk.subarray(start)));
+    this.addPart(Buffer.from(chunk.subarray(start)));
     return lines;
   }
 
   private readChunk(): Buffer | undefined {
     let fd: number | undefined;
     try {
-      fd = openRegular(this.path);
+      fd = openRegularFile(this.path);
       const { ino, size } = fs.fstatSync(fd);
-      if (ino !== this.file || size < this.offset) this.startAgain(ino);
-      const chunk = Buffer.alloc(Math.min(this.piece, size - this.offset));
+      if (ino !== this.inode || size < this.offset) this.restart(ino);
+      const chunk = Buffer.alloc(Math.min(this.chunkBytes, size - this.offset));
       const read = fs.readSync(fd, chunk, 0, chunk.length, this.offset);
       this.offset += read;
       return read === 0 ? undefined : chunk.subarray(0, read);
@@ -66,37 +70,40 @@ export class LineTail {
     }
   }
 
-  private keep(piece: Buffer): void {
-    this.begunBytes += piece.length;
-    this.isOverlong ||= this.begunBytes > this.maxLine;
-    if (this.isOverlong) this.begun = [];
-    else this.begun.push(piece);
+  private addPart(part: Buffer): void {
+    this.partialBytes += part.length;
+    this.isOverlong ||= this.partialBytes > this.maxLine;
+    if (this.isOverlong) this.partial = [];
+    else this.partial.push(part);
   }
 
-  private forget(): void {
-    this.begun = [];
-    this.begunBytes = 0;
+  private clearPartial(): void {
+    this.partial = [];
+    this.partialBytes = 0;
     this.isOverlong = false;
   }
 
-  private startAgain(file: number): void {
-    this.file = file;
+  private restart(inode: number): void {
+    this.inode = inode;
     this.offset = 0;
-    this.forget();
+    this.clearPartial();
   }
 }
 
-/** Every whole line of a file as it stands; what follows the last newline was never finished. */
-export function* linesOf(path: string, piece?: number): Generator<string, void> {
-  const tail = new LineTail(path, MAX_LINE, piece);
+/** Yields all complete lines of a file. A missing file has none. Throws StorageError. */
+export function* linesOf(path: string, chunkBytes?: number): Generator<string, void> {
+  const tail = new LineTail(path, MAX_LINE, chunkBytes);
   for (let lines = tail.next(); lines !== undefined; lines = tail.next()) yield* lines;
 }
 
-/** The beginning of the last whole line, without reading the rest of the file. */
+/**
+ * Returns the start of the last complete line without reading the whole file. Returns undefined if
+ * there is none.
+ */
 export const lastLineStart = (path: string, length = 256): string | undefined => {
   let fd: number | undefined;
   try {
-    fd = openRegular(path);
+    fd = openRegularFile(path);
     const end = newlineBefore(fd, fs.fstatSync(fd).size);
     if (end === -1) return undefined;
     const start = newlineBefore(fd, end) + 1;
@@ -110,7 +117,7 @@ export const lastLineStart = (path: string, length = 256): string | undefined =>
   }
 };
 
-/** Where the last newline ahead of `end` stands, or -1. */
+/** Returns the offset of the last newline before `end`, or -1. */
 const newlineBefore = (fd: number, end: number): number => {
   const chunk = Buffer.allocUnsafe(Math.min(end, 64 * 1024));
   for (let at = end; at > 0; ) {

@@ -1,17 +1,16 @@
 /**
- * What the event index still lacks. It is written a tick late and its owner may be killed in that tick,
- * so the rest is drawn from the journals of all agents, in the order in which it happened.
+ * Finds journal records that the event index lacks. The index is written a tick late and its owner
+ * can be killed in that tick, so missing events are rebuilt from all journals, in order of time.
  */
 import fs from 'node:fs';
-import type { SwarmEvent } from '../../../protocol/session/events.js';
-import type { JournalRecord } from '../../../protocol/session/journal.js';
+import type { JournalRecord } from '../../../protocol/session/journal-record.js';
+import type { SwarmEvent } from '../../../protocol/session/swarm-event.js';
 import { parseEvent } from './event-index.js';
-import { recordsOf } from './journal-lines.js';
-import { agentsOf, journalPath } from './journal-place.js';
+import { journaledAgents, journalPath } from './journal-file.js';
 import { lastLineStart, linesOf } from './line-tail.js';
-import { merge } from './merge.js';
+import { recordsOf } from './read-journal.js';
 
-/** How far an index has come: its newest number, and the newest journal entry of each agent in it. */
+/** Position of an event index: its last number, and the last indexed record of each agent. */
 export class IndexPosition {
   seq = 0;
   readonly agents = new Map<string, number>();
@@ -21,7 +20,7 @@ export class IndexPosition {
     this.agents.set(agent, Math.max(this.of(agent), cites.seq));
   }
 
-  /** False for what a former owner added to an index that was no longer its own. */
+  /** False for an event that a former owner added after it had lost the session. */
   isFollowedBy({ seq }: Pick<SwarmEvent, 'seq'>): boolean {
     return seq === this.seq + 1;
   }
@@ -31,51 +30,55 @@ export class IndexPosition {
   }
 }
 
-/** An index with a line that cannot be read, or out of its order, is put aside and drawn again. */
+/**
+ * Reads the position of an index. Renames a damaged index to `<path>.damaged`, so that it is
+ * rebuilt.
+ */
 export const indexPositionIn = (path: string): IndexPosition => {
-  const citations = new IndexPosition();
+  const position = new IndexPosition();
   for (const line of linesOf(path)) {
     const event = parseEvent(line);
-    if (event === undefined || !citations.isFollowedBy(event)) {
+    if (event === undefined || !position.isFollowedBy(event)) {
       fs.renameSync(path, `${path}.damaged`);
       return new IndexPosition();
     }
-    citations.add(event);
+    position.add(event);
   }
-  return citations;
+  return position;
 };
 
-export interface UnindexedRecord {
+interface UnindexedRecord {
   readonly agent: string;
   readonly parent: string | null;
-  /** 0 for the lead. */
+  /** Depth of the agent in the tree. 0 for the lead. */
   readonly depth: number;
   readonly record: JournalRecord;
 }
 
-/** Journals that are merged share so much memory. */
+/** Memory in bytes that all merged journals share. */
 const MERGING_BYTES = 16 * 1024 * 1024;
 
+/** Yields the missing records of all journals in order of time. */
 export function* unindexedRecords(
   folder: string,
-  citations: IndexPosition,
+  position: IndexPosition,
 ): Generator<UnindexedRecord, void> {
-  const late = agentsOf(folder).filter(
-    (agent) => seqAtEnd(journalPath(folder, agent)) !== citations.of(agent),
+  const behind = journaledAgents(folder).filter(
+    (agent) => seqAtEnd(journalPath(folder, agent)) !== position.of(agent),
   );
-  const piece = Math.floor(MERGING_BYTES / Math.max(1, late.length));
-  const sequences = late.map((agent) => since(folder, agent, citations.of(agent), piece));
-  yield* merge(sequences, isEarlier);
+  const chunkBytes = Math.floor(MERGING_BYTES / Math.max(1, behind.length));
+  const sequences = behind.map((agent) => since(folder, agent, position.of(agent), chunkBytes));
+  yield* mergeSorted(sequences, isEarlier);
 }
 
 function* since(
   folder: string,
   agent: string,
   known: number,
-  piece: number,
+  chunkBytes: number,
 ): Generator<UnindexedRecord, void> {
   let [parent, depth]: [string | null, number] = [null, 0];
-  for (const record of recordsOf(journalPath(folder, agent), piece)) {
+  for (const record of recordsOf(journalPath(folder, agent), chunkBytes)) {
     if (record.type === 'agent.created') {
       parent = record.parent;
       depth = record.origin?.depth ?? 0;
@@ -84,18 +87,76 @@ function* since(
   }
 }
 
-/** What a parent did comes before what that made its child do in the same millisecond. */
+/**
+ * Parents come before children, because a child's record can follow from a parent's in the same
+ * millisecond.
+ */
 const isEarlier = (one: UnindexedRecord, other: UnindexedRecord): boolean => {
   if (one.record.ts !== other.record.ts) return one.record.ts < other.record.ts;
   if (one.depth !== other.depth) return one.depth < other.depth;
   return one.agent < other.agent;
 };
 
-/** The number that a line begins with, of a record or an event. */
+/** Returns the number at the start of a record's or event's line. */
 export const seqOf = (line: string): number | undefined => {
   const found = /^\{"v":\d+,"seq":(\d+),/.exec(line)?.[1];
   return found === undefined ? undefined : Number(found);
 };
 
-/** Undefined when it cannot be told at a glance. */
+/** Returns the number of the last record. Returns undefined if the last line does not show it. */
 const seqAtEnd = (path: string): number | undefined => seqOf(lastLineStart(path) ?? '');
+
+interface Head<Item> {
+  item: Item;
+  readonly rest: Iterator<Item, void>;
+}
+
+/** Merges sorted sequences with a heap, because there can be a thousand of them. */
+function* mergeSorted<Item>(
+  sequences: readonly Iterator<Item, void>[],
+  isEarlier: (one: Item, other: Item) => boolean,
+): Generator<Item, void> {
+  const heap: Head<Item>[] = [];
+  const isBefore = (one: number, other: number) => {
+    const [first, second] = [heap[one], heap[other]];
+    return first !== undefined && (second === undefined || isEarlier(first.item, second.item));
+  };
+  const swap = (one: number, other: number) => {
+    const [first, second] = [heap[one], heap[other]];
+    if (first === undefined || second === undefined) return;
+    heap[one] = second;
+    heap[other] = first;
+  };
+  const rise = (from: number) => {
+    for (let at = from; at > 0; ) {
+      const above = (at - 1) >> 1;
+      if (!isBefore(at, above)) return;
+      swap(at, above);
+      at = above;
+    }
+  };
+  const sink = () => {
+    for (let at = 0; ; ) {
+      const [left, right] = [2 * at + 1, 2 * at + 2];
+      const below = isBefore(right, left) ? right : left;
+      if (!isBefore(below, at)) return;
+      swap(at, below);
+      at = below;
+    }
+  };
+  for (const rest of sequences) {
+    const { done, value } = rest.next();
+    if (done === true) continue;
+    heap.push({ item: value, rest });
+    rise(heap.length - 1);
+  }
+  for (let head = heap[0]; head !== undefined; head = heap[0]) {
+    yield head.item;
+    const { done, value } = head.rest.next();
+    if (done === true) {
+      swap(0, heap.length - 1);
+      heap.pop();
+    } else head.item = value;
+    sink();
+  }
+}

@@ -1,20 +1,20 @@
 /**
- * Who owns a session: `lease/<epoch>`, one file per epoch, created exclusively, so that of two
- * processes that want the next epoch exactly one gets it. A lease is over when its file says
- * released or when its owner no longer lives.
+ * Lease of a session as files: `lease/<epoch>`, a file per epoch. Each is created exclusively, so
+ * that only one of two processes gets the next epoch. A lease is over when `<epoch>.released`
+ * exists or when the owner's process is dead.
  */
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { UsageError } from '../../../protocol/errors.js';
 import type { Lease, LeaseHolder, Leases } from '../../../protocol/session/leases.js';
-import { refuseIfHeld } from '../../shared/lease-refusal.js';
-import { checkSessionId } from '../../shared/session-meta.js';
-import { readRegular } from '../io/regular-file.js';
-import { storageError } from '../journal/line-file.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { checkSessionId } from '../../shared/check-session-id.js';
+import { refuseIfHeld } from '../../shared/refuse-if-held.js';
+import { storageError } from '../../shared/storage-error.js';
+import { readRegularFile } from '../io/open-regular-file.js';
 
 export interface LeaseOwner {
-  /** Names the process so that a reused pid is not taken for it. */
+  /** Unique name of the process, to detect a reused pid. */
   readonly marker: string;
   readonly pid: number;
 }
@@ -28,27 +28,27 @@ interface LeaseRecord extends LeaseOwner {
   readonly host: string;
 }
 
-/** The leases of the sessions in a folder, `<root>/<session>/lease`. */
+/** Leases of the sessions in a folder, `<root>/<session>/lease`. */
 export class LeaseFiles implements Leases {
   private readonly root: string;
   private readonly owner: LeaseOwner;
-  private readonly lives: (marker: string) => boolean;
+  private readonly isAlive: (marker: string) => boolean;
 
-  constructor(root: string, owner: LeaseOwner, lives: (marker: string) => boolean) {
+  constructor(root: string, owner: LeaseOwner, isAlive: (marker: string) => boolean) {
     this.root = root;
     this.owner = owner;
-    this.lives = lives;
+    this.isAlive = isAlive;
   }
 
   async take(name: string): Promise<Lease> {
-    const { epoch, release } = takeLease(this.directory(name), this.owner, this.lives);
+    const { epoch, release } = takeLease(this.directory(name), this.owner, this.isAlive);
     return { epoch, release: async () => release() };
   }
 
   async holder(name: string): Promise<LeaseHolder | undefined> {
     const directory = this.directory(name);
     if (!fs.existsSync(directory)) return undefined;
-    return holderAt(directory, newestEpoch(directory), this.lives);
+    return holderAt(directory, newestEpoch(directory), this.isAlive);
   }
 
   private directory(name: string): string {
@@ -58,21 +58,22 @@ export class LeaseFiles implements Leases {
 
 const ATTEMPTS = 100;
 
+/** Throws UsageError that names the holder if a live process has the lease. */
 export const takeLease = (
   directory: string,
   owner: LeaseOwner,
-  lives: (marker: string) => boolean,
+  isAlive: (marker: string) => boolean,
 ): LeaseFile => {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const newest = newestEpoch(directory);
-    refuseIfHeld(holderAt(directory, newest, lives));
+    refuseIfHeld(holderAt(directory, newest, isAlive));
     const epoch = newest + 1;
     if (!claim(directory, epoch, { ...owner, host: hostname() })) continue;
-    // Others may have come and gone meanwhile, and have tidied this very epoch away.
+    // Other processes may have taken later epochs meanwhile, and removed this file.
     if (newestEpoch(directory) > epoch) fs.rmSync(join(directory, String(epoch)), { force: true });
     else {
-      forgetOlder(directory, epoch);
+      removeOlder(directory, epoch);
       return {
         epoch,
         release: () => fs.writeFileSync(join(directory, `${epoch}.released`), '', { mode: 0o600 }),
@@ -85,14 +86,14 @@ export const takeLease = (
 const holderAt = (
   directory: string,
   epoch: number,
-  lives: (marker: string) => boolean,
+  isAlive: (marker: string) => boolean,
 ): LeaseHolder | undefined => {
   if (epoch === 0 || fs.existsSync(join(directory, `${epoch}.released`))) return undefined;
   const record = readLease(join(directory, String(epoch)));
   if (record === undefined) return undefined;
   const { pid, host, marker } = record;
-  // Of a process on another machine only that machine knows.
-  return host !== hostname() || lives(marker) ? { pid, host } : undefined;
+  // Only its own machine knows if a process is alive.
+  return host !== hostname() || isAlive(marker) ? { pid, host } : undefined;
 };
 
 const newestEpoch = (directory: string): number =>
@@ -100,7 +101,7 @@ const newestEpoch = (directory: string): number =>
 
 const readLease = (path: string): LeaseRecord | undefined => {
   try {
-    const value = JSON.parse(readRegular(path).toString()) as Partial<LeaseRecord>;
+    const value = JSON.parse(readRegularFile(path).toString()) as Partial<LeaseRecord>;
     if (typeof value.marker !== 'string' || typeof value.pid !== 'number') return undefined;
     return { marker: value.marker, pid: value.pid, host: value.host ?? hostname() };
   } catch {
@@ -108,7 +109,10 @@ const readLease = (path: string): LeaseRecord | undefined => {
   }
 };
 
-/** Links a finished file into place, so that nobody ever reads half a lease. */
+/**
+ * Links a complete file into place, so that no process reads a partial lease. Returns false if the
+ * epoch is taken.
+ */
 const claim = (directory: string, epoch: number, record: LeaseRecord): boolean => {
   const draft = join(directory, `draft.${record.pid}`);
   try {
@@ -123,7 +127,7 @@ const claim = (directory: string, epoch: number, record: LeaseRecord): boolean =
   }
 };
 
-const forgetOlder = (directory: string, epoch: number): void => {
+const removeOlder = (directory: string, epoch: number): void => {
   for (const name of fs.readdirSync(directory)) {
     const older = Number.parseInt(name, 10);
     if (older < epoch) fs.rmSync(join(directory, name), { force: true });

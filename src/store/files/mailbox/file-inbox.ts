@@ -1,25 +1,32 @@
 /**
- * The reader of one address of a mail folder. It looks when the folder changes, and now and then in
- * case nobody told it; neither keeps the process alive.
+ * Reads the letters of an address. Checks the folder when it changes, and every second in case a
+ * change was not reported. Neither keeps the process alive.
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { Wakeup } from '../../../lib/wakeup.js';
+import { Wakeup } from '../../../lib/async/wakeup.js';
 import type { Clock } from '../../../protocol/clock.js';
-import { UsageError } from '../../../protocol/errors.js';
-import { type Inbox, LONGEST_LETTER, type MailLetter } from '../../../protocol/session/mailbox.js';
-import { readLetter } from '../../shared/letter-rules.js';
-import { openRegular } from '../io/regular-file.js';
-import { leavePlace, makePlace, namesIn } from '../io/shared-folders.js';
-import { storageError } from '../journal/line-file.js';
-import { buryForeign, moveToDeadLetters } from './dead-letters.js';
+import {
+  type Inbox,
+  MAX_LETTER_LENGTH,
+  type MailLetter,
+} from '../../../protocol/session/mailbox.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { parseLetter } from '../../shared/format-letter.js';
+import { storageError } from '../../shared/storage-error.js';
+import { listNames } from '../io/list-names.js';
+import { openRegularFile } from '../io/open-regular-file.js';
+import { moveForeignFile, moveToDeadLetters } from './dead-letter.js';
+import { makeAddressFolder, removeAddressFolder } from './make-address-folder.js';
 
-/** A folder whose changes are not told (a network disk, no more watches to be had) is looked at so often. */
-const LOOK_EVERY_MS = 1_000;
-/** A sender that takes longer over a letter than this has died over it. */
-const DRAFT_LASTS_MS = 600_000;
+/**
+ * Interval of checks, because changes are not reported on network disks or without free watches.
+ */
+const CHECK_EVERY_MS = 1_000;
+/** Milliseconds after which an unfinished letter counts as abandoned. */
+const ABANDONED_MS = 600_000;
 
-interface Given {
+interface DeliveredLetter {
   readonly name: string;
   readonly letter: MailLetter;
 }
@@ -28,35 +35,35 @@ export class FileInbox implements Inbox {
   private readonly root: string;
   private readonly address: string;
   private readonly clock: Clock;
-  private readonly closed: () => void;
-  private readonly bell = new Wakeup();
-  /** By id: read and not acknowledged. */
-  private readonly given = new Map<string, Given>();
-  /** Names of files that are not to be looked at again: given, or not to be had. */
+  private readonly onClose: () => void;
+  private readonly wakeup = new Wakeup();
+  /** Letters by id that were read and not acknowledged. */
+  private readonly given = new Map<string, DeliveredLetter>();
+  /** Names of files to skip: delivered letters and unreadable files. */
   private readonly seen = new Set<string>();
-  /** Names that the last look found, the next one last. */
+  /** File names of the last listing, the next name last. */
   private found: string[] = [];
   private watcher: fs.FSWatcher | undefined;
-  private forgetLook: (() => void) | undefined;
+  private cancelTimer: (() => void) | undefined;
   private isSwept = false;
   private isClosed = false;
 
-  constructor(root: string, address: string, clock: Clock, closed: () => void) {
+  constructor(root: string, address: string, clock: Clock, onClose: () => void) {
     this.root = root;
     this.address = address;
     this.clock = clock;
-    this.closed = closed;
+    this.onClose = onClose;
   }
 
   async next(signal: AbortSignal): Promise<MailLetter | undefined> {
     while (!signal.aborted && !this.isClosed) {
-      // Before the look, so that what arrives after it is told.
+      // Watch before the listing, so that no later letter is missed.
       this.watch();
       const letter = this.take();
       if (letter !== undefined) return letter;
-      this.lookLater();
-      await this.bell.wait(signal);
-      if (!this.bell.isAwaited) this.lookNoMore();
+      this.scheduleCheck();
+      await this.wakeup.wait(signal);
+      if (!this.wakeup.isAwaited) this.cancelCheck();
     }
     return undefined;
   }
@@ -68,7 +75,7 @@ export class FileInbox implements Inbox {
     this.given.delete(id);
   }
 
-  async bury(id: string, reason: string): Promise<void> {
+  async moveToDeadLetters(id: string, reason: string): Promise<void> {
     const given = this.given.get(id);
     if (given === undefined) return;
     try {
@@ -84,20 +91,23 @@ export class FileInbox implements Inbox {
     if (this.isClosed) return;
     this.isClosed = true;
     this.watcher?.close();
-    this.lookNoMore();
-    this.bell.notify();
-    leavePlace(this.root, this.address);
-    this.closed();
+    this.cancelCheck();
+    this.wakeup.notify();
+    removeAddressFolder(this.root, this.address);
+    this.onClose();
   }
 
   private get folder(): string {
     return join(this.root, this.address);
   }
 
-  /** One look serves until its letters are used up: later ones of a sender have later names. */
+  /**
+   * Lists the folder only when the last listing is used up. Later letters of a sender have later
+   * names.
+   */
   private take(): MailLetter | undefined {
     if (this.found.length === 0) {
-      const names = namesIn(join(this.folder, 'new'));
+      const names = listNames(join(this.folder, 'new'));
       this.found = names.filter((name) => !this.seen.has(name)).reverse();
     }
     for (let name = this.found.pop(); name !== undefined; name = this.found.pop()) {
@@ -107,17 +117,20 @@ export class FileInbox implements Inbox {
     return undefined;
   }
 
-  /** Undefined when there is nothing to give: it is gone, no letter, or one that was given already. */
+  /**
+   * Returns undefined if the file is gone, is not a letter, or holds a letter that was delivered
+   * already.
+   */
   private read(name: string): MailLetter | undefined {
     const letter = readLetterFile(join(this.folder, 'new', name), this.address);
     if (letter === undefined) return undefined;
     this.seen.add(name);
     if (typeof letter === 'string') {
       try {
-        buryForeign(this.root, this.address, name, letter);
+        moveForeignFile(this.root, this.address, name, letter);
         this.seen.delete(name);
       } catch {
-        // It stays where it is, and the next reader tries again.
+        // The file stays, and the next reader tries again.
       }
       return undefined;
     }
@@ -141,58 +154,62 @@ export class FileInbox implements Inbox {
   private watch(): void {
     if (this.watcher !== undefined) return;
     try {
-      makePlace(this.root, this.address, 'new');
+      makeAddressFolder(this.root, this.address, 'new');
       this.sweepDrafts();
     } catch (error) {
       throw asStorageError(error, this.folder);
     }
     try {
       const watcher = fs.watch(join(this.folder, 'new'), { persistent: false });
-      watcher.on('change', () => this.bell.notify());
+      watcher.on('change', () => this.wakeup.notify());
       watcher.on('error', () => watcher.close());
       this.watcher = watcher;
     } catch {
-      // Then looking now and then has to do.
+      // The periodic checks find new letters.
     }
   }
 
-  private lookLater(): void {
-    this.forgetLook ??= this.clock.wakeAt(
-      this.clock.now() + LOOK_EVERY_MS,
+  private scheduleCheck(): void {
+    this.cancelTimer ??= this.clock.wakeAt(
+      this.clock.now() + CHECK_EVERY_MS,
       () => {
-        this.forgetLook = undefined;
-        this.bell.notify();
+        this.cancelTimer = undefined;
+        this.wakeup.notify();
       },
       false,
     );
   }
 
-  private lookNoMore(): void {
-    this.forgetLook?.();
-    this.forgetLook = undefined;
+  private cancelCheck(): void {
+    this.cancelTimer?.();
+    this.cancelTimer = undefined;
   }
 
-  /** What senders left that were killed while they wrote. */
+  /** Removes unfinished letters of senders that died. */
   private sweepDrafts(): void {
     if (this.isSwept) return;
     this.isSwept = true;
-    for (const name of namesIn(this.folder)) {
+    for (const name of listNames(this.folder)) {
       const path = join(this.folder, name);
       const written = fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-      if (!name.endsWith('.draft') || written > this.clock.now() - DRAFT_LASTS_MS) continue;
+      if (!name.endsWith('.draft') || written > this.clock.now() - ABANDONED_MS) continue;
       fs.rmSync(path, { force: true, recursive: true });
     }
   }
 }
 
-/** A sentence when it is no letter, undefined when it is gone. Links are not followed, pipes not waited for. */
+/**
+ * Returns a sentence if the file is not a letter, and undefined if the file is gone. Does not
+ * follow links, and does not block on pipes.
+ */
 const readLetterFile = (path: string, address: string): MailLetter | string | undefined => {
   let fd: number | undefined;
   try {
-    fd = openRegular(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    fd = openRegularFile(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
     const { size } = fs.fstatSync(fd);
-    if (size > LONGEST_LETTER) return `It has ${size} bytes, and ${LONGEST_LETTER} are the most.`;
-    return readLetter(fs.readFileSync(fd, 'utf8'), address);
+    if (size > MAX_LETTER_LENGTH)
+      return `It has ${size} bytes, and ${MAX_LETTER_LENGTH} are the most.`;
+    return parseLetter(fs.readFileSync(fd, 'utf8'), address);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;

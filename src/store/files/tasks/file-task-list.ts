@@ -1,79 +1,102 @@
 /**
- * The list of work as files that several processes of one machine share, in a session's `work`:
+ * Shared task list as files that the processes of a machine share, in the `work` folder of a
+ * session:
  *
- *   <generation>/0.json   the whole list as the generation before left it; not in the first one
+ *   <generation>/0.json   all tasks at the end of the previous generation; missing in the first generation
  *   <generation>/<n>.json the n-th change after that
  *
- * A change is decided against all that came before it, written to a draft, synced, and linked to the next
- * number. Of two who do so at once one finds the number taken, reads what the other did, and decides
- * again: so there is one order of changes for everybody, and nobody holds a lock that could be left behind.
+ * A change is decided against all earlier changes, written to a temporary file, synced, and linked
+ * to the next number. If another process has taken the number, its change is read and the own
+ * change is decided again. So all processes see the same order of changes, and no lock can be left
+ * behind.
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../../protocol/clock.js';
-import { SkeinError, StorageError, UsageError } from '../../../protocol/errors.js';
 import type {
+  NewTask,
   SharedTask,
   SharedTaskList,
   TaskAction,
   TaskChange,
-  TaskOrder,
-} from '../../../protocol/session/task-list.js';
-import { made } from '../../memory/memory-task-list.js';
-import { creates, type Decide, type TaskEntry, TaskLog, updates } from '../../shared/task-log.js';
-import { syncFolder, writeSynced } from '../io/synced-file.js';
-import { storageError } from '../journal/line-file.js';
-import { entryPath, generationsIn, makeFolder, readEntry } from './task-entry-files.js';
+} from '../../../protocol/session/shared-task-list.js';
+import { SkeinError, StorageError, UsageError } from '../../../protocol/skein-error.js';
+import { storageError } from '../../shared/storage-error.js';
+import {
+  createdTask,
+  type DecideTask,
+  decideCreate,
+  decideUpdate,
+  type TaskEntry,
+  TaskLog,
+} from '../../shared/task-log.js';
+import { syncFolder, writeSyncedFile } from '../io/write-synced-file.js';
+import {
+  listGenerations,
+  makeTaskFolder,
+  readTaskEntry,
+  taskEntryPath,
+} from './read-task-entry.js';
 
-/** Changes of one generation; then the list is written as a whole, and older files go. */
-const LONGEST_GENERATION = 256;
-/** Others may be faster again and again, but each time somebody is. */
+/**
+ * Maximum number of changes in a generation. Then the whole list is written, and older files are
+ * removed.
+ */
+const MAX_CHANGES = 256;
+/** Maximum number of attempts. Each failed attempt means that another process made a change. */
 const ATTEMPTS = 10_000;
 
 export class FileTaskList implements SharedTaskList {
   private readonly session: string;
   private readonly root: string;
   private readonly clock: Clock;
-  private readonly longest: number;
-  private board = new TaskLog();
+  private readonly maxChanges: number;
+  private log = new TaskLog();
   private generation = 0;
-  /** Changes of the generation that are in the board. */
+  /** Number of changes of the generation that are applied to `log`. */
   private read = 0;
-  /** One change at a time: those of one process need not race each other. */
-  private turn: Promise<unknown> = Promise.resolve();
+  /**
+   * Last queued change. Changes of this process run in sequence, because they would only race each
+   * other.
+   */
+  private lastChange: Promise<unknown> = Promise.resolve();
 
-  /** `session` is the session's folder. Nothing is made before the first change. */
-  constructor(session: string, clock: Clock, longest = LONGEST_GENERATION) {
+  /** `session` is the folder of the session. Creates no file before the first change. */
+  constructor(session: string, clock: Clock, maxChanges = MAX_CHANGES) {
     this.session = session;
     this.root = join(session, 'work');
     this.clock = clock;
-    this.longest = longest;
+    this.maxChanges = maxChanges;
   }
 
-  async create(order: TaskOrder, act: TaskAction): Promise<SharedTask> {
-    return made(await this.change(creates(order, act)));
+  async create(order: NewTask, action: TaskAction): Promise<SharedTask> {
+    return createdTask(await this.change(decideCreate(order, action)));
   }
 
-  async update(id: string, change: TaskChange, act: TaskAction): Promise<SharedTask | undefined> {
-    return this.change(updates(id, change, act));
+  async update(
+    id: string,
+    change: TaskChange,
+    action: TaskAction,
+  ): Promise<SharedTask | undefined> {
+    return this.change(decideUpdate(id, change, action));
   }
 
   async wasDone(key: string): Promise<boolean> {
-    return this.attempt(() => this.present().wasDone(key));
+    return this.attempt(() => this.current().wasDone(key));
   }
 
   async get(id: string): Promise<SharedTask | undefined> {
-    return this.attempt(() => this.present().get(id));
+    return this.attempt(() => this.current().get(id));
   }
 
   async list(): Promise<readonly SharedTask[]> {
-    return this.attempt(() => this.present().list());
+    return this.attempt(() => this.current().list());
   }
 
-  private change(decide: Decide): Promise<SharedTask | undefined> {
-    const mine = this.turn.then(() => this.attempt(() => this.decideAndKeep(decide)));
-    this.turn = mine.catch(() => {});
+  private change(decide: DecideTask): Promise<SharedTask | undefined> {
+    const mine = this.lastChange.then(() => this.attempt(() => this.decideAndStore(decide)));
+    this.lastChange = mine.catch(() => {});
     return mine;
   }
 
@@ -85,101 +108,106 @@ export class FileTaskList implements SharedTaskList {
     }
   }
 
-  private async decideAndKeep(decide: Decide): Promise<SharedTask | undefined> {
+  private async decideAndStore(decide: DecideTask): Promise<SharedTask | undefined> {
     if (!fs.existsSync(this.session)) {
-      throw new UsageError(`There is no session folder ${this.session} to keep a list of work in.`);
+      throw new UsageError(`There is no session folder ${this.session} for a task list.`);
     }
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const board = this.present();
-      // What was kept is read back before it is acknowledged: then it has been done.
-      const { id, entry } = decide(board, this.clock.now());
-      if (entry === undefined) return board.get(id);
-      // At once: whoever looks at the list meanwhile moves on in it.
+      const log = this.current();
+      // A stored change is confirmed by the next round: then `decide` finds it done.
+      const { id, entry } = decide(log, this.clock.now());
+      if (entry === undefined) return log.get(id);
+      // Read both before the next await, because a concurrent read changes them.
       const { generation, read } = this;
-      if (read >= this.longest) await this.beginGeneration(generation + 1, board.whole());
-      else await this.keep(entry, generation, read + 1);
+      if (read >= this.maxChanges) await this.startGeneration(generation + 1, log.toEntry());
+      else await this.append(entry, generation, read + 1);
     }
-    throw new StorageError(`Others change ${this.root} without a pause; try again later.`);
+    throw new StorageError(`Other processes keep changing ${this.root}; try again later.`);
   }
 
-  /** The list as it is now. Reads only what is new. */
-  private present(): TaskLog {
+  /** Returns the current list. Reads only new changes. */
+  private current(): TaskLog {
     for (;;) {
-      const all = generationsIn(this.root);
+      const all = listGenerations(this.root);
       const newest = all.at(-1) ?? 1;
       if (newest === this.generation) break;
-      // Once more after that: what was read may have been on its way out.
-      this.readAnew(all);
+      // Check again: a generation can be removed while it is read.
+      this.reload(all);
       this.generation = newest;
     }
-    this.readOn(this.generation);
-    return this.board;
+    this.readNew(this.generation);
+    return this.log;
   }
 
-  /** From the newest whole list that can be read; what one that is damaged should hold is in those before it. */
-  private readAnew(all: readonly number[]): void {
-    this.board = new TaskLog();
+  /**
+   * Reads from the newest readable whole list. The generations before a damaged list hold the same
+   * tasks.
+   */
+  private reload(all: readonly number[]): void {
+    this.log = new TaskLog();
     this.read = 0;
-    const base = all.findLastIndex((generation) => this.take(generation, 0) === 'taken');
+    const base = all.findLastIndex((generation) => this.applyEntry(generation, 0) === 'applied');
     for (const generation of all.slice(Math.max(0, base))) {
       this.read = 0;
-      this.readOn(generation);
+      this.readNew(generation);
     }
   }
 
-  private readOn(generation: number): void {
-    while (this.take(generation, this.read + 1) !== 'none') this.read += 1;
+  private readNew(generation: number): void {
+    while (this.applyEntry(generation, this.read + 1) !== 'none') this.read += 1;
   }
 
-  private take(generation: number, number: number): 'taken' | 'damaged' | 'none' {
-    const entry = readEntry(entryPath(this.root, generation, number));
+  private applyEntry(generation: number, number: number): 'applied' | 'damaged' | 'none' {
+    const entry = readTaskEntry(taskEntryPath(this.root, generation, number));
     if (typeof entry === 'string') return entry;
-    this.board.apply(entry);
-    return 'taken';
+    this.log.apply(entry);
+    return 'applied';
   }
 
-  /** Unless somebody else was faster. */
-  private async keep(entry: TaskEntry, generation: number, number: number): Promise<void> {
+  /** Stores a change under the number, unless another process has taken the number. */
+  private async append(entry: TaskEntry, generation: number, number: number): Promise<void> {
     const folder = join(this.root, String(generation));
-    const grown = [this.root, folder].filter(makeFolder).map((path) => dirname(path));
+    const grown = [this.root, folder].filter(makeTaskFolder).map((path) => dirname(path));
     const draft = this.draft();
     try {
-      await writeSynced(draft, JSON.stringify(entry));
-      fs.linkSync(draft, entryPath(this.root, generation, number));
+      await writeSyncedFile(draft, JSON.stringify(entry));
+      fs.linkSync(draft, taskEntryPath(this.root, generation, number));
       for (const path of [folder, ...grown]) await syncFolder(path);
     } catch (error) {
-      // ENOENT: the generation is over, and its files are gone.
-      unless(error, ['EEXIST', 'ENOENT']);
+      // ENOENT: the generation is over and its files are removed.
+      rethrowUnless(error, ['EEXIST', 'ENOENT']);
     } finally {
       fs.rmSync(draft, { force: true });
     }
   }
 
-  /** All numbers of the one before are taken. Of those who begin it at once, one does. */
-  private async beginGeneration(generation: number, list: TaskEntry): Promise<void> {
+  /** Starts a generation with the whole list, unless another process has started it. */
+  private async startGeneration(generation: number, list: TaskEntry): Promise<void> {
     const draft = this.draft();
     fs.mkdirSync(draft, { mode: 0o700 });
     try {
-      await writeSynced(join(draft, '0.json'), JSON.stringify(list));
+      await writeSyncedFile(join(draft, '0.json'), JSON.stringify(list));
       await syncFolder(draft);
       fs.renameSync(draft, join(this.root, String(generation)));
       await syncFolder(this.root);
     } catch (error) {
       fs.rmSync(draft, { recursive: true, force: true });
-      unless(error, ['EEXIST', 'ENOTEMPTY']);
+      rethrowUnless(error, ['EEXIST', 'ENOTEMPTY']);
     }
-    // The one before stays, for those who have begun to read it.
-    for (const old of generationsIn(this.root)) if (old < generation - 1) this.remove(old);
+    // Keep the previous generation for processes that are reading it.
+    for (const old of listGenerations(this.root)) if (old < generation - 1) this.remove(old);
   }
 
-  /** Out of sight in one step: a number that becomes free in between could be taken for the next one. */
+  /**
+   * Renames the folder first, because a change must not get a number that becomes free in between.
+   */
   private remove(generation: number): void {
-    const aside = this.draft();
+    const removed = this.draft();
     try {
-      fs.renameSync(join(this.root, String(generation)), aside);
-      fs.rmSync(aside, { recursive: true, force: true });
+      fs.renameSync(join(this.root, String(generation)), removed);
+      fs.rmSync(removed, { recursive: true, force: true });
     } catch {
-      // Somebody else removes it.
+      // Another process removes the generation.
     }
   }
 
@@ -188,6 +216,6 @@ export class FileTaskList implements SharedTaskList {
   }
 }
 
-const unless = (error: unknown, codes: readonly string[]): void => {
+const rethrowUnless = (error: unknown, codes: readonly string[]): void => {
   if (!codes.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
 };

@@ -1,34 +1,34 @@
 /**
- * What is new in a swarm, as hints that its processes give each other. A hint may be lost, so now and then
- * and after every outage anything may be new; neither keeps the process alive.
+ * Receives the change hints that processes of a swarm publish to each other. A hint can be lost, so
+ * listeners are also told every few seconds and after every outage that anything may have changed.
  */
 import type { RedisConnections } from './redis-connections.js';
 
-/** A hint that was lost costs no longer than this. */
-const LOOK_EVERY_MS = 5_000;
+/** Maximum delay of a change after its hint was lost. */
+const CHECK_EVERY_MS = 5_000;
 
 interface Listener {
-  readonly heard: (hint: string) => void;
-  readonly anything: () => void;
+  readonly onHint: (hint: string) => void;
+  readonly onAnyChange: () => void;
 }
 
-/** One subscription for all who listen, for as long as somebody does. */
-export class RedisHints {
-  private readonly broker: RedisConnections;
+/** Holds a single Redis subscription while there are listeners. */
+export class ChangeHints {
+  private readonly redis: RedisConnections;
   private readonly channel: string;
   private readonly listeners = new Set<Listener>();
   private end: (() => void) | undefined;
 
-  constructor(broker: RedisConnections, channel: string) {
-    this.broker = broker;
+  constructor(redis: RedisConnections, channel: string) {
+    this.redis = redis;
     this.channel = channel;
   }
 
-  /** `anything` is also called soon after the beginning. Returns what ends it. */
-  listen(heard: (hint: string) => void, anything: () => void): () => void {
-    const listener = { heard, anything };
+  /** Calls `onAnyChange` also soon after the start. Returns a function that ends the listening. */
+  listen(onHint: (hint: string) => void, onAnyChange: () => void): () => void {
+    const listener = { onHint, onAnyChange };
     this.listeners.add(listener);
-    this.end ??= this.begin();
+    this.end ??= this.subscribe();
     return () => {
       this.listeners.delete(listener);
       if (this.listeners.size > 0) return;
@@ -37,33 +37,18 @@ export class RedisHints {
     };
   }
 
-  private begin(): () => void {
-    const anything = () => {
-      for (const listener of [...this.listeners]) listener.anything();
+  private subscribe(): () => void {
+    const onAnyChange = () => {
+      for (const listener of [...this.listeners]) listener.onAnyChange();
     };
-    const heard = (hint: string) => {
-      for (const listener of [...this.listeners]) listener.heard(hint);
+    const onHint = (hint: string) => {
+      for (const listener of [...this.listeners]) listener.onHint(hint);
     };
-    const end = this.broker.subscribe(this.channel, heard, anything);
-    const look = setInterval(anything, LOOK_EVERY_MS).unref();
+    const end = this.redis.subscribe(this.channel, onHint, onAnyChange);
+    const timer = setInterval(onAnyChange, CHECK_EVERY_MS).unref();
     return () => {
-      clearInterval(look);
+      clearInterval(timer);
       end();
     };
   }
 }
-
-/** For whoever leaves: what Redis may do later, or never, is not waited for while it is away. */
-export const unlessAway = (broker: RedisConnections, work: Promise<unknown>): Promise<void> =>
-  new Promise((resolve) => {
-    let end = () => {};
-    const leave = () => {
-      end();
-      resolve();
-    };
-    work.then(leave, leave);
-    if (broker.trouble !== undefined) return resolve();
-    end = broker.listen((trouble) => {
-      if (trouble !== undefined) leave();
-    });
-  });

@@ -1,99 +1,117 @@
 /**
- * The connections of a process to Redis, and the one door to ioredis. One connection carries the commands
- * of everybody, in order; one listens to channels; whoever blocks gets one of its own.
+ * Connections of a process to Redis, and the only module that imports ioredis. The first connection
+ * carries all commands in order, a second connection listens to channels, and each blocking user
+ * gets its own.
  *
- * While Redis is away, or refuses things for now, commands wait, and are sent when it is back. One that was
- * sent and not answered is sent again: so every script has to be one that may run twice.
+ * While Redis is away or refuses commands temporarily, commands wait. A command without a reply is
+ * sent again, so every script must be safe to run twice.
  */
 import { Cluster, type ClusterNode, Redis } from 'ioredis';
-import { withTimeout } from '../../../lib/with-timeout.js';
-import { UsageError } from '../../../protocol/errors.js';
-import type { Outages } from '../../../protocol/session/store.js';
-import { retryWhileRefused, transientRefusal } from './redis-errors.js';
-import { RedisOutage, type Waiting } from './redis-outage.js';
+import { withTimeout } from '../../../lib/async/with-timeout.js';
+import type { Outages } from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { coalesceWrites } from './coalesce-writes.js';
+import { RedisOutage, type RetryWait } from './redis-outage.js';
 import { maskedRedisUrl, parseRedisUrl, type RedisUrl } from './redis-url.js';
-import { gatherWrites } from './write-coalescing.js';
+import { retryWhileRefused, transientRefusal } from './retry-while-refused.js';
 
 export type Connection = Redis | Cluster;
-export type Reply = unknown;
-export type Argument = string | number | Buffer;
+export type RedisReply = unknown;
+export type RedisArgument = string | number | Buffer;
 
-/** A Lua script under a name; it may run twice with the same arguments and change nothing the second time. */
-export interface Script {
+/** A named Lua script. Idempotent: a second run with the same arguments has no effect. */
+export interface LuaScript {
   readonly name: string;
   readonly lua: string;
 }
 
 export interface RedisConnections extends Outages {
-  /** As people may see it: no password. */
+  /** Address for messages, without the password. */
   readonly shown: string;
-  /** Rejects with a StorageError when Redis refuses it. */
-  call(command: string, ...args: readonly Argument[]): Promise<Reply>;
-  run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply>;
-  /** Hears each message of a channel until what it returns is called; and after an outage `missed`. */
-  subscribe(channel: string, heard: (message: string) => void, missed: () => void): () => void;
-  /** For a library that brings its own commands; closed with the broker. */
+  /** Sends a command. Rejects with StorageError if Redis refuses it permanently. */
+  call(command: string, ...args: readonly RedisArgument[]): Promise<RedisReply>;
+  /** Runs a script. Rejects with StorageError if Redis refuses it permanently. */
+  run(
+    script: LuaScript,
+    keys: readonly string[],
+    args: readonly RedisArgument[],
+  ): Promise<RedisReply>;
+  /**
+   * Calls `onMessage` for each message of a channel, and `onMissed` after an outage, when messages
+   * may be missing. Returns a function that unsubscribes.
+   */
+  subscribe(
+    channel: string,
+    onMessage: (message: string) => void,
+    onMissed: () => void,
+  ): () => void;
+  /** Returns an ioredis connection for a library that sends its own commands. `close` closes it. */
   connection(kind: 'commands' | 'blocking'): Connection;
-  /** Somebody waits because Redis refuses something for now, until that is ended. */
-  refused(why: string): Waiting;
+  /**
+   * Reports that a command is retried because Redis refuses it temporarily, until `end()` is
+   * called.
+   */
+  startRetry(why: string): RetryWait;
   close(): Promise<void>;
 }
 
-/** A first connection takes no longer, or there is none. */
+/** Time-out of the first connection. */
 const START_LIMIT_MS = 5_000;
-/** Between two attempts to reach one that is away. */
-const LONGEST_PAUSE_MS = 1_000;
-/** How often it is asked whether it is there, and how long it may think about that. */
-const LOOK_EVERY_MS = 2_000;
-const SILENCE_MS = 4_000;
+/** Maximum delay between two attempts to reconnect. */
+const MAX_RECONNECT_MS = 1_000;
+/** Interval of the pings that detect a server that hangs. */
+const PING_EVERY_MS = 2_000;
+/** Time-out of a ping. */
+const PING_LIMIT_MS = 4_000;
 
-/** Rejects with a UsageError when there is none: nothing was begun then. */
+/** Connects. Rejects with UsageError if Redis cannot be reached; no connection stays open then. */
 export const connectRedis = async (
   url: string,
   limitMs = START_LIMIT_MS,
 ): Promise<RedisConnections> => {
   const address = parseRedisUrl(url);
   const shown = maskedRedisUrl(address);
-  const broker = new RedisBroker(address, shown);
+  const redis = new OpenRedisConnections(address, shown);
   try {
-    await broker.begin(limitMs);
-    return broker;
+    await redis.start(limitMs);
+    return redis;
   } catch (error) {
-    await broker.close();
+    await redis.close();
     throw new UsageError(
-      `Redis at ${shown} cannot be used (${reasonOf(error)}): start it, or mend SKEIN_REDIS_URL.`,
+      `Redis at ${shown} cannot be used (${reasonOf(error)}): start it, or fix SKEIN_REDIS_URL.`,
       { cause: error },
     );
   }
 };
 
-class RedisBroker implements RedisConnections {
+class OpenRedisConnections implements RedisConnections {
   readonly shown: string;
-  private readonly troubles = new RedisOutage();
+  private readonly outage = new RedisOutage();
   private readonly address: RedisUrl;
   private readonly commands: Connection;
   private readonly others: Connection[] = [];
   private readonly scripts = new Set<string>();
-  private ears: Ears | undefined;
+  private subscriptions: ChannelSubscriptions | undefined;
   private watch: NodeJS.Timeout | undefined;
-  /** The connection was just left to look for whoever is the master now. */
-  private isMoving = false;
+  /** True while the connection was closed on purpose to find the new master. */
+  private isLeaving = false;
   private isClosed = false;
 
   constructor(address: RedisUrl, shown: string) {
     this.address = address;
     this.shown = shown;
     this.commands = connect(address, () => {
-      this.isMoving = true;
+      this.isLeaving = true;
     });
   }
 
   get trouble(): string | undefined {
-    return this.troubles.trouble;
+    return this.outage.trouble;
   }
 
-  async begin(limitMs: number): Promise<void> {
-    // That a connection is closed says less than why.
+  async start(limitMs: number): Promise<void> {
+    // The last `error` event says more than the rejection, which only says that the connection is
+    // closed.
     let why: unknown;
     this.commands.on('error', (error: unknown) => {
       why = error;
@@ -105,23 +123,23 @@ class RedisBroker implements RedisConnections {
       throw why ?? error;
     }
     this.commands.on('close', () => {
-      // One that cannot be reached then closes the next one too.
-      if (!this.isMoving) this.troubles.reach(`Redis at ${this.shown} cannot be reached`);
-      this.isMoving = false;
+      // If the new master cannot be reached, a second `close` event reports that.
+      if (!this.isLeaving) this.outage.setUnreachable(`Redis at ${this.shown} cannot be reached`);
+      this.isLeaving = false;
     });
-    this.commands.on('ready', () => this.troubles.reach(undefined));
-    this.watch = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+    this.commands.on('ready', () => this.outage.setUnreachable(undefined));
+    this.watch = setInterval(() => this.checkAlive(), PING_EVERY_MS).unref();
   }
 
-  async call(command: string, ...args: readonly Argument[]): Promise<Reply> {
+  async call(command: string, ...args: readonly RedisArgument[]): Promise<RedisReply> {
     return retryWhileRefused(this, () => this.commands.call(command, ...args));
   }
 
   async run(
-    { name, lua }: Script,
+    { name, lua }: LuaScript,
     keys: readonly string[],
-    args: readonly Argument[],
-  ): Promise<Reply> {
+    args: readonly RedisArgument[],
+  ): Promise<RedisReply> {
     if (!this.scripts.has(name)) {
       this.commands.defineCommand(name, { lua });
       this.scripts.add(name);
@@ -133,15 +151,19 @@ class RedisBroker implements RedisConnections {
     );
   }
 
-  subscribe(channel: string, heard: (message: string) => void, missed: () => void): () => void {
-    this.ears ??= new Ears(this.connection('blocking'));
-    return this.ears.subscribe(channel, heard, missed);
+  subscribe(
+    channel: string,
+    onMessage: (message: string) => void,
+    onMissed: () => void,
+  ): () => void {
+    this.subscriptions ??= new ChannelSubscriptions(this.connection('blocking'));
+    return this.subscriptions.subscribe(channel, onMessage, onMissed);
   }
 
   connection(kind: 'commands' | 'blocking'): Connection {
     if (kind === 'commands') return this.commands;
     const another = connect(this.address, () => {});
-    // What goes wrong is said once, by the connection that everybody uses.
+    // The command connection reports outages for all connections.
     another.on('error', () => {});
     another.connect().catch(() => {});
     this.others.push(another);
@@ -149,66 +171,70 @@ class RedisBroker implements RedisConnections {
   }
 
   listen(listener: (trouble: string | undefined) => void): () => void {
-    return this.troubles.listen(listener);
+    return this.outage.listen(listener);
   }
 
-  refused(why: string): Waiting {
-    return this.troubles.refused(why);
+  startRetry(why: string): RetryWait {
+    return this.outage.startRetry(why);
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
     clearInterval(this.watch);
-    this.troubles.close();
+    this.outage.close();
     for (const connection of [...this.others, this.commands]) connection.disconnect();
   }
 
-  /** A server that hangs closes no connection. */
-  private look(): void {
+  /** Detects a server that hangs, because it closes no connection. */
+  private checkAlive(): void {
     const silence = setTimeout(
-      () => this.troubles.reach(`Redis at ${this.shown} does not answer`),
-      SILENCE_MS,
+      () => this.outage.setUnreachable(`Redis at ${this.shown} does not answer`),
+      PING_LIMIT_MS,
     ).unref();
     this.commands.ping().then(
       () => {
         clearTimeout(silence);
-        this.troubles.reach(undefined);
+        this.outage.setUnreachable(undefined);
       },
       (error: unknown) => {
         clearTimeout(silence);
         const why = transientRefusal(this, error);
-        if (why !== undefined) this.troubles.reach(why);
+        if (why !== undefined) this.outage.setUnreachable(why);
       },
     );
   }
 }
 
-type Scripted = (this: Connection, keys: number, ...args: readonly Argument[]) => Promise<Reply>;
+type Scripted = (
+  this: Connection,
+  keys: number,
+  ...args: readonly RedisArgument[]
+) => Promise<RedisReply>;
 
-/** All channels that somebody listens to, over one connection. */
-class Ears {
+/** Subscribes to all channels over a single connection. */
+class ChannelSubscriptions {
   private readonly connection: Connection;
   private readonly channels = new Map<string, Set<Listener>>();
 
   constructor(connection: Connection) {
     this.connection = connection;
     connection.on('message', (channel: string, message: string) => {
-      for (const { heard } of this.channels.get(channel) ?? []) heard(message);
+      for (const { onMessage } of this.channels.get(channel) ?? []) onMessage(message);
     });
     connection.on('ready', () => {
       for (const [channel, listeners] of this.channels) {
-        for (const listener of listeners) this.hear(channel, listener);
+        for (const listener of listeners) this.subscribeOnServer(channel, listener);
       }
     });
   }
 
-  subscribe(channel: string, heard: Listener['heard'], missed: () => void): () => void {
+  subscribe(channel: string, onMessage: Listener['onMessage'], onMissed: () => void): () => void {
     const listeners = this.channels.get(channel) ?? new Set();
     this.channels.set(channel, listeners);
-    const listener = { heard, missed };
+    const listener = { onMessage, onMissed };
     listeners.add(listener);
-    this.hear(channel, listener);
+    this.subscribeOnServer(channel, listener);
     return () => {
       listeners.delete(listener);
       if (listeners.size > 0 || this.channels.get(channel) !== listeners) return;
@@ -217,45 +243,45 @@ class Ears {
     };
   }
 
-  /** What came before Redis has said that it is heard is missed as well. */
-  private hear(channel: string, listener: Listener): void {
-    const { missed } = listener;
-    const told = () => this.channels.get(channel)?.has(listener) === true && missed();
-    this.connection.subscribe(channel).then(told, () => {});
+  /** Calls `onMissed` after Redis has confirmed, because earlier messages were not received. */
+  private subscribeOnServer(channel: string, listener: Listener): void {
+    const { onMissed } = listener;
+    const notify = () => this.channels.get(channel)?.has(listener) === true && onMissed();
+    this.connection.subscribe(channel).then(notify, () => {});
   }
 }
 
 interface Listener {
-  readonly heard: (message: string) => void;
-  readonly missed: () => void;
+  readonly onMessage: (message: string) => void;
+  readonly onMissed: () => void;
 }
 
-/** `moving` is called whenever it is left to look for another master. */
-const connect = (address: RedisUrl, moving: () => void): Connection => {
-  const connection = connectionTo(address, moving);
-  if (connection instanceof Cluster) connection.on('+node', gatherOn);
-  else gatherOn(connection);
+/** Calls `onLeave` whenever the connection is closed to find another master. */
+const connect = (address: RedisUrl, onLeave: () => void): Connection => {
+  const connection = connectionTo(address, onLeave);
+  if (connection instanceof Cluster) connection.on('+node', coalesceOn);
+  else coalesceOn(connection);
   return connection;
 };
 
-/** Its socket is another one whenever it connects again. */
-const gatherOn = (node: Redis): void => {
-  node.on('connect', () => gatherWrites(node.stream));
+/** Coalesces writes on each `connect`, because every reconnect makes a new socket. */
+const coalesceOn = (node: Redis): void => {
+  node.on('connect', () => coalesceWrites(node.stream));
 };
 
-/** What was the master before a failover takes no writes any more; there may be no other one yet. */
-const leaveReplica = (moving: () => void): ((error: Error) => 1 | false) => {
+/** Reconnects on READONLY: the server is a replica since a failover. At most once a second. */
+const leaveReplica = (onLeave: () => void): ((error: Error) => 1 | false) => {
   let leftAt = 0;
   return ({ message }) => {
     const now = Date.now();
-    if (!message.startsWith('READONLY') || now - leftAt < LONGEST_PAUSE_MS) return false;
+    if (!message.startsWith('READONLY') || now - leftAt < MAX_RECONNECT_MS) return false;
     leftAt = now;
-    moving();
+    onLeave();
     return 1;
   };
 };
 
-const connectionTo = (address: RedisUrl, moving: () => void): Connection => {
+const connectionTo = (address: RedisUrl, onLeave: () => void): Connection => {
   const { username, password, db, tls } = address;
   const options = {
     ...(username !== undefined && { username }),
@@ -263,12 +289,12 @@ const connectionTo = (address: RedisUrl, moving: () => void): Connection => {
     ...(db !== undefined && { db }),
     ...(tls && { tls: {} }),
     lazyConnect: true,
-    // Ears do it, and mind what becomes of it.
+    // ChannelSubscriptions resubscribes and reports missed messages.
     autoResubscribe: false,
-    // Whoever waits for Redis waits for as long as it takes.
+    // Commands wait for Redis without a limit.
     maxRetriesPerRequest: null,
-    retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE_MS),
-    reconnectOnError: leaveReplica(moving),
+    retryStrategy: (times: number) => Math.min(50 * 2 ** Math.min(times, 10), MAX_RECONNECT_MS),
+    reconnectOnError: leaveReplica(onLeave),
   };
   switch (address.kind) {
     case 'single':
@@ -283,7 +309,7 @@ const connectionTo = (address: RedisUrl, moving: () => void): Connection => {
         name,
         ...(sentinelPassword !== undefined && { sentinelPassword }),
         ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
-        sentinelRetryStrategy: () => LONGEST_PAUSE_MS,
+        sentinelRetryStrategy: () => MAX_RECONNECT_MS,
       });
     }
     case 'cluster': {
@@ -292,7 +318,7 @@ const connectionTo = (address: RedisUrl, moving: () => void): Connection => {
       return new Cluster(nodes, {
         lazyConnect: true,
         redisOptions,
-        clusterRetryStrategy: () => LONGEST_PAUSE_MS,
+        clusterRetryStrategy: () => MAX_RECONNECT_MS,
       });
     }
   }

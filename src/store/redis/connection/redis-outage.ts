@@ -1,11 +1,11 @@
-/** Why everybody waits for Redis, as people hear of it: once when it begins, and once when all of it is over. */
-import type { Outages } from '../../../protocol/session/store.js';
+/** Reports an outage of Redis to listeners: once when it starts and once when it is over. */
+import type { Outages } from '../../../protocol/session/session-store.js';
 
 type Listener = (trouble: string | undefined) => void;
 
-/** Of one whom Redis refuses something for now. */
-export interface Waiting {
-  /** Resolves after so long, or as soon as another one need not wait any more. */
+/** Handle of a command that Redis refuses temporarily. */
+export interface RetryWait {
+  /** Resolves after `ms`, or as soon as another refused command has succeeded. */
   pause(ms: number): Promise<void>;
   end(): void;
 }
@@ -18,8 +18,8 @@ interface Waiter {
 export class RedisOutage implements Outages {
   trouble: string | undefined;
   private readonly listeners = new Set<Listener>();
-  /** Why it cannot be talked to. */
-  private silence: string | undefined;
+  /** Reason why Redis cannot be reached. */
+  private unreachable: string | undefined;
   private readonly waiters = new Set<Waiter>();
 
   listen(listener: Listener): () => void {
@@ -27,46 +27,61 @@ export class RedisOutage implements Outages {
     return () => this.listeners.delete(listener);
   }
 
-  /** Whether it can be talked to; undefined when it can. */
-  reach(silence: string | undefined): void {
-    this.silence = silence;
-    this.say();
+  /** Sets the reason why Redis cannot be reached. Undefined if Redis can be reached. */
+  setUnreachable(unreachable: string | undefined): void {
+    this.unreachable = unreachable;
+    this.notify();
   }
 
-  /** Somebody waits because Redis refuses something for now, until that is ended. */
-  refused(why: string): Waiting {
-    const one: Waiter = { why, wake: () => {} };
-    this.waiters.add(one);
-    this.say();
+  /** Adds a refused command to the outage until `end()` is called. */
+  startRetry(why: string): RetryWait {
+    const waiter: Waiter = { why, wake: () => {} };
+    this.waiters.add(waiter);
+    this.notify();
     return {
       pause: (ms) =>
         new Promise((resolve) => {
           const timer = setTimeout(resolve, ms);
-          one.wake = () => {
+          waiter.wake = () => {
             clearTimeout(timer);
             resolve();
           };
         }),
       end: () => {
-        this.waiters.delete(one);
+        this.waiters.delete(waiter);
         for (const { wake } of this.waiters) wake();
-        this.say();
+        this.notify();
       },
     };
   }
 
-  /** Nobody is told anything more. */
+  /** Removes all listeners. */
   close(): void {
     this.listeners.clear();
   }
 
-  private say(): void {
+  private notify(): void {
     const [first] = this.waiters;
-    const trouble = this.silence ?? first?.why;
-    const isNews = (trouble === undefined) !== (this.trouble === undefined);
-    // What else goes wrong meanwhile is no news: everybody waits already.
-    if (!isNews) return;
+    const trouble = this.unreachable ?? first?.why;
+    const isChange = (trouble === undefined) !== (this.trouble === undefined);
+    // Listeners only need the start and the end of an outage, not each reason.
+    if (!isChange) return;
     this.trouble = trouble;
     for (const listener of [...this.listeners]) listener(trouble);
   }
 }
+
+/** Waits until `work` has settled, or until Redis is away. For shutdown. Never rejects. */
+export const waitUnlessAway = (outages: Outages, work: Promise<unknown>): Promise<void> =>
+  new Promise((resolve) => {
+    let end = () => {};
+    const finish = () => {
+      end();
+      resolve();
+    };
+    work.then(finish, finish);
+    if (outages.trouble !== undefined) return resolve();
+    end = outages.listen((trouble) => {
+      if (trouble !== undefined) finish();
+    });
+  });

@@ -1,16 +1,16 @@
 /**
- * Where Redis is, as one URL: `redis://`, `rediss://` (TLS) and `unix://`, with a name and a password if
- * it wants them; `redis+sentinel://a:26379,b:26379/mymaster`; `redis+cluster://a:7000,b:7001`; both also
- * with `rediss`.
+ * Address of Redis as a URL: `redis://`, `rediss://` (TLS) or `unix://` with an optional user name
+ * and password; `redis+sentinel://a:26379,b:26379/mymaster`; `redis+cluster://a:7000,b:7001`; the
+ * last two also with `rediss`.
  */
-import { UsageError } from '../../../protocol/errors.js';
+import { UsageError } from '../../../protocol/skein-error.js';
 
-export interface RedisNode {
+interface RedisNode {
   readonly host: string;
   readonly port: number;
 }
 
-export interface RedisLogin {
+interface RedisLogin {
   readonly username?: string;
   readonly password?: string;
   readonly db?: number;
@@ -31,11 +31,11 @@ export type RedisUrl = RedisLogin & { readonly tls: boolean } & (
 const SHAPE =
   /^(?<scheme>rediss?(?:\+(?:sentinel|cluster))?|unix):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^/?]*)(?<path>\/[^?]*)?(?:\?(?<query>.*))?$/;
 
-/** Throws a UsageError that says what an address looks like, and never what the password is. */
+/** Throws UsageError with the expected form of an address, never with the password. */
 export const parseRedisUrl = (url: string): RedisUrl => {
   const { scheme, login, hosts, path, query } = SHAPE.exec(url)?.groups ?? {};
   if (scheme === undefined) throw noAddress('it begins with no known scheme');
-  // What looks like a host is a part of a password then, and hosts are shown.
+  // With an unescaped @ or /, a part of the password would be shown as the host.
   const mayHaveAt = scheme === 'unix' && login === undefined;
   if ([hosts, mayHaveAt ? '' : path, query].join('').includes('@')) {
     throw noAddress('an @ or / of a password is written as %40 or %2F');
@@ -70,7 +70,7 @@ export const parseRedisUrl = (url: string): RedisUrl => {
   return { ...withDb(first), kind: 'single', node };
 };
 
-/** For people: where it is, and nothing that is secret. */
+/** Returns the address for messages, without secrets. */
 export const maskedRedisUrl = (address: RedisUrl): string => {
   const at = ({ host, port }: RedisNode) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
   switch (address.kind) {
@@ -102,7 +102,8 @@ const loginOf = (login: string | undefined): RedisLogin => {
   if (login === undefined || login === '') return {};
   const [name = '', ...rest] = login.split(':');
   const password = rest.join(':');
-  // `redis://secret@host` is a password in some tools and a name in others; Redis itself takes it for a name.
+  // `redis://secret@host` is a password in some tools and a name in others; Redis itself takes it
+  // for a name.
   return {
     ...(name !== '' && { username: plain(name) }),
     ...(password !== '' && { password: plain(password) }),

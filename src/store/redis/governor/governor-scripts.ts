@@ -1,16 +1,16 @@
 /**
- * What happens at the governor, each at once:
+ * Lua scripts of the governor. All of them take these parameters first:
  *
- *   KEYS: places, hold, line, waits; then of the script
- *   ARGV: how many places, how long one counts that says nothing, the channel; then of the script
+ *   KEYS: requests in flight (`places`), hold, queue (`line`), expiry of queued requests (`waits`)
+ *   ARGV: number of slots, expiry of a silent process's requests in ms, channel
  *
- * Time is that of Redis: clocks of processes may differ by minutes, so none is sent or answered with. Each
- * answers with how many milliseconds nobody may start, and with those who may start now.
+ * All times are by the clock of Redis, because clocks of processes can differ by minutes. Each
+ * script returns the remaining hold in milliseconds, and then the requests that may start now.
  */
-import type { Script } from '../connection/redis-connections.js';
+import type { LuaScript } from '../connection/redis-connections.js';
 
-/** Whoever has been away for so long waits for nothing any more; the keys go then. */
-const LONGEST_MS = 60 * 60 * 1_000;
+/** Milliseconds after which the keys of an unused governor expire. */
+const UNUSED_MS = 60 * 60 * 1_000;
 
 const COMMON = `
 local time = redis.call('TIME')
@@ -40,7 +40,7 @@ local function answer(called)
   end
   if #first > 0 then redis.call('PUBLISH', channel, 'in ' .. table.concat(first, ' ')) end
   for key = 1, 4 do
-    if key ~= 2 then redis.call('PEXPIRE', KEYS[key], keep + ${LONGEST_MS}) end
+    if key ~= 2 then redis.call('PEXPIRE', KEYS[key], keep + ${UNUSED_MS}) end
   end
   table.insert(called, 1, string.format('%.0f', math.max(0, held - now)))
   return called
@@ -48,10 +48,11 @@ end
 `;
 
 /**
- * Some go, whether they were in or waited, and others come: how many go, they, the others. Who is called by
- * its own coming is not told to the other processes.
+ * Removes finished requests and queues new ones. Then of ARGV: number of finished requests, their
+ * ids, ids of new requests. A request that is admitted at once is not published, because only its
+ * process needs it.
  */
-export const PASS: Script = {
+const PASS: LuaScript = {
   name: 'skeinGovernorPass',
   lua: `${COMMON}
 local called = {}
@@ -78,30 +79,32 @@ return answer(called)
 };
 
 /**
- * Nobody starts for so many milliseconds; fewer than are left change nothing. KEYS[5] says that it was told:
- * the same once more would hold everybody for longer.
+ * Holds all requests for a time. A shorter time than the remaining hold has no effect. Then of
+ * KEYS: the mark of this hold, because a repeated call would prolong the hold. Then of ARGV:
+ * milliseconds.
  */
-export const HOLD: Script = {
+const HOLD: LuaScript = {
   name: 'skeinGovernorHold',
   lua: `${COMMON}
 local ms = tonumber(ARGV[4])
-if redis.call('SET', KEYS[5], '1', 'NX', 'PX', ${LONGEST_MS}) and now + ms > held then
+if redis.call('SET', KEYS[5], '1', 'NX', 'PX', ${UNUSED_MS}) and now + ms > held then
   held = now + ms
-  redis.call('SET', KEYS[2], string.format('%.0f', held), 'PX', ms + ${LONGEST_MS})
+  redis.call('SET', KEYS[2], string.format('%.0f', held), 'PX', ms + ${UNUSED_MS})
   redis.call('PUBLISH', channel, 'hold ' .. string.format('%.0f', ms))
 end
 return answer({})
 `,
 };
 
-/** The time has passed. */
-export const SERVE: Script = { name: 'skeinGovernorServe', lua: `${COMMON} return answer({})` };
+/** Admits waiting requests after a hold. */
+const SERVE: LuaScript = { name: 'skeinGovernorServe', lua: `${COMMON} return answer({})` };
 
 /**
- * A process says who of it is in and who waits: how many are in, they, the others. Those whom the rest
- * took for dead are there again, those who wait at the end of the line.
+ * Renews the expiry of all requests of a process. Then of ARGV: number of requests in flight, their
+ * ids, ids of waiting requests. Expired requests are added again; waiting requests go to the end of
+ * the queue.
  */
-export const LOOK: Script = {
+const LOOK: LuaScript = {
   name: 'skeinGovernorLook',
   lua: `${COMMON}
 local called = {}
@@ -118,4 +121,11 @@ for at = 5, #ARGV do
 end
 return answer(called)
 `,
+};
+
+export const GOVERNOR_SCRIPTS = {
+  pass: PASS,
+  hold: HOLD,
+  serve: SERVE,
+  look: LOOK,
 };

@@ -1,122 +1,126 @@
 /**
- * One for all processes that use an organisation's key: they share the places of requests in flight, one
- * line of those who wait, and the time before which nobody starts.
+ * Governs the model requests of all processes that use the same API key. They share the slots of
+ * requests in flight, one queue of waiting requests, and the hold (the time before which no request
+ * may start).
  *
- * Whoever leaves calls the first of the line, of whatever process, and says so on a channel; who misses
- * that asks every few seconds. What a dead process had counts no more after a while. While Redis is away
- * everybody waits.
+ * A request that ends admits the first of the queue, whichever process it belongs to, and publishes
+ * that on a channel. A process that misses the message asks every few seconds. Requests of a dead
+ * process expire. While Redis is away all requests wait.
  *
- * What processes share is in the time of Redis. They tell each other how long something lasts, and each
- * goes by its own clock then.
+ * Shared times are by the clock of Redis. Processes exchange durations, and each applies them to
+ * its own clock.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../protocol/clock.js';
-import { UsageError } from '../../../protocol/errors.js';
-import type { Governor } from '../../../protocol/model/governor.js';
-import type { WaitReason } from '../../../protocol/model/queueing.js';
-import type { Argument, RedisConnections, Script } from '../connection/redis-connections.js';
-import { governorKeys } from '../connection/redis-keys.js';
-import * as scripts from './governor-scripts.js';
+import type { Governor, WaitReason } from '../../../protocol/model/governor.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import type {
+  LuaScript,
+  RedisArgument,
+  RedisConnections,
+} from '../connection/redis-connections.js';
+import { governorKeys } from '../connection/swarm-keys.js';
+import { GOVERNOR_SCRIPTS } from './governor-scripts.js';
 
-export interface GovernorTerms {
-  /** Requests in flight, of all together. */
-  readonly places: number;
-  /** A digest of the key that they share. */
+interface RedisGovernorOptions {
+  /** Maximum number of requests in flight in all processes together. */
+  readonly slots: number;
+  /** Digest of the shared API key. */
   readonly organisation: string;
-  /** What this process is called; for people who look at the keys. */
+  /** Name of this process, for people that inspect the keys. */
   readonly holder: string;
-  /** After so long the places of a process that says nothing are free. */
+  /** Milliseconds after which the slots of a silent process are free. Default: 60,000. */
   readonly keepMs?: number;
 }
 
 const KEEP_MS = 60_000;
-const NO_PLACE = 'No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.';
+const NO_SLOTS = 'No request may be sent: skein.maxConcurrentRequests is 0. Set it to 1 or more.';
 
 export interface RedisGovernor extends Governor {
-  /** Listens no more. Who is in can still leave. */
+  /** Unsubscribes. Requests in flight can still end. */
   close(): void;
 }
 
-/** Throws a UsageError when there is no place at all. */
+/** Throws UsageError if there are no slots. */
 export const redisGovernor = (
-  broker: RedisConnections,
+  redis: RedisConnections,
   clock: Clock,
-  terms: GovernorTerms,
+  options: RedisGovernorOptions,
 ): RedisGovernor => {
-  if (terms.places < 1) throw new UsageError(NO_PLACE);
-  return new SharedGate(broker, clock, terms);
+  if (options.slots < 1) throw new UsageError(NO_SLOTS);
+  return new SharedGovernor(redis, clock, options);
 };
 
-class SharedGate implements RedisGovernor {
-  private readonly broker: RedisConnections;
+class SharedGovernor implements RedisGovernor {
+  private readonly redis: RedisConnections;
   private readonly clock: Clock;
-  private readonly places: number;
+  private readonly slots: number;
   private readonly keepMs: number;
   private readonly keys: ReturnType<typeof governorKeys>;
   private readonly name: string;
-  private readonly deafen: () => void;
-  private readonly inside = new Set<string>();
-  /** In the order in which they came. */
+  private readonly unsubscribe: () => void;
+  private readonly inFlight = new Set<string>();
+  /** Functions that start the waiting requests, in order of arrival. */
   private readonly waiting = new Map<string, () => void>();
-  /** Who comes and who goes in this turn of the event loop, which costs less together. */
-  private coming = new Map<string, () => void>();
-  private going: string[] = [];
-  private passing: NodeJS.Immediate | undefined;
+  /** New and finished requests of this event-loop turn. They are sent in a single script call. */
+  private arriving = new Map<string, () => void>();
+  private leaving: string[] = [];
+  private exchange: NodeJS.Immediate | undefined;
   private count = 0;
   private heldUntil = 0;
   private isClosed = false;
-  private unhold: (() => void) | undefined;
-  private unlook: (() => void) | undefined;
+  private cancelHold: (() => void) | undefined;
+  private cancelCheck: (() => void) | undefined;
 
   constructor(
-    broker: RedisConnections,
+    redis: RedisConnections,
     clock: Clock,
-    { places, organisation, holder, keepMs }: GovernorTerms,
+    { slots, organisation, holder, keepMs }: RedisGovernorOptions,
   ) {
-    this.broker = broker;
+    this.redis = redis;
     this.clock = clock;
-    this.places = places;
+    this.slots = slots;
     this.keepMs = keepMs ?? KEEP_MS;
     this.keys = governorKeys(organisation);
-    // One that comes back under its old name has none of its old places.
+    // A random part, because a restarted process must not own the slots of its predecessor.
     this.name = `${encodeURIComponent(holder)}/${randomBytes(6).toString('hex')}`;
-    this.deafen = broker.subscribe(
+    this.unsubscribe = redis.subscribe(
       this.keys.hints,
-      (hint) => this.hear(hint),
-      () => void this.look(),
+      (hint) => this.onHint(hint),
+      () => void this.checkIn(),
     );
   }
 
   enter(signal: AbortSignal, waits?: (why: WaitReason) => void): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason);
     this.count += 1;
-    const visitor = `${this.name}/${this.count}`;
+    const request = `${this.name}/${this.count}`;
     return new Promise((resolve, reject) => {
-      const giveUp = (why: unknown) => {
+      const fail = (why: unknown) => {
         signal.removeEventListener('abort', abort);
-        this.waiting.delete(visitor);
-        this.leave(visitor);
+        this.waiting.delete(request);
+        this.leave(request);
         reject(why);
       };
-      const abort = () => giveUp(signal.reason);
+      const abort = () => fail(signal.reason);
       signal.addEventListener('abort', abort, { once: true });
-      this.waiting.set(visitor, () => {
+      this.waiting.set(request, () => {
         signal.removeEventListener('abort', abort);
-        this.inside.add(visitor);
+        this.inFlight.add(request);
         resolve(() => {
-          if (this.inside.delete(visitor)) this.leave(visitor);
+          if (this.inFlight.delete(request)) this.leave(request);
         });
       });
-      this.lookSoon();
-      this.coming.set(visitor, () => {
-        if (!this.waiting.has(visitor)) return;
+      this.scheduleCheckIn();
+      this.arriving.set(request, () => {
+        if (!this.waiting.has(request)) return;
         try {
           waits?.(this.clock.now() < this.heldUntil ? 'rate-limit' : 'requests');
         } catch (error) {
-          giveUp(error);
+          fail(error);
         }
       });
-      this.passSoon();
+      this.scheduleExchange();
     });
   }
 
@@ -126,67 +130,71 @@ class SharedGate implements RedisGovernor {
     this.hold(until);
     if (until <= now) return;
     this.count += 1;
-    const once = this.keys.told(`${this.name}/${this.count}`);
-    void this.run(scripts.HOLD, [Math.ceil(until - now)], [once]);
+    const mark = this.keys.told(`${this.name}/${this.count}`);
+    void this.run(GOVERNOR_SCRIPTS.hold, [Math.ceil(until - now)], [mark]);
   }
 
   close(): void {
     this.isClosed = true;
-    this.deafen();
-    this.unhold?.();
-    this.unlook?.();
+    this.unsubscribe();
+    this.cancelHold?.();
+    this.cancelCheck?.();
   }
 
-  private leave(visitor: string): void {
-    // Who was not announced yet has nothing to give back.
-    if (this.coming.delete(visitor)) return;
-    this.going.push(visitor);
-    this.passSoon();
+  private leave(request: string): void {
+    // A request that was not sent to Redis yet has no slot to free.
+    if (this.arriving.delete(request)) return;
+    this.leaving.push(request);
+    this.scheduleExchange();
   }
 
-  private passSoon(): void {
-    this.passing ??= setImmediate(() => {
-      const { coming, going } = this;
-      this.passing = undefined;
-      this.coming = new Map();
-      this.going = [];
-      if (coming.size + going.length === 0) return;
-      void this.run(scripts.PASS, [going.length, ...going, ...coming.keys()]).then(() => {
-        for (const answered of coming.values()) answered();
-      });
+  private scheduleExchange(): void {
+    this.exchange ??= setImmediate(() => {
+      const { arriving, leaving } = this;
+      this.exchange = undefined;
+      this.arriving = new Map();
+      this.leaving = [];
+      if (arriving.size + leaving.length === 0) return;
+      void this.run(GOVERNOR_SCRIPTS.pass, [leaving.length, ...leaving, ...arriving.keys()]).then(
+        () => {
+          for (const onReply of arriving.values()) onReply();
+        },
+      );
     });
   }
 
-  /** Each script answers with how long nobody may start, and who may now. Never rejects. */
+  /**
+   * Runs a script and applies its reply: the hold, and the requests that may start. Never rejects.
+   */
   private async run(
-    script: Script,
-    args: readonly Argument[] = [],
+    script: LuaScript,
+    args: readonly RedisArgument[] = [],
     keys: readonly string[] = [],
   ): Promise<void> {
     const { places, hold, line, waits, hints } = this.keys;
-    const terms = [this.places, this.keepMs, hints];
+    const common = [this.slots, this.keepMs, hints];
     try {
       const all = [places, hold, line, waits, ...keys];
-      const reply = await this.broker.run(script, all, [...terms, ...args]);
-      const [left, ...called] = reply as [string, ...string[]];
-      this.holdFor(Number(left));
-      this.call(called);
+      const reply = await this.redis.run(script, all, [...common, ...args]);
+      const [remainingMs, ...admitted] = reply as [string, ...string[]];
+      this.holdFor(Number(remainingMs));
+      this.admit(admitted);
     } catch {
-      // The connection was closed, or Redis refused: who waits asks again.
+      // The connection was closed, or Redis refused. `checkIn` repeats the call.
     }
   }
 
-  private hear(hint: string): void {
+  private onHint(hint: string): void {
     const [what, ...rest] = hint.split(' ');
     if (what === 'hold') this.holdFor(Number(rest[0]));
-    else this.call(rest);
+    else this.admit(rest);
   }
 
-  private call(visitors: readonly string[]): void {
-    for (const visitor of visitors) {
-      const come = this.waiting.get(visitor);
-      this.waiting.delete(visitor);
-      come?.();
+  private admit(requests: readonly string[]): void {
+    for (const request of requests) {
+      const start = this.waiting.get(request);
+      this.waiting.delete(request);
+      start?.();
     }
   }
 
@@ -194,37 +202,39 @@ class SharedGate implements RedisGovernor {
     this.hold(ms > 0 ? this.clock.now() + ms : 0);
   }
 
-  /** When the time has passed somebody has to call those who wait: each process with one of them does. */
+  /**
+   * Sets the hold. Each process with waiting requests asks for their admission when the hold ends.
+   */
   private hold(until: number): void {
     if (until > this.heldUntil) {
       this.heldUntil = until;
-      this.unhold?.();
-      this.unhold = undefined;
+      this.cancelHold?.();
+      this.cancelHold = undefined;
     }
     if (this.waiting.size === 0 || this.heldUntil <= this.clock.now()) return;
-    this.unhold ??= this.clock.wakeAt(this.heldUntil, () => {
-      this.unhold = undefined;
-      void this.run(scripts.SERVE);
+    this.cancelHold ??= this.clock.wakeAt(this.heldUntil, () => {
+      this.cancelHold = undefined;
+      void this.run(GOVERNOR_SCRIPTS.serve);
     });
   }
 
-  /** Says that this process lives, and asks whether somebody was called whom it did not hear of. */
-  private look(): Promise<void> {
-    if (this.waiting.size + this.inside.size === 0) return Promise.resolve();
-    const { inside, waiting } = this;
-    return this.run(scripts.LOOK, [inside.size, ...inside, ...waiting.keys()]);
+  /** Renews the expiry of this process's requests, and fetches admissions after a lost message. */
+  private checkIn(): Promise<void> {
+    if (this.waiting.size + this.inFlight.size === 0) return Promise.resolve();
+    const { inFlight, waiting } = this;
+    return this.run(GOVERNOR_SCRIPTS.look, [inFlight.size, ...inFlight, ...waiting.keys()]);
   }
 
-  private lookSoon(): void {
-    if (this.isClosed || this.unlook !== undefined) return;
-    if (this.waiting.size + this.inside.size === 0) return;
+  private scheduleCheckIn(): void {
+    if (this.isClosed || this.cancelCheck !== undefined) return;
+    if (this.waiting.size + this.inFlight.size === 0) return;
     const at = this.clock.now() + this.keepMs / 12;
     const wake = () => {
-      void this.look().then(() => {
-        this.unlook = undefined;
-        this.lookSoon();
+      void this.checkIn().then(() => {
+        this.cancelCheck = undefined;
+        this.scheduleCheckIn();
       });
     };
-    this.unlook = this.clock.wakeAt(at, wake, false);
+    this.cancelCheck = this.clock.wakeAt(at, wake, false);
   }
 }

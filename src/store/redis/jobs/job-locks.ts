@@ -1,63 +1,63 @@
 /**
- * The jobs that a worker has, and its locks on them. BullMQ renews locks itself, but keeps its books by
- * job: of a job that one worker loses and gets again it forgets the second lock with the first.
+ * Renews the job locks of this worker. BullMQ's own renewal tracks locks by job id: if a worker
+ * loses a job and takes it again, dropping the first lock drops the second lock too.
  */
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { queueKey } from '../connection/redis-keys.js';
-import { HOLD_ON } from './job-scripts.js';
+import { queueKey } from '../connection/swarm-keys.js';
+import { JOB_SCRIPTS } from './job-scripts.js';
 
-export interface LockedJob {
+interface LockedJob {
   readonly id: string;
-  /** What is in the lock. */
+  /** Value of the lock key. */
   readonly token: string;
-  /** How often the job was begun, this time included. */
-  readonly begun: number;
+  /** Number of times the job was started, including this time. */
+  readonly timesStarted: number;
 }
 
 export interface JobLock {
   readonly signal: AbortSignal;
-  /** Somebody else may have it. */
+  /** True if another worker may have the job. */
   readonly isLost: boolean;
   end(): void;
 }
 
 export class JobLocks {
-  private readonly broker: RedisConnections;
+  private readonly redis: RedisConnections;
   private readonly lockMs: number;
-  private readonly holds = new Set<OneHold>();
+  private readonly locks = new Set<HeldLock>();
   private readonly timer: NodeJS.Timeout;
   private renewing: Promise<void> | undefined;
   private renewedAt = Date.now();
 
-  constructor(broker: RedisConnections, lockMs: number) {
-    this.broker = broker;
+  constructor(redis: RedisConnections, lockMs: number) {
+    this.redis = redis;
     this.lockMs = lockMs;
     this.timer = setInterval(() => void this.renew(), lockMs / 3).unref();
   }
 
   get size(): number {
-    return this.holds.size;
+    return this.locks.size;
   }
 
-  /** Resolves when no earlier work of this worker on the same job goes on. */
-  async begin(job: LockedJob): Promise<JobLock> {
-    const earlier = [...this.holds].filter(({ job: { id } }) => id === job.id);
-    const hold = new OneHold(job, (ended) => this.holds.delete(ended));
-    this.holds.add(hold);
+  /** Registers a lock. Resolves when this worker has stopped all earlier runs of the same job. */
+  async lock(job: LockedJob): Promise<JobLock> {
+    const earlier = [...this.locks].filter(({ job: { id } }) => id === job.id);
+    const lock = new HeldLock(job, (ended) => this.locks.delete(ended));
+    this.locks.add(lock);
     for (const other of earlier) {
       other.lose();
       await other.ended;
     }
-    return hold;
+    return lock;
   }
 
-  /** Who was out of touch learns first whether the job is still its own. Never rejects. */
-  async makeSure(): Promise<void> {
+  /** Renews the locks if the last renewal is old, to detect lost jobs. Never rejects. */
+  async verify(): Promise<void> {
     if (Date.now() - this.renewedAt > this.lockMs / 2) await this.renew();
   }
 
   abortAll(): void {
-    for (const hold of this.holds) hold.abort();
+    for (const lock of this.locks) lock.abort();
   }
 
   close(): void {
@@ -65,7 +65,7 @@ export class JobLocks {
   }
 
   private renew(): Promise<void> {
-    // While Redis is away one of them waits for it.
+    // Share the running renewal, because each renewal would wait for a Redis that is away.
     this.renewing ??= this.renewAll().finally(() => {
       this.renewing = undefined;
     });
@@ -73,29 +73,29 @@ export class JobLocks {
   }
 
   private async renewAll(): Promise<void> {
-    const holds = [...this.holds];
+    const locks = [...this.locks];
     const startedAt = Date.now();
-    const own = holds.flatMap(({ job: { id } }) => [queueKey(id), queueKey(`${id}:lock`)]);
+    const own = locks.flatMap(({ job: { id } }) => [queueKey(id), queueKey(`${id}:lock`)]);
     const keys = [queueKey('active'), queueKey('stalled'), ...own];
-    const jobs = holds.flatMap(({ job: { id, token, begun } }) => [id, token, begun]);
+    const jobs = locks.flatMap(({ job: { id, token, timesStarted: begun } }) => [id, token, begun]);
     try {
-      const lost = await this.broker.run(HOLD_ON, keys, [this.lockMs, ...jobs]);
-      for (const at of lost as readonly number[]) holds[at]?.lose();
+      const lost = await this.redis.run(JOB_SCRIPTS.holdOn, keys, [this.lockMs, ...jobs]);
+      for (const at of lost as readonly number[]) locks[at]?.lose();
       this.renewedAt = startedAt;
     } catch {
-      // The next attempt tells.
+      // The next renewal detects lost jobs.
     }
   }
 }
 
-class OneHold implements JobLock {
+class HeldLock implements JobLock {
   readonly job: LockedJob;
   readonly ended: Promise<void>;
   isLost = false;
   end: () => void = () => {};
   private readonly controller = new AbortController();
 
-  constructor(job: LockedJob, forget: (hold: OneHold) => void) {
+  constructor(job: LockedJob, forget: (lock: HeldLock) => void) {
     this.job = job;
     this.ended = new Promise((resolve) => {
       this.end = () => {
@@ -111,7 +111,7 @@ class OneHold implements JobLock {
 
   lose(): void {
     this.isLost = true;
-    this.controller.abort(new Error('The job is somebody else’s now.'));
+    this.controller.abort(new Error('Another worker has taken the job.'));
   }
 
   abort(): void {

@@ -1,32 +1,36 @@
 /**
- * Jobs that have ended are kept for a while, so that they are not added again. BullMQ takes the oldest away
- * whenever another one ends; where none does, whoever opens the queue for work or tidies up does so.
+ * Retention of ended jobs. Ended jobs stay in Redis for a while so that they are not added again.
+ * BullMQ removes old jobs only when another job ends, so a starting worker and `prune` remove them
+ * too.
  */
-import type { RedisConnections, Script } from '../connection/redis-connections.js';
-import { queueKey } from '../connection/redis-keys.js';
+import type { LuaScript, RedisConnections } from '../connection/redis-connections.js';
+import { queueKey } from '../connection/swarm-keys.js';
 
-/** Seconds, and how many. */
-export const KEPT = { age: 7 * 24 * 60 * 60, count: 20_000 };
-/** So many are taken away in one step. */
+/** Maximum age in seconds, and maximum number. */
+export const JOB_RETENTION = { age: 7 * 24 * 60 * 60, count: 20_000 };
+/** Number of jobs that a script call removes. */
 const BATCH = 500;
 
-/** Those that are too old. */
-export const forgetEnded = async (broker: RedisConnections): Promise<void> => {
-  const until = Date.now() - KEPT.age * 1_000;
+/** Removes ended jobs that are older than the maximum age. */
+export const removeEndedJobs = async (redis: RedisConnections): Promise<void> => {
+  const until = Date.now() - JOB_RETENTION.age * 1_000;
   for (const list of ['completed', 'failed'].map(queueKey)) {
     let ids: readonly string[];
     do {
       const range = ['-inf', until, 'LIMIT', 0, BATCH];
-      ids = (await broker.call('ZRANGEBYSCORE', list, ...range)) as readonly string[];
+      ids = (await redis.call('ZRANGEBYSCORE', list, ...range)) as readonly string[];
       if (ids.length === 0) break;
       const jobs = ids.flatMap((id) => [queueKey(id), queueKey(`${id}:logs`)]);
-      await broker.run(FORGET, [list, ...jobs], [until, ...ids]);
+      await redis.run(FORGET, [list, ...jobs], [until, ...ids]);
     } while (ids.length === BATCH);
   }
 };
 
-/** KEYS: those that ended so, then of each its hash and its log. ARGV: until when they go, then the id of each. */
-const FORGET: Script = {
+/**
+ * KEYS: set of ended jobs, then hash and log of each job. ARGV: latest end time in ms, then id of
+ * each job.
+ */
+const FORGET: LuaScript = {
   name: 'skeinForgetEnded',
   lua: `
 for at = 2, #ARGV do

@@ -1,15 +1,15 @@
-/** What BullMQ has no command for, on the keys that it keeps. */
-import type { Script } from '../connection/redis-connections.js';
+/** Lua scripts for operations on BullMQ's keys that BullMQ has no command for. */
+import type { LuaScript } from '../connection/redis-connections.js';
 
-/** How a job that was withdrawn ended; with it goes who withdrew it. */
+/** Start of a withdrawn job's return value. A random token follows. */
 export const WITHDRAWN = 'withdrawn';
 
 /**
- * The ids of one swarm's jobs that have not ended.
+ * Returns the ids of the jobs that have not ended, if the id starts with a prefix.
  *
- *   KEYS: wait, prioritized, delayed, active; ARGV: how ids of the swarm begin
+ *   KEYS: wait, prioritized, delayed, active; ARGV: prefix
  */
-export const IDS_OF_SWARM: Script = {
+const IDS_OF_SWARM: LuaScript = {
   name: 'skeinIdsOfSwarm',
   lua: `
 local found = {}
@@ -27,11 +27,11 @@ return found
 };
 
 /**
- * Of each: its data, and who has it. Those that have ended meanwhile are left out.
+ * Returns the data and the worker of each job. Omits jobs that have ended.
  *
- *   KEYS: of each its hash and its lock
+ *   KEYS: hash and lock of each job
  */
-export const JOBS_BY_ID: Script = {
+const JOBS_BY_ID: LuaScript = {
   name: 'skeinJobsById',
   lua: `
 local jobs = {}
@@ -47,12 +47,13 @@ return jobs
 };
 
 /**
- * Nobody begins it any more. It stays among those that have ended, so that it cannot be added again.
+ * Moves a job that has no lock to `completed`, so that it is not started and cannot be added again.
+ * Returns 1 if the job was withdrawn.
  *
- *   KEYS: its hash, its lock, wait, prioritized, delayed, active, stalled, completed
- *   ARGV: its id, now, how it ended
+ *   KEYS: hash and lock of the job, wait, prioritized, delayed, active, stalled, completed
+ *   ARGV: id, current time, return value
  */
-export const WITHDRAW: Script = {
+const WITHDRAW: LuaScript = {
   name: 'skeinWithdraw',
   lua: `
 local how = redis.call('HGET', KEYS[1], 'returnvalue')
@@ -69,14 +70,14 @@ return 1
 };
 
 /**
- * Renews the locks on jobs that are worked on. One that ran out is taken again if nobody has begun the
- * job since: Redis may have been away for longer than a lock lasts. Answers with those that are lost, by
- * their place in the list.
+ * Renews the locks of running jobs. Takes an expired lock again if the job has not been started
+ * since, because Redis may have been away for longer than a lock lasts. Returns the indexes of the
+ * lost jobs.
  *
- *   KEYS: active, stalled, then of each its hash and its lock
- *   ARGV: how long a lock lasts, then of each its id, its token and how often it was begun
+ *   KEYS: active, stalled, then hash and lock of each job
+ *   ARGV: lock duration in ms, then id, token and number of starts of each job
  */
-export const HOLD_ON: Script = {
+const HOLD_ON: LuaScript = {
   name: 'skeinHoldOn',
   lua: `
 local lost = {}
@@ -100,13 +101,13 @@ return lost
 };
 
 /**
- * A job that was taken and not begun counts no more for the rate, if what counts now began before it was
- * taken.
+ * Takes a job that was fetched but not started off the rate limit, if the current limit period
+ * began before the job was fetched.
  *
- *   KEYS: what counts, the job's hash
- *   ARGV: how often the job was taken, how long it counts, how long ago it was taken
+ *   KEYS: rate counter, hash of the job
+ *   ARGV: number of fetches of the job, length of the limit period in ms, age of the fetch in ms
  */
-export const UNCOUNT: Script = {
+const UNCOUNT: LuaScript = {
   name: 'skeinUncount',
   lua: `
 if redis.call('EXISTS', KEYS[2]) == 0 or redis.call('HGET', KEYS[2], 'uncounted') == ARGV[1] then return end
@@ -115,4 +116,12 @@ local left = redis.call('PTTL', KEYS[1])
 if left < 0 or ARGV[2] - left < tonumber(ARGV[3]) then return end
 if tonumber(redis.call('GET', KEYS[1])) > 0 then redis.call('DECR', KEYS[1]) end
 `,
+};
+
+export const JOB_SCRIPTS = {
+  idsOfSwarm: IDS_OF_SWARM,
+  jobsById: JOBS_BY_ID,
+  withdraw: WITHDRAW,
+  holdOn: HOLD_ON,
+  uncount: UNCOUNT,
 };

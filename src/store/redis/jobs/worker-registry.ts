@@ -1,34 +1,41 @@
-/** Which workers live: each says so every few seconds, and is forgotten when it does not. */
+/** Registry of live workers in Redis. A worker without a heartbeat for 15 seconds is removed. */
+
+import { hostname } from 'node:os';
 import { z } from 'zod';
-import type { RedisConnections, Script } from '../connection/redis-connections.js';
-import { WORKERS } from '../connection/redis-keys.js';
+import { parseJson } from '../../../lib/json/parse-json.js';
+import type { LuaScript, RedisConnections } from '../connection/redis-connections.js';
+import { WORKERS } from '../connection/swarm-keys.js';
 
 const workerState = z.object({
   host: z.string(),
   pid: z.number(),
-  /** Jobs that it works on, and how many it could. */
+  /** Number of running jobs. */
   busy: z.number(),
+  /** Maximum number of concurrent jobs. */
   concurrency: z.number(),
 });
-export type WorkerState = z.infer<typeof workerState>;
+type WorkerState = z.infer<typeof workerState>;
 
 export type LiveWorker = WorkerState & {
   readonly name: string;
-  /** By the clock of Redis; milliseconds since 1970. */
+  /** Time of the last heartbeat by the clock of Redis, in milliseconds since 1970. */
   readonly heardAt: number;
 };
 
-/** Who says nothing for so long is taken for dead. */
+/** Milliseconds without a heartbeat after which a worker counts as dead. */
 const SILENCE_MS = 15_000;
-export const HEARTBEAT_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** KEYS: workers; ARGV: name, state, how long it counts. With %d a server of 32 bits would cut the time off. */
-const HEAR: Script = {
+/**
+ * KEYS: workers; ARGV: name, state, expiry in ms. `%.0f`, because `%d` truncates the time on a
+ * 32-bit server.
+ */
+const HEAR: LuaScript = {
   name: 'skeinHearWorker',
   lua: `${NOW}
 redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f ', now) .. ARGV[2])
@@ -36,8 +43,11 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 `,
 };
 
-/** KEYS: workers; ARGV: how long one counts. Answers with name, time and state of each in turn. */
-const LIVE: Script = {
+/**
+ * KEYS: workers; ARGV: maximum age of a heartbeat in ms. Returns name, time and state of each live
+ * worker.
+ */
+const LIVE: LuaScript = {
   name: 'skeinLiveWorkers',
   lua: `${NOW}
 local live = {}
@@ -55,23 +65,23 @@ return live
 };
 
 export class WorkerRegistry {
-  private readonly broker: RedisConnections;
+  private readonly redis: RedisConnections;
 
-  constructor(broker: RedisConnections) {
-    this.broker = broker;
+  constructor(redis: RedisConnections) {
+    this.redis = redis;
   }
 
-  async hear(name: string, state: WorkerState): Promise<void> {
-    await this.broker.run(HEAR, [WORKERS], [name, JSON.stringify(state), SILENCE_MS]);
+  async recordHeartbeat(name: string, state: WorkerState): Promise<void> {
+    await this.redis.run(HEAR, [WORKERS], [name, JSON.stringify(state), SILENCE_MS]);
   }
 
-  async forget(name: string): Promise<void> {
-    await this.broker.call('HDEL', WORKERS, name);
+  async remove(name: string): Promise<void> {
+    await this.redis.call('HDEL', WORKERS, name);
   }
 
-  /** By name. */
+  /** Returns the live workers, sorted by name. */
   async live(): Promise<readonly LiveWorker[]> {
-    const parts = (await this.broker.run(LIVE, [WORKERS], [SILENCE_MS])) as readonly string[];
+    const parts = (await this.redis.run(LIVE, [WORKERS], [SILENCE_MS])) as readonly string[];
     const found: LiveWorker[] = [];
     for (let at = 0; at + 2 < parts.length; at += 3) {
       const [name = '', heardAt, text = ''] = parts.slice(at, at + 3);
@@ -82,11 +92,40 @@ export class WorkerRegistry {
   }
 }
 
-/** Undefined when somebody else has written it: then it is no worker's. */
-const readState = (text: string): WorkerState | undefined => {
-  try {
-    return workerState.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
+/** Returns undefined if the text is not the state of a worker. */
+const readState = (text: string): WorkerState | undefined =>
+  workerState.safeParse(parseJson(text)).data;
+
+/** Sends the heartbeat of a worker every five seconds. */
+export class WorkerHeartbeat {
+  private readonly registry: WorkerRegistry;
+  private readonly name: string;
+  private readonly state: () => Pick<WorkerState, 'busy' | 'concurrency'>;
+  private timer: NodeJS.Timeout | undefined;
+  private sending: Promise<void> | undefined;
+
+  constructor(registry: WorkerRegistry, name: string, state: WorkerHeartbeat['state']) {
+    this.registry = registry;
+    this.name = name;
+    this.state = state;
   }
-};
+
+  /** Rejects with StorageError if Redis refuses the first heartbeat. */
+  async start(): Promise<void> {
+    await this.beat();
+    this.timer = setInterval(() => void this.beat().catch(() => {}), HEARTBEAT_MS).unref();
+  }
+
+  /** Sends a heartbeat, unless a heartbeat waits already for a Redis that is away. */
+  beat(): Promise<void> {
+    const state = { host: hostname(), pid: process.pid, ...this.state() };
+    this.sending ??= this.registry.recordHeartbeat(this.name, state).finally(() => {
+      this.sending = undefined;
+    });
+    return this.sending;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+}

@@ -1,38 +1,38 @@
 /**
- * Adds records of one or more journals of a swarm, and their events, in one step. Each journal is taken
- * whole or refused whole: a verdict each, in order.
+ * Appends records of several journals of a swarm, with their events, in a single step. Redis takes
+ * or refuses the records of a journal as a whole, and returns a verdict for each journal, in order:
  *
- *   OK      it is there, now or since the last time this was sent
- *   LOST c  the scope is not this writer's any more, but that of claim c
- *   FENCED  somebody with a newer epoch has opened the journal
- *   GAP n   Redis has only n of those before it
+ *   OK      the records are stored, now or by an earlier attempt
+ *   LOST c  claim c has taken over the writer's scope
+ *   FENCED  a process with a newer epoch has opened the journal
+ *   GAP n   the journal has only n records, fewer than the writer expects
  */
 import { EVENT_HEAD } from '../../files/journal/event-index.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
+import { KEEP_MS, type SwarmKeys } from '../connection/swarm-keys.js';
 
 export interface JournalAddition {
   readonly agent: string;
   readonly parent: string | null;
   readonly scope: string;
   readonly claim: string;
-  /** The place of its first record in the list, counted from 1. */
+  /** Position of the first record in the list, counted from 1. */
   readonly first: number;
 }
 
 export interface AddedRecord {
-  /** Which of the journals it is for. */
+  /** Index of the record's journal. */
   readonly journal: number;
   readonly line: string;
-  /** What follows the number of its event. */
+  /** Part of the event's line after its number. */
   readonly event: string;
 }
 
-/** What a hint says when there are new records. */
+/** Change hint for new records. */
 export const EVENTS_HINT = 'events';
 
 export const appendRecords = async (
-  broker: RedisConnections,
+  redis: RedisConnections,
   keys: SwarmKeys,
   journals: readonly JournalAddition[],
   records: readonly AddedRecord[],
@@ -46,7 +46,7 @@ export const appendRecords = async (
     first,
   ]);
   const lines = records.flatMap(({ journal, line, event }) => [journal + 1, line, event]);
-  return (await broker.run(
+  return (await redis.run(
     APPEND,
     [keys.scopes, keys.fences, keys.agents, keys.events, ...lists],
     [EVENT_HEAD, KEEP_MS, keys.hints, EVENTS_HINT, journals.length, ...additions, ...lines],

@@ -1,65 +1,65 @@
 /**
- * What the agents of a session write, on its way to Redis: everything that was added meanwhile goes out
- * together, one batch after the other, so that it is there in the order in which it was written.
+ * Sends journal records of all agents of a session to Redis in batches and in sequence, so that
+ * they are stored in the order in which they were written.
  */
-import { StorageError } from '../../../protocol/errors.js';
+import { StorageError } from '../../../protocol/skein-error.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { refusedBy } from '../connection/redis-errors.js';
-import type { SwarmKeys } from '../connection/redis-keys.js';
-import { lostTo, type Scope } from '../leases/write-scopes.js';
+import { refusalError } from '../connection/retry-while-refused.js';
+import type { SwarmKeys } from '../connection/swarm-keys.js';
+import { type Scope, scopeLost } from '../leases/write-scopes.js';
 import { type AddedRecord, appendRecords, type JournalAddition } from './append-records.js';
-import { keepLine, LONGEST_LINE } from './long-lines.js';
+import { MAX_INLINE_LINE, storeLongLine } from './list-lines.js';
 
-/** A batch is no larger. */
-const MOST_RECORDS = 500;
-const MOST_LENGTH = 1024 * 1024;
-/** More does not wait for a Redis that is away. */
-const MOST_WAITING = 64 * 1024 * 1024;
+/** Maximum number of records and of characters in a batch. */
+const MAX_BATCH_RECORDS = 500;
+const MAX_BATCH_LENGTH = 1024 * 1024;
+/** Maximum number of characters that wait for Redis. */
+const MAX_WAITING_LENGTH = 64 * 1024 * 1024;
 
-/** A journal, as one who brings its records to Redis sees it. */
+/** The journal of an agent, as GroupCommit sees it. */
 export interface JournalWriter {
   readonly agent: string;
   readonly parent: string | null;
   readonly scope: Scope;
-  /** So many more of its records are there. */
+  /** Called when Redis has stored `count` more records. */
   taken(count: number): void;
-  /** None that was not taken will be. */
+  /** Called when Redis refuses the records; later records of the journal are refused too. */
   refused(why: StorageError): void;
-  /** Beside that: somebody with a newer epoch has the journal. */
+  /** Called, before `refused`, if a process with a newer epoch has the journal. */
   fenced(why: StorageError): void;
 }
 
-interface Waiting {
+interface WaitingRecord {
   readonly writer: JournalWriter;
-  /** In its list, counted from 1. */
-  readonly place: number;
+  /** Position in the list, counted from 1. */
+  readonly position: number;
   readonly line: string;
   readonly event: string;
 }
 
 export class GroupCommit {
-  private readonly broker: RedisConnections;
+  private readonly redis: RedisConnections;
   private readonly keys: SwarmKeys;
-  /** Where there is a copy of what Redis may lose. */
+  /** Folder with a copy of the session, for the message about lost records. */
   private readonly mirror: string;
-  private waiting: Waiting[] = [];
+  private waiting: WaitingRecord[] = [];
   private length = 0;
   private readonly refused = new WeakSet<JournalWriter>();
   private running: Promise<void> | undefined;
 
-  constructor(broker: RedisConnections, keys: SwarmKeys, mirror: string) {
-    this.broker = broker;
+  constructor(redis: RedisConnections, keys: SwarmKeys, mirror: string) {
+    this.redis = redis;
     this.keys = keys;
     this.mirror = mirror;
   }
 
-  /** Throws a StorageError when too much waits already. */
-  add(record: Waiting): void {
+  /** Throws StorageError if too many records wait already. */
+  add(record: WaitingRecord): void {
     const length = record.line.length + record.event.length;
-    if (this.length + length > MOST_WAITING) {
-      const why = this.broker.trouble ?? 'Redis is too slow';
+    if (this.length + length > MAX_WAITING_LENGTH) {
+      const why = this.redis.trouble ?? 'Redis is too slow';
       throw new StorageError(
-        `${why}, and no more than ${MOST_WAITING / 1024 / 1024} MB can wait for it.`,
+        `${why}, and no more than ${MAX_WAITING_LENGTH / 1024 / 1024} MB can wait for it.`,
       );
     }
     this.length += length;
@@ -67,30 +67,30 @@ export class GroupCommit {
     this.running ??= this.run();
   }
 
-  /** Everything added so far was taken or refused. Never rejects. */
+  /** Resolves when all records added so far are stored or refused. Never rejects. */
   async settled(): Promise<void> {
     await this.running;
   }
 
   private async run(): Promise<void> {
-    // What is written in the same tick goes along.
+    // Wait for the other records of this tick.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) await this.commit(this.next());
     this.running = undefined;
   }
 
-  private next(): readonly Waiting[] {
+  private next(): readonly WaitingRecord[] {
     let length = 0;
     let count = 0;
     for (const { line, event } of this.waiting) {
-      length += Math.min(line.length, LONGEST_LINE) + event.length;
-      if (count === MOST_RECORDS || (count > 0 && length > MOST_LENGTH)) break;
+      length += Math.min(line.length, MAX_INLINE_LINE) + event.length;
+      if (count === MAX_BATCH_RECORDS || (count > 0 && length > MAX_BATCH_LENGTH)) break;
       count += 1;
     }
     return this.waiting.splice(0, count);
   }
 
-  private async commit(batch: readonly Waiting[]): Promise<void> {
+  private async commit(batch: readonly WaitingRecord[]): Promise<void> {
     const records = batch.filter(({ writer }) => !this.refused.has(writer));
     const parts = partsOf(records);
     try {
@@ -101,40 +101,41 @@ export class GroupCommit {
         else this.refuse(writer, refusal);
       }
     } catch (error) {
-      const why = refusedBy(this.broker, error);
+      const why = refusalError(this.redis, error);
       for (const writer of parts.keys()) this.refuse(writer, why);
     }
     for (const { line, event } of batch) this.length -= line.length + event.length;
   }
 
-  private async send(parts: Parts, waiting: readonly Waiting[]): Promise<readonly string[]> {
+  private async send(parts: Parts, waiting: readonly WaitingRecord[]): Promise<readonly string[]> {
     const journals = [...parts].map(([{ agent, parent, scope }, { first }]): JournalAddition => {
       return { agent, parent, scope: scope.name, claim: scope.claim, first };
     });
     const records: AddedRecord[] = [];
     for (const { writer, line, event } of waiting) {
-      const kept = line.length > LONGEST_LINE ? await keepLine(this.broker, this.keys, line) : line;
+      const kept =
+        line.length > MAX_INLINE_LINE ? await storeLongLine(this.redis, this.keys, line) : line;
       records.push({ journal: parts.get(writer)?.index ?? 0, line: kept, event });
     }
-    return appendRecords(this.broker, this.keys, journals, records);
+    return appendRecords(this.redis, this.keys, journals, records);
   }
 
   private refusal(writer: JournalWriter, part: Part, verdict: string): StorageError | undefined {
     const { agent, scope } = writer;
-    const [word, said = ''] = verdict.split(' ');
-    if (word === 'OK') return undefined;
-    if (word === 'LOST') {
-      const why = lostTo(scope, said);
+    const [outcome, detail = ''] = verdict.split(' ');
+    if (outcome === 'OK') return undefined;
+    if (outcome === 'LOST') {
+      const why = scopeLost(scope, detail);
       scope.lose(why);
       return why;
     }
-    if (word !== 'GAP') {
-      const why = takenFrom(agent);
+    if (outcome !== 'GAP') {
+      const why = agentTakenOver(agent);
       writer.fenced(why);
       return why;
     }
     return new StorageError(
-      `Redis has lost ${part.first - 1 - Number(said)} records of agent ${agent} that it had taken; ` +
+      `Redis has lost ${part.first - 1 - Number(detail)} stored records of agent ${agent}; ` +
         `the copy in ${this.mirror} has them.`,
     );
   }
@@ -145,10 +146,10 @@ export class GroupCommit {
   }
 }
 
-export const takenFrom = (agent: string): StorageError =>
+export const agentTakenOver = (agent: string): StorageError =>
   new StorageError(`Another process has taken over agent ${agent}; nothing more is written here.`);
 
-/** What is of one journal in a batch: which of those it is, its first place, and how many records. */
+/** The records of a journal in a batch: index of the journal, first position, number of records. */
 interface Part {
   readonly index: number;
   readonly first: number;
@@ -156,12 +157,12 @@ interface Part {
 }
 type Parts = ReadonlyMap<JournalWriter, Part>;
 
-const partsOf = (records: readonly Waiting[]): Parts => {
+const partsOf = (records: readonly WaitingRecord[]): Parts => {
   const parts = new Map<JournalWriter, Part>();
-  for (const { writer, place } of records) {
+  for (const { writer, position } of records) {
     const part = parts.get(writer);
     if (part !== undefined) part.count += 1;
-    else parts.set(writer, { index: parts.size, first: place, count: 1 });
+    else parts.set(writer, { index: parts.size, first: position, count: 1 });
   }
   return parts;
 };

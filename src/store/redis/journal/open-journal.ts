@@ -1,55 +1,65 @@
-/** Opens a journal in Redis: from then on nobody with an older epoch can write it, and so it can be read. */
-import { StorageError } from '../../../protocol/errors.js';
-import type { JournalContents } from '../../../protocol/session/store.js';
-import { readJournal } from '../../files/journal/journal-lines.js';
-import type { RedisConnections } from '../connection/redis-connections.js';
-import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
-import { holderIn, lostTo, type Scope } from '../leases/write-scopes.js';
-import { takenFrom } from './group-commit.js';
-import { piecesOf } from './long-lines.js';
+/** Opens a journal in Redis: fences off writers with an older epoch, and reads the records. */
 
-export interface OpenedList {
+import type { JournalContents } from '../../../protocol/session/journal.js';
+import { StorageError } from '../../../protocol/skein-error.js';
+import { readJournal } from '../../files/journal/read-journal.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
+import { KEEP_MS, type SwarmKeys } from '../connection/swarm-keys.js';
+import { parseHolder, type Scope, scopeLost } from '../leases/write-scopes.js';
+import { agentTakenOver } from './group-commit.js';
+import { listLines } from './list-lines.js';
+
+export interface OpenedJournal {
   readonly past: JournalContents;
-  /** How many lines are in it, also of those that cannot be read. */
+  /** Number of lines in the list, including unreadable lines. */
   readonly length: number;
 }
 
-/** `newer`: somebody had it under a newer epoch, and nobody has it now. Rejects with a StorageError. */
-export const openList = async (
-  broker: RedisConnections,
+/**
+ * Resolves with `newer` if a process had the journal under a newer epoch and no process has it now.
+ * Rejects with StorageError if another process has the journal or the scope.
+ */
+export const openJournal = async (
+  redis: RedisConnections,
   keys: SwarmKeys,
   agent: string,
   scope: Scope,
-): Promise<OpenedList | 'newer'> => {
+): Promise<OpenedJournal | 'newer'> => {
   const list = keys.journal(agent);
-  const reply = await broker.run(
+  const reply = await redis.run(
     OPEN,
     [keys.scopes, keys.fences, list, keys.lease(agent)],
     [scope.name, scope.claim, agent, KEEP_MS],
   );
-  const [word, said] = reply as [string, string];
-  switch (word) {
+  const [outcome, detail] = reply as [string, string];
+  switch (outcome) {
     case 'OK':
-      return { past: await readList(broker, keys, agent, Number(said)), length: Number(said) };
+      return {
+        past: await readRedisJournal(redis, keys, agent, Number(detail)),
+        length: Number(detail),
+      };
     case 'NEWER':
       return 'newer';
     case 'HELD': {
-      const { pid = 0, host = 'another machine' } = holderIn(said) ?? {};
-      throw new StorageError(`Agent ${agent} is at work on ${host} (pid ${pid}).`);
+      const { pid = 0, host = 'another machine' } = parseHolder(detail) ?? {};
+      throw new StorageError(`Agent ${agent} is running on ${host} (pid ${pid}).`);
     }
     case 'LOST': {
-      const why = lostTo(scope, said);
+      const why = scopeLost(scope, detail);
       scope.lose(why);
       throw why;
     }
     default:
-      throw takenFrom(agent);
+      throw agentTakenOver(agent);
   }
 };
 
-/** So many lines of it, or all; up to and with the record `upTo` if it is said. */
-export const readList = async (
-  broker: RedisConnections,
+/**
+ * Reads the first `length` lines (default: all), up to and including the record `upTo` if it is
+ * given.
+ */
+export const readRedisJournal = async (
+  redis: RedisConnections,
   keys: SwarmKeys,
   agent: string,
   length?: number,
@@ -57,15 +67,15 @@ export const readList = async (
 ): Promise<JournalContents> => {
   const list = keys.journal(agent);
   const lines: string[] = [];
-  for await (const piece of piecesOf(broker, keys, list, 0, length)) {
-    for (const line of piece) lines.push(line);
-    // Its records are numbered in order: none after it is wanted.
+  for await (const batch of listLines(redis, keys, list, 0, length)) {
+    for (const line of batch) lines.push(line);
+    // Records are numbered in order, so no later line is needed.
     if (upTo !== undefined && lines.length >= upTo) break;
   }
   return readJournal(lines, list, upTo);
 };
 
-/** An agent that somebody works on who lives is not taken from under them, but by `adopt`. */
+/** Refuses an agent with a live worker. Only `adopt` takes such an agent over. */
 const OPEN = {
   name: 'skeinOpen',
   lua: `

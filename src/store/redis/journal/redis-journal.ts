@@ -1,34 +1,34 @@
-/** One agent's journal in Redis. A record is numbered at once, and is there when Redis has taken it. */
+/** The journal of an agent in Redis. Records are numbered at once and stored later, in batches. */
 import type { Clock } from '../../../protocol/clock.js';
-import { StorageError } from '../../../protocol/errors.js';
+import type { Journal, JournalContents } from '../../../protocol/session/journal.js';
 import {
   formatRecord,
   JOURNAL_VERSION,
   type JournalBody,
   type JournalRecord,
-} from '../../../protocol/session/journal.js';
-import type { Journal, JournalContents } from '../../../protocol/session/store.js';
+} from '../../../protocol/session/journal-record.js';
+import { StorageError } from '../../../protocol/skein-error.js';
 import { eventTail } from '../../files/journal/event-index.js';
 import type { Scope } from '../leases/write-scopes.js';
 import type { GroupCommit, JournalWriter } from './group-commit.js';
 
-export interface JournalOptions {
+interface RedisJournalOptions {
   readonly agent: string;
   readonly parent: string | null;
   readonly scope: Scope;
   readonly past: JournalContents;
-  /** How many lines are in its list. */
+  /** Number of lines in the list. */
   readonly length: number;
   readonly commit: GroupCommit;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
-  /** Somebody else has opened it since. */
-  readonly fenced: (why: StorageError) => void;
-  /** Redis has not taken what was written. */
-  readonly refused: (why: StorageError) => void;
+  /** Called when another process has opened the journal. */
+  readonly onFenced: (why: StorageError) => void;
+  /** Called when Redis has refused records. */
+  readonly onRefused: (why: StorageError) => void;
 }
 
-interface Listener {
+interface StoredListener {
   readonly upTo: number;
   readonly promise: Promise<void>;
   readonly resolve: () => void;
@@ -40,16 +40,17 @@ export class RedisJournal implements Journal, JournalWriter {
   readonly parent: string | null;
   readonly scope: Scope;
   readonly past: JournalContents;
-  private readonly options: JournalOptions;
+  private readonly options: RedisJournalOptions;
   private seq: number;
-  /** Lines in the list, with those that are on their way; and those that have come. */
+  /** Number of lines in the list, including records that are not stored yet. */
   private length: number;
-  private arrived: number;
+  /** Number of lines that are stored. */
+  private stored: number;
   private failure: StorageError | undefined;
   private isEnded = false;
-  private listeners: Listener[] = [];
+  private listeners: StoredListener[] = [];
 
-  constructor(options: JournalOptions) {
+  constructor(options: RedisJournalOptions) {
     this.options = options;
     this.agent = options.agent;
     this.parent = options.parent;
@@ -57,7 +58,7 @@ export class RedisJournal implements Journal, JournalWriter {
     this.past = options.past;
     this.seq = options.past.records.at(-1)?.seq ?? 0;
     this.length = options.length;
-    this.arrived = options.length;
+    this.stored = options.length;
   }
 
   append(body: JournalBody): JournalRecord {
@@ -67,10 +68,10 @@ export class RedisJournal implements Journal, JournalWriter {
     if (this.isEnded) throw this.ended();
     if (scope.lost.aborted) throw scope.lost.reason;
     const head = { v: JOURNAL_VERSION, seq: this.seq + 1, ts: clock.now(), epoch: scope.epoch };
-    // Much faster than a second spread, and there are many records.
+    // Faster than a second spread; this is a hot path.
     const record = Object.assign(head, body) as JournalRecord;
     const event = eventTail({ swarm: scope.swarm, agent, parent }, record, redact);
-    commit.add({ writer: this, place: this.length + 1, line: formatRecord(record), event });
+    commit.add({ writer: this, position: this.length + 1, line: formatRecord(record), event });
     this.seq += 1;
     this.length += 1;
     return record;
@@ -79,10 +80,13 @@ export class RedisJournal implements Journal, JournalWriter {
   written(): Promise<void> | undefined {
     if (this.failure !== undefined) return Promise.reject(this.failure);
     if (this.isEnded) return Promise.reject(this.ended());
-    if (this.arrived === this.length) return undefined;
+    if (this.stored === this.length) return undefined;
     const last = this.listeners.at(-1);
     if (last?.upTo === this.length) return last.promise;
-    let [resolve, reject]: [Listener['resolve'], Listener['reject']] = [() => {}, () => {}];
+    let [resolve, reject]: [StoredListener['resolve'], StoredListener['reject']] = [
+      () => {},
+      () => {},
+    ];
     const promise = new Promise<void>((yes, no) => {
       [resolve, reject] = [yes, no];
     });
@@ -95,24 +99,27 @@ export class RedisJournal implements Journal, JournalWriter {
   }
 
   taken(count: number): void {
-    this.arrived += count;
+    this.stored += count;
     const waiting = this.listeners;
-    this.listeners = waiting.filter(({ upTo }) => upTo > this.arrived);
-    for (const { upTo, resolve } of waiting) if (upTo <= this.arrived) resolve();
+    this.listeners = waiting.filter(({ upTo }) => upTo > this.stored);
+    for (const { upTo, resolve } of waiting) if (upTo <= this.stored) resolve();
   }
 
   refused(why: StorageError): void {
     this.failure = why;
     for (const { reject } of this.listeners) reject(why);
     this.listeners = [];
-    this.options.refused(why);
+    this.options.onRefused(why);
   }
 
   fenced(why: StorageError): void {
-    this.options.fenced(why);
+    this.options.onFenced(why);
   }
 
-  /** What was written is there, and nothing can be added. What was refused before was said before. */
+  /**
+   * Resolves when all records are stored. No records can be added later. Refusals before this call
+   * were reported before.
+   */
   async end(): Promise<void> {
     const isOpen = this.failure === undefined && !this.isEnded;
     const written = isOpen ? this.written() : undefined;
@@ -120,7 +127,7 @@ export class RedisJournal implements Journal, JournalWriter {
     await written;
   }
 
-  /** Made when somebody needs it: each has a stack, and every journal is closed one day. */
+  /** Created only when needed, because an error captures a stack. */
   private ended(): StorageError {
     return new StorageError(`The journal of agent ${this.agent} is closed.`);
   }

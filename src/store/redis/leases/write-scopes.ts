@@ -1,72 +1,79 @@
 /**
- * Who may write for a part of a swarm: for its lead (`lead`), or for an agent that was handed to a worker.
- * `scopes` says under which claim, and every write is held against that. A claim is an epoch and a token
- * that nobody else has: a Redis that has lost its last moments gives the same epoch again. A lease beside it
- * is the sign of life of who has it: it goes by the time of Redis, and is renewed for as long as the process
- * lives.
+ * Write scopes: the right to write for the lead of a swarm (`lead`) or for an agent that a worker
+ * runs. The hash `scopes` holds the current claim of each scope, and every write is checked against
+ * it. A claim is an epoch and a unique token, because a Redis that has lost its last writes gives
+ * the same epoch twice. The holder also has a lease that expires by the clock of Redis, and renews
+ * it while its process lives.
  */
+
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { StorageError, UsageError } from '../../../protocol/errors.js';
-import type { Lease, LeaseHolder } from '../../../protocol/session/leases.js';
+import { parseJson } from '../../../lib/json/parse-json.js';
+import type { Lease, LeaseHolder, Leases } from '../../../protocol/session/leases.js';
+import { StorageError, UsageError } from '../../../protocol/skein-error.js';
 import type { LeaseOwner } from '../../files/leases/lease-file.js';
-import { refuseIfHeld } from '../../shared/lease-refusal.js';
+import { checkSessionId } from '../../shared/check-session-id.js';
+import { refuseIfHeld } from '../../shared/refuse-if-held.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { KEEP_MS, LEASE_MS, swarmKeys } from '../connection/redis-keys.js';
+import { KEEP_MS, LEASE_MS, swarmKeys } from '../connection/swarm-keys.js';
 
-export const LEAD = 'lead';
+const LEAD_SCOPE = 'lead';
 
 export interface Scope extends Lease {
   readonly swarm: string;
   readonly name: string;
-  /** What `scopes` says for as long as nobody else has it. */
+  /** Value in `scopes` while no other process has the scope. */
   readonly claim: string;
-  /** Aborts with a StorageError when it is somebody else's. */
+  /** Aborts with StorageError when another process has taken the scope. */
   readonly lost: AbortSignal;
-  /** Somebody who was refused knows it first. */
+  /** Aborts `lost`. For writers after a refused write. */
   lose(why: StorageError): void;
 }
 
 interface HeldScope extends Scope {
-  /** What the lease says. */
+  /** Value of the lease key. */
   readonly lease: string;
 }
 
 export class WriteScopes {
-  private readonly broker: RedisConnections;
+  private readonly redis: RedisConnections;
   private readonly owner: LeaseOwner;
   private readonly leaseMs: number;
   private readonly held = new Set<HeldScope>();
   private timer: NodeJS.Timeout | undefined;
   private renewing: Promise<void> | undefined;
 
-  constructor(broker: RedisConnections, owner: LeaseOwner, leaseMs: number = LEASE_MS) {
-    this.broker = broker;
+  constructor(redis: RedisConnections, owner: LeaseOwner, leaseMs: number = LEASE_MS) {
+    this.redis = redis;
     this.owner = owner;
     this.leaseMs = leaseMs;
   }
 
-  /** Rejects with a UsageError that says who holds it, if that one lives. */
-  async take(swarm: string, name: string = LEAD): Promise<Scope> {
+  /**
+   * Claims a scope. Rejects with UsageError that names the holder if a live process has the scope.
+   */
+  async take(swarm: string, name: string = LEAD_SCOPE): Promise<Scope> {
     const scope = await this.claim(swarm, name, -1);
     if (typeof scope !== 'string') return scope;
-    refuseIfHeld(holderIn(scope));
-    throw new UsageError(`Somebody holds session ${swarm}, and the lease does not say who.`);
+    refuseIfHeld(parseHolder(scope));
+    throw new UsageError(
+      `Another process holds session ${swarm}; its lease does not say which one.`,
+    );
   }
 
   /**
-   * Also from one who seems to live: that it does not was found out elsewhere. Rejects with a StorageError
-   * when somebody else has come since: what arrives late takes it from nobody.
+   * Claims a scope even if its holder seems alive, because the queue has found that the holder is
+   * dead. Rejects with StorageError if another process has claimed the scope meanwhile.
    */
   async adopt(swarm: string, name: string): Promise<Scope> {
-    const seen = Number((await this.broker.call('GET', swarmKeys(swarm).epoch)) ?? 0);
+    const seen = Number((await this.redis.call('GET', swarmKeys(swarm).epoch)) ?? 0);
     const scope = await this.claim(swarm, name, seen);
     if (typeof scope !== 'string') return scope;
     throw new StorageError(`Another process has just taken agent ${name} of session ${swarm}.`);
   }
 
-  /** Says once more that this process lives, and finds out what it has lost. Never rejects. */
+  /** Renews all leases, and detects lost scopes. Never rejects. */
   renew(): Promise<void> {
     this.renewing ??= Promise.allSettled([...this.held].map((scope) => this.renewOne(scope)))
       .then(() => {})
@@ -76,20 +83,20 @@ export class WriteScopes {
     return this.renewing;
   }
 
-  /** The leases run out by themselves. */
+  /** Stops the renewal. The leases expire. */
   close(): void {
     this.held.clear();
-    this.rest();
+    this.stopRenewing();
   }
 
-  /** What the lease says when somebody has it under an epoch later than `since`. */
+  /** Resolves with the other process's lease if its epoch is later than `since`. */
   private async claim(swarm: string, name: string, since: number): Promise<Scope | string> {
     const keys = swarmKeys(swarm);
-    // Known again when the script is sent twice.
+    // The script recognises a repeated call by this token.
     const token = randomUUID();
     const { marker, pid } = this.owner;
     const start = JSON.stringify({ pid, host: hostname(), marker, token }).slice(0, -1);
-    const reply = await this.broker.run(
+    const reply = await this.redis.run(
       CLAIM,
       [keys.epoch, keys.scopes, keys.lease(name)],
       [name, token, start, since, this.leaseMs, KEEP_MS],
@@ -111,7 +118,7 @@ export class WriteScopes {
       },
       release: async () => {
         this.forget(scope);
-        await this.broker.run(RELEASE, [keys.scopes, keys.lease(name)], [name, claim]);
+        await this.redis.run(RELEASE, [keys.scopes, keys.lease(name)], [name, claim]);
       },
     };
     this.held.add(scope);
@@ -122,28 +129,48 @@ export class WriteScopes {
   private async renewOne(scope: HeldScope): Promise<void> {
     const { swarm, name, claim, lease } = scope;
     const keys = swarmKeys(swarm);
-    const now = await this.broker.run(
+    const now = await this.redis.run(
       RENEW,
       [keys.epoch, keys.scopes, keys.lease(name)],
       [name, claim, lease, this.leaseMs, KEEP_MS],
     );
-    if (now !== claim && this.held.has(scope)) scope.lose(lostTo(scope, String(now)));
+    if (now !== claim && this.held.has(scope)) scope.lose(scopeLost(scope, String(now)));
   }
 
   private forget(scope: HeldScope): void {
     this.held.delete(scope);
-    if (this.held.size === 0) this.rest();
+    if (this.held.size === 0) this.stopRenewing();
   }
 
-  private rest(): void {
+  private stopRenewing(): void {
     clearInterval(this.timer);
     this.timer = undefined;
   }
 }
 
-/** `claim` is the one that may write now, or nothing. */
-export const lostTo = ({ swarm, name }: Scope, claim: string): StorageError => {
-  const what = name === LEAD ? `session ${swarm}` : `agent ${name} of session ${swarm}`;
+/** Leases of sessions: the lease of a session is the scope of its lead. */
+export class RedisLeases implements Leases {
+  private readonly redis: RedisConnections;
+  private readonly scopes: WriteScopes;
+
+  constructor(redis: RedisConnections, keeper: WriteScopes) {
+    this.redis = redis;
+    this.scopes = keeper;
+  }
+
+  async take(name: string): Promise<Lease> {
+    return this.scopes.take(checkSessionId(name));
+  }
+
+  async holder(name: string): Promise<LeaseHolder | undefined> {
+    const { lease } = swarmKeys(checkSessionId(name));
+    return parseHolder(await this.redis.call('GET', lease(LEAD_SCOPE)));
+  }
+}
+
+/** Returns the error for a lost scope. `claim` is the current claim, empty if there is none. */
+export const scopeLost = ({ swarm, name }: Scope, claim: string): StorageError => {
+  const what = name === LEAD_SCOPE ? `session ${swarm}` : `agent ${name} of session ${swarm}`;
   return new StorageError(
     claim === ''
       ? `Another process has had ${what} since, or it was removed, or Redis has lost its data; nothing more is written here.`
@@ -153,14 +180,10 @@ export const lostTo = ({ swarm, name }: Scope, claim: string): StorageError => {
 
 const holder = z.object({ pid: z.number(), host: z.string() });
 
-/** Undefined when the lease is nobody's, or cannot be read. */
-export const holderIn = (lease: unknown): LeaseHolder | undefined => {
+/** Returns undefined if there is no lease, or if it cannot be parsed. */
+export const parseHolder = (lease: unknown): LeaseHolder | undefined => {
   if (typeof lease !== 'string') return undefined;
-  try {
-    return holder.safeParse(JSON.parse(lease)).data;
-  } catch {
-    return undefined;
-  }
+  return holder.safeParse(parseJson(lease)).data;
 };
 
 const CLAIM = {

@@ -1,21 +1,24 @@
 /**
- * What mailboxes do in Redis, each in one step. Letters to an address are a stream, whose one consumer
- * group knows which of them were given; they are removed when they are acknowledged, and never otherwise.
+ * Lua scripts of mailboxes. The letters of an address are a stream with a single consumer group,
+ * which records the delivered letters. A letter is removed only when it is acknowledged.
  */
-import type { Script } from '../connection/redis-connections.js';
+import type { LuaScript } from '../connection/redis-connections.js';
 
 const GROUP = 'readers';
 
 /**
- * KEYS: stream, ids, senders, addresses, scopes. ARGV: sender, number, most that may wait, how long things
- * are kept, how long senders are, channel, address; then of each letter its id, its text, and the scope and
- * claim of whoever it speaks for, if that matters.
+ * Sends letters to an address.
  *
- * A sender counts what it sends to anybody, and sends to one address one after another: so a number that
- * is known was sent before, and what was said then is said again, whatever became of the letters since.
- * Says of each: `+` it is sent, `=` it waits already, `-` there is no room, `x` somebody else has the scope.
+ *   KEYS: stream, ids, senders, addresses, scopes
+ *   ARGV: sender, number of the sending, maximum number of waiting letters, expiry of keys in ms, expiry of
+ *     senders in ms, channel, address; then id, text, scope and claim of each letter (scope and claim are
+ *     empty if the letter needs no fence)
+ *
+ * A sender numbers its sendings, and sends to an address in sequence. A known number is therefore a
+ * repeated call, and returns the first result. The result has a character for each letter: `+`
+ * sent, `=` waits already, `-` mailbox full, `x` another process has the scope.
  */
-export const SEND: Script = {
+const SEND: LuaScript = {
   name: 'skeinMailSend',
   lua: `
     local before = redis.call('HGET', KEYS[3], ARGV[1])
@@ -48,18 +51,18 @@ export const SEND: Script = {
 };
 
 /**
- * Every script of a reader begins with these: KEYS: stream, readers, scopes. ARGV: address, reader, and the
- * scope and claim of whoever it is read for, if that matters. One who has the scope no more is told so, also
- * where nobody has come in its place yet.
+ * Start of every script of a reader. Returns `fenced` if the reader has lost its scope.
+ *
+ *   KEYS: stream, readers, scopes; ARGV: address, reader, scope, claim (both empty if there is no fence)
  */
 const FENCED = `
     if ARGV[3] ~= '' and redis.call('HGET', KEYS[3], ARGV[3]) ~= ARGV[4] then return 'fenced' end`;
 
 /**
- * Then of ARGV: how long things are kept. Whoever opens an address has it. What readers before were given and
- * did not acknowledge is handed over: says the place of each such letter, and how often it was given.
+ * Takes an address over from its former readers. Returns the stream id and the number of deliveries
+ * of each letter that they did not acknowledge. Then of ARGV: expiry in ms.
  */
-export const OPEN: Script = {
+const OPEN: LuaScript = {
   name: 'skeinMailOpen',
   lua: `${FENCED}
     local made = redis.pcall('XGROUP', 'CREATE', KEYS[1], '${GROUP}', '0', 'MKSTREAM')
@@ -86,13 +89,13 @@ export const OPEN: Script = {
     return left`,
 };
 
-/** One that was replaced does nothing more. */
+/** Returns `replaced` if another reader has opened the address. */
 const UNREPLACED = `
     local owner = redis.call('HGET', KEYS[2], ARGV[1])
     if owner and owner ~= ARGV[2] then return 'replaced' end`;
 const OWNED = `${FENCED}${UNREPLACED}`;
 
-/** What is no letter of ours has no such field, and is shown as it is. */
+/** Returns the text of a letter, or all fields of a foreign entry. */
 const TEXT = `
     local function text(entry)
       local fields = entry[2]
@@ -101,10 +104,11 @@ const TEXT = `
     end`;
 
 /**
- * Then of ARGV: the last place that it has read, most letters, how long things are kept. Says place and text
- * of those behind it: the same again when it is asked again.
+ * Delivers new letters. Returns stream id and text of each letter after the given stream id, so a
+ * repeated call returns the same letters. Then of ARGV: last read stream id, maximum number of
+ * letters, expiry in ms.
  */
-export const TAKE: Script = {
+const TAKE: LuaScript = {
   name: 'skeinMailTake',
   lua: `${OWNED}${TEXT}
     local function take()
@@ -134,10 +138,10 @@ export const TAKE: Script = {
 };
 
 /**
- * Then of ARGV: place, how often it will have been given then. Says its place and its text, and nothing when
- * it is gone.
+ * Delivers a letter again. Returns its stream id and text, or an empty list if it is gone. Then of
+ * ARGV: stream id, number of deliveries including this delivery.
  */
-export const TAKE_AGAIN: Script = {
+const TAKE_AGAIN: LuaScript = {
   name: 'skeinMailTakeAgain',
   lua: `${OWNED}${TEXT}
     local claim = { KEYS[1], '${GROUP}', ARGV[2], '0', ARGV[5], 'RETRYCOUNT', ARGV[6] }
@@ -151,21 +155,24 @@ export const TAKE_AGAIN: Script = {
     return { entry[1], text(entry) }`,
 };
 
-/** Then KEYS[4] ids; ARGV[5] place, ARGV[6] id. */
+/** Removes a letter. KEYS[4]: ids; ARGV[5]: stream id, ARGV[6]: letter id. */
 const REMOVE = `
     redis.call('XACK', KEYS[1], '${GROUP}', ARGV[5])
     local removed = redis.call('XDEL', KEYS[1], ARGV[5])
     if redis.call('HGET', KEYS[4], ARGV[6]) == ARGV[5] then redis.call('HDEL', KEYS[4], ARGV[6]) end`;
 
-/** Then of KEYS: ids. Of ARGV: place, id. */
-export const ACKNOWLEDGE: Script = {
+/** Removes an acknowledged letter. Then of KEYS: ids. Then of ARGV: stream id, letter id. */
+const ACKNOWLEDGE: LuaScript = {
   name: 'skeinMailAcknowledge',
   lua: `${OWNED}${REMOVE}
     return removed`,
 };
 
-/** Then of KEYS: ids, dead letters, addresses. Of ARGV: place, id, the dead letter, most that are kept, how long. */
-export const BURY: Script = {
+/**
+ * Moves a letter to the dead letters. Then of KEYS: ids, dead letters, addresses. Then of ARGV:
+ * stream id, letter id, dead letter, maximum number of dead letters, expiry in ms.
+ */
+const BURY: LuaScript = {
   name: 'skeinMailBury',
   lua: `${OWNED}${REMOVE}
     if removed == 0 then return 0 end
@@ -176,8 +183,11 @@ export const BURY: Script = {
     return 1`,
 };
 
-/** Then of KEYS: ids, dead letters, addresses. Nothing is left of an empty one; whoever it is may leave. */
-export const LEAVE: Script = {
+/**
+ * Closes a reader, and removes the keys of an empty address. Needs no fence. Then of KEYS: ids,
+ * dead letters, addresses.
+ */
+const LEAVE: LuaScript = {
   name: 'skeinMailLeave',
   lua: `${UNREPLACED}
     redis.call('HDEL', KEYS[2], ARGV[1])
@@ -185,4 +195,14 @@ export const LEAVE: Script = {
     redis.call('DEL', KEYS[1], KEYS[4])
     if redis.call('EXISTS', KEYS[5]) == 0 then redis.call('SREM', KEYS[6], ARGV[1]) end
     return 1`,
+};
+
+export const MAIL_SCRIPTS = {
+  send: SEND,
+  open: OPEN,
+  take: TAKE,
+  takeAgain: TAKE_AGAIN,
+  acknowledge: ACKNOWLEDGE,
+  bury: BURY,
+  leave: LEAVE,
 };

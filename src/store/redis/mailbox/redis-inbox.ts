@@ -1,46 +1,51 @@
 /**
- * The reader of one address. It looks when it is told that something may be new. What readers before it
- * were given and did not acknowledge comes first, one by one, and is counted: a letter that brings its
- * reader down again and again ends among the dead ones, and takes none of those behind it along.
+ * Reads the letters of an address when a hint says that letters may have arrived. Letters that
+ * former readers did not acknowledge are delivered first, each alone and with a count. A letter
+ * that crashes its reader again and again becomes a dead letter, so that it does not block the
+ * letters after it.
  */
 import { z } from 'zod';
-import { Wakeup } from '../../../lib/wakeup.js';
-import { StorageError } from '../../../protocol/errors.js';
+import { Wakeup } from '../../../lib/async/wakeup.js';
 import {
   type DeadLetter,
   type Fence,
   type Inbox,
+  MAX_DEAD_LETTERS,
   type MailLetter,
-  MOST_DEAD_LETTERS,
 } from '../../../protocol/session/mailbox.js';
-import { readLetter } from '../../shared/letter-rules.js';
-import { unlessAway } from '../connection/change-hints.js';
-import type { Argument, RedisConnections, Reply, Script } from '../connection/redis-connections.js';
-import { refusedBy } from '../connection/redis-errors.js';
-import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
-import { ACKNOWLEDGE, BURY, LEAVE, OPEN, TAKE, TAKE_AGAIN } from './mail-scripts.js';
+import { StorageError } from '../../../protocol/skein-error.js';
+import { parseLetter } from '../../shared/format-letter.js';
+import type {
+  LuaScript,
+  RedisArgument,
+  RedisConnections,
+  RedisReply,
+} from '../connection/redis-connections.js';
+import { waitUnlessAway } from '../connection/redis-outage.js';
+import { refusalError } from '../connection/retry-while-refused.js';
+import { KEEP_MS, type SwarmKeys } from '../connection/swarm-keys.js';
+import { MAIL_SCRIPTS } from './mail-scripts.js';
 
-/** Letters that are read at once. */
-const MOST_AT_ONCE = 32;
-/** Of something that is no letter, so much is kept for people to see. */
-const LONGEST_FOREIGN = 10_000;
+/** Number of letters that a script call reads. */
+const MAX_BATCH = 32;
+/** Maximum length of a foreign entry's text in the dead letters. */
+const MAX_FOREIGN_LENGTH = 10_000;
 
-export interface InboxTerms {
-  readonly broker: RedisConnections;
+interface RedisInboxOptions {
+  readonly redis: RedisConnections;
   readonly keys: SwarmKeys;
   readonly address: string;
-  /** A name that nobody else reads under, ever. */
+  /** Unique name of this reader. */
   readonly reader: string;
-  readonly mostDeliveries: number;
-  /** What lets this process read it; undefined where anybody may. */
+  readonly maxDeliveries: number;
+  /** Fence of the reader. Undefined if any process may read the address. */
   readonly fence: Fence | undefined;
-  /** Told when it reads no more. */
-  readonly closed: () => void;
+  /** Called when the inbox is closed, replaced or fenced off. */
+  readonly onClose: () => void;
 }
 
-interface Found {
-  /** In the stream. */
-  readonly place: string;
+interface FoundLetter {
+  readonly streamId: string;
   readonly letter: MailLetter;
 }
 
@@ -51,37 +56,42 @@ const pairs = z.array(z.union([z.string(), z.number()])).transform((flat) => {
 });
 
 export class RedisInbox implements Inbox {
-  private readonly terms: InboxTerms;
-  private readonly bell = new Wakeup();
-  /** By id: given, and not acknowledged. */
-  private readonly given = new Map<string, Found>();
-  /** Read, and not given yet. */
-  private readonly found: Found[] = [];
-  /** Places of those that somebody before was given, and how often; the next one last. */
-  private left: { readonly place: string; readonly deliveries: number }[] = [];
+  private readonly options: RedisInboxOptions;
+  private readonly wakeup = new Wakeup();
+  /** Letters by id that were delivered and not acknowledged. */
+  private readonly given = new Map<string, FoundLetter>();
+  /** Letters that were read and not delivered yet. */
+  private readonly found: FoundLetter[] = [];
+  /** Letters that former readers did not acknowledge. The next letter is last. */
+  private unacknowledged: { readonly streamId: string; readonly deliveries: number }[] = [];
   private last = '0-0';
   private mayHaveMore = true;
   private isLooking = false;
   private failure: StorageError | undefined;
   private isClosed = false;
 
-  constructor(terms: InboxTerms) {
-    this.terms = terms;
+  constructor(options: RedisInboxOptions) {
+    this.options = options;
   }
 
-  /** Takes the address; it may take as long as Redis is away. */
-  async begin(): Promise<void> {
-    const reply = await this.ask(OPEN, this.places, [KEEP_MS]);
-    if (reply === 'fenced') throw fencedOff(this.terms.address);
+  /**
+   * Takes the address over. Waits while Redis is away. Rejects with StorageError if the reader is
+   * fenced off.
+   */
+  async start(): Promise<void> {
+    const reply = await this.runScript(MAIL_SCRIPTS.open, this.keys, [KEEP_MS]);
+    if (reply === 'fenced') throw fencedOff(this.options.address);
     const left = pairsIn(reply);
     this.last = left.at(-1)?.[0] ?? this.last;
-    this.left = left.map(([place, count]) => ({ place, deliveries: Number(count) })).reverse();
+    this.unacknowledged = left
+      .map(([streamId, count]) => ({ streamId, deliveries: Number(count) }))
+      .reverse();
   }
 
-  /** Something may be new. */
+  /** Checks for new letters. */
   wake(): void {
     this.mayHaveMore = true;
-    this.bell.notify();
+    this.wakeup.notify();
   }
 
   async next(signal: AbortSignal): Promise<MailLetter | undefined> {
@@ -97,7 +107,7 @@ export class RedisInbox implements Inbox {
         throw failure;
       }
       if (this.mayHaveMore && !this.isLooking) void this.look();
-      await this.bell.wait(signal);
+      await this.wakeup.wait(signal);
     }
     return undefined;
   }
@@ -105,132 +115,138 @@ export class RedisInbox implements Inbox {
   async acknowledge(id: string): Promise<void> {
     const given = this.given.get(id);
     if (given === undefined) return;
-    await this.remove(given.place, id);
+    await this.remove(given.streamId, id);
     this.given.delete(id);
   }
 
-  async bury(id: string, reason: string): Promise<void> {
+  async moveToDeadLetters(id: string, reason: string): Promise<void> {
     const given = this.given.get(id);
     if (given === undefined) return;
-    await this.inter(given.place, { ...given.letter, reason });
+    await this.bury(given.streamId, { ...given.letter, reason });
     this.given.delete(id);
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.end();
-    await unlessAway(this.terms.broker, this.ask(LEAVE, this.allPlaces, []));
+    await waitUnlessAway(this.options.redis, this.runScript(MAIL_SCRIPTS.leave, this.allKeys, []));
   }
 
-  private get places(): readonly string[] {
-    const { keys, address } = this.terms;
+  private get keys(): readonly string[] {
+    const { keys, address } = this.options;
     return [keys.mail(address), keys.mailReaders, keys.scopes];
   }
 
-  private get allPlaces(): readonly string[] {
-    const { keys, address } = this.terms;
-    return [...this.places, keys.mailIds(address), keys.deadLetters(address), keys.addresses];
+  private get allKeys(): readonly string[] {
+    const { keys, address } = this.options;
+    return [...this.keys, keys.mailIds(address), keys.deadLetters(address), keys.addresses];
   }
 
   private end(): void {
     this.isClosed = true;
-    this.bell.notify();
-    this.terms.closed();
+    this.wakeup.notify();
+    this.options.onClose();
   }
 
-  /** One at a time. Rings when it is over. */
+  /** Fetches letters and notifies waiting readers. Never runs twice at the same time. */
   private async look(): Promise<void> {
     this.isLooking = true;
     try {
-      const earlier = this.left.at(-1);
+      const earlier = this.unacknowledged.at(-1);
       if (earlier === undefined) await this.takeNew();
       else {
-        await this.takeAgain(earlier.place, earlier.deliveries);
-        this.left.pop();
+        await this.takeAgain(earlier.streamId, earlier.deliveries);
+        this.unacknowledged.pop();
       }
     } catch (error) {
       this.mayHaveMore = true;
-      this.failure = refusedBy(this.terms.broker, error);
+      this.failure = refusalError(this.options.redis, error);
     }
     this.isLooking = false;
-    this.bell.notify();
+    this.wakeup.notify();
   }
 
   private async takeNew(): Promise<void> {
     this.mayHaveMore = false;
-    const taken = await this.run(TAKE, this.places, [this.last, MOST_AT_ONCE, KEEP_MS]);
-    for (const [place, text] of taken) {
-      await this.receive(place, text);
-      this.last = place;
+    const taken = await this.run(MAIL_SCRIPTS.take, this.keys, [this.last, MAX_BATCH, KEEP_MS]);
+    for (const [streamId, text] of taken) {
+      await this.receive(streamId, text);
+      this.last = streamId;
     }
-    if (taken.length === MOST_AT_ONCE) this.mayHaveMore = true;
+    if (taken.length === MAX_BATCH) this.mayHaveMore = true;
   }
 
-  private async takeAgain(place: string, deliveries: number): Promise<void> {
-    const { address, mostDeliveries } = this.terms;
-    const [entry] = await this.run(TAKE_AGAIN, this.places, [place, deliveries + 1]);
+  private async takeAgain(streamId: string, deliveries: number): Promise<void> {
+    const { address, maxDeliveries } = this.options;
+    const [entry] = await this.run(MAIL_SCRIPTS.takeAgain, this.keys, [streamId, deliveries + 1]);
     if (entry === undefined) return;
     const [, text] = entry;
-    const letter = readLetter(text, address);
-    if (typeof letter === 'string' || deliveries < mostDeliveries) {
-      return this.receive(place, text);
+    const letter = parseLetter(text, address);
+    if (typeof letter === 'string' || deliveries < maxDeliveries) {
+      return this.receive(streamId, text);
     }
-    const reason = `It was given ${deliveries} times, and never acknowledged.`;
-    await this.inter(place, { ...letter, reason });
+    const reason = `It was delivered ${deliveries} times and never acknowledged.`;
+    await this.bury(streamId, { ...letter, reason });
   }
 
-  private async receive(place: string, text: string): Promise<void> {
-    const { address } = this.terms;
-    const letter = readLetter(text, address);
+  private async receive(streamId: string, text: string): Promise<void> {
+    const { address } = this.options;
+    const letter = parseLetter(text, address);
     if (typeof letter === 'string') {
-      const body = text.slice(0, LONGEST_FOREIGN);
-      const stranger = { id: `foreign-${place}`, from: 'unknown', to: address, sentAt: 0, body };
-      return this.inter(place, { ...stranger, reason: `${letter} It lay among the letters.` });
+      const body = text.slice(0, MAX_FOREIGN_LENGTH);
+      const foreign = { id: `foreign-${streamId}`, from: 'unknown', to: address, sentAt: 0, body };
+      return this.bury(streamId, {
+        ...foreign,
+        reason: `${letter} It was among the letters.`,
+      });
     }
     const known =
       this.given.get(letter.id) ?? this.found.find((other) => other.letter.id === letter.id);
-    if (known === undefined) this.found.push({ place, letter });
-    // Somebody has put it there once more, past all that is checked.
-    else if (known.place !== place) await this.remove(place, letter.id);
+    if (known === undefined) this.found.push({ streamId, letter });
+    // A second entry with the same id, written by another client without the checks of SEND.
+    else if (known.streamId !== streamId) await this.remove(streamId, letter.id);
   }
 
-  private async remove(place: string, id: string): Promise<void> {
-    const { keys, address } = this.terms;
-    await this.run(ACKNOWLEDGE, [...this.places, keys.mailIds(address)], [place, id]);
+  private async remove(streamId: string, id: string): Promise<void> {
+    const { keys, address } = this.options;
+    await this.run(MAIL_SCRIPTS.acknowledge, [...this.keys, keys.mailIds(address)], [streamId, id]);
   }
 
-  private async inter(place: string, letter: DeadLetter): Promise<void> {
-    const grave = [JSON.stringify(letter), MOST_DEAD_LETTERS, KEEP_MS];
-    await this.run(BURY, this.allPlaces, [place, letter.id, ...grave]);
+  private async bury(streamId: string, letter: DeadLetter): Promise<void> {
+    const dead = [JSON.stringify(letter), MAX_DEAD_LETTERS, KEEP_MS];
+    await this.run(MAIL_SCRIPTS.bury, this.allKeys, [streamId, letter.id, ...dead]);
   }
 
-  /** What the script says, in pairs; nothing from the moment that somebody else reads here, or may. */
+  /**
+   * Runs a script and returns its reply in pairs. Closes the inbox if the reader was replaced or
+   * fenced off.
+   */
   private async run(
-    script: Script,
+    script: LuaScript,
     keys: readonly string[],
-    args: readonly Argument[],
+    args: readonly RedisArgument[],
   ): Promise<readonly (readonly [string, string])[]> {
-    const reply = await this.ask(script, keys, args);
+    const reply = await this.runScript(script, keys, args);
     if ((reply === 'replaced' || reply === 'fenced') && !this.isClosed) this.end();
     return pairsIn(reply);
   }
 
-  private async ask(
-    script: Script,
+  private async runScript(
+    script: LuaScript,
     keys: readonly string[],
-    args: readonly Argument[],
-  ): Promise<Reply> {
-    const { broker, address, reader, fence } = this.terms;
+    args: readonly RedisArgument[],
+  ): Promise<RedisReply> {
+    const { redis, address, reader, fence } = this.options;
     const claim = [address, reader, fence?.scope ?? '', fence?.claim ?? ''];
     try {
-      return await broker.run(script, keys, [...claim, ...args]);
+      return await redis.run(script, keys, [...claim, ...args]);
     } catch (error) {
-      throw refusedBy(broker, error);
+      throw refusalError(redis, error);
     }
   }
 }
 
-const pairsIn = (reply: Reply) => pairs.safeParse(reply).data ?? [];
+const pairsIn = (reply: RedisReply) => pairs.safeParse(reply).data ?? [];
 
 const fencedOff = (address: string): StorageError =>
   new StorageError(`Another process has taken over ${address}; nothing more is read here.`);

@@ -1,8 +1,10 @@
 /**
- * Letters in Redis, for processes on any machine. Each address is a stream, with the letters that are not
- * acknowledged; readers are told by hints, and hold no connection of their own.
+ * Mailbox in Redis, for processes on any machine. Each address is a stream of the letters that are
+ * not acknowledged. Hints wake readers, so a reader needs no blocking connection.
  */
+
 import { randomBytes } from 'node:crypto';
+import { parseJson } from '../../../lib/json/parse-json.js';
 import type {
   DeadLetter,
   Fence,
@@ -10,64 +12,70 @@ import type {
   Mailbox,
   MailLetter,
 } from '../../../protocol/session/mailbox.js';
-import { deadLetter } from '../../files/mailbox/dead-letters.js';
-import { checkAddress, isAddress, refuseSecond, writeLetter } from '../../shared/letter-rules.js';
-import { RedisHints, unlessAway } from '../connection/change-hints.js';
+import { deadLetter } from '../../files/mailbox/dead-letter.js';
+import {
+  checkAddress,
+  formatLetter,
+  isAddress,
+  refuseSecondReader,
+} from '../../shared/format-letter.js';
+import { ChangeHints } from '../connection/change-hints.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { refusedBy } from '../connection/redis-errors.js';
-import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
+import { waitUnlessAway } from '../connection/redis-outage.js';
+import { refusalError } from '../connection/retry-while-refused.js';
+import { type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
 import { RedisInbox } from './redis-inbox.js';
 import { RedisOutbox } from './redis-outbox.js';
 
-export interface RedisMailboxOptions {
-  /** A letter that was given so often, and never acknowledged, is given no more. */
-  readonly mostDeliveries?: number;
+interface RedisMailboxOptions {
+  /** Maximum number of deliveries of a letter that is never acknowledged. Default: 5. */
+  readonly maxDeliveries?: number;
 }
 
-const MOST_DELIVERIES = 5;
+const MAX_DELIVERIES = 5;
 const MAIL = 'mail:';
 
 export class RedisMailbox implements Mailbox {
-  private readonly broker: RedisConnections;
+  private readonly redis: RedisConnections;
   private readonly keys: SwarmKeys;
   private readonly consumer: string;
-  private readonly mostDeliveries: number;
+  private readonly maxDeliveries: number;
   private readonly outbox: RedisOutbox;
-  private readonly hints: RedisHints;
+  private readonly hints: ChangeHints;
   private readonly readers = new Map<string, RedisInbox>();
-  private listensNoMore: (() => void) | undefined;
+  private stopListening: (() => void) | undefined;
 
-  /** `consumer` marks this process. Nothing is touched before somebody writes or reads. */
+  /** `consumer` names this process. Uses no key before the first send or read. */
   constructor(
-    broker: RedisConnections,
+    redis: RedisConnections,
     swarm: string,
     consumer: string,
-    { mostDeliveries = MOST_DELIVERIES }: RedisMailboxOptions = {},
+    { maxDeliveries = MAX_DELIVERIES }: RedisMailboxOptions = {},
   ) {
-    this.broker = broker;
+    this.redis = redis;
     this.keys = swarmKeys(swarm);
     this.consumer = consumer;
-    this.mostDeliveries = mostDeliveries;
-    this.outbox = new RedisOutbox(broker, this.keys, consumer);
-    this.hints = new RedisHints(broker, this.keys.hints);
+    this.maxDeliveries = maxDeliveries;
+    this.outbox = new RedisOutbox(redis, this.keys, consumer);
+    this.hints = new ChangeHints(redis, this.keys.hints);
   }
 
   async send(letter: MailLetter, fence?: Fence): Promise<void> {
-    return this.outbox.send(letter.to, { id: letter.id, text: writeLetter(letter), fence });
+    return this.outbox.send(letter.to, { id: letter.id, text: formatLetter(letter), fence });
   }
 
   async open(address: string, fence?: Fence): Promise<Inbox> {
     checkAddress(address);
-    if (this.readers.has(address)) refuseSecond(address);
-    const { broker, keys, mostDeliveries } = this;
+    if (this.readers.has(address)) refuseSecondReader(address);
+    const { redis, keys, maxDeliveries } = this;
     const reader = `${this.consumer}:${randomBytes(6).toString('hex')}`;
-    const closed = () => this.leave(address);
-    const terms = { broker, keys, address, reader, mostDeliveries, fence, closed };
-    const inbox = new RedisInbox(terms);
+    const onClose = () => this.leave(address);
+    const options = { redis, keys, address, reader, maxDeliveries, fence, onClose };
+    const inbox = new RedisInbox(options);
     this.readers.set(address, inbox);
-    this.listensNoMore ??= this.listen();
+    this.stopListening ??= this.listen();
     try {
-      await inbox.begin();
+      await inbox.start();
       return inbox;
     } catch (error) {
       this.leave(address);
@@ -77,20 +85,22 @@ export class RedisMailbox implements Mailbox {
 
   async deadLetters(): Promise<readonly DeadLetter[]> {
     try {
-      const addresses = strings(await this.broker.call('SMEMBERS', this.keys.addresses));
-      const graves = addresses
+      const addresses = strings(await this.redis.call('SMEMBERS', this.keys.addresses));
+      const lists = addresses
         .filter(isAddress)
         .sort()
-        .map((address) => this.broker.call('LRANGE', this.keys.deadLetters(address), 0, -1));
-      return strings((await Promise.all(graves)).flat()).flatMap((text) => readGrave(text) ?? []);
+        .map((address) => this.redis.call('LRANGE', this.keys.deadLetters(address), 0, -1));
+      return strings((await Promise.all(lists)).flat()).flatMap(
+        (text) => parseDeadLetter(text) ?? [],
+      );
     } catch (error) {
-      throw refusedBy(this.broker, error);
+      throw refusalError(this.redis, error);
     }
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.readers.values()].map((reader) => reader.close()));
-    await unlessAway(this.broker, this.outbox.settled());
+    await waitUnlessAway(this.redis, this.outbox.settled());
   }
 
   private listen(): () => void {
@@ -107,18 +117,13 @@ export class RedisMailbox implements Mailbox {
   private leave(address: string): void {
     this.readers.delete(address);
     if (this.readers.size > 0) return;
-    this.listensNoMore?.();
-    this.listensNoMore = undefined;
+    this.stopListening?.();
+    this.stopListening = undefined;
   }
 }
 
 const strings = (reply: unknown): string[] =>
   Array.isArray(reply) ? reply.filter((it) => typeof it === 'string') : [];
 
-const readGrave = (text: string): DeadLetter | undefined => {
-  try {
-    return deadLetter.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-};
+const parseDeadLetter = (text: string): DeadLetter | undefined =>
+  deadLetter.safeParse(parseJson(text)).data;

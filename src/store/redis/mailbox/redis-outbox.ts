@@ -1,97 +1,102 @@
 /**
- * Letters on their way to Redis. Those to one address go one after another, so that none overtakes another
- * one when it has to be sent again; what comes meanwhile goes together.
+ * Sends letters to Redis. Sendings to an address run in sequence, so that a repeated sending cannot
+ * be overtaken. Letters that arrive meanwhile are sent together.
  */
 import { randomBytes } from 'node:crypto';
-import { StorageError } from '../../../protocol/errors.js';
 import {
   type Fence,
-  LONGEST_LETTER,
-  MOST_WAITING_LETTERS,
+  MAX_LETTER_LENGTH,
+  MAX_UNREAD_LETTERS,
 } from '../../../protocol/session/mailbox.js';
-import { noRoom } from '../../shared/letter-rules.js';
+import { StorageError } from '../../../protocol/skein-error.js';
+import { mailboxFull } from '../../shared/format-letter.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { refusedBy } from '../connection/redis-errors.js';
-import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
-import { SEND } from './mail-scripts.js';
+import { refusalError } from '../connection/retry-while-refused.js';
+import { KEEP_MS, type SwarmKeys } from '../connection/swarm-keys.js';
+import { MAIL_SCRIPTS } from './mail-scripts.js';
 
-/** So many go at once, and those behind a long one wait. */
-const MOST_AT_ONCE = 64;
-/** How long it is known what somebody sent last; no outage that somebody waits for takes longer. */
+/** Maximum number of letters in a sending. */
+const MAX_BATCH = 64;
+/**
+ * Milliseconds for which the result of a sender's last sending is kept: the longest outage to
+ * survive.
+ */
 const SENDER_MS = 24 * 60 * 60 * 1_000;
 
-interface Written {
+interface WrittenLetter {
   readonly id: string;
   readonly text: string;
   readonly fence: Fence | undefined;
 }
 
-interface Outgoing extends Written {
+interface Outgoing extends WrittenLetter {
   readonly sent: () => void;
   readonly refused: (error: unknown) => void;
 }
 
-interface Line {
+interface AddressQueue {
   readonly waiting: Outgoing[];
-  /** When nobody waits in it any more. */
+  /** Resolves when the queue is empty. */
   readonly emptied: Promise<void>;
 }
 
 export class RedisOutbox {
-  private readonly broker: RedisConnections;
+  private readonly redis: RedisConnections;
   private readonly keys: SwarmKeys;
   private readonly sender: string;
-  /** By address; there while somebody waits. */
-  private readonly lines = new Map<string, Line>();
+  /** Queues with waiting letters, by address. */
+  private readonly queues = new Map<string, AddressQueue>();
   private sendings = 0;
 
-  constructor(broker: RedisConnections, keys: SwarmKeys, process: string) {
-    this.broker = broker;
+  constructor(redis: RedisConnections, keys: SwarmKeys, process: string) {
+    this.redis = redis;
     this.keys = keys;
     this.sender = `${process}:${randomBytes(6).toString('hex')}`;
   }
 
-  send(address: string, written: Written): Promise<void> {
+  send(address: string, written: WrittenLetter): Promise<void> {
     return new Promise((sent, refused) => {
       const letter = { ...written, sent, refused };
-      const line = this.lines.get(address);
-      if (line !== undefined) return void line.waiting.push(letter);
+      const queue = this.queues.get(address);
+      if (queue !== undefined) return void queue.waiting.push(letter);
       const waiting = [letter];
-      this.lines.set(address, { waiting, emptied: this.empty(address, waiting) });
+      this.queues.set(address, { waiting, emptied: this.empty(address, waiting) });
     });
   }
 
-  /** When everything is sent, or refused. */
+  /** Resolves when all letters are sent or refused. Never rejects. */
   async settled(): Promise<void> {
-    await Promise.all([...this.lines.values()].map(({ emptied }) => emptied));
+    await Promise.all([...this.queues.values()].map(({ emptied }) => emptied));
   }
 
   private async empty(address: string, waiting: Outgoing[]): Promise<void> {
-    while (waiting.length > 0) await this.deliver(address, waiting.splice(0, together(waiting)));
-    this.lines.delete(address);
+    while (waiting.length > 0) await this.deliver(address, waiting.splice(0, batchSize(waiting)));
+    this.queues.delete(address);
   }
 
   private async deliver(address: string, letters: readonly Outgoing[]): Promise<void> {
     this.sendings += 1;
     const { keys, sender, sendings } = this;
-    const places = [keys.mail(address), keys.mailIds(address), keys.mailSenders(address)];
-    const terms = [sender, sendings, MOST_WAITING_LETTERS, KEEP_MS, SENDER_MS, keys.hints, address];
+    const own = [keys.mail(address), keys.mailIds(address), keys.mailSenders(address)];
+    const common = [sender, sendings, MAX_UNREAD_LETTERS, KEEP_MS, SENDER_MS, keys.hints, address];
     const texts = letters.flatMap(({ id, text, fence }) => [
       id,
       text,
       fence?.scope ?? '',
       fence?.claim ?? '',
     ]);
-    const all = [...places, keys.addresses, keys.scopes];
+    const scriptKeys = [...own, keys.addresses, keys.scopes];
     try {
-      const said = String(await this.broker.run(SEND, all, [...terms, ...texts]));
+      const result = String(
+        await this.redis.run(MAIL_SCRIPTS.send, scriptKeys, [...common, ...texts]),
+      );
       for (const [at, { fence, sent, refused }] of letters.entries()) {
-        if (said[at] === '-') refused(noRoom(address));
-        else if (said[at] === 'x') refused(fencedOff(fence));
+        if (result[at] === '-') refused(mailboxFull(address));
+        else if (result[at] === 'x') refused(fencedOff(fence));
         else sent();
       }
     } catch (error) {
-      for (const { refused } of letters) refused(refusedBy(this.broker, error));
+      for (const { refused } of letters) refused(refusalError(this.redis, error));
     }
   }
 }
@@ -99,12 +104,12 @@ export class RedisOutbox {
 const fencedOff = (fence: Fence | undefined): StorageError =>
   new StorageError(`Another process has taken over ${fence?.scope}; nothing more is sent here.`);
 
-/** How many of those who wait go at once. */
-const together = (waiting: readonly Outgoing[]): number => {
+/** Returns the number of waiting letters that fit into a sending. */
+const batchSize = (waiting: readonly Outgoing[]): number => {
   let length = 0;
   const end = waiting.findIndex(({ text }, at) => {
     length += text.length;
-    return at > 0 && (at === MOST_AT_ONCE || length > LONGEST_LETTER);
+    return at > 0 && (at === MAX_BATCH || length > MAX_LETTER_LENGTH);
   });
   return end === -1 ? waiting.length : end;
 };

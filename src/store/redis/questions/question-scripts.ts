@@ -1,11 +1,12 @@
-/** What happens to questions in Redis, each in one step. */
-import type { Script } from '../connection/redis-connections.js';
+/** Lua scripts for questions and decisions. */
+import type { LuaScript } from '../connection/redis-connections.js';
 
 /**
- * KEYS: questions, verdict. ARGV: id, question, how long they are kept, channel. With the time by the
- * clock of Redis, which is the same for all. One that is decided is not open any more.
+ * Posts a question with the time by the clock of Redis. No effect if the question is decided.
+ *
+ *   KEYS: questions, decision; ARGV: id, question, expiry in ms, channel
  */
-export const POST: Script = {
+const POST: LuaScript = {
   name: 'skeinQuestionPost',
   lua: `
     if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
@@ -17,8 +18,8 @@ export const POST: Script = {
     return 1`,
 };
 
-/** KEYS: questions. ARGV: channel, ids. */
-export const WITHDRAW: Script = {
+/** Withdraws questions. KEYS: questions. ARGV: channel, ids. */
+const WITHDRAW: LuaScript = {
   name: 'skeinQuestionWithdraw',
   lua: `
     for at = 2, #ARGV do
@@ -29,8 +30,10 @@ export const WITHDRAW: Script = {
     return 1`,
 };
 
-/** KEYS: questions. ARGV: id and text of each that is to go, if it is still that. */
-export const FORGET: Script = {
+/**
+ * Removes questions with an unchanged text. KEYS: questions. ARGV: id and text of each question.
+ */
+const FORGET: LuaScript = {
   name: 'skeinQuestionForget',
   lua: `
     for at = 1, #ARGV, 2 do
@@ -41,7 +44,10 @@ export const FORGET: Script = {
     return 1`,
 };
 
-/** What was decided. A thing of another kind can be no answer, and goes at once. */
+/**
+ * Reads the decision into `known`. Deletes a value that is not a string, because it cannot be an
+ * answer.
+ */
 const KNOWN = `
     local known = redis.pcall('GET', KEYS[1])
     if type(known) == 'table' then
@@ -49,8 +55,12 @@ const KNOWN = `
       known = false
     end`;
 
-/** KEYS: verdict, questions. ARGV: question, answer, how long it is remembered, channel. Says as below which one counts. */
-export const DECIDE: Script = {
+/**
+ * Stores an answer unless the question is decided. Returns the stored answer and its SHA-1.
+ *
+ *   KEYS: decision, questions; ARGV: question, answer, expiry in ms, channel
+ */
+const DECIDE: LuaScript = {
   name: 'skeinQuestionDecide',
   lua: `${KNOWN}
     if not known then
@@ -62,18 +72,27 @@ export const DECIDE: Script = {
     return { known, redis.sha1hex(known) }`,
 };
 
-/** KEYS: verdict. Says it with a mark of its very bytes, which need not be text; nothing when there is none. */
-export const LOOK: Script = {
+/** Returns the stored answer and the SHA-1 of its bytes, or an empty list. KEYS: decision. */
+const LOOK: LuaScript = {
   name: 'skeinQuestionLook',
   lua: `${KNOWN}
     if not known then return {} end
     return { known, redis.sha1hex(known) }`,
 };
 
-/** KEYS: verdict. ARGV: the mark of the one that is to go, if it is still that. */
-export const VOID: Script = {
+/** Removes a decision if its SHA-1 has not changed. KEYS: decision. ARGV: SHA-1. */
+const VOID: LuaScript = {
   name: 'skeinQuestionVoid',
   lua: `${KNOWN}
     if known and redis.sha1hex(known) == ARGV[1] then redis.call('DEL', KEYS[1]) end
     return 1`,
+};
+
+export const QUESTION_SCRIPTS = {
+  post: POST,
+  withdraw: WITHDRAW,
+  forget: FORGET,
+  decide: DECIDE,
+  look: LOOK,
+  void: VOID,
 };

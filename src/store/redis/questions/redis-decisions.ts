@@ -1,85 +1,95 @@
-/** Answers to questions of a swarm: one of each, the first that somebody gave, for all who want to know. */
-import { z } from 'zod';
-import { canonicalJson } from '../../../lib/canonical-json.js';
-import { StorageError, UsageError } from '../../../protocol/errors.js';
-import { type SignedAnswer, signedAnswer } from '../../../protocol/permission/answer.js';
-import { type Decisions, LONGEST_QUESTION } from '../../../protocol/session/question-board.js';
-import type { RedisHints } from '../connection/change-hints.js';
-import type { RedisConnections } from '../connection/redis-connections.js';
-import { refusedBy } from '../connection/redis-errors.js';
-import { type SwarmKeys, VERDICT_MS } from '../connection/redis-keys.js';
-import { DECIDE, LOOK, VOID } from './question-scripts.js';
+/** Decisions on the questions of a swarm: the first answer to each question, for all processes. */
 
-/** Somebody may put rubbish there again and again. */
+import { z } from 'zod';
+import { canonicalJson } from '../../../lib/json/canonical-json.js';
+import { parseJson } from '../../../lib/json/parse-json.js';
+import { type SignedAnswer, signedAnswer } from '../../../protocol/permission/signed-answer.js';
+import { type Decisions, MAX_QUESTION_LENGTH } from '../../../protocol/session/question-board.js';
+import { StorageError, UsageError } from '../../../protocol/skein-error.js';
+import type { ChangeHints } from '../connection/change-hints.js';
+import type { RedisConnections } from '../connection/redis-connections.js';
+import { refusalError } from '../connection/retry-while-refused.js';
+import { type SwarmKeys, VERDICT_MS } from '../connection/swarm-keys.js';
+import { QUESTION_SCRIPTS } from './question-scripts.js';
+
+/** Maximum number of attempts, because another client can write invalid values again and again. */
 const ATTEMPTS = 10;
 
 export const redisDecisions = (
-  broker: RedisConnections,
+  redis: RedisConnections,
   keys: SwarmKeys,
-  hints: RedisHints,
+  hints: ChangeHints,
 ): Decisions => {
-  const remove = ({ mark }: Kept, question: string) =>
-    broker.run(VOID, [keys.verdict(question)], [mark]);
-  const find = async (question: string): Promise<Kept | undefined> =>
-    readKept(await broker.run(LOOK, [keys.verdict(question)], []), question);
-  /** Undefined when there is none. */
-  const look = async (question: string): Promise<SignedAnswer | undefined> => {
-    const kept = await find(question);
-    if (kept === undefined || kept.answer !== undefined) return kept?.answer;
-    await remove(kept, question);
-    throw new StorageError(`What lay in the place of an answer to ${question} is none.`);
+  const remove = ({ sha1 }: StoredDecision, question: string) =>
+    redis.run(QUESTION_SCRIPTS.void, [keys.verdict(question)], [sha1]);
+  const find = async (question: string): Promise<StoredDecision | undefined> =>
+    parseStored(await redis.run(QUESTION_SCRIPTS.look, [keys.verdict(question)], []), question);
+  /**
+   * Returns undefined if the question is undecided. Rejects with StorageError for a value that is
+   * no answer.
+   */
+  const read = async (question: string): Promise<SignedAnswer | undefined> => {
+    const stored = await find(question);
+    if (stored === undefined || stored.answer !== undefined) return stored?.answer;
+    await remove(stored, question);
+    throw new StorageError(`The stored value for question ${question} is not an answer.`);
   };
   return {
     async decide(signed) {
       const { question } = signed;
-      checkId(question);
+      checkQuestionId(question);
       const text = JSON.stringify(signed);
-      if (text.length > LONGEST_QUESTION) {
+      if (text.length > MAX_QUESTION_LENGTH) {
         throw new UsageError(`The answer has ${text.length} characters, which is too many.`);
       }
-      const places = [keys.verdict(question), keys.questions];
-      const terms = [question, text, VERDICT_MS, keys.hints];
+      const scriptKeys = [keys.verdict(question), keys.questions];
+      const args = [question, text, VERDICT_MS, keys.hints];
       try {
         for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-          const kept = readKept(await broker.run(DECIDE, places, terms), question);
-          if (kept?.answer !== undefined) return kept.answer;
-          if (kept !== undefined) await remove(kept, question);
+          const stored = parseStored(
+            await redis.run(QUESTION_SCRIPTS.decide, scriptKeys, args),
+            question,
+          );
+          if (stored?.answer !== undefined) return stored.answer;
+          if (stored !== undefined) await remove(stored, question);
         }
       } catch (error) {
-        throw refusedBy(broker, error);
+        throw refusalError(redis, error);
       }
-      throw new StorageError(`Something that is no answer to ${question} comes in its place.`);
+      throw new StorageError(
+        `Another client keeps writing invalid values for question ${question}.`,
+      );
     },
-    decided(question, signal) {
+    waitFor(question, signal) {
       return new Promise((resolve, reject) => {
         const settle = (how: () => void) => {
           stop();
-          signal.removeEventListener('abort', giveUp);
+          signal.removeEventListener('abort', abort);
           how();
         };
-        const giveUp = () => settle(() => reject(signal.reason as Error));
-        const lookAgain = () =>
-          void look(question).then(
+        const abort = () => settle(() => reject(signal.reason as Error));
+        const check = () =>
+          void read(question).then(
             (answer) => answer !== undefined && settle(() => resolve(answer)),
-            (error: unknown) => settle(() => reject(refusedBy(broker, error))),
+            (error: unknown) => settle(() => reject(refusalError(redis, error))),
           );
         const stop = hints.listen((hint) => {
-          if (hint === `verdict:${question}`) lookAgain();
-        }, lookAgain);
-        if (signal.aborted) return giveUp();
-        signal.addEventListener('abort', giveUp, { once: true });
-        lookAgain();
+          if (hint === `verdict:${question}`) check();
+        }, check);
+        if (signal.aborted) return abort();
+        signal.addEventListener('abort', abort, { once: true });
+        check();
       });
     },
-    async void(question, signed) {
+    async retract(question, signed) {
       try {
-        const kept = await find(question);
-        if (kept?.answer === undefined) return;
-        // Whoever wrote it may have written its keys in any order.
-        const isThat = canonicalJson(kept.answer) === canonicalJson(signed);
-        if (isThat) await remove(kept, question);
+        const stored = await find(question);
+        if (stored?.answer === undefined) return;
+        // The order of keys in the stored answer is up to its writer.
+        const isSame = canonicalJson(stored.answer) === canonicalJson(signed);
+        if (isSame) await remove(stored, question);
       } catch (error) {
-        throw refusedBy(broker, error);
+        throw refusalError(redis, error);
       }
     },
     watch(changed) {
@@ -90,32 +100,28 @@ export const redisDecisions = (
   };
 };
 
-/** Ids are ours, but they end up in a key. */
-export const checkId = (id: string): void => {
-  if (!/^[\w-]{1,80}$/.test(id)) throw new UsageError('That is no id of a question.');
+/** Throws UsageError if the id cannot be a part of a key. */
+export const checkQuestionId = (id: string): void => {
+  if (!/^[\w-]{1,80}$/.test(id)) throw new UsageError('This is not the id of a question.');
 };
 
-interface Kept {
-  readonly mark: string;
-  /** Undefined when it is no answer to this question. */
+interface StoredDecision {
+  readonly sha1: string;
+  /** Undefined if the value is not an answer to this question. */
   readonly answer: SignedAnswer | undefined;
 }
 
-const kept = z.tuple([z.string(), z.string()]);
+const storedReply = z.tuple([z.string(), z.string()]);
 
-const readKept = (reply: unknown, question: string): Kept | undefined => {
-  const { data } = kept.safeParse(reply);
+const parseStored = (reply: unknown, question: string): StoredDecision | undefined => {
+  const { data } = storedReply.safeParse(reply);
   if (data === undefined) return undefined;
-  const [text, mark] = data;
-  return { mark, answer: readAnswer(text, question) };
+  const [text, sha1] = data;
+  return { sha1, answer: readAnswer(text, question) };
 };
 
 const readAnswer = (text: string, question: string): SignedAnswer | undefined => {
-  if (text.length > LONGEST_QUESTION) return undefined;
-  try {
-    const answer = signedAnswer.safeParse(JSON.parse(text)).data;
-    return answer?.question === question ? answer : undefined;
-  } catch {
-    return undefined;
-  }
+  if (text.length > MAX_QUESTION_LENGTH) return undefined;
+  const answer = signedAnswer.safeParse(parseJson(text)).data;
+  return answer?.question === question ? answer : undefined;
 };

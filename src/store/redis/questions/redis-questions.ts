@@ -1,75 +1,82 @@
 /**
- * Open questions of a swarm in Redis, and what was decided about them: whoever answers first, on whatever
- * machine, has decided for all. Whoever can write to Redis can write anything there, so nothing that is
- * read is believed: an answer counts when whoever asked has found its signature good.
+ * Open questions of a swarm in Redis, and their decisions. The first answer from any machine
+ * decides. Any client of Redis can write any value, so values are checked here, and the process
+ * that asked checks the signature of an answer.
  */
+
 import { z } from 'zod';
-import { UsageError } from '../../../protocol/errors.js';
+import { parseJson } from '../../../lib/json/parse-json.js';
 import {
-  LONGEST_QUESTION,
-  MOST_QUESTIONS,
+  MAX_QUESTION_LENGTH,
+  MAX_QUESTIONS,
   type PostedQuestion,
   type PostedQuestions,
   postedQuestion,
   type QuestionBoard,
-  type QuestionDesk,
+  type QuestionStore,
 } from '../../../protocol/session/question-board.js';
-import { RedisHints } from '../connection/change-hints.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { ChangeHints } from '../connection/change-hints.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { refusedBy } from '../connection/redis-errors.js';
-import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
-import { FORGET, POST, WITHDRAW } from './question-scripts.js';
-import { checkId, redisDecisions } from './redis-decisions.js';
+import { refusalError } from '../connection/retry-while-refused.js';
+import { type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
+import { QUESTION_SCRIPTS } from './question-scripts.js';
+import { checkQuestionId, redisDecisions } from './redis-decisions.js';
 
-/** Nobody waits so long for an answer: whoever asked is gone. */
-const LONGEST_OPEN_MS = 24 * 60 * 60 * 1_000;
-/** Read at once; they may be long. */
-const AT_ONCE = 16;
+/** Milliseconds after which a question is stale, because no process waits that long. */
+const MAX_OPEN_MS = 24 * 60 * 60 * 1_000;
+/** Number of questions that a command reads. Questions can be long. */
+const BATCH = 16;
 
-export const redisQuestions = (broker: RedisConnections, swarm: string): QuestionDesk => {
+export const redisQuestions = (redis: RedisConnections, swarm: string): QuestionStore => {
   const keys = swarmKeys(swarm);
-  const hints = new RedisHints(broker, keys.hints);
+  const hints = new ChangeHints(redis, keys.hints);
   return {
-    board: redisBoard(broker, keys),
+    board: redisBoard(redis, keys),
     read: async () => {
       try {
-        return await readQuestions(broker, keys);
+        return await readQuestions(redis, keys);
       } catch (error) {
-        throw refusedBy(broker, error);
+        throw refusalError(redis, error);
       }
     },
-    verdicts: redisDecisions(broker, keys, hints),
+    decisions: redisDecisions(redis, keys, hints),
   };
 };
 
-/** `clear` takes away what was posted here: others of the same swarm have questions of their own. */
-const redisBoard = (broker: RedisConnections, keys: SwarmKeys): QuestionBoard => {
-  /** By id: open as far as is known here, and when it could be seen. */
+/**
+ * `clear` withdraws only questions of this process, because other processes of the swarm have their
+ * own.
+ */
+const redisBoard = (redis: RedisConnections, keys: SwarmKeys): QuestionBoard => {
+  /** Open questions of this process by id, each with the promise of its post. */
   const posted = new Map<string, Promise<unknown>>();
   const withdraw = async (ids: readonly string[]) => {
     if (ids.length === 0) return;
-    // Not ahead of it, however long Redis is away.
+    // Withdraw after the post, even if Redis is away for long.
     await Promise.allSettled(ids.flatMap((id) => posted.get(id) ?? []));
     for (const id of ids) posted.delete(id);
-    await broker.run(WITHDRAW, [keys.questions], [keys.hints, ...ids]).catch(() => {});
+    await redis
+      .run(QUESTION_SCRIPTS.withdraw, [keys.questions], [keys.hints, ...ids])
+      .catch(() => {});
   };
   return {
     async post(question) {
       const { id } = question;
-      checkId(id);
+      checkQuestionId(id);
       const text = JSON.stringify(question);
-      if (text.length > LONGEST_QUESTION) {
+      if (text.length > MAX_QUESTION_LENGTH) {
         throw new UsageError(
           `The input has ${text.length} characters, too many to be asked about in another terminal.`,
         );
       }
-      const terms = [id, text, LONGEST_OPEN_MS, keys.hints];
-      const posting = broker.run(POST, [keys.questions, keys.verdict(id)], terms);
+      const args = [id, text, MAX_OPEN_MS, keys.hints];
+      const posting = redis.run(QUESTION_SCRIPTS.post, [keys.questions, keys.verdict(id)], args);
       posted.set(id, posting);
       try {
         await posting;
       } catch (error) {
-        const why = refusedBy(broker, error).message;
+        const why = refusalError(redis, error).message;
         throw new UsageError(`The question cannot be posted. ${why}`, { cause: error });
       }
     },
@@ -81,38 +88,34 @@ const redisBoard = (broker: RedisConnections, keys: SwarmKeys): QuestionBoard =>
 const scanned = z.tuple([z.string(), z.array(z.string())]);
 
 const readQuestions = async (
-  broker: RedisConnections,
+  redis: RedisConnections,
   keys: SwarmKeys,
 ): Promise<PostedQuestions> => {
-  const [seconds] = z.array(z.coerce.number()).parse(await broker.call('TIME'));
+  const [seconds] = z.array(z.coerce.number()).parse(await redis.call('TIME'));
   const found = new Map<string, string>();
   let cursor = '0';
   do {
-    const reply = await broker.call('HSCAN', keys.questions, cursor, 'COUNT', AT_ONCE);
+    const reply = await redis.call('HSCAN', keys.questions, cursor, 'COUNT', BATCH);
     const [next, flat] = scanned.parse(reply);
     for (let at = 0; at < flat.length; at += 2) found.set(flat[at] ?? '', flat[at + 1] ?? '');
     cursor = next;
-  } while (cursor !== '0' && found.size < MOST_QUESTIONS);
-  const total = cursor === '0' ? found.size : Number(await broker.call('HLEN', keys.questions));
+  } while (cursor !== '0' && found.size < MAX_QUESTIONS);
+  const total = cursor === '0' ? found.size : Number(await redis.call('HLEN', keys.questions));
   const questions: PostedQuestion[] = [];
   const stale: string[] = [];
-  let leftOut = Math.max(0, total - MOST_QUESTIONS);
-  for (const [id, text] of [...found].slice(0, MOST_QUESTIONS)) {
+  let leftOut = Math.max(0, total - MAX_QUESTIONS);
+  for (const [id, text] of [...found].slice(0, MAX_QUESTIONS)) {
     const postedAt = Number(/^(\d{1,16}) /.exec(text)?.[1]);
     const question = readQuestion(text.slice(text.indexOf(' ') + 1));
-    if (postedAt < (seconds ?? 0) * 1_000 - LONGEST_OPEN_MS) stale.push(id, text);
+    if (postedAt < (seconds ?? 0) * 1_000 - MAX_OPEN_MS) stale.push(id, text);
     else if (Number.isNaN(postedAt) || question?.id !== id) leftOut += 1;
     else questions.push(question);
   }
-  if (stale.length > 0) await broker.run(FORGET, [keys.questions], stale);
+  if (stale.length > 0) await redis.run(QUESTION_SCRIPTS.forget, [keys.questions], stale);
   return { questions: questions.sort((a, b) => a.askedAt - b.askedAt), leftOut };
 };
 
 const readQuestion = (text: string): PostedQuestion | undefined => {
-  if (text.length > LONGEST_QUESTION) return undefined;
-  try {
-    return postedQuestion.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  if (text.length > MAX_QUESTION_LENGTH) return undefined;
+  return postedQuestion.safeParse(parseJson(text)).data;
 };

@@ -1,4 +1,4 @@
-/** A list in Redis, copied line by line to a file that is only ever appended to. */
+/** Copies a Redis list line by line to an append-only file. */
 import { hash } from 'node:crypto';
 import fs from 'node:fs';
 import type { DescriptorPool } from '../../files/journal/descriptor-pool.js';
@@ -6,45 +6,49 @@ import { LineFile } from '../../files/journal/line-file.js';
 import { lastLineStart, linesOf } from '../../files/journal/line-tail.js';
 import { seqOf } from '../../files/journal/unindexed-records.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import type { SwarmKeys } from '../connection/redis-keys.js';
-import { piecesOf } from '../journal/long-lines.js';
+import type { SwarmKeys } from '../connection/swarm-keys.js';
+import { listLines } from '../journal/list-lines.js';
 
 export class MirroredList {
-  private readonly broker: RedisConnections;
+  private readonly redis: RedisConnections;
   private readonly keys: SwarmKeys;
   private readonly list: string;
   private readonly path: string;
-  private readonly open: DescriptorPool;
+  private readonly descriptors: DescriptorPool;
   private file: LineFile | undefined;
   private count = 0;
-  /** A digest of the last line. */
+  /** Digest of the last line. */
   private last = '';
 
   constructor(
-    broker: RedisConnections,
+    redis: RedisConnections,
     keys: SwarmKeys,
     list: string,
     path: string,
-    open: DescriptorPool,
+    descriptors: DescriptorPool,
   ) {
-    this.broker = broker;
+    this.redis = redis;
     this.keys = keys;
     this.list = list;
     this.path = path;
-    this.open = open;
+    this.descriptors = descriptors;
   }
 
-  /** Without reading the file: its last record has the number of the last line. */
+  /**
+   * True if the file lacks lines. Reads only the last line, because its record has the number of
+   * the line.
+   */
   async isBehind(): Promise<boolean> {
-    const length = Number(await this.broker.call('LLEN', this.list));
+    const length = Number(await this.redis.call('LLEN', this.list));
     return seqOf(lastLineStart(this.path) ?? '') !== length;
   }
 
-  async copy(told: (line: string) => void = () => {}): Promise<void> {
-    this.file ??= this.begin();
-    if (await this.goOn(this.file, told)) return;
-    this.file = this.putAside();
-    await this.goOn(this.file, told);
+  /** Appends the missing lines to the file, and calls `onLine` for each of them. */
+  async copy(onLine: (line: string) => void = () => {}): Promise<void> {
+    this.file ??= this.openCopy();
+    if (await this.appendNew(this.file, onLine)) return;
+    this.file = this.startNewCopy();
+    await this.appendNew(this.file, onLine);
   }
 
   close(): void {
@@ -52,7 +56,7 @@ export class MirroredList {
     this.file = undefined;
   }
 
-  private begin(): LineFile {
+  private openCopy(): LineFile {
     this.count = 0;
     let last = '';
     for (const line of linesOf(this.path)) {
@@ -60,14 +64,14 @@ export class MirroredList {
       this.count += 1;
     }
     this.last = digestOf(last);
-    return new LineFile(this.path, this.open);
+    return new LineFile(this.path, this.descriptors);
   }
 
-  /** False when its last line is not where it was in the list: it is read again with those behind it. */
-  private async goOn(file: LineFile, told: (line: string) => void): Promise<boolean> {
-    const { broker, keys, list } = this;
+  /** Returns false if the last line of the file is not at its position in the list. */
+  private async appendNew(file: LineFile, onLine: (line: string) => void): Promise<boolean> {
+    const { redis, keys, list } = this;
     let isKnown = this.count === 0;
-    for await (const lines of piecesOf(broker, keys, list, Math.max(0, this.count - 1))) {
+    for await (const lines of listLines(redis, keys, list, Math.max(0, this.count - 1))) {
       if (!isKnown && digestOf(lines[0] ?? '') !== this.last) return false;
       const added = isKnown ? lines : lines.slice(1);
       isKnown = true;
@@ -76,28 +80,30 @@ export class MirroredList {
       file.append(added.map((line) => `${line}\n`).join(''));
       this.count += added.length;
       this.last = digestOf(last);
-      for (const line of added) told(line);
+      for (const line of added) onLine(line);
     }
     return isKnown;
   }
 
-  /** It has what Redis has lost: it is kept, and the copy is made again. */
-  private putAside(): LineFile {
+  /** Keeps a file with lines that Redis has lost under another name, and starts a new copy. */
+  private startNewCopy(): LineFile {
     this.close();
-    fs.renameSync(this.path, freeName(asideOf(this.path)));
-    return this.begin();
+    fs.renameSync(this.path, freeName(lostPathOf(this.path)));
+    return this.openCopy();
   }
 }
 
-/** Undefined when a copy shows no more than the list has, and never did. */
+/**
+ * Returns a sentence if Redis has lost records that the copy at `path` has, or an earlier copy had.
+ */
 export const lossOf = (path: string, length: number): string | undefined => {
   const copied = seqOf(lastLineStart(path) ?? '') ?? 0;
   if (copied > length) return `Redis has lost ${copied - length} records that are in ${path}`;
-  const aside = asideOf(path);
-  return fs.existsSync(aside) ? `Redis has lost records that are in ${aside}` : undefined;
+  const lostPath = lostPathOf(path);
+  return fs.existsSync(lostPath) ? `Redis has lost records that are in ${lostPath}` : undefined;
 };
 
-const asideOf = (path: string): string => `${path}.lost`;
+const lostPathOf = (path: string): string => `${path}.lost`;
 
 const digestOf = (line: string): string => hash('sha256', line);
 

@@ -1,100 +1,99 @@
-/** Sessions in Redis: several processes of several machines work on one, each for the agents that it has. */
+/** Stores sessions in Redis. Several processes on several machines can run agents of a session. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../protocol/clock.js';
-import { SkeinError } from '../../../protocol/errors.js';
-import type { SwarmEvent } from '../../../protocol/session/events.js';
 import type { JobQueue } from '../../../protocol/session/job-queue.js';
-import type { JournalRecord } from '../../../protocol/session/journal.js';
+import type { JournalContents } from '../../../protocol/session/journal.js';
+import type { JournalRecord } from '../../../protocol/session/journal-record.js';
 import type { LeaseHolder } from '../../../protocol/session/leases.js';
 import type { Mailbox } from '../../../protocol/session/mailbox.js';
-import type { QuestionDesk } from '../../../protocol/session/question-board.js';
+import type { OwnedSession, WorkerSession } from '../../../protocol/session/owned-session.js';
+import type { QuestionStore } from '../../../protocol/session/question-board.js';
 import type {
   EventWatch,
-  JournalContents,
   Outages,
   RecordWatch,
   Removal,
-  Session,
   SessionMeta,
   SessionStore,
   SessionSurvey,
-  WorkerSession,
-} from '../../../protocol/session/store.js';
-import type { SharedTaskList } from '../../../protocol/session/task-list.js';
+} from '../../../protocol/session/session-store.js';
+import type { SharedTaskList } from '../../../protocol/session/shared-task-list.js';
+import type { SwarmEvent } from '../../../protocol/session/swarm-event.js';
+import { SkeinError } from '../../../protocol/skein-error.js';
 import { parseEvent } from '../../files/journal/event-index.js';
-import { recordReader, watchLines } from '../../files/journal/journal-lines.js';
-import { journalPath } from '../../files/journal/journal-place.js';
+import { journalPath } from '../../files/journal/journal-file.js';
+import { recordReader, watchLines } from '../../files/journal/read-journal.js';
 import type { LeaseOwner } from '../../files/leases/lease-file.js';
-import { refuseFiles } from '../../files/mirror-marker.js';
-import { orRefusal, removeFolder } from '../../files/remove-session.js';
-import { checkSessionId } from '../../shared/session-meta.js';
+import { refuseFiles } from '../../files/mark-mirror.js';
+import { removeSession } from '../../files/remove-session.js';
+import { checkSessionId } from '../../shared/check-session-id.js';
+import { orRefusal } from '../../shared/remove-each.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
-import { piecesOf } from '../journal/long-lines.js';
-import { readList } from '../journal/open-journal.js';
-import { RedisLeases } from '../leases/redis-leases.js';
-import { type Scope, WriteScopes } from '../leases/write-scopes.js';
+import { type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
+import { listLines } from '../journal/list-lines.js';
+import { readRedisJournal } from '../journal/open-journal.js';
+import { RedisLeases, type Scope, WriteScopes } from '../leases/write-scopes.js';
 import { RedisSession } from './redis-session.js';
 import { removeSwarms } from './remove-swarms.js';
-import { startMirror } from './session-mirror.js';
-import { readArtifact } from './swarm-artifacts.js';
-import { startUpkeep } from './swarm-expiry.js';
-import { createMeta, listMeta, noSession, readMeta, surveyMetas } from './swarm-meta.js';
+import { startRenewingExpiry } from './renew-expiry.js';
+import { startSessionMirror } from './session-mirror.js';
+import { readSwarmArtifact } from './swarm-artifacts.js';
+import { noSession, swarmMeta } from './swarm-meta.js';
 
-export interface RedisStoreOptions {
-  /** Whoever opened it and the queue closes them, after the store. */
-  readonly broker: RedisConnections;
+interface RedisSessionStoreOptions {
+  /** The caller closes the connections and the queue after the store. */
+  readonly redis: RedisConnections;
   readonly owner: LeaseOwner;
   readonly leaseMs?: number;
   readonly clock: Clock;
-  /** Takes secrets out of events, which quote commands and errors. */
+  /** Removes secrets from events, which quote commands and errors. Default: no redaction. */
   readonly redact?: (text: string) => string;
-  /** Of this machine: a folder for each session, with outputs of tools and a copy for its lead. */
+  /** Folder on this machine with a folder per session, for tool outputs and the lead's copy. */
   readonly folder: string;
   readonly jobs: JobQueue;
   readonly mailbox: (id: string) => Mailbox;
   readonly workList: (id: string) => SharedTaskList;
-  readonly questions: (id: string) => QuestionDesk;
+  readonly questions: (id: string) => QuestionStore;
 }
 
 export class RedisSessionStore implements SessionStore {
   readonly jobs: JobQueue;
   readonly outages: Outages;
-  private readonly options: RedisStoreOptions;
-  private readonly broker: RedisConnections;
-  private readonly keeper: WriteScopes;
+  private readonly options: RedisSessionStoreOptions;
+  private readonly redis: RedisConnections;
+  private readonly scopes: WriteScopes;
   private readonly leases: RedisLeases;
   private readonly sessions = new Set<RedisSession>();
 
-  constructor(options: RedisStoreOptions) {
+  constructor(options: RedisSessionStoreOptions) {
     this.options = options;
     this.jobs = options.jobs;
-    this.broker = options.broker;
-    this.outages = options.broker;
-    this.keeper = new WriteScopes(options.broker, options.owner, options.leaseMs);
-    this.leases = new RedisLeases(options.broker, this.keeper);
+    this.redis = options.redis;
+    this.outages = options.redis;
+    this.scopes = new WriteScopes(options.redis, options.owner, options.leaseMs);
+    this.leases = new RedisLeases(options.redis, this.scopes);
   }
-  async create(meta: SessionMeta): Promise<Session> {
+  async create(meta: SessionMeta): Promise<OwnedSession> {
     const folder = this.folder(meta.id);
     refuseFiles(folder, meta.id);
-    await createMeta(this.broker, meta);
+    await swarmMeta.create(this.redis, meta);
     return this.own(meta);
   }
 
-  async open(id: string): Promise<Session> {
+  async open(id: string): Promise<OwnedSession> {
     refuseFiles(this.folder(id), id);
-    return this.own(await readMeta(this.broker, id));
+    return this.own(await swarmMeta.read(this.redis, id));
   }
 
   async openAsWorker(id: string): Promise<WorkerSession> {
     const folder = this.folder(id);
-    const meta = await readMeta(this.broker, id);
+    const meta = await swarmMeta.read(this.redis, id);
     const session = new RedisSession(meta, {
-      ...this.means(),
+      ...this.sessionDeps(),
       folder,
       lead: undefined,
-      closed: async () => void this.sessions.delete(session),
+      onClose: async () => void this.sessions.delete(session),
     });
     this.sessions.add(session);
     return session;
@@ -105,7 +104,7 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async survey(): Promise<SessionSurvey> {
-    return surveyMetas(this.broker);
+    return swarmMeta.survey(this.redis);
   }
 
   async holder(id: string): Promise<LeaseHolder | undefined> {
@@ -114,12 +113,12 @@ export class RedisSessionStore implements SessionStore {
 
   async agents(id: string): Promise<readonly string[]> {
     const { agents } = await this.settled(id);
-    return ((await this.broker.call('HKEYS', agents)) as string[]).sort();
+    return ((await this.redis.call('HKEYS', agents)) as string[]).sort();
   }
 
   async *events(id: string): AsyncGenerator<SwarmEvent, void> {
     const keys = await this.settled(id);
-    for await (const lines of piecesOf(this.broker, keys, keys.events)) yield* eventsIn(lines);
+    for await (const lines of listLines(this.redis, keys, keys.events)) yield* eventsIn(lines);
   }
 
   watch(id: string): EventWatch {
@@ -128,7 +127,7 @@ export class RedisSessionStore implements SessionStore {
     return {
       next: async () => {
         const keys = await this.settled(id);
-        for await (const lines of piecesOf(this.broker, keys, keys.events, seen)) {
+        for await (const lines of listLines(this.redis, keys, keys.events, seen)) {
           seen += lines.length;
           const events = eventsIn(lines);
           if (events.length > 0) return events;
@@ -142,7 +141,7 @@ export class RedisSessionStore implements SessionStore {
     const keys = await this.settled(id, agent);
     const list = keys.journal(agent);
     const recordIn = recordReader(list);
-    for await (const lines of piecesOf(this.broker, keys, list)) {
+    for await (const lines of listLines(this.redis, keys, list)) {
       for (const line of lines) {
         const record = recordIn(line);
         if (record !== undefined) yield record;
@@ -155,7 +154,7 @@ export class RedisSessionStore implements SessionStore {
     let seen = 0;
     const nextLines = async () => {
       const keys = await this.settled(id, agent);
-      for await (const lines of piecesOf(this.broker, keys, list, seen)) {
+      for await (const lines of listLines(this.redis, keys, list, seen)) {
         seen += lines.length;
         return lines;
       }
@@ -164,15 +163,15 @@ export class RedisSessionStore implements SessionStore {
     return watchLines(nextLines, list);
   }
 
-  async peek(id: string, agent: string, upTo?: number): Promise<JournalContents> {
-    return readList(this.broker, await this.settled(id, agent), agent, undefined, upTo);
+  async readJournal(id: string, agent: string, upTo?: number): Promise<JournalContents> {
+    return readRedisJournal(this.redis, await this.settled(id, agent), agent, undefined, upTo);
   }
 
-  async peekArtifact(id: string, name: string): Promise<Uint8Array> {
-    return readArtifact(this.broker, swarmKeys(checkSessionId(id)), name);
+  async readArtifact(id: string, name: string): Promise<Uint8Array> {
+    return readSwarmArtifact(this.redis, swarmKeys(checkSessionId(id)), name);
   }
 
-  /** On this machine, whoever asks. */
+  /** Returns the folder on this machine. */
   artifactsOf(id: string): string {
     return join(this.folder(id), 'artifacts');
   }
@@ -184,16 +183,16 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async removeAll(ids: readonly string[]): Promise<readonly Removal[]> {
-    const leads = await Promise.all(ids.map((id) => orRefusal(() => this.takeAny(id))));
+    const leads = await Promise.all(ids.map((id) => orRefusal(() => this.takeLead(id))));
     const taken = leads.filter((lead): lead is Scope => !(lead instanceof SkeinError));
-    const ends = await removeSwarms(this.broker, taken);
+    const ends = await removeSwarms(this.redis, taken);
     const complete = async (lead: Scope | SkeinError): Promise<number> => {
       if (lead instanceof SkeinError) throw lead;
       const end = ends.get(lead.swarm) ?? 0;
       if (typeof end !== 'number') throw end;
       const { folder } = this.options;
       const hasFolder = fs.existsSync(join(folder, lead.swarm));
-      return end + (hasFolder ? removeFolder(folder, lead.swarm) : 0);
+      return end + (hasFolder ? removeSession(folder, lead.swarm) : 0);
     };
     return Promise.all(leads.map((lead) => orRefusal(() => complete(lead))));
   }
@@ -202,42 +201,42 @@ export class RedisSessionStore implements SessionStore {
     return this.options.mailbox(checkSessionId(id));
   }
 
-  workList(id: string): SharedTaskList {
+  taskList(id: string): SharedTaskList {
     return this.options.workList(checkSessionId(id));
   }
 
-  questions(id: string): QuestionDesk {
+  questions(id: string): QuestionStore {
     return this.options.questions(checkSessionId(id));
   }
 
-  /** Sessions that are still open lose their leases when those run out. */
+  /** Stops the renewal of leases. The leases of open sessions expire. */
   async close(): Promise<void> {
-    this.keeper.close();
+    this.scopes.close();
   }
 
   private folder(id: string): string {
     return join(this.options.folder, checkSessionId(id));
   }
 
-  private means() {
-    const { broker, clock, redact = (text: string) => text } = this.options;
-    return { broker, keeper: this.keeper, clock, redact };
+  private sessionDeps() {
+    const { redis, clock, redact = (text: string) => text } = this.options;
+    return { redis, writeScopes: this.scopes, clock, redact };
   }
 
-  private async own(meta: SessionMeta): Promise<Session> {
-    const { broker } = this;
+  private async own(meta: SessionMeta): Promise<OwnedSession> {
+    const { redis } = this;
     const folder = this.folder(meta.id);
-    const lead = await this.keeper.take(meta.id);
+    const lead = await this.scopes.take(meta.id);
     try {
-      const mirror = startMirror(broker, meta.id, folder);
-      const stopUpkeep = startUpkeep(broker, meta.id);
+      const mirror = startSessionMirror(redis, meta.id, folder);
+      const stopUpkeep = startRenewingExpiry(redis, meta.id);
       lead.lost.addEventListener('abort', () => mirror.stop());
-      await listMeta(broker, meta);
+      await swarmMeta.list(redis, meta);
       const session = new RedisSession(meta, {
-        ...this.means(),
+        ...this.sessionDeps(),
         folder,
         lead,
-        closed: async () => {
+        onClose: async () => {
           stopUpkeep();
           this.sessions.delete(session);
           await mirror.complete();
@@ -251,14 +250,14 @@ export class RedisSessionStore implements SessionStore {
     }
   }
 
-  /** Also one of which nothing can be read. */
-  private async takeAny(id: string): Promise<Scope> {
+  /** Takes the lease of a session, even if its metadata is unreadable. */
+  private async takeLead(id: string): Promise<Scope> {
     const { meta } = swarmKeys(checkSessionId(id));
-    if ((await this.broker.call('EXISTS', meta)) !== 1) throw noSession(id);
-    return this.keeper.take(id);
+    if ((await this.redis.call('EXISTS', meta)) !== 1) throw noSession(id);
+    return this.scopes.take(id);
   }
 
-  /** What was written here is there before it is looked for. */
+  /** Waits until the records of this process are stored, so that the next read finds them. */
   private async settled(id: string, agent?: string): Promise<SwarmKeys> {
     checkSessionId(id);
     if (agent !== undefined) journalPath(id, agent);

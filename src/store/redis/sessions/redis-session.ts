@@ -1,45 +1,42 @@
 /**
- * A session in Redis: that of its lead, which has its lease and may write for all agents that nobody else
- * has, or of one who visits it for agents that were handed over.
+ * A session in Redis, opened by its lead or by a worker. The lead has the lease of the session and
+ * writes for all agents without another holder. A worker writes for the agents that it has adopted.
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../protocol/clock.js';
-import { StorageError } from '../../../protocol/errors.js';
-import type { SwarmEvent } from '../../../protocol/session/events.js';
+import type { Journal, JournalContents } from '../../../protocol/session/journal.js';
 import type { Fence } from '../../../protocol/session/mailbox.js';
-import type {
-  Adoption,
-  Journal,
-  JournalContents,
-  SessionMeta,
-  WorkerSession,
-} from '../../../protocol/session/store.js';
+import type { Adoption, WorkerSession } from '../../../protocol/session/owned-session.js';
+import type { SessionMeta } from '../../../protocol/session/session-store.js';
+import type { SwarmEvent } from '../../../protocol/session/swarm-event.js';
+import { StorageError } from '../../../protocol/skein-error.js';
 import { parseEvent } from '../../files/journal/event-index.js';
-import { journalPath } from '../../files/journal/journal-place.js';
-import { RedisHints, unlessAway } from '../connection/change-hints.js';
+import { journalPath } from '../../files/journal/journal-file.js';
+import { ChangeHints } from '../connection/change-hints.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
-import { GroupCommit, takenFrom } from '../journal/group-commit.js';
-import { piecesOf } from '../journal/long-lines.js';
-import { type OpenedList, openList } from '../journal/open-journal.js';
+import { waitUnlessAway } from '../connection/redis-outage.js';
+import { type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
+import { agentTakenOver, GroupCommit } from '../journal/group-commit.js';
+import { listLines } from '../journal/list-lines.js';
+import { type OpenedJournal, openJournal } from '../journal/open-journal.js';
 import { RedisJournal } from '../journal/redis-journal.js';
 import type { Scope, WriteScopes } from '../leases/write-scopes.js';
 import { lossOf } from './mirrored-list.js';
-import { ARTIFACTS_HINT, putArtifact, readArtifact } from './swarm-artifacts.js';
-import { writeMeta } from './swarm-meta.js';
+import { ARTIFACTS_HINT, putSwarmArtifact, readSwarmArtifact } from './swarm-artifacts.js';
+import { swarmMeta } from './swarm-meta.js';
 
-export interface RedisSessionOptions {
-  readonly broker: RedisConnections;
-  readonly keeper: WriteScopes;
+interface RedisSessionOptions {
+  readonly redis: RedisConnections;
+  readonly writeScopes: WriteScopes;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
-  /** Where this machine keeps what belongs to it. */
+  /** Folder of the session on this machine. */
   readonly folder: string;
-  /** Undefined for one who visits. */
+  /** Scope of the lead. Undefined in a worker. */
   readonly lead: Scope | undefined;
-  /** It will not be used any more; what waits for that is done then. */
-  readonly closed: () => Promise<void>;
+  /** Called when the session is closed. `close` waits for it. */
+  readonly onClose: () => Promise<void>;
 }
 
 export class RedisSession implements WorkerSession {
@@ -50,9 +47,12 @@ export class RedisSession implements WorkerSession {
   private readonly keys: SwarmKeys;
   private readonly commit: GroupCommit;
   private readonly adopted = new Map<string, Scope>();
-  /** Agents that were adopted only to write something for them: this process lets go of them with their journals. */
+  /**
+   * Agents that were adopted only to write some records. Their scope is released with their
+   * journal.
+   */
   private readonly borrowed = new Set<string>();
-  /** Of each agent that has written here: what lets it. */
+  /** Scope under which each agent writes in this process. */
   private readonly scopes = new Map<string, Scope>();
   private readonly journals = new Map<string, Promise<RedisJournal>>();
   private readonly ending = new Map<string, Promise<void>>();
@@ -64,13 +64,13 @@ export class RedisSession implements WorkerSession {
     this.keys = swarmKeys(meta.id);
     this.epoch = options.lead?.epoch ?? 0;
     this.lost = options.lead?.lost ?? new AbortController().signal;
-    this.commit = new GroupCommit(options.broker, this.keys, options.folder);
+    this.commit = new GroupCommit(options.redis, this.keys, options.folder);
   }
 
   async journal(agent: string, parent: string | null): Promise<Journal> {
     const open = this.journals.get(agent);
     if (open !== undefined) return open;
-    // Whoever comes too late is not its owner any more (law 8).
+    // The lease is released, so this process may not write any more (law 8).
     if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
     journalPath(this.options.folder, agent);
     const opening = this.openJournal(agent, parent);
@@ -91,28 +91,28 @@ export class RedisSession implements WorkerSession {
   async adopt(agent: string): Promise<Adoption> {
     if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
     journalPath(this.options.folder, agent);
-    const scope = await this.options.keeper.adopt(this.meta.id, agent);
+    const scope = await this.options.writeScopes.adopt(this.meta.id, agent);
     this.adopted.set(agent, scope);
     this.scopes.set(agent, scope);
     return { epoch: scope.epoch, lost: scope.lost, release: () => this.release(scope) };
   }
 
-  heedArtifacts(listener: () => void): () => void {
-    const hints = new RedisHints(this.options.broker, this.keys.hints);
+  onArtifactsChange(listener: () => void): () => void {
+    const hints = new ChangeHints(this.options.redis, this.keys.hints);
     return hints.listen((hint) => hint === ARTIFACTS_HINT && listener(), listener);
   }
 
-  async reclaim(agent: string): Promise<void> {
+  async takeBack(agent: string): Promise<void> {
     await this.adopt(agent);
     this.borrowed.add(agent);
   }
 
-  /** Where its copy is: only the lead has one. */
+  /** Returns the path of the copy. Returns undefined in a worker, which has no copy. */
   journalFile(agent: string): string | undefined {
     return this.options.lead && journalPath(this.options.folder, agent);
   }
 
-  /** What the lead's process says goes by its own lease, whoever it speaks for. */
+  /** In the lead's process the lead's scope is the fence of all agents. */
   fenceOf(agent: string): Fence | undefined {
     const scope = this.options.lead ?? this.scopes.get(agent);
     return scope && { scope: scope.name, claim: scope.claim };
@@ -122,30 +122,30 @@ export class RedisSession implements WorkerSession {
     await this.settled();
     const found: SwarmEvent[] = [];
     const { events } = this.keys;
-    for await (const lines of piecesOf(this.options.broker, this.keys, events, from - 1, to)) {
+    for await (const lines of listLines(this.options.redis, this.keys, events, from - 1, to)) {
       found.push(...lines.flatMap((line) => parseEvent(line) ?? []));
     }
     return found;
   }
 
-  /** What is known of a session is for its lead to say. */
+  /** No effect in a worker, because only the lead writes the metadata. */
   async updateMeta(change: Partial<SessionMeta>): Promise<void> {
-    const { broker, lead } = this.options;
+    const { redis, lead } = this.options;
     if (lead === undefined) return;
     const meta = { ...this.meta, ...change };
-    await writeMeta(broker, lead, meta);
+    await swarmMeta.write(redis, lead, meta);
     this.meta = meta;
   }
 
   async putArtifact(name: string, bytes: Uint8Array): Promise<void> {
-    const held = [this.options.lead, ...this.adopted.values()];
-    const scope = held.find((one) => one?.lost.aborted === false) ?? held.at(-1);
+    const scopes = [this.options.lead, ...this.adopted.values()];
+    const scope = scopes.find((it) => it?.lost.aborted === false) ?? scopes.at(-1);
     if (scope === undefined) throw this.notHandedOver();
-    await putArtifact(this.options.broker, this.keys, scope, name, bytes);
+    await putSwarmArtifact(this.options.redis, this.keys, scope, name, bytes);
   }
 
   async readArtifact(name: string): Promise<Uint8Array> {
-    return readArtifact(this.options.broker, this.keys, name);
+    return readSwarmArtifact(this.options.redis, this.keys, name);
   }
 
   artifactDirectory(): string {
@@ -154,7 +154,7 @@ export class RedisSession implements WorkerSession {
     return directory;
   }
 
-  /** Everything written so far was taken or refused. Never rejects. */
+  /** Resolves when all records written so far are stored or refused. Never rejects. */
   settled(): Promise<void> {
     return this.commit.settled();
   }
@@ -166,18 +166,18 @@ export class RedisSession implements WorkerSession {
     const ends = [...agents.map((agent) => this.closeJournal(agent)), ...this.ending.values()];
     const outcomes = await Promise.allSettled(ends);
     let failure = rejectionIn(outcomes);
-    const leaving = this.leave().catch((error: unknown) => {
+    const leaving = this.releaseScopes().catch((error: unknown) => {
       failure ??= error as Error;
     });
-    // Redis frees what nobody renews: one that is away need not hear of it now.
-    await unlessAway(this.options.broker, leaving);
-    // That it was lost has been said.
+    // Leases expire without a release, so do not wait for a Redis that is away.
+    await waitUnlessAway(this.options.redis, leaving);
+    // A lost session was reported through `lost`.
     if (failure !== undefined && !this.lost.aborted) throw failure;
   }
 
-  private async leave(): Promise<void> {
+  private async releaseScopes(): Promise<void> {
     try {
-      await this.options.closed();
+      await this.options.onClose();
     } finally {
       for (const scope of this.adopted.values()) await scope.release();
       await this.options.lead?.release();
@@ -186,23 +186,24 @@ export class RedisSession implements WorkerSession {
 
   private async openJournal(agent: string, parent: string | null): Promise<RedisJournal> {
     await this.ending.get(agent)?.catch(() => {});
-    const { broker, clock, redact, lead } = this.options;
+    const { redis, clock, redact, lead } = this.options;
     let scope = this.scopeOf(agent, parent);
-    let opened = await openList(broker, this.keys, agent, scope);
+    let opened = await openJournal(redis, this.keys, agent, scope);
     if (opened === 'newer' && !this.adopted.has(agent)) {
-      // A worker had it and has let go: what is written now has to be newer than what that wrote.
-      await this.reclaim(agent);
+      // A worker has released the agent: later records need a newer epoch than the worker's.
+      await this.takeBack(agent);
       scope = this.scopeOf(agent, parent);
-      opened = await openList(broker, this.keys, agent, scope);
+      opened = await openJournal(redis, this.keys, agent, scope);
     }
     if (opened === 'newer') {
-      this.loseIfItsOwn(agent, scope, takenFrom(agent));
-      throw takenFrom(agent);
+      this.loseIfItsOwn(agent, scope, agentTakenOver(agent));
+      throw agentTakenOver(agent);
     }
     this.scopes.set(agent, scope);
-    const fenced = (why: StorageError) => this.loseIfItsOwn(agent, scope, why);
-    // Whoever takes it next goes on where the list ends; a lead says what went wrong, and ends.
-    const refused = scope === lead ? () => {} : fenced;
+    const onFenced = (why: StorageError) => this.loseIfItsOwn(agent, scope, why);
+    // An adopted agent is lost on a refusal, because its next holder continues from the list. A
+    // lead only reports the refusal.
+    const onRefused = scope === lead ? () => {} : onFenced;
     return new RedisJournal({
       agent,
       parent,
@@ -212,26 +213,32 @@ export class RedisSession implements WorkerSession {
       commit: this.commit,
       clock,
       redact,
-      fenced,
-      refused,
+      onFenced,
+      onRefused,
     });
   }
 
-  /** The one that was adopted, and whoever works for it here. */
+  /**
+   * Returns the adopted scope of the agent or of its parent, else the lead's. Throws StorageError
+   * if there is none.
+   */
   private scopeOf(agent: string, parent: string | null): Scope {
     const scope = this.adopted.get(agent) ?? this.scopes.get(parent ?? '') ?? this.options.lead;
     if (scope !== undefined) return scope;
     throw this.notHandedOver();
   }
 
-  /** What Redis took once and has no more is known by the copy. */
-  private withLosses(agent: string, { past, length }: OpenedList): JournalContents {
+  /** Adds records that the copy has and Redis has lost to the damage report. */
+  private withLosses(agent: string, { past, length }: OpenedJournal): JournalContents {
     const path = this.journalFile(agent);
     const loss = path === undefined ? undefined : lossOf(path, length);
     return loss === undefined ? past : { ...past, damage: [...past.damage, loss] };
   }
 
-  /** Without its own journal nothing can be done; one who works for it may have been handed to another. */
+  /**
+   * Loses the scope if its own agent's journal is refused. A descendant may have been handed to
+   * another process.
+   */
   private loseIfItsOwn(agent: string, scope: Scope, why: StorageError): void {
     const own = scope === this.options.lead ? this.meta.lead : scope.name;
     if (agent === own && !scope.lost.aborted) scope.lose(why);
@@ -252,12 +259,12 @@ export class RedisSession implements WorkerSession {
       const journal = await opening;
       await journal.end();
     } finally {
-      await this.giveBack(agent).finally(() => this.ending.delete(agent));
+      await this.releaseBorrowed(agent).finally(() => this.ending.delete(agent));
     }
   }
 
-  /** Whoever it is handed to next has it under an epoch of its own. */
-  private async giveBack(agent: string): Promise<void> {
+  /** Releases an agent that was adopted only to write some records. */
+  private async releaseBorrowed(agent: string): Promise<void> {
     const scope = this.adopted.get(agent);
     if (!this.borrowed.delete(agent) || scope === undefined) return;
     this.adopted.delete(agent);

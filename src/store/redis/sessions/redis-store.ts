@@ -1,10 +1,10 @@
-/** All that a process needs of one Redis, put together. Loaded only where Redis is meant. */
+/** Opens all stores of a Redis: sessions, queue, governor. Loaded only if Redis is configured. */
 import type { Clock } from '../../../protocol/clock.js';
 import type { Governor } from '../../../protocol/model/governor.js';
-import type { SessionStore } from '../../../protocol/session/store.js';
+import type { SessionStore } from '../../../protocol/session/session-store.js';
 import type { LeaseOwner } from '../../files/leases/lease-file.js';
 import { connectRedis, type RedisConnections } from '../connection/redis-connections.js';
-import { LEASE_MS } from '../connection/redis-keys.js';
+import { LEASE_MS } from '../connection/swarm-keys.js';
 import { type RedisGovernor, redisGovernor } from '../governor/redis-governor.js';
 import { BullQueue } from '../jobs/bull-queue.js';
 import { RedisMailbox } from '../mailbox/redis-mailbox.js';
@@ -12,9 +12,12 @@ import { redisQuestions } from '../questions/redis-questions.js';
 import { RedisTaskList } from '../tasks/redis-task-list.js';
 import { RedisSessionStore } from './redis-session-store.js';
 
-export interface RedisStoreRequest {
+interface RedisStoreOptions {
   readonly url: string;
-  /** A process that says nothing for so long loses what it works on. */
+  /**
+   * Milliseconds after which a process loses its sessions and agents if it does not renew. Default:
+   * 15,000.
+   */
   readonly leaseMs?: number;
   readonly owner: LeaseOwner;
   readonly clock: Clock;
@@ -24,65 +27,69 @@ export interface RedisStoreRequest {
 }
 
 export interface RedisStore {
-  /** Closing it closes everything else, and the connections last. */
+  /** `close` also closes the queue, the governors and then the connections. */
   readonly sessions: SessionStore;
-  readonly broker: RedisConnections;
+  readonly redis: RedisConnections;
   readonly queue: BullQueue;
-  /** One for all processes that send for an organisation; `organisation` is a digest of its key. */
-  governor(places: number, organisation: string): Governor;
+  /**
+   * Returns the governor that all processes with the same API key share. `organisation` is a digest
+   * of that key.
+   */
+  governor(slots: number, organisation: string): Governor;
 }
 
-/** Rejects with a UsageError when Redis cannot be used. */
-export const openRedisStore = async (request: RedisStoreRequest): Promise<RedisStore> => {
-  const { url, leaseMs = LEASE_MS, owner, clock, redact, folder } = request;
-  const broker = await connectRedis(url);
-  // In the same time its jobs are for others: a lock runs out, and then somebody looks.
-  const terms = { lockMs: Math.ceil((leaseMs * 2) / 3), stalledMs: Math.ceil(leaseMs / 3) };
-  const queue = new BullQueue(broker, terms);
+/** Rejects with UsageError if Redis cannot be used. */
+export const openRedisStore = async (options: RedisStoreOptions): Promise<RedisStore> => {
+  const { url, leaseMs = LEASE_MS, owner, clock, redact, folder } = options;
+  const redis = await connectRedis(url);
+  // A dead worker's jobs are free after the lease time: lock expiry plus the search for stalled
+  // jobs.
+  const timing = { lockMs: Math.ceil((leaseMs * 2) / 3), stalledMs: Math.ceil(leaseMs / 3) };
+  const queue = new BullQueue(redis, timing);
   const governors: RedisGovernor[] = [];
   const close = async () => {
     for (const governor of governors) governor.close();
     await queue.close();
-    await broker.close();
+    await redis.close();
   };
-  const options = {
-    broker,
+  const sessionOptions = {
+    redis,
     owner,
     leaseMs,
     clock,
     redact,
     folder,
     jobs: queue,
-    mailbox: (id: string) => new RedisMailbox(broker, id, owner.marker),
-    workList: (id: string) => new RedisTaskList(broker, id, clock),
-    questions: (id: string) => redisQuestions(broker, id),
+    mailbox: (id: string) => new RedisMailbox(redis, id, owner.marker),
+    workList: (id: string) => new RedisTaskList(redis, id, clock),
+    questions: (id: string) => redisQuestions(redis, id),
   };
   return {
-    sessions: new WholeStore(options, close),
-    broker,
+    sessions: new ClosingSessionStore(sessionOptions, close),
+    redis,
     queue,
-    governor(places, organisation) {
-      const terms = { places, organisation, holder: owner.marker, keepMs: leaseMs * 4 };
-      const shared = redisGovernor(broker, clock, terms);
+    governor(slots, organisation) {
+      const options = { slots, organisation, holder: owner.marker, keepMs: leaseMs * 4 };
+      const shared = redisGovernor(redis, clock, options);
       governors.push(shared);
       return shared;
     },
   };
 };
 
-class WholeStore extends RedisSessionStore {
-  private readonly rest: () => Promise<void>;
+class ClosingSessionStore extends RedisSessionStore {
+  private readonly closeOthers: () => Promise<void>;
 
   constructor(
     options: ConstructorParameters<typeof RedisSessionStore>[0],
-    rest: () => Promise<void>,
+    closeOthers: () => Promise<void>,
   ) {
     super(options);
-    this.rest = rest;
+    this.closeOthers = closeOthers;
   }
 
   override async close(): Promise<void> {
     await super.close();
-    await this.rest();
+    await this.closeOthers();
   }
 }

@@ -1,22 +1,22 @@
-/** Takes swarms away: all their keys, of whatever kind. */
-import { UsageError } from '../../../protocol/errors.js';
+/** Removes all keys of swarms from Redis. */
+import { UsageError } from '../../../protocol/skein-error.js';
 import type { Connection, RedisConnections } from '../connection/redis-connections.js';
-import { ALL_KEYS, ownerOfKey, SWARMS, swarmKeys } from '../connection/redis-keys.js';
-import { holderIn, type Scope } from '../leases/write-scopes.js';
+import { KEY_PATTERN, ownerOfKey, SWARMS, swarmKeys } from '../connection/swarm-keys.js';
+import { parseHolder, type Scope } from '../leases/write-scopes.js';
 
-/** So many keys are looked at in one step. */
-const PIECE = 1_000;
+/** Number of keys that a step handles. */
+const BATCH = 1_000;
 
-/** Those of the swarms, each of whatever kind. Looks at all keys that Redis has, once. */
+/** Returns the keys of each swarm. Scans all keys of Redis once. */
 export const keysOf = async (
-  broker: RedisConnections,
+  redis: RedisConnections,
   swarms: readonly string[],
 ): Promise<(swarm: string) => readonly string[]> => {
   const found = new Map(swarms.map((swarm) => [swarm, new Set<string>()]));
-  for (const node of swarms.length === 0 ? [] : nodesOf(broker.connection('commands'))) {
+  for (const node of swarms.length === 0 ? [] : nodesOf(redis.connection('commands'))) {
     let cursor = '0';
     do {
-      const [next, keys] = await node.scan(cursor, 'MATCH', ALL_KEYS, 'COUNT', PIECE);
+      const [next, keys] = await node.scan(cursor, 'MATCH', KEY_PATTERN, 'COUNT', BATCH);
       for (const key of keys) found.get(ownerOfKey(key)?.owner ?? '')?.add(key);
       cursor = next;
     } while (cursor !== '0');
@@ -25,64 +25,61 @@ export const keysOf = async (
 };
 
 /**
- * For whoever has the leads of those swarms, which are released. Says of each how many bytes that freed, or
- * that somebody works on one of its agents.
+ * Removes the swarms of the given lead scopes, and releases these scopes. Returns by swarm the
+ * number of freed bytes, or UsageError if a worker runs an agent of the swarm.
  */
 export const removeSwarms = async (
-  broker: RedisConnections,
+  redis: RedisConnections,
   leads: readonly Scope[],
 ): Promise<ReadonlyMap<string, number | UsageError>> => {
   const ends = new Map<string, number | UsageError>();
   for (const lead of leads) {
-    const refusal = await refusalOf(broker, lead);
+    const refusal = await refusalOf(redis, lead);
     if (refusal !== undefined) ends.set(lead.swarm, refusal);
   }
   const free = leads.filter(({ swarm }) => !ends.has(swarm));
   const keys = await keysOf(
-    broker,
+    redis,
     free.map(({ swarm }) => swarm),
   );
-  for (const lead of free) ends.set(lead.swarm, await removeKeys(broker, lead, keys(lead.swarm)));
+  for (const lead of free) ends.set(lead.swarm, await removeKeys(redis, lead, keys(lead.swarm)));
   for (const lead of leads) await lead.release();
   return ends;
 };
 
-const refusalOf = async (
-  broker: RedisConnections,
-  lead: Scope,
-): Promise<UsageError | undefined> => {
+const refusalOf = async (redis: RedisConnections, lead: Scope): Promise<UsageError | undefined> => {
   const keys = swarmKeys(lead.swarm);
-  for (const scope of (await broker.call('HKEYS', keys.scopes)) as string[]) {
-    const holder = scope === lead.name ? undefined : await broker.call('GET', keys.lease(scope));
-    const at = holderIn(holder);
-    if (at === undefined) continue;
+  for (const scope of (await redis.call('HKEYS', keys.scopes)) as string[]) {
+    const holder = scope === lead.name ? undefined : await redis.call('GET', keys.lease(scope));
+    const running = parseHolder(holder);
+    if (running === undefined) continue;
     return new UsageError(
-      `Agent ${scope} of session ${lead.swarm} is at work on ${at.host} (pid ${at.pid}); stop it first.`,
+      `Agent ${scope} of session ${lead.swarm} is running on ${running.host} (pid ${running.pid}); stop it first.`,
     );
   }
   return undefined;
 };
 
 const removeKeys = async (
-  broker: RedisConnections,
+  redis: RedisConnections,
   lead: Scope,
   all: readonly string[],
 ): Promise<number> => {
   const keys = swarmKeys(lead.swarm);
-  // Until the end it is there for one who has to remove it again.
+  // These keys go last, so that an interrupted removal can be repeated.
   const last = [keys.meta, keys.scopes, keys.epoch, keys.lease(lead.name)];
   const first = all.filter((key) => !last.includes(key));
   let bytes = 0;
-  for (let at = 0; at < all.length; at += PIECE) {
-    const piece = all.slice(at, at + PIECE);
-    const sizes = await Promise.all(piece.map((key) => broker.call('MEMORY', 'USAGE', key)));
+  for (let at = 0; at < all.length; at += BATCH) {
+    const batch = all.slice(at, at + BATCH);
+    const sizes = await Promise.all(batch.map((key) => redis.call('MEMORY', 'USAGE', key)));
     for (const size of sizes) bytes += Number(size ?? 0);
   }
-  for (let at = 0; at < first.length; at += PIECE) {
-    await broker.call('UNLINK', ...first.slice(at, at + PIECE));
+  for (let at = 0; at < first.length; at += BATCH) {
+    await redis.call('UNLINK', ...first.slice(at, at + BATCH));
   }
-  await broker.call('ZREM', SWARMS, lead.swarm);
-  await broker.call('UNLINK', ...last);
+  await redis.call('ZREM', SWARMS, lead.swarm);
+  await redis.call('UNLINK', ...last);
   return bytes;
 };
 

@@ -1,50 +1,57 @@
 /**
- * A copy of a session in Redis as files, laid out as the embedded store has them, made by its lead: for
- * people and their tools, and for the day on which Redis has lost something.
+ * Copies a session from Redis to files in the layout of the embedded store. The lead's process
+ * makes the copy, for people and their tools and in case Redis loses data.
  */
 import { join } from 'node:path';
-import { readRegular } from '../../files/io/regular-file.js';
-import { writeAtomically } from '../../files/io/write-atomically.js';
+import { readRegularFile } from '../../files/io/open-regular-file.js';
+import { replaceStoredFile } from '../../files/io/replace-stored-file.js';
 import { DescriptorPool } from '../../files/journal/descriptor-pool.js';
-import { isJournalOwner, journalPath } from '../../files/journal/journal-place.js';
-import { markMirror } from '../../files/mirror-marker.js';
+import { isJournalOwner, journalPath } from '../../files/journal/journal-file.js';
+import { markMirror } from '../../files/mark-mirror.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { type SwarmKeys, swarmKeys } from '../connection/redis-keys.js';
+import { type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
 import { EVENTS_HINT } from '../journal/append-records.js';
-import { readBlob, sha256 } from '../journal/chunked-blobs.js';
+import { readBlob, sha256 } from '../journal/put-blob.js';
 import { MirroredList } from './mirrored-list.js';
-import { ARTIFACTS_HINT, artifactsIn, isArtifactName } from './swarm-artifacts.js';
+import { ARTIFACTS_HINT, isArtifactName, swarmArtifacts } from './swarm-artifacts.js';
 import { META_HINT } from './swarm-meta.js';
 
-/** What is new is copied so much later, together with what comes meanwhile. */
-const PAUSE_MS = 250;
-/** Copying takes no more than about a fifth of the time, but for what would be too late. */
-const PAUSES_PER_COPY = 4;
-const LONGEST_PAUSE_MS = 5_000;
+/** Delay before changes are copied, to copy several of them together. */
+const DELAY_MS = 250;
+/**
+ * A copy is followed by a delay of four times its duration, so that copying takes a fifth of the
+ * time.
+ */
+const DELAYS_PER_COPY = 4;
+const MAX_DELAY_MS = 5_000;
 
-export interface Mirror {
-  /** Nothing more is copied. */
+export interface SessionMirror {
+  /** Stops copying. */
   stop(): void;
-  /** Resolves when all of it is copied; rejects when it cannot be. */
+  /** Copies the rest and stops. Rejects if the copy fails. */
   complete(): Promise<void>;
 }
 
-export const startMirror = (broker: RedisConnections, swarm: string, folder: string): Mirror => {
-  markMirror(folder, swarm, broker.shown);
-  return new SessionMirror(broker, swarmKeys(swarm), folder);
+export const startSessionMirror = (
+  redis: RedisConnections,
+  swarm: string,
+  folder: string,
+): SessionMirror => {
+  markMirror(folder, swarm, redis.shown);
+  return new RunningMirror(redis, swarmKeys(swarm), folder);
 };
 
-class SessionMirror implements Mirror {
-  private readonly broker: RedisConnections;
+class RunningMirror implements SessionMirror {
+  private readonly redis: RedisConnections;
   private readonly keys: SwarmKeys;
   private readonly folder: string;
-  private readonly open = new DescriptorPool();
+  private readonly descriptors = new DescriptorPool();
   private readonly events: MirroredList;
   private readonly journals = new Map<string, MirroredList>();
   private readonly artifacts = new Map<string, string>();
   private meta = '';
-  private pause = PAUSE_MS;
-  /** Agents with records that are not copied yet; undefined when it is not known which. */
+  private delay = DELAY_MS;
+  /** Agents with records that are not copied yet. Undefined until the files have been compared. */
   private behind: Set<string> | undefined;
   private readonly hints = new Set<string>();
   private readonly unsubscribe: () => void;
@@ -52,21 +59,21 @@ class SessionMirror implements Mirror {
   private running: Promise<void> | undefined;
   private isStopped = false;
 
-  constructor(broker: RedisConnections, keys: SwarmKeys, folder: string) {
-    this.broker = broker;
+  constructor(redis: RedisConnections, keys: SwarmKeys, folder: string) {
+    this.redis = redis;
     this.keys = keys;
     this.folder = folder;
     this.events = new MirroredList(
-      broker,
+      redis,
       keys,
       keys.events,
       join(folder, 'events.jsonl'),
-      this.open,
+      this.descriptors,
     );
-    this.unsubscribe = broker.subscribe(
+    this.unsubscribe = redis.subscribe(
       keys.hints,
-      (hint) => this.heard(hint),
-      () => this.heard(META_HINT, ARTIFACTS_HINT, EVENTS_HINT),
+      (hint) => this.onHint(hint),
+      () => this.onHint(META_HINT, ARTIFACTS_HINT, EVENTS_HINT),
     );
   }
 
@@ -90,22 +97,22 @@ class SessionMirror implements Mirror {
     }
   }
 
-  private heard(...hints: readonly string[]): void {
+  private onHint(...hints: readonly string[]): void {
     for (const hint of hints) this.hints.add(hint);
     if (this.isStopped || this.running !== undefined) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      const began = Date.now();
-      // What could not be copied is copied next time, or is said at the end.
+      const startedAt = Date.now();
+      // A failed copy is repeated next time; `complete` reports the last failure.
       this.running = this.copy()
         .catch(() => {})
         .then(() => {
           this.running = undefined;
-          const pause = PAUSES_PER_COPY * (Date.now() - began);
-          this.pause = Math.min(Math.max(PAUSE_MS, pause), LONGEST_PAUSE_MS);
-          if (this.hints.size > 0) this.heard();
+          const delay = DELAYS_PER_COPY * (Date.now() - startedAt);
+          this.delay = Math.min(Math.max(DELAY_MS, delay), MAX_DELAY_MS);
+          if (this.hints.size > 0) this.onHint();
         });
-    }, this.pause).unref();
+    }, this.delay).unref();
   }
 
   private async copy(): Promise<void> {
@@ -117,21 +124,21 @@ class SessionMirror implements Mirror {
   }
 
   private async copyMeta(): Promise<void> {
-    const text = await this.broker.call('GET', this.keys.meta);
+    const text = await this.redis.call('GET', this.keys.meta);
     if (typeof text !== 'string' || text === this.meta || this.isStopped) return;
-    writeAtomically(join(this.folder, 'session.json'), text);
+    replaceStoredFile(join(this.folder, 'session.json'), text);
     this.meta = text;
   }
 
   private async copyArtifacts(): Promise<void> {
-    for (const [name, digest] of await artifactsIn(this.broker, this.keys)) {
+    for (const [name, digest] of await swarmArtifacts(this.redis, this.keys)) {
       if (this.artifacts.get(name) === digest || !isArtifactName(name)) continue;
       const path = join(this.folder, 'artifacts', name);
-      // Those who work on this machine have put it there themselves.
+      // Agents on this machine write their artifacts to this folder themselves.
       if (!isKeptAt(path, digest)) {
-        const bytes = await readBlob(this.broker, this.keys, digest);
+        const bytes = await readBlob(this.redis, this.keys, digest);
         if (this.isStopped) return;
-        writeAtomically(path, bytes);
+        replaceStoredFile(path, bytes);
       }
       this.artifacts.set(name, digest);
     }
@@ -145,7 +152,7 @@ class SessionMirror implements Mirror {
       if (agent !== undefined) behind.add(agent);
     });
     const copies = [...behind].filter(isJournalOwner).map(async (agent) => {
-      // Whatever is written from now on is told by another event.
+      // Delete first: a later record adds the agent again through its event.
       behind.delete(agent);
       try {
         if (!this.isStopped) await this.journal(agent).copy();
@@ -159,9 +166,9 @@ class SessionMirror implements Mirror {
     if (failed?.status === 'rejected') throw failed.reason;
   }
 
-  /** Of which the files on this machine do not have everything. */
+  /** Returns the agents with records that the files on this machine lack. */
   private async lateAgents(): Promise<readonly string[]> {
-    const agents = ((await this.broker.call('HKEYS', this.keys.agents)) as string[]).filter(
+    const agents = ((await this.redis.call('HKEYS', this.keys.agents)) as string[]).filter(
       isJournalOwner,
     );
     const late = await Promise.all(agents.map((agent) => this.journal(agent).isBehind()));
@@ -171,9 +178,9 @@ class SessionMirror implements Mirror {
   private journal(agent: string): MirroredList {
     const known = this.journals.get(agent);
     if (known !== undefined) return known;
-    const { broker, keys, folder, open } = this;
+    const { redis, keys, folder, descriptors } = this;
     const path = journalPath(folder, agent);
-    const journal = new MirroredList(broker, keys, keys.journal(agent), path, open);
+    const journal = new MirroredList(redis, keys, keys.journal(agent), path, descriptors);
     this.journals.set(agent, journal);
     return journal;
   }
@@ -181,11 +188,11 @@ class SessionMirror implements Mirror {
 
 const isKeptAt = (path: string, digest: string): boolean => {
   try {
-    return sha256(readRegular(path)) === digest;
+    return sha256(readRegularFile(path)) === digest;
   } catch {
     return false;
   }
 };
 
-/** Agents stand ahead of all words that come from elsewhere. */
+/** The agent's id comes before all text from outside. */
 const AGENT = /^\{"v":\d+,"seq":\d+,"ts":[\d.e+]+,"swarm":"[^"]*","agent":"([^"]*)"/;

@@ -1,19 +1,22 @@
-/** Artifacts of a swarm: a name each, and behind it a blob. */
-import { StorageError, UsageError } from '../../../protocol/errors.js';
+/** Artifacts of a swarm: a hash of names, with a blob for each name. */
+import { StorageError, UsageError } from '../../../protocol/skein-error.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { KEEP_MS, type SwarmKeys } from '../connection/redis-keys.js';
-import { putBlob, readBlob } from '../journal/chunked-blobs.js';
-import { lostTo, type Scope } from '../leases/write-scopes.js';
+import { KEEP_MS, type SwarmKeys } from '../connection/swarm-keys.js';
+import { putBlob, readBlob } from '../journal/put-blob.js';
+import { type Scope, scopeLost } from '../leases/write-scopes.js';
 
-/** What a hint says when there is a new one. */
+/** Change hint for a new artifact. */
 export const ARTIFACTS_HINT = 'artifacts';
 
-/** They become names of files. */
+/** Artifact names become file names. */
 export const isArtifactName = (name: string): boolean => /^[A-Za-z0-9_][\w.-]{0,199}$/.test(name);
 
-/** The name comes last: behind it there is always all of it. */
-export const putArtifact = async (
-  broker: RedisConnections,
+/**
+ * Writes the blob before the name, so that a name always has its whole blob. Rejects with
+ * StorageError if the scope is lost.
+ */
+export const putSwarmArtifact = async (
+  redis: RedisConnections,
   keys: SwarmKeys,
   scope: Scope,
   name: string,
@@ -24,8 +27,8 @@ export const putArtifact = async (
       `"${name.slice(0, 80)}" cannot be an artifact: use letters, digits, ., - and _.`,
     );
   }
-  const digest = await putBlob(broker, keys, bytes);
-  const now = await broker.run(
+  const digest = await putBlob(redis, keys, bytes);
+  const now = await redis.run(
     NAME_ARTIFACT,
     [keys.scopes, keys.artifacts],
     [
@@ -39,20 +42,20 @@ export const putArtifact = async (
     ],
   );
   if (now === scope.claim) return;
-  const why = lostTo(scope, String(now));
+  const why = scopeLost(scope, String(now));
   scope.lose(why);
   throw why;
 };
 
-export const readArtifact = async (
-  broker: RedisConnections,
+export const readSwarmArtifact = async (
+  redis: RedisConnections,
   keys: SwarmKeys,
   name: string,
 ): Promise<Uint8Array> => {
-  const place = await broker.call('HGET', keys.artifacts, name);
-  if (typeof place !== 'string') throw new UsageError(`There is no artifact "${name}".`);
+  const reference = await redis.call('HGET', keys.artifacts, name);
+  if (typeof reference !== 'string') throw new UsageError(`There is no artifact "${name}".`);
   try {
-    return await readBlob(broker, keys, digestIn(place));
+    return await readBlob(redis, keys, digestIn(reference));
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     throw new StorageError(`The artifact "${name}" cannot be read: ${error.message}`, {
@@ -61,18 +64,18 @@ export const readArtifact = async (
   }
 };
 
-/** Names with the digests of what is behind them. */
-export const artifactsIn = async (
-  broker: RedisConnections,
+/** Returns the digest of each artifact by name. */
+export const swarmArtifacts = async (
+  redis: RedisConnections,
   keys: SwarmKeys,
 ): Promise<ReadonlyMap<string, string>> => {
-  const found = (await broker.connection('commands').hgetall(keys.artifacts)) as Readonly<
+  const found = (await redis.connection('commands').hgetall(keys.artifacts)) as Readonly<
     Record<string, string>
   >;
-  return new Map(Object.entries(found).map(([name, place]) => [name, digestIn(place)]));
+  return new Map(Object.entries(found).map(([name, reference]) => [name, digestIn(reference)]));
 };
 
-const digestIn = (place: string): string => place.split(':')[0] ?? '';
+const digestIn = (reference: string): string => reference.split(':')[0] ?? '';
 
 const NAME_ARTIFACT = {
   name: 'skeinNameArtifact',

@@ -1,50 +1,51 @@
-/** What is known of the sessions in Redis without reading their journals: the same text as in a `session.json`. */
+/** Metadata of sessions in Redis, with the same text as `session.json`. */
 import { randomUUID } from 'node:crypto';
-import { UsageError } from '../../../protocol/errors.js';
 import type {
   SessionMeta,
   SessionSurvey,
   UnreadableSession,
-} from '../../../protocol/session/store.js';
-import { isSessionId, parseMeta } from '../../shared/session-meta.js';
+} from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { isSessionId } from '../../shared/check-session-id.js';
+import { parseSessionMeta } from '../../shared/parse-session-meta.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
-import { KEEP_MS, SWARMS, swarmKeys } from '../connection/redis-keys.js';
-import { lostTo, type Scope } from '../leases/write-scopes.js';
+import { KEEP_MS, SWARMS, swarmKeys } from '../connection/swarm-keys.js';
+import { type Scope, scopeLost } from '../leases/write-scopes.js';
 
-/** So many are read at once. */
-const PIECE = 500;
-/** One who asks again after an outage of so long is known again. */
-const AGAIN_MS = 10 * 60 * 1_000;
-/** What a hint says when it has changed. */
+/** Number of sessions that a step reads. */
+const BATCH = 500;
+/** Milliseconds for which a repeated `create` of the same process is recognised. */
+const CREATION_MS = 10 * 60 * 1_000;
+/** Change hint for changed metadata. */
 export const META_HINT = 'meta';
 
-/** Rejects with a UsageError when there is such a session. */
-export const createMeta = async (broker: RedisConnections, meta: SessionMeta): Promise<void> => {
+/** Rejects with UsageError if the session exists. */
+const create = async (redis: RedisConnections, meta: SessionMeta): Promise<void> => {
   const keys = swarmKeys(meta.id);
-  const isCreated = await broker.run(
+  const isCreated = await redis.run(
     CREATE,
     [keys.meta, keys.creation],
-    [textOf(meta), KEEP_MS, randomUUID(), AGAIN_MS],
+    [textOf(meta), KEEP_MS, randomUUID(), CREATION_MS],
   );
   if (isCreated !== 1) {
     throw new UsageError(
       `Session ${meta.id} exists already; continue it with --resume ${meta.id}.`,
     );
   }
-  await listMeta(broker, meta);
+  await list(redis, meta);
 };
 
-/** Rejects with a UsageError when there is none, or one that cannot be read. */
-export const readMeta = async (broker: RedisConnections, id: string): Promise<SessionMeta> => {
-  const text = await metaText(broker, id);
+/** Rejects with UsageError if the session does not exist or cannot be read. */
+const read = async (redis: RedisConnections, id: string): Promise<SessionMeta> => {
+  const text = await metaText(redis, id);
   if (text === undefined) throw noSession(id);
-  return parseMeta(text, swarmKeys(id).meta);
+  return parseSessionMeta(text, swarmKeys(id).meta);
 };
 
-/** Undefined when there is none. What is no text of ours, but another thing, is one that nobody can read. */
-const metaText = async (broker: RedisConnections, id: string): Promise<string | undefined> => {
+/** Returns undefined if the key is missing, and an empty text if its value is not a string. */
+const metaText = async (redis: RedisConnections, id: string): Promise<string | undefined> => {
   try {
-    const text = await broker.call('GET', swarmKeys(id).meta);
+    const text = await redis.call('GET', swarmKeys(id).meta);
     return typeof text === 'string' ? text : undefined;
   } catch (error) {
     if (!/\bWRONGTYPE\b/.test((error as Error).message)) throw error;
@@ -55,75 +56,73 @@ const metaText = async (broker: RedisConnections, id: string): Promise<string | 
 export const noSession = (id: string): UsageError =>
   new UsageError(`There is no session "${id}"; \`skein sessions --all\` lists them.`);
 
-/** Only for the lead. */
-export const writeMeta = async (
-  broker: RedisConnections,
-  lead: Scope,
-  meta: SessionMeta,
-): Promise<void> => {
+/** Writes the metadata under the lead's scope. Rejects with StorageError if the scope is lost. */
+const write = async (redis: RedisConnections, lead: Scope, meta: SessionMeta): Promise<void> => {
   const keys = swarmKeys(lead.swarm);
-  const now = await broker.run(
+  const now = await redis.run(
     UPDATE,
     [keys.scopes, keys.meta],
     [lead.name, lead.claim, textOf(meta), KEEP_MS, keys.hints, META_HINT],
   );
-  if (now === lead.claim) return listMeta(broker, meta);
-  const why = lostTo(lead, String(now));
+  if (now === lead.claim) return list(redis, meta);
+  const why = scopeLost(lead, String(now));
   lead.lose(why);
   throw why;
 };
 
-/** Has another slot in a cluster than the session itself, so it comes after it. */
-export const listMeta = async (
-  broker: RedisConnections,
-  { id, updatedAt }: SessionMeta,
-): Promise<void> => {
-  await broker.run(LIST, [SWARMS], [updatedAt, id, KEEP_MS]);
+/**
+ * Adds the session to the list of all sessions. A second step, because the list is in another
+ * cluster slot.
+ */
+const list = async (redis: RedisConnections, { id, updatedAt }: SessionMeta): Promise<void> => {
+  await redis.run(LIST, [SWARMS], [updatedAt, id, KEEP_MS]);
 };
 
-/** By swarm, as it is in the list: when it was last changed. */
-export const listedChanges = async (
-  broker: RedisConnections,
+/** Returns the time of the last change by swarm, as in the list of all sessions. */
+export const listedSwarms = async (
+  redis: RedisConnections,
 ): Promise<ReadonlyMap<string, number>> => {
-  const pairs = await broker.call('ZRANGE', SWARMS, 0, -1, 'WITHSCORES');
-  // Pairs, or all in a row: that is up to the server.
+  const pairs = await redis.call('ZRANGE', SWARMS, 0, -1, 'WITHSCORES');
+  // Servers reply with pairs or with a flat list.
   const flat = (pairs as string[]).flat();
   const changes = new Map<string, number>();
   for (let at = 0; at < flat.length; at += 2) changes.set(flat[at] ?? '', Number(flat[at + 1]));
   return changes;
 };
 
-export const surveyMetas = async (broker: RedisConnections): Promise<SessionSurvey> => {
+const survey = async (redis: RedisConnections): Promise<SessionSurvey> => {
   const sessions: SessionMeta[] = [];
   const unreadable: UnreadableSession[] = [];
-  const listed = [...(await listedChanges(broker))].filter(([id]) => isSessionId(id));
-  for (let at = 0; at < listed.length; at += PIECE) {
-    const piece = listed.slice(at, at + PIECE);
-    const texts = await Promise.all(piece.map(([id]) => metaText(broker, id)));
-    for (const [index, [id, updatedAt]] of piece.entries()) {
+  const listed = [...(await listedSwarms(redis))].filter(([id]) => isSessionId(id));
+  for (let at = 0; at < listed.length; at += BATCH) {
+    const batch = listed.slice(at, at + BATCH);
+    const texts = await Promise.all(batch.map(([id]) => metaText(redis, id)));
+    for (const [index, [id, updatedAt]] of batch.entries()) {
       const text = texts[index];
-      // It has expired, and nobody lists it again.
-      if (text === undefined) await broker.call('ZREM', SWARMS, id);
+      // The session has expired.
+      if (text === undefined) await redis.call('ZREM', SWARMS, id);
       else {
-        const known = knownFrom(id, text);
-        if (typeof known === 'string') unreadable.push({ id, reason: known, updatedAt });
-        else sessions.push(known);
+        const meta = parseMeta(id, text);
+        if (typeof meta === 'string') unreadable.push({ id, reason: meta, updatedAt });
+        else sessions.push(meta);
       }
     }
   }
   return { sessions, unreadable };
 };
 
-/** Or why it cannot be read. */
-const knownFrom = (id: string, text: string): SessionMeta | string => {
+/** Returns the metadata, or a sentence that says why it cannot be read. */
+const parseMeta = (id: string, text: string): SessionMeta | string => {
   try {
-    const meta = parseMeta(text, swarmKeys(id).meta);
-    // Whoever lists it opens it by this id next.
-    return meta.id === id ? meta : 'What is known of it is that of another session.';
+    const meta = parseSessionMeta(text, swarmKeys(id).meta);
+    // Callers open a listed session by this id.
+    return meta.id === id ? meta : 'Its metadata belongs to another session.';
   } catch (error) {
     return (error as Error).message;
   }
 };
+
+export const swarmMeta = { create, read, write, list, survey };
 
 const textOf = (meta: SessionMeta): string => JSON.stringify(meta, null, 2);
 

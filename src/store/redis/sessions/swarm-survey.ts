@@ -1,57 +1,60 @@
 /**
- * What swarms have left in Redis, for people: how much of what, whether somebody works on it, and what
- * would stay for ever. It looks at keys only, so it sees also what no list knows of.
+ * Counts the keys of swarms in Redis for people: size, activity, and keys that never expire. Scans
+ * keys, so it also finds swarms that no list names.
  */
 import type { JobQueue } from '../../../protocol/session/job-queue.js';
 import type { Connection, RedisConnections } from '../connection/redis-connections.js';
-import { ALL_KEYS, isShared, ownerOfKey } from '../connection/redis-keys.js';
-import { listedChanges } from './swarm-meta.js';
+import { isShared, KEY_PATTERN, ownerOfKey } from '../connection/swarm-keys.js';
+import { listedSwarms } from './swarm-meta.js';
 
-export interface SwarmLeft {
+export interface SwarmUsage {
   readonly swarm: string;
   readonly keys: number;
-  /** As Redis counts them; of long lists and streams an estimate. */
+  /** Size by MEMORY USAGE. An estimate for long lists and streams. */
   readonly bytes: number;
-  /** Milliseconds since 1970; null when no list knows of the swarm. */
+  /**
+   * Time of the last change in milliseconds since 1970. Null if the list of sessions lacks the
+   * swarm.
+   */
   readonly changedAt: number | null;
-  /** Whether a process holds the lease of its lead. */
+  /** True if a process holds the lease of the lead. */
   readonly hasLead: boolean;
-  /** Agents that workers have a lease of. */
+  /** Number of agents that workers hold a lease of. */
   readonly worked: number;
-  /** Jobs that nobody works on. */
+  /** Number of jobs without a worker. */
   readonly waitingJobs: number;
   readonly unreadLetters: number;
   readonly deadLetters: number;
   readonly openQuestions: number;
-  /** Keys that would never go by themselves. */
+  /** Number of keys that never expire. */
   readonly lasting: number;
 }
 
-export interface RedisSurvey {
-  /** The newest first. */
-  readonly swarms: readonly SwarmLeft[];
-  /** Of the queue, the governors and the list of swarms. */
+export interface SwarmSurvey {
+  /** Newest first. */
+  readonly swarms: readonly SwarmUsage[];
+  /** Keys of the queue, the governors and the list of sessions. */
   readonly shared: { readonly keys: number; readonly bytes: number };
-  /** False when there were too many keys to look at all of them. */
+  /** False if there were too many keys to scan all of them, or if the scan was aborted. */
   readonly isComplete: boolean;
 }
 
-/** Keys that are looked at; more of them would hold up everybody who uses that Redis. */
-const MOST_KEYS = 50_000;
-const AT_ONCE = 500;
+/** Maximum number of scanned keys, because a scan slows down all clients of Redis. */
+const MAX_KEYS = 50_000;
+const BATCH = 500;
 
 type Counted = 'unreadLetters' | 'deadLetters' | 'openQuestions';
-type Tally = { -readonly [Key in keyof SwarmLeft]: SwarmLeft[Key] };
+type Tally = { -readonly [Key in keyof SwarmUsage]: SwarmUsage[Key] };
 
-export const surveyRedis = async (
-  broker: RedisConnections,
+export const surveySwarms = async (
+  redis: RedisConnections,
   jobs: Pick<JobQueue, 'all'>,
   signal?: AbortSignal,
-): Promise<RedisSurvey> => {
+): Promise<SwarmSurvey> => {
   const tallies = new Map<string, Tally>();
   const shared = { keys: 0, bytes: 0 };
-  let left = MOST_KEYS;
-  const take = async (node: Node, key: string): Promise<void> => {
+  let left = MAX_KEYS;
+  const tallyKey = async (node: Node, key: string): Promise<void> => {
     const { owner, name } = ownerOfKey(key) ?? {};
     if (owner === undefined || name === undefined) return;
     const bytes = Number((await node.call('MEMORY', 'USAGE', key)) ?? 0);
@@ -60,7 +63,7 @@ export const surveyRedis = async (
       shared.bytes += bytes;
       return;
     }
-    const tally = tallies.get(owner) ?? nothingOf(owner);
+    const tally = tallies.get(owner) ?? emptyTally(owner);
     tallies.set(owner, tally);
     tally.keys += 1;
     tally.bytes += bytes;
@@ -70,14 +73,14 @@ export const surveyRedis = async (
     const counted = COUNTED.find(({ begins }) => name.startsWith(begins));
     if (counted !== undefined) tally[counted.as] += await sizeOf(node, key);
   };
-  for (const node of nodesOf(broker.connection('commands'))) {
+  for (const node of nodesOf(redis.connection('commands'))) {
     for await (const keys of keysOf(node)) {
       if (left <= 0 || signal?.aborted === true) break;
-      await Promise.all(keys.slice(0, left).map((key) => take(node, key)));
+      await Promise.all(keys.slice(0, left).map((key) => tallyKey(node, key)));
       left -= keys.length;
     }
   }
-  const changes = await listedChanges(broker);
+  const changes = await listedSwarms(redis);
   const all = await jobs.all?.();
   for (const tally of tallies.values()) {
     tally.changedAt = changes.get(tally.swarm) ?? null;
@@ -96,7 +99,7 @@ const COUNTED: readonly { readonly begins: string; readonly as: Counted }[] = [
   { begins: 'questions', as: 'openQuestions' },
 ];
 
-const nothingOf = (swarm: string): Tally => ({
+const emptyTally = (swarm: string): Tally => ({
   swarm,
   keys: 0,
   bytes: 0,
@@ -123,18 +126,18 @@ const sizeOf = async (node: Node, key: string): Promise<number> => {
   return command === undefined ? 0 : Number(await node.call(command, key));
 };
 
-/** A server that has keys: the one, or each master of a cluster. */
+/** A server with keys: the only one, or a master of a cluster. */
 type Node = Pick<Connection, 'call'>;
 
 const nodesOf = (connection: Connection): readonly Node[] =>
   'nodes' in connection ? connection.nodes('master') : [connection];
 
-/** Some may come twice, as Redis has it. */
+/** Yields all keys of a server once each. SCAN itself can return a key twice. */
 async function* keysOf(node: Node): AsyncGenerator<readonly string[]> {
   const seen = new Set<string>();
   let cursor = '0';
   do {
-    const found = await node.call('SCAN', cursor, 'MATCH', ALL_KEYS, 'COUNT', AT_ONCE);
+    const found = await node.call('SCAN', cursor, 'MATCH', KEY_PATTERN, 'COUNT', BATCH);
     const [next, keys] = found as [string, readonly string[]];
     cursor = next;
     const fresh = keys.filter((key) => !seen.has(key));

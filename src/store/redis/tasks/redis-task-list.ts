@@ -1,47 +1,52 @@
 /**
- * The list of work in Redis, for processes on any machine: a list of entries in the order in which they
- * were made. A change is decided against all that came before it, and appended only if nothing came since;
- * else what others did is read, and it is decided again. So there is one order of changes for everybody.
+ * Shared task list in Redis, for processes on any machine: a list of entries in the order of the
+ * changes. A change is decided against all earlier entries, and appended only if no other entry was
+ * added meanwhile. Otherwise the new entries are read and the change is decided again. So all
+ * processes see the same order.
  *
- * A list that has grown long is replaced by one entry with the whole of it, under a new mark: whoever has
- * read another one begins again.
+ * A long list is replaced by a single entry with all tasks, under a new mark. A process that knows
+ * another mark reads the list from its start.
  */
+
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { parseJson } from '../../../lib/json/parse-json.js';
 import type { Clock } from '../../../protocol/clock.js';
-import { SkeinError, StorageError } from '../../../protocol/errors.js';
 import type {
+  NewTask,
   SharedTask,
   SharedTaskList,
   TaskAction,
   TaskChange,
-  TaskOrder,
-} from '../../../protocol/session/task-list.js';
-import { made } from '../../memory/memory-task-list.js';
+} from '../../../protocol/session/shared-task-list.js';
+import { SkeinError, StorageError } from '../../../protocol/skein-error.js';
 import {
-  creates,
-  type Decide,
+  createdTask,
+  type DecideTask,
+  decideCreate,
+  decideUpdate,
   type TaskEntry,
   TaskLog,
   taskEntry,
-  updates,
 } from '../../shared/task-log.js';
-import type { RedisConnections, Script } from '../connection/redis-connections.js';
-import { refusedBy } from '../connection/redis-errors.js';
-import { KEEP_MS, swarmKeys } from '../connection/redis-keys.js';
+import type { LuaScript, RedisConnections } from '../connection/redis-connections.js';
+import { refusalError } from '../connection/retry-while-refused.js';
+import { KEEP_MS, swarmKeys } from '../connection/swarm-keys.js';
 
-/** Entries of one list; then it is put together. */
-const LONGEST_LIST = 256;
-/** Others may be faster again and again, but each time somebody is. */
+/** Number of entries after which the list is compacted to a single entry. */
+const MAX_ENTRIES = 256;
+/** Maximum number of attempts. Each failed attempt means that another process made a change. */
 const ATTEMPTS = 10_000;
 
 /**
- * KEYS: list, mark. ARGV: the mark and the number of entries that are known, a new mark, how long things
- * are kept, what to do (`read`, `append`, `replace`), an entry. It is done only if that is all there is.
- * Says the mark, how many of the known entries still hold, and the entries behind them: one that was
- * appended is among those, also when it is asked for twice.
+ * Appends an entry or replaces the list, if the caller knows all entries. Returns the mark, the
+ * number of known entries that are still valid, and the entries after them. An appended entry is
+ * among them, also in the reply to a repeated call.
+ *
+ *   KEYS: list, mark
+ *   ARGV: known mark, number of known entries, new mark, expiry in ms, `read`, `append` or `replace`, entry
  */
-const CHANGE: Script = {
+const CHANGE: LuaScript = {
   name: 'skeinWorkChange',
   lua: `
     local mark = redis.call('GET', KEYS[2]) or ''
@@ -59,102 +64,104 @@ const CHANGE: Script = {
     return { mark, known, redis.call('LRANGE', KEYS[1], known, -1) }`,
 };
 
-const news = z.tuple([z.string(), z.number(), z.array(z.string())]);
+const changeReply = z.tuple([z.string(), z.number(), z.array(z.string())]);
 
 export class RedisTaskList implements SharedTaskList {
-  private readonly broker: RedisConnections;
-  private readonly places: readonly string[];
+  private readonly redis: RedisConnections;
+  private readonly keys: readonly string[];
   private readonly clock: Clock;
-  private readonly longest: number;
-  private board = new TaskLog();
+  private readonly maxEntries: number;
+  private log = new TaskLog();
   private mark = '';
-  /** Entries of the list that are in the board. */
+  /** Number of entries that are applied to `log`. */
   private read = 0;
-  /** One at a time: those of one process need not race each other. */
-  private turn: Promise<unknown> = Promise.resolve();
+  /**
+   * Last queued action. Actions of this process run in sequence, because they would only race each
+   * other.
+   */
+  private lastAction: Promise<unknown> = Promise.resolve();
 
-  /** Nothing is touched before somebody writes or reads. */
-  constructor(broker: RedisConnections, swarm: string, clock: Clock, longest = LONGEST_LIST) {
+  /** Uses no key before the first change or read. */
+  constructor(redis: RedisConnections, swarm: string, clock: Clock, maxEntries = MAX_ENTRIES) {
     const keys = swarmKeys(swarm);
-    this.broker = broker;
-    this.places = [keys.work, keys.workGeneration];
+    this.redis = redis;
+    this.keys = [keys.work, keys.workGeneration];
     this.clock = clock;
-    this.longest = longest;
+    this.maxEntries = maxEntries;
   }
 
-  async create(order: TaskOrder, act: TaskAction): Promise<SharedTask> {
-    return made(await this.change(creates(order, act)));
+  async create(order: NewTask, action: TaskAction): Promise<SharedTask> {
+    return createdTask(await this.change(decideCreate(order, action)));
   }
 
-  async update(id: string, change: TaskChange, act: TaskAction): Promise<SharedTask | undefined> {
-    return this.change(updates(id, change, act));
+  async update(
+    id: string,
+    change: TaskChange,
+    action: TaskAction,
+  ): Promise<SharedTask | undefined> {
+    return this.change(decideUpdate(id, change, action));
   }
 
   async wasDone(key: string): Promise<boolean> {
-    return this.look((board) => board.wasDone(key));
+    return this.query((log) => log.wasDone(key));
   }
 
   async get(id: string): Promise<SharedTask | undefined> {
-    return this.look((board) => board.get(id));
+    return this.query((log) => log.get(id));
   }
 
   async list(): Promise<readonly SharedTask[]> {
-    return this.look((board) => board.list());
+    return this.query((log) => log.list());
   }
 
-  private look<Result>(see: (board: TaskLog) => Result): Promise<Result> {
+  private query<Result>(read: (log: TaskLog) => Result): Promise<Result> {
     return this.inTurn(async () => {
-      await this.tell('read');
-      return see(this.board);
+      await this.exchange('read');
+      return read(this.log);
     });
   }
 
-  private change(decide: Decide): Promise<SharedTask | undefined> {
-    return this.inTurn(() => this.decideAndKeep(decide));
+  private change(decide: DecideTask): Promise<SharedTask | undefined> {
+    return this.inTurn(() => this.decideAndStore(decide));
   }
 
   private inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const mine = this.turn.then(work).catch((error: unknown) => {
-      throw error instanceof SkeinError ? error : refusedBy(this.broker, error);
+    const mine = this.lastAction.then(work).catch((error: unknown) => {
+      throw error instanceof SkeinError ? error : refusalError(this.redis, error);
     });
-    this.turn = mine.catch(() => {});
+    this.lastAction = mine.catch(() => {});
     return mine;
   }
 
-  private async decideAndKeep(decide: Decide): Promise<SharedTask | undefined> {
-    await this.tell('read');
+  private async decideAndStore(decide: DecideTask): Promise<SharedTask | undefined> {
+    await this.exchange('read');
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      // What was kept is read back before it is acknowledged: then it has been done.
-      const { id, entry } = decide(this.board, this.clock.now());
-      if (entry === undefined) return this.board.get(id);
-      if (this.read >= this.longest) await this.tell('replace', this.board.whole());
-      else await this.tell('append', entry);
+      // A stored change is confirmed by the next round: then `decide` finds it done.
+      const { id, entry } = decide(this.log, this.clock.now());
+      if (entry === undefined) return this.log.get(id);
+      if (this.read >= this.maxEntries) await this.exchange('replace', this.log.toEntry());
+      else await this.exchange('append', entry);
     }
-    throw new StorageError('Others change the list of work without a pause; try again later.');
+    throw new StorageError('Other processes keep changing the shared task list; try again later.');
   }
 
-  /** Then the board is what the list was a moment ago, whether it was done or not. */
-  private async tell(what: 'read' | 'append' | 'replace', entry?: TaskEntry): Promise<void> {
-    const another = randomBytes(8).toString('hex');
+  /** Runs CHANGE and applies the new entries to `log`, whether or not the change was made. */
+  private async exchange(what: 'read' | 'append' | 'replace', entry?: TaskEntry): Promise<void> {
+    const newMark = randomBytes(8).toString('hex');
     const text = entry === undefined ? '' : JSON.stringify(entry);
-    const terms = [this.mark, this.read, another, KEEP_MS, what, text];
-    const reply = await this.broker.run(CHANGE, this.places, terms);
-    const [mark, known, entries] = news.parse(reply);
-    if (known === 0) this.board = new TaskLog();
+    const args = [this.mark, this.read, newMark, KEEP_MS, what, text];
+    const reply = await this.redis.run(CHANGE, this.keys, args);
+    const [mark, known, entries] = changeReply.parse(reply);
+    if (known === 0) this.log = new TaskLog();
     for (const it of entries) {
-      const read = readEntry(it);
-      if (read !== undefined) this.board.apply(read);
+      const parsed = parseEntry(it);
+      if (parsed !== undefined) this.log.apply(parsed);
     }
     this.mark = mark;
     this.read = known + entries.length;
   }
 }
 
-/** Undefined when it is no entry of ours: it counts for nothing. */
-const readEntry = (text: string): TaskEntry | undefined => {
-  try {
-    return taskEntry.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-};
+/** Returns undefined if the text is not a valid entry. Such entries are ignored. */
+const parseEntry = (text: string): TaskEntry | undefined =>
+  taskEntry.safeParse(parseJson(text)).data;

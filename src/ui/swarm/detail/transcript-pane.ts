@@ -1,17 +1,19 @@
 /**
- * The transcript of the agent that somebody looks at: opened when they stay with it for a moment, and let go
- * of when they look elsewhere.
+ * Transcript pane: the transcript of the selected agent. It opens after a short delay and closes when another agent is
+ * selected.
  */
-import type { Look } from '../../screen/terminal-style.js';
-import type { OpenTranscript, SwarmSource } from '../swarm-source.js';
+
+import type { OpenTranscript } from '../../../views/transcript/transcript-item.js';
+import type { TerminalStyle } from '../../screen/terminal-style.js';
+import type { SwarmDataSource } from '../swarm-data-source.js';
 import { TranscriptWindow } from './transcript-window.js';
 
-/** Who runs through a list does not want to read a journal for each line. */
-const STAYS_MS = 150;
+/** Delay before a transcript opens, so that scrolling through the table does not read every journal. */
+const OPEN_DELAY_MS = 150;
 
 export class TranscriptPane {
-  private readonly source: Pick<SwarmSource, 'openTranscript'>;
-  private readonly look: Look;
+  private readonly source: Pick<SwarmDataSource, 'openTranscript'>;
+  private readonly style: TerminalStyle;
   private readonly changed: () => void;
   private key: string | undefined;
   private opened: OpenTranscript | undefined;
@@ -19,15 +21,19 @@ export class TranscriptPane {
   private part: TranscriptWindow;
   private height = 1;
 
-  /** `changed` is told when there is more to see. */
-  constructor(source: Pick<SwarmSource, 'openTranscript'>, look: Look, changed: () => void) {
+  /** `changed` is called when the transcript has changed. */
+  constructor(
+    source: Pick<SwarmDataSource, 'openTranscript'>,
+    style: TerminalStyle,
+    changed: () => void,
+  ) {
     this.source = source;
-    this.look = look;
+    this.style = style;
     this.changed = changed;
-    this.part = new TranscriptWindow(look);
+    this.part = new TranscriptWindow(style);
   }
 
-  /** Undefined: nobody's. `isNow`: somebody has asked for it. */
+  /** Shows the transcript of an agent; undefined closes it. `isNow`: without delay. */
   show(agent: { readonly session: string; readonly id: string } | undefined, isNow = false): void {
     const key = agent === undefined ? undefined : `${agent.session} ${agent.id}`;
     if (key !== this.key) this.close();
@@ -40,17 +46,17 @@ export class TranscriptPane {
       this.changed();
     };
     if (isNow) open();
-    else this.opening ??= setTimeout(open, STAYS_MS);
+    else this.opening ??= setTimeout(open, OPEN_DELAY_MS);
   }
 
   close(): void {
     clearTimeout(this.opening);
     this.opened?.close();
     [this.opening, this.opened, this.key] = [undefined, undefined, undefined];
-    this.part = new TranscriptWindow(this.look);
+    this.part = new TranscriptWindow(this.style);
   }
 
-  /** What comes next is shown. */
+  /** True if new lines scroll into view. */
   get isFollowing(): boolean {
     return this.part.isAtEnd;
   }
@@ -60,7 +66,7 @@ export class TranscriptPane {
     return this.opened === undefined ? [] : this.part.show(this.opened, width, height);
   }
 
-  /** Down with more than nothing. */
+  /** Scrolls down by `lines`; negative scrolls up. */
   move(lines: number): void {
     this.part.scroll(-lines);
   }

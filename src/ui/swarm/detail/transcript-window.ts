@@ -1,61 +1,63 @@
 /**
- * The part of a transcript that is on the screen: its end, or where somebody has scrolled to, which stays
- * while more comes. Lines are made once for each piece and width, and only of pieces that are shown.
+ * Transcript window: the visible part of a transcript, at its end or at a scroll position that stays while the
+ * transcript grows. Lines are formatted once per item and width, and only for visible items.
  */
-import type { OpenTranscript, TranscriptItem } from '../swarm-source.js';
-import { itemLines, type TranscriptPaper } from './transcript-lines.js';
+import type { OpenTranscript, TranscriptItem } from '../../../views/transcript/transcript-item.js';
+import { type TranscriptLineOptions, transcriptLines } from './transcript-lines.js';
 
 type Transcript = Pick<OpenTranscript, 'items' | 'left'>;
 
-/** A line of a piece; pieces are counted from the very first, also those that are gone. */
-interface Place {
+/** Line of an item. Items are counted from the first of the transcript, dropped items included. */
+interface LinePosition {
   readonly at: number;
   readonly line: number;
 }
 
 export class TranscriptWindow {
-  private readonly style: Omit<TranscriptPaper, 'columns'>;
+  private readonly style: Omit<TranscriptLineOptions, 'columns'>;
   private lines = new WeakMap<TranscriptItem, readonly string[]>();
   private columns = 0;
-  /** The lowest line that is shown; undefined for the end, whatever comes. */
-  private lowest: Place | undefined;
-  /** Lines to go up, once it is known what there is. */
-  private wanted = 0;
+  /** Lowest visible line; undefined follows the end. */
+  private lowest: LinePosition | undefined;
+  /** Lines to scroll up at the next `show`; negative scrolls down. */
+  private pendingScroll = 0;
 
-  constructor(style: Omit<TranscriptPaper, 'columns'>) {
+  constructor(style: Omit<TranscriptLineOptions, 'columns'>) {
     this.style = style;
   }
 
   get isAtEnd(): boolean {
-    return this.lowest === undefined && this.wanted <= 0;
+    return this.lowest === undefined && this.pendingScroll <= 0;
   }
 
-  /** Up with more than nothing, down with less. */
+  /** Scrolls up by `lines`; negative scrolls down. */
   scroll(lines: number): void {
-    this.wanted += lines;
+    this.pendingScroll += lines;
   }
 
   toEnd(): void {
     this.lowest = undefined;
-    this.wanted = 0;
+    this.pendingScroll = 0;
   }
 
   toStart(): void {
-    this.wanted = Number.POSITIVE_INFINITY;
+    this.pendingScroll = Number.POSITIVE_INFINITY;
   }
 
-  /** At most so many lines; fewer where there are no more. */
+  /** Returns the visible lines, at most `rows`. */
   show(transcript: Transcript, columns: number, rows: number): readonly string[] {
     if (columns !== this.columns) this.lines = new WeakMap();
     this.columns = columns;
-    const { wanted } = this;
-    this.wanted = 0;
+    const { pendingScroll } = this;
+    this.pendingScroll = 0;
     const end = this.nearest(transcript, Number.POSITIVE_INFINITY, -1);
     const start = this.nearest(transcript, -1, 1);
     if (end === undefined || start === undefined) return [];
-    const from = this.found(transcript) ?? end;
+    const from = this.currentLowest(transcript) ?? end;
     const moved =
-      wanted > 0 ? this.up(transcript, from, wanted) : this.down(transcript, from, -wanted);
+      pendingScroll > 0
+        ? this.up(transcript, from, pendingScroll)
+        : this.down(transcript, from, -pendingScroll);
     const first = { at: start.at, line: 0 };
     const isTooHigh = this.linesBetween(transcript, first, moved, rows) < rows;
     const lowest = isTooHigh ? this.down(transcript, first, rows - 1) : moved;
@@ -64,8 +66,8 @@ export class TranscriptWindow {
     return this.above(transcript, lowest, rows);
   }
 
-  /** What was the lowest line may be gone, or shorter by now. */
-  private found(transcript: Transcript): Place | undefined {
+  /** Returns the lowest visible line. Its item may have been dropped or become shorter since. */
+  private currentLowest(transcript: Transcript): LinePosition | undefined {
     const { lowest } = this;
     if (lowest === undefined) return undefined;
     const near = this.nearest(transcript, lowest.at - 1, 1);
@@ -73,11 +75,11 @@ export class TranscriptWindow {
     return { at: near.at, line: Math.min(near.line, lowest.line) };
   }
 
-  /** The last line of the next piece that has any, behind this one or before it. */
-  private nearest(transcript: Transcript, from: number, step: 1 | -1): Place | undefined {
+  /** Returns the last line of the nearest item with lines, after (`step` 1) or before `from`; undefined if there is none. */
+  private nearest(transcript: Transcript, from: number, step: 1 | -1): LinePosition | undefined {
     const { left, items } = transcript;
     const last = left + items.length - 1;
-    // A line at the top says what is not shown.
+    // A line above the first item counts the dropped items.
     const first = Math.max(0, left - 1);
     const begin = step === 1 ? Math.max(first, from + 1) : Math.min(last, from - 1);
     for (let at = begin; at >= first && at <= last; at += step) {
@@ -87,41 +89,46 @@ export class TranscriptWindow {
     return undefined;
   }
 
-  private up(transcript: Transcript, from: Place, lines: number): Place {
-    let place = from;
+  private up(transcript: Transcript, from: LinePosition, lines: number): LinePosition {
+    let position = from;
     let left = lines;
-    while (left > place.line) {
-      const before = this.nearest(transcript, place.at, -1);
-      if (before === undefined) return { ...place, line: 0 };
-      left -= place.line + 1;
-      place = before;
+    while (left > position.line) {
+      const before = this.nearest(transcript, position.at, -1);
+      if (before === undefined) return { ...position, line: 0 };
+      left -= position.line + 1;
+      position = before;
     }
-    return { ...place, line: place.line - left };
+    return { ...position, line: position.line - left };
   }
 
-  private down(transcript: Transcript, from: Place, lines: number): Place {
-    let place = from;
+  private down(transcript: Transcript, from: LinePosition, lines: number): LinePosition {
+    let position = from;
     let left = lines;
     for (;;) {
-      const below = this.linesAt(transcript, place.at).length - 1 - place.line;
-      if (left <= below) return { ...place, line: place.line + left };
-      const after = this.nearest(transcript, place.at, 1);
-      if (after === undefined) return { ...place, line: place.line + below };
+      const below = this.linesAt(transcript, position.at).length - 1 - position.line;
+      if (left <= below) return { ...position, line: position.line + left };
+      const after = this.nearest(transcript, position.at, 1);
+      if (after === undefined) return { ...position, line: position.line + below };
       left -= below + 1;
-      place = { at: after.at, line: 0 };
+      position = { at: after.at, line: 0 };
     }
   }
 
-  /** As far as it matters. */
-  private linesBetween(transcript: Transcript, first: Place, last: Place, most: number): number {
+  /** Counts lines, and stops at about `maxLines`. */
+  private linesBetween(
+    transcript: Transcript,
+    first: LinePosition,
+    last: LinePosition,
+    maxLines: number,
+  ): number {
     let many = last.line + 1;
-    for (let at = last.at - 1; at >= first.at && many < most; at -= 1) {
+    for (let at = last.at - 1; at >= first.at && many < maxLines; at -= 1) {
       many += this.linesAt(transcript, at).length;
     }
     return many;
   }
 
-  private above(transcript: Transcript, lowest: Place, rows: number): readonly string[] {
+  private above(transcript: Transcript, lowest: LinePosition, rows: number): readonly string[] {
     const parts: (readonly string[])[] = [
       this.linesAt(transcript, lowest.at).slice(0, lowest.line + 1),
     ];
@@ -139,7 +146,7 @@ export class TranscriptWindow {
     if (item === undefined) return at === left - 1 ? this.leftOut(left) : [];
     const known = this.lines.get(item);
     if (known !== undefined) return known;
-    const lines = itemLines(item, { ...this.style, columns: this.columns });
+    const lines = transcriptLines(item, { ...this.style, columns: this.columns });
     this.lines.set(item, lines);
     return lines;
   }

@@ -1,15 +1,15 @@
 /**
- * The lines of a board, arranged anew when somebody asks for it or joins, and for anything else about once
- * a second at most: lines that stand are read more easily than lines that are right to the millisecond.
+ * Stable order of the table rows. Rows are rearranged at once on request and when an agent joins, else at most once a
+ * second, because rows that move all the time are hard to read.
  */
 
 import { shortIds } from '../../../terminal/text/short-ids.js';
 import type { AgentView, SwarmView } from '../../../views/swarm/swarm-view.js';
-import { arrange, keyOf, type Place, type Wish } from './agent-sort.js';
+import { type ArrangedRow, agentKey, arrangeRows, type SortAndFilter } from './sort-and-filter.js';
 
-const MOVES_EVERY_MS = 1_000;
+const REORDER_INTERVAL_MS = 1_000;
 
-const AS_THEY_COME: Wish = {
+const UNSORTED: SortAndFilter = {
   order: 'tree',
   isReversed: false,
   filter: 'all',
@@ -18,54 +18,61 @@ const AS_THEY_COME: Wish = {
 };
 
 export class StableOrder {
-  places: readonly Place[] = [];
-  wish: Wish = AS_THEY_COME;
+  rows: readonly ArrangedRow[] = [];
+  sortAndFilter: SortAndFilter = UNSORTED;
   swarms: readonly SwarmView[] = [];
   readonly agents = new Map<string, AgentView>();
   private readonly short = new Map<string, ReadonlyMap<string, string>>();
   private arrangedAt = Number.NEGATIVE_INFINITY;
-  private later: NodeJS.Timeout | undefined;
+  private timer: NodeJS.Timeout | undefined;
   private readonly time: () => number;
-  private readonly settled: () => void;
+  private readonly onDelayedUpdate: () => void;
 
-  /** `settled` is told of lines that were moved by nobody's asking, while nothing was looked at. */
-  constructor(time: () => number, settled: () => void) {
+  /** `onDelayedUpdate` is called when a postponed rearrangement is due. */
+  constructor(time: () => number, onDelayedUpdate: () => void) {
     this.time = time;
-    this.settled = settled;
+    this.onDelayedUpdate = onDelayedUpdate;
   }
 
-  /** `isAsked`: somebody waits to see it. `around` is called where the lines change, and changes them. */
-  look(swarms: readonly SwarmView[], isAsked: boolean, around: (act: () => void) => void): void {
+  /**
+   * Takes new swarms. `isRequested` rearranges at once. `around` is called with the function that rearranges the rows,
+   * and must call it.
+   */
+  update(
+    swarms: readonly SwarmView[],
+    isRequested: boolean,
+    around: (rearrange: () => void) => void,
+  ): void {
     const before = this.swarms;
     const isSame = swarms.length === before.length && swarms.every((it, at) => it === before[at]);
-    if (isSame && !isAsked) return;
-    const many = this.agents.size;
-    this.take(swarms);
+    if (isSame && !isRequested) return;
+    const sizeBefore = this.agents.size;
+    this.index(swarms);
     const hasJoined =
-      many !== this.agents.size ||
+      sizeBefore !== this.agents.size ||
       swarms.length !== before.length ||
       swarms.some(({ session }, at) => session.id !== before[at]?.session.id);
-    const left = this.arrangedAt + MOVES_EVERY_MS - this.time();
+    const delay = this.arrangedAt + REORDER_INTERVAL_MS - this.time();
     if (hasJoined) this.shorten();
-    if (isAsked || hasJoined || left <= 0) around(() => this.arrange());
-    else this.later ??= setTimeout(() => this.settled(), left);
+    if (isRequested || hasJoined || delay <= 0) around(() => this.arrange());
+    else this.timer ??= setTimeout(() => this.onDelayedUpdate(), delay);
   }
 
-  /** Until others join. */
+  /** Returns the shortest unique id. It changes when agents join. */
   shortId(session: string, agent: string): string {
     return this.short.get(session)?.get(agent) ?? agent;
   }
 
   close(): void {
-    clearTimeout(this.later);
-    this.later = undefined;
+    clearTimeout(this.timer);
+    this.timer = undefined;
   }
 
-  private take(swarms: readonly SwarmView[]): void {
+  private index(swarms: readonly SwarmView[]): void {
     this.swarms = swarms;
     this.agents.clear();
     for (const { session, agents } of swarms) {
-      for (const agent of agents) this.agents.set(keyOf(session.id, agent.id), agent);
+      for (const agent of agents) this.agents.set(agentKey(session.id, agent.id), agent);
     }
   }
 
@@ -78,7 +85,7 @@ export class StableOrder {
 
   private arrange(): void {
     this.close();
-    this.places = arrange(this.swarms, this.wish);
+    this.rows = arrangeRows(this.swarms, this.sortAndFilter);
     this.arrangedAt = this.time();
   }
 }

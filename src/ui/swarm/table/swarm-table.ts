@@ -1,128 +1,134 @@
 /**
- * The agents of one or several swarms as somebody looks at them: sorted, filtered, folded, scrolled, and
- * one of them selected. The selection is of an agent and not of a line: whatever moves, it stays.
+ * Swarm table: the agents of one or more swarms, sorted, filtered, folded and scrolled, with a selection. The selection
+ * is an agent and not a row, so it survives rearrangements.
  */
 import type { AgentView, SwarmView } from '../../../views/swarm/swarm-view.js';
 import { Observable } from '../../screen/observable.js';
-import type { SwarmSource } from '../swarm-source.js';
-import { FILTERS, keyOf, ORDERS, type Place, type Wish } from './agent-sort.js';
+import type { SwarmDataSource } from '../swarm-data-source.js';
+import {
+  AGENT_FILTERS,
+  type ArrangedRow,
+  agentKey,
+  SORT_ORDERS,
+  type SortAndFilter,
+} from './sort-and-filter.js';
 import { StableOrder } from './stable-order.js';
 
-export interface BoardRow extends Place {
+export interface SwarmTableRow extends ArrangedRow {
   readonly swarm: SwarmView;
-  /** Undefined for the line of a swarm. */
+  /** Undefined for the head of a swarm. */
   readonly view: AgentView | undefined;
-  /** As much of its id as tells it apart. */
+  /** Shortest unique prefix of the id. */
   readonly shortId: string;
-  /** Those that are folded away below it. */
+  /** Folded descendants. */
   readonly hidden: readonly AgentView[];
   readonly isSelected: boolean;
 }
 
-export interface Selected {
+export interface SelectedAgent {
   readonly swarm: SwarmView;
   readonly agent: AgentView;
-  /** As much of its id as tells it apart. */
+  /** Shortest unique prefix of the id. */
   readonly shortId: string;
 }
 
-/** Ages grow also when nothing happens. */
+/** Redraw interval, because shown ages grow without events. */
 const TICK_MS = 1_000;
 
 export class SwarmTable extends Observable {
-  private readonly source: SwarmSource;
-  private readonly lines: StableOrder;
-  /** The agent that was last chosen, also while it is not shown. */
+  private readonly source: SwarmDataSource;
+  private readonly order: StableOrder;
+  /** Last selected agent, even while it is hidden. */
   private chosen: { readonly session: string; readonly agent: string } | undefined;
-  /** Where it stood, for when it is gone. */
+  /** Last row of the selected agent, for the time after it has gone. */
   private lastAt = 0;
   private top = 0;
   private height = 1;
-  private readonly closed: () => void;
-  private forget: (() => void) | undefined;
+  private readonly onClosed: () => void;
+  private stopWatching: (() => void) | undefined;
   private ticking: NodeJS.Timeout | undefined;
 
-  /** `closed` is told when nobody looks any more; `time` is what calm is measured by. */
+  /** `onClosed` is called after the last listener is removed. `time`: clock of the row order. */
   constructor(
-    source: SwarmSource,
+    source: SwarmDataSource,
     closed: () => void = () => {},
     time: () => number = () => performance.now(),
   ) {
     super();
     this.source = source;
-    this.closed = closed;
-    this.lines = new StableOrder(time, () => {
-      this.look(true);
-      this.changed();
+    this.onClosed = closed;
+    this.order = new StableOrder(time, () => {
+      this.update(true);
+      this.notify();
     });
   }
 
-  protected override watchBegan(): void {
-    this.forget = this.source.watch(() => this.changed());
-    this.ticking = setInterval(() => this.changed(), TICK_MS);
-    this.look(true);
+  protected override watchStarted(): void {
+    this.stopWatching = this.source.watch(() => this.notify());
+    this.ticking = setInterval(() => this.notify(), TICK_MS);
+    this.update(true);
   }
 
   protected override watchEnded(): void {
-    this.forget?.();
+    this.stopWatching?.();
     clearInterval(this.ticking);
-    this.lines.close();
-    this.closed();
+    this.order.close();
+    this.onClosed();
   }
 
-  get wish(): Wish {
-    return this.lines.wish;
+  get sortAndFilter(): SortAndFilter {
+    return this.order.sortAndFilter;
   }
 
-  /** All of them, whatever is shown. */
+  /** All swarms, regardless of the filter. */
   get swarms(): readonly SwarmView[] {
-    return this.lines.swarms;
+    return this.order.swarms;
   }
 
-  /** How many agents the lines stand for, of how many. */
+  /** Number of agents in the rows, folded agents included, and of all agents. */
   get count(): { readonly shown: number; readonly all: number } {
-    const shown = this.lines.places.reduce(
+    const shown = this.order.rows.reduce(
       (sum, { agent, below }) => sum + (agent === undefined ? 0 : 1 + below.length),
       0,
     );
-    return { shown, all: this.lines.agents.size };
+    return { shown, all: this.order.agents.size };
   }
 
-  get selected(): Selected | undefined {
-    this.look(false);
-    const { agent, session = '', key = '' } = this.placeAt(this.selectedAt()) ?? {};
+  get selected(): SelectedAgent | undefined {
+    this.update(false);
+    const { agent, session = '', key = '' } = this.rowAt(this.selectedAt()) ?? {};
     const swarm = this.swarmOf(session);
-    const view = agent === undefined ? undefined : this.lines.agents.get(key);
+    const view = agent === undefined ? undefined : this.order.agents.get(key);
     if (swarm === undefined || view === undefined) return undefined;
-    return { swarm, agent: view, shortId: this.lines.shortId(session, view.id) };
+    return { swarm, agent: view, shortId: this.order.shortId(session, view.id) };
   }
 
-  /** Also one that is not shown: it is once it is. */
+  /** Selects an agent. A hidden agent becomes selected when it is shown again. */
   select(session: string, agent: string): void {
     this.chosen = { session, agent };
-    this.changedNow();
+    this.notifyNow();
   }
 
-  /** The lines of a window of so many, around the selected one. What is new is looked at first. */
-  window(height: number): readonly BoardRow[] {
+  /** Takes new data, scrolls to the selection, and returns `height` rows. */
+  window(height: number): readonly SwarmTableRow[] {
     this.height = Math.max(1, height);
-    this.look(false);
+    this.update(false);
     const at = this.selectedAt();
     this.scrollTo(at);
-    return this.lines.places.slice(this.top, this.top + this.height).flatMap((place, row) => {
-      const swarm = this.swarmOf(place.session);
+    return this.order.rows.slice(this.top, this.top + this.height).flatMap((row, index) => {
+      const swarm = this.swarmOf(row.session);
       if (swarm === undefined) return [];
-      const { agents } = this.lines;
-      const hidden = place.below.flatMap((id) => agents.get(keyOf(place.session, id)) ?? []);
-      const isSelected = this.top + row === at && place.agent !== undefined;
-      const shortId = this.lines.shortId(place.session, place.agent ?? '');
-      return [{ ...place, swarm, view: agents.get(place.key), shortId, hidden, isSelected }];
+      const { agents } = this.order;
+      const hidden = row.below.flatMap((id) => agents.get(agentKey(row.session, id)) ?? []);
+      const isSelected = this.top + index === at && row.agent !== undefined;
+      const shortId = this.order.shortId(row.session, row.agent ?? '');
+      return [{ ...row, swarm, view: agents.get(row.key), shortId, hidden, isSelected }];
     });
   }
 
-  /** Which lines the window has, of how many; counted from 1. */
+  /** First and last row of the window, counted from 1, and the number of rows. */
   get part(): { readonly from: number; readonly to: number; readonly of: number } {
-    const { length: of } = this.lines.places;
+    const { length: of } = this.order.rows;
     return { from: Math.min(of, this.top + 1), to: Math.min(of, this.top + this.height), of };
   }
 
@@ -130,12 +136,12 @@ export class SwarmTable extends Observable {
     const step = Math.sign(lines);
     let at = this.selectedAt();
     let left = Math.abs(lines);
-    for (let next = at + step; left > 0 && this.placeAt(next) !== undefined; next += step) {
-      if (this.placeAt(next)?.agent === undefined) continue;
+    for (let next = at + step; left > 0 && this.rowAt(next) !== undefined; next += step) {
+      if (this.rowAt(next)?.agent === undefined) continue;
       at = next;
       left -= 1;
     }
-    this.choose(this.placeAt(at));
+    this.choose(this.rowAt(at));
   }
 
   page(pages: number): void {
@@ -143,143 +149,148 @@ export class SwarmTable extends Observable {
   }
 
   home(): void {
-    this.move(-this.lines.places.length);
+    this.move(-this.order.rows.length);
   }
 
   end(): void {
-    this.move(this.lines.places.length);
+    this.move(this.order.rows.length);
   }
 
-  /** The selected one, or where nobody works for it, whom it works for. */
+  /** Folds the selected agent. Without open children it selects the parent instead. */
   fold(): void {
-    const place = this.placeAt(this.selectedAt());
-    if (place?.agent === undefined) return;
-    if (place.isParent && place.below.length === 0) {
-      this.want({ folded: new Set([...this.wish.folded, place.key]) });
+    const row = this.rowAt(this.selectedAt());
+    if (row?.agent === undefined) return;
+    if (row.isParent && row.below.length === 0) {
+      this.setSortAndFilter({ folded: new Set([...this.sortAndFilter.folded, row.key]) });
       return;
     }
-    const { parent } = this.lines.agents.get(place.key) ?? {};
-    if (typeof parent === 'string') this.select(place.session, parent);
+    const { parent } = this.order.agents.get(row.key) ?? {};
+    if (typeof parent === 'string') this.select(row.session, parent);
   }
 
-  /** Where nothing is folded, to the first that works for it. */
+  /** Unfolds the selected agent. If it is unfolded, it selects the first child instead. */
   unfold(): void {
     const at = this.selectedAt();
-    const place = this.placeAt(at);
-    if (place === undefined) return;
-    if (place.below.length > 0) {
-      this.want({ folded: new Set([...this.wish.folded].filter((key) => key !== place.key)) });
-    } else if (place.isParent) this.choose(this.placeAt(at + 1));
+    const row = this.rowAt(at);
+    if (row === undefined) return;
+    if (row.below.length > 0) {
+      this.setSortAndFilter({
+        folded: new Set([...this.sortAndFilter.folded].filter((key) => key !== row.key)),
+      });
+    } else if (row.isParent) this.choose(this.rowAt(at + 1));
   }
 
   toggle(): void {
-    const place = this.placeAt(this.selectedAt());
-    if (place !== undefined && place.below.length > 0) this.unfold();
-    else if (place?.isParent === true) this.fold();
+    const row = this.rowAt(this.selectedAt());
+    if (row !== undefined && row.below.length > 0) this.unfold();
+    else if (row?.isParent === true) this.fold();
   }
 
-  /** All that others work for, but the leads; or none, when some are folded. */
+  /** Unfolds all agents if any is folded, else folds all parents except the leads. */
   toggleAll(): void {
     const parents = this.swarms.flatMap(({ session, agents }) =>
       agents.flatMap(({ parent }) =>
-        parent === null || parent === session.lead ? [] : [keyOf(session.id, parent)],
+        parent === null || parent === session.lead ? [] : [agentKey(session.id, parent)],
       ),
     );
-    this.want({ folded: new Set(this.wish.folded.size > 0 ? [] : parents) });
+    this.setSortAndFilter({ folded: new Set(this.sortAndFilter.folded.size > 0 ? [] : parents) });
   }
 
   cycleOrder(): void {
-    this.want({ order: after(ORDERS, this.wish.order), isReversed: false });
+    this.setSortAndFilter({
+      order: after(SORT_ORDERS, this.sortAndFilter.order),
+      isReversed: false,
+    });
   }
 
   reverse(): void {
-    this.want({ isReversed: !this.wish.isReversed });
+    this.setSortAndFilter({ isReversed: !this.sortAndFilter.isReversed });
   }
 
   cycleFilter(): void {
-    this.want({ filter: after(FILTERS, this.wish.filter) });
+    this.setSortAndFilter({ filter: after(AGENT_FILTERS, this.sortAndFilter.filter) });
   }
 
   search(text: string): void {
-    this.want({ text });
+    this.setSortAndFilter({ text });
   }
 
-  /** The first that was looked for, unless one of them is selected. */
+  /** Selects the first match unless a match is selected. */
   selectFound(): void {
-    const { places } = this.lines;
-    const isFound = (place: Place | undefined) => place?.agent !== undefined && !place.isPassedBy;
-    if (!isFound(this.placeAt(this.selectedAt()))) this.choose(places.find(isFound));
+    const { rows } = this.order;
+    const isFound = (row: ArrangedRow | undefined) => row?.agent !== undefined && !row.isContext;
+    if (!isFound(this.rowAt(this.selectedAt()))) this.choose(rows.find(isFound));
   }
 
   showAll(): void {
-    this.want({ filter: 'all', text: '' });
+    this.setSortAndFilter({ filter: 'all', text: '' });
   }
 
-  private choose(place: Place | undefined): void {
-    if (place?.agent !== undefined) this.select(place.session, place.agent);
+  private choose(row: ArrangedRow | undefined): void {
+    if (row?.agent !== undefined) this.select(row.session, row.agent);
   }
 
-  private want(wish: Partial<Wish>): void {
-    this.lines.wish = { ...this.wish, ...wish };
-    this.look(true);
-    this.changedNow();
+  private setSortAndFilter(sortAndFilter: Partial<SortAndFilter>): void {
+    this.order.sortAndFilter = { ...this.sortAndFilter, ...sortAndFilter };
+    this.update(true);
+    this.notifyNow();
   }
 
-  /** The selected line keeps its place on the screen where it can. */
-  look(isAsked: boolean): void {
-    this.lines.look(this.source.swarms(), isAsked, (arrange) => {
+  /** Takes new data from the source. The selected row keeps its position on the screen if possible. */
+  update(isRequested: boolean): void {
+    this.order.update(this.source.swarms(), isRequested, (rearrange) => {
       const row = this.selectedAt() - this.top;
-      arrange();
+      rearrange();
       const at = this.selectedAt();
       this.top = Math.max(0, at - row);
-      const { agent, session = '' } = this.placeAt(at) ?? {};
+      const { agent, session = '' } = this.rowAt(at) ?? {};
       if (agent !== undefined) this.chosen ??= { session, agent };
     });
   }
 
   private scrollTo(at: number): void {
-    const last = Math.max(0, this.lines.places.length - this.height);
+    const last = Math.max(0, this.order.rows.length - this.height);
     const lowest = Math.max(0, at - this.height + 1);
-    // The line of a swarm comes along with its first agent.
-    const isBelowLine = at > 0 && this.placeAt(at - 1)?.agent === undefined;
+    // The head row of a swarm stays visible with its first agent.
+    const isBelowLine = at > 0 && this.rowAt(at - 1)?.agent === undefined;
     const highest = isBelowLine && this.height > 1 ? at - 1 : at;
     this.top = Math.min(last, Math.max(lowest, Math.min(highest, this.top)));
   }
 
-  /** Of one that is not shown: the nearest that it works for, else whoever stands there now. */
+  /** Returns the row of the selected agent, else of its nearest visible ancestor, else the row at the last position. */
   private selectedAt(): number {
     const { session = '', agent = '' } = this.chosen ?? {};
-    const at = this.find(keyOf(session, agent));
+    const at = this.find(agentKey(session, agent));
     if (at !== -1) {
       this.lastAt = at;
       return at;
     }
-    const { agents, places } = this.lines;
-    let above = agents.get(keyOf(session, agent))?.parent ?? null;
+    const { agents, rows } = this.order;
+    let above = agents.get(agentKey(session, agent))?.parent ?? null;
     for (let step = 0; above !== null && step < agents.size; step += 1) {
-      const shown = this.find(keyOf(session, above));
+      const shown = this.find(agentKey(session, above));
       if (shown !== -1) return shown;
-      above = agents.get(keyOf(session, above))?.parent ?? null;
+      above = agents.get(agentKey(session, above))?.parent ?? null;
     }
-    const near = Math.min(this.lastAt, places.length - 1);
-    const isAgent = (place: number) => this.placeAt(place)?.agent !== undefined;
+    const near = Math.min(this.lastAt, rows.length - 1);
+    const isAgent = (row: number) => this.rowAt(row)?.agent !== undefined;
     const nearest = [near, near + 1, near - 1].find(isAgent);
     return (
       nearest ??
       Math.max(
         0,
-        places.findIndex((place) => place.agent !== undefined),
+        rows.findIndex((row) => row.agent !== undefined),
       )
     );
   }
 
   private find(key: string): number {
-    if (this.placeAt(this.lastAt)?.key === key) return this.lastAt;
-    return this.lines.places.findIndex((place) => place.key === key);
+    if (this.rowAt(this.lastAt)?.key === key) return this.lastAt;
+    return this.order.rows.findIndex((row) => row.key === key);
   }
 
-  private placeAt(at: number): Place | undefined {
-    return this.lines.places[at];
+  private rowAt(at: number): ArrangedRow | undefined {
+    return this.order.rows[at];
   }
 
   private swarmOf(session: string): SwarmView | undefined {

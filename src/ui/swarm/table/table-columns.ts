@@ -1,13 +1,21 @@
-/** The columns of a board: as many as there is room for, each always as wide as before. */
+/** Table columns of the swarm screen: as many as fit, with fixed widths. */
 
-import { ageText, doingOf, stateText } from '../../../terminal/format/format-agent.js';
-import { money, percent, shortCount } from '../../../terminal/text/format-numbers.js';
-import { shortAge } from '../../../terminal/text/format-time.js';
-import { fitted } from '../../../terminal/text/text-fit.js';
+import {
+  formatAgentActivity,
+  formatAgentAge,
+  formatAgentState,
+} from '../../../terminal/format/format-agent.js';
+import { fitText } from '../../../terminal/text/fit-text.js';
+import {
+  formatMoney,
+  formatPercent,
+  formatShortNumber,
+} from '../../../terminal/text/format-number.js';
+import { formatAge } from '../../../terminal/text/format-time.js';
 import type { AgentView } from '../../../views/swarm/swarm-view.js';
-import { tokensOf } from './agent-sort.js';
+import { totalTokens } from './sort-and-filter.js';
 
-export type Column =
+export type TableColumn =
   | 'agent'
   | 'state'
   | 'turns'
@@ -18,13 +26,13 @@ export type Column =
   | 'last'
   | 'doing';
 
-export interface BoardColumns {
+export interface TableColumns {
   readonly width: number;
-  /** From left to right. */
-  readonly widths: ReadonlyMap<Column, number>;
+  /** Column widths from left to right. */
+  readonly widths: ReadonlyMap<TableColumn, number>;
 }
 
-export const HEADS: Readonly<Record<Column, string>> = {
+export const COLUMN_HEADS: Readonly<Record<TableColumn, string>> = {
   agent: 'AGENT',
   state: 'STATE',
   turns: 'TURNS',
@@ -36,8 +44,15 @@ export const HEADS: Readonly<Record<Column, string>> = {
   doing: 'DOING',
 };
 
-const RIGHT: ReadonlySet<Column> = new Set(['turns', 'tokens', 'cache', 'cost', 'age', 'last']);
-const FIGURES: readonly (readonly [Column, number])[] = [
+const RIGHT: ReadonlySet<TableColumn> = new Set([
+  'turns',
+  'tokens',
+  'cache',
+  'cost',
+  'age',
+  'last',
+]);
+const FIGURES: readonly (readonly [TableColumn, number])[] = [
   ['turns', 5],
   ['tokens', 6],
   ['cache', 6],
@@ -45,32 +60,32 @@ const FIGURES: readonly (readonly [Column, number])[] = [
   ['age', 4],
   ['last', 4],
 ];
-/** What comes first where there is little room. */
-const WANTED: readonly Column[] = ['cost', 'age', 'last', 'turns', 'tokens', 'cache'];
-export const GAP = '  ';
-/** What stands in front of the selected one. */
+/** Figure columns by importance: on a narrow screen the last are dropped. */
+const BY_PRIORITY: readonly TableColumn[] = ['cost', 'age', 'last', 'turns', 'tokens', 'cache'];
+export const COLUMN_GAP = '  ';
+/** Width of the selection mark in front of a row. */
 export const MARK_WIDTH = 2;
-/** With little room, and with more. */
-const LEAST_DOING = [20, 24] as const;
-const LEAST_AGENT = [20, 26] as const;
-const MOST_AGENT = 36;
-/** A sign, and the longest word there is for a state; where there is little room, most of it. */
+/** Minimum widths on a narrow and on a wide screen. */
+const MIN_DOING_WIDTHS = [20, 24] as const;
+const MIN_AGENT_WIDTHS = [20, 26] as const;
+const MAX_AGENT_WIDTH = 36;
+/** Width of a sign and the longest state name. On a narrow screen the name is cut. */
 const STATE_WIDTH = 21;
 const SHORT_STATE_WIDTH = 16;
 const ROOMY = 100;
 const ROOMY_DOING = 90;
 
-/** They never depend on what is in them, so that nothing jumps. */
-export const columnsFor = (width: number): BoardColumns => {
-  const leastAgent = LEAST_AGENT[width < ROOMY_DOING ? 0 : 1];
-  const agent = Math.min(MOST_AGENT, Math.max(leastAgent, Math.floor(width * 0.22)));
+/** The widths depend on the screen only and not on the cells, so that columns never move. */
+export const tableColumns = (width: number): TableColumns => {
+  const leastAgent = MIN_AGENT_WIDTHS[width < ROOMY_DOING ? 0 : 1];
+  const agent = Math.min(MAX_AGENT_WIDTH, Math.max(leastAgent, Math.floor(width * 0.22)));
   const state = width < ROOMY ? SHORT_STATE_WIDTH : STATE_WIDTH;
   const figures = new Map(FIGURES);
-  const least = LEAST_DOING[width < ROOMY_DOING ? 0 : 1];
-  let left = width - MARK_WIDTH - agent - state - 2 * GAP.length;
-  const taken = new Set<Column>();
-  for (const column of WANTED) {
-    const needed = (figures.get(column) ?? 0) + GAP.length;
+  const least = MIN_DOING_WIDTHS[width < ROOMY_DOING ? 0 : 1];
+  let left = width - MARK_WIDTH - agent - state - 2 * COLUMN_GAP.length;
+  const taken = new Set<TableColumn>();
+  for (const column of BY_PRIORITY) {
+    const needed = (figures.get(column) ?? 0) + COLUMN_GAP.length;
     if (left - needed < least) break;
     taken.add(column);
     left -= needed;
@@ -82,38 +97,38 @@ export const columnsFor = (width: number): BoardColumns => {
   };
 };
 
-/** Cells side by side, from the first column that is shown to the last. */
-export const lineOf = (
-  { widths }: BoardColumns,
-  cellOf: (column: Column, width: number) => string,
-): string => [...widths].map(([column, width]) => cellOf(column, width)).join(GAP);
+/** Joins the cells of the shown columns. */
+export const tableLine = (
+  { widths }: TableColumns,
+  cellOf: (column: TableColumn, width: number) => string,
+): string => [...widths].map(([column, width]) => cellOf(column, width)).join(COLUMN_GAP);
 
-export const fittedCell = (column: Column, text: string, width: number): string =>
-  fitted(text, width, RIGHT.has(column));
+export const fitCell = (column: TableColumn, text: string, width: number): string =>
+  fitText(text, width, RIGHT.has(column));
 
-export const headLine = (columns: BoardColumns): string =>
+export const tableHead = (columns: TableColumns): string =>
   ' '.repeat(MARK_WIDTH) +
-  lineOf(columns, (column, width) => fittedCell(column, HEADS[column], width)).trimEnd();
+  tableLine(columns, (column, width) => fitCell(column, COLUMN_HEADS[column], width)).trimEnd();
 
-/** What an agent has in the columns of figures and words. */
-export const cellText = (column: Column, agent: AgentView, now: number): string => {
+/** Returns the text of an agent's cell; '' for the agent column. */
+export const cellText = (column: TableColumn, agent: AgentView, now: number): string => {
   switch (column) {
     case 'state':
-      return stateText(agent);
+      return formatAgentState(agent);
     case 'turns':
       return String(agent.turns);
     case 'tokens':
-      return shortCount(tokensOf(agent));
+      return formatShortNumber(totalTokens(agent));
     case 'cache':
-      return agent.cacheReadPercent === null ? '-' : percent(agent.cacheReadPercent);
+      return agent.cacheReadPercent === null ? '-' : formatPercent(agent.cacheReadPercent);
     case 'cost':
-      return money(agent.costUsd);
+      return formatMoney(agent.costUsd);
     case 'age':
-      return ageText(agent, now);
+      return formatAgentAge(agent, now);
     case 'last':
-      return shortAge(now - agent.lastActiveAt);
+      return formatAge(now - agent.lastActiveAt);
     case 'doing':
-      return doingOf(agent);
+      return formatAgentActivity(agent);
     default:
       return '';
   }

@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { contextText } from '../../../../src/cli/commands/inspect/context-text.js';
-import type { WindowReport } from '../../../../src/sdk/sessions/context-window-report.js';
+import type { ContextWindowReport } from '../../../../src/sdk/sessions/context-window-report.js';
 
 const STYLE = { width: 60, unicode: true, coloured: false };
 
 /** A window of 200,000 tokens, half full. */
-const reportWith = (more: Partial<WindowReport> = {}): WindowReport => {
-  const part = (kind: WindowReport['parts'][number]['kind'], tokens: number) => {
+const reportWith = (more: Partial<ContextWindowReport> = {}): ContextWindowReport => {
+  const part = (kind: ContextWindowReport['parts'][number]['kind'], tokens: number) => {
     return { kind, tokens, percent: tokens / 2_000, estimatedTokens: tokens };
   };
   return {
@@ -59,20 +59,20 @@ describe('the chart of a window', () => {
   });
 
   test('says what was counted and what is estimated', () => {
-    const said = (more: Partial<WindowReport>) =>
+    const said = (more: Partial<ContextWindowReport>) =>
       contextText(reportWith(more), { ...STYLE, width: 1_000 });
     expect(said({})).toContain(
-      '100,000 tokens: 99,000 counted by the server with the last answer, about 1,000 estimated for what came after.',
+      '100,000 tokens: 99,000 counted by the server with the last answer, about 1,000 estimated for later messages.',
     );
     expect(said({ countedTokens: 100_000 })).toContain(
-      '100,000 tokens, counted by the server with the last answer. The kinds are estimated at four bytes a token',
+      '100,000 tokens, counted by the server with the last answer. The kinds are estimated at four bytes per token',
     );
-    expect(said({ countedTokens: 0, turns: 0 })).toContain('nothing has been answered yet');
-    expect(said({ countedTokens: 0 })).toContain('no answer has counted it so far');
-    expect(said({ session: null })).toContain('A new session here would begin with about 100,000');
+    expect(said({ countedTokens: 0, turns: 0 })).toContain('the session has no answer yet');
+    expect(said({ countedTokens: 0 })).toContain('no answer has a count of them yet');
+    expect(said({ session: null })).toContain('A new session here would start with about 100,000');
   });
 
-  test('says which good measure is exceeded', () => {
+  test('names the limits that are exceeded', () => {
     const exceeded = [
       { kind: 'system', share: 40_000 },
       { kind: 'tools', share: 30_000 },
@@ -104,7 +104,7 @@ describe('the chart of a window', () => {
     expect(ruler).toBe(`${' '.repeat(22)}w  c`);
   });
 
-  test('keeps its marks apart where they fall together', () => {
+  test('keeps the thresholds apart if they coincide', () => {
     const report = reportWith({ warnAbove: 167_000 });
     expect(contextText(report, STYLE).split('\n')[3]).toMatch(/^ +wc$/);
   });

@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { costInShort, costText } from '../../../../src/cli/commands/inspect/cost-text.js';
-import { costOf } from '../../../../src/protocol/model/prices.js';
+import { costText, shortCostText } from '../../../../src/cli/commands/inspect/cost-text.js';
+import { requestCost } from '../../../../src/protocol/model/request-cost.js';
 import { NO_USAGE } from '../../../../src/protocol/model/usage.js';
-import type { SwarmEvent } from '../../../../src/protocol/session/events.js';
-import { CostLedger } from '../../../../src/views/cost/session-cost.js';
+import type { SwarmEvent } from '../../../../src/protocol/session/swarm-event.js';
+import { SessionCostFold } from '../../../../src/views/cost/session-cost.js';
 
 const STYLE = { width: 80, unicode: true, coloured: false };
 
@@ -22,13 +22,13 @@ const MISS = {
   diagnosis: 'tools_changed',
 };
 
-/** A session of two turns, and whatever else happened in it. */
+/** Session of two turns with the given additions. */
 const reportWith = (...more: readonly Partial<SwarmEvent>[]) => {
-  const ledger = new CostLedger();
+  const ledger = new SessionCostFold();
   const answer = (turn: number, cacheRead: number, cacheWrite5m: number) => {
     const usage = { ...NO_USAGE, input: 1_000, output: 200, cacheRead, cacheWrite5m };
     const model = 'claude-sonnet-4-5';
-    const paid = { model, usage, cost: costOf(model, usage) ?? null };
+    const paid = { model, usage, cost: requestCost(model, usage) ?? null };
     return { type: 'turn.ended', turn, attempt: 1, ...paid } as const;
   };
   for (const fact of [answer(1, 0, 40_000), answer(2, 4_000, 37_000), ...more]) {
@@ -44,15 +44,14 @@ describe('the text of a cost', () => {
     expect(text).toContain('Of 83,000 input tokens 4.8 % were read from the cache:\n');
     expect(text).toMatch(/^ {2}read {6}4,000 {2}█·{23}$/m);
     expect(text).toMatch(/^ {2}written {2}77,000 {2}█{22}··$/m);
-    expect(text).toContain('No miss of the cache was recorded.');
+    expect(text).toContain('No cache miss was recorded.');
   });
 
-  test('tells of each cause how often, by what, and what it cost', () => {
+  test('lists each cause with its count, owner and cost', () => {
     expect(costText(reportWith(MISS), false, STYLE)).toContain(
       [
-        'Misses of the cache: 1, 1 by accident. 36,000 tokens not read again, about',
-        '$0.1242 more.',
-        '  the tools changed (tools): once, an accident. 36,000 tokens not read again,',
+        'Cache misses: 1, 1 unexpected. 36,000 tokens not read again, about $0.1242 more.',
+        '  the tools changed (tools): once, unexpected. 36,000 tokens not read again,',
         '  about $0.1242 more.',
         '      Owner: mcp__docs__find',
         '      The description of mcp__docs__find differs at byte 7.',
@@ -62,13 +61,13 @@ describe('the text of a cost', () => {
     );
   });
 
-  test('tells what was expected as such', () => {
+  test('marks expected misses', () => {
     const text = costText(
       reportWith({ ...MISS, cause: 'compaction', expected: true }),
       false,
       STYLE,
     );
-    expect(text).toContain('Misses of the cache: 1, none of them by accident.');
+    expect(text).toContain('Cache misses: 1, none unexpected.');
     expect(text).toContain('older messages were summarised (compaction): once, expected.');
   });
 
@@ -82,7 +81,7 @@ describe('the text of a cost', () => {
   test.each([60, 80, 160])('keeps within %i columns', (width) => {
     const long = { ...MISS, detail: 'word '.repeat(200), owner: 'x'.repeat(500) };
     const text = costText(reportWith(long, MISS), true, { ...STYLE, width });
-    // A word that is longer than a line cannot be helped.
+    // A word that is longer than a line cannot be wrapped.
     const lines = text.split('\n').filter((line) => !line.includes('xxx'));
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
     expect(text).toContain('cache read');
@@ -100,14 +99,14 @@ describe('the text of a cost', () => {
   });
 
   test('in short has the share and the causes in a line each', () => {
-    const text = costInShort(reportWith(MISS), 2, { ...STYLE, width: 120 });
+    const text = shortCostText(reportWith(MISS), 2, { ...STYLE, width: 120 });
     expect(text).toMatch(/^2 turns, cost \$0\.\d{4}\n2,000 tokens in, 77,000 written/);
     expect(text).toContain('█······················· 4.8 % of input read from the cache\n');
-    expect(text).toContain('Miss: the tools changed, by accident, once, 36,000 tokens\n');
-    expect(costInShort(reportWith(), 2, STYLE)).not.toContain('Miss');
-    const coloured = costInShort(reportWith(MISS), 2, { ...STYLE, width: 60, coloured: true });
+    expect(text).toContain('Miss: the tools changed, unexpected, once, 36,000 tokens\n');
+    expect(shortCostText(reportWith(), 2, STYLE)).not.toContain('Miss');
+    const coloured = shortCostText(reportWith(MISS), 2, { ...STYLE, width: 60, coloured: true });
     expect(stripVTControlCharacters(coloured)).toBe(
-      costInShort(reportWith(MISS), 2, { ...STYLE, width: 60 }),
+      shortCostText(reportWith(MISS), 2, { ...STYLE, width: 60 }),
     );
   });
 

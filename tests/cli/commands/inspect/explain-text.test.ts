@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { callsText, explainText } from '../../../../src/cli/commands/inspect/explain-text.js';
 import { textWidth } from '../../../../src/terminal/text/text-width.js';
 import type { CallExplanation } from '../../../../src/views/calls/call-explanation.js';
-import type { ListedCall } from '../../../../src/views/calls/call-list.js';
+import type { ListedCall } from '../../../../src/views/calls/list-calls.js';
 
-/** A call that a rule denied, with something to say to every question. */
+/** Call that a rule denied, with content for every section. */
 const explained = (more: Partial<CallExplanation> = {}): CallExplanation => ({
   session: 's_1',
   call: 'toolu_1',
@@ -60,11 +60,11 @@ const explained = (more: Partial<CallExplanation> = {}): CallExplanation => ({
 });
 
 describe('the explanation in words', () => {
-  test('answers the five questions', () => {
+  test('has all sections', () => {
     const text = explainText(explained(), 80);
     expect(text).toContain('Call 3: Bash, denied after 0 ms\n');
     expect(text).toContain('\nWhy it did not run\n');
-    expect(text).toContain('\n > deny    denied       deny rules and what is forbidden\n');
+    expect(text).toContain('\n > deny    denied       deny rules and built-in denials\n');
     expect(text).toContain('    Rule Bash(rm:*) of /repo/.claude/settings.json:4\n');
     expect(text).toContain('    Otherwise: Nothing would.\n');
     expect(text).toContain('  The answer took 2.5 s.\n    terminal answered: once\n');
@@ -74,7 +74,7 @@ describe('the explanation in words', () => {
     expect(text).toContain('  call 2, Grep, line 7: x: remove it\n  and 1 earlier result\n');
   });
 
-  test('says plainly where there is nothing to say', () => {
+  test('says so where a section is empty', () => {
     const text = explainText(
       explained({
         rulings: [],
@@ -91,10 +91,10 @@ describe('the explanation in words', () => {
       }),
       80,
     );
-    expect(text).toContain('Nothing was written down.');
-    expect(text).toContain('No ruling was written down.');
+    expect(text).toContain('No result was recorded.');
+    expect(text).toContain('No ruling was recorded.');
     expect(text).toContain('None.');
-    expect(text).toContain('Nobody watched the disk during Bash.');
+    expect(text).toContain('File changes were not tracked during Bash.');
     expect(text).toContain('No earlier result mentions it.');
   });
 

@@ -43,6 +43,6 @@ describe('the moment from which a replay begins', () => {
     '2026-13-45',
     'x'.repeat(99),
   ])('is not guessed from "%s"', (text) => {
-    expect(() => parseMoment(text)).toThrow('is no moment of a log');
+    expect(() => parseMoment(text)).toThrow('is not a moment of a log');
   });
 });

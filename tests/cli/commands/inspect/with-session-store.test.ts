@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { withSessions } from '../../../../src/cli/commands/inspect/with-session-store.js';
-import { UsageError } from '../../../../src/protocol/errors.js';
+import { withSessionStore } from '../../../../src/cli/commands/inspect/with-session-store.js';
+import { UsageError } from '../../../../src/protocol/skein-error.js';
 import type { TerminalHost } from '../../../../src/terminal/terminal-host.js';
 import { ownRedisServer } from '../../../fakes/redis/own-redis-server.js';
 import { needs } from '../../../setup/needs.js';
 
-/** A terminal at a Redis of its own, and what it was told. */
+/** Terminal with its own Redis, and its stderr. */
 const atRedis = async () => {
   const redis = await ownRedisServer();
   const said: string[] = [];
@@ -22,7 +22,7 @@ const atRedis = async () => {
 needs.describe('own-redis')('a command that looks at sessions', () => {
   test('waits for a Redis that goes away and comes back, and says both', async () => {
     const { redis, said, machine } = await atRedis();
-    const found = withSessions(machine, {}, async (store) => {
+    const found = withSessionStore(machine, {}, async (store) => {
       await redis.kill();
       const list = store.list();
       await expect.poll(() => said.length).toBe(1);
@@ -36,33 +36,33 @@ needs.describe('own-redis')('a command that looks at sessions', () => {
     ]);
   });
 
-  test('gives up with one sentence when it stays away, unless it is patient', async () => {
+  test('fails with one sentence when the outage exceeds the limit', async () => {
     const { redis, said, machine } = await atRedis();
-    const look = withSessions(
+    const look = withSessionStore(
       machine,
       {},
       async (store) => {
         await redis.kill();
         return store.list();
       },
-      { patienceMs: 50 },
+      { limitMs: 50 },
     );
     await expect(look).rejects.toThrow(UsageError);
     await expect(look).rejects.toThrow(/and was not back within 0\.05 seconds: try again later\.$/);
     expect(said).toHaveLength(1);
   });
 
-  test('is told of a Redis that hangs', async () => {
+  test('reports a Redis that hangs', async () => {
     const { redis, said, machine } = await atRedis();
     onTestFinished(() => redis.kill('SIGCONT'));
-    const look = withSessions(
+    const look = withSessionStore(
       machine,
       {},
       async (store) => {
         await redis.kill('SIGSTOP');
         return store.list();
       },
-      { patienceMs: 50 },
+      { limitMs: 50 },
     );
     await expect(look).rejects.toThrow(/does not answer, and was not back/);
     expect(said[0]).toContain('does not answer: waiting');
@@ -77,6 +77,6 @@ test('a command that looks at files opens no connection', async () => {
     platform: 'linux',
     err: () => {},
   } as unknown as TerminalHost;
-  const outages = await withSessions(machine, {}, async (store) => store.outages);
+  const outages = await withSessionStore(machine, {}, async (store) => store.outages);
   expect(outages).toBeUndefined();
 });

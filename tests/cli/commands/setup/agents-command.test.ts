@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { agentsText } from '../../../../src/cli/commands/setup/agents-command.js';
-import type { AgentRoster } from '../../../../src/config/agents/agent-catalog.js';
-import { readAgentsFlag } from '../../../../src/config/agents/agent-flag.js';
+import type { AgentCatalog } from '../../../../src/config/agents/agent-catalog.js';
+import { readAgentsFlag } from '../../../../src/config/agents/read-agents-flag.js';
 
-const shown = (fields: object, more: Partial<AgentRoster> = {}) => {
+const shown = (fields: object, more: Partial<AgentCatalog> = {}) => {
   const entry = { description: 'Looks', prompt: 'You look.', ...fields };
   const agents = readAgentsFlag(JSON.stringify({ looker: entry }));
   const roster = { agents, unusable: [], withheld: [], warnings: [], ...more };

@@ -49,7 +49,7 @@ const reportWith = (more: Partial<PromptReport> = {}): PromptReport => ({
   ...more,
 });
 
-/** Of the only block, with this section in it. */
+/** Text of the only block, with this section in it. */
 const viewOf = (section: Partial<PromptSection>, style = STYLE): string => {
   const [block] = reportWith().system;
   const sections = [{ ...SECTION, ...section }];
@@ -57,20 +57,21 @@ const viewOf = (section: Partial<PromptSection>, style = STYLE): string => {
 };
 
 describe('the view of a prompt', () => {
-  test('has the total and the marks, then each block with its words behind a bar', () => {
+  test('has the total and the breakpoints, then each block with its text behind a bar', () => {
     expect(promptView(reportWith(), PLAIN, STYLE)).toBe(
       [
-        'What a new session in /work begins with, for claude-haiku-4-5.',
+        'Prompt of a new session in /work, for claude-haiku-4-5.',
         'About 2,519 tokens at four bytes each: tools 1,310, system 1,200, opening 9.',
-        'Tools, identity and static zone, 2,500, are the same for everybody.',
-        'Marks: after system block 1 (2,510 tokens, 1h global); two more in the messages',
-        'of each request (5m).',
+        'Tools, identity and static zone, 2,500, are identical for all users.',
+        'Cache breakpoints: after system block 1 (2,510 tokens, 1h global); two more in',
+        'the messages of each request (5m).',
         '',
         'Tools: 1, 1,310 tokens',
         '  Read  1,310 tokens  aaaaaaaaaaaaaaaa',
-        '--verbose shows what each of them says.',
+        '--verbose shows the text of each tool.',
         '',
-        'System block 1 of 1, static, 1,200 tokens, mark 1h global, bbbbbbbbbbbbbbbb',
+        'System block 1 of 1, static, 1,200 tokens, breakpoint 1h global,',
+        'bbbbbbbbbbbbbbbb',
         '- manners: static zone, from skein, 2 tokens, dddddddddddddddd',
         '| Be kind.',
         '| Be brief.',
@@ -82,7 +83,7 @@ describe('the view of a prompt', () => {
     );
   });
 
-  test('shows what the tools say when asked for more', () => {
+  test('shows the text of the tools with --verbose', () => {
     const text = promptView(reportWith(), { ...PLAIN, isVerbose: true }, STYLE);
     expect(text).toContain('| {"name":"Read"}\n');
     expect(text).not.toContain('--verbose');
@@ -105,12 +106,12 @@ describe('the view of a prompt', () => {
       ...STYLE,
       width: 1_000,
     });
-    expect(text).toContain('- /home/me.md: user, told, 7 tokens, e');
+    expect(text).toContain('- /home/me.md: user, included, 7 tokens, e');
     expect(text).toContain('- /w/b.md: project, included by /w/a.md, left out, no room, 7 tokens');
     expect(text).toContain('- /w/r.md: project, waits for src/**, *.ts, 7 tokens');
   });
 
-  test('shows a block without sections all the same, as older prompts have it', () => {
+  test('shows a block without sections, as in older prompts', () => {
     const [block] = reportWith().system;
     const system = block ? [{ ...block, sections: [], zones: [] }] : [];
     expect(promptView(reportWith({ system }), PLAIN, STYLE)).toMatch(
@@ -141,9 +142,9 @@ describe('the view of a prompt', () => {
     expect(view).toContain('| word word word word word word word\n: System block 1 of 1\n');
   });
 
-  test('says so when nothing is marked', () => {
+  test('says so if there is no breakpoint', () => {
     expect(promptView(reportWith({ marks: [] }), PLAIN, STYLE)).toContain(
-      'No block ends with a mark.',
+      'No block ends with a cache breakpoint.',
     );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StateTeller } from '../../../../src/cli/commands/swarm/top-lines.js';
+import { TopLines } from '../../../../src/cli/commands/swarm/top-lines.js';
 import {
   agentView,
   asking,
@@ -10,25 +10,25 @@ import {
 
 const told = () => {
   const lines: string[] = [];
-  return { lines, teller: new StateTeller((line) => lines.push(line)) };
+  return { lines, teller: new TopLines((line) => lines.push(line)) };
 };
 
-describe('a swarm for those who listen', () => {
-  test('is told in a line for each change of state, and in none for anything else', () => {
+describe('a swarm for screen readers', () => {
+  test('has a line for each change of state, and no other lines', () => {
     const { lines, teller } = told();
     const docs = agentView('a_docs', { name: 'docs' });
-    teller.take([swarmView([leadView(), docs])], null, false);
-    teller.take([swarmView([leadView(), { ...docs, turns: 9, costUsd: 3 }])], null, true);
+    teller.update([swarmView([leadView(), docs])], null, false);
+    teller.update([swarmView([leadView(), { ...docs, turns: 9, costUsd: 3 }])], null, true);
     expect(lines).toEqual([]);
-    teller.take([swarmView([leadView(), { ...docs, ...asking('rm x') }])], null, true);
-    teller.take([swarmView([leadView(), { ...docs, ...ended('budget') }])], null, true);
+    teller.update([swarmView([leadView(), { ...docs, ...asking('rm x') }])], null, true);
+    teller.update([swarmView([leadView(), { ...docs, ...ended('budget') }])], null, true);
     expect(lines).toEqual(['docs: awaiting-permission, asks: Bash rm x', 'docs: ended, budget']);
   });
 
-  test('is named where there are several, and when it begins', () => {
+  test('is named if there are several, and when it starts', () => {
     const { lines, teller } = told();
-    teller.take([swarmView([leadView()])], null, false);
-    teller.take([swarmView([leadView()]), swarmView([leadView()], { id: 's_two' })], null, true);
+    teller.update([swarmView([leadView()])], null, false);
+    teller.update([swarmView([leadView()]), swarmView([leadView()], { id: 's_two' })], null, true);
     expect(lines).toEqual([
       's_two  running, pid 77  1 agent  $0.2500  mend the tests',
       'lead a_lead of s_two: streaming, the task of a_lead',
@@ -37,9 +37,9 @@ describe('a swarm for those who listen', () => {
 
   test('tells when the store is gone and when it is back', () => {
     const { lines, teller } = told();
-    teller.take([], 'Redis cannot be reached\u001b[2J', false);
-    teller.take([], 'Redis cannot be reached\u001b[2J', true);
-    teller.take([], null, true);
-    expect(lines).toEqual(['Redis cannot be reached', 'It can be reached again.']);
+    teller.update([], 'Redis cannot be reached\u001b[2J', false);
+    teller.update([], 'Redis cannot be reached\u001b[2J', true);
+    teller.update([], null, true);
+    expect(lines).toEqual(['Redis cannot be reached', 'The store can be reached again.']);
   });
 });

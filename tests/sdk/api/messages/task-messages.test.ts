@@ -9,7 +9,7 @@ import {
   spawned,
 } from '../../../fakes/agents/child-agents.js';
 
-/** A book whose clock stands still until it is moved. */
+/** Task messages with a clock that the test moves. */
 const openBook = () => {
   let now = 0;
   const book = new TaskMessages('s_1', () => now);
@@ -28,8 +28,8 @@ const AGENT = {
   session_id: 's_1',
 };
 
-describe('what programs hear of agents that work for others', () => {
-  test('is what many of them may cost, before they begin', () => {
+describe('task messages', () => {
+  test('have a cost estimate before many agents start', () => {
     const preview = { count: 12, model: 'm', withCache: [0.1, 0.2], withoutCache: [1, 2] } as const;
     expect(openBook().book.take({ type: 'fan-out.previewed', preview })).toEqual({
       type: 'system',
@@ -42,7 +42,7 @@ describe('what programs hear of agents that work for others', () => {
     });
   });
 
-  test('is that one has begun, for whom, and with what', () => {
+  test('report the start of an agent, its parent and its prompt', () => {
     const { book } = openBook();
     expect(book.take(spawned())).toEqual({
       type: 'system',
@@ -63,7 +63,7 @@ describe('what programs hear of agents that work for others', () => {
     });
   });
 
-  test('is how far it is at the end of a turn, once in a second at most', () => {
+  test('report progress at the end of a turn, at most once per second', () => {
     const { book, wait } = openBook();
     book.take(spawned());
     wait(300);
@@ -86,7 +86,7 @@ describe('what programs hear of agents that work for others', () => {
     });
   });
 
-  test('is what became of its worktree', () => {
+  test('report the outcome of a worktree', () => {
     const { book } = openBook();
     const conflicts = [{ path: 'a.ts', why: 'both sides have changed it' }];
     const worktree = {
@@ -107,7 +107,7 @@ describe('what programs hear of agents that work for others', () => {
     });
   });
 
-  test('is what came of it', () => {
+  test('report the end of an agent', () => {
     const { book, wait } = openBook();
     book.take(spawned());
     book.take(childUses('Read'));
@@ -140,13 +140,13 @@ describe('what programs hear of agents that work for others', () => {
     });
   });
 
-  test('is bounded, whatever an agent was asked or has said', () => {
+  test('cut long prompts and reports', () => {
     const { book } = openBook();
     const report = childReport({ text: 'x'.repeat(1e6), changedFiles: Array(1_000).fill('/w/a') });
     expect(JSON.stringify(book.take(childEnded(report))).length).toBeLessThan(15_000);
   });
 
-  test('leaves an unknown price unknown', () => {
+  test('have no cost if a price is unknown', () => {
     const { book } = openBook();
     const strange = childSays();
     if (strange.type === 'agent.feed') Object.assign(strange.item, { model: 'goose-1' });

@@ -20,8 +20,8 @@ const ITEMS: readonly FeedItem[] = [
   { type: 'todos.changed', todos: [] },
 ];
 
-describe('a message of an agent that works for another', () => {
-  test.each(ITEMS)('names the call that asked for the agent: $type', (item) => {
+describe('a message of a sub-agent', () => {
+  test.each(ITEMS)('has the id of the Task call of the agent: $type', (item) => {
     expect(toMessage(fed(item), 's_1')).toEqual({
       ...toMessage(item, 's_1'),
       parent_tool_use_id: 'toolu_1',
@@ -29,7 +29,7 @@ describe('a message of an agent that works for another', () => {
     expect(toMessage(item, 's_1')).toMatchObject({ parent_tool_use_id: null, session_id: 's_1' });
   });
 
-  test('is also made of what it says and uses', () => {
+  test('is made for its messages and calls too', () => {
     expect(toMessage(childSays('[{"type":"text","text":"Here."}]'), 's_1')).toMatchObject({
       type: 'assistant',
       parent_tool_use_id: 'toolu_1',
@@ -42,7 +42,7 @@ describe('a message of an agent that works for another', () => {
     });
   });
 
-  test('is not made of its beginning and its end: those are told of the agent', () => {
+  test('is not made for its start and end, which have task messages', () => {
     expect([toMessage(spawned(), 's_1'), toMessage(childEnded(), 's_1')]).toEqual([
       undefined,
       undefined,

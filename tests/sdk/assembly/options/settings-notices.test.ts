@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { LoadedSettings } from '../../../../src/config/settings/load-settings.js';
-import type { RuleBehavior } from '../../../../src/protocol/permission/permission.js';
+import type { RuleBehavior } from '../../../../src/protocol/permission/permission-rule.js';
 import { settingsNotices } from '../../../../src/sdk/assembly/options/settings-notices.js';
 
 const TOOLS = ['Bash', 'Read', 'WebFetch'];
 
-/** What is said of settings that have these rules, one a line. */
+/** Returns the notices about settings with these rules, one per line. */
 const said = (...rules: readonly [RuleBehavior, string][]) =>
   settingsNotices(
     {
@@ -18,16 +18,16 @@ const said = (...rules: readonly [RuleBehavior, string][]) =>
     TOOLS,
   );
 
-describe('what is said of settings before a run', () => {
-  test('names a tool that is nearly one of ours, and no tool of others', () => {
+describe('notices about settings before a run', () => {
+  test('report a misspelt name of a built-in tool, and no tool of other programs', () => {
     expect(said(['deny', 'Bsah(rm:*)'], ['allow', 'Agent'], ['deny', 'mcp__bash'])).toEqual([
       'first',
-      'The deny rule "Bsah(rm:*)" in /s.json, line 1, speaks of no tool that is here: did you mean Bash?',
+      'The deny rule "Bsah(rm:*)" in /s.json, line 1, names an unknown tool: did you mean Bash?',
       'last',
     ]);
   });
 
-  test('is one sentence about all that a workspace did not get, its agents too', () => {
+  test('have one sentence about all ignored settings of a workspace and its agents', () => {
     const settings = {
       rules: [],
       warnings: [],
@@ -42,14 +42,14 @@ describe('what is said of settings before a run', () => {
     ]);
   });
 
-  test('is bounded, and says so', () => {
+  test('are limited in number, and say so', () => {
     const many = Array.from({ length: 500 }, () => ['allow', 'Read('] as [RuleBehavior, string]);
     const sentences = said(...many);
     expect(sentences).toHaveLength(23);
-    expect(sentences.at(-2)).toBe('480 more rules have such mistakes.');
+    expect(sentences.at(-2)).toBe('480 more rules have similar mistakes.');
   });
 
-  test('is nothing where a rule that should protect cannot be read: the command ends', () => {
+  test('fail with UsageError if a deny rule cannot be read', () => {
     expect(() => said(['deny', 'Bash('])).toThrow('/s.json, line 1, cannot be read');
   });
 });

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { FileJobQueue } from '../../../../src/store/files/jobs/file-job-queue.js';
 import { describeJobQueue } from '../../contracts/job-queue.js';
-import { describeOwnJobs } from '../../contracts/own-jobs.js';
+import { describeOwnJobs } from '../../contracts/local-jobs.js';
 import { temporaryFolder } from '../../session-folder.js';
 
 const open = () => {

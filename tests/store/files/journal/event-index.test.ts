@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JournalRecord } from '../../../../src/protocol/session/journal.js';
+import type { JournalRecord } from '../../../../src/protocol/session/journal-record.js';
 import { EventIndex } from '../../../../src/store/files/journal/event-index.js';
 import { IndexPosition } from '../../../../src/store/files/journal/unindexed-records.js';
 import { letter } from '../../session-folder.js';
@@ -7,7 +7,7 @@ import { letter } from '../../session-folder.js';
 const record = (seq: number): JournalRecord =>
   ({ v: 1, seq, ts: 1, epoch: 1, ...letter(`l_${seq}`) }) as JournalRecord;
 
-/** A disk that refuses everything until it is mended. */
+/** A disk that refuses all writes until it is repaired. */
 const brokenSink = () => {
   const sink = {
     broken: true,
@@ -38,7 +38,7 @@ describe('the index of events', () => {
     index.flush();
     sink.broken = false;
     index.flush();
-    // One after the gap would hide that something is missing.
+    // An event after the gap would hide the missing event.
     index.add('a_1', null, record(10_006));
     index.flush();
     expect(sink.lines).toHaveLength(10_000);

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { FsyncQueue } from '../../../../src/store/files/journal/fsync-queue.js';
 
-/** A queue, and the order in which what it was given began. */
+/** A queue, and the order in which its syncs started. */
 const watched = () => {
   const queue = new FsyncQueue();
   const begun: string[] = [];

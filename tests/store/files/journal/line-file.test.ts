@@ -1,11 +1,8 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  LineFile,
-  readLines,
-  storageError,
-} from '../../../../src/store/files/journal/line-file.js';
+import { LineFile, readLines } from '../../../../src/store/files/journal/line-file.js';
+import { storageError } from '../../../../src/store/shared/storage-error.js';
 import { temporaryFolder } from '../../session-folder.js';
 
 const someFile = () => join(temporaryFolder(), 'lines.jsonl');

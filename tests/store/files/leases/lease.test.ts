@@ -17,7 +17,7 @@ import { bundled } from '../../child-program.js';
 import { describeLeases } from '../../contracts/leases.js';
 import { meta, sessionFiles, temporaryFolder } from '../../session-folder.js';
 
-/** Everybody lives until the test says otherwise. */
+/** All owners are alive until the test kills them. */
 const backend = (make: (owner: LeaseOwner, lives: (marker: string) => boolean) => Leases) => {
   const dead = new Set<string>();
   const lives = (marker: string) => !dead.has(marker);
@@ -80,7 +80,7 @@ describe('a lease', () => {
   test('that was slow to be claimed is not had beside a newer one', () => {
     const folder = join(temporaryFolder(), 'lease');
     takeLease(folder, owner(41), nobody).release();
-    // While the slow one asks about the first owner, two others have come and one has gone.
+    // While the slow process checks the first owner, two others take the lease and a process releases it.
     const slow = () =>
       takeLease(folder, owner(42), (marker) => {
         if (marker !== 'owner-41') return true;
@@ -150,7 +150,12 @@ describe('processes that want the same session', () => {
     const { FileSessionStore } = await import('../../../../src/store/files/file-session-store.js');
     const { systemClock } = await import('../../../../src/protocol/clock.js');
     const owner = { marker: ownerMarker('test'), pid: process.pid };
-    const store = new FileSessionStore({ root, owner, ownerLives, clock: systemClock });
+    const store = new FileSessionStore({
+      root,
+      owner,
+      isOwnerAlive: ownerLives,
+      clock: systemClock,
+    });
     await expect(store.open('s_1')).rejects.toThrow(`(pid ${holder.pid})`);
     holder.kill('SIGKILL');
     await once(holder, 'exit');

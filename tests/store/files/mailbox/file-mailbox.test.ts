@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
-import { UsageError } from '../../../../src/protocol/errors.js';
+import { UsageError } from '../../../../src/protocol/skein-error.js';
 import { FileMailbox } from '../../../../src/store/files/mailbox/file-mailbox.js';
 import { describeMailbox } from '../../contracts/mailbox.js';
 import { temporaryFolder } from '../../session-folder.js';
@@ -23,7 +23,7 @@ describe('a mail folder', () => {
       writeFileSync(join(folder, name), '');
       const mail = new FileMailbox(folder, systemClock);
       const refusal = new UsageError(
-        `${join(folder, name)} is in the way of letters and is no folder; move it away.`,
+        `${join(folder, name)} is in the way of the mailbox and is not a folder; move it away.`,
       );
       await expect(mail.send(LETTER)).rejects.toThrow(refusal);
       const inbox = await mail.open('a_2');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
 import { FileTaskList } from '../../../../src/store/files/tasks/file-task-list.js';
-import { act, describeWorkList } from '../../contracts/work-list.js';
+import { act, describeWorkList } from '../../contracts/shared-task-list.js';
 import { temporaryFolder } from '../../session-folder.js';
 
 describeWorkList('in files', () => {

@@ -23,8 +23,8 @@ needs.describe('own-redis')('sessions in a cluster', () => {
       (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
       await adoption.release();
       await session.updateMeta({ title: id });
-      expect(await store.peekArtifact(id, 'big.bin')).toHaveLength(1_000_000);
-      expect((await store.peek(id, 'a_1')).records).toHaveLength(2);
+      expect(await store.readArtifact(id, 'big.bin')).toHaveLength(1_000_000);
+      expect((await store.readJournal(id, 'a_1')).records).toHaveLength(2);
       expect((await session.readEvents()).map(({ seq }) => seq)).toEqual([1, 2, 3]);
       await session.close();
     }

@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import net from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { StorageError } from '../../../../src/protocol/errors.js';
+import { StorageError } from '../../../../src/protocol/skein-error.js';
 import {
   connectRedis,
   type RedisConnections,
 } from '../../../../src/store/redis/connection/redis-connections.js';
-import { unmindedRejections } from '../../../fakes/agents/no-listeners.js';
+import { unhandledRejections } from '../../../fakes/agents/unhandled-rejections.js';
 import { ownRedisBroker, ownRedisServer } from '../../../fakes/redis/own-redis-server.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
@@ -16,7 +16,7 @@ test('a broker that is not there is said in one sentence', async () => {
   const opening = connectRedis('redis://:secret@127.0.0.1:1');
   await expect(opening).rejects.toMatchObject({ code: 'usage' });
   await expect(opening).rejects.toThrow(
-    /^Redis at 127\.0\.0\.1:1 cannot be used \(ECONNREFUSED\): start it, or mend SKEIN_REDIS_URL\.$/,
+    /^Redis at 127\.0\.0\.1:1 cannot be used \(ECONNREFUSED\): start it, or fix SKEIN_REDIS_URL\.$/,
   );
 });
 
@@ -24,7 +24,7 @@ needs.describe('redis')('a broker', () => {
   test('what Redis refuses is said as trouble with what is stored', async () => {
     const broker = await redisBroker();
     await broker.call('SET', 'one', 'x');
-    const why = `Redis at ${broker.shown} has refused it: ERR value is not an integer or out of range`;
+    const why = `Redis at ${broker.shown} refused the command: ERR value is not an integer or out of range`;
     await expect(broker.call('INCR', 'one')).rejects.toThrow(new StorageError(why));
   });
 
@@ -42,7 +42,7 @@ needs.describe('redis')('a broker', () => {
 
 needs.describe('own-redis')('a broker', () => {
   test('leaves nothing unminded when it is closed while it begins to listen again', async () => {
-    const unminded = unmindedRejections();
+    const unminded = unhandledRejections();
     const way = await wayTo((await ownRedisServer()).socket);
     const broker = await connectRedis(way.url);
     await new Promise<void>((ready) => void broker.subscribe('news', () => {}, ready));
@@ -91,7 +91,7 @@ needs.describe('own-redis')('a broker', () => {
     await expect.poll(() => said.at(-1), { timeout: 10_000 }).toBeUndefined();
   });
 
-  /** How Redis comes to refuse writes, what it says then, and how that ends. */
+  /** Ways to make Redis refuse writes, its error, and the way back. */
   const REFUSALS = [
     ['OOM', "OOM command not allowed when used memory > 'maxmemory'", ['maxmemory', 1, 0]],
     ['NOREPLICAS', 'NOREPLICAS Not enough good replicas to write', ['min-replicas-to-write', 1, 0]],
@@ -152,8 +152,8 @@ needs.describe('own-redis')('a broker', () => {
     await broker.call('CONFIG', 'SET', 'maxmemory', 1);
     const early = broker.call('INCR', 'one');
     await expect.poll(() => broker.trouble).toBeDefined();
-    // One that has asked often pauses for long.
-    const other = broker.refused('another reason');
+    // After many attempts the delay is long.
+    const other = broker.startRetry('another reason');
     const paused = other.pause(100_000);
     await broker.call('CONFIG', 'SET', 'maxmemory', 0);
     expect(await early).toBe(1);
@@ -169,7 +169,7 @@ needs.describe('own-redis')('a broker', () => {
     onTestFinished(() => other.close());
     await other.call('ACL', 'SETUSER', 'admin', 'on', 'nopass', '~*', '&*', '+@all');
     await other.call('ACL', 'SETUSER', 'default', 'resetkeys');
-    await expect(broker.call('INCR', 'one')).rejects.toThrow(/ has refused it: NOPERM /);
+    await expect(broker.call('INCR', 'one')).rejects.toThrow(/ refused the command: NOPERM /);
     expect(broker.trouble).toBeUndefined();
   });
 });
@@ -182,7 +182,7 @@ const statusOf = async (broker: RedisConnections): Promise<string | undefined> =
 const connectionsOf = async (broker: RedisConnections): Promise<number> =>
   Number(/total_connections_received:(\d+)/.exec(String(await broker.call('INFO', 'stats')))?.[1]);
 
-/** A way to a server that can be cut, and on which what names a word does not arrive. */
+/** A proxy of a server that can be cut, and that drops commands with a given word. */
 const wayTo = async (socket: string) => {
   const clients = new Set<net.Socket>();
   let heldBack = (_words: Buffer) => false;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../../../src/protocol/errors.js';
+import { UsageError } from '../../../../src/protocol/skein-error.js';
 import { maskedRedisUrl, parseRedisUrl } from '../../../../src/store/redis/connection/redis-url.js';
 
 /** Where it is, or why it is nowhere. */
@@ -94,7 +94,7 @@ describe('an address of Redis', () => {
   });
 
   test('never shows its password, however it is written', () => {
-    // Made of what no address has by itself, so that finding it means that it was shown.
+    // Not a part of any address, so that a match means that the password was shown.
     const secret = fc
       .string({
         unit: fc.constantFrom(...'X Y Z @ / ? : % # & = " \\ é \n'.split(' '), ' '),

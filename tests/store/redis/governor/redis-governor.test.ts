@@ -4,7 +4,7 @@ import {
   connectRedis,
   type RedisConnections,
 } from '../../../../src/store/redis/connection/redis-connections.js';
-import { governorKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { governorKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { redisGovernor } from '../../../../src/store/redis/governor/redis-governor.js';
 import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
 import { redisBroker, redisServer } from '../../../fakes/redis/redis-server.js';
@@ -14,7 +14,7 @@ import { needs } from '../../../setup/needs.js';
 import { bundled, startWorker } from '../../child-program.js';
 import { describeGovernor } from '../../contracts/governor.js';
 
-/** What was sent before has been answered, and what was said on channels heard. */
+/** Waits until all commands are answered and all channel messages have arrived. */
 const overAndHeard = async (brokers: readonly RedisConnections[]): Promise<void> => {
   const heard = brokers.map((broker) => {
     return new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ const redisBy = (clock: Clock, broker: RedisConnections): RedisConnections => ({
 });
 
 needs.describe('redis')('many processes', () => {
-  describeGovernor('of many processes', async (places) => {
+  describeGovernor('of many processes', async (slots) => {
     const server = await redisServer();
     const clock = virtualClock();
     const brokers = [await connectRedis(server.url), await connectRedis(server.url)];
@@ -76,7 +76,7 @@ needs.describe('redis')('many processes', () => {
         // On the second machine it is ten minutes earlier, on that of Redis an hour later.
         const own = broker === brokers[0] ? clock : aheadOf(clock, -TEN_MINUTES_MS);
         const redis = redisBy(aheadOf(clock, 6 * TEN_MINUTES_MS), broker);
-        return redisGovernor(redis, own, { places, organisation: 'org', holder: 'one' });
+        return redisGovernor(redis, own, { slots, organisation: 'org', holder: 'one' });
       },
       now: clock.now,
       async advance(ms) {
@@ -88,7 +88,7 @@ needs.describe('redis')('many processes', () => {
     };
   });
 
-  test('never have more requests in flight than there are places', async () => {
+  test('never have more requests in flight than there are slots', async () => {
     const broker = await redisBroker();
     const program = await bundled('enter-governor');
     const workers = ['w_1', 'w_2'].map((name) => startWorker(program, broker.server.url, name));
@@ -97,7 +97,7 @@ needs.describe('redis')('many processes', () => {
     expect(await broker.call('GET', 'most')).toBe('5');
   });
 
-  test('get the places of one that was killed', async () => {
+  test('get the slots of one that was killed', async () => {
     const broker = await redisBroker();
     const program = await bundled('enter-governor');
     const [one, other] = ['w_1', 'w_2'].map((name) =>
@@ -112,8 +112,8 @@ needs.describe('redis')('many processes', () => {
 
   test('are all held by one that met a rate limit', async () => {
     const broker = await redisBroker();
-    const terms = { places: 5, organisation: 'org', holder: 'w_2' };
-    const guard = redisGovernor(broker, systemClock, terms);
+    const options = { slots: 5, organisation: 'org', holder: 'w_2' };
+    const guard = redisGovernor(broker, systemClock, options);
     const worker = startWorker(await bundled('enter-governor'), broker.server.url, 'w_1');
     worker.tell('hold');
     await worker.answer();
@@ -124,7 +124,7 @@ needs.describe('redis')('many processes', () => {
   test.each([
     ['ahead', TEN_MINUTES_MS],
     ['behind', -TEN_MINUTES_MS],
-  ])('share places and holds with one whose clock is ten minutes %s', async (_, ms) => {
+  ])('share slots and holds with one whose clock is ten minutes %s', async (_, ms) => {
     const { server } = await redisBroker();
     const join = async (clock: Clock) => {
       const broker = await connectRedis(server.url);
@@ -136,8 +136,8 @@ needs.describe('redis')('many processes', () => {
           return clock.wakeAt(at, ...rest);
         },
       };
-      const terms = { places: 1, organisation: 'org', holder: 'one' };
-      const guard = redisGovernor(broker, noting, terms);
+      const options = { slots: 1, organisation: 'org', holder: 'one' };
+      const guard = redisGovernor(broker, noting, options);
       onTestFinished(async () => {
         guard.close();
         await broker.close();
@@ -146,7 +146,7 @@ needs.describe('redis')('many processes', () => {
     };
     const one = await join(systemClock);
     const other = await join(aheadOf(systemClock, ms));
-    /** What the other is told, and its way out. */
+    /** The wait reasons of the other request, and its release. */
     const arrive = () => {
       let leave: Promise<() => void> | undefined;
       const why = new Promise<string>((resolve) => {
@@ -184,8 +184,8 @@ needs.describe('redis')('many processes', () => {
           return reply;
         },
       };
-      const terms = { places: 1, organisation: 'org', holder: 'w_1' };
-      redisGovernor(twice, systemClock, terms).holdUntil(systemClock.now() + TEN_MINUTES_MS);
+      const options = { slots: 1, organisation: 'org', holder: 'w_1' };
+      redisGovernor(twice, systemClock, options).holdUntil(systemClock.now() + TEN_MINUTES_MS);
     });
     const [first, second] = untils as [string, string];
     expect(first).toMatch(/^\d+$/);
@@ -196,8 +196,8 @@ needs.describe('redis')('many processes', () => {
 needs.describe('redis')('a process that shares its channel with strangers', () => {
   test('starts when Redis says so, whatever they say', async () => {
     const broker = await redisBroker();
-    const terms = { places: 1, organisation: 'org', holder: 'w_1' };
-    const guard = redisGovernor(broker, systemClock, terms);
+    const options = { slots: 1, organisation: 'org', holder: 'w_1' };
+    const guard = redisGovernor(broker, systemClock, options);
     onTestFinished(() => guard.close());
     const first = await guard.enter(never);
     let isIn = false;
@@ -219,8 +219,8 @@ needs.describe('redis')('a process that shares its channel with strangers', () =
 needs.describe('own-redis')('many processes', () => {
   test('wait while Redis is away, and go on when it is back', async () => {
     const broker = await ownRedisBroker();
-    const terms = { places: 1, organisation: 'org', holder: 'w_1' };
-    const guard = redisGovernor(broker, systemClock, terms);
+    const options = { slots: 1, organisation: 'org', holder: 'w_1' };
+    const guard = redisGovernor(broker, systemClock, options);
     const first = await guard.enter(never);
     await broker.server.kill();
     let isIn = false;
@@ -235,14 +235,14 @@ needs.describe('own-redis')('many processes', () => {
     (await second)();
   });
 
-  test('share places on a cluster as well', async () => {
+  test('share slots on a cluster as well', async () => {
     const { url } = await clusterServers();
     const guards = [];
     for (const holder of ['w_1', 'w_2']) {
       const broker = await connectRedis(url);
       onTestFinished(() => broker.close());
-      const terms = { places: 1, organisation: 'org', holder };
-      guards.push(redisGovernor(broker, systemClock, terms));
+      const options = { slots: 1, organisation: 'org', holder };
+      guards.push(redisGovernor(broker, systemClock, options));
     }
     const [one, other] = guards;
     const leave = await one?.enter(never);
@@ -256,8 +256,8 @@ needs.describe('own-redis')('many processes', () => {
 
   test('forget one that gave up while Redis was away', async () => {
     const broker = await ownRedisBroker();
-    const terms = { places: 1, organisation: 'org', holder: 'w_1' };
-    const guard = redisGovernor(broker, systemClock, terms);
+    const options = { slots: 1, organisation: 'org', holder: 'w_1' };
+    const guard = redisGovernor(broker, systemClock, options);
     await broker.server.kill();
     const controller = new AbortController();
     const entering = guard.enter(controller.signal);
@@ -270,6 +270,6 @@ needs.describe('own-redis')('many processes', () => {
 
 test('a governor of many processes without a place says so at once', () => {
   const broker = {} as RedisConnections;
-  const terms = { places: 0, organisation: 'org', holder: 'w_1' };
-  expect(() => redisGovernor(broker, virtualClock(), terms)).toThrow('No request may be sent');
+  const options = { slots: 0, organisation: 'org', holder: 'w_1' };
+  expect(() => redisGovernor(broker, virtualClock(), options)).toThrow('No request may be sent');
 });

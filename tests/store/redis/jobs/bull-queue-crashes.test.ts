@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { TakenJob } from '../../../../src/protocol/session/job-queue.js';
+import type { ClaimedJob } from '../../../../src/protocol/session/job-queue.js';
 import type { RedisConnections } from '../../../../src/store/redis/connection/redis-connections.js';
-import { queueKey } from '../../../../src/store/redis/connection/redis-keys.js';
+import { queueKey } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
 import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
 import {
@@ -61,7 +61,7 @@ needs.describe('redis')('jobs of BullMQ', () => {
     const sleeper = start('w_1', 'hold', 1);
     expect(await sleeper.answer()).toBe('begun a_0');
     process.kill(sleeper.pid ?? 0, 'SIGSTOP');
-    const taken: TakenJob[] = [];
+    const taken: ClaimedJob[] = [];
     let end: () => void = () => {};
     const ended = new Promise<void>((resolve) => {
       end = resolve;

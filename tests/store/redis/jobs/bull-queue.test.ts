@@ -6,7 +6,7 @@ import {
   QUEUE_NAME,
   QUEUE_PREFIX,
   WORKERS,
-} from '../../../../src/store/redis/connection/redis-keys.js';
+} from '../../../../src/store/redis/connection/swarm-keys.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
 import { redisBroker, redisServer } from '../../../fakes/redis/redis-server.js';
 import { clusterServers } from '../../../fakes/redis/redis-servers.js';
@@ -104,7 +104,7 @@ needs.describe('redis')('a queue of many machines', () => {
     const ids: string[] = [];
     const odd: string[][] = [];
     const putAside = (name: string, reason: string) => void odd.push([name, reason]);
-    await queue.consume('w_1', { concurrency: 1, putAside }, async ({ id }) => {
+    await queue.consume('w_1', { concurrency: 1, onInvalidJob: putAside }, async ({ id }) => {
       ids.push(id);
       return 'done';
     });

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { queueKey } from '../../../../src/store/redis/connection/redis-keys.js';
+import { queueKey } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
@@ -43,7 +43,7 @@ needs.describe('redis')('jobs that have ended', () => {
     const { queue, end, ended } = await setUp();
     await end('completed', many(1_203), OLD());
     await end('completed', ['s_1.b_1.0'], YOUNG());
-    await queue.tidy();
+    await queue.prune();
     expect(await ended('completed')).toEqual(['s_1.b_1.0']);
   });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { all, created, letter, meta } from '../../contracts/records.js';
@@ -23,9 +23,9 @@ needs.describe('redis')('what is large', () => {
     for (const [index, bytes] of contents.entries()) await session.putArtifact(`${index}`, bytes);
     await session.putArtifact('4', contents[4] ?? Buffer.from(''));
     expect(await all(store.records('s_1', 'a_1'))).toEqual(records);
-    expect((await store.peek('s_1', 'a_1', 2)).records).toEqual(records.slice(0, 2));
+    expect((await store.readJournal('s_1', 'a_1', 2)).records).toEqual(records.slice(0, 2));
     for (const [index, bytes] of contents.entries()) {
-      expect(bytes.equals(await store.peekArtifact('s_1', `${index}`))).toBe(true);
+      expect(bytes.equals(await store.readArtifact('s_1', `${index}`))).toBe(true);
     }
     const [, reference] = (await broker.call('LRANGE', keys.journal('a_1'), 0, -1)) as string[];
     expect(reference).toMatch(/^@[0-9a-f]{64}:\d+$/);
@@ -41,14 +41,14 @@ needs.describe('redis')('what is large', () => {
     await session.putArtifact('big.bin', randomBytes(1_000_000));
     const [digest = ''] = (await broker.call('SMEMBERS', keys.blobs)) as string[];
     await broker.call('LSET', keys.blob(digest), 1, 'something else');
-    const damaged = `The artifact "big.bin" cannot be read: Redis has damaged what it kept as ${keys.blob(digest)}.`;
+    const damaged = `The artifact "big.bin" cannot be read: Redis has damaged the value of ${keys.blob(digest)}.`;
     await expect(session.readArtifact('big.bin')).rejects.toMatchObject({
       code: 'storage',
       message: damaged,
     });
     await broker.call('DEL', keys.blob(digest));
-    await expect(store.peekArtifact('s_1', 'big.bin')).rejects.toThrow(
-      'Redis has lost what it kept',
+    await expect(store.readArtifact('s_1', 'big.bin')).rejects.toThrow(
+      'Redis has lost the value of',
     );
   });
 
@@ -62,7 +62,7 @@ needs.describe('redis')('what is large', () => {
     await journal.sync();
     const [digest = ''] = (await broker.call('SMEMBERS', keys.blobs)) as string[];
     await broker.call('DEL', keys.blob(digest));
-    expect(await store.peek('s_1', 'a_1')).toEqual({
+    expect(await store.readJournal('s_1', 'a_1')).toEqual({
       records: [kept],
       damage: [`${keys.journal('a_1')}:1 cannot be read and was put aside`],
     });
@@ -70,7 +70,7 @@ needs.describe('redis')('what is large', () => {
     const again = await (await store.open('s_1')).journal('a_1', null);
     again.append(letter('l_3'));
     await again.sync();
-    expect((await store.peek('s_1', 'a_1')).records.map(({ seq }) => seq)).toEqual([2, 3]);
+    expect((await store.readJournal('s_1', 'a_1')).records.map(({ seq }) => seq)).toEqual([2, 3]);
   });
 
   test.each(['', '..', '../up', 'a/b', 'a\0b', '.hidden'])(

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Session } from '../../../../src/protocol/session/store.js';
+import type { OwnedSession } from '../../../../src/protocol/session/owned-session.js';
 import type { RedisConnections } from '../../../../src/store/redis/connection/redis-connections.js';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { appendRecords } from '../../../../src/store/redis/journal/append-records.js';
 import { RedisMailbox } from '../../../../src/store/redis/mailbox/redis-mailbox.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
@@ -42,7 +42,7 @@ needs.describe('redis')('a lead that was taken over', () => {
 
   test('opens no journal, changes nothing that is known, and keeps no artifact', async () => {
     const broker = await redisBroker();
-    const acts: readonly ((session: Session) => Promise<unknown>)[] = [
+    const acts: readonly ((session: OwnedSession) => Promise<unknown>)[] = [
       (session) => session.journal('a_2', 'a_1'),
       (session) => session.updateMeta({ title: 'Zombie' }),
       (session) => session.putArtifact('z.txt', Buffer.from('z')),
@@ -57,7 +57,7 @@ needs.describe('redis')('a lead that was taken over', () => {
       expect(session.lost.aborted).toBe(true);
       expect(await store.agents(id)).toEqual([]);
       expect((await store.list()).map(({ title }) => title)).not.toContain('Zombie');
-      await expect(store.peekArtifact(id, 'z.txt')).rejects.toThrow('There is no artifact');
+      await expect(store.readArtifact(id, 'z.txt')).rejects.toThrow('There is no artifact');
     }
   });
 
@@ -84,8 +84,8 @@ needs.describe('redis')('a lead that was taken over', () => {
   });
 });
 
-/** Redis has fallen back to what it had before the last claim, which its owner knows nothing of. */
-const forgetClaim = async (broker: RedisConnections, { epoch }: Session): Promise<void> => {
+/** Resets Redis to its state before the last claim, without the knowledge of the owner. */
+const forgetClaim = async (broker: RedisConnections, { epoch }: OwnedSession): Promise<void> => {
   await broker.call('DECR', keys.epoch);
   await broker.call('HDEL', keys.scopes, 'lead');
   await broker.call('DEL', keys.lease('lead'));
@@ -93,7 +93,7 @@ const forgetClaim = async (broker: RedisConnections, { epoch }: Session): Promis
 };
 
 needs.describe('redis')('a lead whose epoch Redis gives once more after a failover', () => {
-  test.each<[string, (session: Session, mailbox: RedisMailbox) => Promise<unknown>]>([
+  test.each<[string, (session: OwnedSession, mailbox: RedisMailbox) => Promise<unknown>]>([
     ['writes to a journal', async (session) => (await wroteTo(session)).sync()],
     ['opens a journal', (session) => session.journal('a_2', 'a_1')],
     ['changes what is known', (session) => session.updateMeta({ title: 'Lead' })],
@@ -118,7 +118,7 @@ needs.describe('redis')('a lead whose epoch Redis gives once more after a failov
   });
 });
 
-const wroteTo = async (session: Session) => {
+const wroteTo = async (session: OwnedSession) => {
   const journal = await session.journal('a_1', null);
   journal.append(created);
   return journal;
@@ -178,9 +178,9 @@ needs.describe('redis')('records that are on their way', () => {
     await broker.call('LTRIM', keys.journal('a_1'), 0, 0);
     journal.append(letter('l_3'));
     await expect(journal.written()).rejects.toMatchObject(
-      storage('Redis has lost 2 records of agent a_1 that it had taken; the copy in '),
+      storage('Redis has lost 2 stored records of agent a_1; the copy in '),
     );
-    expect(() => journal.append(letter('l_4'))).toThrow('Redis has lost 2 records');
+    expect(() => journal.append(letter('l_4'))).toThrow('Redis has lost 2 stored records');
     expect(await broker.call('LLEN', keys.journal('a_1'))).toBe(1);
   });
 

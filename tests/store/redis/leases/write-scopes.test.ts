@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RedisConnections } from '../../../../src/store/redis/connection/redis-connections.js';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { type Scope, WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';

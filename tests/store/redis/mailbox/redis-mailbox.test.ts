@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { StorageError } from '../../../../src/protocol/errors.js';
 import type { Fence, Inbox } from '../../../../src/protocol/session/mailbox.js';
+import { StorageError } from '../../../../src/protocol/skein-error.js';
 import {
   connectRedis,
   type RedisConnections,
 } from '../../../../src/store/redis/connection/redis-connections.js';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { type Scope, WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
 import { RedisMailbox } from '../../../../src/store/redis/mailbox/redis-mailbox.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
@@ -27,7 +27,7 @@ const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) =
     onTestFinished(() => opened.close());
     return opened;
   };
-  /** Somebody on another machine. */
+  /** A user on another machine. */
   const elsewhere = async () => {
     const other = await connectRedis(broker.server.url);
     onTestFinished(() => other.close());
@@ -49,7 +49,7 @@ const fenceOf = (scope: Scope | undefined): Fence => ({
   claim: scope?.claim ?? '',
 });
 
-/** What nobody will take away one day. */
+/** Returns the keys that never expire. */
 const lasting = async (broker: RedisConnections): Promise<string[]> => {
   const all = (await broker.call('KEYS', '*')) as string[];
   const left = await Promise.all(
@@ -77,7 +77,7 @@ needs.describe('redis')('the mailbox in Redis', () => {
     await here.send(mail('l_1'));
     await here.send(mail('l_2'));
     await take(bob, 2);
-    await bob.bury('l_1', 'Nobody.');
+    await bob.moveToDeadLetters('l_1', 'Nobody.');
     expect(await lasting(broker)).toEqual([]);
     await bob.acknowledge('l_2');
     await bob.close();
@@ -88,7 +88,7 @@ needs.describe('redis')('the mailbox in Redis', () => {
 
   test('buries a letter that was given so often, and none of those behind it', async () => {
     const { broker } = await setUp();
-    const here = new RedisMailbox(echoingBroker(broker), 's_1', 'here', { mostDeliveries: 3 });
+    const here = new RedisMailbox(echoingBroker(broker), 's_1', 'here', { maxDeliveries: 3 });
     onTestFinished(() => here.close());
     for (const id of ['l_1', 'l_2', 'l_3']) await here.send(mail(id));
     for (let round = 0; round < 3; round += 1) {
@@ -99,7 +99,7 @@ needs.describe('redis')('the mailbox in Redis', () => {
     const bob = await here.open('bob');
     expect(await take(bob, 2)).toEqual(['l_2', 'l_3']);
     expect(await here.deadLetters()).toEqual([
-      { ...mail('l_1'), reason: 'It was given 3 times, and never acknowledged.' },
+      { ...mail('l_1'), reason: 'It was delivered 3 times and never acknowledged.' },
     ]);
   });
 
@@ -244,7 +244,7 @@ needs.describe('redis')('the mailbox in Redis', () => {
     const now = await keepers[1]?.adopt('s_1', 'bob');
     await here.send(mail('l_3'));
     await zombie.acknowledge('l_1');
-    await zombie.bury('l_2', 'The zombie does not like it.');
+    await zombie.moveToDeadLetters('l_2', 'The zombie does not like it.');
     expect(await zombie.next(never)).toBeUndefined();
     const heir = await here.open('bob', fenceOf(now));
     expect(await take(heir, 3)).toEqual(['l_1', 'l_2', 'l_3']);

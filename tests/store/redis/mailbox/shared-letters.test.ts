@@ -1,6 +1,6 @@
 /** Several processes share letters in Redis, and some of them, or Redis itself, are killed. */
 import { expect, onTestFinished, test } from 'vitest';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { RedisMailbox } from '../../../../src/store/redis/mailbox/redis-mailbox.js';
 import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
 import {
@@ -56,9 +56,9 @@ needs.describe('own-redis')('processes that share letters in Redis', () => {
       const id = await nextOf(inbox);
       expect(acknowledged).not.toContain(id);
       const signal = kills.get(acknowledged.size as 150);
-      // With letters, and what is said about them, on their way in all directions.
+      // While letters and results are in transit in all directions.
       if (signal !== undefined) back = back.then(() => server.kill(signal)).then(server.start);
-      // Now and then there is another reader, who is given it again.
+      // At times there is another reader, and it receives the letter again.
       expect(acknowledged.size % 100 === 99 ? await nextOfAnother() : id).toBe(id);
       await inbox.acknowledge(id);
       acknowledged.add(id);

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { UsageError } from '../../../../src/protocol/errors.js';
-import type { SignedAnswer } from '../../../../src/protocol/permission/answer.js';
+import type { SignedAnswer } from '../../../../src/protocol/permission/signed-answer.js';
 import type { Decisions, PostedQuestion } from '../../../../src/protocol/session/question-board.js';
+import { UsageError } from '../../../../src/protocol/skein-error.js';
 import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { redisQuestions } from '../../../../src/store/redis/questions/redis-questions.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
 import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
@@ -45,7 +45,7 @@ const signed = (id: string, surface: string, reason = 'No.'): SignedAnswer => ({
 
 const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {
   const desk = () => {
-    const { verdicts, ...rest } = redisQuestions(echoingBroker(broker), 's_1');
+    const { decisions: verdicts, ...rest } = redisQuestions(echoingBroker(broker), 's_1');
     return { ...rest, verdicts: verdicts as Decisions };
   };
   return { broker, server: broker.server, desk };
@@ -117,14 +117,14 @@ needs.describe('redis')('the questions of a swarm in Redis', () => {
     const { broker, desk } = await setUp();
     const [ann, bob] = [desk(), desk()];
     await ann.board.post(question('q_a'));
-    const waiting = [ann, bob].map(({ verdicts }) => verdicts.decided('q_a', never));
+    const waiting = [ann, bob].map(({ verdicts }) => verdicts.waitFor('q_a', never));
     const first = signed('q_a', 'ann');
     expect(await ann.verdicts.decide(first)).toEqual(first);
     expect(await bob.verdicts.decide(signed('q_a', 'bob'))).toEqual(first);
-    // Sent again because nobody heard what came of it.
+    // Sent again because the reply was lost.
     expect(await ann.verdicts.decide(first)).toEqual(first);
     expect(await Promise.all(waiting)).toEqual([first, first]);
-    expect(await bob.verdicts.decided('q_a', never)).toEqual(first);
+    expect(await bob.verdicts.waitFor('q_a', never)).toEqual(first);
     expect((await bob.read()).questions).toEqual([]);
     // Too late to be asked.
     await ann.board.post(question('q_a'));
@@ -141,13 +141,13 @@ needs.describe('redis')('the questions of a swarm in Redis', () => {
     const forged = signed('q_a', 'mallory');
     const { answer, ...rest } = forged;
     await broker.call('SET', keys.verdict('q_a'), JSON.stringify({ answer, ...rest }));
-    expect(await verdicts.decided('q_a', never)).toEqual(forged);
+    expect(await verdicts.waitFor('q_a', never)).toEqual(forged);
     const good = signed('q_a', 'ann');
-    await verdicts.void('q_a', good);
-    await verdicts.void('q_b', good);
+    await verdicts.retract('q_a', good);
+    await verdicts.retract('q_b', good);
     expect(await verdicts.decide(good)).toEqual(forged);
-    await verdicts.void('q_a', forged);
-    const waiting = verdicts.decided('q_a', never);
+    await verdicts.retract('q_a', forged);
+    const waiting = verdicts.waitFor('q_a', never);
     expect(await verdicts.decide(good)).toEqual(good);
     expect(await waiting).toEqual(good);
   });
@@ -161,18 +161,18 @@ needs.describe('redis')('the questions of a swarm in Redis', () => {
     const { broker, desk } = await setUp();
     const { verdicts } = desk();
     await broker.call('SET', keys.verdict('q_a'), text);
-    await expect(verdicts.decided('q_a', never)).rejects.toMatchObject({ code: 'storage' });
+    await expect(verdicts.waitFor('q_a', never)).rejects.toMatchObject({ code: 'storage' });
     await broker.call('SET', keys.verdict('q_a'), text);
     const good = signed('q_a', 'ann');
     expect(await verdicts.decide(good)).toEqual(good);
-    expect(await verdicts.decided('q_a', never)).toEqual(good);
+    expect(await verdicts.waitFor('q_a', never)).toEqual(good);
   });
 
   test('are not taken away by something of another kind in the place of an answer', async () => {
     const { broker, desk } = await setUp();
     const { verdicts } = desk();
     await broker.call('RPUSH', keys.verdict('q_a'), 'x');
-    const waiting = verdicts.decided('q_a', never);
+    const waiting = verdicts.waitFor('q_a', never);
     const good = signed('q_a', 'ann');
     expect(await verdicts.decide(good)).toEqual(good);
     expect(await waiting).toEqual(good);
@@ -202,7 +202,7 @@ needs.describe('redis')('the questions of a swarm in Redis', () => {
     const { board, verdicts, read } = desk();
     const ids = Array.from({ length: 1_000 }, (_, at) => `q_${at}`);
     await Promise.all(ids.map((id) => board.post(question(id))));
-    const waiting = ids.map((id) => verdicts.decided(id, new AbortController().signal));
+    const waiting = ids.map((id) => verdicts.waitFor(id, new AbortController().signal));
     const program = await bundled('decide-questions');
     const heard = await Promise.all(
       ['ann', 'bob'].map(async (name) => {
@@ -230,11 +230,11 @@ needs.describe('own-redis')('the questions of a swarm in Redis', () => {
     const { server, desk } = await setUpOwn();
     const { verdicts } = desk();
     const controller = new AbortController();
-    const waiting = verdicts.decided('q_a', controller.signal);
+    const waiting = verdicts.waitFor('q_a', controller.signal);
     await server.kill();
-    const later = verdicts.decided('q_a', controller.signal);
+    const later = verdicts.waitFor('q_a', controller.signal);
     controller.abort(new Error('never mind'));
-    for (const asked of [waiting, later, verdicts.decided('q_a', controller.signal)]) {
+    for (const asked of [waiting, later, verdicts.waitFor('q_a', controller.signal)]) {
       await expect(asked).rejects.toThrow('never mind');
     }
     await server.start();
@@ -245,7 +245,7 @@ needs.describe('own-redis')('the questions of a swarm in Redis', () => {
     const [ann, bob] = [desk(), desk()];
     const other = await connectRedis(server.url);
     onTestFinished(() => other.close());
-    const waiting = redisQuestions(other, 's_1').verdicts?.decided('q_a', never);
+    const waiting = redisQuestions(other, 's_1').decisions?.waitFor('q_a', never);
     await ann.board.post(question('q_a'));
     await server.kill();
     const answers = [

@@ -1,7 +1,6 @@
 import type { Clock } from '../../../../src/protocol/clock.js';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
-import { RedisLeases } from '../../../../src/store/redis/leases/redis-leases.js';
-import { WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
+import { RedisLeases, WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';

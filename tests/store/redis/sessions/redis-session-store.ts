@@ -14,7 +14,7 @@ export const redisSessions = (
   { pid = 1, clock = virtualClock() as Clock, folder = temporaryFolder() } = {},
 ): RedisSessionStore =>
   new RedisSessionStore({
-    broker,
+    redis: broker,
     clock,
     folder,
     jobs: new MemoryJobQueue(),

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
-import type { SignedAnswer } from '../../../../src/protocol/permission/answer.js';
+import type { SignedAnswer } from '../../../../src/protocol/permission/signed-answer.js';
 import type { PostedQuestion } from '../../../../src/protocol/session/question-board.js';
 import { openRedisStore } from '../../../../src/store/redis/sessions/redis-store.js';
-import { surveyRedis } from '../../../../src/store/redis/sessions/swarm-survey.js';
+import { surveySwarms } from '../../../../src/store/redis/sessions/swarm-survey.js';
 import { redisServer } from '../../../fakes/redis/redis-server.js';
 import { clusterServers, plainServer, watchedServers } from '../../../fakes/redis/redis-servers.js';
 import { needs } from '../../../setup/needs.js';
@@ -47,14 +47,14 @@ const signed = (id: string, signature: string): SignedAnswer => ({
   signature,
 });
 
-/** Everything that a store does once, by two processes. */
+/** Uses every part of a store once, from two processes. */
 const roundTrip = async (url: string, id: string): Promise<void> => {
   const [one, other] = await Promise.all([open(url, 1), open(url, 2)]);
   const session = await one.sessions.create(meta({ id }));
   const journal = await session.journal('a_1', null);
   for (const body of [created, letter('l_1', 'hello')]) journal.append(body);
   await journal.sync();
-  expect((await other.sessions.peek(id, 'a_1')).records).toHaveLength(2);
+  expect((await other.sessions.readJournal(id, 'a_1')).records).toHaveLength(2);
 
   const [mine, theirs] = [one.sessions.mailbox(id), other.sessions.mailbox(id)];
   const inbox = await theirs.open('there');
@@ -63,19 +63,19 @@ const roundTrip = async (url: string, id: string): Promise<void> => {
   await inbox.acknowledge('l_2');
   await Promise.all([mine.close(), theirs.close()]);
 
-  const { board, verdicts } = one.sessions.questions(id);
+  const { board, decisions: verdicts } = one.sessions.questions(id);
   await board.post(question('q_1'));
   const seen = other.sessions.questions(id);
   expect((await seen.read()).questions).toMatchObject([{ id: 'q_1' }]);
-  const decided = verdicts?.decided('q_1', AbortSignal.timeout(20_000));
-  expect(await seen.verdicts?.decide(signed('q_1', 'one'))).toMatchObject({ signature: 'one' });
-  expect(await seen.verdicts?.decide(signed('q_1', 'two'))).toMatchObject({ signature: 'one' });
+  const decided = verdicts?.waitFor('q_1', AbortSignal.timeout(20_000));
+  expect(await seen.decisions?.decide(signed('q_1', 'one'))).toMatchObject({ signature: 'one' });
+  expect(await seen.decisions?.decide(signed('q_1', 'two'))).toMatchObject({ signature: 'one' });
   expect(await decided).toMatchObject({ signature: 'one' });
 
   const act = { by: 'lead', key: 'k_1' };
-  const list = one.sessions.workList(id);
+  const list = one.sessions.taskList(id);
   await list.create({ subject: 'x', description: 'y' }, act);
-  expect(await other.sessions.workList(id).list()).toMatchObject([{ subject: 'x' }]);
+  expect(await other.sessions.taskList(id).list()).toMatchObject([{ subject: 'x' }]);
 
   await one.queue.add({ id: 'a_2', swarm: id, addedAt: 1 });
   expect(await other.queue.list(id)).toMatchObject([{ id: 'a_2', worker: undefined }]);
@@ -114,7 +114,7 @@ needs.describe('redis')('a store in Redis', () => {
 needs.describe('own-redis')('a store in Redis', () => {
   test('does the same for a user who may touch nothing else', async () => {
     const { port } = await plainServer();
-    const { broker } = await open(`redis://127.0.0.1:${port}`);
+    const { redis: broker } = await open(`redis://127.0.0.1:${port}`);
     const rights = ['~skein:1:*', '&skein:1:*', '+@all', '-@dangerous', '+info', '+client'];
     await broker.call('ACL', 'SETUSER', 'ada', 'on', '>hush', ...rights);
     await roundTrip(`redis://ada:hush@127.0.0.1:${port}`, 's_1');
@@ -124,13 +124,13 @@ needs.describe('own-redis')('a store in Redis', () => {
   test('does the same in a cluster, wherever the keys are', async () => {
     const { url } = await clusterServers();
     for (const id of ['s_1', 's_2', 's_3']) await roundTrip(url, id);
-    const { broker, queue, sessions } = await open(url, 3);
-    const { swarms, isComplete } = await surveyRedis(broker, queue);
+    const { redis: broker, queue, sessions } = await open(url, 3);
+    const { swarms, isComplete } = await surveySwarms(broker, queue);
     expect(swarms.map(({ swarm }) => swarm).sort()).toEqual(['s_1', 's_2', 's_3']);
     expect(isComplete).toBe(true);
     expect(swarms.every(({ lasting }) => lasting === 0)).toBe(true);
     expect(await sessions.remove('s_2')).toBeGreaterThan(0);
-    expect((await surveyRedis(broker, queue)).swarms).toHaveLength(2);
+    expect((await surveySwarms(broker, queue)).swarms).toHaveLength(2);
   });
 
   test('says what a failover has lost, and writes nothing behind a gap', async () => {
@@ -146,8 +146,8 @@ needs.describe('own-redis')('a store in Redis', () => {
       await journal.sync();
     });
     journal.append(letter('l_2', 'after it'));
-    await expect(journal.sync()).rejects.toThrow(/^Redis has lost 1 records of agent a_1/);
-    expect((await sessions.peek('s_1', 'a_1')).records).toHaveLength(1);
+    await expect(journal.sync()).rejects.toThrow(/^Redis has lost 1 stored records of agent a_1/);
+    expect((await sessions.readJournal('s_1', 'a_1')).records).toHaveLength(1);
   });
 
   test('goes on after a failover that has lost nothing', async () => {
@@ -161,6 +161,6 @@ needs.describe('own-redis')('a store in Redis', () => {
     await master.kill();
     journal.append(letter('l_1', 'after it'));
     await journal.sync();
-    expect((await sessions.peek('s_1', 'a_1')).records).toHaveLength(2);
+    expect((await sessions.readJournal('s_1', 'a_1')).records).toHaveLength(2);
   });
 });

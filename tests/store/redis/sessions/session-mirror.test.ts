@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { all, created, createdFor, letter, meta } from '../../contracts/records.js';
@@ -34,10 +34,10 @@ needs.describe('redis')('the copy of a session in Redis', () => {
     expect(await files.survey()).toEqual(await store.survey());
     expect(await files.agents('s_1')).toEqual(['a_1', 'a_2']);
     for (const agent of ['a_1', 'a_2']) {
-      expect(await files.peek('s_1', agent)).toEqual(await store.peek('s_1', agent));
+      expect(await files.readJournal('s_1', agent)).toEqual(await store.readJournal('s_1', agent));
     }
     expect(await all(files.events('s_1'))).toEqual(await all(store.events('s_1')));
-    expect(Buffer.from(await files.peekArtifact('s_1', 'head.json')).toString()).toBe('{"a":1}');
+    expect(Buffer.from(await files.readArtifact('s_1', 'head.json')).toString()).toBe('{"a":1}');
     for (const name of ['session.json', 'redis.json', 'events.jsonl', 'agents/a_2.jsonl']) {
       expect(fs.statSync(join(folder, 's_1', name)).mode & 0o777).toBe(0o600);
     }
@@ -48,7 +48,7 @@ needs.describe('redis')('the copy of a session in Redis', () => {
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
     journal.append(created);
-    const copied = async () => (await files.peek('s_1', 'a_1')).records.length;
+    const copied = async () => (await files.readJournal('s_1', 'a_1')).records.length;
     await expect.poll(copied, { timeout: 10_000 }).toBe(1);
     journal.append(letter('l_1'));
     await expect.poll(copied, { timeout: 10_000 }).toBe(2);
@@ -66,7 +66,7 @@ needs.describe('redis')('the copy of a session in Redis', () => {
     (await second.journal('a_1', null)).append(letter('l_1'));
     await second.close();
     expect(fs.statSync(path).ino).toBe(ino);
-    expect(await files.peek('s_1', 'a_1')).toEqual(await store.peek('s_1', 'a_1'));
+    expect(await files.readJournal('s_1', 'a_1')).toEqual(await store.readJournal('s_1', 'a_1'));
     expect(await all(files.events('s_1'))).toHaveLength(2);
   });
 
@@ -84,7 +84,7 @@ needs.describe('redis')('the copy of a session in Redis', () => {
     again.append(letter('l_3'));
     await second.close();
     expect(fs.readFileSync(`${path}.lost`, 'utf8').split('\n')).toHaveLength(4);
-    expect(await files.peek('s_1', 'a_1')).toEqual(await store.peek('s_1', 'a_1'));
+    expect(await files.readJournal('s_1', 'a_1')).toEqual(await store.readJournal('s_1', 'a_1'));
     expect(await all(files.events('s_1'))).toEqual(await all(store.events('s_1')));
   });
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { all, created, createdFor, letter, meta } from '../../contracts/records.js';
@@ -57,7 +57,7 @@ needs.describe('redis')('one who visits a session', () => {
     const { lead, process } = await swarm();
     const visit = await (await process(2)).openAsWorker('s_1');
     let heard = 0;
-    const forget = visit.heedArtifacts(() => {
+    const forget = visit.onArtifactsChange(() => {
       heard += 1;
     });
     const read = async () => Buffer.from(await visit.readArtifact('x')).toString();
@@ -125,7 +125,7 @@ needs.describe('redis')('one who visits a session', () => {
     for (const agent of ['a_2', 'a_3', 'a_4']) {
       const seqs = events.filter((event) => event.agent === agent).map(({ cites }) => cites.seq);
       expect(seqs).toEqual(Array.from({ length: count }, (_, index) => index + 1));
-      expect((await store.peek('s_1', agent)).records).toHaveLength(count);
+      expect((await store.readJournal('s_1', agent)).records).toHaveLength(count);
     }
   });
 });
@@ -137,7 +137,7 @@ needs.describe('redis')('an agent that was handed over', () => {
     await visit.adopt('a_2');
     const journal = await visit.journal('a_2', 'a_1');
     await expect(lead.journal('a_2', 'a_1')).rejects.toThrow(
-      /^Agent a_2 is at work on .+ \(pid 2\)/,
+      /^Agent a_2 is running on .+ \(pid 2\)/,
     );
     journal.append(createdFor('a_2', 'a_1'));
     await journal.written();
@@ -176,14 +176,14 @@ needs.describe('redis')('an agent that was handed over', () => {
     const adoption = await visit.adopt('a_2');
     (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
     await visit.readEvents();
-    await lead.reclaim('a_2');
+    await lead.takeBack('a_2');
     const journal = await lead.journal('a_2', 'a_1');
     expect(journal.append(letter('l_1'))).toMatchObject({ seq: 2, epoch: adoption.epoch + 1 });
     await lead.closeJournal('a_2');
     (await visit.journal('a_2', 'a_1')).append(letter('l_zombie'));
     await visit.readEvents();
     expect(adoption.lost.aborted).toBe(true);
-    expect((await (await process(3)).peek('s_1', 'a_2')).records).toHaveLength(2);
+    expect((await (await process(3)).readJournal('s_1', 'a_2')).records).toHaveLength(2);
   });
 
   test('is lost to a worker whose records Redis refuses: else nobody would know of its end', async () => {
@@ -202,7 +202,7 @@ needs.describe('redis')('an agent that was handed over', () => {
     const visit = await (await process(2)).openAsWorker('s_1');
     await visit.adopt('a_2');
     await lead.close();
-    await expect(store.remove('s_1')).rejects.toThrow('Agent a_2 of session s_1 is at work on');
+    await expect(store.remove('s_1')).rejects.toThrow('Agent a_2 of session s_1 is running on');
     expect(await store.holder('s_1')).toBeUndefined();
     await visit.close();
     expect(await store.remove('s_1')).toBeGreaterThan(0);

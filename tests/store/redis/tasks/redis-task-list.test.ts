@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
-import { swarmKeys } from '../../../../src/store/redis/connection/redis-keys.js';
+import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { RedisTaskList } from '../../../../src/store/redis/tasks/redis-task-list.js';
 import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
 import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
@@ -10,13 +10,13 @@ import {
   redisBroker,
 } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
+import { act, describeWorkList } from '../../contracts/shared-task-list.js';
 import {
   addAndDie,
   claimants,
   expectKept,
   testSharedWorkList,
-} from '../../contracts/shared-work-list.js';
-import { act, describeWorkList } from '../../contracts/work-list.js';
+} from '../../contracts/task-list-processes.js';
 
 const keys = swarmKeys('s_1');
 

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../../src/terminal/terminal.js';
 import { textWidth } from '../../../../src/terminal/text/text-width.js';
-import { itemLines } from '../../../../src/ui/swarm/detail/transcript-lines.js';
-import type { TranscriptItem } from '../../../../src/ui/swarm/swarm-source.js';
+import { transcriptLines } from '../../../../src/ui/swarm/detail/transcript-lines.js';
 import { TranscriptFold } from '../../../../src/views/transcript/transcript-fold.js';
+import type { TranscriptItem } from '../../../../src/views/transcript/transcript-item.js';
 import { anyJournal, anyText } from '../../../protocol/journal-records.js';
 
 const paper = { columns: 40, unicode: true, paint: paintFor(false) };
 const lines = (item: Partial<TranscriptItem> & Pick<TranscriptItem, 'kind'>, columns = 40) =>
-  itemLines({ text: '', at: 0, ...item }, { ...paper, columns });
+  transcriptLines({ text: '', at: 0, ...item }, { ...paper, columns });
 
 describe('the lines of a transcript', () => {
   test('wrap what is said by words', () => {
@@ -29,7 +29,7 @@ describe('the lines of a transcript', () => {
     const paint = paintFor(true);
     const text = '# Found\nUse **both of these** now.';
     const item = { kind: 'text', text, at: 0 } as const;
-    expect(itemLines(item, { columns: 16, unicode: true, paint })).toEqual([
+    expect(transcriptLines(item, { columns: 16, unicode: true, paint })).toEqual([
       '',
       paint.strong('# Found'),
       `Use ${paint.strong('**both of')}`,
@@ -80,7 +80,7 @@ describe('the lines of a transcript', () => {
     const paint = paintFor(true);
     const edits = [{ before: 'a', after: 'key = "sk-ant-abcdefghijklmnop"' }];
     const item = { kind: 'call', tool: 'Edit', text: 'Edit a.ts', at: 0, edits } as const;
-    const shown = itemLines(item, { columns: 60, unicode: true, paint });
+    const shown = transcriptLines(item, { columns: 60, unicode: true, paint });
     expect(shown).toContain(paint.alarm('    -a'));
     expect(shown.join('\n')).not.toContain('abcdefghijklmnop');
     expect(shown.at(-1)).toMatch(/^.\[32m {4}\+key/);
@@ -89,7 +89,7 @@ describe('the lines of a transcript', () => {
   test('have a sign for each kind that is seen without colours, in ASCII too', () => {
     const ascii = { ...paper, unicode: false };
     const first = (kind: TranscriptItem['kind'], more: Partial<TranscriptItem> = {}) =>
-      itemLines({ kind, text: 'x', at: 0, ...more }, ascii).find((line) => line !== '');
+      transcriptLines({ kind, text: 'x', at: 0, ...more }, ascii).find((line) => line !== '');
     expect([
       first('prompt'),
       first('text'),
@@ -109,7 +109,7 @@ describe('the lines of a transcript', () => {
         const fold = new TranscriptFold();
         for (const record of journal) fold.take(record);
         for (const item of fold.items) {
-          for (const line of itemLines({ ...item, isUnfinished }, { ...paper, columns })) {
+          for (const line of transcriptLines({ ...item, isUnfinished }, { ...paper, columns })) {
             expect(textWidth(line)).toBeLessThanOrEqual(columns);
           }
         }
@@ -133,8 +133,10 @@ describe('the lines of a transcript', () => {
         fc.array(anyText).map((texts) => texts.join(' ')),
         (kind, text) => {
           const edits = [{ before: '', after: text }];
-          const shown = itemLines({ kind, text, from: text, at: 0, edits }, coloured).join('');
-          // Colours are taken off; whatever is left would be a stranger's.
+          const shown = transcriptLines({ kind, text, from: text, at: 0, edits }, coloured).join(
+            '',
+          );
+          // After the colours are removed, any escape sequence left would come from the text.
           expect(stripVTControlCharacters(shown)).not.toMatch(/\p{Cc}/u);
         },
       ),

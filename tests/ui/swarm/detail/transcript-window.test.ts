@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../../src/terminal/terminal.js';
-import { itemLines } from '../../../../src/ui/swarm/detail/transcript-lines.js';
+import { transcriptLines } from '../../../../src/ui/swarm/detail/transcript-lines.js';
 import { TranscriptWindow } from '../../../../src/ui/swarm/detail/transcript-window.js';
-import type { TranscriptItem } from '../../../../src/ui/swarm/swarm-source.js';
+import type { TranscriptItem } from '../../../../src/views/transcript/transcript-item.js';
 
 const style = { unicode: true, paint: paintFor(false) };
 
@@ -95,7 +95,7 @@ describe('the window of a transcript', () => {
         const head = left > 0 ? [`(${left} earlier, not shown)`] : [];
         const all = [
           ...head,
-          ...items.flatMap((item) => itemLines(item, { ...style, columns: 40 })),
+          ...items.flatMap((item) => transcriptLines(item, { ...style, columns: 40 })),
         ];
         const window = new TranscriptWindow(style);
         const last = Math.max(0, all.length - rows);

@@ -25,9 +25,9 @@ const boardOf = (...swarms: readonly SwarmView[]) => {
   const source = new ShownSwarms(swarms);
   const board = new SwarmTable(source, undefined, () => Date.now());
   onTestFinished(board.watch(() => {}));
-  /** The ids of a window, each behind a sign of what is special about it. */
+  /** Ids of the rows in a window, each behind signs for selected, folded and context rows. */
   const ids = (height = 100) =>
-    board.window(height).map(({ agent, session, isSelected, isPassedBy, hidden }) => {
+    board.window(height).map(({ agent, session, isSelected, isContext: isPassedBy, hidden }) => {
       const sign = `${isSelected ? '>' : ''}${isPassedBy ? '~' : ''}`;
       const more = hidden.length === 0 ? '' : `+${hidden.length}`;
       return `${sign}${agent ?? session}${more}`;
@@ -80,7 +80,7 @@ describe('a board of agents', () => {
   test('sorts siblings, and leaves everybody below the one that it works for', () => {
     const { board, ids } = boardOf(swarmView(FAMILY));
     const sorted = (order: string) => {
-      while (board.wish.order !== order) board.cycleOrder();
+      while (board.sortAndFilter.order !== order) board.cycleOrder();
       return ids();
     };
     expect(sorted('cost')).toEqual(['>a_lead', 'a_fail', 'a_docs', 'a_done', 'a_deep']);
@@ -93,7 +93,7 @@ describe('a board of agents', () => {
   test('filters, and keeps those above a hit in sight', () => {
     const { board, ids } = boardOf(swarmView(FAMILY));
     const filtered = (filter: string) => {
-      while (board.wish.filter !== filter) board.cycleFilter();
+      while (board.sortAndFilter.filter !== filter) board.cycleFilter();
       return ids();
     };
     expect(filtered('live')).toEqual(['>a_lead', 'a_docs', 'a_deep']);
@@ -122,7 +122,7 @@ describe('a board of agents', () => {
   test('keeps the selected agent where it stands when others move', () => {
     const cost = (at: number) => ({ costUsd: at });
     const { board, source, ids } = boardOf(swarmView(many(40, cost)));
-    while (board.wish.order !== 'cost') board.cycleOrder();
+    while (board.sortAndFilter.order !== 'cost') board.cycleOrder();
     board.window(10);
     board.select('s_one', 'a_30');
     const at = ids(10).indexOf('>a_30');
@@ -134,7 +134,7 @@ describe('a board of agents', () => {
 
   test('moves lines about once a second at most, and shows at once who joins', () => {
     const { board, source, ids } = boardOf(swarmView(many(2, (at) => ({ costUsd: 10 - at }))));
-    while (board.wish.order !== 'cost') board.cycleOrder();
+    while (board.sortAndFilter.order !== 'cost') board.cycleOrder();
     expect(ids()).toEqual(['>a_lead', 'a_0', 'a_1']);
     source.show(swarmView(many(2, (at) => ({ costUsd: 10 + at }))));
     expect(ids()).toEqual(['>a_lead', 'a_0', 'a_1']);

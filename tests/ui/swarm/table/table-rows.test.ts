@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { paintFor } from '../../../../src/terminal/terminal.js';
 import { textWidth } from '../../../../src/terminal/text/text-width.js';
-import type { BoardRow } from '../../../../src/ui/swarm/table/swarm-table.js';
-import { columnsFor, headLine } from '../../../../src/ui/swarm/table/table-columns.js';
-import { BoardRows } from '../../../../src/ui/swarm/table/table-rows.js';
+import type { SwarmTableRow } from '../../../../src/ui/swarm/table/swarm-table.js';
+import { tableColumns, tableHead } from '../../../../src/ui/swarm/table/table-columns.js';
+import { TableRows } from '../../../../src/ui/swarm/table/table-rows.js';
 import {
   agentView,
   asking,
@@ -15,13 +15,13 @@ import {
 
 const NOW = BEGAN + 42_000;
 const LEAD = leadView();
-const row = (more: Partial<BoardRow> = {}): BoardRow => ({
+const row = (more: Partial<SwarmTableRow> = {}): SwarmTableRow => ({
   key: 's_one a_lead',
   session: 's_one',
   agent: 'a_lead',
   depth: 0,
   branch: '',
-  isPassedBy: false,
+  isContext: false,
   below: [],
   isParent: false,
   swarm: swarmView([LEAD]),
@@ -31,14 +31,14 @@ const row = (more: Partial<BoardRow> = {}): BoardRow => ({
   isSelected: false,
   ...more,
 });
-const plain = (unicode = true) => new BoardRows({ paint: paintFor(false), unicode });
-const text = (shown: BoardRow, width = 120, now = NOW) =>
-  plain().text(shown, columnsFor(width), now, true);
+const plain = (unicode = true) => new TableRows({ paint: paintFor(false), unicode });
+const text = (shown: SwarmTableRow, width = 120, now = NOW) =>
+  plain().text(shown, tableColumns(width), now, true);
 
 describe('the columns of a board', () => {
   test('are the more the wider it is, and always fill it', () => {
-    expect(headLine(columnsFor(60))).toBe('  AGENT                 STATE             DOING');
-    expect(headLine(columnsFor(160)).split(/ {2,}/).slice(1)).toEqual([
+    expect(tableHead(tableColumns(60))).toBe('  AGENT                 STATE             DOING');
+    expect(tableHead(tableColumns(160)).split(/ {2,}/).slice(1)).toEqual([
       'AGENT',
       'STATE',
       'TURNS',
@@ -62,7 +62,7 @@ describe('the columns of a board', () => {
 describe('a row of a board', () => {
   test('is the very same text until something about it changes', () => {
     const rows = plain();
-    const columns = columnsFor(120);
+    const columns = tableColumns(120);
     const first = rows.text(row(), columns, NOW, true);
     expect(rows.text(row(), columns, NOW + 100, true)).toBe(first);
     expect(rows.text(row(), columns, NOW + 1_000, true)).not.toBe(first);
@@ -91,7 +91,7 @@ describe('a row of a board', () => {
 
   test('does what a terminal can that has only ASCII, and no harm', () => {
     const view = agentView('a_1', { name: 'x\u001b[2J\u0007', description: '\u202egnp.exe' });
-    const shown = plain(false).text(row({ view, branch: '│ └─' }), columnsFor(100), NOW, true);
+    const shown = plain(false).text(row({ view, branch: '│ └─' }), tableColumns(100), NOW, true);
     expect(shown).toMatch(/^ {2}\| `-x +\* streaming .* gnp\.exe\s*$/);
   });
 });

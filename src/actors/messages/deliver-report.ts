@@ -1,0 +1,52 @@
+/** Delivers the report of a child that its parent did not wait for: a letter for each run. */
+
+import type { AgentRelations } from '../../context/history/agent-relations.js';
+import type { AgentTag } from '../../protocol/agent/agent-tag.js';
+import { CHILD_SENDER, type ChildReport } from '../../protocol/agent/child-report.js';
+import { rawText } from '../../protocol/model/wire-block.js';
+import { SkeinError } from '../../protocol/skein-error.js';
+import { agentLossText, reportGist, reportNotification } from '../../tools/agents/agent-report.js';
+import { shortDigest } from '../permissions/input-digest.js';
+import type { AgentNode } from '../tree/agent-node.js';
+import { reportLetterId } from '../tree/agent-registry.js';
+
+/**
+ * Delivers the report of a child as a letter. Ignores a parent that has ended, because the outcome
+ * is in the journal of the child.
+ */
+export const deliverReport = (node: AgentNode, report: ChildReport, run: number): void =>
+  deliverOnce(node, report.agent.id, run, {
+    text: reportNotification(report),
+    trace: shortDigest(reportGist(report)),
+  });
+
+/** Delivers a letter about a child that cannot be resumed. */
+export const deliverLoss = (node: AgentNode, child: AgentTag, run: number, why: string): void =>
+  deliverOnce(node, child.id, run, { text: agentLossText(child, why) });
+
+interface News {
+  readonly text: string;
+  readonly trace?: string;
+}
+
+const deliverOnce = (node: AgentNode, id: string, run: number, { text, trace }: News): void => {
+  const { journal } = node.deps;
+  const { agent } = node;
+  if (hasReport(node, id, run)) return;
+  const letter = reportLetterId(id, run);
+  const raw = `[${rawText(text)}]`;
+  try {
+    if (agent !== undefined) agent.submit(CHILD_SENDER, raw, letter, trace);
+    else journal.record({ type: 'letter.received', letter, from: CHILD_SENDER, trace, raw });
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
+  }
+};
+
+/** Returns the ids of children with a delivered report. */
+export const reportedChildren = ({ reports }: AgentRelations): ReadonlySet<string> =>
+  new Set([...reports].map((letter) => letter.replace(/^r_(.*)_\d+$/, '$1')));
+
+/** True if the agent has the report about this run of its child. */
+export const hasReport = ({ deps }: AgentNode, id: string, run: number): boolean =>
+  deps.journal.history.relations.reports.has(reportLetterId(id, run));

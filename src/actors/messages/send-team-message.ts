@@ -1,0 +1,243 @@
+/**
+ * Sends messages between agents. The letter id comes from the call, so a repeated call delivers
+ * once (law 9). Requests and answers are letters too; an answer counts only from the agent that was
+ * asked. Inside one process letters are delivered directly.
+ */
+import { stops } from '../../machines/stops.js';
+import { SpawnRefusal } from '../../protocol/agent/agents.js';
+import {
+  ALL_TEAMMATES,
+  ANSWER_PREFIX,
+  isUndelivered,
+  LEAD_NAME,
+  type MessageReceipt,
+  type MessageRequest,
+  type TeamMessage,
+} from '../../protocol/agent/team-message.js';
+import { rawText } from '../../protocol/model/wire-block.js';
+import { SkeinError } from '../../protocol/skein-error.js';
+import { agentLabel } from '../../tools/agents/agent-report.js';
+import { messageText, type Sender, shownName } from '../../tools/agents/message-text.js';
+import type { Swarm } from '../swarm/swarm.js';
+import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import type { AgentEntry } from '../tree/agent-registry.js';
+import { deliverLetter, deliverToLead, type Letter, waitUntilEnded } from './deliver-letter.js';
+
+/** Recipient of a message. The lead has no registry entry. */
+type Recipient = AgentEntry | typeof LEAD_NAME;
+
+/**
+ * Sends a message to each recipient. Rejects with SpawnRefusal before anything is sent if the
+ * request is invalid. A recipient that cannot be reached does not affect the others.
+ */
+export const sendTeamMessage = async (
+  swarm: Swarm,
+  sender: AgentNode,
+  request: MessageRequest,
+): Promise<readonly MessageReceipt[]> => {
+  // Agents may have started in other processes.
+  if (swarm.remote !== undefined) await swarm.remote.refresh();
+  const recipients = recipientsOf(swarm, sender, request);
+  const receipts: MessageReceipt[] = [];
+  for (const recipient of recipients) receipts.push(await send(swarm, sender, recipient, request));
+  return receipts;
+};
+
+const send = async (
+  swarm: Swarm,
+  sender: AgentNode,
+  recipient: Recipient,
+  { call, message }: MessageRequest,
+): Promise<MessageReceipt> => {
+  const to = idOf(swarm, recipient);
+  const id = letterId(sender, to, call, message);
+  check(sender, recipient, message, swarm);
+  const { kind } = message;
+  const isYes = message.answers?.approve === true;
+  const { journal } = sender.deps;
+  if (journal.history.relations.hasAnswered(id, call)) throw new SpawnRefusal(ANSWERED);
+  journal.record({ type: 'letter.sent', letter: id, to, call, kind });
+  await journal.written();
+  const raw = `[${rawText(messageText(senderOf(sender), message, id))}]`;
+  const letter: Letter = { letter: id, from: sender.id, raw };
+  const isApproval = kind === 'plan_approval_response' && isYes;
+  const outcome = await deliverTo(swarm, recipient, letter, isApproval);
+  if (isUndelivered(outcome)) {
+    const reason = outcome.why ?? outcome.outcome;
+    journal.record({ type: 'letter.undelivered', letter: id, to, reason });
+  }
+  if (kind === 'shutdown_response' && isYes) {
+    const own = swarm.registry.get(sender.id);
+    // Not awaited, because this very call is part of the run that ends.
+    if (own !== undefined) void swarm.lifecycle.stopTree(own, stops.AGREED);
+  }
+  const wantsAnswer = kind.endsWith('_request');
+  return { agent: to, name: nameOf(recipient), ...outcome, ...(wantsAnswer && { request: id }) };
+};
+
+/**
+ * Delivers the letter and returns the outcome. A SkeinError becomes the outcome `lost`, which the
+ * sender reads.
+ */
+const deliverTo = async (
+  swarm: Swarm,
+  recipient: Recipient,
+  letter: Letter,
+  isApproval: boolean,
+): Promise<Pick<MessageReceipt, 'outcome' | 'why'>> => {
+  try {
+    if (recipient === LEAD_NAME) return { outcome: await deliverToLead(swarm, letter) };
+    if (isApproval) await approve(swarm, recipient, letter.from);
+    return { outcome: await deliverLetter(swarm, recipient, letter) };
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
+    return { outcome: 'lost', why: error.message };
+  }
+};
+
+/**
+ * Records the approval of a plan. An agent that is not running reads the record when it is
+ * restarted.
+ */
+const approve = async (swarm: Swarm, recipient: AgentEntry, by: string): Promise<void> => {
+  const record = ({ deps: { journal } }: Pick<ChildNode, 'deps'>) => {
+    if (journal.history.relations.isPlanApproved) return;
+    journal.record({ type: 'plan.approved', by });
+  };
+  await waitUntilEnded(swarm, recipient, by);
+  // A stopped agent does not get the answer either.
+  if (recipient.status === 'stopped') return;
+  if (recipient.child !== undefined) record(recipient.child);
+  else {
+    await swarm.restart(recipient, (child) => {
+      record(child);
+      return false;
+    });
+  }
+};
+
+/**
+ * Returns the letter id: the same for each repetition of a call, and for each answer to the same
+ * request.
+ */
+const letterId = (sender: AgentNode, to: string, call: string, message: TeamMessage): string => {
+  if (message.answers !== undefined) return `${ANSWER_PREFIX}${message.answers.request}`;
+  const { turns } = sender.deps.journal.history;
+  return `${PREFIXES[message.kind] ?? 'm'}_${sender.id}_${turns}_${call}_${to}`;
+};
+
+const PREFIXES: Readonly<Partial<Record<TeamMessage['kind'], string>>> = {
+  shutdown_request: 'shutdown',
+  plan_approval_request: 'plan',
+};
+
+/** Throws SpawnRefusal if the sender may not send this request or answer. */
+const check = (
+  { id, deps, ...sender }: AgentNode | ChildNode,
+  recipient: Recipient,
+  message: TeamMessage,
+  swarm: Swarm,
+): void => {
+  const to = idOf(swarm, recipient);
+  const { request = '' } = message.answers ?? {};
+  const wasAsked = (what: string) =>
+    request.startsWith(`${what}_${to}_`) && deps.journal.hasLetter(request);
+  switch (message.kind) {
+    case 'message':
+      break;
+    case 'shutdown_request':
+      if (recipient === LEAD_NAME || !swarm.registry.isBelow(recipient, id)) {
+        throw new SpawnRefusal('Only an agent that it works for can ask another to end.');
+      }
+      break;
+    case 'plan_approval_request': {
+      const parent = 'parent' in sender ? sender.parent.id : undefined;
+      if (to !== parent) throw new SpawnRefusal(PLAN_TO_PARENT);
+      if (deps.permissions.mode !== 'plan') throw new SpawnRefusal(NO_PLAN);
+      break;
+    }
+    case 'shutdown_response':
+      if (!wasAsked('shutdown')) throw new SpawnRefusal(notAsked('to end'));
+      break;
+    case 'plan_approval_response':
+      if (!wasAsked('plan')) throw new SpawnRefusal(notAsked('for a plan'));
+  }
+};
+
+const PLAN_TO_PARENT =
+  'A plan is approved by the agent that you work for: write to "lead", or whoever started you.';
+const ANSWERED =
+  'You answered that already, and your first answer counts. Write a message if there is more to say.';
+const NO_PLAN = 'You are not in plan mode: there is nothing to approve. Go on.';
+const notAsked = (what: string): string =>
+  `No such request of that agent reached you: answer ${what} with the request_id that you were given.`;
+
+/** Returns the recipients of an address. Throws SpawnRefusal if it is unknown or ambiguous. */
+const recipientsOf = (
+  { registry, lead }: Swarm,
+  sender: AgentNode,
+  { to, message }: MessageRequest,
+): readonly Recipient[] => {
+  const others = [...registry.all()].filter(({ tag }) => tag.id !== sender.id);
+  if (to === ALL_TEAMMATES) {
+    if (message.kind !== 'message') {
+      throw new SpawnRefusal('Requests and answers go to one agent: give its name.');
+    }
+    const team = others.filter(
+      ({ tag }) => tag.kind === 'teammate' && isReachable(tag.id, registry),
+    );
+    const all = [...(sender.id === lead.id ? [] : ([LEAD_NAME] as const)), ...team];
+    if (all.length === 0) throw new SpawnRefusal('There is nobody else in the team.');
+    return all;
+  }
+  if (to === LEAD_NAME || to === lead.id) {
+    if (sender.id === lead.id) throw new SpawnRefusal(TO_ITSELF);
+    return [LEAD_NAME];
+  }
+  const found = registry.find(to);
+  const [entry, ...more] = found;
+  if (entry === undefined) throw new SpawnRefusal(unknown(to, others, sender.id !== lead.id));
+  if (more.length > 0) {
+    const ids = found.slice(0, MAX_LISTED_NAMES).map(({ tag }) => tag.id);
+    throw new SpawnRefusal(
+      `Several agents fit ${quote(to)}: ${ids.join(', ')}. Give the whole id.`,
+    );
+  }
+  if (entry.tag.id === sender.id) throw new SpawnRefusal(TO_ITSELF);
+  return [entry];
+};
+
+/** True if a message to all teammates reaches the agent: stopped and ended agents are not woken. */
+const isReachable = (id: string, registry: Swarm['registry']): boolean => {
+  const status = registry.get(id)?.status;
+  return status !== 'stopped' && status !== 'ended';
+};
+
+const TO_ITSELF = 'That is you: write to another agent.';
+const MAX_LISTED_NAMES = 20;
+const quote = (to: string): string => JSON.stringify(to.slice(0, 100));
+
+const unknown = (to: string, others: readonly AgentEntry[], hasLead: boolean): string => {
+  const names = [
+    ...(hasLead ? [LEAD_NAME] : []),
+    ...others.toReversed().map((entry) => shownName(nameOf(entry))),
+  ];
+  const more =
+    names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : '';
+  const known =
+    names.length === 0
+      ? 'There is no other agent yet: Task starts one.'
+      : `There are: ${names.slice(0, MAX_LISTED_NAMES).join(', ')}${more}.`;
+  return `There is no agent ${quote(to)}. ${known}`;
+};
+
+const idOf = ({ lead }: Swarm, recipient: Recipient): string =>
+  recipient === LEAD_NAME ? lead.id : recipient.tag.id;
+
+const nameOf = (recipient: Recipient): string =>
+  recipient === LEAD_NAME ? LEAD_NAME : (recipient.tag.name ?? recipient.tag.id);
+
+const senderOf = (node: AgentNode | ChildNode): Sender =>
+  'tag' in node
+    ? { name: node.tag.name ?? node.id, label: agentLabel(node.tag) }
+    : { name: LEAD_NAME, label: 'the lead' };

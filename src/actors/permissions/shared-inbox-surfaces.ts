@@ -1,0 +1,121 @@
+/**
+ * Surfaces that ask the person on all machines. The question is posted to the store, and the first
+ * answer kept there decides for all processes (law 6). Signatures are checked here: a forged answer
+ * is removed and the question stays open.
+ */
+import { checkAnswer } from '../../policy/answers/check-answer.js';
+import type { Clock } from '../../protocol/clock.js';
+import type { PermissionQuestion } from '../../protocol/permission/permission-question.js';
+import {
+  type KnownSurface,
+  QuestionClosed,
+  type SignedAnswer,
+  type SurfaceKey,
+  signedAnswer,
+} from '../../protocol/permission/signed-answer.js';
+import type { Decisions, QuestionBoard } from '../../protocol/session/question-board.js';
+import { StorageError } from '../../protocol/skein-error.js';
+import { INBOX } from './inbox-surface.js';
+import { inputDigest } from './input-digest.js';
+
+interface SharedInboxOptions {
+  /** Public keys of the people who may answer this process. */
+  readonly publicKeys: readonly string[];
+  /** Surfaces of this process. Their answers go to the same store. */
+  readonly others: readonly SurfaceKey[];
+  readonly board: QuestionBoard;
+  readonly decisions: Decisions;
+  readonly clock: Clock;
+  /**
+   * True if other surfaces are asked as well: the question does not stay open for the inbox alone.
+   */
+  readonly isOptional: boolean;
+  /** Called when a question has been posted and can be seen. */
+  readonly onPosted?: (question: PermissionQuestion) => void;
+}
+
+/**
+ * Returns the surface of the inbox, which accepts answers signed with any of the keys. Returns an
+ * empty list if there is no public key.
+ */
+export const sharedInboxSurfaces = (options: SharedInboxOptions): readonly KnownSurface[] => {
+  const [first, ...more] = options.publicKeys.map((publicKey) => ({ id: INBOX, publicKey }));
+  if (first === undefined) return [];
+  const keys = [first, ...more, ...options.others];
+  return [
+    {
+      ...first,
+      forwardableKeys: [...more, ...options.others],
+      isOptional: options.isOptional,
+      ask: (question, signal) => untilDecided(options, keys, question, signal),
+    },
+  ];
+};
+
+const untilDecided = async (
+  { board, decisions, clock, onPosted }: SharedInboxOptions,
+  keys: readonly SurfaceKey[],
+  question: PermissionQuestion,
+  signal: AbortSignal,
+): Promise<SignedAnswer> => {
+  const { id, agent, call, input } = question;
+  const askedAt = clock.now();
+  try {
+    await board.post({ ...question, askedAt });
+    onPosted?.(question);
+    for (;;) {
+      const signed = await retryOnStorageError(clock, () => decisions.waitFor(id, signal));
+      const checked = checkAnswer(signed, {
+        question: id,
+        agent,
+        call,
+        inputDigest: inputDigest(input),
+        keys,
+        parent: undefined,
+        closed: undefined,
+        askedAt,
+        expiresAt: Number.POSITIVE_INFINITY,
+      });
+      if (!('refusal' in checked)) return checked.answer;
+      // A forged answer must not close the question: remove it and post the question again.
+      await decisions.retract(id, signed);
+      await board.post({ ...question, askedAt });
+    }
+  } finally {
+    void board.withdraw(id);
+  }
+};
+
+const RETRY_MS = 1_000;
+
+/**
+ * Retries after StorageError: an unreadable answer was removed, or the store refuses temporarily.
+ * Rejects with any other error.
+ */
+const retryOnStorageError = async <Result>(
+  clock: Clock,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+    }
+    await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + RETRY_MS, resolve, false));
+  }
+};
+
+/**
+ * Wraps a surface of this process: its answer counts only if the store has no earlier answer.
+ * Rejects with QuestionClosed if another answer was first.
+ */
+export const firstAnswerWins = (surface: KnownSurface, decisions: Decisions): KnownSurface => ({
+  ...surface,
+  async ask(question, signal) {
+    const given = signedAnswer.parse(await surface.ask(question, signal));
+    const winner = await decisions.decide(given);
+    if (winner.signature === given.signature) return given;
+    throw new QuestionClosed({ ...winner.answer, by: winner.surface, signed: winner });
+  },
+});

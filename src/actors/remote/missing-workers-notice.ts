@@ -1,0 +1,79 @@
+/** Emits a notice when agents wait for a worker and no worker is alive. */
+import type { Clock } from '../../protocol/clock.js';
+import type { Feed } from '../../protocol/session/feed.js';
+import type { JobQueue } from '../../protocol/session/job-queue.js';
+import type { Outages } from '../../protocol/session/session-store.js';
+import { SkeinError } from '../../protocol/skein-error.js';
+
+/** Delay of the first check, because a new worker needs time to register. */
+const FIRST_CHECK_MS = 1_000;
+const CHECK_EVERY_MS = 5_000;
+
+export interface MissingWorkersDeps {
+  readonly jobs: Pick<JobQueue, 'workers'>;
+  readonly outages: Outages | undefined;
+  readonly clock: Clock;
+  readonly feed: Feed;
+  /** Returns the number of remote agents that have not ended. */
+  readonly open: () => number;
+}
+
+export class MissingWorkersNotice {
+  private readonly deps: MissingWorkersDeps;
+  private cancelTimer: (() => void) | undefined;
+  private isOver = false;
+  private isReported = false;
+  /** True if the store was away since the last check, so that no worker could send a heartbeat. */
+  private isDoubtful = false;
+  private readonly stopListening: (() => void) | undefined;
+
+  constructor(deps: MissingWorkersDeps) {
+    this.deps = deps;
+    this.stopListening = deps.outages?.listen(() => {
+      this.isDoubtful = true;
+    });
+  }
+
+  /** Starts to check, until no agent waits. */
+  expect(): void {
+    if (this.cancelTimer === undefined) this.checkIn(FIRST_CHECK_MS);
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.stopListening?.();
+    this.cancelTimer?.();
+  }
+
+  private checkIn(ms: number): void {
+    const { clock } = this.deps;
+    if (!this.isOver)
+      this.cancelTimer = clock.wakeAt(clock.now() + ms, () => void this.check(), false);
+  }
+
+  private async check(): Promise<void> {
+    const { jobs, open, outages } = this.deps;
+    const many = open();
+    this.cancelTimer = undefined;
+    if (many === 0) return;
+    try {
+      const workers = (await jobs.workers?.()) ?? [];
+      const isAlone = workers.length === 0;
+      if (!isAlone || !this.isDoubtful) this.report(isAlone, many);
+      this.isDoubtful = outages?.trouble !== undefined;
+    } catch (error) {
+      // An outage is reported elsewhere.
+      if (!(error instanceof SkeinError)) throw error;
+    }
+    if (this.cancelTimer === undefined) this.checkIn(CHECK_EVERY_MS);
+  }
+
+  private report(isAlone: boolean, many: number): void {
+    const isNews = isAlone && !this.isReported && !this.isOver;
+    this.isReported = isAlone;
+    if (isNews) this.deps.feed.emit({ type: 'notice', text: alone(many) });
+  }
+}
+
+const alone = (many: number): string =>
+  `No worker is running, and ${many === 1 ? '1 agent waits' : `${many} agents wait`}. Start a worker with \`skein worker\`.`;

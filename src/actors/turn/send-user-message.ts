@@ -1,0 +1,92 @@
+/** Builds and records the next user message: tool results, letters and reminders. */
+import type { History } from '../../context/history/history.js';
+import type { AgentEvent, TurnInput } from '../../protocol/agent/agent-state.js';
+import type { ContextProvider } from '../../protocol/model/context-provider.js';
+import type { UserPart } from '../../protocol/session/journal-record.js';
+import type { JournaledState } from '../agent/journaled-state.js';
+
+const CONTINUE =
+  'Your last message was cut off at the output limit. Go on exactly where it ended, in smaller pieces.';
+
+interface UserMessageDeps {
+  readonly journal: JournaledState;
+  readonly contextProvider: ContextProvider;
+}
+
+/** Letters that arrived before the turn was cancelled. Later letters belong to the next run. */
+export class LetterCutoff {
+  private readonly history: History;
+  private known: ReadonlySet<string> | undefined;
+
+  constructor(history: History) {
+    this.history = history;
+  }
+
+  close(): void {
+    this.known ??= new Set(this.history.letters.keys());
+  }
+
+  has(letter: string): boolean {
+    return this.known?.has(letter) ?? true;
+  }
+}
+
+/**
+ * Records the next user message, if there is anything to send. Letters that arrive until then are
+ * included.
+ */
+export const sendUserMessage = async (
+  { journal, contextProvider }: UserMessageDeps,
+  { cutShort }: Pick<TurnInput, 'cutShort'>,
+  letters: LetterCutoff,
+  send: (event: AgentEvent) => void,
+): Promise<void> => {
+  const { history } = journal;
+  const parts = await buildParts(history, contextProvider, letters);
+  const { waiting } = history;
+  if (cutShort && parts.length === 0) parts.push({ text: CONTINUE });
+  if (parts.length === 0) return;
+  journal.record({ type: 'user.sent', parts });
+  const count = waiting - history.waiting;
+  // Results alone are not reported: the machine knows that they need an answer.
+  if (count > 0 || cutShort) send({ type: 'letters.taken', count });
+};
+
+/**
+ * Builds the message: results first, in call order, as the API requires; then letters; reminders
+ * last, so that they change no bytes sent before.
+ */
+const buildParts = async (
+  history: History,
+  contextProvider: ContextProvider,
+  inTime: LetterCutoff,
+): Promise<UserPart[]> => {
+  const { announced } = history;
+  const preamble = announced.hasPreamble ? undefined : await contextProvider.preamble();
+  const known = new Map([...announced.facts, ...Object.entries(preamble?.facts ?? {})]);
+  const news = await contextProvider.reminders(known, touchedFiles(history));
+  // Read the letters last, so that letters which arrived during the awaits are included.
+  const parts = history
+    .nextUserParts()
+    .filter((part) => !('letter' in part) || inTime.has(part.letter));
+  if (parts.length === 0) return parts;
+  // The directive of a fork comes last, and all forks send the same bytes before it (law 2).
+  // Reminders wait for the next message.
+  if (history.relations.offer !== null && history.calls.size === 0)
+    return [{ offer: true }, ...parts];
+  const reminders = news.map(({ fact, value, text }) => ({ reminder: fact, value, text }));
+  return [
+    ...parts.filter((part) => 'call' in part),
+    ...(preamble === undefined ? [] : [{ briefing: preamble.text, facts: { ...preamble.facts } }]),
+    ...parts.filter((part) => !('call' in part)),
+    ...reminders,
+  ];
+};
+
+const touchedFiles = ({ calls }: History): readonly string[] => [
+  ...new Set(
+    [...calls.values()].flatMap(({ notes }) =>
+      notes.flatMap((note) => (note.type === 'file.seen' ? [note.path] : [])),
+    ),
+  ),
+];

@@ -1,0 +1,199 @@
+/**
+ * Completes a command line from the command tree itself. A line of output is a value, a tab and its
+ * description. `:files` and `:directories` leave the completion to the shell.
+ */
+import type { Argument, Command, Option } from 'commander';
+import { readAgentCatalog } from '../../../config/agents/agent-catalog.js';
+import { promptSources } from '../../../config/agents/prompt-file.js';
+import { MODEL_ALIASES } from '../../../config/settings/model-aliases.js';
+import { resolveSkeinHome } from '../../../config/workspace/state-layout.js';
+import { findWorkspace } from '../../../config/workspace/workspace-folders.js';
+import { KNOWN_MODELS } from '../../../protocol/model/model-facts.js';
+import type { SessionStore } from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { openQuestions } from '../../../sdk/control/open-questions.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
+import { plainText } from '../../../terminal/text/sanitize.js';
+import { liveSwarmViews, newestFirst } from '../../../views/swarm/live-sessions.js';
+import { withSessionStore } from '../inspect/with-session-store.js';
+
+/** Returns completions. `words` are the words after the program's name; the last word is being typed. */
+export const complete = async (
+  program: Command,
+  words: readonly string[],
+  machine: TerminalHost,
+): Promise<readonly string[]> => {
+  const { before, current } = split(words);
+  const { command, option, operands } = walk(program, before);
+  const glued = /^(--[\w-]+)=(.*)$/s.exec(current);
+  if (glued !== null && option === undefined) {
+    const [, flag = '', value = ''] = glued;
+    const named = findOption(command, flag);
+    const values = named === undefined ? [] : await valuesOf(named, machine);
+    return values.filter((it) => it.startsWith(value)).map((it) => `${flag}=${it}`);
+  }
+  const found =
+    option === undefined
+      ? current.startsWith('-')
+        ? flagsOf(command)
+        : await nextWords(command, operands, machine)
+      : await valuesOf(option, machine);
+  return found.filter((line) => line.startsWith(':') || line.startsWith(current));
+};
+
+/** Joins `--flag=value`, which bash passes as three words. */
+const split = (words: readonly string[]) => {
+  const joined = words.filter((word, index) => word !== '=' || !words[index - 1]?.startsWith('--'));
+  const isOpen = words.at(-1) === '=';
+  const current = isOpen ? '' : (joined.at(-1) ?? '');
+  return { before: isOpen ? joined : joined.slice(0, -1), current };
+};
+
+interface CursorPosition {
+  readonly command: Command;
+  /** Option whose value comes next. */
+  readonly option: Option | undefined;
+  readonly operands: number;
+}
+
+const walk = (program: Command, words: readonly string[]): CursorPosition => {
+  let command = program;
+  let option: Option | undefined;
+  let operands = 0;
+  for (const word of words) {
+    if (option !== undefined && !word.startsWith('-')) {
+      if (!option.variadic) option = undefined;
+      continue;
+    }
+    option = undefined;
+    if (word.startsWith('-')) {
+      const named = findOption(command, word);
+      if (named?.required || named?.optional) option = named;
+      continue;
+    }
+    // The words after `help` are command names again.
+    if (word === 'help' && command === program && operands === 0) continue;
+    const child = command.commands.find((it) => it.name() === word);
+    if (child !== undefined && operands === 0) command = child;
+    else operands += 1;
+  }
+  return { command, option, operands };
+};
+
+/** Returns the options of a command and its parents, because flags of a run also work after a command. */
+const optionsOf = (command: Command): readonly Option[] => [
+  ...command.options,
+  ...(command.parent === null ? [] : optionsOf(command.parent)),
+];
+
+const findOption = (command: Command, flag: string): Option | undefined =>
+  optionsOf(command).find(({ long, short }) => flag === long || flag === short);
+
+const flagsOf = (command: Command): readonly string[] => [
+  ...command.createHelp().visibleOptions(command).flatMap(lineOfOption),
+];
+
+const lineOfOption = ({ long, description }: Option): readonly string[] =>
+  long ? [`${long}\t${description}`] : [];
+
+const nextWords = async (
+  command: Command,
+  operands: number,
+  machine: TerminalHost,
+): Promise<readonly string[]> => {
+  const children = operands > 0 ? [] : command.createHelp().visibleCommands(command);
+  const argument = command.registeredArguments[operands];
+  return [
+    ...children.map((child) => `${child.name()}\t${child.description()}`),
+    ...(argument === undefined ? [] : await valuesOf(argument, machine)),
+  ];
+};
+
+/** Returns values by the choices, or by the name of the value: `--cwd <dir>` takes directories. */
+const valuesOf = async (
+  given: Option | Argument,
+  machine: TerminalHost,
+): Promise<readonly string[]> => {
+  if (given.argChoices !== undefined) return given.argChoices;
+  const name = 'flags' in given ? (/[<[]([\w-]+)/.exec(given.flags)?.[1] ?? '') : given.name();
+  switch (name) {
+    case 'model':
+      return [...Object.keys(MODEL_ALIASES), ...KNOWN_MODELS];
+    case 'session':
+      return sessionIds(machine);
+    case 'agent':
+      // A flag names an agent definition, an argument names a running agent.
+      return 'flags' in given ? agentNames(machine) : liveAgents(machine);
+    case 'session-or-agent':
+      return [...(await liveAgents(machine)), ...(await sessionIds(machine))];
+    case 'question':
+      return questionIds(machine);
+    case 'dir':
+    case 'dirs':
+      return [':directories'];
+    case 'file':
+    case 'file-or-json':
+    case 'script':
+      return [':files'];
+    default:
+      return [];
+  }
+};
+
+const agentNames = async (machine: TerminalHost): Promise<readonly string[]> => {
+  const { cwd, home } = machine;
+  const workspace = findWorkspace(cwd, home);
+  const settings = { workspace, skeinHome: resolveSkeinHome(machine), trust: 'untrusted' as const };
+  const { agents } = await readAgentCatalog(promptSources(settings, machine.home));
+  return agents.map(({ name, description }) => `${name}\t${plainText(description, 60)}`);
+};
+
+/** Returns running agents by name, or by id if they have no name. */
+const liveAgents = async (machine: TerminalHost): Promise<readonly string[]> => {
+  const swarms = await lookUp(machine, [], (store) => liveSwarmViews(store, () => {}));
+  return swarms.flatMap(({ session, agents }) =>
+    agents.map(({ id, name, type, state, description, kind }) => {
+      const what = kind === 'lead' ? `lead of ${session.id}` : `${type ?? 'fork'}: ${description}`;
+      return `${name ?? id}\t${plainText(`${what} (${state})`, 60)}`;
+    }),
+  );
+};
+
+const questionIds = async (machine: TerminalHost): Promise<readonly string[]> => {
+  const { questions } = await lookUp(machine, { questions: [], leftOut: 0 }, (store) =>
+    openQuestions(store),
+  );
+  return questions.map(
+    ({ question: { id, description } }) => `${id}\t${plainText(description, 60)}`,
+  );
+};
+
+const MAX_SESSIONS = 50;
+
+const sessionIds = async (machine: TerminalHost): Promise<readonly string[]> => {
+  const all = await lookUp(machine, [], (store) => store.list());
+  const sessions = newestFirst(all).slice(0, MAX_SESSIONS);
+  return sessions.map(({ id, title }) => `${id}\t${plainText(title, 60)}`);
+};
+
+/** Maximum time that completion waits for an unreachable store, in milliseconds. */
+const STORE_LIMIT_MS = 2_000;
+
+const lookUp = async <Result>(
+  machine: TerminalHost,
+  otherwise: Result,
+  look: (store: SessionStore) => Promise<Result>,
+): Promise<Result> => {
+  let limit: NodeJS.Timeout | undefined;
+  const late = new Promise<Result>((resolve) => {
+    limit = setTimeout(() => resolve(otherwise), STORE_LIMIT_MS);
+  });
+  try {
+    return await Promise.race([withSessionStore({ ...machine, err: () => {} }, {}, look), late]);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return otherwise;
+  } finally {
+    clearTimeout(limit);
+  }
+};

@@ -1,0 +1,102 @@
+/**
+ * `skein send` and `skein stop`: send a message to an agent of a running swarm, or stop the agent.
+ */
+
+import type { CommandReply, SwarmCommand } from '../../../protocol/agent/swarm-command.js';
+import { LEAD_NAME } from '../../../protocol/agent/team-message.js';
+import type { SessionStore } from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
+import { refuseUnlessLive } from '../../../sdk/control/command-swarm.js';
+import { refusalOfText, steerAgent } from '../../../sdk/control/steer-agent.js';
+import { resolveAddress } from '../../../sdk/sessions/find-session.js';
+import type { TerminalHost } from '../../../terminal/terminal-host.js';
+import { plainText } from '../../../terminal/text/sanitize.js';
+import { liveSwarmViews, sessionsWithQueuedAgents } from '../../../views/swarm/live-sessions.js';
+import {
+  type AgentHit,
+  findAgent,
+  findAgents,
+  swarmViews,
+} from '../../../views/swarm/swarm-view.js';
+import { readPrompt } from '../../print/read-prompt.js';
+import { ExitCode } from '../../run/exit-code.js';
+import { unreadableNotices } from '../inspect/unreadable-notices.js';
+import { withSessionStore } from '../inspect/with-session-store.js';
+
+export interface SteerFlags extends StoreFlags {
+  readonly json?: boolean;
+}
+
+export const sendCommand = async (
+  wanted: string,
+  given: string | undefined,
+  flags: SteerFlags,
+  machine: TerminalHost,
+): Promise<number> => {
+  const text = given ?? (await readPiped(machine));
+  if (text.trim() === '') throw new UsageError(NO_TEXT);
+  const refusal = refusalOfText(text);
+  if (refusal !== undefined) throw new UsageError(refusal);
+  return steer(wanted, (agent) => ({ type: 'send', agent, text }), flags, machine);
+};
+
+const NO_TEXT = 'There is no message: give one, as in skein send lead "…", or pipe one in.';
+
+const readPiped = (machine: TerminalHost): Promise<string> => {
+  if (machine.stdin.isTTY !== true) return readPrompt(undefined, machine, NO_TEXT);
+  throw new UsageError(NO_TEXT);
+};
+
+export const stopCommand = (
+  wanted: string,
+  flags: SteerFlags,
+  machine: TerminalHost,
+): Promise<number> => steer(wanted, (agent) => ({ type: 'stop', agent }), flags, machine);
+
+const steer = (
+  wanted: string,
+  command: (agent: string) => SwarmCommand,
+  flags: SteerFlags,
+  machine: TerminalHost,
+): Promise<number> =>
+  withSessionStore(machine, flags, async (store) => {
+    const { swarm, agent } = await runningAgent(store, wanted, machine);
+    const { id } = swarm.session;
+    const reply = await steerAgent(store, id, agent.id, command(agent.id));
+    return printReply(reply, { session: id }, flags, machine);
+  });
+
+/**
+ * Finds an agent of a running swarm, or of a swarm that waits for a worker. Rejects with UsageError that says what to
+ * do instead.
+ */
+export const runningAgent = async (
+  store: SessionStore,
+  wanted: string,
+  machine: TerminalHost,
+): Promise<AgentHit> => {
+  const notice = unreadableNotices(machine);
+  const swarms = await liveSwarmViews(store, notice);
+  // `lead` matches running swarms only.
+  if (wanted !== LEAD_NAME && findAgents(swarms, wanted).length === 0) {
+    const former = await resolveAddress(store, wanted, notice);
+    const waiting = await sessionsWithQueuedAgents(store, former);
+    if (waiting.length > 0) return findAgent(await swarmViews(store, waiting, notice), wanted);
+    for (const { session } of former.slice(0, 1)) await refuseUnlessLive(store, session.id);
+  }
+  return findAgent(swarms, wanted);
+};
+
+/** Prints the reply, on stderr if the command failed. Returns the exit code. */
+export const printReply = (
+  reply: CommandReply,
+  about: object,
+  { json }: Pick<SteerFlags, 'json'>,
+  machine: TerminalHost,
+): number => {
+  if (json === true) machine.out(`${JSON.stringify({ ...about, ...reply }, null, 2)}\n`);
+  else if (reply.ok) machine.out(`${plainText(reply.sentence, 1_000)}\n`);
+  else machine.err(`skein: ${plainText(reply.sentence, 1_000)}\n`);
+  return reply.ok ? ExitCode.done : ExitCode.failed;
+};

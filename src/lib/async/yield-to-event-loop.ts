@@ -1,0 +1,18 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
+
+/** Maximum time without yielding, so that key presses and streamed tokens are handled. */
+const MAX_BLOCKED_MS = 10;
+
+/**
+ * Returns a function to await after each step of long synchronous work. It yields to the event loop
+ * only if the last yield was MAX_BLOCKED_MS ago.
+ */
+export const yieldToEventLoop = (): (() => Promise<void> | undefined) => {
+  let since = performance.now();
+  return () => {
+    if (performance.now() - since < MAX_BLOCKED_MS) return undefined;
+    return nextTick().then(() => {
+      since = performance.now();
+    });
+  };
+};

@@ -1,0 +1,438 @@
+/**
+ * The life of a child agent in the process that runs it.
+ *
+ *   lost ─child.admit─▶ queued ─slot.granted─▶ running ◀─agent.busy/agent.idle─▶ waiting
+ *                         ▲                    │  │                               │
+ *    child.admit          │         child.stop │  │ agent.crashed       run.ended │ (teammates)
+ *   ┌─────────────────────┤                    ▼  ▼                               ▼
+ *   │   idle ─letter.held─┼▶ waking       stopping  crashed                   reporting
+ *   │    ▲                │                    │     │    └─child.restart─▶ restarting
+ *   │    └─idle.ready─────┼────────────────────┼─────┼──────────────────────┐   │ restart.due
+ *   │                     └─child.admit────────┼─────┼── rebuilding ◀───────┼───┘
+ *   │                              agent.ended ▼     ▼ child.fail          (reporting)
+ *   └─ ended | stopped ◀─shutdown.ended─ ending
+ *
+ * A process that dies leaves its children `lost`; a child that is handed to another process is `lost` here.
+ * `ended`, `stopped`, `idle` and `lost` children are revived by `child.admit`. `starting` is `queued` with a
+ * slot: the agent starts in the same tick. `closed` ends every life with the session.
+ *
+ * Pure. The effects are slots that actors/swarm/agent-lifecycle.ts fills; they are performed in order after
+ * the new state is in place.
+ */
+import { assign, setup } from 'xstate';
+import type { ChildStatus } from '../protocol/agent/agents.js';
+import type { Stop } from '../protocol/agent/stop.js';
+import type { Restart } from './restart-policy.js';
+import { stops } from './stops.js';
+
+export type ChildEvent =
+  /** The child has records and a slot, or waits for a slot. */
+  | { readonly type: 'child.admit'; readonly isQueued: boolean }
+  /** The slot that a woken child asked for is not free yet. */
+  | { readonly type: 'slot.awaited' }
+  | { readonly type: 'slot.granted' }
+  /** The agent machine entered `idle`: the agent waits for its own children or for letters. */
+  | { readonly type: 'agent.idle' }
+  | { readonly type: 'agent.busy' }
+  /** A run of a teammate ended and is journaled. `run` is its number. */
+  | {
+      readonly type: 'run.ended';
+      readonly stop: Stop;
+      readonly run: number;
+      /** True if children of the teammate have still to report, which starts another run. */
+      readonly hasPendingChildren: boolean;
+    }
+  /** The worktree of the idle teammate is merged. */
+  | { readonly type: 'idle.ready'; readonly run: number; readonly stop: Stop }
+  /** A letter arrived for a teammate that is held. */
+  | { readonly type: 'letter.held' }
+  /** The agent machine stopped for good. */
+  | { readonly type: 'agent.ended'; readonly stop: Stop }
+  | { readonly type: 'agent.crashed'; readonly stop: Stop }
+  | { readonly type: 'child.stop'; readonly stop: Stop }
+  /** Answers of the leader to a crash. */
+  | { readonly type: 'child.restart'; readonly restart: Restart; readonly stop: Stop }
+  | { readonly type: 'child.fail'; readonly stop: Stop }
+  | { readonly type: 'restart.due'; readonly stop: Stop }
+  /** The child could not be rebuilt, or its journal refused the restart. */
+  | { readonly type: 'restart.failed'; readonly stop: Stop }
+  /** Another process continues with the child. */
+  | { readonly type: 'child.drop' }
+  | { readonly type: 'shutdown.ended'; readonly stop: Stop }
+  | { readonly type: 'swarm.closed' };
+
+/** Effects of a life, performed by its host. */
+export type ChildEffect =
+  | { readonly type: 'startAgent' }
+  | { readonly type: 'resumeAgent' }
+  | { readonly type: 'interruptAgent'; readonly params: { readonly stop: Stop } }
+  /** Ends the agent's actor without a record. */
+  | { readonly type: 'disposeAgent' }
+  /** Gives the slot to others until `retakeSlot`. */
+  | { readonly type: 'lendSlot' }
+  | { readonly type: 'retakeSlot' }
+  | { readonly type: 'requestSlot' }
+  /** Gives the slot up for good, or leaves the queue. */
+  | { readonly type: 'releaseSlot' }
+  /** Counts the child as working and starts its timeouts. */
+  | { readonly type: 'beginWork' }
+  | { readonly type: 'stopTimeouts' }
+  | {
+      readonly type: 'mergeIdleWorktree';
+      readonly params: { readonly run: number; readonly stop: Stop };
+    }
+  /** Reports the finished run to the parent and holds the agent. */
+  | { readonly type: 'reportIdle'; readonly params: { readonly stop: Stop } }
+  | { readonly type: 'notifyLeader'; readonly params: { readonly stop: Stop } }
+  | {
+      readonly type: 'scheduleRestart';
+      readonly params: { readonly restart: Restart; readonly stop: Stop };
+    }
+  | { readonly type: 'cancelRestart' }
+  | { readonly type: 'rebuild'; readonly params: { readonly stop: Stop } }
+  /** Journals the end of a child whose agent machine cannot do so. */
+  | { readonly type: 'recordEnd'; readonly params: { readonly stop: Stop } }
+  /** Stops the subtree, merges the worktree, closes the journal and reports to the parent. */
+  | { readonly type: 'shutDown'; readonly params: { readonly stop: Stop } };
+
+export interface ChildInput {
+  /** Status on record. */
+  readonly status: ChildStatus;
+  /** True for teammates: the agent stays idle after a run. */
+  readonly staysIdle: boolean;
+}
+
+interface ChildContext {
+  readonly status: ChildStatus;
+  readonly staysIdle: boolean;
+  /** True once the agent's actor has been started and not disposed. */
+  readonly hasAgent: boolean;
+  /** Stop that was requested and not carried out yet. */
+  readonly stop: Stop | null;
+  /** Number of the run that is being reported. */
+  readonly run: number;
+}
+
+type ParamsOf<Type extends ChildEffect['type']> = Extract<
+  ChildEffect,
+  { readonly type: Type; readonly params: unknown }
+>['params'];
+
+type StopParams = { readonly stop: Stop };
+
+/** An effect that the host of the machine performs. */
+const effect = () => () => {};
+const effectWith =
+  <Params>() =>
+  (_: unknown, _params: Params) => {};
+
+const eventStop = ({ event }: { event: StopParams }): StopParams => ({ stop: event.stop });
+
+/** An idle child has finished its work, so an interruption cuts nothing off. */
+const stopNow = ({ context, event }: { context: ChildContext; event: StopParams }): StopParams => ({
+  stop: context.status === 'idle' ? stops.whileIdle(event.stop) : event.stop,
+});
+
+const requestedStop = ({ context }: { context: ChildContext }): StopParams => ({
+  stop: context.stop ?? stops.INTERRUPTED,
+});
+
+/** Ends a child that does nothing now. The slot goes first, so that a free slot cannot start the child. */
+const finish = <Source>(params: Source) =>
+  [
+    'stopTimeouts',
+    'releaseSlot',
+    { type: 'rememberStop', params },
+    { type: 'recordEnd', params },
+    { type: 'shutDown', params },
+    'disposeAgent',
+  ] as const;
+
+/** Ends a child whose agent machine has journaled its end. */
+const END = [
+  'stopTimeouts',
+  { type: 'rememberStop', params: eventStop },
+  { type: 'shutDown', params: eventStop },
+] as const;
+
+/** Ends a child whose agent cannot journal its end. */
+const fail = <Source>(params: Source) =>
+  [
+    'stopTimeouts',
+    { type: 'rememberStop', params },
+    { type: 'recordEnd', params },
+    { type: 'shutDown', params },
+  ] as const;
+
+const CRASH = ['stopTimeouts', { type: 'notifyLeader', params: eventStop }] as const;
+
+/** The agent crashed while it had lent its slot, so it will never report `agent.busy`. */
+const CRASH_WITHOUT_SLOT = [
+  'stopTimeouts',
+  'retakeSlot',
+  { type: 'notifyLeader', params: eventStop },
+] as const;
+
+export const childMachine = setup({
+  types: {} as { input: ChildInput; context: ChildContext; events: ChildEvent },
+  guards: {
+    staysIdle: ({ context }) => context.staysIdle,
+    hasAgent: ({ context }) => context.hasAgent,
+    isQueued: (_, { isQueued }: { isQueued: boolean }) => isQueued,
+    hasPendingChildren: (_, params: { hasPendingChildren: boolean }) => params.hasPendingChildren,
+    isSameRun: ({ context }, { run }: { run: number }) => context.run === run,
+    isStopped: (_, { stop }: StopParams) => stop.reason === 'stopped',
+    wasIdle: ({ context }) => context.status === 'idle',
+    wasEnded: ({ context }) => context.status === 'ended',
+    wasStopped: ({ context }) => context.status === 'stopped',
+  },
+  actions: {
+    startAgent: effect(),
+    resumeAgent: effect(),
+    interruptAgent: effectWith<StopParams>(),
+    disposeAgent: effect(),
+    lendSlot: effect(),
+    retakeSlot: effect(),
+    requestSlot: effect(),
+    releaseSlot: effect(),
+    beginWork: effect(),
+    stopTimeouts: effect(),
+    mergeIdleWorktree: effectWith<ParamsOf<'mergeIdleWorktree'>>(),
+    reportIdle: effectWith<StopParams>(),
+    notifyLeader: effectWith<StopParams>(),
+    scheduleRestart: effectWith<ParamsOf<'scheduleRestart'>>(),
+    cancelRestart: effect(),
+    rebuild: effectWith<StopParams>(),
+    recordEnd: effectWith<StopParams>(),
+    shutDown: effectWith<StopParams>(),
+    publish: assign({ status: (_, { status }: { status: ChildStatus }) => status }),
+    rememberStop: assign({ stop: (_, { stop }: StopParams) => stop }),
+    forgetStop: assign({ stop: null }),
+    rememberRun: assign({ run: (_, { run }: { run: number }) => run }),
+    noteAgent: assign({ hasAgent: true }),
+    forgetAgent: assign({ hasAgent: false }),
+  },
+}).createMachine({
+  id: 'child',
+  context: ({ input }) => ({ ...input, hasAgent: false, stop: null, run: 0 }),
+  initial: 'recorded',
+  on: {
+    'child.drop': {
+      target: '.lost',
+      actions: ['forgetStop', 'forgetAgent', { type: 'publish', params: { status: 'queued' } }],
+    },
+    'swarm.closed': '.closed',
+  },
+  states: {
+    // Routes a life to where its record says that it is.
+    recorded: {
+      always: [
+        { guard: 'wasIdle', target: 'idle' },
+        { guard: 'wasEnded', target: 'ended' },
+        { guard: 'wasStopped', target: 'stopped' },
+        { target: 'lost' },
+      ],
+    },
+    lost: {
+      on: {
+        'child.admit': [
+          { guard: { type: 'isQueued', params: ({ event }) => event }, target: 'queued' },
+          { target: 'starting' },
+        ],
+      },
+    },
+    queued: {
+      entry: { type: 'publish', params: { status: 'queued' } },
+      on: {
+        'slot.granted': [
+          { guard: 'hasAgent', target: 'waking', actions: 'resumeAgent' },
+          { target: 'running', actions: ['noteAgent', 'startAgent'] },
+        ],
+        // A person wrote to a woken teammate that waited for a slot.
+        'agent.busy': { target: 'running', actions: 'beginWork' },
+        'agent.ended': { target: 'ending', actions: END },
+        'agent.crashed': { target: 'crashed', actions: CRASH },
+        'child.stop': { target: 'ending', actions: finish(stopNow) },
+      },
+    },
+    starting: {
+      entry: { type: 'publish', params: { status: 'running' } },
+      on: {
+        'slot.granted': { target: 'running', actions: ['noteAgent', 'startAgent'] },
+        'child.stop': { target: 'ending', actions: finish(stopNow) },
+      },
+    },
+    running: {
+      entry: { type: 'publish', params: { status: 'running' } },
+      on: {
+        'agent.idle': { target: 'waiting', actions: 'lendSlot' },
+        'agent.ended': { target: 'ending', actions: END },
+        'agent.crashed': { target: 'crashed', actions: CRASH },
+        'child.stop': {
+          target: 'stopping',
+          actions: [
+            { type: 'rememberStop', params: eventStop },
+            { type: 'interruptAgent', params: eventStop },
+          ],
+        },
+      },
+    },
+    waiting: {
+      on: {
+        'agent.busy': [
+          { guard: 'staysIdle', target: 'running', actions: ['retakeSlot', 'beginWork'] },
+          { target: 'running', actions: 'retakeSlot' },
+        ],
+        'run.ended': [
+          {
+            guard: { type: 'hasPendingChildren', params: ({ event }) => event },
+            actions: 'stopTimeouts',
+          },
+          {
+            target: 'reporting',
+            actions: [
+              'stopTimeouts',
+              { type: 'rememberRun', params: ({ event }) => event },
+              {
+                type: 'mergeIdleWorktree',
+                params: ({ event: { run, stop } }) => ({ run, stop }),
+              },
+            ],
+          },
+        ],
+        'agent.ended': { target: 'ending', actions: END },
+        'agent.crashed': { target: 'crashed', actions: CRASH_WITHOUT_SLOT },
+        'child.stop': [
+          { guard: 'staysIdle', target: 'ending', actions: finish(stopNow) },
+          {
+            target: 'stopping',
+            actions: [
+              { type: 'rememberStop', params: eventStop },
+              { type: 'interruptAgent', params: eventStop },
+            ],
+          },
+        ],
+      },
+    },
+    reporting: {
+      entry: { type: 'publish', params: { status: 'idle' } },
+      on: {
+        // A letter started another run meanwhile; that run reports when it ends.
+        'agent.busy': { target: 'running', actions: ['retakeSlot', 'beginWork'] },
+        'idle.ready': {
+          guard: { type: 'isSameRun', params: ({ event }) => event },
+          target: 'idle',
+          actions: { type: 'reportIdle', params: eventStop },
+        },
+        'agent.ended': { target: 'ending', actions: END },
+        'agent.crashed': { target: 'crashed', actions: CRASH_WITHOUT_SLOT },
+        'child.stop': { target: 'ending', actions: finish(stopNow) },
+      },
+    },
+    idle: {
+      entry: { type: 'publish', params: { status: 'idle' } },
+      on: {
+        'child.admit': [
+          { guard: { type: 'isQueued', params: ({ event }) => event }, target: 'queued' },
+          { target: 'starting' },
+        ],
+        'letter.held': { target: 'waking', actions: 'requestSlot' },
+        // A person wrote to the teammate: it continues at once, over the limit if need be.
+        'agent.busy': { target: 'running', actions: ['requestSlot', 'beginWork'] },
+        'agent.ended': { target: 'ending', actions: END },
+        'agent.crashed': { target: 'crashed', actions: CRASH_WITHOUT_SLOT },
+        'child.stop': { target: 'ending', actions: finish(stopNow) },
+      },
+    },
+    waking: {
+      on: {
+        'slot.awaited': 'queued',
+        'slot.granted': { actions: 'resumeAgent' },
+        'agent.busy': { target: 'running', actions: 'beginWork' },
+        'agent.ended': { target: 'ending', actions: END },
+        'agent.crashed': { target: 'crashed', actions: CRASH },
+        'child.stop': { target: 'ending', actions: finish(stopNow) },
+      },
+    },
+    stopping: {
+      on: {
+        'agent.idle': { actions: 'lendSlot' },
+        'agent.busy': { actions: 'retakeSlot' },
+        'agent.ended': { target: 'ending', actions: END },
+        // A teammate would stay idle after its last run.
+        'run.ended': { target: 'ending', actions: finish(requestedStop) },
+        'agent.crashed': { target: 'ending', actions: fail(requestedStop) },
+        'child.stop': {
+          actions: [
+            { type: 'rememberStop', params: eventStop },
+            { type: 'interruptAgent', params: eventStop },
+          ],
+        },
+      },
+    },
+    crashed: {
+      on: {
+        'child.restart': {
+          target: 'restarting',
+          actions: {
+            type: 'scheduleRestart',
+            params: ({ event: { restart, stop } }) => ({ restart, stop }),
+          },
+        },
+        'child.fail': { target: 'ending', actions: fail(eventStop) },
+      },
+    },
+    restarting: {
+      entry: ['forgetAgent', { type: 'publish', params: { status: 'queued' } }],
+      on: {
+        'restart.due': { target: 'rebuilding', actions: { type: 'rebuild', params: eventStop } },
+        'restart.failed': { target: 'ending', actions: fail(eventStop) },
+        'child.stop': { target: 'ending', actions: ['cancelRestart', ...finish(stopNow)] },
+      },
+    },
+    rebuilding: {
+      on: {
+        'child.admit': [
+          { guard: { type: 'isQueued', params: ({ event }) => event }, target: 'queued' },
+          { target: 'starting' },
+        ],
+        'restart.failed': { target: 'ending', actions: fail(eventStop) },
+      },
+    },
+    ending: {
+      on: {
+        'shutdown.ended': [
+          { guard: { type: 'isStopped', params: ({ event }) => event }, target: 'stopped' },
+          { target: 'ended' },
+        ],
+      },
+    },
+    ended: {
+      entry: ['forgetAgent', { type: 'publish', params: { status: 'ended' } }],
+      on: {
+        'child.admit': [
+          {
+            guard: { type: 'isQueued', params: ({ event }) => event },
+            target: 'queued',
+            actions: 'forgetStop',
+          },
+          { target: 'starting', actions: 'forgetStop' },
+        ],
+      },
+    },
+    stopped: {
+      entry: ['forgetAgent', { type: 'publish', params: { status: 'stopped' } }],
+      on: {
+        'child.admit': [
+          {
+            guard: { type: 'isQueued', params: ({ event }) => event },
+            target: 'queued',
+            actions: 'forgetStop',
+          },
+          { target: 'starting', actions: 'forgetStop' },
+        ],
+      },
+    },
+    closed: {},
+  },
+});

@@ -1,0 +1,144 @@
+/** Model port of the Messages API: the official SDK builds requests, `httpExchange` sends them. */
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+// `BaseAnthropic` leaves out the SDK's resources, which are most of its size. A plain POST suffices.
+import { APIError, BaseAnthropic } from '@anthropic-ai/sdk';
+import { parseJson } from '../lib/json/parse-json.js';
+import type { ProxyEnvironment } from '../lib/proxy-for.js';
+import type { Clock } from '../protocol/clock.js';
+import { ModelFailure, type ModelPort, type StreamEvent } from '../protocol/model/model-port.js';
+import { BlockAssembler } from './block-assembler.js';
+import { readEvents } from './event-stream.js';
+import { httpExchange, readErrorPage, type Send } from './http-exchange.js';
+import { stallWatch } from './stall-watch.js';
+import { toModelFailure } from './to-model-failure.js';
+
+interface AnthropicOptions {
+  readonly apiKey: string | undefined;
+  readonly authToken: string | undefined;
+  readonly baseUrl: string | undefined;
+  readonly env: ProxyEnvironment;
+  readonly clock: Clock;
+  readonly streamIdleTimeoutMs: number;
+}
+
+/** Time-out that the SDK sends to the server. Only the stall watch ends an exchange. */
+const TIMEOUT_MS = 24 * 3_600_000;
+
+/** Returns the model port. It rejects with ModelFailure and never retries. */
+export const anthropicModel = (options: AnthropicOptions): ModelPort => {
+  const senderFor = senders(options);
+  return {
+    async stream({ body, model, betas = [] }, sink, signal) {
+      const assembler = new BlockAssembler();
+      let started = false;
+      let response: IncomingMessage;
+      const partial = () => ({
+        messageId: assembler.messageId,
+        usage: assembler.usage,
+        unfinishedText: assembler.unfinishedText(),
+      });
+      const aborted = () =>
+        new ModelFailure('aborted', 'The request was interrupted.', { partial: partial() });
+      const take = (event: StreamEvent) => {
+        if (!started) {
+          started = true;
+          sink.started();
+        }
+        const ended = assembler.take(event);
+        sink.event?.(event);
+        if (ended !== undefined) sink.blockEnded(ended);
+      };
+      try {
+        const send = await senderFor(betas);
+        response = await send(body, signal);
+        const { statusCode = 0, headers } = response;
+        if (statusCode < 200 || statusCode > 299) throw await errorOfResponse(response);
+        await readEvents(response, { take, failed: (data) => errorOfEvent(data, headers) });
+      } catch (error) {
+        if (signal.aborted) throw aborted();
+        throw toModelFailure(error, partial(), started);
+      }
+      if (signal.aborted) throw aborted();
+      if (!started) refuseOtherContent(response.headers['content-type'] ?? '');
+      if (!assembler.complete || assembler.stopReason === null) {
+        const message = 'The model ended its answer in the middle of a message.';
+        throw new ModelFailure('dropped', message, { partial: partial() });
+      }
+      return {
+        messageId: assembler.messageId ?? '',
+        requestId: textOf(response.headers['request-id']),
+        stopReason: assembler.stopReason,
+        usage: assembler.usage,
+        model: assembler.model ?? model,
+        diagnosis: assembler.diagnosis,
+      };
+    },
+  };
+};
+
+/** Returns a sender per set of beta features. Its URL and headers are computed once. */
+const senders = (options: AnthropicOptions) => {
+  const client = new BaseAnthropic({
+    apiKey: options.apiKey ?? null,
+    authToken: options.apiKey === undefined ? (options.authToken ?? null) : null,
+    ...(options.baseUrl !== undefined && { baseURL: options.baseUrl }),
+    timeout: TIMEOUT_MS,
+    logLevel: 'off',
+  });
+  const sendTo = httpExchange({
+    env: options.env,
+    stallWatch: stallWatch(options.clock, options.streamIdleTimeoutMs),
+  });
+  const prepare = async (betas: string): Promise<Send> => {
+    const { url, req } = await client.buildRequest({
+      method: 'post',
+      path: '/v1/messages',
+      stream: true,
+      headers: {
+        'content-type': 'application/json',
+        ...(betas !== '' && { 'anthropic-beta': betas }),
+      },
+    });
+    return sendTo({ url: new URL(url), method: 'POST', headers: new Headers(req.headers) });
+  };
+  const prepared = new Map<string, Promise<Send>>();
+  return (betas: readonly string[]): Promise<Send> => {
+    // Betas are sorted, because servers may cache by the header.
+    const key = [...betas].sort().join(',');
+    const sender = prepared.get(key) ?? prepare(key);
+    prepared.set(key, sender);
+    return sender;
+  };
+};
+
+const errorOfResponse = async (response: IncomingMessage): Promise<APIError> => {
+  const page = await readErrorPage(response).catch(String);
+  const body = parseJson(page) as object | undefined;
+  const message = body === undefined ? page : undefined;
+  return APIError.generate(response.statusCode, body, message, headersOf(response.headers));
+};
+
+const errorOfEvent = (data: string, headers: IncomingHttpHeaders): APIError =>
+  new APIError(
+    undefined,
+    (parseJson(data) as object | undefined) ?? { message: data },
+    undefined,
+    headersOf(headers),
+  );
+
+const headersOf = (headers: IncomingHttpHeaders): Headers =>
+  new Headers(Object.entries(headers).map(([name, value = '']) => [name, String(value)]));
+
+const textOf = (header: string | string[] | undefined): string | null =>
+  typeof header === 'string' ? header : null;
+
+/**
+ * Throws a ModelFailure of kind `rejected` if the content type is that of a page. A proxy or a wrong address
+ * answers with a page, and an empty stream would be retried in vain.
+ */
+const refuseOtherContent = (type: string): void => {
+  if (!/json|html|xml|text\/plain/.test(type)) return;
+  const message = `The server answered with ${type} instead of an event stream; check ANTHROPIC_BASE_URL.`;
+  throw new ModelFailure('rejected', message);
+};

@@ -1,0 +1,24 @@
+/** Role of a child agent: the role block of a typed agent and the first message of a teammate. */
+import { escapeLine, escapeTags } from '../text/escape-tags.js';
+
+/** Role of a typed agent without a definition. */
+export const LOST_ROLE =
+  'The definition of this role no longer exists. Do the task with the tools that you may use.';
+
+/** Returns the role block of a typed agent. It follows the blocks that all agents share. */
+export const roleText = (name: string, role: string): string => `<agent-role>
+You are the agent "${escapeLine(name)}" and work for another agent, which gives you one task. That agent sees only your last message: it is your report, so make it self-contained.
+
+${escapeTags(role.trim())}
+</agent-role>`;
+
+/** Returns the first message of a teammate: how the team works, then the task. */
+export const teammateTask = (prompt: string, { name, team }: TeamMember): string =>
+  `You are ${JSON.stringify(escapeLine(name))} of the team ${JSON.stringify(escapeLine(team))}. Your lead is "lead"; SendMessage reaches the lead and your teammates by name, and you receive their messages. TaskList shows the team's tasks: claim the tasks you do, and complete them. When your task is done, end with a report: you are then idle until you get a message.
+
+${prompt}`;
+
+interface TeamMember {
+  readonly name: string;
+  readonly team: string;
+}

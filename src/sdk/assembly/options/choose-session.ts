@@ -1,0 +1,70 @@
+/** Chooses the session that the flags name: a new one, a resumed one or a fork. */
+import { existsSync } from 'node:fs';
+import type { SessionChoice } from '../../../actors/session/begin-session.js';
+import type { SessionMeta, SessionStore } from '../../../protocol/session/session-store.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import type { RunOptions } from './run-options.js';
+
+export const chooseSession = async (
+  flags: RunOptions,
+  store: SessionStore,
+  cwd: string,
+): Promise<SessionChoice> => {
+  const id = flags.sessionId === undefined ? {} : { id: flags.sessionId };
+  if (flags.resume === undefined && flags.continue !== true) {
+    if (flags.forkSession === true) {
+      throw new UsageError('--fork-session needs --resume <session> or --continue.');
+    }
+    return { kind: 'new', ...id };
+  }
+  const former =
+    flags.resume === undefined
+      ? newestOf(await store.list(), cwd)
+      : resolveSessionId(await store.list(), flags.resume);
+  if (flags.forkSession === true) return { kind: 'fork', from: former, ...id };
+  if (flags.sessionId !== undefined) {
+    throw new UsageError('--session-id names a new session: use it with --fork-session, or alone.');
+  }
+  return { kind: 'resume', id: former };
+};
+
+/** Returns the directory that the chosen session works in, whose settings and rules apply. */
+export const sessionDirectory = async (
+  choice: SessionChoice,
+  store: SessionStore,
+  cwd: string,
+): Promise<string> => {
+  if (choice.kind === 'new') return cwd;
+  const former = choice.kind === 'resume' ? choice.id : choice.from;
+  const meta = (await store.list()).find(({ id }) => id === former);
+  // A missing directory is reported when the session is opened.
+  return meta !== undefined && existsSync(meta.cwd) ? meta.cwd : cwd;
+};
+
+/** Returns the id for a whole id or a unique prefix. Throws UsageError if the prefix is ambiguous. */
+export const resolveSessionId = (sessions: readonly SessionMeta[], wanted: string): string => {
+  // An empty shell variable would otherwise match every session.
+  if (wanted === '') throw new UsageError('--resume needs the id of a session.');
+  const exact = sessions.find(({ id }) => id === wanted);
+  if (exact !== undefined) return exact.id;
+  const matches = sessions.filter(({ id }) => id.startsWith(wanted));
+  const [only] = matches;
+  // The session may exist but be unreadable: opening it reports the reason.
+  if (only === undefined) return wanted;
+  if (matches.length === 1) return only.id;
+  const some = matches.slice(0, 5).map(({ id }) => id);
+  throw new UsageError(
+    `"${wanted}" fits ${matches.length} sessions: ${some.join(', ')}. Give more of the id.`,
+  );
+};
+
+const newestOf = (sessions: readonly SessionMeta[], cwd: string): string => {
+  const here = sessions.filter((session) => session.cwd === cwd);
+  const [newest] = here.sort((a, b) => b.updatedAt - a.updatedAt);
+  if (newest === undefined) {
+    throw new UsageError(
+      `There is no session in ${cwd} to continue; start one without --continue.`,
+    );
+  }
+  return newest.id;
+};

@@ -1,0 +1,524 @@
+import { describe, expect, test } from 'vitest';
+import { governor } from '../../../src/model/governor.js';
+import { NO_USAGE } from '../../../src/protocol/model/usage.js';
+import { rawText } from '../../../src/protocol/model/wire-block.js';
+import type { FeedItem } from '../../../src/protocol/session/feed.js';
+import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
+import type { SessionMeta, SessionStore } from '../../../src/protocol/session/session-store.js';
+import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
+import {
+  type Answer,
+  calls,
+  ends,
+  fails,
+  gate,
+  says,
+  scriptedModel,
+  thinks,
+  waits,
+  writes,
+} from '../../fakes/agents/scripted-model.js';
+import { settled, virtualClock } from '../../fakes/virtual-clock.js';
+import { leadInHand } from './lead-in-hand.js';
+
+const prompt = (text: string) => `[${rawText(text)}]`;
+
+const collect = async (items: AsyncIterable<FeedItem>): Promise<FeedItem[]> => {
+  const all: FeedItem[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+};
+
+interface Body {
+  readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[];
+}
+type Block = Record<string, unknown>;
+
+/** Blocks of the last sent message, without cache breakpoints. */
+const lastSent = (body: string | undefined): Block[] => {
+  const { messages } = JSON.parse(body ?? '{"messages":[]}') as Body;
+  return (messages.at(-1)?.content ?? []).map((block) =>
+    Object.fromEntries(Object.entries(block).filter(([key]) => key !== 'cache_control')),
+  );
+};
+
+const text = (said: string) => ({ type: 'text', text: said });
+
+describe('a run', () => {
+  test('yields everything from the first request to the end', async () => {
+    const model = scriptedModel(
+      [says('Half'), fails('server')],
+      [thinks('Hm.'), says('I look.'), calls('c1', 'Look', { name: 'a' })],
+      [says('Done.')],
+    );
+    const hand = await leadInHand({ model, wantsStreamEvents: true });
+    const all = collect(hand.lead.run(prompt('Go')));
+    await hand.clock.toNextWake();
+    const kinds = (await all).map(({ type }) => type);
+    expect(kinds.filter((type) => type !== 'stream.event')).toEqual([
+      'request.started',
+      'attempt.discarded',
+      'request.started',
+      'tool.started',
+      'assistant.message',
+      'tool.ended',
+      'tool.results',
+      'request.started',
+      'assistant.message',
+      'run.ended',
+    ]);
+    expect(kinds).toContain('stream.event');
+  });
+
+  test('yields a summary when the prompt had to be shortened', async () => {
+    const long = [says('x'.repeat(2_000))];
+    const tooLong = fails('prompt-too-long', {
+      message: 'prompt is too long: 700 tokens > 500 maximum',
+    });
+    // The second refusal is that of the summary request.
+    const model = scriptedModel(long, long, long, [tooLong], [tooLong], [says('Done.')]);
+    const hand = await leadInHand({ model, lingers: true });
+    for (const said of ['one', 'two', 'three']) await collect(hand.lead.run(prompt(said)));
+    const items = await collect(hand.lead.run(prompt('four')));
+    const compacted = items.find(({ type }) => type === 'context.compacted');
+    expect(compacted).toMatchObject({
+      summary: expect.stringContaining('1 of the oldest messages'),
+    });
+    const broken = (await hand.records()).find(({ type }) => type === 'prompt.broken');
+    expect(broken).toMatchObject({ reason: 'truncation', dropped: 1, section: 'messages' });
+    const { messages } = JSON.parse(model.requests.at(-1)?.body ?? '') as Body;
+    expect(messages.map(({ role }) => role).join(' ')).toBe('user assistant user assistant user');
+    expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'end_turn' } });
+  });
+
+  test('can follow another in the same session', async () => {
+    const model = scriptedModel([says('One.')], [says('Two.')]);
+    const hand = await leadInHand({ model, lingers: true });
+    const first = await collect(hand.lead.run(prompt('a')));
+    const second = await collect(hand.lead.run(prompt('b')));
+    expect([first, second].map((items) => items.map(({ type }) => type))).toEqual([
+      ['request.started', 'assistant.message', 'run.ended'],
+      ['request.started', 'assistant.message', 'run.ended'],
+    ]);
+    expect(hand.lead.state).toBe('idle');
+  });
+
+  test('ends also when it is over before it has begun', async () => {
+    const model = scriptedModel();
+    const hand = await leadInHand({ model, lingers: true, limits: { maxTurns: 0 } });
+    for (const said of ['a', 'b']) {
+      const items = await collect(hand.lead.run(prompt(said)));
+      expect(items).toMatchObject([{ type: 'run.ended', stop: { reason: 'max_turns' } }]);
+    }
+  });
+
+  test('leaves nobody listening when its reader goes away', async () => {
+    const door = gate();
+    const model = scriptedModel([waits(door.opened), says('Done.')]);
+    const hand = await leadInHand({ model });
+    for await (const item of hand.lead.run(prompt('Go'))) {
+      expect(item.type).toBe('request.started');
+      break;
+    }
+    door.open();
+    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+  });
+
+  test('fails, and does not hang, when the model port has a defect', async () => {
+    const model = { stream: () => Promise.reject(new TypeError('a defect of ours')) };
+    const hand = await leadInHand({ model });
+    await expect(collect(hand.lead.run(prompt('Go')))).rejects.toThrow('a defect of ours');
+    await expect(hand.lead.stopped).rejects.toThrow('a defect of ours');
+  });
+});
+
+describe('the same log', () => {
+  const script: readonly Answer[] = [
+    [fails('overloaded')],
+    [says('I look.'), calls('c1', 'Look', { name: 'a' }), calls('c2', 'Change', { name: 'b' })],
+    [says('Done.')],
+  ];
+
+  /** The conversation as each kind of host sees it. */
+  const facts = (items: readonly FeedItem[]) =>
+    items.flatMap((item) => {
+      if (item.type === 'assistant.message') return [`assistant ${item.content}`];
+      if (item.type === 'tool.results') return [`results ${item.content}`];
+      if (item.type === 'attempt.discarded') return [`discarded ${item.turn}.${item.attempt}`];
+      if (item.type === 'request.started') return [`request ${item.turn}.${item.attempt}`];
+      return item.type === 'run.ended' ? [`ended ${item.stop.reason} ${item.turns}`] : [];
+    });
+
+  const factsOf = (records: readonly JournalRecord[]) => {
+    const ended = new Map<string, string>();
+    return records.flatMap((record) => {
+      if (record.type === 'call.ended') ended.set(record.call, record.raw);
+      if (record.type === 'assistant.received') return [`assistant ${record.raw}`];
+      if (record.type === 'turn.failed') return [`discarded ${record.turn}.${record.attempt}`];
+      if (record.type === 'turn.started') return [`request ${record.turn}.${record.attempt}`];
+      if (record.type === 'run.ended') return [`ended ${record.reason} ${record.turns}`];
+      if (record.type !== 'user.sent') return [];
+      const shown = record.parts.flatMap((part) => ('call' in part ? [ended.get(part.call)] : []));
+      return shown.length === 0 ? [] : [`results [${shown.join(',')}]`];
+    });
+  };
+
+  test('is seen by one who pulls, one who listens and one who reads the journal', async () => {
+    const pulling = await leadInHand({ model: scriptedModel(...script) });
+    const all = collect(pulling.lead.run(prompt('Go')));
+    await pulling.clock.toNextWake();
+    const pulled = facts(await all);
+
+    const listening = await leadInHand({ model: scriptedModel(...script) });
+    await listening.say('Go');
+    await listening.clock.toNextWake();
+    await listening.lead.stopped;
+
+    expect(pulled).toHaveLength(8);
+    expect(facts(listening.items)).toEqual(pulled);
+    expect(factsOf(await listening.records())).toEqual(pulled);
+    expect(await pulling.records()).toEqual(await listening.records());
+  });
+});
+
+describe('an answer that is interrupted', () => {
+  test('keeps complete blocks and unfinished text, and drops the rest', async () => {
+    const door = gate();
+    const model = scriptedModel(
+      [thinks('Hm.'), says('First.'), writes('Half a sen'), waits(door.opened)],
+      [says('Again.')],
+    );
+    const hand = await leadInHand({ model, lingers: true });
+    await hand.say('Go');
+    hand.lead.interrupt();
+    await settled();
+    expect(hand.lead.state).toBe('idle');
+    await hand.say('And now?');
+    const { messages } = JSON.parse(model.requests[1]?.body ?? '') as Body;
+    expect(messages[1]?.content).toEqual([
+      { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmF0dXJl' },
+      text('First.'),
+      text('Half a sen'),
+    ]);
+  });
+
+  test('does not end with thinking', async () => {
+    const door = gate();
+    const model = scriptedModel([thinks('Hm.'), waits(door.opened)], [says('Again.')]);
+    const hand = await leadInHand({ model, lingers: true });
+    await hand.say('Go');
+    hand.lead.interrupt();
+    await settled();
+    await hand.say('And now?');
+    const { messages } = JSON.parse(model.requests[1]?.body ?? '') as Body;
+    expect(messages[1]?.content.at(-1)).toEqual(text('(The message ended here.)'));
+  });
+
+  test('is paid for even when nothing of it is kept', async () => {
+    const door = gate();
+    const model = scriptedModel([waits(door.opened)], [says('Again.')]);
+    const hand = await leadInHand({ model, lingers: true });
+    await hand.say('Go');
+    hand.lead.interrupt();
+    await settled();
+    expect(hand.lead.journal.history.spent.usage.input).toBe(100);
+    expect((await hand.records()).at(-2)).toMatchObject({ type: 'turn.failed', kind: 'aborted' });
+    await hand.say('And now?');
+    expect(lastSent(model.requests[1]?.body)).toEqual([text('And now?')]);
+  });
+
+  test('has its complete calls answered as interrupted', async () => {
+    const door = gate();
+    const model = scriptedModel(
+      [calls('c1', 'Change', { name: 'a' }), waits(door.opened)],
+      [says('Again.')],
+    );
+    const hand = await leadInHand({ model, lingers: true });
+    await hand.say('Go');
+    hand.lead.interrupt();
+    await settled();
+    expect(hand.deeds).toEqual([]);
+    await hand.say('And now?');
+    expect(lastSent(model.requests[1]?.body)).toEqual([
+      {
+        type: 'tool_result',
+        tool_use_id: 'c1',
+        is_error: true,
+        content: expect.stringContaining('Interrupted by the user'),
+      },
+      text('And now?'),
+    ]);
+  });
+
+  test('while it waits for a place is not sent at all', async () => {
+    const model = scriptedModel([fails('rate-limited', { retryAfterMs: 5_000 })]);
+    const hand = await leadInHand({ model, lingers: true });
+    await hand.say('Go');
+    expect(hand.lead.state).toBe('retrying');
+    hand.lead.interrupt();
+    await settled();
+    expect(hand.lead.state).toBe('idle');
+    expect(hand.clock.sleepers).toBe(0);
+  });
+});
+
+describe('recovery', () => {
+  test('sends the very same bytes again, after the pause that was asked for', async () => {
+    const model = scriptedModel(
+      [fails('rate-limited', { retryAfterMs: 7_000 })],
+      [fails('dropped')],
+      [says('Done.')],
+    );
+    const hand = await leadInHand({ model });
+    await hand.say('Go');
+    expect(await hand.clock.toNextWake()).toBe(7_000);
+    expect(await hand.clock.toNextWake()).toBe(1_000);
+    await hand.lead.stopped;
+    expect(new Set(model.requests.map(({ body }) => body)).size).toBe(1);
+  });
+
+  test('drops what a failed attempt had run, and runs it again', async () => {
+    const look = calls('c1', 'Look', { name: 'a' });
+    const model = scriptedModel([look, fails('dropped')], [look], [says('Done.')]);
+    const hand = await leadInHand({ model });
+    await hand.say('Go');
+    await hand.clock.toNextWake();
+    await hand.lead.stopped;
+    expect(hand.deeds.filter((deed) => deed === 'start a')).toHaveLength(2);
+    expect(lastSent(model.requests[2]?.body)).toHaveLength(1);
+  });
+
+  test('turns to the fallback model, and declares the break', async () => {
+    const overloaded = [fails('overloaded')];
+    const model = scriptedModel([says('Hi.')], overloaded, [says('Done.')]);
+    const hand = await leadInHand({
+      model,
+      lingers: true,
+      fallbackModel: 'claude-haiku-4-5',
+      limits: { overloadsBeforeFallback: 1 },
+    });
+    await hand.say('One');
+    await hand.say('Two');
+    await hand.clock.toNextWake();
+    expect(model.requests.map((request) => request.model)).toEqual([
+      'claude-opus-5-5',
+      'claude-opus-5-5',
+      'claude-haiku-4-5',
+    ]);
+    const broken = (await hand.records()).find(({ type }) => type === 'prompt.broken');
+    expect(broken).toMatchObject({ reason: 'model' });
+  });
+
+  test('asks the model to go on where the output limit cut it', async () => {
+    const model = scriptedModel([says('Half'), ends('max_tokens')], [says('the rest.')]);
+    const hand = await leadInHand({ model });
+    await hand.say('Go');
+    expect(lastSent(model.requests[1]?.body)).toEqual([
+      text(expect.stringContaining('cut off at the output limit') as unknown as string),
+    ]);
+  });
+
+  test('goes on after a pause of the server with nothing added', async () => {
+    const model = scriptedModel([says('Searching'), ends('pause_turn')], [says('Found.')]);
+    const hand = await leadInHand({ model });
+    await hand.say('Go');
+    const { messages } = JSON.parse(model.requests[1]?.body ?? '') as Body;
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
+});
+
+describe('a budget', () => {
+  const expensive = { ...NO_USAGE, input: 1_000_000, output: 100_000 };
+
+  test('of nothing sends nothing', async () => {
+    const hand = await leadInHand({ model: scriptedModel(), maxBudgetUsd: 0 });
+    await hand.say('Go');
+    const { stop, turns } = await hand.lead.stopped;
+    expect([stop.reason, turns]).toEqual(['budget', 0]);
+  });
+
+  test('lets the answer that breaks it be the last', async () => {
+    const model = scriptedModel([
+      says('I look.'),
+      calls('c1', 'Look', { name: 'a' }),
+      ends('tool_use', expensive),
+    ]);
+    const hand = await leadInHand({ model, maxBudgetUsd: 1 });
+    await hand.say('Go');
+    const { stop } = await hand.lead.stopped;
+    expect(stop).toMatchObject({ reason: 'budget', detail: expect.stringContaining('$1 ') });
+    expect(hand.results()).toEqual({ c1: 'did a' });
+  });
+
+  test('cannot be kept with a model whose price nobody knows', async () => {
+    const hand = await leadInHand({ model: scriptedModel(), modelName: 'local', maxBudgetUsd: 5 });
+    await hand.say('Go');
+    expect((await hand.lead.stopped).stop).toMatchObject({
+      reason: 'budget',
+      detail: expect.stringContaining('price of the model is unknown'),
+    });
+  });
+});
+
+describe('a session that is resumed', () => {
+  test('extends what was sent before, byte for byte', async () => {
+    const first = await leadInHand({
+      model: scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]),
+    });
+    await first.say('Go');
+    await first.lead.stopped;
+    await first.lead.close();
+    const model = scriptedModel([says('More.')]);
+    const choice = { kind: 'resume', id: first.lead.id } as const;
+    const second = await leadInHand({ model, store: first.store, choice });
+    await second.say('And?');
+    await second.lead.stopped;
+    const bare = (body = '') => body.replaceAll(',"cache_control":{"type":"ephemeral"}', '');
+    const before = bare(first.lead.journal.history.messages.map(({ bytes }) => bytes).join(','));
+    expect(bare(model.requests[0]?.body)).toContain(`"messages":[${before},`);
+  });
+
+  test('runs a read-only call again, and reports one with effects as lost', async () => {
+    const model = scriptedModel([
+      calls('c1', 'Look', { name: 'a' }),
+      calls('c2', 'Note', { name: 'b' }),
+      calls('c3', 'Change', { name: 'c' }),
+    ]);
+    const never = () => new Promise<never>(() => {});
+    const first = await leadInHand({ model, deeds: { a: never, b: never } });
+    await first.say('Go');
+    expect(first.deeds).toEqual(['start a', 'start b']);
+    await first.lead.close();
+    const again = scriptedModel([says('Done.')]);
+    const choice = { kind: 'resume', id: first.lead.id } as const;
+    const second = await leadInHand({ model: again, store: first.store, choice });
+    second.lead.start();
+    await settled();
+    expect(second.deeds).toEqual(['start a', 'end a', 'start c', 'end c']);
+    expect(second.results()).toEqual({
+      c1: 'did a',
+      c2: expect.stringContaining('error: Skein was stopped while this call was running'),
+      c3: 'did c',
+    });
+    expect((await second.lead.stopped).stop.reason).toBe('end_turn');
+  });
+
+  test('as a fork has its own id, its parent and the same beginning', async () => {
+    const first = await leadInHand({ model: scriptedModel([says('Done.')]) });
+    await first.say('Go');
+    await first.lead.stopped;
+    await first.lead.close();
+    const model = scriptedModel([says('Elsewhere.')]);
+    const choice = { kind: 'fork', from: first.lead.id, id: 's_fork' } as const;
+    const fork = await leadInHand({ model, store: first.store, choice });
+    await fork.say('And?');
+    await fork.lead.stopped;
+    expect(fork.lead.meta).toMatchObject({ id: 's_fork', parentId: first.lead.id });
+    const { messages } = JSON.parse(model.requests[0]?.body ?? '') as Body;
+    expect(messages).toHaveLength(3);
+    expect(first.lead.journal.history.messages).toHaveLength(2);
+  });
+
+  test('is refused when its directory is gone, and then free for others', async () => {
+    const first = await leadInHand({ model: scriptedModel([says('Done.')]) });
+    await first.say('Go');
+    await first.lead.stopped;
+    await first.lead.close();
+    const moved = await first.store.open(first.lead.id);
+    await moved.updateMeta({ cwd: '/no/such/directory' });
+    await moved.close();
+    const choice = { kind: 'resume', id: first.lead.id } as const;
+    const model = scriptedModel();
+    await expect(leadInHand({ model, store: first.store, choice })).rejects.toThrow(
+      'works in /no/such/directory, which does not exist any more',
+    );
+    await expect(first.store.open(first.lead.id)).resolves.toBeDefined();
+  });
+});
+
+describe('letters', () => {
+  test('that arrive while tools run follow their results', async () => {
+    const door = gate();
+    const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]);
+    const deeds = { a: () => door.opened.then(() => ({ content: 'did' })) };
+    const hand = await leadInHand({ model, deeds });
+    await hand.say('Go');
+    await hand.say('And be quick.');
+    door.open();
+    await hand.lead.stopped;
+    expect(lastSent(model.requests[1]?.body)).toEqual([
+      { type: 'tool_result', tool_use_id: 'c1', content: 'did' },
+      text('And be quick.'),
+    ]);
+  });
+});
+
+/** Counts the syncs of the journal of a new session. */
+const syncing = (store: SessionStore, note: () => void): SessionStore => {
+  const watched = (session: OwnedSession): OwnedSession =>
+    Object.create(session, {
+      journal: {
+        value: async (agent: string, parent: string | null) => {
+          const journal = await session.journal(agent, parent);
+          const sync = () => journal.sync().then(settled).then(note);
+          return { ...journal, sync };
+        },
+      },
+    }) as OwnedSession;
+  const create = async (meta: SessionMeta) => watched(await store.create(meta));
+  return Object.create(store, { create: { value: create } }) as SessionStore;
+};
+
+describe('the journal', () => {
+  test('is on the disk after every turn, and before anybody hears that the run is over', async () => {
+    const log: string[] = [];
+    const clock = virtualClock();
+    const store = syncing(new MemorySessionStore(clock), () => log.push('synced'));
+    const door = gate();
+    const deeds = { a: () => door.opened.then(() => ({ content: 'did' })) };
+    const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]);
+    const hand = await leadInHand({ model, deeds, clock, store });
+    hand.lead.listen(({ type }) => void log.push(type));
+    await hand.say('Go');
+    await settled();
+    expect(log.slice(-2)).toEqual(['assistant.message', 'synced']);
+    door.open();
+    await hand.lead.stopped;
+    const lastTurn = log.lastIndexOf('assistant.message');
+    expect(log.slice(lastTurn, lastTurn + 3)).toEqual(['assistant.message', 'synced', 'run.ended']);
+  });
+});
+
+describe('agents that share a governor', () => {
+  test('all wait when one of them meets a rate limit', async () => {
+    const clock = virtualClock();
+    const shared = { clock, governor: governor(clock, 4) };
+    const limited = scriptedModel([fails('rate-limited', { retryAfterMs: 5_000 })], [says('Hi.')]);
+    const other = scriptedModel([says('Hello.')]);
+    const first = await leadInHand({ ...shared, model: limited });
+    const second = await leadInHand({ ...shared, model: other });
+    await first.say('Go');
+    await second.say('Go');
+    await clock.advance(4_999);
+    expect([limited.requests.length, other.requests.length]).toEqual([1, 0]);
+    await clock.advance(1);
+    expect([limited.requests.length, other.requests.length]).toEqual([2, 1]);
+  });
+
+  test('take turns where there is one place for all', async () => {
+    const clock = virtualClock();
+    const shared = { clock, governor: governor(clock, 1) };
+    const door = gate();
+    const slow = scriptedModel([waits(door.opened), says('Hi.')]);
+    const other = scriptedModel([says('Hello.')]);
+    const first = await leadInHand({ ...shared, model: slow });
+    const second = await leadInHand({ ...shared, model: other });
+    await first.say('Go');
+    await second.say('Go');
+    expect([slow.requests.length, other.requests.length]).toEqual([1, 0]);
+    door.open();
+    await second.lead.stopped;
+    expect(other.requests).toHaveLength(1);
+  });
+});

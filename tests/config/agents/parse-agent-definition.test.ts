@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseAgentDefinition } from '../../../src/config/agents/parse-agent-definition.js';
+import type { AgentDefinition } from '../../../src/protocol/agent/agent-definition.js';
+
+const PLACE = { path: '/a/looker.md', source: 'user' } as const;
+
+/** Parses a file with these lines in its front matter, from its fourth line on. */
+const parsed = (...lines: readonly string[]) =>
+  parseAgentDefinition(
+    ['---', 'name: looker', 'description: Looks', ...lines, '---', 'You look.'].join('\n'),
+    PLACE,
+  );
+
+const agent = (...lines: readonly string[]): AgentDefinition => {
+  const found = parsed(...lines);
+  if ('fix' in found) throw new Error(found.fix);
+  return found;
+};
+
+describe('the front matter of an agent', () => {
+  test('may say all of this', () => {
+    const { hooks, ...rest } = agent(
+      'tools: Read, Bash',
+      'disallowedTools: [WebFetch]',
+      'model: haiku',
+      'permissionMode: plan',
+      'maxTurns: 12',
+      'maxBudgetUsd: 0.5',
+      'maxBudgetTokens: 50000',
+      'skills: pdf, charts',
+      'mcpServers:\n  - github\n  - jira',
+      'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks: [{ type: command, command: ./look }]',
+      'background: true',
+      'isolation: worktree',
+      'color: purple',
+      'proactive: true',
+      'prompt: own',
+    );
+    expect(rest).toEqual({
+      name: 'looker',
+      description: 'Looks',
+      prompt: 'You look.',
+      ...PLACE,
+      tools: ['Read', 'Bash'],
+      disallowedTools: ['WebFetch'],
+      limits: [],
+      denials: [],
+      model: 'haiku',
+      permissionMode: 'plan',
+      maxTurns: 12,
+      maxBudgetUsd: 0.5,
+      maxBudgetTokens: 50_000,
+      skills: ['pdf', 'charts'],
+      mcpServers: ['github', 'jira'],
+      background: true,
+      isolation: 'worktree',
+      color: 'purple',
+      proactive: true,
+      ownPrompt: true,
+      warnings: ['skills, mcpServers of /a/looker.md: no effect in this version.'],
+    });
+    expect(hooks).toMatchObject([
+      { event: 'PreToolUse', action: { kind: 'command', command: './look' }, timeoutMs: 60_000 },
+    ]);
+    expect(hooks[0]?.matches('Bash')).toBe(true);
+    expect(hooks[0]?.matches('Read')).toBe(false);
+  });
+
+  test('may leave a key without a value', () => {
+    expect(agent('tools:', 'model:', 'hooks:', 'maxTurns: null', 'color: ~')).toEqual(agent());
+  });
+
+  test('may share the prompt of the lead in so many words', () => {
+    expect(agent('prompt: shared').ownPrompt).toBe(false);
+  });
+
+  test.each([
+    ['tools: Bash(git diff:*), Read', { tools: ['Bash', 'Read'], limits: ['Bash(git diff:*)'] }],
+    [
+      'tools: ["Bash(ls, pwd)", "Bash(a, b)"]',
+      { tools: ['Bash'], limits: ['Bash(ls, pwd)', 'Bash(a, b)'] },
+    ],
+    ['tools: "Bash(*), Edit( : * )"', { tools: ['Bash', 'Edit'], limits: [] }],
+    ['tools: Bash(git diff:*), Bash', { tools: ['Bash'], limits: [] }],
+    ['tools: "*"', { tools: ['*'], limits: [] }],
+    ['tools: mcp__github, mcp__jira__*', { tools: ['mcp__github', 'mcp__jira__*'] }],
+    ['tools: ""', { tools: [] }],
+    ['tools: Read,, Grep,', { tools: ['Read', 'Grep'] }],
+    ['disallowedTools: Bash(rm:*), Write', { disallowedTools: ['Write'], denials: ['Bash(rm:*)'] }],
+    ['disallowedTools: Bash(*)', { disallowedTools: ['Bash'], denials: [] }],
+  ])('may give or forbid parts of tools: %s', (line, expected) => {
+    expect(agent(line)).toMatchObject(expected);
+  });
+
+  test.each([
+    ['tools: 7', 'tools: write names of tools, such as "Read, Grep", instead of 7'],
+    ['tools: [Read, 7]', 'tools: write names of tools, such as "Read, Grep", instead of a list'],
+    ['tools: Bash(git', 'instead of the text "Bash(git"'],
+    ['tools: rm -rf', 'instead of the text "rm -rf"'],
+    ['disallowedTools: {Bash: true}', 'disallowedTools: write names of tools, such as'],
+    ['model: [a]', 'model: write the name of a model, or inherit instead of a list'],
+    ['permissionMode: yolo', 'permissionMode: write one of default, acceptEdits, plan, dontAsk, '],
+    ['maxTurns: 0', 'maxTurns: write a whole number of 1 or more instead of 0'],
+    ['maxTurns: many', 'instead of the text "many"'],
+    ['maxBudgetUsd: -1', 'maxBudgetUsd: write an amount in US dollars of 0 or more instead of -1'],
+    [
+      'maxBudgetTokens: 1.5',
+      'maxBudgetTokens: write a number of tokens of 0 or more instead of 1.5',
+    ],
+    ['maxBudgetUsd: .inf', 'maxBudgetUsd: write an amount in US dollars'],
+    ['maxBudgetUsd: "$5"', 'instead of the text "$5"'],
+    ['skills: {}', 'skills: write names of skills instead of an object'],
+    ['mcpServers: [{ a: { command: x } }]', 'mcpServers: write names of servers instead of a list'],
+    ['hooks: [1]', 'hooks: write an object of events instead of a list'],
+    ['background: later', 'background: write true or false instead of the text "later"'],
+    ['isolation: moon', 'isolation: write worktree instead of the text "moon"'],
+    ['prompt: mine', 'prompt: write own or shared instead of the text "mine"'],
+  ])('describes no agent with a value that is none, and says where: %s', (line, fix) => {
+    expect(parsed('', line)).toEqual({
+      name: 'looker',
+      line: 5,
+      fix: expect.stringContaining(fix),
+    });
+  });
+
+  test('may have a color that is none, for that harms nobody', () => {
+    const { color, warnings } = agent('color: [red]');
+    expect(color).toBeUndefined();
+    expect(warnings).toEqual([
+      'color in /a/looker.md, line 4, is ignored: write a color instead of a list.',
+    ]);
+  });
+
+  test.each([
+    ['PreToolUs: []', 'hooks.PreToolUs: did you mean PreToolUse'],
+    ['PreToolUse: Bash', 'hooks.PreToolUse: write a list instead of the text "Bash"'],
+    [
+      'PreToolUse: [{ matcher: "(", hooks: [] }]',
+      'hooks.PreToolUse[0].matcher: the text "(" is no regular expression',
+    ],
+    [
+      'Stop: [{ hooks: [{ command: ./end }, { type: comand, command: ./look }] }]',
+      'hooks.Stop[0].hooks[1].type: write "command", the only supported type, instead of the text "comand"',
+    ],
+  ])(
+    'describes no agent with a hook that cannot be read, which might guard it: %s',
+    (hook, fix) => {
+      expect(parsed('hooks:', '  SessionEnd: []', `  ${hook}`)).toEqual({
+        name: 'looker',
+        line: 6,
+        fix: expect.stringContaining(fix),
+      });
+    },
+  );
+
+  test('tells of keys that mean nothing, in bounds', () => {
+    const keys = Array.from({ length: 13 }, (_, index) => `strange${'r'.repeat(90)}${index}: 1`);
+    const [warning = '', ...more] = agent('permisionMode: plan', ...keys).warnings;
+    expect(more).toEqual([]);
+    expect(warning).toContain('not use: permisionMode (did you mean permissionMode?), stranger');
+    expect(warning).toMatch(/… and 4 more\.$/);
+    expect(warning.length).toBeLessThan(700);
+  });
+
+  test.each([['__proto__'], ['constructor'], ['toString'], ['7'], ['hooks']])(
+    'may name an agent %s',
+    (name) => {
+      const text = `---\nname: "${name}"\ndescription: Looks\n---\nYou look.`;
+      expect(parseAgentDefinition(text, PLACE)).toMatchObject({ name, prompt: 'You look.' });
+    },
+  );
+
+  test.each([[''], ['a b'], ['../a'], ['a/b'], ['-a'], ['ä'], ['a'.repeat(65)], ['a\\nb']])(
+    'may not name an agent %j',
+    (name) => {
+      const text = `---\ndescription: Looks\nname: "${name}"\n---\nYou look.`;
+      const line = 3;
+      const fix = expect.stringContaining('give it a name of letters');
+      expect(parseAgentDefinition(text, PLACE)).toEqual({ line, fix });
+    },
+  );
+});
+
+describe('a file of any kind', () => {
+  test('is an agent or a line and what to do there, and never more', () => {
+    const words = fc.constantFrom(
+      '---\n',
+      'name: a\n',
+      'description: b\n',
+      'tools: ',
+      'hooks:\n',
+      '  Stop: ',
+      '[',
+      '{',
+      'Bash(',
+      ')',
+      ',',
+      '*',
+      '&a ',
+      '"',
+      "'",
+      '\t',
+      '\n',
+      ': ',
+      '- ',
+      '\u0000',
+      '😀',
+      '#',
+    );
+    const text = fc.array(words, { maxLength: 40 }).map((parts) => parts.join(''));
+    const anything = fc.oneof(text, fc.string({ unit: 'binary' }));
+    fc.assert(
+      fc.property(anything, (given) => {
+        const found = parseAgentDefinition(`---\n${given}`, PLACE);
+        const { line, words } =
+          'fix' in found
+            ? { line: found.line, words: found.fix }
+            : { line: 1, words: found.prompt };
+        expect(line).toBeGreaterThan(0);
+        expect(line).toBeLessThanOrEqual(given.split('\n').length + 1);
+        expect(words).not.toBe('');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

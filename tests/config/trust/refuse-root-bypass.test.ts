@@ -1,0 +1,23 @@
+import { describe, expect, test } from 'vitest';
+import { refuseRootBypass } from '../../../src/config/trust/refuse-root-bypass.js';
+import { PERMISSION_MODES } from '../../../src/protocol/permission/permission-mode.js';
+import { UsageError } from '../../../src/protocol/skein-error.js';
+
+describe('root that wants to bypass permissions', () => {
+  test('is refused, with what to do', () => {
+    for (const env of [{}, { IS_SANDBOX: '0' }, { IS_SANDBOX: 'yes' }]) {
+      const refused = () => refuseRootBypass('bypassPermissions', { env, uid: 0 });
+      expect(refused).toThrow(UsageError);
+      expect(refused).toThrow('set IS_SANDBOX=1');
+    }
+  });
+
+  test('may where it is a sandbox, and so may everybody else and every other mode', () => {
+    refuseRootBypass('bypassPermissions', { env: { IS_SANDBOX: '1' }, uid: 0 });
+    refuseRootBypass('bypassPermissions', { env: {}, uid: 1000 });
+    refuseRootBypass('bypassPermissions', { env: {}, uid: undefined });
+    for (const mode of PERMISSION_MODES.filter((it) => it !== 'bypassPermissions')) {
+      refuseRootBypass(mode, { env: {}, uid: 0 });
+    }
+  });
+});

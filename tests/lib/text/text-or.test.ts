@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { textOr } from '../../../src/lib/text/text-or.js';
+
+test('keeps strings and replaces all other values', () => {
+  expect(['a', '', 1, undefined].map((value) => textOr(value, null))).toEqual([
+    'a',
+    '',
+    null,
+    null,
+  ]);
+});

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type AdmissionRequest,
+  countAdmission,
+  decideAdmission,
+  NO_SLOTS_USED,
+  releaseSlot,
+  type SlotCounts,
+} from '../../src/machines/decide-admission.js';
+
+const LIMITS = { maxAgents: 5, maxConcurrentAgents: 2, maxDepth: 3 };
+
+const request = (change: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
+  depth: 1,
+  isNew: true,
+  borrowsSlot: false,
+  ...change,
+});
+
+const counts = (change: Partial<SlotCounts>): SlotCounts => ({ ...NO_SLOTS_USED, ...change });
+
+describe('the admission of a child', () => {
+  test.each([
+    ['starts it while a slot is free', counts({ live: 1 }), request(), 'start'],
+    ['queues it when all slots are taken', counts({ live: 2 }), request(), 'queue'],
+    ['starts it in a borrowed slot', counts({ live: 2 }), request({ borrowsSlot: true }), 'start'],
+    ['refuses it below the maximum depth', counts({}), request({ depth: 4 }), { refuse: 'depth' }],
+    ['refuses it over the number of a run', counts({ spawned: 5 }), request(), { refuse: 'total' }],
+    [
+      'restarts an agent whatever was spawned since',
+      counts({ spawned: 9 }),
+      request({ isNew: false, depth: 9 }),
+      'start',
+    ],
+  ])('%s', (_, before, wanted, decision) => {
+    expect(decideAdmission(before, LIMITS, wanted)).toEqual(decision);
+  });
+
+  test('refuses every child if no agent may run', () => {
+    const none = { ...LIMITS, maxConcurrentAgents: 0 };
+    const restarted = request({ isNew: false, borrowsSlot: true });
+    expect(decideAdmission(NO_SLOTS_USED, none, restarted)).toEqual({ refuse: 'none' });
+  });
+});
+
+describe('the counts of slots', () => {
+  type Step = AdmissionRequest | 'release';
+
+  const steps = fc.array(
+    fc.oneof(
+      fc.constant<Step>('release'),
+      fc.record({
+        depth: fc.integer({ min: 1, max: 4 }),
+        isNew: fc.boolean(),
+        borrowsSlot: fc.constant(false),
+      }),
+    ),
+    { maxLength: 60 },
+  );
+  const limits = fc.record({
+    maxAgents: fc.integer({ min: 0, max: 20 }),
+    maxConcurrentAgents: fc.integer({ min: 0, max: 5 }),
+    maxDepth: fc.integer({ min: 0, max: 4 }),
+  });
+
+  test('stay within the limits, queue only if all slots are taken, and start a queued child first', () => {
+    fc.assert(
+      fc.property(limits, steps, (bounds, taken) => {
+        let now = NO_SLOTS_USED;
+        for (const step of taken) {
+          if (step === 'release') {
+            if (now.live === 0) continue;
+            const { counts: after, startsNext } = releaseSlot(now, bounds);
+            expect(startsNext).toBe(now.queued > 0);
+            expect(after.live + after.queued).toBe(now.live + now.queued - 1);
+            now = after;
+            continue;
+          }
+          const decision = decideAdmission(now, bounds, step);
+          if (typeof decision === 'object') continue;
+          if (decision === 'queue') expect(now.live).toBe(bounds.maxConcurrentAgents);
+          now = countAdmission(now, decision, step);
+          expect(now.live).toBeLessThanOrEqual(bounds.maxConcurrentAgents);
+          if (step.isNew) expect(now.spawned).toBeLessThanOrEqual(bounds.maxAgents);
+        }
+        expect(Math.min(now.live, now.queued)).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  test('drop a slot over the limit instead of passing it on', () => {
+    const over = counts({ live: 3, queued: 1 });
+    expect(releaseSlot(over, LIMITS)).toEqual({
+      counts: counts({ live: 2, queued: 1 }),
+      startsNext: false,
+    });
+  });
+});

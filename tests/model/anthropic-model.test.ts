@@ -1,0 +1,263 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { anthropicModel } from '../../src/model/anthropic-model.js';
+import { systemClock } from '../../src/protocol/clock.js';
+import { ModelFailure, type StreamEvent } from '../../src/protocol/model/model-port.js';
+import type { EndedBlock } from '../../src/protocol/model/wire-block.js';
+import type { ScriptInput } from '../../src/simulator/script.js';
+import { gate } from '../fakes/agents/scripted-model.js';
+import { virtualClock } from '../fakes/virtual-clock.js';
+import { simulate } from '../simulator/raw-client.js';
+
+type Reply = NonNullable<ScriptInput['rules'][number]['reply']>;
+
+const BODY =
+  '{"model":"claude-opus-5-5","max_tokens":100,"stream":true,"system":[{"type":"text","text":"é"}],"messages":[{"role":"user","content":[{"type":"text","text":"\\u00e9 🦢 hi"}]}]}';
+
+const streamOf = (events: readonly { type: string }[]): string =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+
+/** Sends a request to a server that always gives this answer. */
+const askServer = async (type: string, answer: string) => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': type }).end(answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const model = anthropicModel({
+    apiKey: 'key',
+    authToken: undefined,
+    baseUrl: `http://127.0.0.1:${port}`,
+    env: {},
+    clock: systemClock,
+    streamIdleTimeoutMs: 60_000,
+  });
+  const sink = { started: () => {}, blockEnded: () => {} };
+  const request = { model: 'm', body: [Buffer.from(BODY)] };
+  return model.stream(request, sink, new AbortController().signal);
+};
+
+/** Sends a request to a simulator with this reply, and records the calls of the sink. */
+const ask = async (
+  reply: Reply,
+  { body = BODY, watch = false, abortAfter = Infinity, betas = [] as string[] } = {},
+) => {
+  const simulator = await simulate([{ reply }]);
+  const model = anthropicModel({
+    apiKey: 'key',
+    authToken: undefined,
+    baseUrl: simulator.url,
+    env: {},
+    clock: systemClock,
+    streamIdleTimeoutMs: 60_000,
+  });
+  const controller = new AbortController();
+  const blocks: EndedBlock[] = [];
+  const events: StreamEvent[] = [];
+  let started = 0;
+  const sink = {
+    started: () => {
+      started += 1;
+    },
+    blockEnded: (block: EndedBlock) => {
+      blocks.push(block);
+      if (blocks.length >= abortAfter) controller.abort();
+    },
+    ...(watch && { event: (event: StreamEvent) => void events.push(event) }),
+  };
+  const request = { model: 'claude-opus-5-5', body: [Buffer.from(body)], betas };
+  const end = await model.stream(request, sink, controller.signal).catch((error: unknown) => error);
+  return { end, blocks, events, started, simulator };
+};
+
+const failureOf = async (reply: Reply) => {
+  const { end } = await ask(reply);
+  if (!(end instanceof ModelFailure)) throw new Error(`expected a failure, got ${String(end)}`);
+  return end;
+};
+
+describe('the Messages API', () => {
+  test('gets the very bytes of the body, with messages last', async () => {
+    const { simulator } = await ask('Hello');
+    const [request] = simulator.requests;
+    expect(Buffer.from(request?.body ?? '').toString()).toBe(BODY);
+    expect(Object.keys(JSON.parse(BODY) as object).at(-1)).toBe('messages');
+  });
+
+  test('is asked for beta features in one order, and for none without a header', async () => {
+    const headers = async (betas: string[]) =>
+      (await ask('Hello', { betas })).simulator.requests[0]?.headers;
+    const plain = await headers([]);
+    expect(plain).toHaveProperty('anthropic-version');
+    expect(plain).not.toHaveProperty('anthropic-beta');
+    const wanted = { 'anthropic-beta': 'a-2025-01-01,b-2026-01-01' };
+    expect(await headers(['b-2026-01-01', 'a-2025-01-01'])).toMatchObject(wanted);
+    expect(await headers(['a-2025-01-01', 'b-2026-01-01'])).toMatchObject(wanted);
+  });
+
+  test('gives blocks in order, then the end of the turn', async () => {
+    const { end, blocks, started } = await ask({
+      thinking: 'Hm.',
+      text: 'I will read.',
+      tool_use: { id: 'toolu_1', name: 'Read', input: { file_path: 'a.ts' } },
+    });
+    expect(blocks.map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use']);
+    expect(blocks[2]?.call).toEqual({
+      id: 'toolu_1',
+      tool: 'Read',
+      input: { file_path: 'a.ts' },
+    });
+    expect(end).toMatchObject({
+      stopReason: 'tool_use',
+      model: 'claude-opus-5-5',
+      messageId: expect.stringMatching(/^msg_/),
+      requestId: expect.stringMatching(/^req_/),
+      usage: { input: expect.any(Number), output: expect.any(Number) },
+    });
+    expect(started).toBe(1);
+  });
+
+  test('passes raw events to the sink', async () => {
+    const { events } = await ask('Hello', { watch: true });
+    const types = events.map(({ type }) => type);
+    expect(types[0]).toBe('message_start');
+    expect(types.at(-1)).toBe('message_stop');
+    expect(types).toContain('content_block_delta');
+  });
+
+  test('quotes a tool input that is not JSON', async () => {
+    const { blocks } = await ask({ tool_use: { name: 'Read', input_json: '{"file_path": "a' } });
+    expect(blocks[0]?.call).toMatchObject({ input: {}, malformed: '{"file_path": "a' });
+  });
+
+  test.each([
+    [401, 'unauthorised'],
+    [404, 'rejected'],
+    [413, 'prompt-too-long'],
+    [429, 'rate-limited'],
+    [500, 'server'],
+    [529, 'overloaded'],
+  ])('that answers %i is %s, and is not asked again', async (status, kind) => {
+    const failure = await failureOf({ error: { status, message: 'No.' } });
+    expect([failure.kind, failure.status]).toEqual([kind, status]);
+  });
+
+  test('that limits the rate says how long', async () => {
+    const failure = await failureOf({ error: { status: 429, retryAfter: 3 } });
+    expect(failure.retryAfterMs).toBe(3_000);
+  });
+
+  test('that fails in the middle of a stream is told apart', async () => {
+    const streamError = { type: 'overloaded_error', message: 'Busy.', afterEvents: 3 };
+    const failure = await failureOf({ text: 'Hello there', streamError });
+    expect(failure.kind).toBe('overloaded');
+    expect(failure.partial?.usage.input).toBeGreaterThan(0);
+  });
+
+  test('that hangs up in the middle has dropped the answer', async () => {
+    expect((await failureOf({ text: 'Hello', cut: { afterEvents: 3 } })).kind).toBe('dropped');
+  });
+
+  test('that goes silent in the middle has stalled', async () => {
+    const clock = virtualClock();
+    const simulator = await simulate([{ reply: { text: 'Hello', stall: { afterEvents: 3 } } }]);
+    const model = anthropicModel({
+      apiKey: 'key',
+      authToken: undefined,
+      baseUrl: simulator.url,
+      env: {},
+      clock,
+      streamIdleTimeoutMs: 60_000,
+    });
+    const heard = gate();
+    const sink = {
+      started: () => {},
+      blockEnded: () => {},
+      event: () => heard.open(),
+    };
+    const request = { model: 'm', body: [Buffer.from(BODY)] };
+    const answer = model.stream(request, sink, new AbortController().signal);
+    const stalled = heard.opened.then(() => clock.advance(120_000));
+    const [broken] = await Promise.allSettled([answer, stalled]);
+    const message = 'The model has sent nothing for 60 seconds.';
+    expect(broken).toMatchObject({ reason: { kind: 'stalled', message } });
+  });
+
+  const START = { type: 'message_start', message: { id: 'msg_1', model: 'm', usage: {} } };
+  const BLOCK = {
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'text', text: 'x' },
+  };
+  const STOP = { type: 'content_block_stop', index: 0 };
+  const DELTA = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} };
+
+  test.each([
+    ['after a whole block', [START, BLOCK, STOP]],
+    ['without its last word', [START, BLOCK, STOP, DELTA]],
+    ['without a reason to stop', [START, BLOCK, STOP, { type: 'message_stop' }]],
+    ['before it began', []],
+  ])('that ends a stream politely %s has dropped the answer', async (_, events) => {
+    const asked = askServer('text/event-stream', streamOf(events));
+    await expect(asked).rejects.toMatchObject({ kind: 'dropped' });
+  });
+
+  test('that answers with a page is not asked again', async () => {
+    const asked = askServer('text/html; charset=utf-8', '<h1>Welcome</h1>');
+    await expect(asked).rejects.toMatchObject({
+      kind: 'rejected',
+      message: expect.stringContaining('check ANTHROPIC_BASE_URL'),
+    });
+  });
+
+  test('may call a stream what it likes', async () => {
+    const events = [START, BLOCK, STOP, DELTA, { type: 'message_stop' }];
+    const asked = askServer('text/plain', streamOf(events));
+    await expect(asked).resolves.toMatchObject({ stopReason: 'end_turn' });
+  });
+
+  test('that cannot be reached is unreachable', async () => {
+    const model = anthropicModel({
+      apiKey: 'key',
+      authToken: undefined,
+      baseUrl: 'http://127.0.0.1:1',
+      env: {},
+      clock: systemClock,
+      streamIdleTimeoutMs: 60_000,
+    });
+    const sink = { started: () => {}, blockEnded: () => {} };
+    const request = { model: 'm', body: [Buffer.from('{}')] };
+    const answer = model.stream(request, sink, new AbortController().signal);
+    await expect(answer).rejects.toMatchObject({ code: 'model-failure', kind: 'unreachable' });
+  });
+
+  test('that is interrupted keeps what it had said', async () => {
+    const blocks = [
+      { type: 'text' as const, text: 'First.' },
+      { type: 'text' as const, text: 'Second.' },
+    ];
+    const { end, blocks: heard } = await ask({ blocks, chunkDelayMs: 5 }, { abortAfter: 1 });
+    expect(heard).toHaveLength(1);
+    expect(end).toMatchObject({ kind: 'aborted', partial: { messageId: expect.any(String) } });
+  });
+
+  test('gets the bearer token if there is no key', async () => {
+    const simulator = await simulate([{ reply: 'Hello' }]);
+    const model = anthropicModel({
+      apiKey: undefined,
+      authToken: 'token',
+      baseUrl: simulator.url,
+      env: {},
+      clock: systemClock,
+      streamIdleTimeoutMs: 60_000,
+    });
+    const sink = { started: () => {}, blockEnded: () => {} };
+    const request = { model: 'm', body: [Buffer.from(BODY)] };
+    const end = await model.stream(request, sink, new AbortController().signal);
+    expect(end.stopReason).toBe('end_turn');
+    expect(simulator.requests).toHaveLength(1);
+  });
+});

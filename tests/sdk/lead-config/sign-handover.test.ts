@@ -1,0 +1,56 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { signLeadConfig } from '../../../src/sdk/lead-config/lead-config.js';
+import { signHandover, verifyHandover } from '../../../src/sdk/lead-config/sign-handover.js';
+
+const person = generateKeyPairSync('ed25519');
+const publicKey = person.publicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
+
+const SAID = { session: 's_1', createdAt: 100, epoch: 3, edition: 2, agent: 'a_1', at: 7 };
+const PARENTS = new Map([
+  ['a_2', 'a_1'],
+  ['a_3', 'a_2'],
+  ['a_5', 'a_6'],
+  ['a_6', 'a_5'],
+]);
+
+/** Returns the version that applies to this agent under this handover. */
+const under = (handover: string, job: { readonly id?: string; readonly at?: number } = {}) =>
+  verifyHandover({ id: 'a_1', swarm: 's_1', at: 7, handover, ...job }, [publicKey], async (agent) =>
+    PARENTS.get(agent),
+  );
+
+const signed = (change: Partial<typeof SAID> = {}, key = person.privateKey) =>
+  signHandover({ ...SAID, ...change }, key);
+
+describe('a signed handover', () => {
+  test('returns the minimum config version', async () => {
+    expect(await under(signed())).toMatchObject({ createdAt: 100, epoch: 3, edition: 2 });
+  });
+
+  test('is valid for all descendants of the agent', async () => {
+    expect(await under(signed(), { id: 'a_2', at: 1 })).toMatchObject({ epoch: 3 });
+    expect(await under(signed(), { id: 'a_3', at: 1 })).toMatchObject({ epoch: 3 });
+  });
+
+  test.each<[string, string, Parameters<typeof under>[1]]>([
+    ['an agent that works for nobody above', signed(), { id: 'a_4' }],
+    ['an agent whose parents go in circles', signed(), { id: 'a_5' }],
+    ['the same agent at another time', signed(), { at: 8 }],
+    ['an agent of another session', signed({ session: 's_2' }), {}],
+    ['nobody, since a stranger has signed it', signed({}, newKey()), {}],
+    ['nobody, since it was changed', signed().replace('"epoch":3', '"epoch":2'), {}],
+    ['nobody, since it was signed as something else', otherKind(), {}],
+    ['nobody, since there is nothing', '', {}],
+  ])('is not valid for %s', async (_, handover, job) => {
+    await expect(under(handover, job)).rejects.toThrow(/was not handed over by its lead/);
+  });
+});
+
+function newKey() {
+  return generateKeyPairSync('ed25519').privateKey;
+}
+
+function otherKind() {
+  return Buffer.from(signLeadConfig(SAID as never, person.privateKey)).toString();
+}

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { MAX_DRAFT_LENGTH } from '../../../src/terminal/input/line-editor.js';
+import { PasteFilter } from '../../../src/terminal/input/paste-filter.js';
+
+const BEGIN = '\u001b[200~';
+const END = '\u001b[201~';
+
+/** Returns typed and pasted text in order. */
+const filtered = (chunks: readonly string[]) => {
+  const heard: string[] = [];
+  const tell = (kind: string) => (text: string) => {
+    const last = heard.at(-1);
+    if (kind === 'typed' && last?.startsWith('typed ')) heard[heard.length - 1] = last + text;
+    else heard.push(`${kind} ${text}`);
+  };
+  const filter = new PasteFilter(tell('typed'), tell('pasted'));
+  for (const chunk of chunks) filter.push(chunk);
+  return heard;
+};
+
+describe('what is pasted', () => {
+  test('is parted from what is typed', () => {
+    expect(filtered([`ab${BEGIN}one\ntwo${END}cd`])).toEqual([
+      'typed ab',
+      'pasted one\ntwo',
+      'typed cd',
+    ]);
+  });
+
+  test('is the same however the terminal cuts it', () => {
+    const part = fc.constantFrom(
+      'a',
+      'é',
+      '\r',
+      '[200',
+      '\u001b[A',
+      `${BEGIN}x\ny${END}`,
+      `${BEGIN}${END}`,
+    );
+    fc.assert(
+      fc.property(fc.array(part), fc.array(fc.nat(20)), (parts, cuts) => {
+        const text = parts.join('');
+        const chunks: string[] = [];
+        let rest = text;
+        for (const cut of cuts) {
+          // An Esc by itself is a key, so terminals do not part it from its sequence.
+          let at = cut;
+          while (rest.slice(Math.max(0, at - 2), at).includes('\u001b')) at += 1;
+          chunks.push(rest.slice(0, at));
+          rest = rest.slice(at);
+        }
+        expect(filtered([...chunks, rest])).toEqual(filtered([text]));
+      }),
+    );
+  });
+
+  test('holds no more than a prompt may, and one piece more to show that', () => {
+    const chunk = 'x'.repeat(100_000);
+    const chunks = [BEGIN, ...Array.from({ length: 50 }, () => chunk), END];
+    const [pasted = ''] = filtered(chunks);
+    expect(pasted.length).toBeGreaterThan(MAX_DRAFT_LENGTH);
+    expect(pasted.length).toBeLessThanOrEqual(MAX_DRAFT_LENGTH + chunk.length + 'pasted '.length);
+  });
+});

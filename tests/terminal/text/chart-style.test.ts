@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'vitest';
+import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
+import { chartStyle } from '../../../src/terminal/text/chart-style.js';
+
+/** The chart style of a terminal with this environment. */
+const styleOn = (env: Record<string, string>, more: object = {}) =>
+  chartStyle({
+    env: { TERM: 'xterm', ...env },
+    platform: 'linux',
+    stdin: { isTTY: true },
+    stdout: { isTTY: true, columns: 100 },
+    ...more,
+  } as unknown as TerminalHost);
+
+describe('the style of a chart', () => {
+  test.each([
+    [{ LANG: 'C.UTF-8' }, true],
+    [{ LANG: 'en_GB.utf8' }, true],
+    [{ LANG: 'C' }, false],
+    [{ LANG: 'C.UTF-8', LC_ALL: 'POSIX' }, false],
+    [{ LANG: 'C', LC_ALL: '', LC_CTYPE: 'de_DE.UTF-8' }, true],
+    [{ LANG: 'C.UTF-8', TERM: 'dumb' }, false],
+    [{}, false],
+  ])('has blocks where the locale knows them: %j', (env, unicode) => {
+    expect(styleOn(env).unicode).toBe(unicode);
+  });
+
+  test('takes a Mac without a locale for one that shows everything', () => {
+    expect(styleOn({}, { platform: 'darwin' }).unicode).toBe(true);
+  });
+
+  test('has no colours with NO_COLOR, in a pipe or on a dumb terminal', () => {
+    expect(styleOn({}).coloured).toBe(true);
+    expect(styleOn({ NO_COLOR: '1' }).coloured).toBe(false);
+    expect(styleOn({}, { stdout: {} }).coloured).toBe(false);
+    expect(styleOn({ TERM: 'dumb' }).coloured).toBe(false);
+  });
+
+  test('is as wide as the terminal, within reason', () => {
+    expect(styleOn({}, { stdout: { columns: 90 } }).width).toBe(90);
+    expect(styleOn({}, { stdout: {} }).width).toBe(100);
+    expect(styleOn({}, { stdout: { columns: 400 } }).width).toBe(120);
+    expect(styleOn({}, { stdout: { columns: 3 } }).width).toBe(40);
+  });
+});
