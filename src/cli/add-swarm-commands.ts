@@ -9,7 +9,6 @@ import type { ResumeFlags } from './commands/swarm/resume-command.js';
 import type { SteerFlags } from './commands/swarm/send-command.js';
 import type { TopFlags } from './commands/swarm/top-command.js';
 import type { WorkerFlags } from './commands/swarm/worker-command.js';
-
 import { runAgent } from './run-agent.js';
 
 /** Adds a command whose help ends with an example. */

@@ -5,7 +5,7 @@ import type { RawJson, WireBlock } from '../../protocol/model/wire-block.js';
 import type { CallOutcome } from '../../protocol/session/journal-record.js';
 import { firstLines, lastLines, oneLine, sanitize, stripEscapes } from '../text/sanitize.js';
 
-export interface FinishedCall {
+interface FinishedCall {
   readonly tool: string;
   readonly outcome: CallOutcome;
   readonly raw: RawJson;
@@ -33,7 +33,7 @@ export const formatCall = ({ tool, outcome, raw }: FinishedCall): CallReport => 
   });
 };
 
-export interface CallResult {
+interface CallResult {
   readonly tool: string;
   readonly outcome: CallOutcome;
   /** True if the result was marked as an error for the model. */

@@ -1,4 +1,4 @@
-/** Formats the input of a call as lines: named values, and file changes as removed and added lines. */
+/** Formats the input of a call as lines: named values, removed and added lines. */
 import { isRecord } from '../../lib/json/is-record.js';
 import type {
   PermissionQuestion,

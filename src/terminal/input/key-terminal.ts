@@ -1,4 +1,4 @@
-/** Key terminal: reads single keys, edits a line, and asks questions that type-ahead cannot answer. */
+/** Key terminal: edits a line key by key, and asks questions that ignore type-ahead. */
 
 import {
   askWithdrawable,

@@ -1,4 +1,4 @@
-/** Reads single keys and pastes from a terminal in raw mode, and restores the terminal at the end. */
+/** Listens to keys and pastes of a terminal in raw mode, and restores the terminal. */
 import { EventEmitter } from 'node:events';
 import { emitKeypressEvents, type Interface } from 'node:readline';
 import type { TerminalHost } from '../terminal-host.js';

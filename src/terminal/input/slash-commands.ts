@@ -16,7 +16,7 @@ export const SLASH_COMMANDS = [
   { name: 'exit', arguments: '', help: 'leave; /quit does the same' },
 ] as const;
 
-export type CommandName = (typeof SLASH_COMMANDS)[number]['name'];
+type CommandName = (typeof SLASH_COMMANDS)[number]['name'];
 
 export type TypedLine =
   | { readonly kind: 'prompt'; readonly text: string }

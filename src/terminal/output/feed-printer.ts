@@ -1,4 +1,4 @@
-/** Feed printer: prints an agent's text and calls as lines, as they happen. Every state is a word. */
+/** Feed printer: prints the text and calls of an agent as lines, as they happen. */
 import { redact } from '../../policy/redaction/redact.js';
 import type { Todo } from '../../protocol/agent/todo.js';
 import type { StreamEvent } from '../../protocol/model/model-port.js';
@@ -25,7 +25,7 @@ export interface ActivityDisplay {
   todosChanged(todos: readonly Todo[]): void;
 }
 
-export interface FeedPrinterOptions {
+interface FeedPrinterOptions {
   /** Prints the calls of children too. Default: false. */
   readonly isVerbose?: boolean;
   readonly display?: ActivityDisplay;

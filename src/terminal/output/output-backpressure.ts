@@ -1,6 +1,8 @@
 /**
- * Backpressure of a terminal's output. Node writes to a terminal synchronously, so a stalled connection would block
- * the whole process with all agents and signals.
+ * Output backpressure of a terminal.
+ *
+ * Node writes to a terminal synchronously, so a stalled connection would block the whole process with all agents and
+ * signals.
  */
 export interface OutputBackpressure {
   /** Makes writes asynchronous: unread output waits in memory. Returns a function that makes them synchronous again. */

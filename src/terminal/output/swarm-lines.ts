@@ -1,6 +1,7 @@
 /**
- * Swarm lines: short lines about starts, ends and costs of children. Many agents at once share a line, so that a
- * hundred of them stay readable.
+ * Swarm lines: short lines about starts, ends and costs of children.
+ *
+ * Many agents at once share a line, so that a hundred of them stay readable.
  */
 import { redact } from '../../policy/redaction/redact.js';
 import { type AgentTag, isWaitedFor } from '../../protocol/agent/agent-tag.js';
@@ -25,7 +26,7 @@ export interface SwarmLine {
   readonly isAlarming: boolean;
 }
 
-export interface SwarmLinesOptions {
+interface SwarmLinesOptions {
   readonly show: (line: SwarmLine) => void;
   /** Shows the calls of children too. */
   readonly isVerbose: boolean;

@@ -13,7 +13,7 @@ import { shortIds } from '../text/short-ids.js';
 import { textWidth } from '../text/text-width.js';
 import { treeBranches } from '../text/tree-branches.js';
 
-export interface SwarmTextOptions {
+interface SwarmTextOptions {
   /** Maximum columns of a line. */
   readonly width: number;
   /** True if the terminal shows Unicode line characters. */

@@ -1,4 +1,4 @@
-/** Formats numbers for people: counts, money, percentages and sizes, in characters of one column. */
+/** Formats numbers for people: counts, money, percentages and sizes. */
 
 /** Formats US dollars: two decimals from one dollar up, else four. Null: 'unknown'. */
 export const formatMoney = (usd: number | null): string => {

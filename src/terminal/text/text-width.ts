@@ -1,4 +1,4 @@
-/** Width of text in terminal columns, by grapheme: a character as people see it is measured as a whole. */
+/** Width of text in terminal columns, measured by grapheme. */
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'string-width';
 

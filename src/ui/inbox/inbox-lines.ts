@@ -22,7 +22,7 @@ export interface InboxView {
   readonly cursor?: Cursor;
 }
 
-export interface InboxLinesOptions {
+interface InboxLinesOptions {
   readonly columns: number;
   /** Maximum lines. The question is shortened, never the answers. */
   readonly rows: number;

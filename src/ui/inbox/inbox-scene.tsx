@@ -12,7 +12,7 @@ import type { Scene } from '../screen/screen.js';
 import { inboxLines } from './inbox-lines.js';
 import type { InboxEntry, QuestionInbox } from './question-inbox.js';
 
-export interface InboxSceneOptions {
+interface InboxSceneOptions {
   readonly inbox: QuestionInbox;
   readonly paint: Paint;
   /** Glyph in front of the chosen line. */

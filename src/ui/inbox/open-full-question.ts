@@ -9,7 +9,7 @@ import type { SceneStack } from '../screen/scene-stack.js';
 import { questionRows } from './inbox-lines.js';
 import type { InboxEntry, QuestionInbox } from './question-inbox.js';
 
-export interface FullQuestionOptions {
+interface FullQuestionOptions {
   readonly inbox: QuestionInbox;
   readonly scenes: SceneStack;
   readonly paint: Paint;

@@ -41,7 +41,7 @@ export interface ChoiceInboxEntry extends Asked {
 
 export type InboxEntry = PermissionInboxEntry | ChoiceInboxEntry;
 
-export type PermissionChoice = AnswerScope | 'deny';
+type PermissionChoice = AnswerScope | 'deny';
 
 /** Returns the possible choices. `words`: an answer in the person's own words. */
 export const choicesOf = (entry: InboxEntry): readonly string[] => {
@@ -60,7 +60,7 @@ const CHOICE_BY_LETTER: Readonly<Record<string, PermissionChoice>> = {
   n: 'deny',
 };
 
-export interface QuestionInboxOptions {
+interface QuestionInboxOptions {
   /** Opens the question in full length. */
   readonly showFull: (entry: InboxEntry) => void;
   /** Clock in milliseconds. Default: `performance.now()`. */

@@ -1,4 +1,4 @@
-/** Screen surface: puts questions of agents into an inbox, and removes them when they are answered elsewhere. */
+/** Screen surface: puts questions of agents into an inbox until they are answered. */
 import type {
   PermissionAnswer,
   PermissionQuestion,
@@ -8,7 +8,7 @@ import type {
 } from '../../protocol/permission/permission-question.js';
 import type { InboxEntry, QuestionInbox } from './question-inbox.js';
 
-export interface ScreenSurfaceOptions {
+interface ScreenSurfaceOptions {
   readonly inbox: QuestionInbox;
   /** Returns the display name of an agent. */
   readonly nameOf: (agent: string) => string;

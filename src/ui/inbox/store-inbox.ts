@@ -1,6 +1,7 @@
 /**
- * Store inbox: fills an inbox with the open questions of watched swarms. Polls the store when agents start or stop
- * asking, and signs answers with the person's key as `skein approve` does.
+ * Store inbox: fills an inbox with the open questions of watched swarms.
+ *
+ * Polls the store when agents start or stop asking, and signs answers with the person's key as `skein approve` does.
  */
 
 import type { PermissionAnswer } from '../../protocol/permission/permission-question.js';
@@ -17,7 +18,7 @@ import { plainText } from '../../terminal/text/sanitize.js';
 import { displayName, type SwarmView } from '../../views/swarm/swarm-view.js';
 import type { PermissionInboxEntry, QuestionInbox } from './question-inbox.js';
 
-export interface StoreInboxOptions {
+interface StoreInboxOptions {
   readonly host: Pick<TerminalHost, 'env' | 'home' | 'cwd'>;
   readonly store: SessionStore;
   readonly inbox: QuestionInbox;

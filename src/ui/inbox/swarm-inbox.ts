@@ -14,7 +14,7 @@ import { openFullQuestion } from './open-full-question.js';
 import { QuestionInbox } from './question-inbox.js';
 import { StoreInbox } from './store-inbox.js';
 
-export interface SwarmInboxOptions {
+interface SwarmInboxOptions {
   readonly host: TerminalHost;
   readonly store: SessionStore;
   readonly source: SwarmDataSource;

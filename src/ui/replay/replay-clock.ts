@@ -6,7 +6,7 @@
 import type { ReplayLog, ReplayMark } from '../../views/replay/replay-log.js';
 
 /** Longer pauses of the log are cut to this length. */
-export const MAX_PAUSE_MS = 3_000;
+const MAX_PAUSE_MS = 3_000;
 
 export const MIN_SPEED = 0.25;
 export const MAX_SPEED = 1_000;
@@ -23,7 +23,7 @@ export interface ReplayClockOptions {
   readonly isRealTime?: boolean;
 }
 
-export interface CutPause {
+interface CutPause {
   /** Length in the log, in milliseconds. */
   readonly ms: number;
   /** Length in the replay, in milliseconds. */

@@ -3,7 +3,7 @@ import { type ChildOutcome, outcomeOf } from '../../protocol/agent/child-report.
 import type { AgentReport } from '../../views/report/swarm-report.js';
 import { redactedText } from './html.js';
 
-export interface AgentOutcome {
+interface AgentOutcome {
   readonly word: string;
   readonly className: string;
   /** Reason, if the word does not say it; may be empty. */

@@ -9,7 +9,7 @@ import { AXIS_WIDTH, type TimeAxis } from './time-axis.js';
 /** Height of a plot in SVG units, independent of its height on the page. */
 export const PLOT_HEIGHT = 100;
 
-export type ChartUnit = 'usd' | 'tokens';
+type ChartUnit = 'usd' | 'tokens';
 
 export interface ChartLayer {
   readonly name: string;
@@ -25,7 +25,7 @@ export interface ChartHover {
   readonly layers: readonly { readonly name: string; readonly values: readonly number[] }[];
 }
 
-export interface ChartParts {
+interface ChartParts {
   readonly id: string;
   readonly title: string;
   /** One sentence about the chart. */

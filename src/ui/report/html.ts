@@ -1,6 +1,7 @@
 /**
- * HTML templates that escape every value. Control characters are spelled out. Only `Html` values are inserted as they
- * are.
+ * HTML templates that escape every value and spell out control characters.
+ *
+ * Only `Html` values are inserted as they are.
  */
 import { redact } from '../../policy/redaction/redact.js';
 import { plainText, sanitize } from '../../terminal/text/sanitize.js';

@@ -1,6 +1,7 @@
 /**
- * Page script: shows tooltips, finds agents and sorts the table. The page is complete without the script, which writes
- * text only, never markup.
+ * Page script: shows tooltips, finds agents and sorts the table.
+ *
+ * The page is complete without the script. The script writes text only, never markup.
  */
 export const PAGE_SCRIPT = `
 'use strict';

@@ -1,4 +1,4 @@
-/** Permission table of the page: questions with their answers, denied calls, and rulings by rule. */
+/** Permission table of the page: questions with answers, denied calls, rulings by rule. */
 
 import { formatNumber, plural } from '../../terminal/text/format-number.js';
 import { formatIsoTime, formatTime } from '../../terminal/text/format-time.js';

@@ -1,6 +1,7 @@
 /**
- * Report page: a session as one self-contained HTML page, readable without scripts. Its content security policy allows
- * only the script and style of this page.
+ * Report page: a session as a self-contained HTML page that is readable without scripts.
+ *
+ * Its content security policy allows only the script and style of this page.
  */
 import { hash } from 'node:crypto';
 import { VERSION } from '../../sdk/assembly/version.js';

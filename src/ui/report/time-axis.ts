@@ -6,7 +6,7 @@ import { timeStep } from './grid-step.js';
 export const AXIS_WIDTH = 1_000;
 
 /** Span of time and its position. */
-export interface AxisPiece {
+interface AxisPiece {
   /** Milliseconds since the start. */
   readonly from: number;
   readonly to: number;
@@ -15,7 +15,7 @@ export interface AxisPiece {
   readonly isPause: boolean;
 }
 
-export interface Tick {
+interface Tick {
   readonly x: number;
   readonly label: string;
 }

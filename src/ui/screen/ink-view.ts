@@ -10,7 +10,7 @@ export interface InkView {
   close(): void;
 }
 
-export interface InkViewOptions {
+interface InkViewOptions {
   readonly size: () => Size;
   /** Called synchronously after each change. */
   readonly onFrame: (lines: readonly string[]) => void;

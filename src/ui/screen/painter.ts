@@ -1,8 +1,8 @@
 /**
- * Painter: writes frames to a terminal with few bytes. Only changed lines are written, the screen is never cleared as
- * a whole, and each change is one synchronized write.
+ * Painter: writes frames to a terminal with few bytes.
  *
- * An inline frame stands below the scroll-back, and further output scrolls away above it. A full-screen frame uses the
+ * Only changed lines are written, the screen is never cleared as a whole, and each change is one synchronized write. An
+ * inline frame stands below the scroll-back, and further output scrolls away above it. A full-screen frame uses the
  * alternate screen, so leaving it restores the terminal.
  */
 import { stripVTControlCharacters } from 'node:util';

@@ -1,7 +1,7 @@
 /**
- * Row slots: placeholders for lines that are inserted after Ink's layout. Ink sees only a marker per line.
+ * Row slots: placeholders for lines that are inserted after Ink's layout.
  *
- * Layout measures every character, which is too slow for a screen that changes ten times a second. Such a screen is
+ * Ink sees only a marker per line. Layout measures every character, which is too slow for a screen that changes ten times a second. Such a screen is
  * laid out once, and only its slots are filled for each frame.
  */
 import { Box, Text } from 'ink';
@@ -12,7 +12,7 @@ const FIRST_MARKER = 0xe000;
 /** Marker and the blanks behind it. */
 const MARKED = /([\ue000-\uf8ff]) */g;
 
-export interface RowSlotsProps {
+interface RowSlotsProps {
   /** Number of the first slot. */
   readonly from: number;
   readonly lines: number;

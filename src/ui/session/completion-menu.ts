@@ -3,7 +3,7 @@
 import { type Draft, draftOf } from '../../terminal/input/draft.js';
 import { SLASH_COMMANDS } from '../../terminal/input/slash-commands.js';
 
-export interface Suggestion {
+interface Suggestion {
   /** Text to insert into the draft. */
   readonly text: string;
   readonly detail: string;

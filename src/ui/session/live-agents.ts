@@ -5,7 +5,7 @@ import type { FeedItem } from '../../protocol/session/feed.js';
 import { agentName } from '../../terminal/output/swarm-lines.js';
 import { oneLine, sanitize } from '../../terminal/text/sanitize.js';
 
-export interface LiveAgent {
+interface LiveAgent {
   readonly tag: AgentTag;
   readonly name: string;
   /** Current activity. */

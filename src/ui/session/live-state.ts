@@ -1,6 +1,7 @@
 /**
- * Live state of the session screen: unfinished text, running calls and agents, todos, and the prompt. Finished lines go
- * to the scroll-back, once.
+ * Live state of the session screen: unfinished text, running calls and agents, todos, prompt.
+ *
+ * Finished lines go to the scroll-back, once.
  */
 
 import type { Todo } from '../../protocol/agent/todo.js';
@@ -28,7 +29,7 @@ import {
 } from './call-log.js';
 import { LiveAgents } from './live-agents.js';
 
-export interface LiveStateOptions {
+interface LiveStateOptions {
   readonly paint: Paint;
   readonly glyphs: Glyphs;
   readonly columns: () => number;
@@ -43,13 +44,13 @@ export interface LiveStateOptions {
   readonly now?: () => number;
 }
 
-export interface RunningCall {
+interface RunningCall {
   readonly label: string;
   readonly since: number;
   readonly note: string;
 }
 
-export interface QueuedPrompt {
+interface QueuedPrompt {
   readonly text: string;
   /** Returns false once the agent has read the prompt. */
   readonly isWaiting: () => boolean;

@@ -1,4 +1,4 @@
-/** Session screen: scroll-back above, live part below, prompt at the bottom, full-screen scenes on top. */
+/** Session screen: scroll-back, live part, prompt, and full-screen scenes on top. */
 import type { ReactNode } from 'react';
 import type { LeadSession } from '../../actors/session/open-session.js';
 import type { KeyScreen } from '../../terminal/input/key-terminal.js';
@@ -23,7 +23,7 @@ import { cursorOf, LivePart, type LivePartState } from './live-part.js';
 import { LiveState } from './live-state.js';
 import { type StatusFacts, statusLine } from './status-line.js';
 
-export interface SessionScreenOptions {
+interface SessionScreenOptions {
   readonly host: TerminalHost;
   readonly session: () => LeadSession | undefined;
   readonly status: () => Omit<StatusFacts, 'running' | 'waiting'>;

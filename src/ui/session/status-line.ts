@@ -1,4 +1,4 @@
-/** Status line of the session: model, mode, context, cost, cache, branch and agents, as far as they fit. */
+/** Status line of the session: model, mode, context, cost, cache, branch and agents. */
 import type { ContextUse } from '../../sdk/sessions/context-use.js';
 import type { Paint } from '../../terminal/terminal.js';
 import {

@@ -1,4 +1,4 @@
-/** Command prompt of the swarm screen: asks for a message or a confirmation, runs the command, shows its outcome. */
+/** Command prompt of the swarm screen: sends messages, and stops and resumes agents. */
 import { viewDraft } from '../../terminal/input/draft-view.js';
 import { type Key, LineEditor } from '../../terminal/input/line-editor.js';
 import { foldLine } from '../../terminal/text/fit-text.js';

@@ -11,7 +11,7 @@ import { justifiedLine, type LinePart, minLineWidth } from './justified-line.js'
 import { type SwarmTotals, swarmTotals } from './swarm-totals.js';
 import { type AgentGroup, groupSign, paintGroup } from './table/agent-group.js';
 
-export interface HeadLinesOptions extends TerminalStyle {
+interface HeadLinesOptions extends TerminalStyle {
   readonly width: number;
   readonly now: number;
 }

@@ -11,7 +11,7 @@ import { Screen } from '../screen/screen.js';
 import { terminalStyle } from '../screen/terminal-style.js';
 import { SwarmScene, type SwarmSceneOptions } from './swarm-scene.js';
 
-export interface SwarmScreenOptions extends Omit<SwarmSceneOptions, 'style' | 'leave'> {
+interface SwarmScreenOptions extends Omit<SwarmSceneOptions, 'style' | 'leave'> {
   /** Rejects with a defect of the data source, which closes the screen. */
   readonly done: Promise<void>;
   /** Store through which questions are answered. Default: questions are not shown. */

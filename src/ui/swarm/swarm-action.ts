@@ -59,7 +59,7 @@ export const SWARM_HELP: readonly (Hint & { readonly isSteering?: boolean })[] =
   { key: 'q', text: 'leave' },
 ];
 
-export interface SwarmHintState {
+interface SwarmHintState {
   readonly focus: 'tree' | 'detail' | 'transcript';
   readonly canSteer: boolean;
   readonly isFiltered: boolean;

@@ -1,6 +1,7 @@
 /**
- * Swarm scene: a tree of agents, the selected agent in detail, and keys to browse and to steer. The caller supplies the
- * data source and the keys, and closes the scene.
+ * Swarm scene: a tree of agents, the selected agent in detail, and keys to browse and to steer.
+ *
+ * The caller supplies the data source and the keys, and closes the scene.
  */
 import type { ReactNode } from 'react';
 import { formatAgent } from '../../terminal/format/format-agent.js';

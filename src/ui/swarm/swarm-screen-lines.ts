@@ -16,7 +16,7 @@ import type { SelectedAgent, SwarmTable } from './table/swarm-table.js';
 import { tableColumns, tableHead } from './table/table-columns.js';
 import { TableRows } from './table/table-rows.js';
 
-export interface SwarmScreenLinesOptions {
+interface SwarmScreenLinesOptions {
   readonly source: SwarmDataSource;
   readonly style: TerminalStyle;
   readonly title: string;

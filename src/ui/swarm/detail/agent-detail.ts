@@ -32,7 +32,7 @@ const TALL = 26;
 /** Lines from which a chart fits. */
 const ROOMY = 14;
 
-export interface AgentDetailOptions extends LayoutArea, TerminalStyle {
+interface AgentDetailOptions extends LayoutArea, TerminalStyle {
   readonly now: number;
 }
 

@@ -3,7 +3,7 @@
 import type { Paint } from '../../../terminal/terminal.js';
 import { wrapWords } from '../../../terminal/text/fit-text.js';
 
-export interface StateChartOptions {
+interface StateChartOptions {
   readonly columns: number;
   /** True if the terminal shows Unicode arrows. */
   readonly unicode: boolean;

@@ -1,4 +1,4 @@
-/** Transcript lines: items of a transcript as wrapped, sanitized lines with a sign for each kind. */
+/** Transcript lines: items of a transcript as wrapped, sanitized lines with signs. */
 import { redact } from '../../../policy/redaction/redact.js';
 import { formatCallResult } from '../../../terminal/format/format-call.js';
 import { MARKDOWN_START, paintMarkdown } from '../../../terminal/output/paint-markdown.js';

@@ -1,6 +1,7 @@
 /**
- * Transcript pane: the transcript of the selected agent. It opens after a short delay and closes when another agent is
- * selected.
+ * Transcript pane: the transcript of the selected agent.
+ *
+ * It opens after a short delay and closes when another agent is selected.
  */
 
 import type { OpenTranscript } from '../../../views/transcript/transcript-item.js';

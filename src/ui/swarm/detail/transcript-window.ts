@@ -1,6 +1,7 @@
 /**
- * Transcript window: the visible part of a transcript, at its end or at a scroll position that stays while the
- * transcript grows. Lines are formatted once per item and width, and only for visible items.
+ * Transcript window: the visible part of a transcript.
+ *
+ * It follows the end, or stays at a scroll position while the transcript grows. Lines are formatted once per item and width, and only for visible items.
  */
 import type { OpenTranscript, TranscriptItem } from '../../../views/transcript/transcript-item.js';
 import { type TranscriptLineOptions, transcriptLines } from './transcript-lines.js';

@@ -6,10 +6,10 @@ import { type AgentView, displayName, type SwarmView } from '../../../views/swar
 import { AGENT_GROUPS, groupOf, isLiveAgent } from './agent-group.js';
 
 export const SORT_ORDERS = ['tree', 'state', 'activity', 'cost', 'tokens', 'age'] as const;
-export type SortOrder = (typeof SORT_ORDERS)[number];
+type SortOrder = (typeof SORT_ORDERS)[number];
 
 export const AGENT_FILTERS = ['all', 'live', 'waiting', 'asking', 'failed'] as const;
-export type AgentFilter = (typeof AGENT_FILTERS)[number];
+type AgentFilter = (typeof AGENT_FILTERS)[number];
 
 export interface SortAndFilter {
   readonly order: SortOrder;

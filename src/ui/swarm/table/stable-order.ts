@@ -1,6 +1,8 @@
 /**
- * Stable order of the table rows. Rows are rearranged at once on request and when an agent joins, else at most once a
- * second, because rows that move all the time are hard to read.
+ * Stable order of the table rows.
+ *
+ * Rows are rearranged at once on request and when an agent joins, else at most once a second, because rows that move
+ * all the time are hard to read.
  */
 
 import { shortIds } from '../../../terminal/text/short-ids.js';

@@ -1,6 +1,7 @@
 /**
- * Swarm table: the agents of one or more swarms, sorted, filtered, folded and scrolled, with a selection. The selection
- * is an agent and not a row, so it survives rearrangements.
+ * Swarm table: the agents of all swarms, sorted, filtered, folded and scrolled, with a selection.
+ *
+ * The selection is an agent and not a row, so it survives rearrangements.
  */
 import type { AgentView, SwarmView } from '../../../views/swarm/swarm-view.js';
 import { Observable } from '../../screen/observable.js';

@@ -32,7 +32,7 @@ export interface TableColumns {
   readonly widths: ReadonlyMap<TableColumn, number>;
 }
 
-export const COLUMN_HEADS: Readonly<Record<TableColumn, string>> = {
+const COLUMN_HEADS: Readonly<Record<TableColumn, string>> = {
   agent: 'AGENT',
   state: 'STATE',
   turns: 'TURNS',
@@ -62,7 +62,7 @@ const FIGURES: readonly (readonly [TableColumn, number])[] = [
 ];
 /** Figure columns by importance: on a narrow screen the last are dropped. */
 const BY_PRIORITY: readonly TableColumn[] = ['cost', 'age', 'last', 'turns', 'tokens', 'cache'];
-export const COLUMN_GAP = '  ';
+const COLUMN_GAP = '  ';
 /** Width of the selection mark in front of a row. */
 export const MARK_WIDTH = 2;
 /** Minimum widths on a narrow and on a wide screen. */
