@@ -110,7 +110,7 @@ export const askedForControlFile = (path: string, isGuess: boolean): RulingReaso
 export const askedByFinding = ({ reason, mild = false }: SafetyFinding): RulingReason => ({
   reason,
   instead: mild
-    ? 'A person, mode bypassPermissions, or an allow rule for exactly this command would change it.'
+    ? 'A person, mode bypassPermissions, or an allow rule with a pattern for this command would change it.'
     : ONLY_A_PERSON,
 });
 

@@ -3,11 +3,8 @@
  * crashes, a scheduler, a restart timer, a merge and a shutdown. Every reachable combination is visited once.
  */
 import { describe, expect, test } from 'vitest';
-import {
-  type ChildEffect,
-  type ChildEvent,
-  childMachine,
-} from '../../src/machines/child-machine.js';
+import type { ChildEffect, ChildEvent } from '../../src/machines/child-event.js';
+import { childMachine } from '../../src/machines/child-machine.js';
 import { MachineState } from '../../src/machines/machine-state.js';
 import { stops } from '../../src/machines/stops.js';
 

@@ -55,7 +55,7 @@ const DOORS: Readonly<Record<string, RegExp>> = {
   '@vscode/ripgrep': /^src\/host\/search\/ripgrep\.ts$/,
   bullmq: /^src\/store\/redis\/jobs\/bull-connection\.ts$/,
   commander: /^src\/cli\//,
-  htmlparser2: /^src\/tools\/web\/html-tokens\.ts$/,
+  htmlparser2: /^src\/tools\/web\/read-html\.ts$/,
   'https-proxy-agent': /^src\/(model|host)\//,
   ink: /^src\/ui\//,
   ioredis: /^src\/store\/redis\/connection\/redis-connections\.ts$/,

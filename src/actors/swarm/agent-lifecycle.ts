@@ -3,15 +3,13 @@
  * the leader machine decides about crashes and stops.
  */
 
-import { type ChildEffect, type ChildEvent, childMachine } from '../../machines/child-machine.js';
+import type { ChildEffect, ChildEvent } from '../../machines/child-event.js';
+import { childMachine } from '../../machines/child-machine.js';
 import { MachineState } from '../../machines/machine-state.js';
-import type { Restart } from '../../machines/restart-policy.js';
 import { stops } from '../../machines/stops.js';
 import { isWaitedFor } from '../../protocol/agent/agent-tag.js';
 import { SpawnRefusal } from '../../protocol/agent/agents.js';
 import type { Stop } from '../../protocol/agent/stop.js';
-import { StorageError } from '../../protocol/skein-error.js';
-import { agentLabel } from '../../tools/agents/agent-report.js';
 import { startAgent } from '../agent/agent.js';
 import { type RunCounter, runCounter } from '../budget/run-counter.js';
 import type { RemoteAgents } from '../remote/remote-agents.js';
@@ -20,7 +18,8 @@ import type { AgentNode, ChildNode } from '../tree/agent-node.js';
 import { applyFinalRecord } from '../tree/agent-record.js';
 import { type AgentEntry, type AgentRegistry, isPresent } from '../tree/agent-registry.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
-import { AgentScheduler, type Supervision } from './agent-scheduler.js';
+import { AgentRestarter } from './agent-restarter.js';
+import { AgentScheduler } from './agent-scheduler.js';
 import { AgentShutdown } from './agent-shutdown.js';
 import { ChildTimeouts } from './agent-timeouts.js';
 import type { LocalJobClaims } from './local-job-claims.js';
@@ -67,10 +66,7 @@ export class AgentLifecycle {
   private readonly pendingReports: PendingReports;
   /** Counts the runs of the lead, because the limit of spawns holds for one run. */
   private readonly runs: RunCounter;
-  /** Cancels the restart timer of a child, by id. */
-  private readonly restartTimers = new Map<string, () => void>();
-  /** Rebuilds under way, by id. */
-  private readonly rebuilds = new Map<string, Promise<void>>();
+  private readonly restarter: AgentRestarter;
   private isClosed = false;
 
   constructor(deps: AgentLifecycleDeps) {
@@ -82,6 +78,11 @@ export class AgentLifecycle {
     this.pendingReports = new PendingReports(lead, registry, (id, count) =>
       this.nodeOf({ id })?.agent?.setPendingChildren(count),
     );
+    this.restarter = new AgentRestarter({
+      ...deps,
+      send: (entry, event) => this.send(entry, event),
+      releaseSlot: (id) => this.scheduler.leave(id),
+    });
     this.shutdown = new AgentShutdown({
       ...deps,
       pendingReports: this.pendingReports,
@@ -160,7 +161,8 @@ export class AgentLifecycle {
   /** Stops the agent and its subtree. Resolves when none of them runs. */
   async stopTree(entry: AgentEntry, wanted: Stop): Promise<void> {
     // A child that is being rebuilt cannot be found.
-    await this.rebuilds.get(entry.tag.id);
+    const rebuild = this.restarter.rebuildOf(entry.tag.id);
+    if (rebuild !== undefined) await rebuild;
     const { tag } = entry;
     const supervision = this.scheduler.superviseStop(tag.id, wanted, this.isStopped(tag.parent));
     if (supervision?.type !== 'stopSubtree') return;
@@ -191,7 +193,7 @@ export class AgentLifecycle {
   async close(): Promise<void> {
     this.isClosed = true;
     this.scheduler.close();
-    for (const cancel of this.restartTimers.values()) cancel();
+    this.restarter.close();
     for (const entry of this.deps.registry.all()) {
       this.send(entry, { type: 'swarm.closed' });
       if (entry.child !== undefined) await this.abandon(entry.child);
@@ -265,12 +267,11 @@ export class AgentLifecycle {
       case 'notifyLeader':
         return this.notifyLeader(entry, child, effect.params.stop);
       case 'scheduleRestart':
-        return this.scheduleRestart(entry, child, effect.params.restart, effect.params.stop);
+        return this.restarter.schedule(entry, child, effect.params);
       case 'cancelRestart':
-        this.restartTimers.get(child.id)?.();
-        return;
+        return this.restarter.cancel(child.id);
       case 'rebuild':
-        return this.rebuild(entry, child, effect.params.stop);
+        return this.restarter.rebuild(entry, child, effect.params.stop);
       case 'recordEnd':
         return this.shutdown.recordEnd(child, effect.params.stop);
       case 'shutDown':
@@ -342,74 +343,10 @@ export class AgentLifecycle {
     const { crashes } = deps.journal.history.clock;
     const now = this.deps.lead.deps.clock.now();
     const decision = this.scheduler.superviseCrash({ id, kind: tag.kind, crashes, now, stop });
-    if (decision !== undefined) this.carryOut(entry, decision);
-  }
-
-  private carryOut(entry: AgentEntry, { type, params }: Supervision): void {
-    const { stop } = params;
-    if (type === 'failChild') this.send(entry, { type: 'child.fail', stop });
-    if (type === 'restartChild') {
-      this.send(entry, { type: 'child.restart', restart: params.restart, stop });
-    }
-  }
-
-  private scheduleRestart(entry: AgentEntry, child: ChildNode, restart: Restart, stop: Stop): void {
-    const { clock, feed } = this.deps.lead.deps;
-    const { attempt, maxAttempts: most, delayMs } = restart;
-    const reason = stop.detail ?? '';
-    try {
-      child.deps.journal.record({ type: 'agent.restarted', reason, attempt, delayMs });
-    } catch {
-      // A child cannot be rebuilt without its journal, and the journal may be the cause of the crash.
-      this.send(entry, { type: 'restart.failed', stop });
-      return;
-    }
-    child.agent = undefined;
-    const when = `in ${delayMs / 1_000} s (attempt ${attempt} of ${most})`;
-    feed.emit({ type: 'notice', text: `${agentLabel(child.tag)} restarts ${when}: ${reason}` });
-    const cancel = clock.wakeAt(clock.now() + delayMs, () => {
-      this.restartTimers.delete(child.id);
-      this.sendFrom(entry, child, { type: 'restart.due', stop });
-    });
-    this.restartTimers.set(child.id, () => {
-      this.restartTimers.delete(child.id);
-      cancel();
-    });
-  }
-
-  private rebuild(entry: AgentEntry, child: ChildNode, stop: Stop): void {
-    const { id } = child;
-    const rebuilt = this.rebuildAndRestart(entry, child)
-      .catch((error: unknown) => {
-        if (entry.life?.value !== 'rebuilding') return;
-        const why = error instanceof Error ? error.message : String(error);
-        const detail = `${stop.detail} It could not be restarted: ${why}`;
-        entry.child = child;
-        this.send(entry, { type: 'restart.failed', stop: { ...stop, detail } });
-      })
-      .finally(() => this.rebuilds.delete(id));
-    this.rebuilds.set(id, rebuilt);
-  }
-
-  private async rebuildAndRestart(entry: AgentEntry, child: ChildNode): Promise<void> {
-    const { context, restart } = this.deps;
-    const { id, deps, hooks, jobs } = child;
-    hooks.close();
-    await jobs.end();
-    if (this.isClosed) return;
-    // From here on letters wait until the child is rebuilt.
-    deps.journal.end();
-    entry.child = undefined;
-    this.scheduler.leave(id);
-    // The rebuilt child keeps the rest of its budget.
-    context.keptBudgets.set(id, deps.budget);
-    try {
-      await context.session.closeJournal(id);
-      if (!(await restart(entry, () => true))) {
-        throw new StorageError('Its journal holds nothing to resume.');
-      }
-    } finally {
-      context.keptBudgets.delete(id);
+    if (decision?.type === 'failChild')
+      this.send(entry, { type: 'child.fail', ...decision.params });
+    if (decision?.type === 'restartChild') {
+      this.send(entry, { type: 'child.restart', ...decision.params });
     }
   }
 

@@ -1,7 +1,8 @@
 /** The registry of all agents of a session except the lead, by id: identity, status and report. */
 import { spendingOf } from '../../context/budget/event-spending.js';
 import { Spending } from '../../context/budget/spending.js';
-import type { ChildEffect, childMachine } from '../../machines/child-machine.js';
+import type { ChildEffect } from '../../machines/child-event.js';
+import type { childMachine } from '../../machines/child-machine.js';
 import type { MachineState } from '../../machines/machine-state.js';
 import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import { type ChildStatus, type ChildView, SpawnRefusal } from '../../protocol/agent/agents.js';

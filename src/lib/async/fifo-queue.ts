@@ -1,6 +1,6 @@
 /** Queue of callbacks with constant-time `add` and `remove`, as a linked ring. */
 
-export interface QueueEntry {
+interface QueueEntry {
   before: QueueEntry;
   after: QueueEntry;
   readonly call: () => void;

@@ -1,4 +1,4 @@
-export interface FrontMatterParts {
+interface FrontMatterParts {
   /** Lines between the two lines of dashes. Undefined if the file has no front matter. */
   readonly head: string | undefined;
   readonly body: string;

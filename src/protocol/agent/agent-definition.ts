@@ -4,8 +4,8 @@ import type { PermissionMode } from '../permission/permission-mode.js';
 import type { Tool } from '../tools/tool.js';
 
 /** Origins of a definition, strongest first. */
-export const DEFINITION_SOURCES = ['command', 'project', 'user', 'builtin'] as const;
-export type DefinitionSource = (typeof DEFINITION_SOURCES)[number];
+const DEFINITION_SOURCES = ['command', 'project', 'user', 'builtin'] as const;
+type DefinitionSource = (typeof DEFINITION_SOURCES)[number];
 
 export interface AgentDefinition {
   readonly name: string;

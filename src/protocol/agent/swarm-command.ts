@@ -17,7 +17,7 @@ export const swarmCommand = z.discriminatedUnion('type', [
 export type SwarmCommand = z.infer<typeof swarmCommand>;
 
 /** `sentence` is for people. `agent` is the id that the address was resolved to. */
-export const commandReply = z.object({
+const commandReply = z.object({
   ok: z.boolean(),
   sentence: z.string(),
   agent: z.string().nullable(),

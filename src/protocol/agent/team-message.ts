@@ -8,7 +8,7 @@ export const MESSAGE_KINDS = [
   'plan_approval_request',
   'plan_approval_response',
 ] as const;
-export type MessageKind = (typeof MESSAGE_KINDS)[number];
+type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 export interface TeamMessage {
   readonly kind: MessageKind;

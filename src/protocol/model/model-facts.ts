@@ -12,7 +12,7 @@ export interface Rates {
   readonly cacheWrite1h: number;
 }
 
-export interface ModelFacts {
+interface ModelFacts {
   readonly model: string;
   readonly rates: Rates;
   /** Rates of the whole request if its prompt is longer than `above` tokens. */

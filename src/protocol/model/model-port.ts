@@ -11,7 +11,7 @@ export interface ModelPort {
   stream(request: ModelRequest, sink: TurnSink, signal: AbortSignal): Promise<TurnEnd>;
 }
 
-export interface ModelRequest {
+interface ModelRequest {
   readonly model: string;
   /** The serialised body. The chunks are sent unchanged, one after the other. */
   readonly body: readonly Uint8Array[];

@@ -8,7 +8,7 @@ export type HookFunction = (
   options: { readonly signal: AbortSignal },
 ) => unknown;
 
-export type HookAction =
+type HookAction =
   | { readonly kind: 'command'; readonly command: string }
   | { readonly kind: 'function'; readonly name: string; readonly run: HookFunction };
 

@@ -12,7 +12,7 @@ import type {
   PersonQuestion,
 } from './permission-question.js';
 
-export const permissionAnswer = z.discriminatedUnion('behavior', [
+const permissionAnswer = z.discriminatedUnion('behavior', [
   z.strictObject({
     behavior: z.literal('allow'),
     scope: z.enum(['once', 'session', 'project']).exactOptional(),

@@ -1,7 +1,7 @@
 /** Checkpoints: file versions stored before a call changes files, so that changes can be undone. */
 
 /** A stored file version. The contents of a `link` are the target of the symbolic link. */
-export interface FileVersion {
+interface FileVersion {
   readonly kind: 'file' | 'link';
   /** sha256 of the contents, hex. Also the name of the blob with the contents. */
   readonly digest: string;

@@ -96,7 +96,7 @@ export interface ClaimedJob extends QueuedJob {
   progress(progress: JobProgress): Promise<void>;
 }
 
-export interface JobProgress {
+interface JobProgress {
   readonly turns: number;
   readonly state: string;
 }

@@ -40,7 +40,7 @@ const note = z.discriminatedUnion('type', [
 const told = z.record(z.string(), z.string());
 
 /** The first matching shape wins and drops unknown keys, so the shape with the fewest keys is last. */
-export const userPart = z.union([
+const userPart = z.union([
   z.object({ call: z.string() }),
   z.object({ letter: z.string() }),
   /** Preamble of the first message: memory files, the date. */
@@ -244,7 +244,7 @@ export const journalBody = z.discriminatedUnion('type', [
 ]);
 export type JournalBody = z.infer<typeof journalBody>;
 
-export const journalHead = z.object({
+const journalHead = z.object({
   v: z.literal(JOURNAL_VERSION),
   /** Number in the journal, starting at 1. */
   seq: z.number().int(),
@@ -253,7 +253,7 @@ export const journalHead = z.object({
   /** Epoch of the lease. A record with an older epoch after a newer one is a zombie's write (law 8). */
   epoch: z.number().int(),
 });
-export type JournalHead = z.infer<typeof journalHead>;
+type JournalHead = z.infer<typeof journalHead>;
 
 export type JournalRecord = JournalHead & JournalBody;
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { SkeinError } from '../skein-error.js';
 
 export const TASK_STATUSES = ['pending', 'in_progress', 'completed', 'deleted'] as const;
-export type TaskStatus = (typeof TASK_STATUSES)[number];
+type TaskStatus = (typeof TASK_STATUSES)[number];
 
 /** Maximum tasks of a list, including completed tasks. Further tasks are refused until some are deleted. */
 export const MAX_TASKS = 1_000;

@@ -44,7 +44,7 @@ export interface SearchScope {
   readonly timeoutMs: number;
 }
 
-export interface FindQuery extends SearchScope {
+interface FindQuery extends SearchScope {
   readonly pattern: string;
   /** Maximum files in the result. The newest are returned. */
   readonly newest: number;

@@ -40,7 +40,7 @@ export interface CallExplanation {
   readonly rewoundAt: number | null;
 }
 
-export interface ExplainedStep {
+interface ExplainedStep {
   readonly step: PipelineStep;
   readonly fate: 'passed' | 'skipped' | 'asked' | 'allowed' | 'denied' | 'not reached';
 }
@@ -58,7 +58,7 @@ export interface ExplainedRuling {
   readonly by?: string;
 }
 
-export interface ExplainedQuestion {
+interface ExplainedQuestion {
   readonly reason: string;
   /** Null while the question is open. */
   readonly waitedMs: number | null;
@@ -69,7 +69,7 @@ export interface ExplainedQuestion {
   }[];
 }
 
-export interface ExplainedHook {
+interface ExplainedHook {
   readonly event: string;
   readonly hook: string;
   readonly outcome: string;

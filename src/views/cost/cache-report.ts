@@ -9,7 +9,7 @@ import type { Usage } from '../../protocol/model/usage.js';
 import { cacheReadPercent } from './cache-read-percent.js';
 
 /** An answer that read much less than the previous request had left in the cache. */
-export interface CacheMiss {
+interface CacheMiss {
   readonly agent: string;
   readonly turn: number;
   readonly attempt: number;

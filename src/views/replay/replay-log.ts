@@ -22,7 +22,7 @@ const MAX_VALUE_LENGTH = 400;
 /** Largest time that a Date can hold. */
 const MAX_TIME = 8.64e15;
 
-export interface ReplayLogOptions {
+interface ReplayLogOptions {
   readonly maxEvents: number;
 }
 
@@ -112,7 +112,7 @@ const countBelow = (numbers: readonly number[], limit: number): number => {
   return low;
 };
 
-export interface ReadEvents {
+interface ReadEvents {
   readonly events: readonly SwarmEvent[];
   readonly left: number;
   readonly beginning: SwarmFold;

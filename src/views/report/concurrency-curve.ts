@@ -3,7 +3,7 @@ import { type IdleGap, lengthOf, timeWithout } from './idle-gaps.js';
 import { isBusy, type StateSpan } from './state-timeline.js';
 
 /** A piece of the time axis. */
-export interface CurvePiece {
+interface CurvePiece {
   /** Milliseconds since 1970. */
   readonly from: number;
   readonly to: number;

@@ -5,7 +5,7 @@
  */
 import type { StateSpan } from './state-timeline.js';
 
-export interface ThinnedSpans {
+interface ThinnedSpans {
   readonly lanes: readonly (readonly StateSpan[])[];
   /** Number of merged spans. */
   readonly leftOut: number;

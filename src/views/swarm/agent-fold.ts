@@ -29,14 +29,14 @@ export type ObservedState =
 type Phase = Exclude<ObservedState, 'tool-running' | 'awaiting-permission'> | 'between';
 
 /** Reason of the last failed attempt. */
-export interface ObservedFailure {
+interface ObservedFailure {
   /** Failure kind of the model request. Null for a crash of the agent. */
   readonly kind: string | null;
   readonly message: string;
 }
 
 /** The agent waits for another agent's lock on a working tree. */
-export interface ObservedLock {
+interface ObservedLock {
   readonly place: string;
   readonly holder: string | null;
   readonly since: number;

@@ -9,7 +9,7 @@ import { type FollowedStore, SwarmFollower, type SwarmUpdate } from './swarm-fol
 
 export type ListableStore = FollowedStore & Pick<SessionStore, 'list'>;
 
-export interface LiveSwarmsOptions {
+interface LiveSwarmsOptions {
   /** Maximum updates per second. Default: 10. */
   readonly perSecond?: number;
   /** Clock for delays only. Default: the steady clock. */

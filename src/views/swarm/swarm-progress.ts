@@ -6,7 +6,7 @@ import type { Throughput } from './swarm-throughput.js';
 import type { SwarmView } from './swarm-view.js';
 
 /** Each agent is counted in exactly one of the first eight fields. */
-export interface SwarmProgress {
+interface SwarmProgress {
   /** Agents that ended by themselves. */
   readonly done: number;
   /** Agents that work, or wait for the model's answer. */

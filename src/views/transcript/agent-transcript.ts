@@ -14,7 +14,7 @@ import type { OpenTranscript, TranscriptItem } from './transcript-item.js';
 
 type Journals = Pick<SessionStore, 'watchRecords'>;
 
-export interface TranscriptOptions {
+interface TranscriptOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly onClose?: () => void;

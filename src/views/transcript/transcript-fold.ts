@@ -10,7 +10,7 @@ import { transcriptNote } from './transcript-note.js';
 const MAX_ITEMS = 1_000;
 const MAX_CHARACTERS = 2_000_000;
 
-export interface TranscriptBounds {
+interface TranscriptBounds {
   readonly items: number;
   readonly characters: number;
 }

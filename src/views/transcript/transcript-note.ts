@@ -3,7 +3,7 @@ import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import type { Settlement } from '../../protocol/tools/worktrees.js';
 import { shortened } from './transcript-item.js';
 
-export interface TranscriptNote {
+interface TranscriptNote {
   readonly text: string;
   /** Id of the call that the note is about. */
   readonly call?: string;
