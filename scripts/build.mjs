@@ -70,7 +70,9 @@ const prepare = async (outdir) => {
     banner: { js: REQUIRE },
   });
   try {
-    const { builtinTools, toolbox, parseAgentDefinition } = await import(pathToFileURL(outfile).href);
+    const { builtinTools, toolbox, parseAgentDefinition } = await import(
+      pathToFileURL(outfile).href
+    );
     const wire = toolbox(builtinTools).wireTools();
     return {
       schemas: Object.fromEntries(wire.map((tool) => [tool.name, tool.input_schema])),

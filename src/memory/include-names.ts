@@ -5,7 +5,7 @@
  * link), a quote or a star, so that `ann@example.org` is nobody's include. `@ann` is one of a file that is not there.
  */
 import { resolve } from 'node:path';
-import { LONGEST_PATH } from './bounds.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
 
 /** A backslash keeps a space in the name; a name ends at any other white space. */
 const WORD = /(?<![^\s("'*]|\]\()@((?:\\[^\n]|[^\s\\])+)/g;
@@ -24,7 +24,7 @@ export const includeNames = (text: string): readonly string[] => {
 };
 
 const nameOf = (word: string): string | undefined => {
-  if (word.length > LONGEST_PATH || word.includes('\0')) return undefined;
+  if (word.length > MEMORY_LIMITS.pathLength || word.includes('\0')) return undefined;
   const place = word.replace(/#.*$/s, '').replace(CLOSING, '');
   const name = place.replaceAll(/\\(\s?)/g, (_, space: string) => (space === '' ? '/' : space));
   return BEGINNING.test(name) ? name : undefined;

@@ -1,15 +1,15 @@
 /** What one layer may still take in. The first time that something does not fit is a notice. */
 import type { MemoryLayer } from '../protocol/tools/memory.js';
-import { MOST_CHARACTERS, MOST_FILES, MOST_LEXED, MOST_LOOKUPS } from './bounds.js';
-import { type Notices, named } from './notices.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
+import { type Notices, printablePath } from './notices.js';
 
 export class LayerBudget {
   private readonly layer: MemoryLayer;
   private readonly notices: Notices;
-  private files = MOST_FILES;
-  private characters = MOST_CHARACTERS;
-  private lookups = MOST_LOOKUPS;
-  private lexed = MOST_LEXED;
+  private files: number = MEMORY_LIMITS.files;
+  private characters: number = MEMORY_LIMITS.characters;
+  private lookups: number = MEMORY_LIMITS.lookups;
+  private lexed: number = MEMORY_LIMITS.lexedCharacters;
 
   constructor(layer: MemoryLayer, notices: Notices) {
     this.layer = layer;
@@ -19,11 +19,11 @@ export class LayerBudget {
   /** Whether another path may be looked up. */
   mayLook(): boolean {
     if (this.files === 0) {
-      this.say(`has more than ${MOST_FILES} memory files; the rest is left out.`);
+      this.notify(`has more than ${MEMORY_LIMITS.files} memory files; the rest is left out.`);
       return false;
     }
     if (this.lookups === 0) {
-      this.say(`names more than ${MOST_LOOKUPS} memory files; the rest is left out.`);
+      this.notify(`names more than ${MEMORY_LIMITS.lookups} memory files; the rest is left out.`);
       return false;
     }
     this.lookups -= 1;
@@ -39,9 +39,9 @@ export class LayerBudget {
   /** Takes the file in, or says why not. */
   take(path: string, characters: number): boolean {
     if (this.files === 0 || characters > this.characters) {
-      this.notices.say(
-        `${named(path)} is left out: the ${this.layer} layer of memory holds ${MOST_FILES} files ` +
-          `and ${MOST_CHARACTERS} characters at most.`,
+      this.notices.add(
+        `${printablePath(path)} is left out: the ${this.layer} layer of memory holds ${MEMORY_LIMITS.files} files ` +
+          `and ${MEMORY_LIMITS.characters} characters at most.`,
       );
       return false;
     }
@@ -50,7 +50,7 @@ export class LayerBudget {
     return true;
   }
 
-  private say(what: string) {
-    this.notices.say(`The ${this.layer} layer of memory ${what}`);
+  private notify(what: string) {
+    this.notices.add(`The ${this.layer} layer of memory ${what}`);
   }
 }

@@ -6,8 +6,8 @@
  * in a quote in a quote overflows the stack. Extensions of GitHub are off: `~` is then a letter, as in `@~/notes.md`.
  */
 import type { MarkedToken, Token, Tokens } from 'marked';
-import { DEEPEST_NESTING, LARGEST_PARAGRAPH } from './bounds.js';
 import { includeNames } from './include-names.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
 
 export interface Markdown {
   /** Without comments that stand as blocks. */
@@ -68,7 +68,7 @@ const lexer = async () => {
       return undefined;
     }
     private deeper<Result>(read: () => Result): Result {
-      if (this.depth === DEEPEST_NESTING) throw new TooDeep();
+      if (this.depth === MEMORY_LIMITS.nesting) throw new TooDeep();
       this.depth += 1;
       const result = read();
       this.depth -= 1;
@@ -78,7 +78,7 @@ const lexer = async () => {
   class BlockLexer extends Lexer {
     /** Where nothing can be included nothing is looked for; what is too long keeps no tokens. */
     override inlineTokens(source: string, tokens: Token[] = []) {
-      const isWanted = source.includes('@') && source.length <= LARGEST_PARAGRAPH;
+      const isWanted = source.includes('@') && source.length <= MEMORY_LIMITS.paragraphCharacters;
       return isWanted ? super.inlineTokens(source, tokens) : tokens;
     }
   }
@@ -99,7 +99,7 @@ const wordsOf = (tokens: readonly Token[]): readonly (string | undefined)[] =>
       case 'paragraph':
       case 'heading':
       case 'text':
-        return known.text.length > LARGEST_PARAGRAPH && known.text.includes('@')
+        return known.text.length > MEMORY_LIMITS.paragraphCharacters && known.text.includes('@')
           ? [undefined]
           : [(known.tokens ?? []).map(inlineWords).join('')];
       default:
@@ -121,12 +121,14 @@ const withoutComments = (source: string, tokens: readonly Token[]): string => {
   // Nothing is lost if the lexer should not give back what it was given.
   if (tokens.map(({ raw }) => raw).join('') !== source) return source;
   return tokens
-    .map(({ type, raw }) => (type === 'html' && /^\s*<!--/.test(raw) ? rest(raw) : raw))
+    .map(({ type, raw }) =>
+      type === 'html' && /^\s*<!--/.test(raw) ? withoutClosedComments(raw) : raw,
+    )
     .join('');
 };
 
 /** What a block has besides closed comments; a comment that is never closed stays. */
-const rest = (raw: string): string => {
+const withoutClosedComments = (raw: string): string => {
   const kept: string[] = [];
   for (let at = 0; ; ) {
     const start = raw.indexOf('<!--', at);

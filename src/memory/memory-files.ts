@@ -2,20 +2,20 @@
 
 import { pathBelow } from '../lib/paths/path-below.js';
 import type { ConditionalRule, Memory, MemoryFile } from '../protocol/tools/memory.js';
-import { MOST_COMPARISONS } from './bounds.js';
-import { type MemoryFilesOptions, type Walked, walkMemory } from './memory-walk.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
+import { type MemoryFilesOptions, type MemoryWalk, walkMemory } from './memory-walk.js';
 
 export type { MemoryFilesOptions, MemoryPlaces } from './memory-walk.js';
 
-const NOTHING: Memory = { files: [], rules: [], notices: [] };
+const NO_MEMORY: Memory = { files: [], rules: [], notices: [] };
 
 export class MemoryFiles {
   private readonly options: MemoryFilesOptions;
   private walk: Promise<Memory> | undefined;
-  private last: Walked | undefined;
+  private last: MemoryWalk | undefined;
   private isAnnounced = false;
   /** What touched files have brought in since; a walk finds the same ones again. */
-  private readonly touchedOff = new Set<string>();
+  private readonly announced = new Set<string>();
 
   constructor(options: MemoryFilesOptions) {
     this.options = options;
@@ -36,13 +36,13 @@ export class MemoryFiles {
   reset(): void {
     this.clear();
     this.isAnnounced = false;
-    this.touchedOff.clear();
+    this.announced.clear();
   }
 
   /** The rules about any of these absolute paths, in reading order; of the last walk that ended. */
   rulesFor(touched: readonly string[]): readonly ConditionalRule[] {
     const rules = this.last?.rules ?? [];
-    const effort = { left: MOST_COMPARISONS };
+    const effort = { left: MEMORY_LIMITS.comparisons };
     const found = rules.flatMap(({ rule, bases, matcher }) => {
       const isAbout = (path: string) =>
         bases.some((base) => {
@@ -52,7 +52,7 @@ export class MemoryFiles {
       return touched.some(isAbout) ? [rule] : [];
     });
     if (effort.left < 0) {
-      this.last?.notices.say(
+      this.last?.notices.add(
         'It takes too long to tell which rules are about the files that were touched, so some are told of that are not.',
       );
     }
@@ -62,9 +62,9 @@ export class MemoryFiles {
   /** Instructions for the parts of the project that these absolute paths lie in, rules, and all notices. */
   async nearby(touched: readonly string[]): Promise<Memory> {
     await this.load();
-    if (this.last === undefined) return NOTHING;
+    if (this.last === undefined) return NO_MEMORY;
     const { nested, notices } = this.last;
-    const files = await nested.about(touched);
+    const files = await nested.filesFor(touched);
     // The rules that lie there as well are known only now.
     const rules = this.rulesFor(touched);
     this.announceTouched(files, rules);
@@ -73,15 +73,15 @@ export class MemoryFiles {
 
   /** Each once, however often something that it is about is touched. */
   private announceTouched(files: readonly MemoryFile[], rules: readonly ConditionalRule[]) {
-    const isNew = ({ path }: MemoryFile) => !this.touchedOff.has(path);
+    const isNew = ({ path }: MemoryFile) => !this.announced.has(path);
     const news = { files: files.filter(isNew), rules: rules.filter(isNew), notices: [] };
     const all = [...news.files, ...news.rules];
-    for (const { path } of all) this.touchedOff.add(path);
+    for (const { path } of all) this.announced.add(path);
     if (all.length > 0) this.options.ports.onLoad(news, 'touch');
   }
 
   private begin(): Promise<Memory> {
-    if (this.options.places.isDisabled) return Promise.resolve(NOTHING);
+    if (this.options.places.isDisabled) return Promise.resolve(NO_MEMORY);
     const walk: Promise<Memory> = walkMemory(this.options).then((walked) => {
       // Whoever waits for a walk that was forgotten still gets it; nobody else hears of it.
       if (this.walk === walk) this.end(walked);
@@ -90,7 +90,7 @@ export class MemoryFiles {
     return walk;
   }
 
-  private end(walked: Walked) {
+  private end(walked: MemoryWalk) {
     this.last = walked;
     if (this.isAnnounced) return;
     this.isAnnounced = true;

@@ -8,18 +8,23 @@ import type {
   MemoryLayer,
   ResolvedMemoryPath,
 } from '../protocol/tools/memory.js';
-import { Admission, type AdmissionOptions, type Candidate } from './admission.js';
-import { DEEPEST_INCLUDE, LARGE_FILE, LARGEST_FILE, LARGEST_LEXED } from './bounds.js';
-import { readPaths } from './front-matter.js';
+import { compileRulePaths, type RuleMatcher } from './compile-rule-paths.js';
+import { decodeText, isBinary } from './decode-text.js';
 import { resolveInclude } from './include-names.js';
+import { isMarkdownName } from './is-text-name.js';
 import type { LayerBudget } from './layer-budget.js';
 import { readMarkdown } from './markdown.js';
-import { type Notices, named } from './notices.js';
-import { compilePaths, type RuleMatcher } from './rule-paths.js';
-import { decodeText, isBinary, isMarkdownName } from './text-kinds.js';
+import {
+  MemoryAdmission,
+  type MemoryAdmissionOptions,
+  type MemoryCandidate,
+} from './memory-admission.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
+import { type Notices, printablePath } from './notices.js';
+import { readRulePaths } from './read-rule-paths.js';
 
 /** Where a file was looked for, and what holds there. */
-export interface Origin {
+export interface MemorySource {
   readonly layer: MemoryLayer;
   readonly budget: LayerBudget;
   /** Where links in the place of a file may lead, and where includes may, without leave. */
@@ -47,31 +52,31 @@ interface Reading {
   readonly path: string;
   readonly parent: string | null;
   readonly depth: number;
-  readonly origin: Origin;
+  readonly origin: MemorySource;
   readonly condition: Condition | undefined;
 }
 
 export class MemoryLoader {
   readonly files: MemoryFile[] = [];
   readonly rules: LoadedRule[] = [];
-  readonly admission: Admission;
+  readonly admission: MemoryAdmission;
   private readonly disk: MemoryDisk;
   private readonly notices: Notices;
   private readonly home: string;
   /** By name and by real path. A rule that may never apply does not stand in for a file that does. */
-  private readonly always = new Set<string>();
-  private readonly sometimes = new Set<string>();
+  private readonly unconditional = new Set<string>();
+  private readonly conditional = new Set<string>();
 
-  constructor(options: AdmissionOptions & { readonly home: string }) {
+  constructor(options: MemoryAdmissionOptions & { readonly home: string }) {
     this.disk = options.disk;
     this.notices = options.notices;
     this.home = options.home;
-    this.admission = new Admission(options);
+    this.admission = new MemoryAdmission(options);
   }
 
   /** A file in a place where memory files are looked for. */
-  async found(path: string, origin: Origin): Promise<void> {
-    if (this.sometimes.has(path) || !origin.budget.mayLook()) return;
+  async load(path: string, origin: MemorySource): Promise<void> {
+    if (this.conditional.has(path) || !origin.budget.mayLook()) return;
     await this.read({ path, parent: null, depth: 0, origin, condition: undefined });
   }
 
@@ -83,10 +88,10 @@ export class MemoryLoader {
     // What is missing is not worth a word: files are copied from project to project.
     if (place === undefined || place.kind === 'directory') return;
     if (this.isKnown(place.real, reading)) return;
-    if (reading.depth >= DEEPEST_INCLUDE) {
-      this.notices.say(
-        `${named(path)}, which ${named(parent ?? path)} includes, is not read: ` +
-          `includes go ${DEEPEST_INCLUDE - 1} files deep.`,
+    if (reading.depth >= MEMORY_LIMITS.includeDepth) {
+      this.notices.add(
+        `${printablePath(path)}, which ${printablePath(parent ?? path)} includes, is not read: ` +
+          `includes go ${MEMORY_LIMITS.includeDepth - 1} files deep.`,
       );
       return;
     }
@@ -95,7 +100,7 @@ export class MemoryLoader {
     if (source === undefined) return;
 
     const { body, condition = reading.condition } = await this.bodyOf(source, reading);
-    const known = condition === undefined ? this.always : this.sometimes;
+    const known = condition === undefined ? this.unconditional : this.conditional;
     known.add(path).add(place.real);
     const { text, includes } = await this.markdownOf(body, reading);
     if (text.trim() !== '' && !this.keep(text, reading, condition)) return;
@@ -109,13 +114,13 @@ export class MemoryLoader {
 
   private isKnown(path: string, { parent, condition }: Reading) {
     const isSometimes = parent === null || condition !== undefined;
-    return this.always.has(path) || (isSometimes && this.sometimes.has(path));
+    return this.unconditional.has(path) || (isSometimes && this.conditional.has(path));
   }
 
   private async textOf(path: string, { real }: ResolvedMemoryPath): Promise<string | undefined> {
-    const bytes = await this.disk.read(real, LARGEST_FILE);
+    const bytes = await this.disk.read(real, MEMORY_LIMITS.fileBytes);
     if (bytes === 'too-large') {
-      return this.leaveOut(path, `it has more than ${LARGEST_FILE} bytes`);
+      return this.leaveOut(path, `it has more than ${MEMORY_LIMITS.fileBytes} bytes`);
     }
     if (bytes === 'unreadable') return this.leaveOut(path, 'it cannot be read');
     if (isBinary(bytes)) return this.leaveOut(path, 'it is not text in UTF-8');
@@ -123,7 +128,7 @@ export class MemoryLoader {
   }
 
   private leaveOut(path: string, why: string): undefined {
-    this.notices.say(`${named(path)} is left out: ${why}.`);
+    this.notices.add(`${printablePath(path)} is left out: ${why}.`);
     return undefined;
   }
 
@@ -136,10 +141,12 @@ export class MemoryLoader {
     const body = head === undefined ? rest : rest.replace(/^\n+/, '');
     const isRule = bases !== undefined && parent === null;
     if (head === undefined || !isRule) return { body };
-    const read = await readPaths(head);
-    const compiled = 'problem' in read ? read : compilePaths(read.paths);
+    const read = await readRulePaths(head);
+    const compiled = 'problem' in read ? read : compileRulePaths(read.paths);
     if ('problem' in compiled) {
-      this.notices.say(`${named(path)} ${compiled.problem}; it is taken to hold for every file.`);
+      this.notices.add(
+        `${printablePath(path)} ${compiled.problem}; it is taken to hold for every file.`,
+      );
       return { body };
     }
     const { patterns, matcher } = compiled;
@@ -151,11 +158,12 @@ export class MemoryLoader {
   private async markdownOf(body: string, { path, origin }: Reading) {
     const plain = { text: body, includes: [] as readonly string[] };
     if (!isMarkdownName(path) || !/@|<!--/.test(body)) return plain;
-    const isShort = body.length <= LARGEST_LEXED && origin.budget.mayLex(body.length);
+    const isShort =
+      body.length <= MEMORY_LIMITS.lexedFileCharacters && origin.budget.mayLex(body.length);
     const markdown = isShort ? await readMarkdown(body) : undefined;
     if (markdown === undefined || markdown.isPartial) {
-      this.notices.say(
-        `${named(path)} is too long or too tangled to be searched for all that it includes.`,
+      this.notices.add(
+        `${printablePath(path)} is too long or too tangled to be searched for all that it includes.`,
       );
     }
     return markdown ?? plain;
@@ -163,7 +171,7 @@ export class MemoryLoader {
 
   private keep(text: string, { path, parent, origin }: Reading, condition: Condition | undefined) {
     if (!origin.budget.take(path, text.length)) return false;
-    const isLarge = text.length > LARGE_FILE;
+    const isLarge = text.length > MEMORY_LIMITS.largeFileCharacters;
     const file = { layer: origin.layer, path, parent, text, isLarge };
     if (condition === undefined) this.files.push(file);
     else {
@@ -175,10 +183,10 @@ export class MemoryLoader {
   }
 }
 
-const candidateOf = ({ path, parent, origin }: Reading): Candidate => ({
+const candidateOf = ({ path, parent, origin }: Reading): MemoryCandidate => ({
   path,
   parent,
   layer: origin.layer,
-  folders: parent === null ? origin.linkFolders : origin.includeFolders,
+  allowedFolders: parent === null ? origin.linkFolders : origin.includeFolders,
   isUnguarded: origin.isUnguarded && parent === null,
 });

@@ -12,12 +12,14 @@ import {
   type MemoryLayer,
   type MemoryPorts,
 } from '../protocol/tools/memory.js';
-import { bothNames } from './admission.js';
-import { MOST_DIRECTORIES } from './bounds.js';
+import { findRepository } from './find-repository.js';
+import { findRules } from './find-rules.js';
 import { LayerBudget } from './layer-budget.js';
-import { type LoadedRule, MemoryLoader, type Origin } from './memory-loader.js';
+import { namedAndReal } from './memory-admission.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
+import { type LoadedRule, MemoryLoader, type MemorySource } from './memory-loader.js';
 import { NestedMemory } from './nested-memory.js';
-import { Notices, named } from './notices.js';
+import { Notices, printablePath } from './notices.js';
 import {
   ancestors,
   localPlaces,
@@ -26,8 +28,6 @@ import {
   projectPlaces,
   userPlaces,
 } from './places.js';
-import { findRepository } from './repository.js';
-import { findRules } from './rule-directory.js';
 
 export interface MemoryPlaces {
   readonly cwd: string;
@@ -53,7 +53,7 @@ export interface MemoryFilesOptions {
   readonly ports: MemoryPorts;
 }
 
-export interface Walked {
+export interface MemoryWalk {
   readonly memory: Memory;
   /** Grows with what is found below the working directory. */
   readonly rules: readonly LoadedRule[];
@@ -70,9 +70,13 @@ interface Stop {
   readonly bases: readonly string[];
 }
 
-export const walkMemory = async ({ places, disk, ports }: MemoryFilesOptions): Promise<Walked> => {
+export const walkMemory = async ({
+  places,
+  disk,
+  ports,
+}: MemoryFilesOptions): Promise<MemoryWalk> => {
   const notices = new Notices();
-  const state = await bothNames(places.skeinHome, disk);
+  const state = await namedAndReal(places.skeinHome, disk);
   const loader = new MemoryLoader({ disk, ports, notices, state, home: places.home });
   const stops = await planStops(places, disk, notices);
   const workspace = await namesOfAll([places.cwd, ...places.roots], disk);
@@ -82,22 +86,22 @@ export const walkMemory = async ({ places, disk, ports }: MemoryFilesOptions): P
     const budget = budgets.get(layer) ?? new LayerBudget(layer, notices);
     const includeFolders = layer === 'managed' ? [...workspace, ...managed] : workspace;
     const origin = { layer, budget, linkFolders, includeFolders, isUnguarded };
-    for (const path of await present(at.files, disk)) await loader.found(path, origin);
-    for (const directory of await present(at.rules, disk)) {
+    for (const path of await existing(at.files, disk)) await loader.load(path, origin);
+    for (const directory of await existing(at.rules, disk)) {
       await loadRules(directory, { ...origin, bases }, { loader, disk, notices });
     }
   };
   for (const layer of MEMORY_LAYERS) {
     for (const stop of stops) if (stop.layer === layer) await visit(stop);
   }
-  const homes = await bothNames(places.home, disk);
+  const homes = await namedAndReal(places.home, disk);
   const { rules } = loader;
   const nested = new NestedMemory({
-    bases: places.isBare ? [] : await bothNames(places.cwd, disk),
+    bases: places.isBare ? [] : await namedAndReal(places.cwd, disk),
     notices,
     async enter(directory) {
       if ((await disk.resolve(join(directory, '.git'))) !== undefined) return undefined;
-      const names = await bothNames(directory, disk);
+      const names = await namedAndReal(directory, disk);
       // Whoever may read behind a link that leads out has not agreed to what it says there.
       const isOurs = (name: string) =>
         workspace.some((folder) => isPathInside({ path: name, folder }));
@@ -116,7 +120,7 @@ export const walkMemory = async ({ places, disk, ports }: MemoryFilesOptions): P
 
 const loadRules = async (
   directory: string,
-  origin: Origin,
+  origin: MemorySource,
   { loader, disk, notices }: { loader: MemoryLoader; disk: MemoryDisk; notices: Notices },
 ) => {
   const { layer, linkFolders: folders, isUnguarded } = origin;
@@ -128,14 +132,14 @@ const loadRules = async (
     mayEnter: (path, place) => {
       const candidate = { path, parent: null, layer, isUnguarded };
       const around = [...folders, ...entered];
-      if (!loader.admission.mayEnter({ ...candidate, folders: around }, place)) return false;
+      if (!loader.admission.mayEnter({ ...candidate, allowedFolders: around }, place)) return false;
       if (!around.some((folder) => isPathInside({ path: place.real, folder })))
         entered.push(place.real);
       return true;
     },
   });
   for (const path of paths) {
-    await loader.found(path, { ...origin, linkFolders: [...folders, ...entered] });
+    await loader.load(path, { ...origin, linkFolders: [...folders, ...entered] });
   }
 };
 
@@ -145,10 +149,10 @@ const planStops = async (
   notices: Notices,
 ): Promise<readonly Stop[]> => {
   const { cwd, home, skeinHome, isBare } = places;
-  const here = await bothNames(cwd, disk);
+  const here = await namedAndReal(cwd, disk);
   const added: Stop[] = [];
   for (const root of places.roots) {
-    const names = await bothNames(root, disk);
+    const names = await namedAndReal(root, disk);
     added.push(...stopsIn(resolve(root), { bases: names, linkFolders: names }, false));
   }
   if (isBare) return added;
@@ -160,7 +164,7 @@ const planStops = async (
       : [{ layer, places: { files: [path], rules: [] }, bases: here, linkFolders }];
   const { autoMemory, teamMemory } = places;
   // Notes are kept in the user's own state, those of a team in a workspace that anybody may have made.
-  const ofAuto = autoMemory === undefined ? [] : await bothNames(dirname(autoMemory), disk);
+  const ofAuto = autoMemory === undefined ? [] : await namedAndReal(dirname(autoMemory), disk);
   const ofTeam = teamMemory === undefined ? [] : [dirname(teamMemory), ...here];
   return [
     ...places.managed.map((directory): Stop => {
@@ -182,18 +186,18 @@ const stopsAbove = async (
   here: readonly string[],
   { disk, notices }: { disk: MemoryDisk; notices: Notices },
 ): Promise<readonly Stop[]> => {
-  const { top, around } = await findRepository(cwd, disk);
+  const { top, mainTree: around } = await findRepository(cwd, disk);
   const border = top ?? resolve(cwd);
-  const inside = [...(await bothNames(border, disk)), ...here];
-  const homes = await bothNames(home, disk);
+  const inside = [...(await namedAndReal(border, disk)), ...here];
+  const homes = await namedAndReal(home, disk);
   const chain = ancestors(cwd);
-  if (chain.length > MOST_DIRECTORIES) {
-    notices.say(
-      `${named(resolve(cwd))} is very deep: memory files are looked for in ${MOST_DIRECTORIES} directories only.`,
+  if (chain.length > MEMORY_LIMITS.ancestors) {
+    notices.add(
+      `${printablePath(resolve(cwd))} is very deep: memory files are looked for in ${MEMORY_LIMITS.ancestors} directories only.`,
     );
   }
-  const near = chain.slice(0, MOST_DIRECTORIES).reverse();
-  const namesOf = await Promise.all(near.map((directory) => bothNames(directory, disk)));
+  const near = chain.slice(0, MEMORY_LIMITS.ancestors).reverse();
+  const namesOf = await Promise.all(near.map((directory) => namedAndReal(directory, disk)));
   return near.flatMap((directory, index) => {
     const names = namesOf[index] ?? [directory];
     const isUnguarded = !isPathInside({ path: directory, folder: border });
@@ -221,10 +225,10 @@ const stopsIn = (
 ];
 
 const namesOfAll = async (folders: readonly string[], disk: MemoryDisk) =>
-  (await Promise.all(folders.map((folder) => bothNames(folder, disk)))).flat();
+  (await Promise.all(folders.map((folder) => namedAndReal(folder, disk)))).flat();
 
 /** Asked all at once: most places are empty, and each answer takes its time. */
-const present = async (paths: readonly string[], disk: MemoryDisk): Promise<readonly string[]> => {
+const existing = async (paths: readonly string[], disk: MemoryDisk): Promise<readonly string[]> => {
   const found = await Promise.all(paths.map((path) => disk.resolve(path)));
   return paths.filter((_, index) => found[index] !== undefined);
 };

@@ -5,11 +5,11 @@
 import { join } from 'node:path';
 import { pathBelow } from '../lib/paths/path-below.js';
 import type { MemoryFile } from '../protocol/tools/memory.js';
-import { MOST_NESTED } from './bounds.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
 import type { Notices } from './notices.js';
 
 /** What others wrote, and a project only brings along: its instructions are not the project's. */
-const OF_OTHERS = new Set([
+const VENDOR_FOLDERS = new Set([
   'node_modules',
   'bower_components',
   'vendor',
@@ -25,7 +25,7 @@ const OF_OTHERS = new Set([
   'Pods',
 ]);
 
-export interface NestedOptions {
+export interface NestedMemoryOptions {
   /** The working directory, by name and really. */
   readonly bases: readonly string[];
   /** Reads what lies in a directory; undefined where another repository begins. */
@@ -34,18 +34,18 @@ export interface NestedOptions {
 }
 
 export class NestedMemory {
-  private readonly options: NestedOptions;
+  private readonly options: NestedMemoryOptions;
   /** Each directory is entered once in a walk, however often something in it is touched. */
   private readonly entered = new Map<string, Promise<readonly MemoryFile[] | undefined>>();
 
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: NestedOptions) {
+  constructor(options: NestedMemoryOptions) {
     this.options = options;
   }
 
   /** Of all directories around the touched files, the outer ones first. */
-  async about(touched: readonly string[]): Promise<readonly MemoryFile[]> {
+  async filesFor(touched: readonly string[]): Promise<readonly MemoryFile[]> {
     const files = new Set<MemoryFile>();
     for (const path of touched) {
       for (const directory of this.directoriesAround(path)) {
@@ -60,9 +60,9 @@ export class NestedMemory {
   private enter(directory: string): Promise<readonly MemoryFile[] | undefined> {
     const known = this.entered.get(directory);
     if (known !== undefined) return known;
-    if (this.entered.size >= MOST_NESTED) {
-      this.options.notices.say(
-        `Memory files are looked for in ${MOST_NESTED} directories below the working directory; those of others are left out.`,
+    if (this.entered.size >= MEMORY_LIMITS.nestedDirectories) {
+      this.options.notices.add(
+        `Memory files are looked for in ${MEMORY_LIMITS.nestedDirectories} directories below the working directory; those of others are left out.`,
       );
       return Promise.resolve(undefined);
     }
@@ -78,7 +78,7 @@ export class NestedMemory {
       const below = pathBelow({ path, folder: base });
       if (below === undefined || below === '') continue;
       const names = below.split('/').slice(0, -1);
-      const end = names.findIndex((name) => OF_OTHERS.has(name));
+      const end = names.findIndex((name) => VENDOR_FOLDERS.has(name));
       const ours = end === -1 ? names : names.slice(0, end);
       return ours.map((_, index) => join(base, ...ours.slice(0, index + 1)));
     }

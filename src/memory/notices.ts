@@ -1,28 +1,28 @@
 /** Sentences for people about what was left out: each once, and not without end. */
-import { MOST_NOTICES } from './bounds.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
 
 export class Notices {
-  private readonly said = new Set<string>();
-  private unsaid = 0;
+  private readonly notices = new Set<string>();
+  private omitted = 0;
 
-  say(sentence: string): void {
-    if (this.said.has(sentence)) return;
-    if (this.said.size < MOST_NOTICES) this.said.add(sentence);
-    else this.unsaid += 1;
+  add(sentence: string): void {
+    if (this.notices.has(sentence)) return;
+    if (this.notices.size < MEMORY_LIMITS.notices) this.notices.add(sentence);
+    else this.omitted += 1;
   }
 
   all(): readonly string[] {
-    const rest = `There is more to say of the memory files: ${this.unsaid} notices are left out.`;
-    return this.unsaid === 0 ? [...this.said] : [...this.said, rest];
+    const rest = `There is more to say of the memory files: ${this.omitted} notices are left out.`;
+    return this.omitted === 0 ? [...this.notices] : [...this.notices, rest];
   }
 }
 
-const LONGEST_NAME = 300;
+const MAX_PATH_LENGTH = 300;
 
 /** A path as a notice names it: strangers choose names, so without what could pose as our words. */
-export const named = (path: string): string => {
+export const printablePath = (path: string): string => {
   const plain = path.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd');
-  if (plain.length <= LONGEST_NAME) return plain;
-  const half = LONGEST_NAME / 2;
+  if (plain.length <= MAX_PATH_LENGTH) return plain;
+  const half = MAX_PATH_LENGTH / 2;
   return `${plain.slice(0, half)}…${plain.slice(-half)}`;
 };

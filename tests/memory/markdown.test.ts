@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LARGEST_PARAGRAPH } from '../../src/memory/bounds.js';
 import { readMarkdown } from '../../src/memory/markdown.js';
+import { MEMORY_LIMITS } from '../../src/memory/memory-limits.js';
 
 const includesOf = async (source: string) => (await readMarkdown(source))?.includes;
 const textOf = async (source: string) => (await readMarkdown(source))?.text;
@@ -46,7 +46,7 @@ describe('Includes of Markdown', () => {
   });
 
   test('are not looked for in a paragraph that is too long, and that is said', async () => {
-    const long = `${'word '.repeat(LARGEST_PARAGRAPH / 5)}@b.md`;
+    const long = `${'word '.repeat(MEMORY_LIMITS.paragraphCharacters / 5)}@b.md`;
     expect(await readMarkdown(`@a.md\n\n${long}\n\n@c.md`)).toMatchObject({
       includes: ['a.md', 'c.md'],
       isPartial: true,

@@ -3,12 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync } from 'node:fs';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import {
-  LARGEST_FILE,
-  MOST_CHARACTERS,
-  MOST_FILES,
-  MOST_NOTICES,
-} from '../../src/memory/bounds.js';
+import { MEMORY_LIMITS } from '../../src/memory/memory-limits.js';
 import type { Memory } from '../../src/protocol/tools/memory.js';
 import { machineWith, pathsOf, type Tree } from './memory-tree.js';
 
@@ -19,9 +14,9 @@ const charactersOf = ({ files, rules }: Memory) =>
 
 /** Whatever the author did: bounded, no secret, and what the user wrote is there. */
 const expectHarmless = (memory: Memory) => {
-  expect(memory.files.length + memory.rules.length).toBeLessThanOrEqual(2 * MOST_FILES);
-  expect(charactersOf(memory)).toBeLessThanOrEqual(2 * MOST_CHARACTERS);
-  expect(memory.notices.length).toBeLessThanOrEqual(MOST_NOTICES + 1);
+  expect(memory.files.length + memory.rules.length).toBeLessThanOrEqual(2 * MEMORY_LIMITS.files);
+  expect(charactersOf(memory)).toBeLessThanOrEqual(2 * MEMORY_LIMITS.characters);
+  expect(memory.notices.length).toBeLessThanOrEqual(MEMORY_LIMITS.notices + 1);
   for (const notice of memory.notices) expect(notice.length).toBeLessThan(1_000);
   expect(JSON.stringify(memory)).not.toContain(SECRET);
   expect(JSON.stringify(memory)).not.toMatch(/root:[^"]*:\d+:/);
@@ -114,7 +109,9 @@ describe('A poisoned repository', () => {
       linkSync(`${rules}/first.md`, `${rules}/${count}.md`);
     const memory = await poisoned.load();
     expectHarmless(memory);
-    expect(memory.files.filter(({ layer }) => layer === 'project')).toHaveLength(MOST_FILES);
+    expect(memory.files.filter(({ layer }) => layer === 'project')).toHaveLength(
+      MEMORY_LIMITS.files,
+    );
     expect(memory.files.at(-1)?.text).toBe('Private.');
     expect(memory.notices).toEqual([expect.stringContaining('more than 250 memory files')]);
   });
@@ -138,7 +135,7 @@ describe('A poisoned repository', () => {
     await writeFile(poisoned.at('repo/fifty.md'), Buffer.alloc(50 * 1024 * 1024, 'x'));
     await writeFile(poisoned.at('repo/sparse.md'), '');
     await truncate(poisoned.at('repo/sparse.md'), 1024 ** 4);
-    await writeFile(poisoned.at('repo/grown.md'), 'x'.repeat(LARGEST_FILE + 1));
+    await writeFile(poisoned.at('repo/grown.md'), 'x'.repeat(MEMORY_LIMITS.fileBytes + 1));
     const memory = await poisoned.load();
     expectHarmless(memory);
     expect(memory.files.at(-1)?.text).toBe('ok');

@@ -2,7 +2,7 @@
  * Background shell commands of an agent. The agent gets a letter when a command ends; all commands
  * stop with the session.
  */
-import { type JobTable, jobTable } from '../../host/process/shell-job-table.js';
+import { type ShellJobTable, shellJobTable } from '../../host/process/shell-job-table.js';
 import { rawText } from '../../protocol/model/wire-block.js';
 import { StorageError } from '../../protocol/skein-error.js';
 import {
@@ -15,7 +15,7 @@ import type { AgentDeps } from '../agent/agent.js';
 type JobDeps = Pick<AgentDeps, 'shell' | 'clock' | 'ids' | 'journal' | 'feed'>;
 
 export interface BackgroundCommands {
-  readonly table: JobTable;
+  readonly table: ShellJobTable;
   /**
    * Stops all background commands and emits a notice that lists the commands that were still
    * running. Idempotent.
@@ -41,7 +41,12 @@ export const backgroundCommands = ({
       if (!(error instanceof StorageError)) throw error;
     }
   };
-  const table = jobTable({ shell, clock, onEnd, before: journal.history.jobReadTo.size });
+  const table = shellJobTable({
+    shell,
+    clock,
+    onEnd,
+    startedBefore: journal.history.jobReadTo.size,
+  });
   let ending: Promise<void> | undefined;
   const end = async () => {
     const ended = await table.close();

@@ -2,7 +2,7 @@
  * Checkpoints: keeps the files that a call may change in blobs before it runs, and determines its
  * changes afterwards. Both are recorded, so a crash in between loses no change.
  */
-import { landingPlace } from '../../host/files/file-contents.js';
+import { resolveLanding } from '../../host/files/file-contents.js';
 import type {
   CallWatch,
   Checkpoints,
@@ -95,7 +95,7 @@ const recordIfPossible = (record: CheckpointerOptions['record'], body: JournalBo
 
 /** Keeps the file that a write at the path changes, and notes the folders that it creates. */
 const keptAt = (tree: WorkspaceTracker, path: string): readonly KeptFile[] => {
-  const { path: real, missing } = landingPlace(path);
+  const { path: real, missing } = resolveLanding(path);
   const folders = missing.map((folder) => ({ path: folder, before: { kind: 'absent' } as const }));
   return [...folders, { path: real, before: tree.stateAt(real) }];
 };

@@ -3,7 +3,7 @@
  * content that git lacks.
  */
 import { createHash } from 'node:crypto';
-import { type Contents, contentsAt } from '../../host/files/file-contents.js';
+import { type FileContents, readContents } from '../../host/files/file-contents.js';
 import type { ScannedEntry } from '../../host/files/workspace-scan.js';
 import { objectName } from '../../host/git/git-index.js';
 import type { Blobs } from '../../protocol/session/checkpoints.js';
@@ -52,7 +52,7 @@ export class FileVersionStore {
   keep(path: string, entry: ScannedEntry | undefined, object?: string): KeptState {
     const known = entry && this.isKnown(path, entry);
     if (known) return known;
-    const found = contentsAt(path, this.bounds.maxFileBytes);
+    const found = readContents(path, this.bounds.maxFileBytes);
     const kept = this.keepContents(found, object);
     const isLasting = 'entry' in found && !found.entry.isFresh;
     if (isLasting) this.known.set(path, { ...kept, stamp: found.entry.stamp });
@@ -60,7 +60,7 @@ export class FileVersionStore {
     return kept;
   }
 
-  private keepContents(found: Contents, object: string | undefined): KeptState {
+  private keepContents(found: FileContents, object: string | undefined): KeptState {
     if ('absent' in found) return { state: { kind: 'absent' } };
     if ('why' in found) return { state: { kind: 'unknown', why: found.why } };
     const { mode, kind } = found.entry;

@@ -4,14 +4,14 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { contentsAt } from '../../host/files/file-contents.js';
+import { readContents } from '../../host/files/file-contents.js';
 import {
-  putBack,
-  type RestoreBorders,
-  type Restored,
-  refusalAt,
-  setMode,
-} from '../../host/files/file-restore.js';
+  type RestoreLimits,
+  type RestoreTarget,
+  restoreFile,
+  restoreRefusal,
+  setFolderMode,
+} from '../../host/files/restore-file.js';
 import type { Blobs, FileChange, FileState } from '../../protocol/session/checkpoints.js';
 import { SkeinError } from '../../protocol/skein-error.js';
 import { type PlannedFile, stateNow } from './rewind-plan.js';
@@ -32,7 +32,7 @@ export const keepCurrentFiles = (
 ): readonly FileChange[] =>
   files.map(({ path, now, wanted }) => {
     if (!('digest' in now)) return { path, before: now, after: wanted };
-    const found = contentsAt(path, maxFileBytes);
+    const found = readContents(path, maxFileBytes);
     const isSame = 'bytes' in found && blobs.put(found.bytes) === now.digest;
     if (!isSame)
       throw new RestoreError(`${path} has just been changed by another program; try again.`);
@@ -41,7 +41,7 @@ export const keepCurrentFiles = (
 
 interface RestoreDeps {
   readonly blobs: Blobs;
-  readonly borders: RestoreBorders;
+  readonly borders: RestoreLimits;
 }
 
 /**
@@ -77,12 +77,12 @@ const carryOut = (
   const inOrder = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1));
   const full: string[] = [];
   const put = (change: FileChange) => {
-    const refusal = refusalAt(change.path, borders);
+    const refusal = restoreRefusal(change.path, borders);
     if (refusal !== undefined) throw new RestoreError(`${change.path}: ${refusal}.`);
     const restored = restoredOf(change.after, blobs, change.path);
     did(change);
     if (change.after.kind !== 'absent') makeFolders(dirname(change.path), borders);
-    if (!putBack(change.path, restored)) full.push(change.path);
+    if (!restoreFile(change.path, restored)) full.push(change.path);
   };
   const goes = ({ before, after }: FileChange) =>
     after.kind === 'absent' || (before.kind === 'directory' && after.kind !== 'directory');
@@ -98,7 +98,7 @@ const carryOut = (
   };
   for (const change of [...leaving, ...folders, ...rest]) attempt(change.path, () => put(change));
   for (const { path, after } of folders.reverse()) {
-    if (after.kind === 'directory') attempt(path, () => setMode(path, after.mode));
+    if (after.kind === 'directory') attempt(path, () => setFolderMode(path, after.mode));
   }
   return full;
 };
@@ -108,14 +108,14 @@ const rethrow = (error: unknown): void => {
 };
 
 /** Creates missing parent folders. */
-const makeFolders = (folder: string, borders: RestoreBorders): void => {
-  if (existsSync(folder) || refusalAt(folder, borders) !== undefined) return;
+const makeFolders = (folder: string, borders: RestoreLimits): void => {
+  if (existsSync(folder) || restoreRefusal(folder, borders) !== undefined) return;
   makeFolders(dirname(folder), borders);
-  putBack(folder, { kind: 'directory', mode: 0o755 });
-  setMode(folder, 0o755);
+  restoreFile(folder, { kind: 'directory', mode: 0o755 });
+  setFolderMode(folder, 0o755);
 };
 
-const restoredOf = (state: FileState, blobs: Blobs, path: string): Restored => {
+const restoredOf = (state: FileState, blobs: Blobs, path: string): RestoreTarget => {
   if (state.kind === 'unknown') throw new RestoreError(`${path} was not kept: ${state.why}.`);
   if (!('digest' in state)) return state;
   const bytes = blobs.read(state.digest);

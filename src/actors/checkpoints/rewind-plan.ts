@@ -1,8 +1,8 @@
 /** Plans a rewind of files: compares and judges each file before any file is changed. */
 import { createHash } from 'node:crypto';
 import { fileHistoriesSince } from '../../context/file-history.js';
-import { contentsAt } from '../../host/files/file-contents.js';
-import { type RestoreBorders, refusalAt } from '../../host/files/file-restore.js';
+import { readContents } from '../../host/files/file-contents.js';
+import { type RestoreLimits, restoreRefusal } from '../../host/files/restore-file.js';
 import type { Blobs, FileState } from '../../protocol/session/checkpoints.js';
 import type { JournalRecord } from '../../protocol/session/journal-record.js';
 import { isSameState } from './workspace-tracker.js';
@@ -26,7 +26,7 @@ export interface PlannedFile {
 
 interface RewindPlanDeps {
   readonly blobs: Blobs;
-  readonly borders: RestoreBorders;
+  readonly borders: RestoreLimits;
   readonly maxFileBytes: number;
 }
 
@@ -37,7 +37,7 @@ export const rewindPlan = (
   deps: RewindPlanDeps,
 ): readonly PlannedFile[] =>
   fileHistoriesSince(records, to).flatMap(({ path, wanted, left }) => {
-    const refusal = refusalAt(path, deps.borders);
+    const refusal = restoreRefusal(path, deps.borders);
     if (refusal !== undefined) {
       const now = { kind: 'unknown', why: refusal } as const;
       return [{ path, now, wanted, verdict: 'refused' as const, why: refusal }];
@@ -69,7 +69,7 @@ const judge = (
 };
 
 export const stateNow = (path: string, maxFileBytes: number): FileState => {
-  const found = contentsAt(path, maxFileBytes);
+  const found = readContents(path, maxFileBytes);
   if ('absent' in found) return { kind: 'absent' };
   if ('why' in found) return { kind: 'unknown', why: found.why };
   const { mode, kind } = found.entry;

@@ -3,10 +3,10 @@
  */
 import { basename, dirname } from 'node:path';
 import {
-  entryAt,
-  type Scan,
   type ScannedEntry,
-  scanTree,
+  scanEntry,
+  scanWorkspace,
+  type WorkspaceScan,
 } from '../../host/files/workspace-scan.js';
 import { GitIndex } from '../../host/git/git-index.js';
 import { yieldToEventLoop } from '../../lib/async/yield-to-event-loop.js';
@@ -77,7 +77,7 @@ export class WorkspaceTracker {
 
   /** Returns the state of a path, kept in a blob. Throws StorageError. */
   stateAt(path: string): FileState {
-    return this.versions.copy(path, entryAt(path)).state;
+    return this.versions.copy(path, scanEntry(path)).state;
   }
 
   /** Takes a snapshot before a command. Throws StorageError. */
@@ -121,7 +121,7 @@ export class WorkspaceTracker {
       const isSame = entry && was.entry?.stamp === entry.stamp && !was.entry.isFresh;
       if (isSame) continue;
       // A file that is not scanned may still exist, because an ignore rule may hide it now.
-      const after = now(path, entry ?? entryAt(path));
+      const after = now(path, entry ?? scanEntry(path));
       if (!isSameState(was.state, after)) found.push({ path, was, after });
     }
     for (const [path, entry] of scan.entries) {
@@ -159,17 +159,17 @@ export class WorkspaceTracker {
     return { files, couldSee };
   }
 
-  private async scan(): Promise<{ scan: Scan; tracked: ReadonlyMap<string, string> }> {
+  private async scan(): Promise<{ scan: WorkspaceScan; tracked: ReadonlyMap<string, string> }> {
     const tracked = new Map<string, string>();
-    const scans: Scan[] = [];
+    const scans: WorkspaceScan[] = [];
     let maxEntries = this.bounds.maxEntries;
     for (const [at, root] of this.options.roots.entries()) {
       const files = (await this.indexes[at]?.files()) ?? new Map<string, string>();
       for (const [path, object] of files) tracked.set(path, object);
       const { excluded } = this.options;
-      const scan = await scanTree({
+      const scan = await scanWorkspace({
         root,
-        mostEntries: maxEntries,
+        maxEntries: maxEntries,
         without: excluded,
         wanted: files.keys(),
       });
@@ -211,7 +211,11 @@ export class WorkspaceTracker {
         : state;
   }
 
-  private gapsOf(scan: Scan, files: KeptTree, over: readonly string[]): readonly CoverageGap[] {
+  private gapsOf(
+    scan: WorkspaceScan,
+    files: KeptTree,
+    over: readonly string[],
+  ): readonly CoverageGap[] {
     const { maxEntries, maxFileBytes, maxBytes } = this.bounds;
     const gaps: CoverageGap[] = [];
     const add = (kind: CoverageGap['kind'], limit: number, detail: string) =>
@@ -251,7 +255,7 @@ export class WorkspaceTracker {
   }
 }
 
-const joined = (scans: readonly Scan[]): Scan => {
+const joined = (scans: readonly WorkspaceScan[]): WorkspaceScan => {
   const [only] = scans;
   if (only !== undefined && scans.length === 1) return only;
   return {

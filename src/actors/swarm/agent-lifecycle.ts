@@ -7,7 +7,6 @@ import type { ChildEffect, ChildEvent } from '../../machines/child-event.js';
 import { childMachine } from '../../machines/child-machine.js';
 import { MachineState } from '../../machines/machine-state.js';
 import { stops } from '../../machines/stops.js';
-import { isWaitedFor } from '../../protocol/agent/agent-tag.js';
 import { SpawnRefusal } from '../../protocol/agent/agents.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import { startAgent } from '../agent/agent.js';
@@ -39,12 +38,6 @@ export interface SpawnCandidate {
   /** False for a restarted agent. */
   readonly isNew: boolean;
 }
-
-/** Returns the parent if it waits for a child of this kind. The lead has no slot to lend. */
-export const slotOwnerOf = (
-  parent: AgentNode,
-  kind: ChildNode['tag']['kind'],
-): string | undefined => (isWaitedFor(kind) && parent.depth > 0 ? parent.id : undefined);
 
 export interface AgentLifecycleDeps {
   readonly context: SwarmContext;
@@ -195,8 +188,10 @@ export class AgentLifecycle {
     this.scheduler.close();
     this.restarter.close();
     for (const entry of this.deps.registry.all()) {
-      this.send(entry, { type: 'swarm.closed' });
-      if (entry.child !== undefined) await this.abandon(entry.child);
+      const { child } = entry;
+      const isHere = child !== undefined || entry.life?.value === 'rebuilding';
+      if (isHere) this.send(entry, { type: 'swarm.closed' });
+      if (child !== undefined) await this.abandon(child);
     }
   }
 

@@ -36,7 +36,7 @@ import {
   tagOf,
 } from '../tree/agent-registry.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
-import { AgentLifecycle, slotOwnerOf } from './agent-lifecycle.js';
+import { AgentLifecycle } from './agent-lifecycle.js';
 import { AgentLoader } from './agent-loader.js';
 import { AgentRecovery } from './agent-recovery.js';
 import { LocalJobClaims } from './local-job-claims.js';
@@ -353,3 +353,7 @@ export class Swarm {
 const FOR_WORKER = 'The agent waits for a worker (`skein worker`).';
 const QUEUED =
   'The maximum number of agents run (skein.maxConcurrentAgents); the agent waits for a slot.';
+
+/** Returns the parent if it waits for a child of this kind. The lead has no slot to lend. */
+const slotOwnerOf = (parent: AgentNode, kind: ChildNode['tag']['kind']): string | undefined =>
+  isWaitedFor(kind) && parent.depth > 0 ? parent.id : undefined;

@@ -3,7 +3,7 @@
  * process, and closing a pane stops no agent.
  */
 import { dirname, join } from 'node:path';
-import { openPane } from '../../host/process/tmux-pane.js';
+import { openTmuxPane } from '../../host/process/open-tmux-pane.js';
 import type { HostSession } from '../../sdk/assembly/open-host-session.js';
 import type { HostEnvironment } from '../../sdk/assembly/options/host-environment.js';
 
@@ -23,7 +23,7 @@ export const openTeammatePanes = (
     if (item.type !== 'agent.spawned' || item.agent.kind !== 'teammate') return;
     const command = [node, skein, 'logs', item.agent.id, '--follow'] as const;
     const variables = { SKEIN_HOME: settings.skeinHome };
-    openPane({ beside, command: [...command], cwd, variables, environment: env }).catch(
+    openTmuxPane({ beside, command: [...command], cwd, variables, environment: env }).catch(
       (error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
         notify(`tmux opened no pane for ${item.agent.name ?? item.agent.id}: ${reason}`);

@@ -5,25 +5,25 @@ import { replaceFileDurably } from '../../lib/replace-file.js';
 import { SkeinError } from '../../protocol/skein-error.js';
 import { FileError, type Workspace } from '../../protocol/tools/workspace.js';
 
-export interface ElsewhereKept {
+export interface RemoteArtifacts {
   /** Where the same is kept on this machine; undefined for all that is no output of the session. */
-  readonly placeOf: (path: string) => string | undefined;
+  readonly localPathOf: (path: string) => string | undefined;
   /** Rejects with a SkeinError when there is none. */
   readonly fetch: (path: string) => Promise<Uint8Array>;
 }
 
-export const artifactWorkspace = (disk: Workspace, kept: ElsewhereKept): Workspace => ({
+export const artifactWorkspace = (disk: Workspace, kept: RemoteArtifacts): Workspace => ({
   ...disk,
   resolve(path) {
     const full = disk.resolve(path);
-    return kept.placeOf(full) ?? full;
+    return kept.localPathOf(full) ?? full;
   },
   async read(path, maxBytes) {
     try {
       return await disk.read(path, maxBytes);
     } catch (error) {
       const isMissing = error instanceof FileError && error.why === 'missing';
-      if (!isMissing || kept.placeOf(path) === undefined) throw error;
+      if (!isMissing || kept.localPathOf(path) === undefined) throw error;
       await bring(path, kept, error);
       return disk.read(path, maxBytes);
     }
@@ -33,7 +33,11 @@ export const artifactWorkspace = (disk: Workspace, kept: ElsewhereKept): Workspa
   }),
 });
 
-const bring = async (path: string, { fetch }: ElsewhereKept, missing: FileError): Promise<void> => {
+const bring = async (
+  path: string,
+  { fetch }: RemoteArtifacts,
+  missing: FileError,
+): Promise<void> => {
   try {
     const bytes = await fetch(path);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { MAX_SEARCHED_FILE_BYTES } from '../../protocol/tools/file-search.js';
 
 /** Undefined when it is no regular file, has more than `most` bytes, or cannot be opened. */
-export const readSmall = async (path: string, most: number): Promise<Buffer | undefined> => {
+export const boundedRead = async (path: string, most: number): Promise<Buffer | undefined> => {
   const read = await withFile(path, async (handle, size) => {
     if (size > most) return undefined;
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
@@ -13,23 +13,23 @@ export const readSmall = async (path: string, most: number): Promise<Buffer | un
   return read === 'unreadable' ? undefined : read;
 };
 
-export type Probe = 'text' | 'binary' | 'too-large' | 'unreadable';
+export type FileProbe = 'text' | 'binary' | 'too-large' | 'unreadable';
 
 const PROBE_BYTES = 8_192;
 
 /** Whether a search may show lines of the file. UTF-16 is text, full of zeros as it is. */
-export const probeFile = async (path: string): Promise<Probe> =>
+export const probeFile = async (path: string): Promise<FileProbe> =>
   withFile(path, async (handle, size) => {
     if (size > MAX_SEARCHED_FILE_BYTES) return 'too-large';
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0);
-    return isBinary(buffer.subarray(0, bytesRead)) ? 'binary' : 'text';
+    return isBinaryContent(buffer.subarray(0, bytesRead)) ? 'binary' : 'text';
   });
 
-export const isBinary = (start: Buffer): boolean =>
-  utf16(start) === undefined && start.subarray(0, PROBE_BYTES).includes(0);
+export const isBinaryContent = (start: Buffer): boolean =>
+  utf16Encoding(start) === undefined && start.subarray(0, PROBE_BYTES).includes(0);
 
 /** By the mark at its beginning; without one it is taken for binary. */
-export const utf16 = (start: Buffer): 'utf-16le' | 'utf-16be' | undefined => {
+export const utf16Encoding = (start: Buffer): 'utf-16le' | 'utf-16be' | undefined => {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
   return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : undefined;
 };

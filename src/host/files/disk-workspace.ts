@@ -22,16 +22,21 @@ import {
   type FileStat,
   type Workspace,
 } from '../../protocol/tools/workspace.js';
-import { landingPlace } from './file-contents.js';
-import { errorCode, fileError } from './file-errors.js';
-import { type Accepts, checkDescriptor, holdFolder, type PinnedFolder } from './pinned-path.js';
+import { resolveLanding } from './file-contents.js';
+import { errorCode, fileError } from './file-error.js';
+import {
+  type AcceptsPath,
+  checkDescriptor,
+  type PinnedFolder,
+  pinFolder,
+} from './pinned-folder.js';
 
 /** Writes one path at a time, so that of two agents in this process only one can win. */
 const writes = new KeyedMutex();
 
 export const diskWorkspace = (
   home: string = homedir(),
-  accepts: Accepts = () => true,
+  accepts: AcceptsPath = () => true,
 ): Workspace => ({
   resolve(path) {
     if (path === '~') return resolve(home);
@@ -44,7 +49,7 @@ export const diskWorkspace = (
       const target = await followLinks(path);
       return writes.run(target, () => writeExpecting(target, bytes, expected, accepts));
     }),
-  landing: (path) => landingPlace(path).path,
+  landing: (path) => resolveLanding(path).path,
   judgedBy: (judge) => diskWorkspace(home, judge),
 });
 
@@ -73,7 +78,7 @@ const statOf = async (path: string): Promise<FileStat | undefined> => {
 };
 
 /** At once where it is short: to hand each step to another thread costs more than the steps. */
-const readWhole = async (path: string, maxBytes: number, accepts: Accepts = () => true) => {
+const readWhole = async (path: string, maxBytes: number, accepts: AcceptsPath = () => true) => {
   refuseIrregular(path);
   // Not blocking, in case something else took the path since it was looked at.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -91,7 +96,7 @@ const readWhole = async (path: string, maxBytes: number, accepts: Accepts = () =
   }
 };
 
-const SHORT = 256 * 1_024;
+const MAX_SYNC_READ_BYTES = 256 * 1_024;
 const readLater = promisify(readCallback);
 
 /** The size is a hint: files grow, and those of /proc claim to be empty. Undefined when over the limit. */
@@ -102,7 +107,7 @@ const readToEnd = async (fd: number, size: number, maxBytes: number) => {
     if (length === buffer.length) buffer = Buffer.concat([buffer], length * 2);
     const room = buffer.length - length;
     const bytesRead =
-      room <= SHORT
+      room <= MAX_SYNC_READ_BYTES
         ? readSync(fd, buffer, length, room, null)
         : (await readLater(fd, buffer, length, room, null)).bytesRead;
     length += bytesRead;
@@ -123,10 +128,10 @@ const writeExpecting = async (
   target: string,
   bytes: Uint8Array,
   expected: FileStamp | 'absent' | undefined,
-  accepts: Accepts,
+  accepts: AcceptsPath,
 ): Promise<FileStamp> => {
   if (!accepts(target)) throw new FileError('moved', target);
-  const folder = await holdFolder(target, accepts);
+  const folder = await pinFolder(target, accepts);
   try {
     return await writeInto(folder, basename(target), bytes, expected);
   } finally {
@@ -175,14 +180,14 @@ const stampOf = (bytes: Uint8Array, mtimeMs: number): FileStamp => ({
   size: bytes.length,
 });
 
-const MOST_LINKS = 40;
+const MAX_LINK_HOPS = 40;
 
 /** Where a write must land: the end of the links, also when there is nothing there yet. */
 const followLinks = async (path: string, hops = 0): Promise<string> => {
   try {
     return await realpath(path);
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT' || hops === MOST_LINKS) throw error;
+    if (errorCode(error) !== 'ENOENT' || hops === MAX_LINK_HOPS) throw error;
   }
   const parent = dirname(path);
   if (parent === path) return path;

@@ -1,7 +1,7 @@
 /** The contents of one file or link as they are, without following anything. */
 import fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { entryAt, type ScannedEntry } from './workspace-scan.js';
+import { type ScannedEntry, scanEntry } from './workspace-scan.js';
 
 export interface FoundContents {
   readonly entry: ScannedEntry;
@@ -9,18 +9,18 @@ export interface FoundContents {
   readonly bytes: Uint8Array;
 }
 
-export type Contents =
+export type FileContents =
   | FoundContents
   | { readonly entry: ScannedEntry & { readonly kind: 'directory' } }
   | { readonly absent: true }
   | { readonly why: string };
 
 /** Never throws. */
-export const contentsAt = (path: string, mostBytes: number): Contents => {
+export const readContents = (path: string, mostBytes: number): FileContents => {
   try {
     const found = fs.lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return { absent: true };
-    const entry = entryAt(path);
+    const entry = scanEntry(path);
     if (entry === undefined) return { why: 'it is no regular file' };
     if (entry.kind === 'directory') return { entry: { ...entry, kind: 'directory' } };
     if (entry.kind === 'link') return linkAt(path, entry);
@@ -32,12 +32,12 @@ export const contentsAt = (path: string, mostBytes: number): Contents => {
   }
 };
 
-const linkAt = (path: string, entry: ScannedEntry): Contents => {
+const linkAt = (path: string, entry: ScannedEntry): FileContents => {
   const bytes = fs.readlinkSync(path, { encoding: 'buffer' });
   return { entry, bytes };
 };
 
-const fileAt = (path: string, entry: ScannedEntry, mostBytes: number): Contents => {
+const fileAt = (path: string, entry: ScannedEntry, mostBytes: number): FileContents => {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
   const file = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -46,7 +46,7 @@ const fileAt = (path: string, entry: ScannedEntry, mostBytes: number): Contents 
     const bytes = fs.readFileSync(file);
     if (bytes.length > mostBytes) return { why: `it is larger than ${megabytes(mostBytes)}` };
     // Whoever wrote meanwhile must not pass for the state that was read.
-    const isSame = entryAt(path)?.stamp === entry.stamp;
+    const isSame = scanEntry(path)?.stamp === entry.stamp;
     return { entry: isSame ? entry : { ...entry, isFresh: true }, bytes };
   } finally {
     fs.closeSync(file);
@@ -56,10 +56,10 @@ const fileAt = (path: string, entry: ScannedEntry, mostBytes: number): Contents 
 const megabytes = (bytes: number): string =>
   bytes >= 1024 * 1024 ? `${Math.floor(bytes / 1024 / 1024)} MiB` : `${bytes} bytes`;
 
-const MOST_LINKS = 40;
+const MAX_LINK_HOPS = 40;
 
 /** Where a write at the path lands, and the folders that it would have to make, outermost first. */
-export const landingPlace = (
+export const resolveLanding = (
   path: string,
   hops = 0,
 ): { readonly path: string; readonly missing: readonly string[] } => {
@@ -71,8 +71,8 @@ export const landingPlace = (
       const moved = (name: string) => join(real, name.slice(at.length));
       return { path: join(real, rest), missing: missing.map(moved) };
     }
-    const target = at === path && hops < MOST_LINKS ? linkTarget(at) : undefined;
-    if (target !== undefined) return landingPlace(resolve(dirname(at), target), hops + 1);
+    const target = at === path && hops < MAX_LINK_HOPS ? linkTarget(at) : undefined;
+    if (target !== undefined) return resolveLanding(resolve(dirname(at), target), hops + 1);
     if (at === dirname(at)) return { path, missing };
     if (at !== path) missing.unshift(at);
   }

@@ -43,13 +43,18 @@ const readWhole = async (real: string, mostBytes: number) => {
   }
 };
 
-const CHUNK = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /** The size is no promise: files grow, and those of /proc claim to be empty. */
 const readToEnd = async (handle: FileHandle, mostBytes: number) => {
   const chunks: Buffer[] = [];
   for (let length = 0; length <= mostBytes; ) {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(CHUNK), 0, CHUNK, null);
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(CHUNK_BYTES),
+      0,
+      CHUNK_BYTES,
+      null,
+    );
     if (bytesRead === 0) return Buffer.concat(chunks);
     chunks.push(buffer.subarray(0, bytesRead));
     length += bytesRead;

@@ -4,11 +4,11 @@ import { basename } from 'node:path';
 import type { limitConcurrency } from '../../lib/async/limit-concurrency.js';
 import type { Artifact } from '../../protocol/tools/artifact.js';
 
-export interface SharingTerms {
+export interface SharedArtifactDeps {
   /** Rejects when it is refused. */
   readonly put: (name: string, bytes: Uint8Array) => Promise<void>;
   /** Told what others will not find, of what nobody waits for any more. */
-  readonly complain: (sentence: string) => void;
+  readonly notify: (sentence: string) => void;
   /** Resolves when there is no use in waiting: whoever keeps it is away, and takes it when it is back. */
   readonly untilAway: () => { readonly away: Promise<void>; readonly end: () => void };
 }
@@ -20,7 +20,7 @@ export interface SharingTerms {
 export const sharedArtifact = (
   artifact: Artifact,
   upload: ReturnType<typeof limitConcurrency>,
-  terms: SharingTerms,
+  terms: SharedArtifactDeps,
 ): Artifact => ({
   path: artifact.path,
   write: (chunk) => artifact.write(chunk),
@@ -30,11 +30,11 @@ export const sharedArtifact = (
     const { away, end } = terms.untilAway();
     const outcome = await Promise.race([sent.then(() => 'sent' as const), away]).finally(end);
     if (outcome === 'sent') return;
-    sent.catch((error: unknown) => terms.complain((error as Error).message));
+    sent.catch((error: unknown) => terms.notify((error as Error).message));
   },
 });
 
-const send = async (path: string, { put }: SharingTerms): Promise<void> => {
+const send = async (path: string, { put }: SharedArtifactDeps): Promise<void> => {
   try {
     await put(basename(path), await readFile(path));
   } catch (error) {

@@ -4,8 +4,8 @@
  */
 import fs, { type BigIntStats, type Dirent } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { setImmediate as breathe } from 'node:timers/promises';
-import { type IgnoreRules, isIgnored, rulesAbove, rulesIn } from './gitignore.js';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { type IgnoreRules, ignoreRulesAbove, isIgnored, readIgnoreRules } from './ignore-rules.js';
 
 export interface ScannedEntry {
   readonly kind: 'file' | 'link' | 'directory';
@@ -18,7 +18,7 @@ export interface ScannedEntry {
   readonly isFresh: boolean;
 }
 
-export interface Scan {
+export interface WorkspaceScan {
   readonly entries: ReadonlyMap<string, ScannedEntry>;
   /** Whether this scan would have listed something at the path, had it been there. */
   couldSee(path: string, isDirectory: boolean): boolean;
@@ -31,7 +31,7 @@ export interface Scan {
 export interface ScanOptions {
   /** Absolute, a directory. */
   readonly root: string;
-  readonly mostEntries: number;
+  readonly maxEntries: number;
   /** Folders that are none of anybody's business, absolute. */
   readonly without: readonly string[];
   /** Files that count even where they are ignored, absolute. */
@@ -40,7 +40,7 @@ export interface ScanOptions {
 
 /** The clocks of file systems tick slower than ours. */
 const TICK_MS = 50;
-const AT_ONCE = 256;
+const ENTRIES_PER_SLICE = 256;
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
 interface Folder {
@@ -54,13 +54,15 @@ interface Listed {
   readonly rules: IgnoreRules | undefined;
 }
 
-export const scanTree = async (options: ScanOptions): Promise<Scan> => {
-  const { root, mostEntries, without } = options;
+export const scanWorkspace = async (options: ScanOptions): Promise<WorkspaceScan> => {
+  const { root, maxEntries: mostEntries, without } = options;
   const entries = new Map<string, ScannedEntry>();
   const listed = new Map<string, Listed>();
   const blind = new Set<string>();
   const racyAfter = Date.now() - TICK_MS;
-  const { rules: top, prefix } = await rulesAbove(root, async (folder) => isThere(folder, '.git'));
+  const { rules: top, prefix } = await ignoreRulesAbove(root, async (folder) =>
+    isThere(folder, '.git'),
+  );
   const namesOf = (path: string) => [...prefix, ...relative(root, path).split(sep)];
   const hides = (rules: IgnoreRules | undefined, path: string, isFolder: boolean): boolean =>
     without.includes(path) || (rules !== undefined && isIgnored(rules, namesOf(path), isFolder));
@@ -68,7 +70,7 @@ export const scanTree = async (options: ScanOptions): Promise<Scan> => {
   const folders: Folder[] = [{ path: root, depth: prefix.length, above: top }];
   let isCut = false;
   const take = (path: string): ScannedEntry | undefined => {
-    const entry = entryAt(path, racyAfter);
+    const entry = scanEntry(path, racyAfter);
     if (entry !== undefined) entries.set(path, entry);
     return entry;
   };
@@ -79,7 +81,9 @@ export const scanTree = async (options: ScanOptions): Promise<Scan> => {
       continue;
     }
     const hasRules = names.some(({ name }) => name === '.gitignore');
-    const rules = hasRules ? await rulesIn(folder.path, folder.depth, folder.above) : folder.above;
+    const rules = hasRules
+      ? await readIgnoreRules(folder.path, folder.depth, folder.above)
+      : folder.above;
     listed.set(folder.path, { rules });
     for (const name of names) {
       const path = join(folder.path, name.name);
@@ -94,7 +98,7 @@ export const scanTree = async (options: ScanOptions): Promise<Scan> => {
         isCut = true;
         break;
       }
-      if (seen % AT_ONCE === 0) await breathe();
+      if (seen % ENTRIES_PER_SLICE === 0) await yieldToEventLoop();
       if (take(path)?.kind === 'directory')
         folders.push({ path, depth: folder.depth + 1, above: rules });
     }
@@ -103,7 +107,7 @@ export const scanTree = async (options: ScanOptions): Promise<Scan> => {
     for (const path of options.wanted) {
       if (entries.has(path) || without.some((it) => path.startsWith(`${it}${sep}`))) continue;
       seen += 1;
-      if (seen % AT_ONCE === 0) await breathe();
+      if (seen % ENTRIES_PER_SLICE === 0) await yieldToEventLoop();
       take(path);
     }
   }
@@ -125,7 +129,7 @@ export const scanTree = async (options: ScanOptions): Promise<Scan> => {
 };
 
 /** Undefined when there is nothing, or nothing that can be kept: a pipe, a socket, a device. */
-export const entryAt = (
+export const scanEntry = (
   path: string,
   racyAfter = Date.now() - TICK_MS,
 ): ScannedEntry | undefined => {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-export interface GitPlace {
+export interface GitLocation {
   /** With HEAD in it; that of a worktree is its own. */
   readonly directory: string;
   /** Where the files are; undefined in a bare repository. */
@@ -18,10 +18,10 @@ export interface GitPlace {
 }
 
 /** What HEAD is called when it is on no branch. */
-export const DETACHED = 'HEAD';
+export const DETACHED_HEAD = 'HEAD';
 
 /** Undefined outside of a repository. Never throws. */
-export const findGit = (cwd: string): GitPlace | undefined => {
+export const findGitDirectory = (cwd: string): GitLocation | undefined => {
   try {
     return search(realpathSync(cwd));
   } catch {
@@ -34,37 +34,37 @@ export const findGit = (cwd: string): GitPlace | undefined => {
  * repository is looked for once; then it is one file that is read, so it may be asked on every turn.
  */
 export const branchReader = (cwd: string): (() => string | undefined) => {
-  let place: GitPlace | undefined | null = null;
+  let place: GitLocation | undefined | null = null;
   return () => {
-    place = place === null ? findGit(cwd) : place;
+    place = place === null ? findGitDirectory(cwd) : place;
     return place && branchIn(place);
   };
 };
 
-const branchIn = ({ directory }: GitPlace): string | undefined => {
+const branchIn = ({ directory }: GitLocation): string | undefined => {
   const head = readStart(join(directory, 'HEAD'));
   if (head === undefined) return undefined;
   const branch = /^ref: refs\/heads\/([^\n]+)\n?$/.exec(head)?.[1];
   if (branch !== undefined) return branchName(branch);
-  return /^[0-9a-f]{40,64}\n?$/.test(head) ? DETACHED : undefined;
+  return /^[0-9a-f]{40,64}\n?$/.test(head) ? DETACHED_HEAD : undefined;
 };
 
 /** Longer than any name that people give. */
-const LONGEST_BRANCH = 200;
+const MAX_BRANCH_LENGTH = 200;
 /** What git lets no branch be called: whoever writes HEAD by hand could put sentences there. */
-const NO_BRANCH = /[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}~^:?*[\\]|\.\.|@\{|^[./]/u;
+const INVALID_IN_BRANCH = /[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}~^:?*[\\]|\.\.|@\{|^[./]/u;
 
 /**
  * Undefined for what cannot be one, as `.invalid` is where refs are kept in tables. Agents are told of
  * it in our own words, so it must not have room for those of somebody else.
  */
 export const branchName = (name: string): string | undefined => {
-  if (NO_BRANCH.test(name)) return undefined;
-  const start = name.slice(0, LONGEST_BRANCH).toWellFormed();
-  return name.length > LONGEST_BRANCH ? `${start}…` : start;
+  if (INVALID_IN_BRANCH.test(name)) return undefined;
+  const start = name.slice(0, MAX_BRANCH_LENGTH).toWellFormed();
+  return name.length > MAX_BRANCH_LENGTH ? `${start}…` : start;
 };
 
-const search = (start: string): GitPlace | undefined => {
+const search = (start: string): GitLocation | undefined => {
   const isOurs = ownersOf(start);
   for (let folder = start; ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
@@ -103,7 +103,7 @@ const isGitDirectory = (folder: string): boolean =>
 const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /** Longer than any path or name of a branch that works. */
-const LONGEST = 8_192;
+const MAX_FILE_BYTES = 8_192;
 
 const readStart = (path: string): string | undefined => {
   let file: number | undefined;
@@ -111,9 +111,9 @@ const readStart = (path: string): string | undefined => {
     // Not blocking: a pipe may lie where a file was.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = fstatSync(file);
-    if (!found.isFile() || found.size > LONGEST) return undefined;
-    const buffer = Buffer.alloc(LONGEST);
-    return buffer.toString('utf8', 0, readSync(file, buffer, 0, LONGEST, 0));
+    if (!found.isFile() || found.size > MAX_FILE_BYTES) return undefined;
+    const buffer = Buffer.alloc(MAX_FILE_BYTES);
+    return buffer.toString('utf8', 0, readSync(file, buffer, 0, MAX_FILE_BYTES, 0));
   } catch {
     return undefined;
   } finally {

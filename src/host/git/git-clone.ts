@@ -7,17 +7,17 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { WorktreeRefusal } from '../../protocol/tools/worktrees.js';
-import type { Setting } from './git-command.js';
-import { type Repository, realOf, type WorktreeHome } from './git-repository.js';
-import { GitTree, troubleOf } from './git-tree.js';
+import type { GitSetting } from './git-command.js';
+import { type GitRepository, realPathOf, type WorktreeHome } from './git-repository.js';
+import { GitTree, gitFailure } from './git-tree.js';
 
 /** A large repository takes a while. */
-const WITHIN_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 
 /** Not `ext`, which is a program. */
 const TRANSPORTS = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
 
-const SETTINGS: readonly Setting[] = [
+const SETTINGS: readonly GitSetting[] = [
   ['fetch.recurseSubmodules', 'false'],
   ['push.recurseSubmodules', 'no'],
   ['push.gpgSign', 'false'],
@@ -29,7 +29,7 @@ const SETTINGS: readonly Setting[] = [
 const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n';
 
 /** What git runs at the other end when that is on this disk. */
-const quiet = (program: string): string =>
+const serverCommand = (program: string): string =>
   `git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true -c receive.autogc=false -c receive.denyCurrentBranch=refuse ${program}`;
 
 export class GitClone {
@@ -45,7 +45,7 @@ export class GitClone {
 
   /** Makes it where it is missing; nothing is fetched yet. Rejects with a WorktreeRefusal. */
   static async open({ folder, environment }: WorktreeHome, url: string): Promise<GitClone> {
-    const directory = cloneOf(folder, url);
+    const directory = clonePath(folder, url);
     try {
       // All that git needs to take a folder for a repository: no template, and so no hooks.
       for (const part of ['objects', 'refs']) {
@@ -56,25 +56,25 @@ export class GitClone {
       throw new WorktreeRefusal(`${directory} cannot be made: ${(error as Error).message}`);
     }
     const clone = new GitClone(url, directory, environment);
-    clone.keepConfig();
+    clone.writeConfig();
     return clone;
   }
 
   /** As worktrees are made and removed in it. Rejects with a WorktreeRefusal. */
-  async repository(): Promise<Repository> {
-    this.keepConfig();
+  async repository(): Promise<GitRepository> {
+    this.writeConfig();
     const { directory, environment } = this;
     const tree = await GitTree.open(directory, directory, environment);
-    return { tree, directory, common: realOf(directory) };
+    return { tree, directory, common: realPathOf(directory) };
   }
 
   /** What a branch is at the remote; undefined when there is no such branch. Rejects with a WorktreeRefusal. */
   async tipOf(branch: string): Promise<string | undefined> {
     const ref = `refs/heads/${branch}`;
-    const said = await this.reach([
+    const said = await this.runRemote([
       'ls-remote',
       '--refs',
-      ...this.atOtherEnd('upload-pack'),
+      ...this.serverFlags('upload-pack'),
       this.url,
       ref,
     ]);
@@ -83,10 +83,10 @@ export class GitClone {
 
   /** What the branches of the remote are. Rejects with a WorktreeRefusal. */
   async tips(): Promise<readonly string[]> {
-    const said = await this.reach([
+    const said = await this.runRemote([
       'ls-remote',
       '--heads',
-      ...this.atOtherEnd('upload-pack'),
+      ...this.serverFlags('upload-pack'),
       this.url,
     ]);
     return [...new Set(said.match(/^[0-9a-f]{40,64}(?=\t)/gm))];
@@ -105,8 +105,8 @@ export class GitClone {
     let trouble = '';
     for (const what of wanted) {
       const how = ['--no-tags', '--no-write-fetch-head', '--no-auto-gc', '-q'];
-      const args = ['fetch', ...how, ...this.atOtherEnd('upload-pack'), this.url, what];
-      await this.reach(args).catch((error: unknown) => {
+      const args = ['fetch', ...how, ...this.serverFlags('upload-pack'), this.url, what];
+      await this.runRemote(args).catch((error: unknown) => {
         if (!(error instanceof WorktreeRefusal)) throw error;
         trouble = ` (${error.message})`;
       });
@@ -120,32 +120,32 @@ export class GitClone {
   /** Never forces. Rejects with a WorktreeRefusal. */
   async push(commit: string, branch: string): Promise<void> {
     const how = ['--no-verify', '--no-signed', '--no-follow-tags', '-q'];
-    await this.reach([
+    await this.runRemote([
       'push',
       ...how,
-      ...this.atOtherEnd('receive-pack'),
+      ...this.serverFlags('receive-pack'),
       this.url,
       `${commit}:refs/heads/${branch}`,
     ]);
     const { tree } = await this.repository();
     // Whoever clears away looks whether somebody else has the work.
-    await tree.ask(['update-ref', `refs/remotes/origin/${branch}`, commit]);
+    await tree.tryRun(['update-ref', `refs/remotes/origin/${branch}`, commit]);
   }
 
-  private async reach(args: readonly string[]): Promise<string> {
-    this.keepConfig();
+  private async runRemote(args: readonly string[]): Promise<string> {
+    this.writeConfig();
     const { directory, environment, url } = this;
     const tree = await GitTree.open(directory, directory, environment, {
-      withinMs: WITHIN_MS,
+      timeoutMs: TIMEOUT_MS,
       env: TRANSPORTS,
       settings: SETTINGS,
     });
-    const answer = await tree.ask(args);
+    const answer = await tree.tryRun(args);
     if (answer?.code === 0) return answer.text;
-    throw new WorktreeRefusal(`git ${args[0]} of ${url} failed: ${troubleOf(answer)}`);
+    throw new WorktreeRefusal(`git ${args[0]} of ${url} failed: ${gitFailure(answer)}`);
   }
 
-  private keepConfig(): void {
+  private writeConfig(): void {
     const { directory } = this;
     const draft = join(directory, `config.${process.pid}`);
     writeFileSync(draft, CONFIG);
@@ -154,8 +154,8 @@ export class GitClone {
   }
 
   /** A server runs its own program. */
-  private atOtherEnd(program: string): readonly string[] {
-    return isLocal(this.url) ? [`--${program}=${quiet(program)}`] : [];
+  private serverFlags(program: string): readonly string[] {
+    return isLocal(this.url) ? [`--${program}=${serverCommand(program)}`] : [];
   }
 }
 
@@ -163,9 +163,9 @@ export class GitClone {
 export const CLONES = '.clones';
 
 /** Where the clone of a remote is, or would be. */
-export const cloneOf = (folder: string, url: string): string => {
+export const clonePath = (folder: string, url: string): string => {
   const name = createHash('sha256').update(url).digest('hex').slice(0, 32);
-  return join(realOf(folder), CLONES, `${name}.git`);
+  return join(realPathOf(folder), CLONES, `${name}.git`);
 };
 
 const ALL_BRANCHES = '+refs/heads/*:refs/skein/heads/*';

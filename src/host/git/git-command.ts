@@ -9,70 +9,70 @@ import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, normalize } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isPathInside } from '../../lib/paths/is-path-inside.js';
-import { signalGroup } from '../process/ownership/process-group.js';
-import type { GitPlace } from './find-git-directory.js';
+import { signalProcessGroup } from '../process/ownership/signal-process-group.js';
+import type { GitLocation } from './find-git-directory.js';
 
-export interface GitAnswer {
+export interface GitResult {
   /** Null when it was ended because it said too much. */
   readonly code: number | null;
   readonly text: string;
   /** The same, as it was said. */
   readonly bytes: Buffer;
   /** What it complained of, where somebody listens. */
-  readonly trouble: string;
+  readonly stderr: string;
 }
 
 /** Undefined when git cannot be started or takes too long. Never rejects. */
-export type Git = (
+export type GitCommand = (
   args: readonly string[],
   mostBytes: number,
   input?: Uint8Array,
   more?: Environment,
-) => Promise<GitAnswer | undefined>;
+) => Promise<GitResult | undefined>;
 
 /** What git is told besides, by whoever lets it write. */
-export interface GitTerms {
+export interface GitCommandOptions {
   readonly env?: Environment;
-  readonly settings?: readonly Setting[];
+  readonly settings?: readonly GitSetting[];
   /** Its complaints are kept. */
-  readonly listens?: boolean;
+  readonly keepsStderr?: boolean;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
 const CONFIG_BYTES = 1024 * 1024;
 /** Filters, and programs that merge. */
-const MOST_FILTERS = 500;
+const MAX_FILTERS = 500;
 
 /** Undefined when this git cannot be kept from running what the repository names. `signal` ends all. */
-export const carefulGit = async (
+export const hardenedGit = async (
   cwd: string,
-  { top, directory }: GitPlace,
+  { top, directory }: GitLocation,
   environment: Environment,
   signal: AbortSignal,
-  { env = {}, settings: wanted = [], listens = false }: GitTerms = {},
-): Promise<Git | undefined> => {
+  { env = {}, settings: wanted = [], keepsStderr: listens = false }: GitCommandOptions = {},
+): Promise<GitCommand | undefined> => {
   const base = {
     ...withoutGit(environment),
     ...(top !== undefined && { GIT_WORK_TREE: top }),
-    ...LOOK_ONLY,
+    ...READ_ONLY_ENVIRONMENT,
     PATH: outsidePath(environment.PATH ?? '', top ?? directory, environment.HOME),
     ...env,
   };
   const withSettings =
-    (settings: readonly Setting[]): Git =>
+    (settings: readonly GitSetting[]): GitCommand =>
     (args, mostBytes, input, more = {}) =>
       run(args, {
         cwd,
         signal,
-        mostBytes,
+        maxBytes: mostBytes,
         input,
-        listens,
+        keepsStderr: listens,
         env: { ...base, ...asEnvironment(settings), ...more },
       });
   // A git from before 2.31 does not hear settings in the environment, and then this one is not listed.
   const canary = `skein.c${randomBytes(8).toString('hex')}`;
-  const listing = await withSettings([...HARMLESS, [canary, '']])(
+  const listing = await withSettings([...SAFE_SETTINGS, [canary, '']])(
     ['config', '--list', '--name-only', '-z'],
     CONFIG_BYTES,
   );
@@ -80,19 +80,19 @@ export const carefulGit = async (
   const keys = listing.text.split('\0');
   const filters = new Set(keys.flatMap((key) => /^filter\.(.*)\.[^.]*$/s.exec(key)?.[1] ?? []));
   const drivers = keys.filter((key) => /^merge\..*\.driver$/s.test(key));
-  if (!keys.includes(canary) || filters.size + drivers.length > MOST_FILTERS) return undefined;
+  if (!keys.includes(canary) || filters.size + drivers.length > MAX_FILTERS) return undefined;
   return withSettings([
-    ...HARMLESS,
+    ...SAFE_SETTINGS,
     ...wanted,
     ...[...filters].flatMap(withoutFilter),
     ...drivers.map(withoutDriver),
   ]);
 };
 
-export type Setting = readonly [key: string, value: string];
+export type GitSetting = readonly [key: string, value: string];
 
 /** Stronger than whatever the repository says. */
-const HARMLESS: readonly Setting[] = [
+const SAFE_SETTINGS: readonly GitSetting[] = [
   ['core.fsmonitor', ''],
   ['core.hooksPath', '/dev/null'],
   ['core.quotePath', 'false'],
@@ -102,7 +102,7 @@ const HARMLESS: readonly Setting[] = [
 ];
 
 /** A filter without a program passes files on as they are. */
-const withoutFilter = (name: string): readonly Setting[] => [
+const withoutFilter = (name: string): readonly GitSetting[] => [
   [`filter.${name}.clean`, ''],
   [`filter.${name}.smudge`, ''],
   [`filter.${name}.process`, ''],
@@ -110,10 +110,10 @@ const withoutFilter = (name: string): readonly Setting[] => [
 ];
 
 /** A program that merges and fails has left a conflict. */
-const withoutDriver = (key: string): Setting => [key, 'false'];
+const withoutDriver = (key: string): GitSetting => [key, 'false'];
 
 /** No locks, no questions, and nothing is fetched: a missing object would start a transport. */
-const LOOK_ONLY = {
+const READ_ONLY_ENVIRONMENT = {
   GIT_OPTIONAL_LOCKS: '0',
   GIT_TERMINAL_PROMPT: '0',
   GIT_NO_LAZY_FETCH: '1',
@@ -121,7 +121,7 @@ const LOOK_ONLY = {
   GIT_NO_REPLACE_OBJECTS: '1',
 } as const;
 
-const asEnvironment = (settings: readonly Setting[]): Environment =>
+const asEnvironment = (settings: readonly GitSetting[]): Environment =>
   Object.fromEntries([
     ['GIT_CONFIG_COUNT', String(settings.length)],
     ...settings.flatMap(([key, value], index) => [
@@ -167,17 +167,17 @@ interface Run {
   readonly cwd: string;
   readonly env: Environment;
   readonly signal: AbortSignal;
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   readonly input: Uint8Array | undefined;
-  readonly listens: boolean;
+  readonly keepsStderr: boolean;
 }
 
-const LONGEST_TROUBLE = 4_000;
+const MAX_STDERR_LENGTH = 4_000;
 
 const run = (
   args: readonly string[],
-  { cwd, env, signal, mostBytes, input, listens }: Run,
-): Promise<GitAnswer | undefined> =>
+  { cwd, env, signal, maxBytes: mostBytes, input, keepsStderr: listens }: Run,
+): Promise<GitResult | undefined> =>
   new Promise((settle) => {
     if (signal.aborted) return settle(undefined);
     let child: ReturnType<typeof start>;
@@ -190,19 +190,19 @@ const run = (
     const chunks: Buffer[] = [];
     let size = 0;
     let trouble = '';
-    const said = (code: number | null, most = size): GitAnswer => {
+    const said = (code: number | null, most = size): GitResult => {
       const bytes = Buffer.concat(chunks);
       const text = bytes.toString('utf8').slice(0, most);
-      return { code, text, bytes: bytes.subarray(0, most), trouble };
+      return { code, text, bytes: bytes.subarray(0, most), stderr: trouble };
     };
-    const end = (answer: GitAnswer | undefined) => {
+    const end = (answer: GitResult | undefined) => {
       signal.removeEventListener('abort', giveUp);
       child.removeAllListeners('close');
       child.stdout.removeAllListeners('data').destroy();
       settle(answer);
     };
     const kill = () => {
-      if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
+      if (child.pid !== undefined) signalProcessGroup(child.pid, 'SIGKILL');
     };
     const giveUp = () => {
       kill();
@@ -214,7 +214,7 @@ const run = (
     // It may end without having listened.
     child.stdin?.on('error', () => undefined).end(input);
     child.stderr?.on('data', (chunk: Buffer) => {
-      trouble = `${trouble}${chunk.toString('utf8')}`.slice(0, LONGEST_TROUBLE);
+      trouble = `${trouble}${chunk.toString('utf8')}`.slice(0, MAX_STDERR_LENGTH);
     });
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);

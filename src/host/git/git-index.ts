@@ -2,15 +2,15 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { findGit } from './find-git-directory.js';
-import { carefulGit } from './git-command.js';
+import { findGitDirectory } from './find-git-directory.js';
+import { hardenedGit } from './git-command.js';
 
 /** Paths are absolute; the value is the name of the object that the index holds for it. */
 export type TrackedFiles = ReadonlyMap<string, string>;
 
-const NOTHING: TrackedFiles = new Map();
+const NO_FILES: TrackedFiles = new Map();
 const LISTING_BYTES = 64 * 1024 * 1024;
-const WITHIN_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 export class GitIndex {
   private readonly root: string;
@@ -25,15 +25,15 @@ export class GitIndex {
 
   /** Empty where there is no repository, or no git that can be used. No process while nothing changed. */
   async files(): Promise<TrackedFiles> {
-    const place = findGit(this.root);
-    if (place?.top === undefined) return NOTHING;
+    const place = findGitDirectory(this.root);
+    if (place?.top === undefined) return NO_FILES;
     const stamp = stampOf(join(place.directory, 'index'));
-    if (stamp === undefined) return NOTHING;
+    if (stamp === undefined) return NO_FILES;
     if (this.last?.stamp === stamp) return this.last.files;
-    const signal = AbortSignal.timeout(WITHIN_MS);
-    const git = await carefulGit(this.root, place, this.environment, signal);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const git = await hardenedGit(this.root, place, this.environment, signal);
     const answer = await git?.(['ls-files', '-s', '-z'], LISTING_BYTES);
-    if (answer?.code !== 0) return NOTHING;
+    if (answer?.code !== 0) return NO_FILES;
     const files = new Map<string, string>();
     for (const line of answer.text.split('\0')) {
       const [, object, name] = /^100(?:644|755) ([0-9a-f]{40,64}) \d\t(.+)$/s.exec(line) ?? [];
@@ -46,10 +46,10 @@ export class GitIndex {
 
   /** The contents of objects, as far as git still has them. */
   async read(objects: readonly string[], mostBytes: number): Promise<ReadonlyMap<string, Buffer>> {
-    const place = objects.length === 0 ? undefined : findGit(this.root);
+    const place = objects.length === 0 ? undefined : findGitDirectory(this.root);
     if (place === undefined) return new Map();
-    const signal = AbortSignal.timeout(WITHIN_MS);
-    const git = await carefulGit(this.root, place, this.environment, signal);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const git = await hardenedGit(this.root, place, this.environment, signal);
     const asked = Buffer.from([...new Set(objects)].map((object) => `${object}\n`).join(''));
     const answer = await git?.(['cat-file', '--batch'], mostBytes, asked);
     return answer === undefined ? new Map() : objectsIn(answer.bytes);

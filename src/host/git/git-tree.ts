@@ -6,23 +6,23 @@
 import fs from 'node:fs';
 import { join, sep } from 'node:path';
 import { WorktreeRefusal } from '../../protocol/tools/worktrees.js';
-import type { GitPlace } from './find-git-directory.js';
+import type { GitLocation } from './find-git-directory.js';
 import {
-  carefulGit,
-  type Git,
-  type GitAnswer,
-  type GitTerms,
-  type Setting,
+  type GitCommand,
+  type GitCommandOptions,
+  type GitResult,
+  type GitSetting,
+  hardenedGit,
 } from './git-command.js';
 
 export const LISTING_BYTES = 64 * 1024 * 1024;
-export const SMALL = 64 * 1024;
-const WITHIN_MS = 120_000;
+export const SMALL_OUTPUT_BYTES = 64 * 1024;
+const TIMEOUT_MS = 120_000;
 /** More that nobody has committed is not copied for an agent. */
-const MOST_BYTES = 512 * 1024 * 1024;
-const MOST_FILES = 100_000;
+const MAX_UNCOMMITTED_BYTES = 512 * 1024 * 1024;
+const MAX_UNCOMMITTED_FILES = 100_000;
 
-const SETTINGS: readonly Setting[] = [
+const SETTINGS: readonly GitSetting[] = [
   ['core.splitIndex', 'false'],
   ['core.untrackedCache', 'false'],
   ['core.sparseCheckout', 'false'],
@@ -49,9 +49,9 @@ export interface TreeState {
 export class GitTree {
   /** Where the files are, links followed. */
   readonly top: string;
-  private readonly git: Git;
+  private readonly git: GitCommand;
 
-  private constructor(top: string, git: Git) {
+  private constructor(top: string, git: GitCommand) {
     this.top = top;
     this.git = git;
   }
@@ -61,13 +61,13 @@ export class GitTree {
     top: string,
     directory: string,
     environment: Readonly<Record<string, string>>,
-    { withinMs = WITHIN_MS, env = {}, settings = [] }: TreeTerms = {},
+    { timeoutMs: withinMs = TIMEOUT_MS, env = {}, settings = [] }: OpenTreeOptions = {},
   ): Promise<GitTree> {
-    const place: GitPlace = { top, directory };
-    const git = await carefulGit(top, place, environment, AbortSignal.timeout(withinMs), {
+    const place: GitLocation = { top, directory };
+    const git = await hardenedGit(top, place, environment, AbortSignal.timeout(withinMs), {
       env: { GIT_DIR: directory, GIT_LITERAL_PATHSPECS: '1', ...IDENTITY, ...env },
       settings: [...SETTINGS, ...settings],
-      listens: true,
+      keepsStderr: true,
     });
     if (git === undefined) {
       throw new WorktreeRefusal(
@@ -78,55 +78,61 @@ export class GitTree {
   }
 
   /** Rejects with a WorktreeRefusal when git does not do it, or says more than it may. */
-  async must(
+  async run(
     args: readonly string[],
-    { input, index, most = SMALL }: Asked = {},
-  ): Promise<GitAnswer> {
-    const answer = await this.ask(args, { input, index, most });
+    { input, index, maxBytes: most = SMALL_OUTPUT_BYTES }: GitCallOptions = {},
+  ): Promise<GitResult> {
+    const answer = await this.tryRun(args, { input, index, maxBytes: most });
     if (answer?.code === 0) return answer;
-    throw new WorktreeRefusal(`git ${args[0]} failed in ${this.top}: ${troubleOf(answer)}`);
+    throw new WorktreeRefusal(`git ${args[0]} failed in ${this.top}: ${gitFailure(answer)}`);
   }
 
   /** Undefined when git cannot be started or takes too long. */
-  ask(
+  tryRun(
     args: readonly string[],
-    { input, index, most = SMALL }: Asked = {},
-  ): Promise<GitAnswer | undefined> {
+    { input, index, maxBytes: most = SMALL_OUTPUT_BYTES }: GitCallOptions = {},
+  ): Promise<GitResult | undefined> {
     return this.git(args, most, input, index === undefined ? {} : { GIT_INDEX_FILE: index });
   }
 
   /** The full name of an object; undefined when there is none. */
   async find(name: string): Promise<string | undefined> {
-    const answer = await this.ask(['rev-parse', '--verify', '-q', '--end-of-options', name]);
+    const answer = await this.tryRun(['rev-parse', '--verify', '-q', '--end-of-options', name]);
     const found = answer?.code === 0 ? answer.text.trim() : '';
     return /^[0-9a-f]{40,64}$/.test(found) ? found : undefined;
   }
 
   async treeOf(commit: string): Promise<string> {
-    return (await this.must(['rev-parse', '--verify', `${commit}^{tree}`])).text.trim();
+    return (await this.run(['rev-parse', '--verify', `${commit}^{tree}`])).text.trim();
   }
 
   /** Signed by nobody, with no hook that could look. */
   async commit(tree: string, parents: readonly string[], message: string): Promise<string> {
     const above = parents.flatMap((parent) => ['-p', parent]);
     const args = ['commit-tree', '--no-gpg-sign', tree, ...above, '-m', message];
-    return (await this.must(args)).text.trim();
+    return (await this.run(args)).text.trim();
   }
 
   /** What is there now, tracked or not, but not what is ignored, in an index of its own at that path. */
-  async picture(index: string, { without, wanted = [] }: PictureTerms): Promise<TreeState> {
-    await this.take(index, { without, wanted });
-    return { tree: (await this.must(['write-tree'], { index })).text.trim(), index };
+  async snapshot(
+    index: string,
+    { excluded: without, included: wanted = [] }: SnapshotOptions,
+  ): Promise<TreeState> {
+    await this.addToIndex(index, { excluded: without, included: wanted });
+    return { tree: (await this.run(['write-tree'], { index })).text.trim(), index };
   }
 
   /** Names, as bytes in latin1, that are not as the index says, and those that it does not know. */
-  async news(index?: string): Promise<readonly string[]> {
+  async changedNames(index?: string): Promise<readonly string[]> {
     const args = ['ls-files', '-z', '-m', '-d', '-o', '--exclude-standard'];
-    return namesIn((await this.must(args, { index, most: LISTING_BYTES })).bytes);
+    return namesIn((await this.run(args, { index, maxBytes: LISTING_BYTES })).bytes);
   }
 
-  private async take(index: string, { without, wanted = [] }: PictureTerms): Promise<void> {
-    const listing = await this.must(['ls-files', '-s', '-z'], { index, most: LISTING_BYTES });
+  private async addToIndex(
+    index: string,
+    { excluded: without, included: wanted = [] }: SnapshotOptions,
+  ): Promise<void> {
+    const listing = await this.run(['ls-files', '-s', '-z'], { index, maxBytes: LISTING_BYTES });
     const held = namesIn(listing.bytes).flatMap((line) => {
       const [, mode, stage, name] = /^(\d+) [0-9a-f]+ (\d)\t(.+)$/s.exec(line) ?? [];
       return name === undefined ? [] : [{ name, isModule: mode === '160000', stage }];
@@ -134,23 +140,27 @@ export class GitTree {
     const modules = new Set(held.flatMap(({ isModule, name }) => (isModule ? [name] : [])));
     // Those that a merge of the user has left open have no state until we say which.
     const open = held.flatMap(({ stage, name }) => (stage === '0' ? [] : [name]));
-    const names = new Set([...(await this.news(index)), ...open, ...this.namesOf(wanted)]);
+    const names = new Set([...(await this.changedNames(index)), ...open, ...this.namesOf(wanted)]);
     // The worktree of an agent lies in the state directory, and is all that there is for those below it.
     const apart = without.filter((it) => this.top !== it && !this.top.startsWith(`${it}${sep}`));
     const taken = [...names].filter(
-      (name) => !modules.has(name) && this.counts(name, apart, modules),
+      (name) => !modules.has(name) && this.isIncluded(name, apart, modules),
     );
     this.refuseTooMuch(taken);
     if (taken.length === 0) return;
     const input = Buffer.from(taken.map((name) => `${name}\0`).join(''), 'latin1');
     const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
-    await this.must(args, { index, input });
+    await this.run(args, { index, input });
   }
 
   /** Not a folder: another repository lies there, or a submodule, which has its own history. */
-  private counts(name: string, without: readonly string[], modules: ReadonlySet<string>): boolean {
+  private isIncluded(
+    name: string,
+    without: readonly string[],
+    modules: ReadonlySet<string>,
+  ): boolean {
     if (name.endsWith('/')) return false;
-    const path = join(this.top, utf8(name));
+    const path = join(this.top, utf8Name(name));
     if (without.some((it) => path === it || path.startsWith(`${it}${sep}`))) return false;
     for (const module of modules) if (name.startsWith(`${module}/`)) return false;
     return true;
@@ -169,28 +179,28 @@ export class GitTree {
   private refuseTooMuch(names: readonly string[]): void {
     let bytes = 0;
     for (const name of names) bytes += statOf(pathAt(this.top, name))?.size ?? 0;
-    if (names.length <= MOST_FILES && bytes <= MOST_BYTES) return;
+    if (names.length <= MAX_UNCOMMITTED_FILES && bytes <= MAX_UNCOMMITTED_BYTES) return;
     throw new WorktreeRefusal(
       `${this.top} has too much that is not committed to copy it for an agent (${names.length} files, ${Math.ceil(bytes / 1024 / 1024)} MiB): commit it, or let .gitignore name what is no source.`,
     );
   }
 }
 
-interface TreeTerms extends Pick<GitTerms, 'env' | 'settings'> {
-  readonly withinMs?: number;
+interface OpenTreeOptions extends Pick<GitCommandOptions, 'env' | 'settings'> {
+  readonly timeoutMs?: number;
 }
 
-interface Asked {
+interface GitCallOptions {
   readonly input?: Uint8Array | undefined;
   readonly index?: string | undefined;
-  readonly most?: number;
+  readonly maxBytes?: number;
 }
 
-export interface PictureTerms {
+export interface SnapshotOptions {
   /** Absolute: folders that are none of anybody's business. */
-  readonly without: readonly string[];
+  readonly excluded: readonly string[];
   /** Absolute: files that count although they are ignored. */
-  readonly wanted?: readonly string[];
+  readonly included?: readonly string[];
 }
 
 /** Names have bytes, not letters: latin1 keeps each of them. */
@@ -200,11 +210,11 @@ export const namesIn = (bytes: Buffer): readonly string[] =>
     .split('\0')
     .filter((name) => name !== '');
 
-export const utf8 = (name: string): string => Buffer.from(name, 'latin1').toString('utf8');
+export const utf8Name = (name: string): string => Buffer.from(name, 'latin1').toString('utf8');
 
 /** Whether a name is text, so that everybody can speak of it. */
-export const isText = (name: string): boolean =>
-  Buffer.from(utf8(name)).equals(Buffer.from(name, 'latin1'));
+export const isUtf8Name = (name: string): boolean =>
+  Buffer.from(utf8Name(name)).equals(Buffer.from(name, 'latin1'));
 
 const pathAt = (top: string, name: string): Buffer =>
   Buffer.concat([Buffer.from(`${top}${sep}`), Buffer.from(name, 'latin1')]);
@@ -218,7 +228,7 @@ const statOf = (path: fs.PathLike): fs.Stats | undefined => {
 };
 
 /** Copies the index of a tree to a place where it may change; returns that. */
-export const borrowIndex = (directory: string, index: string): string => {
+export const copyIndex = (directory: string, index: string): string => {
   fs.rmSync(index, { force: true });
   try {
     fs.copyFileSync(join(directory, 'index'), index);
@@ -228,11 +238,11 @@ export const borrowIndex = (directory: string, index: string): string => {
   return index;
 };
 
-const LONGEST_TROUBLE = 300;
+const MAX_FAILURE_LENGTH = 300;
 
-export const troubleOf = (answer: GitAnswer | undefined): string => {
+export const gitFailure = (answer: GitResult | undefined): string => {
   if (answer === undefined) return 'it could not be started or took too long.';
   if (answer.code === null) return 'it said more than fits.';
-  const words = answer.trouble.replaceAll(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim();
-  return words === '' ? `it ended with ${answer.code}.` : words.slice(0, LONGEST_TROUBLE);
+  const words = answer.stderr.replaceAll(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim();
+  return words === '' ? `it ended with ${answer.code}.` : words.slice(0, MAX_FAILURE_LENGTH);
 };

@@ -14,11 +14,11 @@ export interface LineProcess {
   /** What it does not read any more is dropped. */
   send(line: string): void;
   /** Lets it end by itself, but not forever. */
-  dismiss(): Promise<void>;
+  close(): Promise<void>;
   kill(): void;
   /** Keeps our event loop alive, until `letGo`. */
-  hold(): void;
-  letGo(): void;
+  ref(): void;
+  unref(): void;
 }
 
 export interface LineProcessOptions {
@@ -26,12 +26,12 @@ export interface LineProcessOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Bytes. */
-  readonly longestLine: number;
+  readonly maxLineBytes: number;
   readonly graceMs: number;
 }
 
 export const startLineProcess = (options: LineProcessOptions): LineProcess => {
-  const { command, cwd, env, longestLine, graceMs } = options;
+  const { command, cwd, env, maxLineBytes: longestLine, graceMs } = options;
   const [program = '', ...args] = command;
   let said = '';
   // A group of its own: Ctrl-C at the terminal of a program is for the program to decide about.
@@ -42,10 +42,10 @@ export const startLineProcess = (options: LineProcessOptions): LineProcess => {
   });
   const { stdin, stdout, stderr } = child;
   // So it is where there are no more files to be had.
-  if (!(stdin && stdout && stderr)) return { ...UNBORN, ended };
+  if (!(stdin && stdout && stderr)) return { ...NOT_STARTED, ended };
   stdin.on('error', () => undefined);
   stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = `${said}${text}`.slice(-MOST_SAID);
+    said = `${said}${text}`.slice(-MAX_STDERR_LENGTH);
   });
   const handles = [child, ...[stdin, stdout, stderr].map((pipe) => pipe as Socket)];
   return {
@@ -54,33 +54,33 @@ export const startLineProcess = (options: LineProcessOptions): LineProcess => {
     send(line) {
       if (stdin.writable) stdin.write(`${line}\n`);
     },
-    async dismiss() {
+    async close() {
       stdin.end();
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await ended;
       clearTimeout(timer);
     },
     kill: () => void child.kill('SIGKILL'),
-    hold() {
+    ref() {
       for (const handle of handles) handle.ref();
     },
-    letGo() {
+    unref() {
       for (const handle of handles) handle.unref();
     },
   };
 };
 
-const UNBORN: Omit<LineProcess, 'ended'> = {
+const NOT_STARTED: Omit<LineProcess, 'ended'> = {
   lines: (async function* () {})(),
   send: () => undefined,
-  dismiss: async () => undefined,
+  close: async () => undefined,
   kill: () => undefined,
-  hold: () => undefined,
-  letGo: () => undefined,
+  ref: () => undefined,
+  unref: () => undefined,
 };
 
 /** Of what it prints for people only the end is kept: there it says why it could not go on. */
-const MOST_SAID = 2_000;
+const MAX_STDERR_LENGTH = 2_000;
 
 const howItEnded = (code: number | null, signal: NodeJS.Signals | null, said: string): string => {
   if (signal !== null) return `was ended by ${signal}`;

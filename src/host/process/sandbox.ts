@@ -10,7 +10,7 @@ import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-export interface SandboxPlaces {
+export interface SandboxPaths {
   /** The workspace, added directories, a temporary folder. */
   readonly writable: readonly string[];
   /** Looks empty from inside: the state of Skein, keys, credentials. */
@@ -74,7 +74,7 @@ export const sandboxTrouble = async (
 
 /** Looked up for every command: what is there to be protected may change. */
 export const sandboxOf =
-  ({ writable, hidden, readable = [] }: SandboxPlaces): Sandbox =>
+  ({ writable, hidden, readable = [] }: SandboxPaths): Sandbox =>
   (cwd) => {
     const mounts = new Map<string, readonly string[]>();
     const mount = (path: string, how: (place: string, found: Stats) => readonly string[]) => {
@@ -87,7 +87,7 @@ export const sandboxOf =
       mount(path, (place) => ['--ro-bind', place, place]);
     for (const root of writable) mount(root, (place) => ['--bind', place, place]);
     for (const root of writable) {
-      for (const name of LEVERS) {
+      for (const name of PROTECTED) {
         mount(join(root, name), (place) => ['--ro-bind', place, place]);
       }
     }
@@ -106,7 +106,7 @@ const RESTORED = [
   '/run/systemd/resolve',
 ];
 /** What would let a command act outside of the sandbox later. */
-const LEVERS = [
+const PROTECTED = [
   '.git/hooks',
   '.git/config',
   '.husky',

@@ -10,21 +10,26 @@ import {
 } from '../../protocol/tools/shell-jobs.js';
 import { ShellJob } from './shell-job.js';
 
-export interface JobTableOptions {
+export interface ShellJobTableOptions {
   readonly shell: Shell;
   readonly clock: Clock;
   /** How many jobs the session had before; their ids are not given out again. */
-  readonly before: number;
+  readonly startedBefore: number;
   /** A job has ended by itself, and nobody waited for it. */
   readonly onEnd: (job: ShellJobView) => void;
 }
 
-export interface JobTable extends ShellJobs {
+export interface ShellJobTable extends ShellJobs {
   /** Ends all of them, and starts no more. Resolves to those that were still running. */
   close(): Promise<readonly ShellJobView[]>;
 }
 
-export const jobTable = ({ shell, clock, before, onEnd }: JobTableOptions): JobTable => {
+export const shellJobTable = ({
+  shell,
+  clock,
+  startedBefore: before,
+  onEnd,
+}: ShellJobTableOptions): ShellJobTable => {
   const jobs = new Map<string, ShellJob>();
   const starting = new Set<ShellJob>();
   let count = before;

@@ -18,11 +18,11 @@ export const findShell = (): ShellProgram =>
  * shell: then nobody knows the directory. A child that is ended before it became another program has
  * the trap too, and must keep quiet. The command follows as it is, so quoting stays its own.
  */
-export const reportingDirectory = (command: string, { reportFd }: ShellProgram): string => {
+export const shellScript = (command: string, { reportFd }: ShellProgram): string => {
   const report = `[ "\${BASHPID:-$$}" = "$$" ] && command pwd >&${reportFd} 2>/dev/null`;
   return `exec ${reportFd}>&${REPORT_FD} ${REPORT_FD}>&-; trap '${report}' EXIT\n${command}`;
 };
 
 /** Undefined when the shell did not get to report. */
-export const reportedDirectory = (report: string): string | undefined =>
+export const parseReportedDirectory = (report: string): string | undefined =>
   report.endsWith('\n') ? report.slice(0, -1) : undefined;

@@ -18,13 +18,13 @@ import {
 } from '../../protocol/tools/file-search.js';
 import { FileError } from '../../protocol/tools/workspace.js';
 import { probeFile } from '../files/bounded-read.js';
-import { fileError } from '../files/file-errors.js';
+import { fileError } from '../files/file-error.js';
 import { FILE_TYPES, globOfType } from './file-types.js';
 import {
   type MatchEngine,
   type PreparedMatch,
-  refuseUnlike,
-  type Troubles,
+  refuseIncompatible,
+  type SkippedFiles,
 } from './match-engine.js';
 import { NewestFiles } from './newest-files.js';
 import { type Names, walkFiles } from './tree-walk.js';
@@ -33,12 +33,12 @@ export interface FileSearchOptions {
   /** Chosen when the first search needs it. */
   readonly engine: () => Promise<MatchEngine>;
   /** Files and directories that one search may see. */
-  readonly mostEntries?: number;
+  readonly maxEntries?: number;
 }
 
 export const fileSearch = (options: FileSearchOptions): FileSearch => {
-  const mostEntries = options.mostEntries ?? MAX_SEARCH_ENTRIES;
-  const inTurn = limitConcurrency(MOST_SEARCHES);
+  const mostEntries = options.maxEntries ?? MAX_SEARCH_ENTRIES;
+  const inTurn = limitConcurrency(MAX_CONCURRENT_SEARCHES);
   let engine: Promise<MatchEngine> | undefined;
   return {
     list,
@@ -52,7 +52,7 @@ export const fileSearch = (options: FileSearchOptions): FileSearch => {
 };
 
 /** A message may ask for hundreds, and each has processes of its own. */
-const MOST_SEARCHES = 8;
+const MAX_CONCURRENT_SEARCHES = 8;
 
 /** Linux takes 2 MiB of arguments and environment in all, macOS half of it. */
 const BATCH_CHARACTERS = 60_000;
@@ -70,7 +70,7 @@ class Search {
   private readonly stop = new AbortController();
   private readonly signal: AbortSignal;
   private readonly timeout: AbortSignal;
-  private readonly troubles: Troubles = { unreadable: 0, tooLarge: 0, tooSlow: 0 };
+  private readonly troubles: SkippedFiles = { unreadable: 0, tooLarge: 0, tooSlow: 0 };
   private leftOut = 0;
   private candidateCount = 0;
   private isCutShort = false;
@@ -98,7 +98,7 @@ class Search {
   }
 
   async grep(query: GrepQuery, engine: Promise<MatchEngine>): Promise<SearchEnd> {
-    refuseUnlike(query);
+    refuseIncompatible(query);
     const isFile = (await kindOf(this.root)) === 'file';
     const candidates = this.candidates(query, isFile);
     try {
@@ -174,13 +174,13 @@ class Search {
   private walk(glob: Glob | undefined): AsyncGenerator<Names> {
     return walkFiles({
       root: this.root,
-      mostEntries: this.mostEntries,
+      maxEntries: this.mostEntries,
       signal: this.signal,
       wantsHidden: (name) => glob?.namesHidden(name) === true,
-      unreadable: () => {
+      onUnreadable: () => {
         this.troubles.unreadable += 1;
       },
-      cutShort: () => {
+      onCut: () => {
         this.isCutShort = true;
       },
     });

@@ -43,7 +43,7 @@ const TYPES: Readonly<Record<string, string>> = {
   zig: '*.zig',
 };
 
-const OTHER_WORDS: Readonly<Record<string, string>> = {
+const ALIASES: Readonly<Record<string, string>> = {
   csharp: 'cs',
   javascript: 'js',
   md: 'markdown',
@@ -59,6 +59,6 @@ export const FILE_TYPES = Object.keys(TYPES);
 
 /** The glob of a type, or undefined when there is none of that name. */
 export const globOfType = (type: string): string | undefined => {
-  const name = Object.hasOwn(OTHER_WORDS, type) ? (OTHER_WORDS[type] ?? type) : type;
+  const name = Object.hasOwn(ALIASES, type) ? (ALIASES[type] ?? type) : type;
   return Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
 };

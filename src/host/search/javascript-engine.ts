@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { MAX_SEARCHED_FILE_BYTES } from '../../protocol/tools/file-search.js';
-import { isBinary, probeFile, readSmall, utf16 } from '../files/bounded-read.js';
+import { boundedRead, isBinaryContent, probeFile, utf16Encoding } from '../files/bounded-read.js';
 import { LineScan } from './line-scan.js';
-import type { MatchEngine, RawHit, Troubles, Wanted } from './match-engine.js';
+import type { MatchEngine, MatchQuery, RawHit, SkippedFiles } from './match-engine.js';
 import { rustRegex } from './regex/rust-regex.js';
 
 const SLICE_MS = 500;
 const SLICE_LINES = 20_000;
 /** After so many slow files it is the pattern that is at fault, and the rest would be slow too. */
-const MOST_SLOW_FILES = 5;
+const MAX_SLOW_FILES = 5;
 
 export const javascriptEngine = (): MatchEngine => ({
   name: 'javascript',
@@ -25,7 +25,7 @@ export const javascriptEngine = (): MatchEngine => ({
     return async function* (root, files, troubles) {
       for (const file of files) {
         if (signal.aborted) return;
-        if (troubles.tooSlow >= MOST_SLOW_FILES) {
+        if (troubles.tooSlow >= MAX_SLOW_FILES) {
           troubles.tooSlow += 1;
           continue;
         }
@@ -38,10 +38,12 @@ export const javascriptEngine = (): MatchEngine => ({
   },
 });
 
-const textOf = async (path: string, troubles: Troubles): Promise<string | undefined> => {
-  const bytes = await readSmall(path, MAX_SEARCHED_FILE_BYTES);
+const textOf = async (path: string, troubles: SkippedFiles): Promise<string | undefined> => {
+  const bytes = await boundedRead(path, MAX_SEARCHED_FILE_BYTES);
   if (bytes !== undefined) {
-    return isBinary(bytes) ? undefined : new TextDecoder(utf16(bytes) ?? 'utf-8').decode(bytes);
+    return isBinaryContent(bytes)
+      ? undefined
+      : new TextDecoder(utf16Encoding(bytes) ?? 'utf-8').decode(bytes);
   }
   const isTooLarge = (await probeFile(path)) === 'too-large';
   troubles[isTooLarge ? 'tooLarge' : 'unreadable'] += 1;
@@ -51,8 +53,8 @@ const textOf = async (path: string, troubles: Troubles): Promise<string | undefi
 async function* look(
   file: string,
   scan: LineScan,
-  { mode }: Wanted,
-  troubles: Troubles,
+  { mode }: MatchQuery,
+  troubles: SkippedFiles,
 ): AsyncGenerator<RawHit> {
   try {
     while (within(SLICE_MS, () => scan.advance(SLICE_LINES))) await otherWork();

@@ -1,5 +1,5 @@
 /** Goes through a text line by line, and keeps the lines that match with those around them. */
-import { shownLine, type Wanted } from './match-engine.js';
+import { type MatchQuery, shownLine } from './match-engine.js';
 
 export interface Row {
   readonly line: number;
@@ -13,7 +13,7 @@ export class LineScan {
   count = 0;
   private readonly text: string;
   private readonly regex: RegExp;
-  private readonly wanted: Wanted;
+  private readonly wanted: MatchQuery;
   private start = 0;
   private line = 0;
   /** Begins of the lines before this one that no row shows yet. */
@@ -21,7 +21,7 @@ export class LineScan {
   private after = 0;
   private match: { readonly start: number; readonly end: number } | undefined;
 
-  constructor(text: string, regex: RegExp, wanted: Wanted) {
+  constructor(text: string, regex: RegExp, wanted: MatchQuery) {
     this.text = text;
     this.regex = regex;
     this.wanted = wanted;

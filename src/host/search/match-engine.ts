@@ -1,13 +1,14 @@
 /** What looks into files: ripgrep where there is one, our own JavaScript otherwise. */
-import { MAX_HIT_LINE_LENGTH, SearchError } from '../../protocol/tools/file-search.js';
+import { MAX_HIT_LINE_LENGTH } from '../../protocol/tools/file-search.js';
+import { badPattern } from './regex/bad-pattern.js';
 
 export interface MatchEngine {
   readonly name: 'ripgrep' | 'javascript';
   /** Makes a query ready. Rejects with a SearchError when the pattern cannot be used. */
-  prepare(wanted: Wanted, signal: AbortSignal): Promise<PreparedMatch>;
+  prepare(wanted: MatchQuery, signal: AbortSignal): Promise<PreparedMatch>;
 }
 
-export interface Wanted {
+export interface MatchQuery {
   readonly pattern: string;
   readonly mode: 'lines' | 'files' | 'count';
   readonly before: number;
@@ -25,7 +26,7 @@ export interface Wanted {
 export type PreparedMatch = (
   root: string,
   files: readonly string[],
-  troubles: Troubles,
+  troubles: SkippedFiles,
 ) => AsyncIterable<RawHit>;
 
 export interface RawHit {
@@ -37,21 +38,14 @@ export interface RawHit {
 }
 
 /** Counted, never thrown: one bad file does not end a search. */
-export interface Troubles {
+export interface SkippedFiles {
   unreadable: number;
   tooLarge: number;
   tooSlow: number;
 }
 
-export const badPattern = (reason: string): SearchError =>
-  new SearchError(
-    `The pattern cannot be used: ${reason}. Write it as ripgrep takes it, with a backslash before characters that are meant literally.`,
-  );
-
-export const ONE_LINE_ONLY = 'it asks for a line break, which needs multiline: true';
-
 /** What the engines would not take alike. In one line, \A would mean its start to one of them only. */
-export const refuseUnlike = ({ pattern, multiline }: Wanted): void => {
+export const refuseIncompatible = ({ pattern, multiline }: MatchQuery): void => {
   if (pattern.includes('\0')) throw badPattern('it holds a NUL character');
   if (multiline || !/^(?:[^\\]|\\[^Az])*\\[Az]/.test(pattern)) return;
   throw badPattern('\\A and \\z need multiline: true; within a line use ^ and $');

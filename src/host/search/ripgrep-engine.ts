@@ -10,16 +10,15 @@ import type { Readable } from 'node:stream';
 import { SearchError } from '../../protocol/tools/file-search.js';
 import { ByteReader } from './byte-reader.js';
 import {
-  badPattern,
   type MatchEngine,
-  ONE_LINE_ONLY,
+  type MatchQuery,
   type RawHit,
+  type SkippedFiles,
   shownLine,
-  type Troubles,
-  type Wanted,
 } from './match-engine.js';
+import { badPattern, ONE_LINE_ONLY } from './regex/bad-pattern.js';
 
-const LONGEST_PATH = 64 * 1024;
+const MAX_PATH_BYTES = 64 * 1024;
 /** More than a shown line needs, whatever its characters. */
 const LINE_BYTES = 16 * 1024;
 const STDERR_BYTES = 64 * 1024;
@@ -68,7 +67,7 @@ export const ripgrepEngine = (
   },
 });
 
-const flagsOf = ({ mode, before, after, ignoreCase, multiline }: Wanted): readonly string[] => [
+const flagsOf = ({ mode, before, after, ignoreCase, multiline }: MatchQuery): readonly string[] => [
   ...(ignoreCase ? ['--ignore-case'] : ['--case-sensitive']),
   ...(multiline ? ['--multiline', '--multiline-dotall'] : []),
   ...(mode === 'files' ? ['--files-with-matches'] : []),
@@ -105,10 +104,10 @@ const tryPattern = async (child: Child): Promise<void> => {
   const { stdout, ended } = follow(child);
   stdout.resume();
   const { code, errors } = await ended;
-  if (code === 2) throw badPattern(complaint(errors));
+  if (code === 2) throw badPattern(reasonIn(errors));
 };
 
-const complaint = (errors: string): string => {
+const reasonIn = (errors: string): string => {
   if (errors.includes('is not allowed in a regex')) return ONE_LINE_ONLY;
   const said = /^error: (.+)$/m.exec(errors)?.[1] ?? errors.replace(/^rg: /, '').split('\n')[0];
   return (said ?? '').replace(/\.$/, '');
@@ -116,14 +115,14 @@ const complaint = (errors: string): string => {
 
 async function* hits(
   { stdout, ended }: Run,
-  mode: Wanted['mode'],
-  troubles: Troubles,
+  mode: MatchQuery['mode'],
+  troubles: SkippedFiles,
   signal: AbortSignal,
 ): AsyncGenerator<RawHit> {
   try {
     const reader = new ByteReader(stdout);
     for (;;) {
-      const path = await reader.until(NUL, LONGEST_PATH);
+      const path = await reader.until(NUL, MAX_PATH_BYTES);
       if (path === undefined) break;
       const file = path.bytes.toString('utf8');
       if (mode === 'files') yield { file };

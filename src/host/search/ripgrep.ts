@@ -14,7 +14,7 @@ export const RIPGREP_VARIABLE = 'SKEIN_RIPGREP';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const ANSWER_WITHIN_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
 /** Undefined when there is none, or none that starts: searches then use the JavaScript engine. */
 export const findRipgrep = async (environment: Environment): Promise<Ripgrep | undefined> => {
@@ -47,7 +47,7 @@ const versionOf = async (path: string, environment: Environment): Promise<string
   try {
     const { stdout } = await promisify(execFile)(path, ['--no-config', '--version'], {
       env: { PATH: environment.PATH },
-      timeout: ANSWER_WITHIN_MS,
+      timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
     return /^ripgrep (\d+\.\d+\.\d+)/.exec(stdout)?.[1];

@@ -2,19 +2,24 @@
 import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type IgnoreRules, isIgnored, rulesAbove, rulesIn } from '../files/gitignore.js';
+import {
+  type IgnoreRules,
+  ignoreRulesAbove,
+  isIgnored,
+  readIgnoreRules,
+} from '../files/ignore-rules.js';
 
 export interface TreeWalk {
   /** Absolute, a directory. */
   readonly root: string;
-  readonly mostEntries: number;
+  readonly maxEntries: number;
   readonly signal: AbortSignal;
   /** A hidden name that is meant all the same. */
   readonly wantsHidden: (name: string) => boolean;
   /** Counts directories that cannot be opened. */
-  readonly unreadable: () => void;
+  readonly onUnreadable: () => void;
   /** The tree goes on, but not this walk. */
-  readonly cutShort: () => void;
+  readonly onCut: () => void;
 }
 
 /** Names from the root to the file. */
@@ -28,7 +33,7 @@ interface Level {
 }
 
 export async function* walkFiles(walk: TreeWalk): AsyncGenerator<Names> {
-  const { rules, prefix } = await rulesAbove(walk.root, isRepository);
+  const { rules, prefix } = await ignoreRulesAbove(walk.root, isRepository);
   const levels = [await open(walk, [], rules, prefix.length)];
   let seen = 0;
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
@@ -39,8 +44,8 @@ export async function* walkFiles(walk: TreeWalk): AsyncGenerator<Names> {
       continue;
     }
     if (walk.signal.aborted) return;
-    if (seen === walk.mostEntries) {
-      walk.cutShort();
+    if (seen === walk.maxEntries) {
+      walk.onCut();
       return;
     }
     seen += 1;
@@ -66,12 +71,12 @@ const open = async (
 ): Promise<Level> => {
   const directory = join(walk.root, ...names);
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => {
-    walk.unreadable();
+    walk.onUnreadable();
     return [];
   });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   const hasRules = entries.some(({ name }) => name === '.gitignore');
-  const rules = hasRules ? await rulesIn(directory, depth + names.length, above) : above;
+  const rules = hasRules ? await readIgnoreRules(directory, depth + names.length, above) : above;
   return { names, entries, rules, next: 0 };
 };
 

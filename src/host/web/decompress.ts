@@ -8,20 +8,20 @@ import {
 } from 'node:zlib';
 import { WebFailure } from '../../protocol/tools/web.js';
 
-export interface Unpacked {
+export interface Decompressed {
   readonly bytes: Uint8Array;
   readonly cut: boolean;
 }
 
 /** A body that was cut short is unpacked as far as it goes. */
-export const unpack = async (
+export const decompress = async (
   body: Uint8Array,
   encoding = 'identity',
   limit: number,
-): Promise<Unpacked> => {
+): Promise<Decompressed> => {
   const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity' || body.length === 0) return { bytes: body, cut: false };
-  const stream = unpackerOf(name, body);
+  const stream = decompressorFor(name, body);
   if (stream === undefined) {
     throw new WebFailure('The server packed its answer in a way that is not known here.');
   }
@@ -43,7 +43,7 @@ export const unpack = async (
 
 const FLUSH = { finishFlush: constants.Z_SYNC_FLUSH };
 
-const unpackerOf = (name: string, body: Uint8Array) => {
+const decompressorFor = (name: string, body: Uint8Array) => {
   switch (name) {
     case 'gzip':
     case 'x-gzip':

@@ -4,7 +4,7 @@
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { isPrivateAddress } from './private-address.js';
+import { isPrivateAddress } from './is-private-address.js';
 
 export type Lookup = (
   hostname: string,

@@ -15,10 +15,10 @@ import {
   WebFailure,
   type WebRedirect,
 } from '../../protocol/tools/web.js';
-import { unpack } from './decompress.js';
+import { decompress } from './decompress.js';
 import { guardedLookup, type Lookup, plainLookup } from './guarded-lookup.js';
-import { isPrivateHost, namesHost } from './private-address.js';
-import { exchange, isRedirect, type WebReply } from './web-exchange.js';
+import { isPrivateHost, listsHost } from './is-private-address.js';
+import { isRedirect, type WebReply, webExchange } from './web-exchange.js';
 
 export interface WebClientOptions {
   readonly env: ProxyEnvironment;
@@ -57,11 +57,11 @@ export const webClient = (options: WebClientOptions): Web => {
   };
 
   const reply = async (url: URL, endsAt: number, signal: AbortSignal): Promise<WebReply> => {
-    const isAllowed = namesHost(allowPrivateAddresses, url);
+    const isAllowed = listsHost(allowPrivateAddresses, url);
     if (!isAllowed && isPrivateHost(url.hostname)) throw refusal(url);
     const proxy = proxyFor(url, env);
     const agent = proxy === undefined ? undefined : await tunnelThrough(proxy);
-    return exchange(url, {
+    return webExchange(url, {
       headers,
       clock,
       endsAt,
@@ -77,13 +77,13 @@ export const webClient = (options: WebClientOptions): Web => {
   return {
     async get(address, signal) {
       const endsAt = clock.now() + limits.totalMs;
-      let url = secured(address, allowPrivateAddresses);
+      let url = upgradeToHttps(address, allowPrivateAddresses);
       for (let hops = 0; hops <= limits.redirects; hops += 1) {
         signal.throwIfAborted();
         const answer = await reply(url, endsAt, signal);
         const target = targetOf(answer, url, allowPrivateAddresses);
         if (target === undefined) return pageOf(answer, url, limits.bytes);
-        if (!staysHome(url, target)) return elsewhere(answer, target);
+        if (!isSameSite(url, target)) return elsewhere(answer, target);
         url = target;
       }
       throw new WebFailure(
@@ -94,10 +94,10 @@ export const webClient = (options: WebClientOptions): Web => {
 };
 
 /** Plain http only where somebody meant it: a port was named, or the host is a private one. */
-const secured = (address: URL, allowed: readonly string[]): URL => {
+const upgradeToHttps = (address: URL, allowed: readonly string[]): URL => {
   const url = new URL(address);
   url.hash = '';
-  const isMeant = url.port !== '' || namesHost(allowed, url) || isPrivateHost(url.hostname);
+  const isMeant = url.port !== '' || listsHost(allowed, url) || isPrivateHost(url.hostname);
   if (url.protocol === 'http:' && !isMeant) url.protocol = 'https:';
   return url;
 };
@@ -113,11 +113,11 @@ const targetOf = (reply: WebReply, from: URL, allowed: readonly string[]): URL |
       `${from.href} redirects to an address that cannot be fetched: ${problem}.`,
     );
   }
-  return secured(target, allowed);
+  return upgradeToHttps(target, allowed);
 };
 
 /** The ruling was about this host; a lesser protocol or another port is another place. */
-const staysHome = (from: URL, to: URL) =>
+const isSameSite = (from: URL, to: URL) =>
   from.host === to.host && (from.protocol === to.protocol || to.protocol === 'https:');
 
 const elsewhere = ({ status }: WebReply, to: URL): WebRedirect => ({
@@ -128,7 +128,7 @@ const elsewhere = ({ status }: WebReply, to: URL): WebRedirect => ({
 
 const pageOf = async (reply: WebReply, url: URL, limit: number): Promise<WebAnswer> => {
   const { status, headers, body, cut } = reply;
-  const unpacked = await unpack(body, headers['content-encoding'], limit);
+  const unpacked = await decompress(body, headers['content-encoding'], limit);
   return {
     kind: 'page',
     address: url.href,

@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net';
 import type { Clock } from '../../protocol/clock.js';
 import { WebFailure } from '../../protocol/tools/web.js';
 
-export interface ExchangeOptions {
+export interface WebExchangeOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly endsAt: number;
@@ -25,7 +25,7 @@ export interface WebReply {
 }
 
 /** Rejects with a WebFailure, or with the signal's reason. */
-export const exchange = async (url: URL, options: ExchangeOptions): Promise<WebReply> => {
+export const webExchange = async (url: URL, options: WebExchangeOptions): Promise<WebReply> => {
   const { signal, headers, lookup, agent = false } = options;
   const transport = url.protocol === 'https:' ? https : http;
   const request = transport.get(url, { headers, lookup, agent });
@@ -41,7 +41,7 @@ export const exchange = async (url: URL, options: ExchangeOptions): Promise<WebR
     // A request that waits for its tunnel hears of its own end only when the tunnel is there.
     giveUp();
   };
-  const watch = watchOver(url, options, () => request.socket?.bytesRead ?? 0, end);
+  const watch = startTimeout(url, options, () => request.socket?.bytesRead ?? 0, end);
   const abort = () => end(undefined);
   signal.addEventListener('abort', abort, { once: true });
   try {
@@ -87,9 +87,9 @@ const bodyOf = async (response: IncomingMessage, limit: number) => {
 };
 
 /** One timer that looks again where the next limit would be. */
-const watchOver = (
+const startTimeout = (
   url: URL,
-  { clock, endsAt, idleMs }: ExchangeOptions,
+  { clock, endsAt, idleMs }: WebExchangeOptions,
   bytesRead: () => number,
   end: (failure: WebFailure) => void,
 ) => {

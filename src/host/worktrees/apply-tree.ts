@@ -4,8 +4,8 @@
  */
 import fs from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { type Contents, contentsAt } from '../files/file-contents.js';
-import { putBack, type Restored } from '../files/file-restore.js';
+import { type FileContents, readContents } from '../files/file-contents.js';
+import { type RestoreTarget, restoreFile } from '../files/restore-file.js';
 
 /** One file on its way from one state to another; names are relative. */
 export interface TreeChange {
@@ -15,27 +15,30 @@ export interface TreeChange {
   readonly to: string | undefined;
 }
 
-export interface Trouble {
+export interface MergeProblem {
   readonly path: string;
   readonly why: string;
 }
 
 /** All changes are held in memory, twice. */
-export const MOST_MERGED_BYTES = 256 * 1024 * 1024;
+export const MAX_MERGED_BYTES = 256 * 1024 * 1024;
 
 export const CHANGED_MEANWHILE = 'it was changed while it was merged';
 
 /** What is at the places now, or why nothing can be put there. */
-export const look = (
+export const inspectTargets = (
   top: string,
   changes: readonly TreeChange[],
-): { readonly seen: ReadonlyMap<string, Contents>; readonly troubles: readonly Trouble[] } => {
-  const seen = new Map<string, Contents>();
-  const troubles: Trouble[] = [];
+): {
+  readonly seen: ReadonlyMap<string, FileContents>;
+  readonly troubles: readonly MergeProblem[];
+} => {
+  const seen = new Map<string, FileContents>();
+  const troubles: MergeProblem[] = [];
   const leaving = new Set(changes.flatMap(({ name, to }) => (to === undefined ? [name] : [])));
-  let left = MOST_MERGED_BYTES;
+  let left = MAX_MERGED_BYTES;
   for (const { name, from } of changes) {
-    const found = contentsAt(join(top, name), left);
+    const found = readContents(join(top, name), left);
     const why = obstacle(found, from) ?? wayTo(top, name, leaving);
     if (why !== undefined) troubles.push({ path: name, why });
     if ('bytes' in found) left -= found.bytes.length;
@@ -45,7 +48,7 @@ export const look = (
 };
 
 /** What is there must be of the kind that git knows of. */
-const obstacle = (found: Contents, from: string | undefined): string | undefined => {
+const obstacle = (found: FileContents, from: string | undefined): string | undefined => {
   if ('why' in found) return found.why;
   if ('absent' in found) return from === undefined ? undefined : CHANGED_MEANWHILE;
   const { kind } = found.entry;
@@ -59,7 +62,7 @@ const obstacle = (found: Contents, from: string | undefined): string | undefined
 /** Nothing but folders may be above it, or files that go. */
 const wayTo = (top: string, name: string, leaving: ReadonlySet<string>): string | undefined => {
   for (let at = dirname(name); at !== '.' && at !== sep; at = dirname(at)) {
-    const found = contentsAt(join(top, at), 0);
+    const found = readContents(join(top, at), 0);
     if ('entry' in found && found.entry.kind === 'directory') return undefined;
     if (!('absent' in found) && !leaving.has(at)) return `${at} is no folder there`;
   }
@@ -69,19 +72,19 @@ const wayTo = (top: string, name: string, leaving: ReadonlySet<string>): string 
 const isLink = (mode: string): boolean => mode === '120000';
 const isProgram = (mode: string): boolean => mode === '100755';
 
-export interface WriteOrder {
+export interface ApplyTreeOptions {
   readonly top: string;
   readonly changes: readonly TreeChange[];
   /** As `look` saw them. */
-  readonly seen: ReadonlyMap<string, Contents>;
+  readonly seen: ReadonlyMap<string, FileContents>;
   /** A folder that holds the new files under their names. */
   readonly drafts: string;
   /** Folders that stay also when they are empty, absolute. */
-  readonly staying: readonly string[];
+  readonly keptFolders: readonly string[];
 }
 
 /** Empty when all is written; else nothing is, but for what `why` says. */
-export const writeTree = (order: WriteOrder): readonly Trouble[] => {
+export const applyTree = (order: ApplyTreeOptions): readonly MergeProblem[] => {
   const { top, changes, seen } = order;
   const wanted = changes.map((change) => ({ ...change, wanted: draftOf(order, change) }));
   const moved = changes.filter(({ name }) => !isSame(seen.get(name), join(top, name)));
@@ -94,12 +97,12 @@ export const writeTree = (order: WriteOrder): readonly Trouble[] => {
     try {
       if (state.kind !== 'absent') makeFolders(top, dirname(path));
       done.push(name);
-      if (!putBack(path, state)) throw new Error('a folder that is not empty is there');
+      if (!restoreFile(path, state)) throw new Error('a folder that is not empty is there');
       if (state.kind === 'absent') removeEmpty(dirname(path), order);
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
       const why = `it could not be written (${words})`;
-      return [{ path: name, why }, ...takeBack(order, done)];
+      return [{ path: name, why }, ...rollBack(order, done)];
     }
   }
   return [];
@@ -107,9 +110,12 @@ export const writeTree = (order: WriteOrder): readonly Trouble[] => {
 
 const rank = (to: string | undefined): number => (to === undefined ? 0 : 1);
 
-const draftOf = ({ drafts, seen }: WriteOrder, { name, from, to }: TreeChange): Restored => {
+const draftOf = (
+  { drafts, seen }: ApplyTreeOptions,
+  { name, from, to }: TreeChange,
+): RestoreTarget => {
   if (to === undefined) return { kind: 'absent' };
-  const found = contentsAt(join(drafts, name), MOST_MERGED_BYTES);
+  const found = readContents(join(drafts, name), MAX_MERGED_BYTES);
   if (!('bytes' in found)) throw new Error(`${name} has no new contents.`);
   if (isLink(to)) return { kind: 'link', target: found.bytes };
   const before = seen.get(name);
@@ -125,8 +131,8 @@ const modeOf = (to: string, old: number): number => {
   return isProgram(to) ? plain | ((plain & 0o444) >> 2) : plain;
 };
 
-const isSame = (before: Contents | undefined, path: string): boolean => {
-  const now = contentsAt(path, MOST_MERGED_BYTES);
+const isSame = (before: FileContents | undefined, path: string): boolean => {
+  const now = readContents(path, MAX_MERGED_BYTES);
   if (before === undefined || 'absent' in before || 'absent' in now) {
     return before !== undefined && 'absent' in before && 'absent' in now;
   }
@@ -142,8 +148,8 @@ const makeFolders = (top: string, folder: string): void => {
 };
 
 /** As git does: a folder is there for its files. */
-const removeEmpty = (folder: string, order: WriteOrder): void => {
-  const { top, staying } = order;
+const removeEmpty = (folder: string, order: ApplyTreeOptions): void => {
+  const { top, keptFolders: staying } = order;
   if (folder === top || staying.some((it) => it === folder || it.startsWith(`${folder}${sep}`))) {
     return;
   }
@@ -155,19 +161,22 @@ const removeEmpty = (folder: string, order: WriteOrder): void => {
   removeEmpty(dirname(folder), order);
 };
 
-const takeBack = ({ top, seen }: WriteOrder, done: readonly string[]): readonly Trouble[] =>
+const rollBack = (
+  { top, seen }: ApplyTreeOptions,
+  done: readonly string[],
+): readonly MergeProblem[] =>
   [...done].reverse().flatMap((name) => {
     const path = join(top, name);
     try {
       makeFolders(top, dirname(path));
-      putBack(path, formerly(seen.get(name)));
+      restoreFile(path, previousState(seen.get(name)));
       return [];
     } catch {
       return [{ path: name, why: 'it has the new contents, and could not be put back' }];
     }
   });
 
-const formerly = (before: Contents | undefined): Restored => {
+const previousState = (before: FileContents | undefined): RestoreTarget => {
   if (before === undefined || !('bytes' in before)) return { kind: 'absent' };
   const { entry, bytes } = before;
   return entry.kind === 'link'

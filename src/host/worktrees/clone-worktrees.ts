@@ -14,15 +14,21 @@ import {
   type WorktreeLocation,
   WorktreeRefusal,
 } from '../../protocol/tools/worktrees.js';
-import { cloneOf, GitClone } from '../git/git-clone.js';
-import type { Repository, WorktreeHome } from '../git/git-repository.js';
+import { clonePath, GitClone } from '../git/git-clone.js';
+import type { GitRepository, WorktreeHome } from '../git/git-repository.js';
 import { GitTree } from '../git/git-tree.js';
-import { addWorktree, pathOf } from './git-worktrees.js';
-import { NO_DIFF, namesBetween, patch, removed, workOf } from './merge-back.js';
-import { isReady, registered } from './worktree-registry.js';
+import { addWorktree, worktreePath } from './git-worktrees.js';
+import {
+  collectWork,
+  NO_DIFF,
+  namesChanged,
+  patchBetween,
+  removeWorktree,
+} from './settle-worktree.js';
+import { isCheckedOut, worktreeAdmin } from './worktree-admin.js';
 
 /** What the lead began with, and where that can be had. */
-export interface CloneTerms {
+export interface CloneSource {
   readonly url: string;
   readonly commit: string;
   /** The branch that is out there: what agents read of. */
@@ -42,7 +48,7 @@ export interface CloneWorktrees extends Clones {
   workspace(session: string): Promise<string>;
 }
 
-export const cloneWorktrees = (home: WorktreeHome, terms: CloneTerms): CloneWorktrees => {
+export const cloneWorktrees = (home: WorktreeHome, terms: CloneSource): CloneWorktrees => {
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const mine = last.then(work);
@@ -53,7 +59,7 @@ export const cloneWorktrees = (home: WorktreeHome, terms: CloneTerms): CloneWork
   return {
     lacksWorkspace: isAway,
     isHere: ({ host: its, url, place }) =>
-      its === host && isWhole(cloneOf(home.folder, url), place.path),
+      its === host && isWhole(clonePath(home.folder, url), place.path),
     workspace: (session) => inTurn(() => checkOut(home, terms, session)),
     move: (order) => inTurn(() => move(home, terms, order)),
     deliver: (order) => inTurn(() => deliver(home, host, order)),
@@ -61,17 +67,17 @@ export const cloneWorktrees = (home: WorktreeHome, terms: CloneTerms): CloneWork
 };
 
 const isWhole = (clone: string, path: string): boolean => {
-  const admin = registered(clone, path);
-  return admin !== undefined && isReady(admin, path);
+  const admin = worktreeAdmin(clone, path);
+  return admin !== undefined && isCheckedOut(admin, path);
 };
 
 const checkOut = async (
   home: WorktreeHome,
-  { url, commit, prefix, branch }: CloneTerms,
+  { url, commit, prefix, branch }: CloneSource,
   session: string,
 ): Promise<string> => {
   const agent = `at-${commit.slice(0, 12)}`;
-  const path = pathOf(home, { session, agent });
+  const path = worktreePath(home, { session, agent });
   const clone = await GitClone.open(home, url);
   if (!isWhole(clone.directory, path)) {
     await clone.fetch(commit);
@@ -94,19 +100,19 @@ const nameBranch = async (
   branch: string,
   commit: string,
 ): Promise<void> => {
-  const admin = registered(directory, path);
+  const admin = worktreeAdmin(directory, path);
   if (admin === undefined) return;
   const own = await GitTree.open(path, admin, environment);
-  await own.ask(['update-ref', `refs/heads/${branch}`, commit]);
-  await own.ask(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  await own.tryRun(['update-ref', `refs/heads/${branch}`, commit]);
+  await own.tryRun(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
 };
 
 const move = async (
   home: WorktreeHome,
-  { url, commit, prefix, top, host }: CloneTerms,
+  { url, commit, prefix, top, host }: CloneSource,
   { session, agent, before }: MoveOptions,
 ): Promise<CloneLocation> => {
-  const path = pathOf(home, { session, agent });
+  const path = worktreePath(home, { session, agent });
   const branch = `agent/${agent}`;
   const clone = await GitClone.open(home, url);
   const pushed = before === undefined ? undefined : await clone.tipOf(branch);
@@ -115,23 +121,23 @@ const move = async (
   const tip = pushed ?? commit;
   const repository = await clone.repository();
   const place = { path, branch, base: commit, top };
-  await putAside(home, repository, { ...place, cwd: path }, agent);
-  await repository.tree.must(['update-ref', `refs/heads/${branch}`, tip]);
+  await saveLeftovers(home, repository, { ...place, cwd: path }, agent);
+  await repository.tree.run(['update-ref', `refs/heads/${branch}`, tip]);
   await addWorktree(home, repository, { path, branch, base: commit, agent });
   return { host, url, tip, place: { ...place, cwd: folderIn(path, prefix) } };
 };
 
 /** What an agent left here before it was taken elsewhere stays on a branch. */
-const putAside = async (
+const saveLeftovers = async (
   home: WorktreeHome,
-  repository: Repository,
+  repository: GitRepository,
   place: WorktreeLocation,
   agent: string,
 ): Promise<void> => {
   const { tree, common } = repository;
   const { path } = place;
   if (isWhole(common, path)) {
-    const work = await workOf(home, repository, {
+    const work = await collectWork(home, repository, {
       agent,
       place,
       ignoredFiles: [],
@@ -139,11 +145,11 @@ const putAside = async (
     });
     if (work !== undefined && work.commit !== place.base) {
       const left = `refs/heads/left/${agent}-${work.commit.slice(0, 12)}`;
-      await tree.must(['update-ref', left, work.commit]);
+      await tree.run(['update-ref', left, work.commit]);
     }
   }
-  if (registered(common, path) !== undefined) {
-    await tree.must(['worktree', 'remove', '-f', '-f', path]);
+  if (worktreeAdmin(common, path) !== undefined) {
+    await tree.run(['worktree', 'remove', '-f', '-f', path]);
   }
   rmSync(path, { recursive: true, force: true });
 };
@@ -160,7 +166,7 @@ const deliver = async (
     const clone = await GitClone.open(home, url);
     if (host !== here) return { settlement: await pushedBy(clone, cloned), diff };
     const repository = await clone.repository();
-    const work = await workOf(home, repository, {
+    const work = await collectWork(home, repository, {
       agent,
       place,
       ignoredFiles: wanted,
@@ -169,13 +175,13 @@ const deliver = async (
     if (work === undefined) return { settlement: { kind: 'unchanged' }, diff };
     const { base, commit } = work;
     if (commit === base) {
-      const isLeft = !(stays || (await removed(repository, work, place.path)));
+      const isLeft = !(stays || (await removeWorktree(repository, work, place.path)));
       return { settlement: { kind: 'unchanged', ...(isLeft && { isLeft }) }, diff };
     }
-    diff = await patch(repository.tree, base, commit);
-    const files = await namesBetween(repository.tree, base, commit);
+    diff = await patchBetween(repository.tree, base, commit);
+    const files = await namesChanged(repository.tree, base, commit);
     await clone.push(commit, place.branch);
-    if (!stays) await removed(repository, work, place.path);
+    if (!stays) await removeWorktree(repository, work, place.path);
     return { settlement: { kind: 'pushed', files, commit, url }, diff };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -199,7 +205,7 @@ const pushedBy = async (
   await clone.fetch(base);
   await clone.fetch(tip, branch);
   const { tree } = await clone.repository();
-  return { kind: 'pushed', files: await namesBetween(tree, base, tip), commit: tip, url };
+  return { kind: 'pushed', files: await namesChanged(tree, base, tip), commit: tip, url };
 };
 
 /** Where the lead works in its own tree. Throws a WorktreeRefusal. */

@@ -4,23 +4,30 @@
  */
 import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { KeyedMutex } from '../../lib/async/keyed-mutex.js';
 import {
+  type OnLockWait,
   type OpenWorktreeOptions,
   type WorktreeLocation,
   WorktreeRefusal,
   type Worktrees,
 } from '../../protocol/tools/worktrees.js';
 import {
+  type GitRepository,
   openRepository,
-  type Repository,
-  realOf,
+  realPathOf,
   repositoryAt,
   type WorktreeHome,
 } from '../git/git-repository.js';
-import { borrowIndex, GitTree } from '../git/git-tree.js';
-import { settleWorktree } from './merge-back.js';
-import { TreeLocks } from './tree-locks.js';
-import { baseIn, isEmptyShell, isReady, lockReason, registered } from './worktree-registry.js';
+import { copyIndex, GitTree } from '../git/git-tree.js';
+import { settleWorktree } from './settle-worktree.js';
+import {
+  baseCommitIn,
+  isCheckedOut,
+  isEmptyShell,
+  lockReason,
+  worktreeAdmin,
+} from './worktree-admin.js';
 
 export const gitWorktrees = (home: WorktreeHome): Worktrees => {
   const locks = new TreeLocks();
@@ -52,18 +59,23 @@ const make = async (
     );
   }
   const branch = `agent/${agent}`;
-  const path = pathOf(home, order);
-  const place = { path, branch, top: tree.top, cwd: join(path, relative(tree.top, realOf(cwd))) };
-  const admin = registered(common, path);
-  const there = admin === undefined ? undefined : baseIn(admin);
-  if (admin !== undefined && there !== undefined && isReady(admin, path)) {
+  const path = worktreePath(home, order);
+  const place = {
+    path,
+    branch,
+    top: tree.top,
+    cwd: join(path, relative(tree.top, realPathOf(cwd))),
+  };
+  const admin = worktreeAdmin(common, path);
+  const there = admin === undefined ? undefined : baseCommitIn(admin);
+  if (admin !== undefined && there !== undefined && isCheckedOut(admin, path)) {
     return { ...place, base: there };
   }
   const tip = await tree.find(`refs/heads/${branch}^{commit}`);
   // Of one that never began the branch is all that there is; what another has on it may not be merged yet.
   const started = tip === undefined ? undefined : (known?.base ?? tip);
   const base = started ?? (await newBase(home, repository, { head, agent }));
-  if (tip === undefined) await tree.must(['update-ref', `refs/heads/${branch}`, base, '']);
+  if (tip === undefined) await tree.run(['update-ref', `refs/heads/${branch}`, base, '']);
   await addWorktree(home, repository, { path, branch, base, agent });
   return { ...place, base };
 };
@@ -78,7 +90,7 @@ interface Addition {
 
 export const addWorktree = async (
   home: WorktreeHome,
-  { tree, common }: Pick<Repository, 'tree' | 'common'>,
+  { tree, common }: Pick<GitRepository, 'tree' | 'common'>,
   { path, branch, base, agent }: Addition,
 ): Promise<void> => {
   try {
@@ -89,23 +101,23 @@ export const addWorktree = async (
     throw new WorktreeRefusal(`${path} cannot be made: ${(error as Error).message}`);
   }
   const how = ['--no-checkout', '--lock', '--reason', lockReason(agent, base), '-f', '-f'];
-  await tree.must(['worktree', 'add', ...how, path, branch]);
-  const admin = registered(common, path);
+  await tree.run(['worktree', 'add', ...how, path, branch]);
+  const admin = worktreeAdmin(common, path);
   if (admin === undefined) throw new WorktreeRefusal(`git made no worktree at ${path}.`);
   const own = await GitTree.open(path, admin, home.environment);
   // The index is written last: where there is one, the files are there too.
-  await own.must(['read-tree', '--reset', '-u', 'HEAD']);
+  await own.run(['read-tree', '--reset', '-u', 'HEAD']);
 };
 
 /** What the parent sees, as a commit: its own, where nothing has changed since. */
 const newBase = async (
-  { folder, without }: WorktreeHome,
-  { tree, directory }: Repository,
+  { folder, excluded: without }: WorktreeHome,
+  { tree, directory }: GitRepository,
   { head, agent }: { readonly head: string; readonly agent: string },
 ): Promise<string> => {
-  const index = borrowIndex(directory, join(folder, `.index-${agent}`));
+  const index = copyIndex(directory, join(folder, `.index-${agent}`));
   try {
-    const picture = await tree.picture(index, { without });
+    const picture = await tree.snapshot(index, { excluded: without });
     if (picture.tree === (await tree.treeOf(head))) return head;
     return await tree.commit(picture.tree, [head], `What agent ${agent} began with`);
   } finally {
@@ -126,7 +138,7 @@ const refuseUnwritable = (common: string): void => {
 };
 
 /** Both become names of folders, and one that of a branch. */
-export const pathOf = (
+export const worktreePath = (
   { folder }: WorktreeHome,
   { session, agent }: Pick<OpenWorktreeOptions, 'session' | 'agent'>,
 ): string => {
@@ -138,5 +150,35 @@ export const pathOf = (
   } catch (error) {
     throw new WorktreeRefusal(`${folder} cannot be made: ${(error as Error).message}`);
   }
-  return join(realOf(folder), session, agent);
+  return join(realPathOf(folder), session, agent);
 };
+
+interface TreeLockOptions {
+  readonly agent: string;
+  readonly onWait?: OnLockWait;
+}
+
+/** Runs one operation at a time per working tree, and notifies a waiting agent of the lock holder. */
+export class TreeLocks {
+  private readonly mutex = new KeyedMutex();
+  /** Agent that holds the lock, by tree. */
+  private readonly holders = new Map<string, string>();
+
+  async run<Result>(
+    top: string,
+    { agent, onWait }: TreeLockOptions,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    const holder = this.holders.get(top);
+    if (!this.mutex.isLocked(top)) this.holders.set(top, agent);
+    else if (holder !== undefined) onWait?.(holder, top);
+    try {
+      return await this.mutex.run(top, () => {
+        this.holders.set(top, agent);
+        return work();
+      });
+    } finally {
+      if (!this.mutex.isLocked(top)) this.holders.delete(top);
+    }
+  }
+}

@@ -6,17 +6,23 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import {
-  borrowIndex,
+  copyIndex,
   type GitTree,
-  isText,
+  gitFailure,
+  isUtf8Name,
   LISTING_BYTES,
   namesIn,
-  troubleOf,
-  utf8,
+  utf8Name,
 } from '../git/git-tree.js';
-import { CHANGED_MEANWHILE, look, type TreeChange, type Trouble, writeTree } from './apply-tree.js';
+import {
+  applyTree,
+  CHANGED_MEANWHILE,
+  inspectTargets,
+  type MergeProblem,
+  type TreeChange,
+} from './apply-tree.js';
 
-export interface MergeOrder {
+export interface ThreeWayMergeOptions {
   /** The tree that the work goes to. */
   readonly tree: GitTree;
   /** Where git keeps the index of that tree. */
@@ -28,14 +34,16 @@ export interface MergeOrder {
   readonly files: readonly string[];
   /** Absolute: a folder of its own, which is made, and goes again. */
   readonly scratch: string;
-  readonly without: readonly string[];
+  readonly excluded: readonly string[];
   /** Folders that stay also when they are empty, absolute. */
-  readonly staying: readonly string[];
+  readonly keptFolders: readonly string[];
   readonly beforeMerge: (paths: readonly string[]) => Promise<void>;
 }
 
 /** What is in the way; empty when the work is in the tree. Rejects with a WorktreeRefusal. */
-export const mergeInto = async (order: MergeOrder): Promise<readonly Trouble[]> => {
+export const threeWayMerge = async (
+  order: ThreeWayMergeOptions,
+): Promise<readonly MergeProblem[]> => {
   const { scratch } = order;
   // What a process left that died in the middle of the same merge.
   rmSync(scratch, { recursive: true, force: true });
@@ -47,58 +55,64 @@ export const mergeInto = async (order: MergeOrder): Promise<readonly Trouble[]> 
   }
 };
 
-const mergeBy = async (order: MergeOrder, scratch: string): Promise<readonly Trouble[]> => {
-  const { tree, directory, base, work, without, files } = order;
+const mergeBy = async (
+  order: ThreeWayMergeOptions,
+  scratch: string,
+): Promise<readonly MergeProblem[]> => {
+  const { tree, directory, base, work, excluded: without, files } = order;
   // What the agent has changed counts here too, also where git ignores it.
   const wanted = files.map((name) => join(tree.top, name));
-  const present = await tree.picture(borrowIndex(directory, join(scratch, 'index')), {
-    without,
-    wanted,
+  const present = await tree.snapshot(copyIndex(directory, join(scratch, 'index')), {
+    excluded: without,
+    included: wanted,
   });
   const ours = await tree.commit(present.tree, [base], 'The tree as it is');
   const theirs = await tree.commit(work, [base], 'The work of an agent');
-  const answer = await tree.ask(
+  const answer = await tree.tryRun(
     ['merge-tree', '--write-tree', '--no-messages', '--name-only', '-z', ours, theirs],
-    { most: LISTING_BYTES },
+    { maxBytes: LISTING_BYTES },
   );
   if (answer === undefined || (answer.code !== 0 && answer.code !== 1)) {
-    return [{ path: '', why: `git could not merge: ${troubleOf(answer)}` }];
+    return [{ path: '', why: `git could not merge: ${gitFailure(answer)}` }];
   }
   const [merged = '', ...names] = namesIn(answer.bytes);
-  if (answer.code === 1) return names.map((name) => ({ path: utf8(name), why: BOTH }));
+  if (answer.code === 1) return names.map((name) => ({ path: utf8Name(name), why: BOTH_CHANGED }));
   const { changes, troubles } = await changesBetween(tree, present.tree, merged);
   if (troubles.length > 0 || changes.length === 0) return troubles;
   const drafts = await draft(tree, merged, changes, scratch);
-  const seen = look(tree.top, changes);
+  const seen = inspectTargets(tree.top, changes);
   if (seen.troubles.length > 0) return seen.troubles;
   const paths = changes.map(({ name }) => join(tree.top, name));
   await order.beforeMerge(paths);
   // Whatever changed since the picture was taken is not what was merged.
-  const changed = new Set((await tree.news(present.index)).map(utf8));
+  const changed = new Set((await tree.changedNames(present.index)).map(utf8Name));
   const late = changes.filter(({ name, from }) => from !== undefined && changed.has(name));
   if (late.length > 0) return late.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
   const { top } = tree;
-  return writeTree({ top, changes, drafts, seen: seen.seen, staying: order.staying });
+  return applyTree({ top, changes, drafts, seen: seen.seen, keptFolders: order.keptFolders });
 };
 
-const BOTH = 'both sides have changed it';
+const BOTH_CHANGED = 'both sides have changed it';
 
 /** `:100644 100755 <object> <object> M`, and the name behind it. */
 const changesBetween = async (
   tree: GitTree,
   from: string,
   to: string,
-): Promise<{ readonly changes: readonly TreeChange[]; readonly troubles: readonly Trouble[] }> => {
+): Promise<{
+  readonly changes: readonly TreeChange[];
+  readonly troubles: readonly MergeProblem[];
+}> => {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to];
-  const parts = namesIn((await tree.must(args, { most: LISTING_BYTES })).bytes);
+  const parts = namesIn((await tree.run(args, { maxBytes: LISTING_BYTES })).bytes);
   const changes: TreeChange[] = [];
-  const troubles: Trouble[] = [];
+  const troubles: MergeProblem[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [old = '', mode = ''] = (parts[at] ?? '').slice(1).split(' ');
     const name = parts[at + 1] ?? '';
-    const path = utf8(name);
+    const path = utf8Name(name);
     if (old === MODULE || mode === MODULE) troubles.push({ path, why: 'it is a submodule' });
-    else if (!isText(name) || path.split(sep).includes('..')) {
+    else if (!isUtf8Name(name) || path.split(sep).includes('..')) {
       troubles.push({ path, why: 'its name is no text' });
     } else changes.push({ name: path, from: present(old), to: present(mode) });
   }
@@ -116,11 +130,11 @@ const draft = async (
   scratch: string,
 ): Promise<string> => {
   const index = join(scratch, 'merged-index');
-  await tree.must(['read-tree', merged], { index });
+  await tree.run(['read-tree', merged], { index });
   const names = changes.flatMap(({ name, to }) => (to === undefined ? [] : [`${name}\0`]));
   const input = Buffer.from(names.join(''));
   const drafts = join(scratch, 'new');
-  await tree.must(['checkout-index', '-z', '--stdin', `--prefix=${drafts}${sep}`], {
+  await tree.run(['checkout-index', '-z', '--stdin', `--prefix=${drafts}${sep}`], {
     index,
     input,
   });

@@ -41,7 +41,7 @@ export class SubprocessSession implements ProgramSession {
       command: [...skein, '__hosted'],
       cwd,
       env: { ...env, ...keyVariables(options) },
-      longestLine: MAX_CHANNEL_LINE,
+      maxLineBytes: MAX_CHANNEL_LINE,
       graceMs: GRACE_MS,
     });
     this.channel = new JsonLineChannel({
@@ -60,7 +60,7 @@ export class SubprocessSession implements ProgramSession {
     const session = new SubprocessSession(options, skein);
     try {
       session.id = readOpenResponse(await session.channel.request(request));
-      session.process.letGo();
+      session.process.unref();
       return session;
     } catch (error) {
       await session.close();
@@ -78,7 +78,7 @@ export class SubprocessSession implements ProgramSession {
     const leaving = new AbortController();
     let hasResult = false;
     this.run = queue;
-    this.process.hold();
+    this.process.ref();
     const request = { subtype: 'run', ...(prompt !== undefined && { prompt }) };
     const ended = this.channel.request(request, AbortSignal.any([signal, leaving.signal])).then(
       () => queue.end(),
@@ -101,7 +101,7 @@ export class SubprocessSession implements ProgramSession {
       leaving.abort();
       await this.waitOrKill(ended);
       this.run = undefined;
-      this.process.letGo();
+      this.process.unref();
     }
   }
 
@@ -112,8 +112,8 @@ export class SubprocessSession implements ProgramSession {
 
   /** Closes the channel, on which the process interrupts its run, closes the session and ends. */
   private async end(): Promise<void> {
-    this.process.hold();
-    await this.process.dismiss();
+    this.process.ref();
+    await this.process.close();
   }
 
   /** Kills the process if the run does not stop in time, which ends the run too. */

@@ -9,12 +9,12 @@ import type { SwarmSetup } from '../../actors/tree/swarm-context.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { resolveModel } from '../../config/settings/model-aliases.js';
 import { isFromCommandLine } from '../../config/settings/settings-layers.js';
-import { commandHooks } from '../../host/process/command-hook.js';
+import { commandHookRunner } from '../../host/process/command-hook-runner.js';
+import { hostShell } from '../../host/process/host-shell.js';
 import { childEnvironment } from '../../host/process/ownership/child-environment.js';
 import { watchdogLink } from '../../host/process/ownership/watchdog-link.js';
-import { hostShell } from '../../host/process/shell.js';
 import { hostSearch } from '../../host/search/host-search.js';
-import { cachedWeb } from '../../host/web/web-cache.js';
+import { cachedWeb } from '../../host/web/cached-web.js';
 import { webClient } from '../../host/web/web-client.js';
 import { anthropicModel } from '../../model/anthropic-model.js';
 import { secretValues } from '../../policy/redaction/redact.js';
@@ -219,7 +219,7 @@ export const assembleSession = async (
       environment,
       shellIn,
       clones: request.worker?.clones,
-      runHook: commandHooks(hookShell, settings.workspace.root),
+      runHook: commandHookRunner(hookShell, settings.workspace.root),
       contextFor: (definition, given) =>
         runPrompt({ ...prompt, agent: { ...definition, proactive: false }, tools: given }),
     }),

@@ -3,7 +3,7 @@ import type { EndReason } from '../../actors/hooks/session-hooks.js';
 import { type LeadSession, openSession } from '../../actors/session/open-session.js';
 import { onOutageChange } from '../../actors/session/store-outages.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
-import { sweepOrphans } from '../../host/process/ownership/orphans.js';
+import { sweepOrphans } from '../../host/process/ownership/sweep-orphans.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
 import type { InitFacts } from '../api/messages/init-message.js';
 import { swarmControl } from '../control/swarm-control.js';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'node:path';
 import type { OpenedSession } from '../../actors/session/lead-session.js';
-import { openArtifactFile } from '../../host/files/artifact-file.js';
 import { artifactWorkspace } from '../../host/files/artifact-workspace.js';
+import { openArtifactFile } from '../../host/files/open-artifact-file.js';
 import { sharedArtifact } from '../../host/files/shared-artifact.js';
 import { limitConcurrency } from '../../lib/async/limit-concurrency.js';
 import { type ArtifactFolder, findArtifact } from '../../policy/paths/artifact-path.js';
@@ -51,7 +51,7 @@ export const runArtifacts = (
   return {
     openArtifact: (name) => sharedArtifact(open(withSuffix(name, ownerDigest)), upload, options),
     workspace: artifactWorkspace(disk, {
-      placeOf: localCopyOf,
+      localPathOf: localCopyOf,
       async fetch(path) {
         const found = findArtifact(folders, path);
         if (found === undefined) throw new UsageError(`${path} is not an output of this session.`);

@@ -2,7 +2,7 @@
 import type { HookEquipment } from '../../actors/hooks/session-hooks.js';
 import { readHookSettings } from '../../config/settings/hook-settings.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
-import { commandHooks } from '../../host/process/command-hook.js';
+import { commandHookRunner } from '../../host/process/command-hook-runner.js';
 import { parseHookMatcher } from '../../protocol/permission/hook-matcher.js';
 import {
   DEFAULT_HOOK_SECONDS,
@@ -49,7 +49,7 @@ export const runHooks = (
   const instructions = new InstructionBuffer();
   const equipment = {
     setups: all,
-    runCommand: commandHooks(shell, settings.workspace.root),
+    runCommand: commandHookRunner(shell, settings.workspace.root),
     onInstructions: (listener: MemoryPorts['onLoad']) => instructions.deliverTo(listener),
   };
   return { equipment, warnings, loaded: (memory, because) => instructions.take(memory, because) };

@@ -5,14 +5,14 @@ import { dirname, join, sep } from 'node:path';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { stateLayout } from '../../config/workspace/state-layout.js';
 import { CLONES } from '../../host/git/git-clone.js';
+import { type HostShellOptions, hostShell } from '../../host/process/host-shell.js';
 import {
   CREDENTIAL_STORES,
-  type SandboxPlaces,
+  type SandboxPaths,
   SYSTEM_SECRETS,
   sandboxOf,
   sandboxTrouble,
 } from '../../host/process/sandbox.js';
-import { type HostShellOptions, hostShell } from '../../host/process/shell.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import type { Shell } from '../../protocol/tools/shell.js';
 import type { WorktreeLocation } from '../../protocol/tools/worktrees.js';
@@ -57,7 +57,7 @@ export const openRunSandbox = async (
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'skein-sandbox-')));
   const hidden = [skeinHome, ...CREDENTIAL_STORES.map((it) => join(home, it)), ...SYSTEM_SECRETS];
   const inside = { ...environment, TMPDIR: temporary };
-  const sandboxed = (places: SandboxPlaces) =>
+  const sandboxed = (places: SandboxPaths) =>
     hostShell({ environment: inside, watchdog, sandbox: sandboxOf(places) });
   return {
     shell: sandboxed({ writable: [...roots, temporary], hidden }),

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { settingsDigest } from '../../config/trust/trust-state.js';
 import { worktreeHome } from '../../config/workspace/state-layout.js';
-import { branchName, branchReader, DETACHED } from '../../host/git/find-git-directory.js';
+import { branchName, branchReader, DETACHED_HEAD } from '../../host/git/find-git-directory.js';
 import { GitClone } from '../../host/git/git-clone.js';
-import { openRepository, realOf, type WorktreeHome } from '../../host/git/git-repository.js';
+import { openRepository, realPathOf, type WorktreeHome } from '../../host/git/git-repository.js';
 import type { GitTree } from '../../host/git/git-tree.js';
 import { WorktreeRefusal } from '../../protocol/tools/worktrees.js';
 import type { OpenedStore } from '../assembly/options/open-store.js';
@@ -50,14 +50,14 @@ export const workspaceRemote = async (
     const commit = await tree.find('HEAD^{commit}');
     if (commit === undefined) throw new WorktreeRefusal(`${tree.top} has no commit yet.`);
     const url = await urlOf(tree, wanted);
-    const prefix = relative(tree.top, realOf(cwd)).split(sep).join('/');
+    const prefix = relative(tree.top, realPathOf(cwd)).split(sep).join('/');
     const missing = [
       ...(await unpushed(tree, commit, url, home)),
       ...(await uncommitted(tree, commit)),
     ];
     const notices = missing.length === 0 ? [] : [missing.join(' ')];
     const branch = branchReader(cwd)();
-    const isNamed = branch !== undefined && branch !== DETACHED && !AGENT_BRANCH.test(branch);
+    const isNamed = branch !== undefined && branch !== DETACHED_HEAD && !AGENT_BRANCH.test(branch);
     return { source: { url, commit, prefix, top: tree.top, ...(isNamed && { branch }) }, notices };
   } catch (error) {
     if (!(error instanceof WorktreeRefusal)) throw error;
@@ -90,7 +90,7 @@ export const workspaceConfig = async (
 
 /** Returns the URL of the remote with that name, or `wanted` itself. Rejects with WorktreeRefusal. */
 const urlOf = async (tree: GitTree, wanted: string): Promise<string> => {
-  const answer = await tree.ask(['config', '--get', `remote.${wanted}.url`]);
+  const answer = await tree.tryRun(['config', '--get', `remote.${wanted}.url`]);
   const known = answer?.code === 0 ? answer.text.trim() : '';
   const url = known === '' ? wanted : known;
   if (known === '' && /^[\w.-]+$/.test(wanted)) {
@@ -113,7 +113,7 @@ const unpushed = async (
   const clone = await GitClone.open(home, url);
   for (const tip of (await clone.tips()).slice(0, MAX_BRANCHES)) {
     if (tip === commit) return [];
-    const answer = await tree.ask(['merge-base', '--is-ancestor', commit, tip]);
+    const answer = await tree.tryRun(['merge-base', '--is-ancestor', commit, tip]);
     if (answer?.code === 0) return [];
   }
   return [
@@ -123,7 +123,7 @@ const unpushed = async (
 
 const uncommitted = async (tree: GitTree, commit: string): Promise<readonly string[]> => {
   const args = ['status', '--porcelain', '--ignore-submodules=all', '--no-renames'];
-  const answer = await tree.ask(args);
+  const answer = await tree.tryRun(args);
   if (answer?.code === 0 && answer.text === '') return [];
   return [
     `Agents on other machines start from commit ${commit.slice(0, 12)} and do not see uncommitted changes in ${tree.top}.`,

@@ -15,7 +15,7 @@ import {
   irreversibleSince,
 } from '../../context/file-history.js';
 import { type RewindPoint, rewindPoints } from '../../context/rewind-points.js';
-import type { RestoreBorders } from '../../host/files/file-restore.js';
+import type { RestoreLimits } from '../../host/files/restore-file.js';
 import { childEnvironment } from '../../host/process/ownership/child-environment.js';
 import { rewindNotice } from '../../prompt/messages/rewind-notice.js';
 import { randomIds } from '../../protocol/ids.js';
@@ -70,13 +70,13 @@ export class SessionRewind {
   readonly meta: SessionMeta;
   readonly blobs: Blobs;
   private readonly store: SessionStore;
-  private readonly borders: RestoreBorders;
+  private readonly borders: RestoreLimits;
   /** Records of the journal, followed by `unsettled`. */
   private readonly records: readonly JournalRecord[];
   private readonly unsettled: readonly JournalBody[];
 
   constructor(
-    target: { store: SessionStore; meta: SessionMeta; borders: RestoreBorders; blobs: Blobs },
+    target: { store: SessionStore; meta: SessionMeta; borders: RestoreLimits; blobs: Blobs },
     past: readonly JournalRecord[],
     unsettled: readonly JournalBody[],
   ) {

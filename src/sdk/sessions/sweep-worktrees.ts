@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { resolveSkeinHome, worktreeHome } from '../../config/workspace/state-layout.js';
 import { childEnvironment } from '../../host/process/ownership/child-environment.js';
-import { leftWorktrees, sweepWorktree } from '../../host/worktrees/worktree-sweep.js';
+import { leftoverWorktrees, sweepWorktree } from '../../host/worktrees/sweep-worktree.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
 import { cachedJobs } from '../../views/swarm/cached-jobs.js';
 import { isLiveSession } from '../../views/swarm/live-sessions.js';
@@ -42,7 +42,7 @@ export const sweepWorktrees = async (
   };
   const removed: string[] = [];
   const kept: { path: string; reason: string }[] = [];
-  for (const { session, path, changedAt } of leftWorktrees(home.folder)) {
+  for (const { session, path, changedAt } of leftoverWorktrees(home.folder)) {
     if (changedAt >= Date.now() - days * DAY_MS) continue;
     const end = (await isLive(session))
       ? { kept: 'its session is running' }

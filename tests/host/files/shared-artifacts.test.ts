@@ -2,17 +2,20 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openArtifactFile } from '../../../src/host/files/artifact-file.js';
 import { artifactWorkspace } from '../../../src/host/files/artifact-workspace.js';
 import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
-import { type SharingTerms, sharedArtifact } from '../../../src/host/files/shared-artifact.js';
+import { openArtifactFile } from '../../../src/host/files/open-artifact-file.js';
+import {
+  type SharedArtifactDeps,
+  sharedArtifact,
+} from '../../../src/host/files/shared-artifact.js';
 import { limitConcurrency } from '../../../src/lib/async/limit-concurrency.js';
 import { StorageError, UsageError } from '../../../src/protocol/skein-error.js';
 
 const folder = () => mkdtemp(join(tmpdir(), 'skein-artifacts-'));
 const never = new Promise<void>(() => {});
 
-const sharing = async (more: Partial<SharingTerms> = {}) => {
+const sharing = async (more: Partial<SharedArtifactDeps> = {}) => {
   const put: [string, string][] = [];
   const complaints: string[] = [];
   const turn = limitConcurrency(1);
@@ -20,7 +23,7 @@ const sharing = async (more: Partial<SharingTerms> = {}) => {
   const open = (name: string) =>
     sharedArtifact(openArtifactFile(directory, name), turn, {
       put: async (it, bytes) => void put.push([it, Buffer.from(bytes).toString()]),
-      complain: (sentence) => void complaints.push(sentence),
+      notify: (sentence) => void complaints.push(sentence),
       untilAway: () => ({ away: never, end: () => {} }),
       ...more,
     });
@@ -70,7 +73,7 @@ describe('reading an output of another machine', () => {
     const here = await folder();
     const asked: string[] = [];
     const workspace = artifactWorkspace(diskWorkspace(), {
-      placeOf: (path) =>
+      localPathOf: (path) =>
         path.includes('/artifacts/') ? join(here, 'artifacts', basename(path)) : undefined,
       async fetch(path) {
         asked.push(basename(path));

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { gitSnapshot } from '../../../src/host/git/git-summary.js';
+import { gitSummary } from '../../../src/host/git/git-summary.js';
 import { needs } from '../../setup/needs.js';
 import { eventually, isAlive } from '../process/processes.js';
 import { environment, repository, script, temporaryFolder } from './repository.js';
@@ -44,7 +44,7 @@ needs.describe('git')('a snapshot of git', () => {
     repo.put('new file.txt', '');
     repo.put('größe.txt', '');
     repo.git('add', 'größe.txt');
-    expect(await gitSnapshot(repo.path, environment())).toEqual({
+    expect(await gitSummary(repo.path, environment())).toEqual({
       branch: 'topic/geese',
       defaultBranch: 'main',
       status: 'A  größe.txt\n?? "new file.txt"',
@@ -66,7 +66,7 @@ needs.describe('git')('a snapshot of git', () => {
     for (let n = 0; characters === 9_000 && n < 60; n += 1) repo.put(`${n}${'x'.repeat(150)}`, '');
     const plain = repo.git('status', '--porcelain');
     expect(plain.length).toBeGreaterThanOrEqual(Math.min(characters, 9_000));
-    const snapshot = await gitSnapshot(repo.path, environment());
+    const snapshot = await gitSummary(repo.path, environment());
     expect(snapshot).toMatchObject({ isStatusCut, status: plain.slice(0, 2_000) });
   });
 
@@ -77,7 +77,7 @@ needs.describe('git')('a snapshot of git', () => {
     for (let n = 10; n < 40; n += 1) repo.put(`b${n}${'🪿'.repeat(50)}`, '');
     const plain = repo.git('-c', 'core.quotePath=false', 'status', '--porcelain');
     expect(plain.slice(0, 2_000).isWellFormed()).toBe(false);
-    const snapshot = await gitSnapshot(repo.path, environment());
+    const snapshot = await gitSummary(repo.path, environment());
     expect(snapshot?.isStatusCut).toBe(true);
     expect(snapshot?.status?.isWellFormed()).toBe(true);
   });
@@ -92,12 +92,12 @@ needs.describe('git')('a snapshot of git', () => {
     if (target.startsWith('refs/remotes')) repo.git('update-ref', target, 'HEAD');
     else repo.git('branch', 'x');
     repo.git('symbolic-ref', ref, target);
-    expect((await gitSnapshot(repo.path, environment()))?.defaultBranch).toBe(expected);
+    expect((await gitSummary(repo.path, environment()))?.defaultBranch).toBe(expected);
   });
 
   test('knows a repository without a commit', async () => {
     const { path } = repository();
-    expect(await gitSnapshot(path, environment())).toEqual({
+    expect(await gitSummary(path, environment())).toEqual({
       branch: 'main',
       defaultBranch: undefined,
       status: '',
@@ -111,12 +111,12 @@ needs.describe('git')('a snapshot of git', () => {
     const repo = repository();
     repo.commit('first');
     repo.git('checkout', '-q', '--detach');
-    expect((await gitSnapshot(repo.path, environment()))?.branch).toBe('HEAD');
+    expect((await gitSummary(repo.path, environment()))?.branch).toBe('HEAD');
   });
 
   test('has no status in a bare repository', async () => {
     const { path } = repository('--bare');
-    const snapshot = await gitSnapshot(path, environment());
+    const snapshot = await gitSummary(path, environment());
     expect(snapshot).toMatchObject({ branch: 'main', status: undefined, isStatusCut: false });
   });
 
@@ -126,7 +126,7 @@ needs.describe('git')('a snapshot of git', () => {
     repo.git('worktree', 'add', '-q', '-b', 'other', '../tree');
     mkdirSync(join(repo.folder, 'tree/below'));
     writeFileSync(join(repo.folder, 'tree/new.txt'), '');
-    const snapshot = await gitSnapshot(join(repo.folder, 'tree/below'), environment());
+    const snapshot = await gitSummary(join(repo.folder, 'tree/below'), environment());
     expect(snapshot).toMatchObject({ branch: 'other', status: '?? new.txt' });
   });
 
@@ -134,31 +134,31 @@ needs.describe('git')('a snapshot of git', () => {
     const repo = repository();
     repo.put('new.txt', '');
     symlinkSync(repo.path, join(repo.folder, 'link'));
-    const snapshot = await gitSnapshot(join(repo.folder, 'link'), environment());
+    const snapshot = await gitSummary(join(repo.folder, 'link'), environment());
     expect(snapshot?.status).toBe('?? new.txt');
   });
 
   test('is none outside of a repository, and none where nothing is', async () => {
     const folder = temporaryFolder();
-    expect(await gitSnapshot(folder, environment())).toBeUndefined();
-    expect(await gitSnapshot(join(folder, 'missing'), environment())).toBeUndefined();
+    expect(await gitSummary(folder, environment())).toBeUndefined();
+    expect(await gitSummary(join(folder, 'missing'), environment())).toBeUndefined();
   });
 
   test('is none without git', async () => {
     const { path, folder } = repository();
-    expect(await gitSnapshot(path, environment({ PATH: folder }))).toBeUndefined();
+    expect(await gitSummary(path, environment({ PATH: folder }))).toBeUndefined();
   });
 
   test('is none where git refuses for the owner', async () => {
     const { path } = repository();
     const env = insteadOfGit(`GIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec ${realGit} "$@"`);
-    expect(await gitSnapshot(path, env)).toBeUndefined();
+    expect(await gitSummary(path, env)).toBeUndefined();
   });
 
   test('is none with a git that does not listen to the environment', async () => {
     const { path } = repository();
     const env = insteadOfGit('unset GIT_CONFIG_COUNT', `exec ${realGit} "$@"`);
-    expect(await gitSnapshot(path, env)).toBeUndefined();
+    expect(await gitSummary(path, env)).toBeUndefined();
   });
 
   test('is none when a command takes too long, and ends what it started', async () => {
@@ -169,7 +169,7 @@ needs.describe('git')('a snapshot of git', () => {
       `exec ${realGit} "$@"`,
     );
     const deadline = new AbortController();
-    const snapshot = gitSnapshot(path, env, deadline.signal);
+    const snapshot = gitSummary(path, env, deadline.signal);
     await eventually('the command has begun', () => existsSync(pids));
     deadline.abort();
     expect(await snapshot).toBeUndefined();
@@ -181,7 +181,7 @@ needs.describe('git')('a snapshot of git', () => {
   test('stops reading when a command says too much', async () => {
     const { path } = repository();
     const env = insteadOfGit('case "$*" in *log*) exec yes;; esac', `exec ${realGit} "$@"`);
-    const snapshot = await gitSnapshot(path, env);
+    const snapshot = await gitSummary(path, env);
     expect(snapshot?.branch).toBe('main');
     expect(snapshot?.commits.length).toBeGreaterThan(0);
   });
@@ -190,7 +190,7 @@ needs.describe('git')('a snapshot of git', () => {
     const repo = repository();
     repo.git('config', 'user.name', `A\u001b[31m\nB${'c'.repeat(1_000)}`);
     repo.commit(`sub\u001bject ${'x'.repeat(100_000)}`);
-    const snapshot = await gitSnapshot(repo.path, environment());
+    const snapshot = await gitSummary(repo.path, environment());
     expect(snapshot?.user).toBe('A [31m');
     expect(snapshot?.commits[0]).toMatch(/^[0-9a-f]{7} sub ject x{180,190}…$/);
   });
@@ -204,7 +204,7 @@ needs.describe('git')('a snapshot of git', () => {
     utimesSync(join(repo.path, 'file.txt'), 1, 1);
     const index = join(repo.path, '.git/index');
     const before = readFileSync(index);
-    await gitSnapshot(repo.path, environment());
+    await gitSummary(repo.path, environment());
     expect(readFileSync(index).equals(before)).toBe(true);
     expect(existsSync(`${index}.lock`)).toBe(false);
   });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { gitSnapshot } from '../../../src/host/git/git-summary.js';
+import { gitSummary } from '../../../src/host/git/git-summary.js';
 import { needs } from '../../setup/needs.js';
 import { environment, type Repository, repository, script } from './repository.js';
 
@@ -171,7 +171,7 @@ needs.describe('git')('a repository that names programs', () => {
 
     const { repo, marker, program } = trap();
     set({ repo, marker, program });
-    const snapshot = await gitSnapshot(repo.path, environment());
+    const snapshot = await gitSummary(repo.path, environment());
     expect(snapshot?.branch).toBe('main');
     expect(existsSync(marker)).toBe(false);
   });
@@ -185,7 +185,7 @@ needs.describe('git')('a repository that names programs', () => {
     plainGit(['status'], repo, env);
     expect(existsSync(marker)).toBe(true);
     rmSync(marker);
-    const snapshot = await gitSnapshot(repo.path, environment(env));
+    const snapshot = await gitSummary(repo.path, environment(env));
     expect(snapshot?.status).toBe(' M file.txt\n?? .gitattributes');
     expect(existsSync(marker)).toBe(false);
   });
@@ -202,7 +202,7 @@ needs.describe('git')('a repository that names programs', () => {
     plainGit(['status'], repo, { PATH });
     expect(existsSync(marker)).toBe(true);
     rmSync(marker);
-    const snapshot = await gitSnapshot(repo.path, environment({ PATH }));
+    const snapshot = await gitSummary(repo.path, environment({ PATH }));
     expect(snapshot?.branch).toBe('main');
     expect(existsSync(marker)).toBe(false);
   });
@@ -214,7 +214,7 @@ needs.describe('git')('a repository that names programs', () => {
     expect(repo.git('status', '--porcelain')).toContain('private.txt');
     // That look at the other folder may have refreshed what git remembers of a file of the same size.
     repo.put('file.txt', 'longer than before\n');
-    const snapshot = await gitSnapshot(repo.path, environment());
+    const snapshot = await gitSummary(repo.path, environment());
     expect(snapshot?.status).toBe(' M file.txt');
   });
 
@@ -224,7 +224,7 @@ needs.describe('git')('a repository that names programs', () => {
     bare.git('config', 'core.bare', 'false');
     bare.git('config', 'core.worktree', bare.folder);
     expect(bare.git('status', '--porcelain')).toContain('private.txt');
-    const snapshot = await gitSnapshot(bare.path, environment());
+    const snapshot = await gitSummary(bare.path, environment());
     expect(snapshot).toMatchObject({ branch: 'main', status: undefined });
   });
 
@@ -244,7 +244,7 @@ needs.describe('git')('a repository that names programs', () => {
     const marker = join(path, 'marker');
     script(join(packages, 'git'), `touch '${marker}'`);
     const PATH = [packages, process.env.PATH].join(delimiter);
-    const snapshot = await gitSnapshot(path, environment({ PATH }));
+    const snapshot = await gitSummary(path, environment({ PATH }));
     expect(snapshot?.branch).toBe('main');
     expect(existsSync(marker)).toBe(false);
   });
@@ -253,13 +253,13 @@ needs.describe('git')('a repository that names programs', () => {
     const { repo } = trap();
     const other = repository();
     const env = { GIT_DIR: join(other.path, '.git'), GIT_INDEX_FILE: '/dev/null' };
-    expect((await gitSnapshot(repo.path, environment(env)))?.status).toBe(' M file.txt');
+    expect((await gitSummary(repo.path, environment(env)))?.status).toBe(' M file.txt');
   });
 
   test('with more filters than can be switched off is not looked at', async () => {
     const { repo } = trap();
     const many = Array.from({ length: 501 }, (_, n) => `[filter "f${n}"]\n\tclean = false\n`);
     writeFileSync(join(repo.path, '.git/config'), many.join(''));
-    expect(await gitSnapshot(repo.path, environment())).toBeUndefined();
+    expect(await gitSummary(repo.path, environment())).toBeUndefined();
   });
 });

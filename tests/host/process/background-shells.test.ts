@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openArtifactFile } from '../../../src/host/files/artifact-file.js';
+import { openArtifactFile } from '../../../src/host/files/open-artifact-file.js';
+import { hostShell } from '../../../src/host/process/host-shell.js';
 import { childEnvironment } from '../../../src/host/process/ownership/child-environment.js';
 import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
 import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
-import { hostShell } from '../../../src/host/process/shell.js';
-import { jobTable } from '../../../src/host/process/shell-job-table.js';
+import { shellJobTable } from '../../../src/host/process/shell-job-table.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { ShellJobHandle } from '../../../src/protocol/tools/shell-jobs.js';
 import { allDead, eventually, isAlive, WATCHDOG } from './processes.js';
@@ -27,7 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), 'skein-jobs-'));
 const table = () => {
   const told: string[] = [];
   const onEnd = ({ id }: { id: string }) => told.push(id);
-  const jobs = jobTable({ shell, clock: systemClock, before: 0, onEnd });
+  const jobs = shellJobTable({ shell, clock: systemClock, startedBefore: 0, onEnd });
   const start = (command: string, timeoutMs?: number) => {
     const artifact = openArtifactFile(folder, 'out.txt');
     const { signal } = new AbortController();

@@ -13,10 +13,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { hostShell } from '../../../src/host/process/host-shell.js';
 import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
 import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
 import { sandboxOf, sandboxTrouble } from '../../../src/host/process/sandbox.js';
-import { hostShell } from '../../../src/host/process/shell.js';
 import { needs } from '../../setup/needs.js';
 import { WATCHDOG } from './processes.js';
 

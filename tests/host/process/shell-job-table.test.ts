@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jobTable } from '../../../src/host/process/shell-job-table.js';
+import { shellJobTable } from '../../../src/host/process/shell-job-table.js';
 import type { Artifact } from '../../../src/protocol/tools/artifact.js';
 import type { ShellJobView } from '../../../src/protocol/tools/shell-jobs.js';
 import { heldShell } from '../../fakes/held-shell.js';
@@ -13,7 +13,7 @@ const table = ({ before = 0, trouble }: { before?: number; trouble?: Error } = {
   const told: string[] = [];
   const files: string[] = [];
   const onEnd = ({ id, status }: ShellJobView) => told.push(`${id} ${status.kind}`);
-  const jobs = jobTable({ shell, clock, before, onEnd });
+  const jobs = shellJobTable({ shell, clock, startedBefore: before, onEnd });
   const artifact = (): Artifact => {
     const index = files.push('') - 1;
     return {
@@ -119,7 +119,12 @@ describe('a table of jobs', () => {
     const { shell, start, jobs, told } = table();
     const lost = new Error('no such directory');
     const broken = { ...shell, run: () => Promise.reject(lost) };
-    const other = jobTable({ shell: broken, clock: virtualClock(), before: 0, onEnd: () => {} });
+    const other = shellJobTable({
+      shell: broken,
+      clock: virtualClock(),
+      startedBefore: 0,
+      onEnd: () => {},
+    });
     const artifact = { path: '/a', write: () => {}, close: async () => {} };
     const wanted = { command: 'x', cwd: '/', artifact, signal: never };
     await expect(other.start(wanted)).rejects.toBe(lost);

@@ -34,7 +34,7 @@ export const ENGINES: readonly (readonly [MatchEngine['name'], () => Promise<Mat
 export const searchWith = (name: MatchEngine['name'], mostEntries?: number): FileSearch => {
   const engine = ENGINES.find(([other]) => other === name)?.[1];
   if (engine === undefined) throw new Error(`no engine ${name}`);
-  return fileSearch({ engine, ...(mostEntries !== undefined && { mostEntries }) });
+  return fileSearch({ engine, ...(mostEntries !== undefined && { maxEntries: mostEntries }) });
 };
 
 /** Gone when the test is over. */

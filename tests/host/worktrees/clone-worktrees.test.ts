@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cloneOf } from '../../../src/host/git/git-clone.js';
-import { type CloneTerms, cloneWorktrees } from '../../../src/host/worktrees/clone-worktrees.js';
-import { leftWorktrees, sweepWorktree } from '../../../src/host/worktrees/worktree-sweep.js';
+import { clonePath } from '../../../src/host/git/git-clone.js';
+import { type CloneSource, cloneWorktrees } from '../../../src/host/worktrees/clone-worktrees.js';
+import { leftoverWorktrees, sweepWorktree } from '../../../src/host/worktrees/sweep-worktree.js';
 import type { CloneLocation } from '../../../src/protocol/tools/worktrees.js';
 import { needs } from '../../setup/needs.js';
 import {
@@ -37,7 +37,7 @@ const scene = (files: Readonly<Record<string, string>> = { 'a.txt': 'one\n' }) =
 
 const machine = (
   { repo, commit, url }: ReturnType<typeof scene>,
-  more: Partial<CloneTerms> = {},
+  more: Partial<CloneSource> = {},
 ) => {
   const folder = join(temporaryFolder(), 'worktrees');
   const home = { folder, without: [dirname(folder)], environment: environment() };
@@ -146,7 +146,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     // Back again: what was left there is on a branch of the clone.
     const back = await barn.move(here);
     expect(at(back, 'a.txt')).toBe('other\n');
-    const clone = cloneOf(barn.folder, lead.url);
+    const clone = clonePath(barn.folder, lead.url);
     const left = lead.repo.git(
       '--git-dir',
       clone,
@@ -185,7 +185,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     put(loose, 'a.txt', 'three\n');
     const home = { folder: barn.folder, without: [], environment: environment() };
     const ends = new Map<string, unknown>();
-    for (const { path } of leftWorktrees(barn.folder)) {
+    for (const { path } of leftoverWorktrees(barn.folder)) {
       ends.set(path, await sweepWorktree(path, home, false));
     }
     expect(Object.fromEntries(ends)).toEqual({
@@ -267,8 +267,8 @@ needs.describe('git')('A hostile remote on the same disk', () => {
     await workspace('s_1');
     const cloned = await move();
     // What an agent may have left in the clone counts for nothing either.
-    appendFileSync(join(cloneOf(folder, lead.url), 'config'), section);
-    script(join(cloneOf(folder, lead.url), 'hooks/pre-push'), `touch '${marker}'`);
+    appendFileSync(join(clonePath(folder, lead.url), 'config'), section);
+    script(join(clonePath(folder, lead.url), 'hooks/pre-push'), `touch '${marker}'`);
     put(cloned, 'a.txt', 'two\n');
     expect(await deliver(cloned)).toMatchObject({ kind: 'pushed' });
     expect(existsSync(marker)).toBe(false);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TreeLocks } from '../../../src/host/worktrees/tree-locks.js';
+import { TreeLocks } from '../../../src/host/worktrees/git-worktrees.js';
 import { gate } from '../../fakes/agents/scripted-model.js';
 import { settled } from '../../fakes/virtual-clock.js';
 

@@ -48,7 +48,7 @@ export const rigOver = (repo: Repository): WorktreeRig => {
   const home = join(repo.folder, 'home');
   const worktrees = gitWorktrees({
     folder: join(home, 'worktrees'),
-    without: [home],
+    excluded: [home],
     environment: environment(),
   });
   return {

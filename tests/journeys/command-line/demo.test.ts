@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { maskFigures, readPicture, textOfPicture } from '../../../scripts/demo-picture.js';
 import { setScene } from '../../fakes/skein-process.js';
 import { eventually, isAlive } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
@@ -7,7 +8,7 @@ import { needs } from '../../setup/needs.js';
 const withoutKey = { env: { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined } };
 
 needs.describe('git')('skein demo', () => {
-  test('mends a failing test with a swarm and without a key, survives a kill, and leaves nothing behind', async () => {
+  test('fixes a failing test with a swarm and without a key, survives a kill, and leaves nothing behind', async () => {
     const { run, home, tmp, simulator } = await setScene();
     const { code, stderr, stdout } = await run(['demo', '--json'], withoutKey);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -54,7 +55,9 @@ needs.describe('git')('skein demo', () => {
     );
     expect(stdout).toMatch(/I wait until it reports\..+The tester woke me/s);
     expect(stdout).toMatch(/tests +pass/s);
-    expect(stdout).toMatch(/5 agents began with [\d,]+ tokens.+\$\d\.\d+ saved/s);
+    expect(stdout).toMatch(/5 agents started with [\d,]+ tokens.+\$\d\.\d+ saved/s);
     expect(stdout).toMatch(/cost +\$\d.+\d+ % saved/s);
+    // `npm run picture` draws the picture of the README again.
+    expect(maskFigures(textOfPicture(readPicture()))).toBe(maskFigures(stdout));
   });
 });

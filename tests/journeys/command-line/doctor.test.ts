@@ -229,7 +229,7 @@ needs.describe('own-redis')('the doctor at a real Redis', () => {
     const { of } = await look();
     expect(of.swarms).toMatchObject({
       status: 'warn',
-      fix: expect.stringContaining('no expiry'),
+      fix: expect.stringContaining('never expire'),
       items: [
         { swarm: 'ghost', keys: 3, lasting: 2, hasLead: true, deadLetters: 2, changedAt: null },
       ],

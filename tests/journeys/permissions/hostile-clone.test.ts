@@ -231,9 +231,9 @@ describe('settings of a clone that cannot be read', () => {
   const file = (workspace: string) => join(workspace, '.claude/settings.json');
   const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
   const ways: readonly [string, (path: string) => unknown, string][] = [
-    ['a directory', (path) => mkdir(path), 'is not a file'],
-    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'is not a file'],
-    ['a device', (path) => symlink('/dev/zero', path), 'is not a file'],
+    ['a directory', (path) => mkdir(path), 'is not a regular file'],
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'is not a regular file'],
+    ['a device', (path) => symlink('/dev/zero', path), 'is not a regular file'],
     ['a loop of links', (path) => symlink(path, path), 'ELOOP'],
     ['huge', (path) => writeFile(path, `{"a":"${'x'.repeat(2 ** 21)}"}`), '1 MiB'],
     ['deep', (path) => writeFile(path, deep), 'levels deep'],

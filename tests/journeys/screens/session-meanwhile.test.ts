@@ -93,7 +93,7 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     screen.say('rather this');
     await screen.shows('waits for the next step: rather this');
     screen.press('Escape');
-    await screen.shows(/\(Interrupted\. It goes on with what was sent meanwhile\.\)/);
+    await screen.shows(/\(Interrupted\. The agent continues with the messages that were sent/);
     await screen.shows('You said rather this!');
     expect(screen.text()).not.toContain('Say what to do instead');
   });

@@ -183,7 +183,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     screen.say('/help');
     await screen.shows(/\/compact \[what to keep\] +summarise/);
     screen.say('/nothing');
-    await screen.shows(/There is no \/nothing\. There is \/help/);
+    await screen.shows(/There is no \/nothing\. Commands: \/help/);
     screen.say('//etc/hosts is what?');
     await screen.shows(/You said \/etc\/hosts is what\?!\n\n>$/);
     screen.say('/quit');

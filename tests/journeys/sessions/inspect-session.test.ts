@@ -309,7 +309,7 @@ describe('skein cost', () => {
     await talk('hello', '--model', 'mystery-1');
     const { stdout } = await run(['cost']);
     expect(stdout).toMatch(/^mystery-1 .* unknown$/m);
-    expect(stdout).toContain('The cost is unknown, because the price of a model is.');
+    expect(stdout).toContain('The cost is unknown, because the price of a model is unknown.');
     expect((await json('cost')).total).toMatchObject({ costUsd: null, savedPercent: null });
   });
 
@@ -339,7 +339,7 @@ describe('skein cost', () => {
     expect(cause.extraCostUsd).toBeGreaterThan(0);
     expect(cache.lostTokens).toBe(cause.lostTokens);
     const { stdout } = await run(['cost']);
-    expect(stdout).toContain('the effort changed (effort): once, an accident.');
+    expect(stdout).toContain('the effort changed (effort): once, unexpected.');
     expect((await run(['logs'])).stdout).toMatch(/the cache missed [\d,]+ tokens by accident/);
   });
 
@@ -465,7 +465,7 @@ describe('skein logs', () => {
   test('follows a session that another process writes, to its end', async () => {
     const { start, line } = await followed();
     const logs = start(['logs', '--follow']);
-    await eventually('it has shown the prompt', () => /a prompt came/.test(logs.stdout));
+    await eventually('it has shown the prompt', () => /received a prompt/.test(logs.stdout));
     line('second');
     await eventually('it has shown the second', () => /run 2 began/.test(logs.stdout));
     line(undefined);
@@ -477,7 +477,7 @@ describe('skein logs', () => {
   test('stops following at Ctrl-C, and when nobody reads on', async () => {
     const { start, line } = await followed();
     const logs = start(['logs', '--follow']);
-    await eventually('it has shown the prompt', () => /a prompt came/.test(logs.stdout));
+    await eventually('it has shown the prompt', () => /received a prompt/.test(logs.stdout));
     logs.kill('SIGINT');
     expect(await logs.ended).toMatchObject({ code: 0 });
     const through = ['sh', '-c', '"$0" "$@" | head -n 1'] as const;

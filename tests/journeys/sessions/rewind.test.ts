@@ -130,9 +130,9 @@ describe('skein rewind', () => {
     await speak(scene, 'three', '--resume', session);
     const messages = JSON.stringify(bodies().at(-1)?.messages);
     expect(messages).toContain('task two');
-    expect(messages).toContain('put files back');
+    expect(messages).toContain('restored these files');
     await speak(scene, 'four', '--resume', session);
-    expect(JSON.stringify(bodies().at(-1)?.messages).split('put files back')).toHaveLength(2);
+    expect(JSON.stringify(bodies().at(-1)?.messages).split('restored these files')).toHaveLength(2);
   });
 
   test('takes back only the conversation', async () => {

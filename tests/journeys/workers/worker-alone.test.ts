@@ -42,7 +42,7 @@ needs.describe('redis')('an agent on a worker whose lead is gone', () => {
     const { scene, named, records } = await orphans();
     const [flies, swims, waits] = [named('Fly'), named('Swim'), named('Wait')];
     const sent = await scene.run(['send', flies, 'Land now']);
-    expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining('has it')]);
+    expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining('has the message')]);
     const said = async () => (await records(flies)).map(({ raw }) => raw).join();
     await expect.poll(said, WHILE).toContain('I have landed.');
     const letters = (await records(flies)).filter(({ type }) => type === 'letter.received');

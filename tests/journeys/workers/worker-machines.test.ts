@@ -176,7 +176,7 @@ needs.describe(
     scene.git('push', '-q', 'origin', 'main');
     await scene.worker([], await otherMachine(scene, 'barn'));
     const { code, stderr } = await lead.ended;
-    expect([code, stderr]).toEqual([0, expect.stringContaining('when you have pushed it')]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('push it, because workers')]);
     expect(scene.heard()).toContain('You now work on another machine, barn');
   });
 
@@ -203,7 +203,7 @@ needs.describe(
     const { id, records } = await scene.agentOf();
     const moves = records.filter(({ type }) => type === 'agent.moved');
     expect(moves.map(({ to }) => to.host)).toEqual(['field', 'barn']);
-    expect(scene.heard()).toContain('It has your own work up to commit');
+    expect(scene.heard()).toContain('It contains your work up to commit');
     expect(scene.heard()).toContain('two\\nbarn');
     expect(scene.git('--git-dir', scene.url, 'show', `agent/${id}:geese.txt`)).toBe('two');
   });
@@ -232,9 +232,9 @@ needs.describe(
     await scene.worker([], await otherMachine(scene, 'barn', SOON));
     expect((await lead.ended).code).toBe(0);
     const { id } = await scene.agentOf();
-    expect(scene.heard()).toContain('What you changed later on field is not here');
+    expect(scene.heard()).toContain('Later changes on field and processes there are lost');
     const told = `${scene.workspace} or ${scene.skeinHome}/worktrees/one/${id} or ${scene.root}/field/.skein/worktrees/one/${id}`;
-    expect(scene.heard()).toContain(`Wherever a path below ${told} is named`);
+    expect(scene.heard()).toContain(`For any path below ${told}`);
     expect(scene.heard()).toContain('It changed nothing in its worktree.');
     expect(scene.git('--git-dir', scene.url, 'branch', '--list', 'agent/*')).toBe('');
   });

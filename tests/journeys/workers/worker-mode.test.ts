@@ -111,6 +111,6 @@ needs.describe('redis')('the mode of a lead that takes over', () => {
     await letGo(scene);
     expect(await next.ended).toMatchObject({ code: 0 });
     expect(isMade(scene, 'second.txt')).toBe(false);
-    expect(told(scene)).toContainEqual(expect.stringMatching(/nobody/i));
+    expect(told(scene)).toContainEqual(expect.stringMatching(/No person/i));
   });
 });

@@ -145,7 +145,7 @@ needs.describe('redis')('a question of an agent on a worker', () => {
           tool_name: 'Bash',
           tool_input: { command: 'touch one.txt' },
           agent_id: agent.id,
-          reason: expect.stringMatching(/nobody/i),
+          reason: expect.stringMatching(/No person/i),
         },
       ],
     });

@@ -40,7 +40,7 @@ needs.describe('redis')('an agent in the background', () => {
       return agent?.status !== 'running';
     });
     expect(left).toMatchObject({ ...none, calls: [], hasLostWorker: true });
-    expect((await scene.run(['ps', 'one'])).stdout).toContain('waits for another worker: the');
+    expect((await scene.run(['ps', 'one'])).stdout).toContain('waits for another worker: its');
     await writeFile(join(scene.workspace, 'go'), '');
     await scene.worker();
     expect(await lead.ended).toMatchObject({ code: 0 });

@@ -219,7 +219,7 @@ const TAMPERED = [
   [/"name":"Read"/, '"name":"Reed"', 'differs in tools'],
   [/"thinking":"Hm\."/, '"thinking":"Hm!"', 'before its directive'],
   [/"media_type":"image\/png"/, '"media_type":"image/gif"', 'does not extend its parent'],
-  [/"content":"Not here/, '"content":"Nor here', 'before its directive'],
+  [/"content":"No result/, '"content":"Nor result', 'before its directive'],
   [/(.*),"cache_control":\{"type":"ephemeral"[^}]*\}/s, '$1', 'before its directive'],
   [/\]\}\]\}$/, ']}],"stop_sequences":[]}', 'ends otherwise'],
 ] as const;

@@ -146,7 +146,7 @@ describe('law 12, no orphans', () => {
         'Bash(./serve.sh)',
       ]);
       expect([code, stdout]).toEqual([0, 'Done.\n']);
-      expect(stderr).toMatch(/Ended with the session .*bash_1 .*bash_4/);
+      expect(stderr).toMatch(/stopped with the session.*bash_1 .*bash_4/);
       expect(await survivors(pids(place))).toEqual([]);
       await place.close();
     });

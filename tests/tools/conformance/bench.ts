@@ -15,17 +15,17 @@ import { permissionManager } from '../../../src/actors/permissions/permission-ma
 import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
 import { realPath } from '../../../src/config/workspace/real-path.js';
 import { rootBudget } from '../../../src/context/budget/ledger.js';
-import { openArtifactFile } from '../../../src/host/files/artifact-file.js';
 import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
+import { openArtifactFile } from '../../../src/host/files/open-artifact-file.js';
+import { hostShell } from '../../../src/host/process/host-shell.js';
 import {
   childEnvironment,
   OWNER_VARIABLE,
 } from '../../../src/host/process/ownership/child-environment.js';
 import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
-import { processesWith } from '../../../src/host/process/ownership/process-table.js';
+import { processTable } from '../../../src/host/process/ownership/process-table.js';
 import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
-import { hostShell } from '../../../src/host/process/shell.js';
-import { jobTable } from '../../../src/host/process/shell-job-table.js';
+import { shellJobTable } from '../../../src/host/process/shell-job-table.js';
 import { hostSearch } from '../../../src/host/search/host-search.js';
 import { webClient } from '../../../src/host/web/web-client.js';
 import { governor } from '../../../src/model/governor.js';
@@ -111,7 +111,7 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   const { cwd, close: closeTree } = await plantHostileTree(root);
   const web = await startLocalWeb();
   const clock = systemClock;
-  const jobs = jobTable({ shell, clock, before: 0, onEnd: () => {} });
+  const jobs = shellJobTable({ shell, clock, startedBefore: 0, onEnd: () => {} });
   const notebook = new JournaledState(strictJournal(), []);
   notebook.record({
     type: 'agent.created',
@@ -274,7 +274,7 @@ const startHost = async (): Promise<Host> => {
 };
 
 const survivorsOf = async (marker: string): Promise<readonly number[]> =>
-  (await processesWith(OWNER_VARIABLE))
+  (await processTable.marked(OWNER_VARIABLE))
     .filter(({ value }) => value === marker)
     .map(({ pid }) => pid);
 

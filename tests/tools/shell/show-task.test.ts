@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jobTable } from '../../../src/host/process/shell-job-table.js';
+import { shellJobTable } from '../../../src/host/process/shell-job-table.js';
 import type { ChildView } from '../../../src/protocol/agent/agents.js';
 import type { ToolOutcome } from '../../../src/protocol/tools/tool.js';
 import { FileError } from '../../../src/protocol/tools/workspace.js';
@@ -21,7 +21,7 @@ const workshop = ({
   agents = scriptedAgents(),
 } = {}) => {
   const clock = virtualClock();
-  const jobs = jobTable({ shell, clock, before, onEnd: () => {} });
+  const jobs = shellJobTable({ shell, clock, startedBefore: before, onEnd: () => {} });
   const interrupt = new AbortController();
   const workspace = memoryWorkspace({ '/work/file': '' });
   const context = toolContext(workspace, { jobs, cwd, agents, signal: interrupt.signal });

@@ -1,7 +1,7 @@
 /** Rewind plan as text: the prompts to rewind to, files with diffs, and what is not restored. */
 import { relative, sep } from 'node:path';
 import type { PlannedFile } from '../../../actors/checkpoints/rewind-plan.js';
-import { contentsAt } from '../../../host/files/file-contents.js';
+import { readContents } from '../../../host/files/file-contents.js';
 import type { Blobs, FileState } from '../../../protocol/session/checkpoints.js';
 import {
   isBlocking,
@@ -139,7 +139,7 @@ const NONE = new Uint8Array();
 const isFolder = ({ kind }: FileState): boolean => kind === 'directory';
 
 const bytesAt = (path: string): Uint8Array | undefined => {
-  const found = contentsAt(path, MAX_DIFF_BYTES * 100);
+  const found = readContents(path, MAX_DIFF_BYTES * 100);
   return 'bytes' in found ? found.bytes : undefined;
 };
 

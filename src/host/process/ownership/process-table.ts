@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-export interface MarkedProcess {
+interface MarkedProcess {
   readonly pid: number;
   readonly value: string;
 }
@@ -12,7 +12,7 @@ export interface MarkedProcess {
  * The processes that this user may look at, without this one. A daemon that left its group still
  * has the environment it was started with; the dead have none.
  */
-export const processesWith = async (variable: string): Promise<readonly MarkedProcess[]> => {
+const marked = async (variable: string): Promise<readonly MarkedProcess[]> => {
   const found = await (process.platform === 'linux'
     ? markedInProc(variable)
     : markedInPs(variable));
@@ -20,7 +20,7 @@ export const processesWith = async (variable: string): Promise<readonly MarkedPr
 };
 
 /** Whether the group has a member that is not a zombie. */
-export const hasLivingMember = async (group: number): Promise<boolean> => {
+const hasLivingMember = async (group: number): Promise<boolean> => {
   const members = await (process.platform === 'linux' ? statesInProc() : statesInPs());
   return members.some((member) => member.group === group && !/^[ZX]/.test(member.state));
 };
@@ -69,3 +69,5 @@ const statesInPs = async () =>
     const [group, state = ''] = line.trim().split(/\s+/);
     return { group: Number(group), state };
   });
+
+export const processTable = { marked, hasLivingMember };

@@ -30,7 +30,7 @@ export class WatchdogError extends SkeinError {
 
 const START_LIMIT_MS = 20_000;
 /** A watchdog that keeps dying is not one. */
-const MOST_STARTS = 20;
+const MAX_STARTS = 20;
 
 export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink => {
   const groups = new Set<number>();
@@ -42,18 +42,18 @@ export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink
 
   const start = async () => {
     starts += 1;
-    if (starts > MOST_STARTS) throw new WatchdogError('The watchdog process keeps dying.');
+    if (starts > MAX_STARTS) throw new WatchdogError('The watchdog process keeps dying.');
     const child = launch(command);
     onDuty = child;
     // It is told before it can listen: what is in the pipe reaches it even if we die meanwhile.
     tell(`=${marker}`);
     for (const group of groups) tell(`+${group}`);
-    await reportsReady(child);
+    await untilReady(child);
     child.once('exit', () => {
       if (onDuty === child) forget();
       if (groups.size > 0) ready().catch(() => undefined);
     });
-    letGo(child);
+    unrefChild(child);
   };
 
   const forget = () => {
@@ -100,7 +100,7 @@ const launch = ([program = '', ...args]: readonly string[]): ChildProcess => {
   });
 };
 
-const reportsReady = (child: ChildProcess): Promise<void> =>
+const untilReady = (child: ChildProcess): Promise<void> =>
   new Promise((resolve, reject) => {
     const fail = (why: string, cause?: unknown) => {
       child.kill('SIGKILL');
@@ -120,7 +120,7 @@ const reportsReady = (child: ChildProcess): Promise<void> =>
     child.stdout?.once('data', settle(resolve));
   });
 
-const letGo = (child: ChildProcess) => {
+const unrefChild = (child: ChildProcess) => {
   child.stdout?.destroy();
   child.unref();
   // A pipe to a child is a socket, which the stream's type does not say.

@@ -6,8 +6,8 @@
  */
 import { createInterface } from 'node:readline';
 import { OWNER_VARIABLE } from './child-environment.js';
-import { killMarked } from './orphans.js';
-import { signalGroup } from './process-group.js';
+import { signalProcessGroup } from './signal-process-group.js';
+import { killMarkedProcesses } from './sweep-orphans.js';
 
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM', 'SIGQUIT'] as const) {
   process.on(signal, () => undefined);
@@ -17,7 +17,7 @@ process.chdir('/');
 const groups = new Set<number>();
 let marker: string | undefined;
 
-const obey = (line: string) => {
+const applyLine = (line: string) => {
   const word = line.slice(1);
   const group = Number(word);
   if (line.startsWith('=')) marker = word;
@@ -27,17 +27,17 @@ const obey = (line: string) => {
 };
 
 const killGroups = () => {
-  for (const group of groups) signalGroup(group, 'SIGKILL');
+  for (const group of groups) signalProcessGroup(group, 'SIGKILL');
 };
 
 const lines = createInterface({ input: process.stdin });
-lines.on('line', obey);
+lines.on('line', applyLine);
 process.stdin.on('error', () => lines.close());
 process.stdout.on('error', () => undefined);
 process.stdout.write('ready\n');
 await new Promise((resolve) => lines.once('close', resolve));
 
 killGroups();
-if (marker !== undefined) await killMarked(OWNER_VARIABLE, (value) => value === marker);
+if (marker !== undefined) await killMarkedProcesses(OWNER_VARIABLE, (value) => value === marker);
 killGroups();
 process.exit(0);

@@ -1,6 +1,6 @@
 /** Characters in brackets, as ripgrep's dialect has them: nested, with POSIX names and set operations. */
-import { badPattern, ONE_LINE_ONLY } from '../match-engine.js';
-import { quoted, readEscape } from './rust-regex-escape.js';
+import { badPattern, ONE_LINE_ONLY } from './bad-pattern.js';
+import { quoteCharacter, readEscape } from './rust-regex-escape.js';
 
 const POSIX: Readonly<Record<string, string>> = {
   alnum: '0-9A-Za-z',
@@ -22,16 +22,16 @@ const POSIX: Readonly<Record<string, string>> = {
 /** Brackets with any other name are brackets like all others. */
 const POSIX_CLASS = new RegExp(`^\\[:(\\^?)(${Object.keys(POSIX).join('|')}):\\]`);
 
-const DEEPEST = 50;
+const MAX_NESTING = 50;
 
 /** Reads the brackets that open at `at`. Throws a SearchError. */
-export const translateClass = (
+export const rustRegexClass = (
   text: string,
   at: number,
   multiline: boolean,
   depth = 0,
 ): { readonly source: string; readonly end: number } => {
-  if (depth > DEEPEST) throw badPattern('its brackets are nested too deep');
+  if (depth > MAX_NESTING) throw badPattern('its brackets are nested too deep');
   const isNegated = text[at + 1] === '^';
   const first = at + (isNegated ? 2 : 1);
   /** Unions between set operations, and the operations. */
@@ -54,7 +54,7 @@ export const translateClass = (
       union += `[${posix[1]}${POSIX[posix[2] ?? '']}]`;
       here += posix[0].length;
     } else if (character === '[') {
-      const inner = translateClass(text, here, multiline, depth + 1);
+      const inner = rustRegexClass(text, here, multiline, depth + 1);
       union += inner.source;
       here = inner.end;
     } else if (/^(&&|--|~~)/.test(text.slice(here, here + 2)) && here > first) {
@@ -91,12 +91,12 @@ const single = (text: string, at: number, multiline: boolean): Item => {
   const character = characterAt(text, at);
   if (character === '\\') {
     const found = readEscape(text, at);
-    if (found.isPlace === true) throw badPattern('brackets hold characters, not places');
+    if (found.isPosition === true) throw badPattern('brackets hold characters, not places');
     if (found.isLineBreak === true && !multiline) throw badPattern(ONE_LINE_ONLY);
     return found;
   }
   if (character === '\n' && !multiline) throw badPattern(ONE_LINE_ONLY);
-  return { source: quoted(character), end: at + character.length, character };
+  return { source: quoteCharacter(character), end: at + character.length, character };
 };
 
 const characterAt = (text: string, at: number): string => {

@@ -1,13 +1,13 @@
 /** The escapes of ripgrep's dialect, which counts letters, digits and blanks of all scripts. */
-import { badPattern } from '../match-engine.js';
+import { badPattern } from './bad-pattern.js';
 
-export interface Escape {
+export interface RustRegexEscape {
   /** For the `v` flag, good inside of brackets too unless it is a place between characters. */
   readonly source: string;
   readonly end: number;
   /** The one character it stands for, so that it can begin or end a range. */
   readonly character?: string;
-  readonly isPlace?: boolean;
+  readonly isPosition?: boolean;
   readonly isLineBreak?: boolean;
 }
 
@@ -24,7 +24,7 @@ const SETS: Readonly<Record<string, string>> = {
   W: `[^${WORD}]`,
 };
 
-const PLACES: Readonly<Record<string, string>> = {
+const POSITIONS: Readonly<Record<string, string>> = {
   'b{start}': `(?:${BEGINS})`,
   'b{end}': `(?:${ENDS})`,
   '<': `(?:${BEGINS})`,
@@ -45,13 +45,13 @@ const CONTROLS: Readonly<Record<string, string>> = {
 };
 
 /** Reads the escape that begins with the backslash at `at`. Throws a SearchError. */
-export const readEscape = (text: string, at: number): Escape => {
+export const readEscape = (text: string, at: number): RustRegexEscape => {
   const rest = text.slice(at + 1, at + 80);
   const letter = rest[0];
   if (letter === undefined) throw badPattern('it ends with a backslash');
   const place = /^b\{(?:start|end)\}|^[<>bBAz]/.exec(rest)?.[0];
   if (place !== undefined) {
-    return { source: PLACES[place] ?? '', end: at + 1 + place.length, isPlace: true };
+    return { source: POSITIONS[place] ?? '', end: at + 1 + place.length, isPosition: true };
   }
   const set = SETS[letter];
   if (set !== undefined) return { source: set, end: at + 2 };
@@ -65,18 +65,18 @@ export const readEscape = (text: string, at: number): Escape => {
   return literal(character, at + 1 + character.length);
 };
 
-const literal = (character: string, end: number): Escape => {
-  const source = quoted(character);
+const literal = (character: string, end: number): RustRegexEscape => {
+  const source = quoteCharacter(character);
   return { source, end, character, isLineBreak: character === '\n' };
 };
 
 /** A character that means itself, inside of brackets and out. */
-export const quoted = (character: string): string =>
+export const quoteCharacter = (character: string): string =>
   /^[\p{L}\p{Nd}_]$/u.test(character)
     ? character
     : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 
-const byNumber = (rest: string, at: number): Escape => {
+const byNumber = (rest: string, at: number): RustRegexEscape => {
   const found = /^(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|[xuU]\{([\da-f]{1,8})\})/i.exec(
     rest,
   );
@@ -86,7 +86,7 @@ const byNumber = (rest: string, at: number): Escape => {
 };
 
 /** `\pL`, `\p{Greek}`, `\P{Lu}`, `\p{^Lu}`. */
-const property = (rest: string, at: number): Escape => {
+const property = (rest: string, at: number): RustRegexEscape => {
   const found = /^[pP](?:\{(\^?)([\w=: -]+)\}|([A-Z]))/.exec(rest);
   const wanted = found?.[2] ?? found?.[3];
   if (wanted === undefined) throw badPattern('a Unicode property has no name');

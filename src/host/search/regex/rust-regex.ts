@@ -3,16 +3,16 @@
  * `v` flag. What it cannot translate it refuses by name; it never guesses.
  */
 
-import { badPattern, ONE_LINE_ONLY } from '../match-engine.js';
-import { translateClass } from './rust-regex-class.js';
-import { type Escape, readEscape } from './rust-regex-escape.js';
+import { badPattern, ONE_LINE_ONLY } from './bad-pattern.js';
+import { rustRegexClass } from './rust-regex-class.js';
+import { type RustRegexEscape, readEscape } from './rust-regex-escape.js';
 
 export interface RegexOptions {
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
 }
 
-const DEEPEST_GROUP = 200;
+const MAX_GROUP_DEPTH = 200;
 const LOOK_AROUND =
   'look-around, including look-ahead and look-behind, is not supported; search for a simpler pattern and read the lines';
 
@@ -99,7 +99,7 @@ class Translator {
       case '(':
         return this.group();
       case '[': {
-        const { source, end } = translateClass(this.text, this.at, this.multiline);
+        const { source, end } = rustRegexClass(this.text, this.at, this.multiline);
         this.at = end;
         return source;
       }
@@ -122,7 +122,7 @@ class Translator {
     return /[\]}/]/.test(character) ? `\\${character}` : character;
   }
 
-  private escaped({ source, isLineBreak }: Escape): string {
+  private escaped({ source, isLineBreak }: RustRegexEscape): string {
     if (isLineBreak && !this.multiline) throw badPattern(ONE_LINE_ONLY);
     return source;
   }
@@ -136,7 +136,7 @@ class Translator {
     }
     this.at += opening.length;
     this.depth += 1;
-    if (this.depth > DEEPEST_GROUP) throw badPattern('its groups are nested too deep');
+    if (this.depth > MAX_GROUP_DEPTH) throw badPattern('its groups are nested too deep');
     const inner = this.alternatives();
     if (!this.take(')')) throw badPattern('unclosed group');
     this.depth -= 1;

@@ -8,8 +8,8 @@ import type { SkeinSettings } from '../../../config/settings/skein-settings.js';
 import { realPath } from '../../../config/workspace/real-path.js';
 import { BYTES_PER_TOKEN } from '../../../context/window/text-weight.js';
 import { windowThresholds } from '../../../context/window/window-thresholds.js';
-import { branchReader, findGit } from '../../../host/git/find-git-directory.js';
-import { gitSnapshot, WITHIN_MS } from '../../../host/git/git-summary.js';
+import { branchReader, findGitDirectory } from '../../../host/git/find-git-directory.js';
+import { GIT_SUMMARY_TIMEOUT_MS, gitSummary } from '../../../host/git/git-summary.js';
 import { localDate } from '../../../lib/text/local-date.js';
 import { cacheTtl } from '../../../prompt/request/cache-ttl.js';
 import { replaceTempPaths } from '../../../prompt/request/replace-temp-paths.js';
@@ -53,7 +53,7 @@ export interface RunPromptOptions {
 /** The only supported provider so far. */
 export const PROVIDER: ProviderName = 'firstParty';
 
-const SLOW_GIT = `git took more than ${WITHIN_MS / 1_000} seconds to read the repository, so the prompt does not describe it; run git status there to see why.`;
+const SLOW_GIT = `git took more than ${GIT_SUMMARY_TIMEOUT_MS / 1_000} seconds to read the repository, so the prompt does not describe it; run git status there to see why.`;
 
 /** Share of the usable window that instruction files may fill. */
 const MEMORY_SHARE = 0.2;
@@ -66,8 +66,8 @@ export const runPrompt = (request: RunPromptOptions): ContextProvider => {
   return contextProvider({
     memory: runMemory(request, request.loaded),
     repository: async (directory) => {
-      const signal = AbortSignal.timeout(WITHIN_MS);
-      const found = await gitSnapshot(directory, environment, signal);
+      const signal = AbortSignal.timeout(GIT_SUMMARY_TIMEOUT_MS);
+      const found = await gitSummary(directory, environment, signal);
       if (found === undefined && signal.aborted) machine.notify(SLOW_GIT);
       return found;
     },
@@ -89,7 +89,7 @@ export const runPrompt = (request: RunPromptOptions): ContextProvider => {
       ceilings: ceilingsOf(flags, skein),
       isOneShot: request.isOneShot,
     },
-    isGitRepository: (directory) => findGit(directory) !== undefined,
+    isGitRepository: (directory) => findGitDirectory(directory) !== undefined,
     wishes: {
       override: flags.overrideSystemPrompt,
       agent: agent && {

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
+import { hostShell } from '../../../../src/host/process/host-shell.js';
 import { childEnvironment } from '../../../../src/host/process/ownership/child-environment.js';
 import { watchdogLink } from '../../../../src/host/process/ownership/watchdog-link.js';
-import { hostShell } from '../../../../src/host/process/shell.js';
 import { allDead, childrenOf, eventually, isAlive, WATCHDOG } from '../processes.js';
 
 const FIXTURE = ['--import', 'tsx', 'tests/host/fixtures/owner.ts'];

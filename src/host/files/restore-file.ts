@@ -1,0 +1,136 @@
+/**
+ * Puts files back. Where to is read from a journal, which is not trusted: only inside of the given
+ * folders, through no link, and what is replaced is replaced at once or not at all.
+ */
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { basename, dirname, join, normalize, sep } from 'node:path';
+import { errorCode } from './file-error.js';
+
+export interface RestoreLimits {
+  /** Real paths; nothing outside of them is touched. */
+  readonly roots: readonly string[];
+  /** Real paths inside of which nothing is touched either. */
+  readonly without: readonly string[];
+}
+
+/** Why nothing may be put at the path; undefined when it may. */
+export const restoreRefusal = (
+  path: string,
+  { roots, without }: RestoreLimits,
+): string | undefined => {
+  if (path.includes('\0') || normalize(path) !== path) return 'its path is not a plain one';
+  const root = roots.find((it) => isBelow(path, it));
+  if (root === undefined) return 'it is outside of the workspace';
+  if (without.some((it) => path === it || isBelow(path, it)))
+    return 'it is where Skein keeps its state';
+  // Some disks take `.GIT` for the same folder, and Windows has a short name for it.
+  if (path.split(sep).some((name) => /^(?:\.git|git~\d)$/i.test(name))) return 'it belongs to git';
+  const link = linkOnTheWay(root, path);
+  return link === undefined ? undefined : `${link} is a link now and leads elsewhere`;
+};
+
+const isBelow = (path: string, folder: string): boolean =>
+  path.startsWith(folder === sep ? sep : `${folder}${sep}`);
+
+const linkOnTheWay = (root: string, path: string): string | undefined => {
+  for (let at = dirname(path); at.length >= root.length; at = dirname(at)) {
+    if (linkOf(at) !== undefined) return at;
+    if (at === dirname(at)) break;
+  }
+  return undefined;
+};
+
+export type RestoreTarget =
+  | { readonly kind: 'file'; readonly bytes: Uint8Array; readonly mode: number }
+  | { readonly kind: 'link'; readonly target: Uint8Array }
+  | { readonly kind: 'directory'; readonly mode: number }
+  | { readonly kind: 'absent' };
+
+/**
+ * Throws what the disk says. A folder that is not empty stays: the answer is false then. A new folder
+ * is open to its owner only until `setMode` says otherwise.
+ */
+export const restoreFile = (path: string, wanted: RestoreTarget): boolean =>
+  within(path, (place) => {
+    const there = fs.lstatSync(place, { throwIfNoEntry: false });
+    if (wanted.kind === 'directory') {
+      if (there?.isDirectory()) return true;
+      if (there !== undefined) fs.unlinkSync(place);
+      fs.mkdirSync(place, { mode: 0o700 });
+      return true;
+    }
+    if (there?.isDirectory() && !removeFolder(place)) return false;
+    if (wanted.kind === 'absent') {
+      if (there !== undefined && !there.isDirectory()) fs.unlinkSync(place);
+      return true;
+    }
+    const draft = join(dirname(place), `.skein-${randomBytes(8).toString('hex')}.tmp`);
+    try {
+      if (wanted.kind === 'link') fs.symlinkSync(Buffer.from(wanted.target), draft);
+      else fill(draft, wanted.bytes, wanted.mode);
+      fs.renameSync(draft, place);
+    } catch (error) {
+      fs.rmSync(draft, { force: true });
+      throw error;
+    }
+    return true;
+  });
+
+export const setFolderMode = (path: string, mode: number): void =>
+  within(path, (place) => {
+    const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = fs.constants;
+    const folder = fs.openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    try {
+      fs.fchmodSync(folder, mode);
+    } finally {
+      fs.closeSync(folder);
+    }
+  });
+
+const removeFolder = (place: string): boolean => {
+  try {
+    fs.rmdirSync(place);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOTEMPTY' || errorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
+};
+
+const fill = (draft: string, bytes: Uint8Array, mode: number): void => {
+  const file = fs.openSync(draft, 'wx', 0o600);
+  try {
+    fs.writeFileSync(file, bytes);
+    fs.fchmodSync(file, mode);
+    fs.fsyncSync(file);
+  } finally {
+    fs.closeSync(file);
+  }
+};
+
+/**
+ * Does the work in the folder that was looked at, whatever is put in its place meanwhile: by its open
+ * handle where the system has names for those, which is Linux.
+ */
+const within = <Result>(path: string, work: (place: string) => Result): Result => {
+  const folder = dirname(path);
+  const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = fs.constants;
+  const handle = fs.openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    const byHandle = `/proc/self/fd/${handle}`;
+    const real = linkOf(byHandle) ?? fs.realpathSync(folder);
+    if (real !== folder) throw new Error(`${folder} leads elsewhere`);
+    return work(join(real === linkOf(byHandle) ? byHandle : folder, basename(path)));
+  } finally {
+    fs.closeSync(handle);
+  }
+};
+
+const linkOf = (path: string): string | undefined => {
+  try {
+    return fs.readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,198 @@
+/**
+ * The Shell port: one bash per command, in a process group of its own, with no input unless given.
+ *
+ * A command ends when its shell exits. What it left behind in the group is ended then; what left the
+ * group is found by the command's mark when it still holds our pipes, or when we had to stop it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type FileHandle, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as after } from 'node:timers/promises';
+import { SkeinError } from '../../protocol/skein-error.js';
+import { type Shell, type ShellCommand, type ShellEnd } from '../../protocol/tools/shell.js';
+import { FileError } from '../../protocol/tools/workspace.js';
+import { closeWriters, openOutputPipes } from './output-pipe.js';
+import { endProcessGroup } from './ownership/signal-process-group.js';
+import { killMarkedProcesses } from './ownership/sweep-orphans.js';
+import type { WatchdogLink } from './ownership/watchdog-link.js';
+import type { Sandbox } from './sandbox.js';
+import { findShell, parseReportedDirectory, shellScript } from './shell-script.js';
+
+export interface HostShellOptions {
+  /** From child-environment.ts. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly watchdog: WatchdogLink;
+  readonly sandbox?: Sandbox | undefined;
+}
+
+/** The shell itself could not be started. */
+export class ShellError extends SkeinError {
+  readonly code = 'shell';
+}
+
+const COMMAND_VARIABLE = 'SKEIN_COMMAND';
+/** Between the request to end and the order. */
+const GRACE_MS = 1_000;
+/** For pipes that somebody still holds when the shell is gone. */
+const DRAIN_MS = 250;
+/** Even SIGKILL waits for a process that waits for a broken disk. */
+const GIVE_UP_MS = 5_000;
+const MAX_REPORT_LENGTH = 64 * 1024;
+
+export const hostShell = ({ environment, watchdog, sandbox }: HostShellOptions): Shell => ({
+  async run(command) {
+    const began = performance.now();
+    if (command.signal.aborted)
+      return { ...KILLED, reason: 'aborted', cwd: undefined, durationMs: 0 };
+    await refuseMissing(command.cwd);
+    await watchdog.ready();
+    const mark = randomUUID();
+    const env = {
+      ...environment,
+      ...command.env,
+      PWD: command.cwd,
+      [COMMAND_VARIABLE]: mark,
+    };
+    const { child, streams } = await start(command, env, sandbox);
+    const group = child.pid ?? (await neverStarted(child));
+    watchdog.add(group);
+    command.onStarted?.();
+    try {
+      const end = await follow(child, streams, group, mark, command);
+      return { ...end, durationMs: Math.round(performance.now() - began) };
+    } finally {
+      watchdog.remove(group);
+    }
+  },
+});
+
+interface Streams {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Where the shell tells its directory. */
+  readonly report: Readable;
+}
+
+const start = async (
+  { command, cwd, input }: ShellCommand,
+  env: Record<string, string>,
+  sandbox: Sandbox | undefined,
+) => {
+  const shell = findShell();
+  const line = [shell.path, '-c', shellScript(command, shell)];
+  const [program = shell.path, ...args] = [...(sandbox?.(cwd) ?? []), ...line];
+  const file = input === undefined ? undefined : await openInput(input);
+  const pipes = (await openOutputPipes(2)) ?? [];
+  const [output, errors] = pipes;
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    detached: true,
+    stdio: [file?.fd ?? 'ignore', output?.writer ?? 'pipe', errors?.writer ?? 'pipe', 'pipe'],
+  });
+  closeWriters(pipes);
+  // Nobody waits: a quick child would have ended before anybody listens.
+  file?.close().catch(() => undefined);
+  const streams = {
+    stdout: output?.reader ?? child.stdout,
+    stderr: errors?.reader ?? child.stderr,
+    report: child.stdio[3],
+  };
+  return { child, streams: streams as Streams };
+};
+
+/**
+ * Writes the command's input to an unlinked temporary file. A child that never reads the file blocks no writer, and
+ * unlike Node's sockets the file can be reopened as /dev/stdin. The caller closes the handle after the spawn.
+ */
+const openInput = async (text: string): Promise<FileHandle> => {
+  const directory = await mkdtemp(join(tmpdir(), 'skein-input-'));
+  try {
+    const path = join(directory, 'input');
+    await writeFile(path, text, { flag: 'wx', mode: 0o600 });
+    return await open(path, 'r');
+  } finally {
+    await rm(directory, { recursive: true, force: true }).catch(() => undefined);
+  }
+};
+
+const follow = async (
+  child: ChildProcess,
+  streams: Streams,
+  group: number,
+  mark: string,
+  { timeoutMs, signal, thorough = false, onOutput }: ShellCommand,
+): Promise<Omit<ShellEnd, 'durationMs'>> => {
+  const exited = once(child, 'exit').then(([exitCode, by]) => ({ exitCode, signal: by }) as Exit);
+  const closed = Promise.all(Object.values(streams).map(untilClosed)).then(() => true);
+  streams.stdout.on('data', (chunk: Buffer) => onOutput('stdout', chunk));
+  streams.stderr.on('data', (chunk: Buffer) => onOutput('stderr', chunk));
+  const reported = collect(streams.report);
+
+  const first = await untilExitOr(exited, timeoutMs, signal);
+  const reason = typeof first === 'string' ? first : 'exited';
+  await endProcessGroup(group, GRACE_MS);
+  const exit = await Promise.race([exited, after(GIVE_UP_MS, KILLED, { ref: false })]);
+
+  const drained = () => Promise.race([closed, after(DRAIN_MS, false, { ref: false })]);
+  if (thorough || reason !== 'exited' || !(await drained())) {
+    await killMarkedProcesses(COMMAND_VARIABLE, (value) => value === mark);
+    await drained();
+  }
+  for (const stream of Object.values(streams)) stream.destroy();
+  return { reason, ...exit, cwd: parseReportedDirectory(reported()) };
+};
+
+type Exit = Pick<ShellEnd, 'exitCode' | 'signal'>;
+
+const KILLED: Exit = { exitCode: null, signal: 'SIGKILL' };
+
+const untilExitOr = async (
+  exited: Promise<Exit>,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+) => {
+  // It may have come while the command was being started, and would not come again.
+  if (signal.aborted) return 'aborted';
+  const settled = new AbortController();
+  const options = { signal: settled.signal };
+  const orders = [
+    once(signal, 'abort', options).then(() => 'aborted' as const),
+    ...(timeoutMs === undefined ? [] : [after(timeoutMs, 'timeout' as const, options)]),
+  ];
+  try {
+    return await Promise.race([exited, ...orders]);
+  } finally {
+    settled.abort();
+    await Promise.allSettled(orders);
+  }
+};
+
+const untilClosed = (stream: Readable) =>
+  new Promise<void>((resolve) => {
+    stream.on('error', () => undefined);
+    stream.once('close', resolve);
+  });
+
+const collect = (stream: Readable): (() => string) => {
+  let text = '';
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    if (text.length < MAX_REPORT_LENGTH) text += chunk;
+  });
+  return () => text;
+};
+
+const neverStarted = async (child: ChildProcess): Promise<never> => {
+  const [error] = await once(child, 'error').catch((cause: unknown) => [cause]);
+  throw new ShellError('The shell could not be started.', { cause: error });
+};
+
+/** Otherwise the error would say that the shell itself is missing. */
+const refuseMissing = async (directory: string) => {
+  const there = await stat(directory).catch(() => undefined);
+  if (there?.isDirectory() !== true) throw new FileError('missing', directory);
+};

@@ -1,0 +1,87 @@
+/** Worktrees that agents left behind: which there are, and which of them hold nothing that would be lost. */
+import fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { openRepository, realPathOf, type WorktreeHome } from '../git/git-repository.js';
+import { GitTree } from '../git/git-tree.js';
+import { baseCommitIn, isCheckedOut, worktreeAdmin } from './worktree-admin.js';
+
+export interface LeftoverWorktree {
+  readonly session: string;
+  readonly path: string;
+  /** Milliseconds since 1970: when something was last put there. */
+  readonly changedAt: number;
+}
+
+/** Never throws. */
+export const leftoverWorktrees = (folder: string): readonly LeftoverWorktree[] =>
+  foldersIn(folder).flatMap((session) =>
+    foldersIn(join(folder, session)).map((agent) => {
+      const path = realPathOf(join(folder, session, agent));
+      return { session, path, changedAt: fs.statSync(path).mtimeMs };
+    }),
+  );
+
+const foldersIn = (folder: string): readonly string[] => {
+  try {
+    const entries = fs.readdirSync(folder, { withFileTypes: true });
+    return entries
+      .filter((it) => it.isDirectory() && !it.name.startsWith('.'))
+      .map((it) => it.name);
+  } catch {
+    return [];
+  }
+};
+
+/**
+ * Removes it where all that is in it is on a branch of the user too, or nothing is. Else a sentence says
+ * why it stays. Never rejects.
+ */
+export const sweepWorktree = async (
+  path: string,
+  home: WorktreeHome,
+  dryRun: boolean,
+): Promise<'removed' | { readonly kept: string }> => {
+  try {
+    return await sweep(path, home, dryRun);
+  } catch (error) {
+    return { kept: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+const sweep = async (
+  path: string,
+  { environment }: WorktreeHome,
+  dryRun: boolean,
+): Promise<'removed' | { readonly kept: string }> => {
+  const { tree, common } = await openRepository(path, environment);
+  const admin = worktreeAdmin(common, path);
+  const base = admin === undefined ? undefined : baseCommitIn(admin);
+  if (tree.top !== path || admin === undefined || base === undefined) {
+    return { kept: 'it is no worktree of an agent' };
+  }
+  if (!isCheckedOut(admin, path)) return { kept: 'it is not whole' };
+  const own = await GitTree.open(path, admin, environment);
+  if ((await own.changedNames()).length > 0)
+    return { kept: 'it has changes that are on no branch' };
+  const commit = await own.find('HEAD^{commit}');
+  if (commit === undefined) return { kept: 'it has no commit' };
+  const isUnchanged = (await own.treeOf(commit)) === (await own.treeOf(base));
+  const holders = isUnchanged ? [] : await holdersOf(own, commit);
+  if (!isUnchanged && holders.length === 0) {
+    return { kept: `its work is on the branch ${await branchOf(own)} only` };
+  }
+  if (dryRun) return 'removed';
+  const main = await GitTree.open(dirname(common), common, environment);
+  await main.run(['worktree', 'remove', '-f', '-f', path]);
+  return 'removed';
+};
+
+/** Branches that are not those of agents and have the commit. */
+const holdersOf = async (tree: GitTree, commit: string): Promise<readonly string[]> => {
+  const args = ['for-each-ref', '--format=%(refname)', `--contains=${commit}`];
+  const { text } = await tree.run([...args, 'refs/heads', 'refs/remotes', 'refs/tags']);
+  return text.split('\n').filter((name) => name !== '' && !name.startsWith('refs/heads/agent/'));
+};
+
+const branchOf = async (tree: GitTree): Promise<string> =>
+  (await tree.tryRun(['symbolic-ref', '-q', '--short', 'HEAD']))?.text.trim() || '(none)';

@@ -1,0 +1,64 @@
+/** The git repository around a directory, read from its files: no git process is asked. */
+
+import { basename, dirname, join, resolve } from 'node:path';
+import { isPathInside } from '../lib/paths/is-path-inside.js';
+import type { MemoryDisk } from '../protocol/tools/memory.js';
+import { decodeText } from './decode-text.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
+import { ancestors } from './places.js';
+
+export interface EnclosingRepository {
+  /** As it is named from the working directory; undefined outside of any repository. */
+  readonly top: string | undefined;
+  /** The working tree of the main repository, if `top` is a worktree inside of it. */
+  readonly mainTree: string | undefined;
+}
+
+/** A `.git` that a stranger put above us, as anybody may in /tmp, makes no repository of ours. */
+export const findRepository = async (
+  cwd: string,
+  disk: MemoryDisk,
+): Promise<EnclosingRepository> => {
+  const here = await disk.resolve(cwd);
+  const trusted = new Set([disk.user, 0, ...(here?.owners ?? [])]);
+  for (const directory of ancestors(cwd).slice(0, MEMORY_LIMITS.ancestors)) {
+    const git = await disk.resolve(join(directory, '.git'));
+    if (git === undefined || !git.owners.every((owner) => trusted.has(owner))) continue;
+    const around = git.kind === 'file' ? await mainTree(directory, git.real, disk) : undefined;
+    return { top: directory, mainTree: around };
+  }
+  return { top: undefined, mainTree: undefined };
+};
+
+/**
+ * In a worktree `.git` is a file that names its folder in the main repository, whose `gitdir` names
+ * the worktree in return. Both are asked: else any folder could hide the instructions around it.
+ */
+const mainTree = async (top: string, git: string, disk: MemoryDisk) => {
+  const folder = /^gitdir: (.+)$/m.exec(await firstLine(git, disk))?.[1];
+  if (folder === undefined) return undefined;
+  const own = resolve(top, folder);
+  const [back, common] = await Promise.all([
+    firstLine(join(own, 'gitdir'), disk),
+    firstLine(join(own, 'commondir'), disk),
+  ]);
+  if (back === '' || common === '') return undefined;
+  const [returned, main] = await Promise.all([
+    disk.resolve(resolve(own, back)),
+    disk.resolve(resolve(own, common)),
+  ]);
+  if (returned?.real !== git || main === undefined || basename(main.real) !== '.git') {
+    return undefined;
+  }
+  const around = dirname(main.real);
+  return isPathInside({ path: git, folder: around }) ? around : undefined;
+};
+
+const MAX_POINTER_BYTES = 8_192;
+
+const firstLine = async (path: string, disk: MemoryDisk): Promise<string> => {
+  const place = await disk.resolve(path);
+  if (place?.kind !== 'file') return '';
+  const bytes = await disk.read(place.real, MAX_POINTER_BYTES);
+  return typeof bytes === 'string' ? '' : (decodeText(bytes).split('\n', 1)[0] ?? '').trim();
+};

@@ -1,0 +1,58 @@
+/** The files of a directory of rules and of the directories in it, whatever order the disk gives. */
+import { join } from 'node:path';
+import type { MemoryDisk, ResolvedMemoryPath } from '../protocol/tools/memory.js';
+import { MEMORY_LIMITS } from './memory-limits.js';
+import { type Notices, printablePath } from './notices.js';
+
+export interface FindRulesOptions {
+  readonly disk: MemoryDisk;
+  readonly notices: Notices;
+  /** Whether what a link leads to may be listed; says itself why not. */
+  mayEnter(path: string, place: ResolvedMemoryPath): boolean;
+}
+
+/** Sorted by code units, never by the words of some country. A directory is entered once. */
+export const findRules = async (
+  start: string,
+  search: FindRulesOptions,
+): Promise<readonly string[]> => {
+  const { disk, notices } = search;
+  const entered = new Set<string>();
+  const found: string[] = [];
+  const open = [{ path: start, depth: 0 }];
+  let left = MEMORY_LIMITS.ruleEntries;
+  // The list grows while it is gone through.
+  for (const [index, { path, depth }] of open.entries()) {
+    if (index === MEMORY_LIMITS.ruleDirectories) {
+      notices.add(
+        `${printablePath(start)} has too many directories; only some are searched for rules.`,
+      );
+      break;
+    }
+    const place = await disk.resolve(path);
+    if (place?.kind !== 'directory' || entered.has(place.real)) continue;
+    entered.add(place.real);
+    if (depth > MEMORY_LIMITS.ruleDepth) {
+      notices.add(`${printablePath(path)} is not searched for rules: it is nested too deeply.`);
+      continue;
+    }
+    if (!search.mayEnter(path, place)) continue;
+    const entries = await disk.list(place.real, left);
+    if (typeof entries === 'string') {
+      const why = entries === 'too-many' ? 'it holds too many files' : 'it cannot be read';
+      notices.add(`${printablePath(path)} is not searched for rules: ${why}.`);
+      continue;
+    }
+    left -= entries.length;
+    // In order here too, so that what a bound cuts off does not depend on the disk.
+    for (const { name, kind } of entries.toSorted(byName)) {
+      const isRule = /\.md$/i.test(name);
+      if (isRule && kind !== 'directory') found.push(join(path, name));
+      else if (kind !== 'other') open.push({ path: join(path, name), depth: depth + 1 });
+    }
+  }
+  return found.sort();
+};
+
+const byName = (one: { readonly name: string }, other: { readonly name: string }) =>
+  one.name < other.name ? -1 : 1;

@@ -1,0 +1,56 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openArtifactFile } from '../../../src/host/files/open-artifact-file.js';
+
+let directory = '';
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'skein-artifact-'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const keep = async (limit: number | undefined, ...chunks: readonly string[]) => {
+  const artifact = openArtifactFile(join(directory, 'artifacts'), 'output.txt', limit);
+  for (const chunk of chunks) artifact.write(Buffer.from(chunk));
+  await artifact.close();
+  return artifact.path;
+};
+
+describe('an artifact', () => {
+  test('holds what was written, for its owner only', async () => {
+    const path = await keep(undefined, 'one ', 'two');
+    expect(await readFile(path, 'utf8')).toBe('one two');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(path, '..'))).mode & 0o777).toBe(0o700);
+  });
+
+  test('takes a number when its name is taken', async () => {
+    const paths = [
+      await keep(undefined, 'a'),
+      await keep(undefined, 'b'),
+      await keep(undefined, 'c'),
+    ];
+    expect(paths.map((path) => path.slice(path.lastIndexOf('/') + 1))).toEqual([
+      'output.txt',
+      'output-2.txt',
+      'output-3.txt',
+    ]);
+  });
+
+  test('stops at its limit and says so once', async () => {
+    const path = await keep(10, '12345678', 'abcdef', 'more');
+    expect(await readFile(path, 'utf8')).toBe(
+      '12345678ab\n[The output went on, but this file is full.]\n',
+    );
+  });
+
+  test('is whole when it just fits', async () => {
+    expect(await readFile(await keep(10, '12345', '67890'), 'utf8')).toBe('1234567890');
+  });
+
+  test('tells at the end that the disk refused it', async () => {
+    await writeFile(join(directory, 'artifacts'), 'a file in the way');
+    await expect(keep(undefined, 'lost')).rejects.toMatchObject({ why: 'io' });
+  });
+});
