@@ -1,22 +1,22 @@
 /**
- * Patterns of rules, in the manner of .gitignore, with `{a,b}` besides. A repository that we do not
- * know brings both the patterns and the names, and together they must not take long.
+ * Compiles the path patterns of rules: .gitignore syntax and `{a,b}`. Matching effort is limited, because an
+ * untrusted repository chooses both the patterns and the file names.
  */
 import { compileGlob, type Glob, type GlobEffort } from '../lib/paths/glob.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
 
 export interface RuleMatcher {
   /**
-   * Takes a path below the rule's base, with `/` between names. True also when it takes too much to
-   * tell: an instruction that is read too often is better than one that is lost.
+   * True if the rule applies to the path, which is relative to the rule's base with `/` as separator. Also true if
+   * the effort is exhausted, because an instruction that is read too often is better than a lost instruction.
    */
   matches(below: string, effort: GlobEffort): boolean;
 }
 
 export type CompiledRulePaths =
-  /** `patterns` is empty when the rule is about every file. */
+  /** `patterns` is empty if the rule applies to every file. */
   | { readonly patterns: readonly string[]; readonly matcher: RuleMatcher }
-  /** Finishes a sentence that begins with the name of the file. */
+  /** End of a sentence that starts with the file name. */
   | { readonly problem: string };
 
 export const compileRulePaths = (paths: readonly string[]): CompiledRulePaths => {
@@ -27,7 +27,7 @@ export const compileRulePaths = (paths: readonly string[]): CompiledRulePaths =>
     const spread = alternatives(path, MEMORY_LIMITS.patterns - patterns.length);
     if (spread === undefined)
       return { problem: `has more than ${MEMORY_LIMITS.patterns} patterns` };
-    // What a name matches holds for all that is below it, so `src/**` is `src`.
+    // A match of a folder covers all files below it, so `src/**` equals `src`.
     patterns.push(...spread.map((one) => one.replace(/^\.\//, '').replace(/\/\*\*$/, '')));
   }
   if (patterns.every((pattern) => pattern === '**' || pattern === '')) {
@@ -53,7 +53,7 @@ interface Pattern {
   readonly glob: Glob;
 }
 
-/** As in git: what a directory is holds for all that is below it, and the last word counts. */
+/** As in git: a match of a directory covers all files below it, and the last matching pattern decides. */
 const isAbout = (
   patterns: readonly Pattern[],
   names: readonly string[],
@@ -81,7 +81,7 @@ const compile = (source: string): Pattern | undefined => {
   }
 };
 
-/** `a{b,c}d` as `abd` and `acd`; undefined when they would be more than `most`. */
+/** Expands `a{b,c}d` to `abd` and `acd`. Returns undefined for more than `most` patterns. */
 const alternatives = (pattern: string, most: number): readonly string[] | undefined => {
   const done: string[] = [];
   const open = [pattern];

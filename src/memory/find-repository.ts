@@ -1,4 +1,4 @@
-/** The git repository around a directory, read from its files: no git process is asked. */
+/** Finds the git repository around a directory by reading its files, without a git process. */
 
 import { basename, dirname, join, resolve } from 'node:path';
 import { isPathInside } from '../lib/paths/is-path-inside.js';
@@ -8,13 +8,13 @@ import { MEMORY_LIMITS } from './memory-limits.js';
 import { ancestors } from './places.js';
 
 export interface EnclosingRepository {
-  /** As it is named from the working directory; undefined outside of any repository. */
+  /** Top folder, as named from the working directory. Undefined outside of a repository. */
   readonly top: string | undefined;
-  /** The working tree of the main repository, if `top` is a worktree inside of it. */
+  /** Working tree of the main repository, if `top` is a worktree inside of it. */
   readonly mainTree: string | undefined;
 }
 
-/** A `.git` that a stranger put above us, as anybody may in /tmp, makes no repository of ours. */
+/** Ignores a `.git` of another user, because any user can create one in a shared folder such as /tmp. */
 export const findRepository = async (
   cwd: string,
   disk: MemoryDisk,
@@ -31,8 +31,9 @@ export const findRepository = async (
 };
 
 /**
- * In a worktree `.git` is a file that names its folder in the main repository, whose `gitdir` names
- * the worktree in return. Both are asked: else any folder could hide the instructions around it.
+ * Returns the main working tree of a worktree. The worktree's `.git` file names its folder in the main repository,
+ * and the `gitdir` file there names the worktree. Checks both, because otherwise any folder could claim to be a
+ * worktree and hide the instructions around it.
  */
 const mainTree = async (top: string, git: string, disk: MemoryDisk) => {
   const folder = /^gitdir: (.+)$/m.exec(await firstLine(git, disk))?.[1];

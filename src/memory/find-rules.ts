@@ -1,4 +1,4 @@
-/** The files of a directory of rules and of the directories in it, whatever order the disk gives. */
+/** Finds the rule files below a rules directory, independent of the order of the disk. */
 import { join } from 'node:path';
 import type { MemoryDisk, ResolvedMemoryPath } from '../protocol/tools/memory.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
@@ -7,11 +7,11 @@ import { type Notices, printablePath } from './notices.js';
 export interface FindRulesOptions {
   readonly disk: MemoryDisk;
   readonly notices: Notices;
-  /** Whether what a link leads to may be listed; says itself why not. */
+  /** True if the directory may be listed. Adds its own notice if not. */
   mayEnter(path: string, place: ResolvedMemoryPath): boolean;
 }
 
-/** Sorted by code units, never by the words of some country. A directory is entered once. */
+/** Returns the paths sorted by code units, independent of the locale. Lists each real directory once. */
 export const findRules = async (
   start: string,
   search: FindRulesOptions,
@@ -21,7 +21,7 @@ export const findRules = async (
   const found: string[] = [];
   const open = [{ path: start, depth: 0 }];
   let left = MEMORY_LIMITS.ruleEntries;
-  // The list grows while it is gone through.
+  // The loop appends to the list that it iterates.
   for (const [index, { path, depth }] of open.entries()) {
     if (index === MEMORY_LIMITS.ruleDirectories) {
       notices.add(
@@ -44,7 +44,7 @@ export const findRules = async (
       continue;
     }
     left -= entries.length;
-    // In order here too, so that what a bound cuts off does not depend on the disk.
+    // Sorted, so that the files beyond a limit do not depend on the disk.
     for (const { name, kind } of entries.toSorted(byName)) {
       const isRule = /\.md$/i.test(name);
       if (isRule && kind !== 'directory') found.push(join(path, name));

@@ -1,19 +1,19 @@
 /**
- * The paths that words of Markdown include: `@./x`, `@x`, `@~/x` and `@/x`.
+ * Finds the paths that Markdown text includes: `@./x`, `@x`, `@~/x` and `@/x`.
  *
- * A word is one only where a sentence could begin it: behind white space, a bracket (not that of a
- * link), a quote or a star, so that `ann@example.org` is nobody's include. `@ann` is one of a file that is not there.
+ * The `@` counts only after white space, a bracket (except a link's), a quote or a star, so
+ * `ann@example.org` is not an include. `@ann` is an include of a missing file.
  */
 import { resolve } from 'node:path';
 import { MEMORY_LIMITS } from './memory-limits.js';
 
-/** A backslash keeps a space in the name; a name ends at any other white space. */
+/** A name ends at white space that is not escaped by a backslash. */
 const WORD = /(?<![^\s("'*]|\]\()@((?:\\[^\n]|[^\s\\])+)/g;
-/** What closes a sentence around a name; a name itself seldom ends so. */
+/** Punctuation after a name. File names rarely end with such characters. */
 const CLOSING = /[.,;:!?'")\]}>*]+$/;
 const BEGINNING = /^(?:\.{1,2}\/|~\/|\/|[\p{L}\p{N}._-])/u;
 
-/** As they are written, in that order and each once, with `/` between the names. */
+/** Returns the names as written, in order and without duplicates, with `/` as separator. */
 export const includeNames = (text: string): readonly string[] => {
   const names = new Set<string>();
   for (const [, word = ''] of text.matchAll(WORD)) {
@@ -30,6 +30,6 @@ const nameOf = (word: string): string | undefined => {
   return BEGINNING.test(name) ? name : undefined;
 };
 
-/** `from` is the directory of the file that includes it. */
+/** Returns the absolute path of an include. `from` is the directory of the including file. */
 export const resolveInclude = (name: string, from: string, home: string): string =>
   name.startsWith('~/') ? resolve(home, name.slice(2)) : resolve(from, name);

@@ -1,4 +1,4 @@
-/** Which files may be included, by how their names end: what people write, not what programs make. */
+/** Decides by file extension which files may be included: files written by people, not by programs. */
 import { extname } from 'node:path';
 
 const TEXT = new Set(
@@ -15,12 +15,12 @@ const TEXT = new Set(
     .split(/\s+/),
 );
 
-/** Only these may include others: `@` in a program is a decorator, a recipe or a package. */
+/** Files that may include others. In source code `@` is a decorator, a recipe or a package. */
 const MARKDOWN = new Set(['.md', '.mdx', '.markdown', '.mdc', '.txt']);
 
 const ending = (path: string) => extname(path).toLowerCase();
 
-/** A name without an ending is one too: Makefile, LICENSE. */
+/** True for text extensions and for names without an extension, such as Makefile and LICENSE. */
 export const isTextName = (path: string): boolean => {
   const end = ending(path);
   return end === '' || TEXT.has(end.slice(1));

@@ -1,4 +1,4 @@
-/** What one layer may still take in. The first time that something does not fit is a notice. */
+/** Remaining budget of one memory layer: files, characters, lookups. Adds a notice when a limit is reached. */
 import type { MemoryLayer } from '../protocol/tools/memory.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
 import { type Notices, printablePath } from './notices.js';
@@ -16,7 +16,7 @@ export class LayerBudget {
     this.notices = notices;
   }
 
-  /** Whether another path may be looked up. */
+  /** Uses one lookup. Returns false and adds a notice if no files or lookups are left. */
   mayLook(): boolean {
     if (this.files === 0) {
       this.notify(`has more than ${MEMORY_LIMITS.files} memory files; the rest is left out.`);
@@ -36,7 +36,7 @@ export class LayerBudget {
     return true;
   }
 
-  /** Takes the file in, or says why not. */
+  /** Reserves room for the file. Returns false and adds a notice if the file does not fit. */
   take(path: string, characters: number): boolean {
     if (this.files === 0 || characters > this.characters) {
       this.notices.add(

@@ -1,24 +1,24 @@
 /**
- * Reads a memory file as Markdown: which words stand outside of code, and which comments are blocks.
+ * Markdown of a memory file: its text without block comments, and its includes outside of code.
  *
- * The lexer is marked's, told to see blocks, code and tags only. Emphasis, links and underlined headings
- * say nothing about includes, and looking for them takes half a minute in a paragraph of `**_a`; a quote
- * in a quote in a quote overflows the stack. Extensions of GitHub are off: `~` is then a letter, as in `@~/notes.md`.
+ * The lexer is marked's, restricted to blocks, code and tags. Emphasis, links and underlined headings do not
+ * affect includes, and lexing emphasis takes half a minute in a paragraph of `**_a`. Deeply nested quotes would
+ * overflow the stack. GitHub extensions are off, so that `~` is a plain character, as in `@~/notes.md`.
  */
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { includeNames } from './include-names.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
 
 export interface Markdown {
-  /** Without comments that stand as blocks. */
+  /** Source without block comments. */
   readonly text: string;
-  /** As they are written. */
+  /** Included names as written. */
   readonly includes: readonly string[];
-  /** Some paragraph was too long to be searched for includes. */
+  /** True if a paragraph was too long to be searched for includes. */
   readonly isPartial: boolean;
 }
 
-/** Undefined when it is nested too deeply to be read. Lines must end with a line feed. */
+/** Returns undefined if the source is nested too deeply. Lines must end with a line feed. */
 export const readMarkdown = async (source: string): Promise<Markdown | undefined> => {
   const plain = { text: source, includes: [], isPartial: false };
   if (!source.includes('@') && !source.includes('<!--')) return plain;
@@ -35,13 +35,13 @@ export const readMarkdown = async (source: string): Promise<Markdown | undefined
   }
 };
 
-/** Loaded with the first file that needs it: most starts need none. */
+/** Loads marked on first use, because most sessions do not need it. */
 const lexer = async () => {
   const { Lexer, Tokenizer } = await import('marked');
   class TooDeep extends Error {}
   class BlockTokenizer extends Tokenizer {
     private depth = 0;
-    /** Without the lines that go on lazily: outside of the quote they say the same to us. */
+    /** Ignores lazy continuation lines: outside of the quote they contain the same includes. */
     override blockquote(source: string): Tokens.Blockquote | undefined {
       const raw = /^(?: {0,3}>[^\n]*(?:\n|$))+/.exec(source)?.[0];
       if (raw === undefined) return undefined;
@@ -76,7 +76,7 @@ const lexer = async () => {
     }
   }
   class BlockLexer extends Lexer {
-    /** Where nothing can be included nothing is looked for; what is too long keeps no tokens. */
+    /** Skips text without `@` and text that is too long. */
     override inlineTokens(source: string, tokens: Token[] = []) {
       const isWanted = source.includes('@') && source.length <= MEMORY_LIMITS.paragraphCharacters;
       return isWanted ? super.inlineTokens(source, tokens) : tokens;
@@ -87,7 +87,7 @@ const lexer = async () => {
   return { lex, TooDeep };
 };
 
-/** The words of each paragraph outside of code and tags; undefined for one that was not searched. */
+/** Returns the text of each paragraph outside of code and tags. Undefined for a paragraph not searched. */
 const wordsOf = (tokens: readonly Token[]): readonly (string | undefined)[] =>
   tokens.flatMap((token): readonly (string | undefined)[] => {
     const known = token as MarkedToken;
@@ -112,13 +112,13 @@ const inlineWords = (token: Token): string => {
   if (known.type === 'text') return known.escaped ? ' ' : known.raw;
   // `\@` is no include, while `\_` is an underscore in a name.
   if (known.type === 'escape') return known.text === '@' ? known.raw : known.text;
-  // Code, tags and comments part the words around them.
+  // Code, tags and comments separate the words around them.
   return known.type === 'br' ? '\n' : ' ';
 };
 
 const withoutComments = (source: string, tokens: readonly Token[]): string => {
   if (!source.includes('<!--')) return source;
-  // Nothing is lost if the lexer should not give back what it was given.
+  // Keep the source unchanged if the lexer does not reproduce it exactly.
   if (tokens.map(({ raw }) => raw).join('') !== source) return source;
   return tokens
     .map(({ type, raw }) =>
@@ -127,7 +127,7 @@ const withoutComments = (source: string, tokens: readonly Token[]): string => {
     .join('');
 };
 
-/** What a block has besides closed comments; a comment that is never closed stays. */
+/** Returns the block without closed comments. An unclosed comment is kept. */
 const withoutClosedComments = (raw: string): string => {
   const kept: string[] = [];
   for (let at = 0; ; ) {

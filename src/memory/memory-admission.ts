@@ -1,6 +1,6 @@
 /**
- * Which paths may be read for their words. A path is judged as it is named and as it really is:
- * a link in a repository leads wherever its author wished.
+ * Decides which paths may be read as memory files. Checks the path as named and the real path, because a
+ * symbolic link in a repository can point anywhere.
  */
 
 import { resolve } from 'node:path';
@@ -16,12 +16,12 @@ import { type Notices, printablePath } from './notices.js';
 
 export interface MemoryCandidate {
   readonly path: string;
-  /** The file that includes it; null for one that was found. */
+  /** File that includes this path. Null for a file found in a memory location. */
   readonly parent: string | null;
   readonly layer: MemoryLayer;
-  /** Folders that it may lie in without anybody's leave, named and real. */
+  /** Folders that need no approval, each as named and as real path. */
   readonly allowedFolders: readonly string[];
-  /** Anybody may have put it there, so it must belong to us or to the administrator. */
+  /** True if any user can write there, so the file must belong to the current user or root. */
   readonly isUnguarded: boolean;
 }
 
@@ -29,11 +29,11 @@ export interface MemoryAdmissionOptions {
   readonly ports: MemoryPorts;
   readonly disk: MemoryDisk;
   readonly notices: Notices;
-  /** The state directory, by name and really: a workspace around it does not open it. */
+  /** State directory, as named and as real path. Not readable even if the workspace contains it. */
   readonly state: readonly string[];
 }
 
-/** A folder by its name and by its real path. */
+/** Returns the absolute path of a folder, followed by its real path if that differs. */
 export const namedAndReal = async (
   folder: string,
   disk: MemoryDisk,
@@ -43,7 +43,6 @@ export const namedAndReal = async (
   return real === path ? [path] : [path, real];
 };
 
-/** The command that says more stands in the sentence itself. */
 const OUTSIDE =
   'it leads out of the workspace, and nobody has agreed to that; skein trust --includes tells how';
 
@@ -60,12 +59,12 @@ export class MemoryAdmission {
     this.state = options.state;
   }
 
-  /** Before the disk is asked. */
+  /** True if the path may be looked up on disk. Adds a notice if not. */
   mayLook(candidate: MemoryCandidate): boolean {
     return this.isHarmless(candidate, candidate.path);
   }
 
-  /** Before it is read. Refusals are said. */
+  /** True if the file may be read. Adds a notice if not. */
   mayRead(candidate: MemoryCandidate, place: ResolvedMemoryPath): boolean {
     if (place.kind === 'other') return this.refuse(candidate, 'it is no regular file');
     return (
@@ -77,7 +76,7 @@ export class MemoryAdmission {
     );
   }
 
-  /** Before a directory of rules is listed. */
+  /** True if the rules directory may be listed. Adds a notice if not. */
   mayEnter(candidate: MemoryCandidate, place: ResolvedMemoryPath): boolean {
     return (
       this.mayLook(candidate) &&
@@ -97,7 +96,7 @@ export class MemoryAdmission {
     return isGuarded || this.refuse(candidate, 'it lies above the project and is of another user');
   }
 
-  /** What users include, and where their links lead, is their own affair. */
+  /** True if the path needs no approval or is approved. Files of the user layer need no approval. */
   private isAllowed(candidate: MemoryCandidate, { real }: ResolvedMemoryPath) {
     const { path, parent, layer, allowedFolders: folders } = candidate;
     if (layer === 'user') return true;
@@ -105,7 +104,7 @@ export class MemoryAdmission {
       folders.some(
         (folder) => isPathInside({ path: place, folder }) && !this.isState(folder, place),
       );
-    // Where a found file is named is where it was looked for.
+    // The named path of a found file is a memory location, so only its real path is checked.
     if (isWithin(real) && (parent === null || isWithin(path))) return true;
     const outside = isWithin(real) ? path : real;
     return (

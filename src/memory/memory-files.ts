@@ -1,4 +1,4 @@
-/** The memory files of a session: one walk over the places where people leave instructions. */
+/** Memory files of a session, loaded by one walk over all memory locations. */
 
 import { pathBelow } from '../lib/paths/path-below.js';
 import type { ConditionalRule, Memory, MemoryFile } from '../protocol/tools/memory.js';
@@ -14,32 +14,32 @@ export class MemoryFiles {
   private walk: Promise<Memory> | undefined;
   private last: MemoryWalk | undefined;
   private isAnnounced = false;
-  /** What touched files have brought in since; a walk finds the same ones again. */
-  private readonly announced = new Set<string>();
+  /** Paths already announced because a touched file needed them. */
+  private readonly announcedPaths = new Set<string>();
 
   constructor(options: MemoryFilesOptions) {
     this.options = options;
   }
 
-  /** One walk per session: the same promise until `clear` or `reset`. */
+  /** Walks once per session: returns the same promise until `clear` or `reset`. */
   load(): Promise<Memory> {
     this.walk ??= this.begin();
     return this.walk;
   }
 
-  /** Forgets the walk, quietly: the next one is not announced again. */
+  /** Discards the walk. The next walk does not call `ports.onLoad`. */
   clear(): void {
     this.walk = undefined;
   }
 
-  /** Forgets the walk, and `ports.loaded` hears of the next one. */
+  /** Discards the walk. The next walk calls `ports.onLoad`. */
   reset(): void {
     this.clear();
     this.isAnnounced = false;
-    this.announced.clear();
+    this.announcedPaths.clear();
   }
 
-  /** The rules about any of these absolute paths, in reading order; of the last walk that ended. */
+  /** Returns the rules that match any of these absolute paths, in reading order, from the last finished walk. */
   rulesFor(touched: readonly string[]): readonly ConditionalRule[] {
     const rules = this.last?.rules ?? [];
     const effort = { left: MEMORY_LIMITS.comparisons };
@@ -59,31 +59,31 @@ export class MemoryFiles {
     return found;
   }
 
-  /** Instructions for the parts of the project that these absolute paths lie in, rules, and all notices. */
+  /** Returns memory files of the directories around these absolute paths, matching rules, and all notices. */
   async nearby(touched: readonly string[]): Promise<Memory> {
     await this.load();
     if (this.last === undefined) return NO_MEMORY;
     const { nested, notices } = this.last;
     const files = await nested.filesFor(touched);
-    // The rules that lie there as well are known only now.
+    // After the load above, because it may add rules.
     const rules = this.rulesFor(touched);
     this.announceTouched(files, rules);
     return { files, rules, notices: notices.all() };
   }
 
-  /** Each once, however often something that it is about is touched. */
+  /** Announces each file and rule once. */
   private announceTouched(files: readonly MemoryFile[], rules: readonly ConditionalRule[]) {
-    const isNew = ({ path }: MemoryFile) => !this.announced.has(path);
+    const isNew = ({ path }: MemoryFile) => !this.announcedPaths.has(path);
     const news = { files: files.filter(isNew), rules: rules.filter(isNew), notices: [] };
     const all = [...news.files, ...news.rules];
-    for (const { path } of all) this.announced.add(path);
+    for (const { path } of all) this.announcedPaths.add(path);
     if (all.length > 0) this.options.ports.onLoad(news, 'touch');
   }
 
   private begin(): Promise<Memory> {
     if (this.options.places.isDisabled) return Promise.resolve(NO_MEMORY);
     const walk: Promise<Memory> = walkMemory(this.options).then((walked) => {
-      // Whoever waits for a walk that was forgotten still gets it; nobody else hears of it.
+      // A discarded walk still resolves for its callers, but is neither stored nor announced.
       if (this.walk === walk) this.end(walked);
       return walked.memory;
     });

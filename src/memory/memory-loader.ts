@@ -1,4 +1,4 @@
-/** Reads memory files and what they include, in order, each real path once. */
+/** Loads memory files and their includes in order, each real path once. */
 import { dirname } from 'node:path';
 import { splitFrontMatter } from '../lib/text/split-front-matter.js';
 import type {
@@ -23,19 +23,19 @@ import { MEMORY_LIMITS } from './memory-limits.js';
 import { type Notices, printablePath } from './notices.js';
 import { readRulePaths } from './read-rule-paths.js';
 
-/** Where a file was looked for, and what holds there. */
+/** Location that a memory file was found in, with its limits. */
 export interface MemorySource {
   readonly layer: MemoryLayer;
   readonly budget: LayerBudget;
-  /** Where links in the place of a file may lead, and where includes may, without leave. */
+  /** Folders that a symbolic link or an include may point to without approval. */
   readonly linkFolders: readonly string[];
   readonly includeFolders: readonly string[];
   readonly isUnguarded: boolean;
-  /** Of rules: what their paths are relative to, by name and really. */
+  /** Folders that the paths of rules are relative to, as named and as real path. Rules only. */
   readonly bases?: readonly string[];
 }
 
-/** What a rule and all that it includes depend on. */
+/** Condition under which a rule and its includes apply. */
 interface Condition {
   readonly paths: readonly string[];
   readonly bases: readonly string[];
@@ -63,7 +63,7 @@ export class MemoryLoader {
   private readonly disk: MemoryDisk;
   private readonly notices: Notices;
   private readonly home: string;
-  /** By name and by real path. A rule that may never apply does not stand in for a file that does. */
+  /** Loaded paths, named and real. Separate sets, because a conditional rule does not replace an unconditional file. */
   private readonly unconditional = new Set<string>();
   private readonly conditional = new Set<string>();
 
@@ -74,7 +74,7 @@ export class MemoryLoader {
     this.admission = new MemoryAdmission(options);
   }
 
-  /** A file in a place where memory files are looked for. */
+  /** Loads a file from a memory location, with its includes. */
   async load(path: string, origin: MemorySource): Promise<void> {
     if (this.conditional.has(path) || !origin.budget.mayLook()) return;
     await this.read({ path, parent: null, depth: 0, origin, condition: undefined });
@@ -85,7 +85,7 @@ export class MemoryLoader {
     const candidate = candidateOf(reading);
     if (this.isKnown(path, reading) || !this.admission.mayLook(candidate)) return;
     const place = await this.disk.resolve(path);
-    // What is missing is not worth a word: files are copied from project to project.
+    // No notice for a missing file, because memory files are often copied between projects.
     if (place === undefined || place.kind === 'directory') return;
     if (this.isKnown(place.real, reading)) return;
     if (reading.depth >= MEMORY_LIMITS.includeDepth) {

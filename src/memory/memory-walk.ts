@@ -1,6 +1,6 @@
 /**
- * One walk over all places, layer by layer, in a layer from the root of the disk down to the working
- * directory: what comes later is nearer, and wins.
+ * Walks all memory locations layer by layer, within a layer from the root of the disk down to the working
+ * directory. Later files are nearer and take precedence.
  */
 
 import { dirname, join, resolve } from 'node:path';
@@ -31,18 +31,18 @@ import {
 
 export interface MemoryPlaces {
   readonly cwd: string;
-  /** The user's home, absolute. */
+  /** User's home, absolute. */
   readonly home: string;
   readonly skeinHome: string;
-  /** Directories of the administrator, weakest first: those that hold managed settings too. */
+  /** Directories with managed settings, lowest precedence first. */
   readonly managed: readonly string[];
-  /** Directories that a person added by name (`--add-dir`). */
+  /** Directories added with `--add-dir`. */
   readonly roots: readonly string[];
-  /** Nothing but `roots`. */
+  /** True to load `roots` only. */
   readonly isBare: boolean;
-  /** Nothing at all. */
+  /** True to load no memory files. */
   readonly isDisabled: boolean;
-  /** Files, given only when their feature is on. */
+  /** Memory files of optional features. Undefined if the feature is off. */
   readonly autoMemory?: string;
   readonly teamMemory?: string;
 }
@@ -55,13 +55,13 @@ export interface MemoryFilesOptions {
 
 export interface MemoryWalk {
   readonly memory: Memory;
-  /** Grows with what is found below the working directory. */
+  /** Grows as rules are found below the working directory. */
   readonly rules: readonly LoadedRule[];
   readonly nested: NestedMemory;
   readonly notices: Notices;
 }
 
-/** One place of a layer with what holds there. */
+/** Memory location of one layer, with its limits. */
 interface Stop {
   readonly layer: MemoryLayer;
   readonly places: Places;
@@ -102,7 +102,7 @@ export const walkMemory = async ({
     async enter(directory) {
       if ((await disk.resolve(join(directory, '.git'))) !== undefined) return undefined;
       const names = await namedAndReal(directory, disk);
-      // Whoever may read behind a link that leads out has not agreed to what it says there.
+      // Approval to read behind a link out of the workspace does not approve instructions found there.
       const isOurs = (name: string) =>
         workspace.some((folder) => isPathInside({ path: name, folder }));
       if (!names.every(isOurs)) return undefined;
@@ -124,7 +124,7 @@ const loadRules = async (
   { loader, disk, notices }: { loader: MemoryLoader; disk: MemoryDisk; notices: Notices },
 ) => {
   const { layer, linkFolders: folders, isUnguarded } = origin;
-  /** Directories that somebody agreed to: then also to what is in them. */
+  /** Approved directories outside of `folders`. Approval covers the files in them. */
   const entered: string[] = [];
   const paths = await findRules(directory, {
     disk,
@@ -163,7 +163,7 @@ const planStops = async (
       ? []
       : [{ layer, places: { files: [path], rules: [] }, bases: here, linkFolders }];
   const { autoMemory, teamMemory } = places;
-  // Notes are kept in the user's own state, those of a team in a workspace that anybody may have made.
+  // Auto memory lies in the user's state directory, team memory in a workspace that is not trusted.
   const ofAuto = autoMemory === undefined ? [] : await namedAndReal(dirname(autoMemory), disk);
   const ofTeam = teamMemory === undefined ? [] : [dirname(teamMemory), ...here];
   return [
@@ -180,7 +180,7 @@ const planStops = async (
   ];
 };
 
-/** The working directory and all directories around it, from the root down. */
+/** Returns the locations in the working directory and all its ancestors, from the root down. */
 const stopsAbove = async (
   { cwd, home }: MemoryPlaces,
   here: readonly string[],
@@ -201,7 +201,7 @@ const stopsAbove = async (
   return near.flatMap((directory, index) => {
     const names = namesOf[index] ?? [directory];
     const isUnguarded = !isPathInside({ path: directory, folder: border });
-    // The worktree has the same files, checked out again; what is not checked in is there only once.
+    // A worktree repeats the committed files of the main tree. Local files exist only in the main tree.
     const isTwice =
       around !== undefined &&
       isUnguarded &&
@@ -227,7 +227,7 @@ const stopsIn = (
 const namesOfAll = async (folders: readonly string[], disk: MemoryDisk) =>
   (await Promise.all(folders.map((folder) => namedAndReal(folder, disk)))).flat();
 
-/** Asked all at once: most places are empty, and each answer takes its time. */
+/** Returns the paths that exist. Looks them up concurrently, because most locations are empty. */
 const existing = async (paths: readonly string[], disk: MemoryDisk): Promise<readonly string[]> => {
   const found = await Promise.all(paths.map((path) => disk.resolve(path)));
   return paths.filter((_, index) => found[index] !== undefined);

@@ -1,14 +1,11 @@
-/**
- * Memory files below the working directory: those of a part of the project, which an agent needs to
- * know only once it touches something there.
- */
+/** Memory files below the working directory, loaded when an agent touches a file near them. */
 import { join } from 'node:path';
 import { pathBelow } from '../lib/paths/path-below.js';
 import type { MemoryFile } from '../protocol/tools/memory.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
 import type { Notices } from './notices.js';
 
-/** What others wrote, and a project only brings along: its instructions are not the project's. */
+/** Folders with third-party files, whose instructions are not the project's. */
 const VENDOR_FOLDERS = new Set([
   'node_modules',
   'bower_components',
@@ -26,16 +23,16 @@ const VENDOR_FOLDERS = new Set([
 ]);
 
 export interface NestedMemoryOptions {
-  /** The working directory, by name and really. */
+  /** Working directory, as named and as real path. */
   readonly bases: readonly string[];
-  /** Reads what lies in a directory; undefined where another repository begins. */
+  /** Loads the memory files of a directory. Resolves to undefined for another repository. */
   readonly enter: (directory: string) => Promise<readonly MemoryFile[] | undefined>;
   readonly notices: Notices;
 }
 
 export class NestedMemory {
   private readonly options: NestedMemoryOptions;
-  /** Each directory is entered once in a walk, however often something in it is touched. */
+  /** Directories loaded so far. Each is loaded once per walk. */
   private readonly entered = new Map<string, Promise<readonly MemoryFile[] | undefined>>();
 
   private last: Promise<unknown> = Promise.resolve();
@@ -44,7 +41,7 @@ export class NestedMemory {
     this.options = options;
   }
 
-  /** Of all directories around the touched files, the outer ones first. */
+  /** Returns the memory files of all directories around the touched files, outer directories first. */
   async filesFor(touched: readonly string[]): Promise<readonly MemoryFile[]> {
     const files = new Set<MemoryFile>();
     for (const path of touched) {
@@ -66,7 +63,7 @@ export class NestedMemory {
       );
       return Promise.resolve(undefined);
     }
-    // One after the other: what is found is told by what was there before.
+    // One at a time, because `enter` finds its files by the growth of a shared list.
     const entering = this.last.then(() => this.options.enter(directory));
     this.entered.set(directory, entering);
     this.last = entering;

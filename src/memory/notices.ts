@@ -1,4 +1,4 @@
-/** Sentences for people about what was left out: each once, and not without end. */
+/** Collects notices about files that were left out, without duplicates and up to a limit. */
 import { MEMORY_LIMITS } from './memory-limits.js';
 
 export class Notices {
@@ -19,7 +19,7 @@ export class Notices {
 
 const MAX_PATH_LENGTH = 300;
 
-/** A path as a notice names it: strangers choose names, so without what could pose as our words. */
+/** Returns the path for a notice, shortened and without control characters, because names are not trusted. */
 export const printablePath = (path: string): string => {
   const plain = path.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd');
   if (plain.length <= MAX_PATH_LENGTH) return plain;

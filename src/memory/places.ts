@@ -1,14 +1,14 @@
-/** Where memory files are looked for, as pure functions of paths. */
+/** Places of memory files and rules, computed from directory paths. */
 
 import { dirname, join, resolve } from 'node:path';
 
-/** Files of a project, in reading order; the later one wins. */
+/** Memory files of a project, in reading order. Later files take precedence. */
 const PROJECT_FILES = ['CLAUDE.md', 'AGENTS.md', '.claude/CLAUDE.md', '.skein/CLAUDE.md'];
 const PROJECT_RULES = ['.claude/rules', '.skein/rules'];
 
 export interface Places {
   readonly files: readonly string[];
-  /** Directories of rules. */
+  /** Rules directories. */
   readonly rules: readonly string[];
 }
 
@@ -20,13 +20,13 @@ export const managedPlaces = (directory: string): Places => ({
   rules: below(directory, ['.claude/rules']),
 });
 
-/** `~/.claude` or the state directory. */
+/** Returns the places in `~/.claude` or the state directory. */
 export const userPlaces = (directory: string): Places => ({
   files: below(directory, ['CLAUDE.md']),
   rules: below(directory, ['rules']),
 });
 
-/** `.claude` and `.skein` of the home are the user's, not a project's. */
+/** Skips `.claude` and `.skein` in the home directory, because they belong to the user layer. */
 export const projectPlaces = (directory: string, isHome: boolean): Places => {
   const isOfProject = (name: string) => !(isHome && name.startsWith('.'));
   return {
@@ -40,7 +40,7 @@ export const localPlaces = (directory: string): Places => ({
   rules: [],
 });
 
-/** From the directory itself up to the root. */
+/** Returns the directory and its ancestors, up to the root. */
 export const ancestors = (directory: string): readonly string[] => {
   const chain = [resolve(directory)];
   for (let at = resolve(directory); dirname(at) !== at; at = dirname(at)) chain.push(dirname(at));

@@ -1,18 +1,18 @@
 /**
- * The lines between `---` at the head of a rule, which say what files it is about.
+ * Reads the `paths` patterns from the front matter of a rule.
  *
- * A rule whose front matter cannot be used holds for every file: an instruction that is read too often
- * is better than one that is lost, and a stranger gains nothing that leaving the lines out would not give.
+ * A rule with unusable front matter applies to every file, because an instruction that is read too often is
+ * better than a lost instruction. An attacker gains no more than by omitting the front matter.
  */
 import { isDeepYaml } from '../lib/text/is-deep-yaml.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
 
 export type RulePathsResult =
   | { readonly paths: readonly string[] }
-  /** Finishes a sentence that begins with the name of the file. */
+  /** End of a sentence that starts with the file name. */
   | { readonly problem: string };
 
-/** No paths when it names none. */
+/** Returns an empty list if the front matter names no paths. Never rejects. */
 export const readRulePaths = async (frontMatter: string): Promise<RulePathsResult> => {
   if (!/paths/.test(frontMatter)) return { paths: [] };
   if (frontMatter.length > MEMORY_LIMITS.frontMatterCharacters) {
@@ -21,11 +21,11 @@ export const readRulePaths = async (frontMatter: string): Promise<RulePathsResul
     };
   }
   if (isDeepYaml(frontMatter)) return { problem: 'has front matter that is nested too deeply' };
-  // A bundle knows no other name of what this package exports.
+  // In the bundle only the default export of the package is available.
   const { parseDocument } = (await import('yaml')).default;
   const parse = (source: string): unknown => {
     try {
-      // The oldest schema of plain values: no tag makes anything, and an alias is no value.
+      // The core schema creates plain values only: no custom tags, and aliases are rejected.
       const document = parseDocument(source, { schema: 'core', logLevel: 'silent' });
       return document.errors.length > 0 ? BROKEN : document.toJS(PLAIN);
     } catch {
@@ -40,7 +40,7 @@ export const readRulePaths = async (frontMatter: string): Promise<RulePathsResul
 const BROKEN = Symbol('broken');
 const PLAIN = { mapAsMap: true, maxAliasCount: 0 } as const;
 
-/** A star or a brace means something else in YAML, but people write globs without quotes. */
+/** Quotes globs that start with a star or a brace, because those characters are YAML syntax. */
 const quoteGlobs = (source: string): string =>
   source.replaceAll(
     /^([ \t]*(?:-[ \t]+|paths:[ \t]*))([*{].*?)[ \t]*$/gm,
@@ -58,7 +58,7 @@ const pathsIn = (value: unknown): RulePathsResult => {
   return { paths: texts.flatMap(splitList) };
 };
 
-/** At commas, but not at those between braces. */
+/** Splits at commas outside of braces. */
 const splitList = (list: string): readonly string[] => {
   let depth = 0;
   const items = [''];

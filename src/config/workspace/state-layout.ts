@@ -56,11 +56,11 @@ export const worktreeHome = (
   environment: Readonly<Record<string, string>>,
 ): {
   readonly folder: string;
-  readonly without: readonly string[];
+  readonly excluded: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 } => ({
   folder: stateLayout(skeinHome).worktrees,
-  without: [realPath(skeinHome)],
+  excluded: [realPath(skeinHome)],
   environment,
 });
 

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as after } from 'node:timers/promises';
 import { SkeinError } from '../../protocol/skein-error.js';
-import { type Shell, type ShellCommand, type ShellEnd } from '../../protocol/tools/shell.js';
+import type { Shell, ShellCommand, ShellEnd } from '../../protocol/tools/shell.js';
 import { FileError } from '../../protocol/tools/workspace.js';
 import { closeWriters, openOutputPipes } from './output-pipe.js';
 import { endProcessGroup } from './ownership/signal-process-group.js';

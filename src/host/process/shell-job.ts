@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../../protocol/clock.js';
 import { type Artifact, MAX_ARTIFACT_BYTES } from '../../protocol/tools/artifact.js';
-import { type Shell, type ShellEnd } from '../../protocol/tools/shell.js';
+import type { Shell, ShellEnd } from '../../protocol/tools/shell.js';
 import {
   MAX_BUFFERED_CHARACTERS,
   type ShellJobCommand,

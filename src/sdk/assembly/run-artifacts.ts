@@ -45,7 +45,7 @@ export const runArtifacts = (
   const ownerDigest = createHash('sha256').update(owner).digest('hex').slice(0, 6);
   const options = {
     put: putArtifact,
-    complain: (sentence: string) => notify(`A large output: ${sentence}`),
+    notify: (sentence: string) => notify(`A large output: ${sentence}`),
     untilAway: () => untilAway(sessions.outages),
   };
   return {

@@ -40,7 +40,7 @@ const machine = (
   more: Partial<CloneSource> = {},
 ) => {
   const folder = join(temporaryFolder(), 'worktrees');
-  const home = { folder, without: [dirname(folder)], environment: environment() };
+  const home = { folder, excluded: [dirname(folder)], environment: environment() };
   const terms = { url, commit, prefix: '', top: repo.path, host: 'barn', isAway: true, ...more };
   const clones = cloneWorktrees(home, terms);
   const move = (before?: CloneLocation, agent = 'a_1') =>
@@ -183,7 +183,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     put(kept, 'a.txt', 'two\n');
     await barn.deliver(kept, true);
     put(loose, 'a.txt', 'three\n');
-    const home = { folder: barn.folder, without: [], environment: environment() };
+    const home = { folder: barn.folder, excluded: [], environment: environment() };
     const ends = new Map<string, unknown>();
     for (const { path } of leftoverWorktrees(barn.folder)) {
       ends.set(path, await sweepWorktree(path, home, false));

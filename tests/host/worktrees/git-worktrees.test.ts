@@ -202,7 +202,7 @@ needs.describe('git')('A worktree of an agent', () => {
 
   test('is refused outside of a repository, in a bare one, and before the first commit', async () => {
     const folder = temporaryFolder();
-    const home = { folder: join(folder, 'w'), without: [], environment: environment() };
+    const home = { folder: join(folder, 'w'), excluded: [], environment: environment() };
     const open = (cwd: string) => gitWorktrees(home).open({ session: 's', agent: 'a', cwd });
     expect(await refusal(open(folder))).toMatch(/only in the working tree of a git repository/);
     expect(await refusal(open(repository('--bare').path))).toMatch(/only in the working tree/);
@@ -212,7 +212,7 @@ needs.describe('git')('A worktree of an agent', () => {
 
   test('is refused without git', async () => {
     const rig = worktreeRig();
-    const home = { folder: join(rig.home, 'w'), without: [], environment: { PATH: rig.home } };
+    const home = { folder: join(rig.home, 'w'), excluded: [], environment: { PATH: rig.home } };
     const asked = gitWorktrees(home).open({ session: 's', agent: 'a', cwd: rig.repo.path });
     expect(await refusal(asked)).toMatch(/2\.38 or newer/);
   });
@@ -226,7 +226,7 @@ needs.describe('git')('A worktree of an agent', () => {
     );
     const env = environment();
     const PATH = `${join(rig.repo.folder, 'bin')}:${env.PATH}`;
-    const home = { folder: join(rig.home, 'w'), without: [], environment: { ...env, PATH } };
+    const home = { folder: join(rig.home, 'w'), excluded: [], environment: { ...env, PATH } };
     const asked = gitWorktrees(home).open({ session: 's', agent: 'a', cwd: rig.repo.path });
     expect(await refusal(asked)).toMatch(/need git 2\.38 or newer.*git version 2\.37\.9/);
     expect(rig.repo.git('branch', '--list', 'agent/*')).toBe('');
@@ -379,7 +379,9 @@ needs.describe('git')('The work of an agent', () => {
     const wanted = [join(place.path, 'out/report.md')];
     rig.change(place, { 'out/report.md': 'mine\n' });
     await rig.settle('a_1', place, { wanted, keepsFolder: true });
-    expect(await rig.settle('a_1', place, { wanted, keepsFolder: true })).toEqual({ kind: 'unchanged' });
+    expect(await rig.settle('a_1', place, { wanted, keepsFolder: true })).toEqual({
+      kind: 'unchanged',
+    });
     rig.change(place, { 'out/report.md': 'mine\nand more\n' });
     expect(await rig.settle('a_1', place, { wanted })).toMatchObject({ kind: 'merged' });
     expect(rig.read('out/report.md')).toBe('mine\nand more\n');
@@ -444,7 +446,7 @@ needs.describe('git')('The work of an agent', () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'two\n' });
-    const home = { folder: join(rig.home, 'worktrees'), without: [], environment: { PATH: '/x' } };
+    const home = { folder: join(rig.home, 'worktrees'), excluded: [], environment: { PATH: '/x' } };
     const { settlement } = await gitWorktrees(home).settle({
       agent: 'a_1',
       place,

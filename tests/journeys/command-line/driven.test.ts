@@ -289,7 +289,9 @@ describe('an answer for the project', () => {
     say(answer(request_id, { behavior: 'allow', scope: 'project' }));
     const { code, lines, stderr } = await end(process);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^skein: The rule was not saved and applies to this session only: .+\n$/);
+    expect(stderr).toMatch(
+      /^skein: The rule was not saved and applies to this session only: .+\n$/,
+    );
     expect(lines.filter(isQuestion)).toHaveLength(1);
     expect(existsSync(join(workspace, 'made'))).toBe(true);
   });

@@ -70,7 +70,9 @@ describe('instruction files that include files outside of the workspace', () => 
       includes: { [workspace]: { [style]: 'yes', [deep]: 'yes' } },
     });
     const plain = await run(['trust', '--includes']);
-    expect(plain.stdout).toBe(`included: ${style}, included by ${parent}\nincluded: ${deep}, included by ${style}\n`);
+    expect(plain.stdout).toBe(
+      `included: ${style}, included by ${parent}\nincluded: ${deep}, included by ${style}\n`,
+    );
 
     await listed('--includes', '--revoke');
     expect((await told()).body).not.toContain('SHORT-SENTENCES');
@@ -103,7 +105,9 @@ needs.describe('tmux')('a person at the first start', () => {
     await screen.shows(
       /Instruction files here include files outside[\s\S]*Include them\? y yes, n no: *$/,
     );
-    expect(screen.text()).toContain(`${scene.style}, included by ${join(scene.workspace, 'CLAUDE.md')}`);
+    // The terminal wraps the line.
+    const shown = screen.text().replaceAll('\n', '');
+    expect(shown).toContain(`${scene.style}, included by ${join(scene.workspace, 'CLAUDE.md')}`);
     screen.say('y');
     await screen.shows(/They are included from now on\.[\s\S]*^>$/m);
     screen.say('hello');

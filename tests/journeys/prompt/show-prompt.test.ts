@@ -68,7 +68,9 @@ describe('skein prompt', () => {
     const { show } = await sceneOfPrompt();
     const { stdout } = await show();
     expect(stdout).toMatch(/^ {2}Read +\d+ tokens {2}[0-9a-f]{16}$/m);
-    expect(stdout).toMatch(/^System block 3 of 4, static, [\d,]+ tokens, breakpoint 5m, [0-9a-f]{16}$/m);
+    expect(stdout).toMatch(
+      /^System block 3 of 4, static, [\d,]+ tokens, breakpoint 5m, [0-9a-f]{16}$/m,
+    );
     expect(stdout).toMatch(/^- intro: static zone, from skein, \d+ tokens, [0-9a-f]{16}$/m);
     expect(stdout).toMatch(/^Cache breakpoints: after system block 3 /m);
     expect(stdout).toMatch(/^\| Today's date is \d{4}-\d\d-\d\d\.$/m);

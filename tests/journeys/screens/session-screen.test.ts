@@ -270,7 +270,9 @@ needs.describe('tmux')('a session on a screen', () => {
     await screen.shows('No call has ended yet');
     screen.kill('SIGUSR2');
     expect(await screen.ended()).toBe(1);
-    expect(screen.text()).toContain('skein: as told\nThis is a defect of Skein; --verbose shows where.');
+    expect(screen.text()).toContain(
+      'skein: as told\nThis is a defect of Skein; --verbose shows where.',
+    );
     expect(screen.modes()).toEqual({ isAlternate: false, isCursorShown: true });
   });
 

@@ -72,7 +72,7 @@ needs.describe('tmux')('skein top', () => {
     top.press('j', 'm');
     await top.shows('to slow:');
     top.say('and the docs');
-    await top.shows(/slow.* (?:has it|read)/);
+    await top.shows(/slow.* (?:has the message|read)/);
     await writeFile(join(scene.workspace, 'go'), '');
     await top.shows(/├─slow +✓ ended/);
     top.press('Enter');

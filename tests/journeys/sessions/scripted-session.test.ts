@@ -40,9 +40,7 @@ describe('a scripted session', () => {
       '',
       'You said two!',
       '',
-      expect.stringMatching(
-        /^Session s_\w+, cost \$0\.\d{4}\. Resume with: skein --resume s_\w+$/,
-      ),
+      expect.stringMatching(/^Session s_\w+, cost \$0\.\d{4}\. Resume with: skein --resume s_\w+$/),
       '',
     ]);
     expect([code, stderr]).toEqual([0, '']);

@@ -50,7 +50,7 @@ test('teammates rest where others see them, and go on when somebody writes to th
   expect(agents.map(({ name }: Line) => name)).toEqual(['ada', 'bob']);
   expect((await scene.run(['ps'])).stdout).toMatch(/ada.*idle/);
   const sent = await scene.run(['send', 'ada', 'And what now?']);
-  expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('has it') });
+  expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('has the message') });
   await eventually('she has read it', () =>
     bodyOf(scene.bodies(), 'ada').includes('And what now?') ? true : undefined,
   );

@@ -62,7 +62,9 @@ describe('a command in the background', () => {
       { reply: 'Done.' },
     ]);
     const first = await scene.run(['-p', 'start it', ...FREE, '--session-id', 'one']);
-    expect(first.stderr).toContain('Background commands stopped with the session: bash_1 (sleep 1000)');
+    expect(first.stderr).toContain(
+      'Background commands stopped with the session: bash_1 (sleep 1000)',
+    );
     await scene.run(['-p', 'look', ...FREE, '--resume', 'one']);
     const [, , , looked, started] = scene.bodies();
     expect(resultsIn(looked)).toMatchObject([

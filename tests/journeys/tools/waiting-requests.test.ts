@@ -37,7 +37,5 @@ test('a request that waits for its place is seen as waiting, and not as streamin
   const text = await scene.run(['ps', 'swarm']);
   expect(text.stdout).toMatch(/ waiting .* waits for a request slot/);
   const { stdout } = await scene.run(['logs', 'swarm']);
-  expect(stdout).toContain(
-    'the request for the next turn waits for a request slot',
-  );
+  expect(stdout).toContain('the request for the next turn waits for a request slot');
 });

@@ -50,9 +50,7 @@ needs.describe('redis')('letters that are none', () => {
     const reasons = async () => (await mailbox.deadLetters()).map(({ reason }) => reason);
     await expect
       .poll(reasons, { timeout: 20_000 })
-      .toEqual(
-        Array(2 * HOSTILE.length).fill('The letter holds other content than text blocks.'),
-      );
+      .toEqual(Array(2 * HOSTILE.length).fill('The letter holds other content than text blocks.'));
     await writeFile(join(scene.workspace, 'go'), '');
     expect(await lead.ended).toMatchObject({ code: 0 });
     const next = await scene.run(['-p', 'Go on', '--resume', 'one', ...FREE]);

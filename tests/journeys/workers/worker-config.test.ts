@@ -76,7 +76,9 @@ needs.describe('redis')('what the person at a lead had allowed before', () => {
     const rest = (await peer.call('LRANGE', list, was.length, -1)) as string[];
     await peer.call('LTRIM', list, 0, was.length - 1);
     const worker = await scene.worker();
-    await eventually('it is refused', () => worker.stderr.includes('older than the config that its lead has published'));
+    await eventually('it is refused', () =>
+      worker.stderr.includes('older than the config that its lead has published'),
+    );
     expect(isMade(scene)).toBe(false);
     await peer.call('RPUSH', list, ...rest);
     await peer.call('HSET', artifacts, TERMS, now);
@@ -117,7 +119,9 @@ needs.describe('redis')('what the person at a lead had allowed before', () => {
     const now = String(await peer.call('HGET', artifacts, TERMS));
     await peer.call('HSET', artifacts, TERMS, old);
     const worker = await scene.worker();
-    await eventually('it is refused', () => worker.stderr.includes('older than the config that its lead has published'));
+    await eventually('it is refused', () =>
+      worker.stderr.includes('older than the config that its lead has published'),
+    );
     expect(isMade(scene)).toBe(false);
     await peer.call('HSET', artifacts, TERMS, now);
     expect(await lead.ended).toMatchObject({ code: 0 });

@@ -150,9 +150,9 @@ needs.describe(
       refusal: expect.stringContaining(why),
     });
     expect(worker.stderr).toContain(why);
-    expect(scene.bodies().filter((body) => JSON.stringify(body).includes('You now work on'))).toEqual(
-      [],
-    );
+    expect(
+      scene.bodies().filter((body) => JSON.stringify(body).includes('You now work on')),
+    ).toEqual([]);
     await scene.worker();
     const { code, stderr } = await lead.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining(why)]);

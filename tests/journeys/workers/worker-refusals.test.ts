@@ -124,7 +124,9 @@ needs.describe('redis')('a worker', () => {
     const lead = scene.begin(LEAD);
     await eventually('it is in an answer', () => scene.bodies().length === 3);
     worker.kill('SIGTERM');
-    expect((await worker.ended).stderr).toContain(' is returned to the queue: The worker is closed.');
+    expect((await worker.ended).stderr).toContain(
+      ' is returned to the queue: The worker is closed.',
+    );
     lead.kill('SIGKILL');
     await lead.ended;
   });

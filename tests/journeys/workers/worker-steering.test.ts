@@ -63,7 +63,7 @@ needs.describe('redis')('an agent on a worker', () => {
     expect(await scene.run(['stop', 'scout'])).toMatchObject({
       code: 0,
       stderr: '',
-      stdout: expect.stringContaining('is stopped, with all that'),
+      stdout: expect.stringContaining('is stopped, with all its sub-agents'),
     });
     await lead.line(notified('stopped', 'I look around.'));
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({

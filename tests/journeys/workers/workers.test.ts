@@ -141,7 +141,11 @@ needs.describe('redis')('a worker', () => {
     const wrong: readonly (readonly [readonly string[], object, RegExp])[] = [
       [[], {}, /^skein: A worker takes agents from a queue in Redis: set SKEIN_REDIS_URL, .*\n$/],
       [[], away, /^skein: Redis at 127.0.0.1:1 cannot be used \(ECONNREFUSED\): .*\n$/],
-      [['--concurrency', '0'], away, /^skein: --concurrency 0 is not a number from 1 to 10,000\.\n$/],
+      [
+        ['--concurrency', '0'],
+        away,
+        /^skein: --concurrency 0 is not a number from 1 to 10,000\.\n$/,
+      ],
       [['--rate', 'many'], away, /^skein: --rate many is not a number from 1 to 10,000\.\n$/],
       [['--quick'], away, /unknown option '--quick'/],
       [['--store', 'ftp://a'], {}, /^skein: .*store.*\n$/],

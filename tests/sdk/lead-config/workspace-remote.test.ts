@@ -17,7 +17,7 @@ const scene = () => {
   repo.git('push', '-q', 'origin', 'main');
   const folder = join(temporaryFolder(), 'worktrees');
   mkdirSync(folder);
-  const home = { folder, without: [], environment: environment() };
+  const home = { folder, excluded: [], environment: environment() };
   const look = (wanted = 'origin', cwd = repo.path) => workspaceRemote(wanted, cwd, home);
   return { repo, commit, url, look };
 };
