@@ -5,11 +5,14 @@
 import { execFile } from 'node:child_process';
 import { chmod, cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { inputsDigest, STAMP } from './installed.mjs';
+
+/** Where the build leaves the modules in each file of the bundle, for tests of what a start loads. */
+const CONTENTS = '.contents.json';
 
 /** zod brings its messages in fifty languages, a third of the bundle; ours are in one. */
 const onlyEnglish = {
@@ -101,6 +104,15 @@ const builtinAgents = async (parseAgentDefinition) => {
   );
 };
 
+/** Bytes of each module in each file of the bundle: `{ 'chunks/a.js': { 'src/lib/b.ts': 120 } }`. */
+const contentsOf = ({ outputs }, outdir) =>
+  Object.fromEntries(
+    Object.entries(outputs).map(([file, { inputs }]) => [
+      relative(outdir, file),
+      Object.fromEntries(Object.entries(inputs).map(([name, part]) => [name, part.bytesInOutput])),
+    ]),
+  );
+
 /** Bundled CommonJS packages still call require() for Node's own modules. */
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
@@ -111,7 +123,7 @@ const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 // Built aside and moved into place, so that a program that is being run is not pulled away for long.
 const outdir = `dist.${process.pid}`;
 const { schemas, agents } = await prepare(outdir);
-await build({
+const { metafile } = await build({
   entryPoints: {
     skein: 'src/cli/main.ts',
     sdk: 'src/sdk/skein.ts',
@@ -139,7 +151,9 @@ await build({
   legalComments: 'none',
   banner: { js: REQUIRE },
   logLevel: 'warning',
+  metafile: true,
 });
+await writeFile(join(outdir, CONTENTS), JSON.stringify(contentsOf(metafile, outdir)));
 await writeTypes(outdir);
 await chmod(`${outdir}/skein.js`, 0o755);
 await rm('dist', { recursive: true, force: true });

@@ -13,7 +13,8 @@ const PICTURE = 'docs/images/demo.svg';
 const LINE_HEIGHT = 18;
 const CHARACTER_WIDTH = 7.8;
 const MARGIN = 20;
-const MAX_COLUMNS = 100;
+const NO_BREAK_SPACE = '\u00a0';
+const MAX_COLUMNS = 120;
 
 const COLOURS: readonly (readonly [RegExp, string])[] = [
   [/^●/, '#e6edf3'],
@@ -25,8 +26,13 @@ const COLOURS: readonly (readonly [RegExp, string])[] = [
   [/saved/, '#7ee787'],
 ];
 
+/** Spaces become no-break spaces, because renderers collapse the others. */
 const escapeXml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(' ', NO_BREAK_SPACE);
 
 const colourOf = (line: string): string =>
   COLOURS.find(([pattern]) => pattern.test(line))?.[1] ?? '#9da7b3';
@@ -42,7 +48,7 @@ const drawPicture = (output: string): string => {
     return `<text x="${MARGIN}" y="${y}" fill="${colourOf(line)}">${escapeXml(line)}</text>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13" xml:space="preserve">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="13">`,
     '<title>skein demo: a swarm fixes a failing test</title>',
     `<rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>`,
     ...rows,
@@ -55,24 +61,30 @@ const drawPicture = (output: string): string => {
 export const textOfPicture = (svg: string): string =>
   [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/g)]
     .map(([, text = '']) =>
-      text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
+      text
+        .replaceAll(NO_BREAK_SPACE, ' ')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&amp;', '&'),
     )
     .join('\n');
 
-/** Replaces paths, process ids and figures, which differ from run to run. */
-export const maskFigures = (text: string): string =>
+/** Returns the sorted lines with masked paths, process ids and figures. The order of agents side by side varies. */
+export const maskedLines = (text: string): readonly string[] =>
   text
     .trimEnd()
     .replace(/\/\S*skein-demo-\S+/g, '<folder>')
     .replace(/\d[\d,.]*/g, '0')
-    .replace(/ +/g, ' ');
+    .replace(/ +/g, ' ')
+    .split('\n')
+    .sort();
 
 const draw = (): void => {
   const home = mkdtempSync(join(tmpdir(), 'demo-home-'));
   try {
     const { PATH } = process.env;
     const output = execFileSync(process.execPath, [resolve('dist/skein.js'), 'demo'], {
-      env: { PATH, HOME: home, NO_COLOR: '1' },
+      env: { PATH, HOME: home, NO_COLOR: '1', LANG: 'C.UTF-8' },
       encoding: 'utf8',
     });
     mkdirSync('docs/images', { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Compiles the path patterns of rules: .gitignore syntax and `{a,b}`. Matching effort is limited, because an
- * untrusted repository chooses both the patterns and the file names.
+ * Compiles the path patterns of rules: .gitignore syntax and `{a,b}`. Matching effort is limited,
+ * because an untrusted repository chooses both the patterns and the file names.
  */
 import { compileGlob, type Glob, type GlobEffort } from '../lib/paths/glob.js';
 import { MEMORY_LIMITS } from './memory-limits.js';

@@ -1,4 +1,6 @@
-/** Decides by file extension which files may be included: files written by people, not by programs. */
+/**
+ * Decides by file extension which files may be included: files written by people, not by programs.
+ */
 import { extname } from 'node:path';
 
 const TEXT = new Set(

@@ -1,4 +1,7 @@
-/** Remaining budget of one memory layer: files, characters, lookups. Adds a notice when a limit is reached. */
+/**
+ * Remaining budget of one memory layer: files, characters, lookups. Adds a notice when a limit is
+ * reached.
+ */
 import type { MemoryLayer } from '../protocol/tools/memory.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
 import { type Notices, printablePath } from './notices.js';

@@ -1,9 +1,10 @@
 /**
  * Markdown of a memory file: its text without block comments, and its includes outside of code.
  *
- * The lexer is marked's, restricted to blocks, code and tags. Emphasis, links and underlined headings do not
- * affect includes, and lexing emphasis takes half a minute in a paragraph of `**_a`. Deeply nested quotes would
- * overflow the stack. GitHub extensions are off, so that `~` is a plain character, as in `@~/notes.md`.
+ * The lexer is marked's, restricted to blocks, code and tags. Emphasis, links and underlined
+ * headings do not affect includes, and lexing emphasis takes half a minute in a paragraph of
+ * `**_a`. Deeply nested quotes would overflow the stack. GitHub extensions are off, so that `~` is
+ * a plain character, as in `@~/notes.md`.
  */
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { includeNames } from './include-names.js';

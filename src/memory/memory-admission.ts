@@ -1,6 +1,6 @@
 /**
- * Decides which paths may be read as memory files. Checks the path as named and the real path, because a
- * symbolic link in a repository can point anywhere.
+ * Decides which paths may be read as memory files. Checks the path as named and the real path,
+ * because a symbolic link in a repository can point anywhere.
  */
 
 import { resolve } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Limits on the memory files that a session loads. A hostile repository may provide the files, so each limit
- * is far above normal use and far below harmful sizes. A file or rule beyond a limit is reported in a notice.
+ * Limits on the memory files that a session loads. A hostile repository may provide the files, so
+ * each limit is far above normal use and far below harmful sizes. A file or rule beyond a limit is
+ * reported in a notice.
  */
 export const MEMORY_LIMITS = {
   /** Bytes of one file. A larger file is left out. */

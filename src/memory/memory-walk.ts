@@ -1,6 +1,6 @@
 /**
- * Walks all memory locations layer by layer, within a layer from the root of the disk down to the working
- * directory. Later files are nearer and take precedence.
+ * Walks all memory locations layer by layer, within a layer from the root of the disk down to the
+ * working directory. Later files are nearer and take precedence.
  */
 
 import { dirname, join, resolve } from 'node:path';

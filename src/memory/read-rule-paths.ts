@@ -1,8 +1,9 @@
 /**
  * Reads the `paths` patterns from the front matter of a rule.
  *
- * A rule with unusable front matter applies to every file, because an instruction that is read too often is
- * better than a lost instruction. An attacker gains no more than by omitting the front matter.
+ * A rule with unusable front matter applies to every file, because an instruction that is read too
+ * often is better than a lost instruction. An attacker gains no more than by omitting the front
+ * matter.
  */
 import { isDeepYaml } from '../lib/text/is-deep-yaml.js';
 import { MEMORY_LIMITS } from './memory-limits.js';

@@ -1,12 +1,13 @@
-import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readAgentCatalog } from '../../src/config/agents/agent-catalog.js';
 import { agentListing } from '../../src/tools/agents/agent-listing.js';
 import { taskTool } from '../../src/tools/agents/spawn-agent.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
 import { toolbox } from '../../src/tools/toolbox.js';
-import { setScene } from '../fakes/skein-process.js';
+import { PROGRAM, setScene } from '../fakes/skein-process.js';
 
 const NOWHERE = {
   workspace: { root: '/nowhere', folders: [] },
@@ -14,6 +15,40 @@ const NOWHERE = {
   skeinHome: '/nowhere',
   isTrusted: false,
 };
+
+/** Packages that `skein -p` loads before its first model request. A new one delays every start. */
+const PACKAGES_AT_START = [
+  '@anthropic-ai/sdk',
+  '@opentelemetry/api',
+  'commander',
+  'nanoid',
+  'unbash',
+  'xstate',
+  'zod',
+];
+
+/** Maximum number of modules per room that `skein -p` loads before its first model request. */
+const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
+  actors: 100,
+  cli: 16,
+  config: 33,
+  context: 30,
+  host: 60,
+  lib: 19,
+  machines: 13,
+  memory: 17,
+  model: 7,
+  policy: 52,
+  prompt: 34,
+  protocol: 48,
+  sdk: 39,
+  store: 47,
+  terminal: 5,
+  tools: 57,
+};
+
+/** Maximum size of the files of the bundle that are loaded before the first model request. */
+const MAX_BYTES_AT_START = 1_850_000;
 
 const programFiles = () =>
   readdirSync('dist', { recursive: true, encoding: 'utf8' })
@@ -39,26 +74,34 @@ describe('the bundle', () => {
 
   test('loads what speaks to Redis only where Redis is meant', () => {
     expect(partsThatLoad('sentinelRetryStrategy', 'WaitingChildrenError')).toEqual([
-      'broker',
       'bull-queue',
+      'redis-connections',
       'redis-store',
     ]);
   });
 
   test('loads what lays screens out only where there is a screen', () => {
     expect(partsThatLoad('ink-virtual-text')).toEqual([
-      'replay-screen',
-      'session-face',
-      'swarm-screen',
+      'screen-view',
+      'show-replay',
+      'show-swarm-screen',
     ]);
   });
 
   test('loads what knows how wide emoji are only where lines are laid out', () => {
     const parts = partsThatLoad('RGI_Emoji');
-    expect(parts).toContain('session-face');
+    expect(parts).toContain('screen-view');
     expect(parts.filter((name) => /^(?:skein|sdk|print-mode|worker-command)$/.test(name))).toEqual(
       [],
     );
+  });
+
+  test('loads few packages and modules before the first model request', async () => {
+    const { packages, rooms, bytes } = await loadedAtStart();
+    expect(packages).toEqual(PACKAGES_AT_START);
+    const grown = [...rooms].filter(([room, count]) => count > (MAX_MODULES_AT_START[room] ?? 0));
+    expect(grown).toEqual([]);
+    expect(bytes).toBeLessThanOrEqual(MAX_BYTES_AT_START);
   });
 
   test('loads what reads HTML only when a page is read', () => {
@@ -93,3 +136,37 @@ const partsThatLoad = (...words: readonly string[]): readonly string[] => {
     .map((name) => name.replace(/^chunks\/|-\w+\.js$/g, ''))
     .sort();
 };
+
+/** What `skein -p` has loaded when it sends its first request: packages, modules per room, bytes. */
+const loadedAtStart = async () => {
+  const { run, root } = await setScene();
+  const [notes, dist] = [join(root, 'loads'), dirname(PROGRAM)];
+  const preload = pathToFileURL(resolve('tests/scripts/note-loads.mjs')).href;
+  const env = { SKEIN_TEST_LOADS: notes, NODE_OPTIONS: `--import ${preload}` };
+  expect(await run(['-p', 'Hello.'], { env })).toMatchObject({ code: 0, stdout: 'Done.\n' });
+  const lines = readFileSync(notes, 'utf8').split('\n');
+  expect(lines).toContain('request');
+  const files = lines
+    .slice(0, lines.indexOf('request'))
+    .filter((line) => line.startsWith('file:'))
+    .map((line) => relative(dist, fileURLToPath(line)));
+  const contents = JSON.parse(readFileSync(join(dist, '.contents.json'), 'utf8')) as Contents;
+  const modules = files.flatMap((file) =>
+    // A module of types alone leaves no bytes.
+    Object.entries(contents[file] ?? {}).flatMap(([name, size]) => (size > 0 ? name : [])),
+  );
+  const rooms = new Map<string, number>();
+  for (const [, room = ''] of modules.flatMap((name) => [/^src\/(\w+)\//.exec(name) ?? []])) {
+    if (room !== '') rooms.set(room, (rooms.get(room) ?? 0) + 1);
+  }
+  return {
+    packages: [...new Set(modules.flatMap((name) => PACKAGE.exec(name)?.[1] ?? []))].sort(),
+    rooms,
+    bytes: files.reduce((sum, file) => sum + statSync(join(dist, file)).size, 0),
+  };
+};
+
+/** Bytes per module of each file of the bundle, from scripts/build.mjs. */
+type Contents = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+const PACKAGE = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;

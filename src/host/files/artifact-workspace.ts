@@ -1,4 +1,4 @@
-/** The disk as agents see it whose session other machines work on too: outputs from there are brought when they are read. */
+/** A workspace that fetches the artifacts of other machines on first read. */
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { replaceFileDurably } from '../../lib/replace-file.js';
@@ -6,9 +6,9 @@ import { SkeinError } from '../../protocol/skein-error.js';
 import { FileError, type Workspace } from '../../protocol/tools/workspace.js';
 
 export interface RemoteArtifacts {
-  /** Where the same is kept on this machine; undefined for all that is no output of the session. */
+  /** Path of the artifact on this machine. Undefined if the path is no artifact of the session. */
   readonly localPathOf: (path: string) => string | undefined;
-  /** Rejects with a SkeinError when there is none. */
+  /** Rejects with SkeinError if the artifact does not exist. */
   readonly fetch: (path: string) => Promise<Uint8Array>;
 }
 
@@ -43,7 +43,7 @@ const bring = async (
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await replaceFileDurably(path, bytes);
   } catch (error) {
-    // One that is still being written, or was never kept.
+    // The artifact is still being written or was never stored.
     if (error instanceof SkeinError) throw missing;
     throw error;
   }

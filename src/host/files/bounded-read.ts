@@ -1,9 +1,9 @@
-/** Reads files that somebody else may have put there: regular ones only, and never more than asked. */
+/** Reads untrusted files: regular files only, and never more than the given number of bytes. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { MAX_SEARCHED_FILE_BYTES } from '../../protocol/tools/file-search.js';
 
-/** Undefined when it is no regular file, has more than `most` bytes, or cannot be opened. */
+/** Returns undefined if the path is no regular file, has more than `most` bytes, or cannot be opened. */
 export const boundedRead = async (path: string, most: number): Promise<Buffer | undefined> => {
   const read = await withFile(path, async (handle, size) => {
     if (size > most) return undefined;
@@ -17,7 +17,7 @@ export type FileProbe = 'text' | 'binary' | 'too-large' | 'unreadable';
 
 const PROBE_BYTES = 8_192;
 
-/** Whether a search may show lines of the file. UTF-16 is text, full of zeros as it is. */
+/** Returns whether a search may show lines of the file. UTF-16 counts as text. */
 export const probeFile = async (path: string): Promise<FileProbe> =>
   withFile(path, async (handle, size) => {
     if (size > MAX_SEARCHED_FILE_BYTES) return 'too-large';
@@ -28,7 +28,7 @@ export const probeFile = async (path: string): Promise<FileProbe> =>
 export const isBinaryContent = (start: Buffer): boolean =>
   utf16Encoding(start) === undefined && start.subarray(0, PROBE_BYTES).includes(0);
 
-/** By the mark at its beginning; without one it is taken for binary. */
+/** Detects UTF-16 by its byte order mark. UTF-16 without the mark counts as binary. */
 export const utf16Encoding = (start: Buffer): 'utf-16le' | 'utf-16be' | undefined => {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
   return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : undefined;
@@ -42,7 +42,7 @@ const withFile = async <Result>(
 ): Promise<Result | 'unreadable'> => {
   let handle: Handle | undefined;
   try {
-    // Not blocking: a pipe may lie where a file was.
+    // Non-blocking, because the path may be a pipe.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await handle.stat();
     return found.isFile() ? await use(handle, found.size) : 'unreadable';

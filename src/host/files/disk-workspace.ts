@@ -1,4 +1,7 @@
-/** The Workspace port on the real disk. Only regular files: a pipe or a device could block for ever. */
+/**
+ * Workspace port on the real disk. Opens regular files only, because a pipe or a device could
+ * block.
+ */
 
 import { hash } from 'node:crypto';
 import {
@@ -31,7 +34,7 @@ import {
   pinFolder,
 } from './pinned-folder.js';
 
-/** Writes one path at a time, so that of two agents in this process only one can win. */
+/** Serializes writes per path, so that only one of two concurrent agents in this process succeeds. */
 const writes = new KeyedMutex();
 
 export const diskWorkspace = (
@@ -53,7 +56,7 @@ export const diskWorkspace = (
   judgedBy: (judge) => diskWorkspace(home, judge),
 });
 
-/** In the words of the caller: what is held open has a name that means nothing to anybody else. */
+/** Converts errors to FileError with the caller's path instead of a `/proc/self/fd` path. */
 const asFileErrors = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
@@ -77,10 +80,10 @@ const statOf = async (path: string): Promise<FileStat | undefined> => {
   }
 };
 
-/** At once where it is short: to hand each step to another thread costs more than the steps. */
+/** Reads synchronously where possible, because each asynchronous call costs more than a short read. */
 const readWhole = async (path: string, maxBytes: number, accepts: AcceptsPath = () => true) => {
   refuseIrregular(path);
-  // Not blocking, in case something else took the path since it was looked at.
+  // Non-blocking, because the path may have become a pipe since the check above.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     checkDescriptor(fd, path, accepts);
@@ -99,7 +102,7 @@ const readWhole = async (path: string, maxBytes: number, accepts: AcceptsPath = 
 const MAX_SYNC_READ_BYTES = 256 * 1_024;
 const readLater = promisify(readCallback);
 
-/** The size is a hint: files grow, and those of /proc claim to be empty. Undefined when over the limit. */
+/** Treats `size` as a hint, because files grow and /proc reports 0. Returns undefined over the limit. */
 const readToEnd = async (fd: number, size: number, maxBytes: number) => {
   let buffer = Buffer.allocUnsafe(Math.max(size + 1, 4_096));
   let length = 0;
@@ -112,7 +115,7 @@ const readToEnd = async (fd: number, size: number, maxBytes: number) => {
         : (await readLater(fd, buffer, length, room, null)).bytesRead;
     length += bytesRead;
     if (length > maxBytes) return undefined;
-    // All of the size is there and the buffer had room for more: this was the end.
+    // A read that returns the expected size and leaves the buffer unfilled reached the end.
     const isEnd = bytesRead === 0 || (size > 0 && length >= size && length < buffer.length);
     if (isEnd) return buffer.subarray(0, length);
   }
@@ -147,7 +150,7 @@ const writeInto = async (
 ): Promise<FileStamp> => {
   const target = folder.at(name);
   const there = await lstat(target).catch(() => undefined);
-  // Links were followed to get here, so this one is new.
+  // All links were resolved before, so this link is new.
   if (there?.isSymbolicLink() === true) throw new FileError('moved', target);
   if (there !== undefined) refuseIrregular(target);
   if (expected === 'absent' && there !== undefined) throw new FileError('changed', target);
@@ -182,7 +185,7 @@ const stampOf = (bytes: Uint8Array, mtimeMs: number): FileStamp => ({
 
 const MAX_LINK_HOPS = 40;
 
-/** Where a write must land: the end of the links, also when there is nothing there yet. */
+/** Returns the path behind all symbolic links, even if its last part does not exist yet. */
 const followLinks = async (path: string, hops = 0): Promise<string> => {
   try {
     return await realpath(path);
@@ -194,6 +197,6 @@ const followLinks = async (path: string, hops = 0): Promise<string> => {
   const folder = await followLinks(parent, hops);
   const link = await readlink(join(folder, basename(path))).catch(() => undefined);
   if (link === undefined) return join(folder, basename(path));
-  // As it is written: two dots go up from where a link before them leads.
+  // Not normalized, because `..` after a link means the parent of the link's target.
   return followLinks(isAbsolute(link) ? link : `${folder}/${link}`, hops + 1);
 };

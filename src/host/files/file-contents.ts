@@ -1,11 +1,11 @@
-/** The contents of one file or link as they are, without following anything. */
+/** Reads the contents of a file or symbolic link without following links. */
 import fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type ScannedEntry, scanEntry } from './workspace-scan.js';
 
 export interface FoundContents {
   readonly entry: ScannedEntry;
-  /** Of a link, where it leads. */
+  /** File contents, or the target of a link. */
   readonly bytes: Uint8Array;
 }
 
@@ -45,7 +45,7 @@ const fileAt = (path: string, entry: ScannedEntry, mostBytes: number): FileConte
     if (size > mostBytes) return { why: `it is larger than ${megabytes(mostBytes)}` };
     const bytes = fs.readFileSync(file);
     if (bytes.length > mostBytes) return { why: `it is larger than ${megabytes(mostBytes)}` };
-    // Whoever wrote meanwhile must not pass for the state that was read.
+    // A write during the read must not keep the stamp of the earlier state.
     const isSame = scanEntry(path)?.stamp === entry.stamp;
     return { entry: isSame ? entry : { ...entry, isFresh: true }, bytes };
   } finally {
@@ -58,7 +58,7 @@ const megabytes = (bytes: number): string =>
 
 const MAX_LINK_HOPS = 40;
 
-/** Where a write at the path lands, and the folders that it would have to make, outermost first. */
+/** Returns the real path that a write would reach, and the missing folders above it, outermost first. */
 export const resolveLanding = (
   path: string,
   hops = 0,

@@ -1,4 +1,4 @@
-/** From the words of the operating system to the few that a tool must know. */
+/** Converts errors of the operating system to FileError. */
 import { FileError, type FileTrouble } from '../../protocol/tools/workspace.js';
 
 const TROUBLE: Readonly<Record<string, FileTrouble>> = {

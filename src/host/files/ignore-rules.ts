@@ -1,11 +1,11 @@
-/** The rules of .gitignore files: the last line of the nearest file that matches decides. */
+/** Ignore rules of .gitignore files: the last matching line of the nearest file decides. */
 import { dirname, join, sep } from 'node:path';
 import { compileGlob } from '../../lib/paths/glob.js';
 import { boundedRead } from './bounded-read.js';
 
-/** The rules of one directory, and of those above it that still count. */
+/** Rules of a directory and of the directories above it. */
 export interface IgnoreRules {
-  /** Names from the directory of the file down to the one in question. */
+  /** Number of leading path names to skip, so that the rest is relative to this directory. */
   readonly depth: number;
   readonly rules: readonly Rule[];
   readonly above: IgnoreRules | undefined;
@@ -17,10 +17,10 @@ interface Rule {
   matches(names: readonly string[]): boolean;
 }
 
-/** Hostile repositories exist; git itself reads no more lines than a person would write. */
+/** Limits against hostile repositories. */
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_LINES = 5_000;
-/** Longer than any path, and so of no use. */
+/** Longer lines match no path. */
 const MAX_LINE_LENGTH = 4_096;
 
 export const isIgnored = (
@@ -39,7 +39,7 @@ export const isIgnored = (
   return false;
 };
 
-/** `above` is returned as it is when the directory has no rules of its own. */
+/** Returns `above` unchanged if the directory has no rules. */
 export const readIgnoreRules = async (
   directory: string,
   depth: number,
@@ -62,18 +62,18 @@ const parseLine = (line: string): Rule | undefined => {
   const pattern = directoriesOnly ? named.slice(0, -1) : named;
   if (pattern === '' || pattern === '/') return undefined;
   try {
-    // To git a brace is a character like any other.
+    // Braces have no meaning in .gitignore.
     const { matches } = compileGlob(pattern, { braces: false });
     return { ignores, directoriesOnly, matches };
   } catch {
-    // What cannot be read ignores nothing, as in git.
+    // An invalid pattern ignores no files, as in git.
     return undefined;
   }
 };
 
 /**
- * The rules that reach `root` from above: up to the top of its repository, or of the disk. When they
- * ignore the root itself somebody asks for it all the same, and then they do not count.
+ * Returns the rules above `root`, up to the top of its repository or of the disk. Returns no rules if they ignore
+ * `root` itself, because the caller asked for that folder explicitly.
  */
 export const ignoreRulesAbove = async (
   root: string,

@@ -1,4 +1,4 @@
-/** The MemoryDisk port on the real disk. Whoever wrote the repository chose what lies there. */
+/** MemoryDisk port on the real disk. The files are not trusted. */
 import { constants, lstatSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, open, opendir } from 'node:fs/promises';
 import type { MemoryDisk, MemoryEntry, ResolvedMemoryPath } from '../../protocol/tools/memory.js';
@@ -13,8 +13,8 @@ export const memoryDisk = (): MemoryDisk => ({
 const HAS_OWNERS = process.getuid !== undefined;
 
 /**
- * At once: a walk asks some sixty times before the first request, nearly always about nothing, and a
- * trip to another thread and back would take longer than the answer.
+ * Synchronous, because a walk looks up about sixty paths before the first request, most of them missing, and an
+ * asynchronous call takes longer than the lookup.
  */
 const lookAt = (path: string): ResolvedMemoryPath | undefined => {
   try {
@@ -31,7 +31,7 @@ const lookAt = (path: string): ResolvedMemoryPath | undefined => {
 };
 
 const readWhole = async (real: string, mostBytes: number) => {
-  // Something else may have taken the place since it was looked at: no links now, and no waiting.
+  // The path may have been replaced since the lookup, so do not follow links or block on a pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(real, flags);
   try {
@@ -45,7 +45,7 @@ const readWhole = async (real: string, mostBytes: number) => {
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** The size is no promise: files grow, and those of /proc claim to be empty. */
+/** Ignores the reported size, because files grow and /proc reports 0. */
 const readToEnd = async (handle: FileHandle, mostBytes: number) => {
   const chunks: Buffer[] = [];
   for (let length = 0; length <= mostBytes; ) {

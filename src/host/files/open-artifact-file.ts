@@ -1,6 +1,7 @@
 /**
- * A large output kept on disk beside the session. Writes are synchronous: a queue in memory would
- * grow as fast as a command can print. A disk that refuses is reported at close, not on the way.
+ * Opens an artifact file: a large output stored on disk beside the session. Writes are synchronous,
+ * because an in-memory queue would grow as fast as a command prints. A disk error is reported at
+ * close.
  */
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join, parse } from 'node:path';
@@ -9,7 +10,7 @@ import { errorCode, fileError } from './file-error.js';
 
 const END_NOTE = Buffer.from('\n[The output went on, but this file is full.]\n');
 
-/** `name` gets a number when it is taken. What comes after `limit` bytes is dropped with a note. */
+/** Adds a number to `name` if it is taken. Drops output after `limit` bytes and appends a note. Never throws. */
 export const openArtifactFile = (
   directory: string,
   name: string,

@@ -1,7 +1,6 @@
 /**
- * Places that cannot change their meaning any more: what a descriptor really has open, and a folder
- * that is held open while something is written into it. A name may lead elsewhere from one moment to
- * the next; a descriptor does not.
+ * Pinned folders: folders held open by a descriptor during a write. A path may point elsewhere at
+ * any moment, a descriptor does not, so access rules are checked against the descriptor.
  */
 import { constants, fstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
@@ -9,18 +8,18 @@ import { basename, dirname, join } from 'node:path';
 import { FileError } from '../../protocol/tools/workspace.js';
 import { errorCode } from './file-error.js';
 
-/** Whether the rules let this very place be used. */
+/** True if the access rules accept this real path. */
 export type AcceptsPath = (place: string) => boolean;
 
-/** Linux names what a descriptor has open, and takes such a name for the thing itself. */
+/** On Linux `/proc/self/fd` gives the real path of a descriptor and can be used as a path. */
 const HAS_DESCRIPTOR_NAMES = process.platform === 'linux';
 
-/** Throws as 'moved' what leads to another place than the rules accept. */
+/** Throws FileError 'moved' if the opened file is at a path that the rules do not accept. */
 export const checkDescriptor = (fd: number, path: string, accepts: AcceptsPath): void => {
   if (!accepts(placeOf(fd, path))) throw new FileError('moved', path);
 };
 
-/** Elsewhere than on Linux the name is followed again, and must still lead to what is open. */
+/** Returns the real path of a descriptor. Outside of Linux, resolves `path` and checks that it is the open file. */
 const placeOf = (fd: number, path: string): string => {
   if (HAS_DESCRIPTOR_NAMES) return readlinkSync(`/proc/self/fd/${fd}`);
   const place = realpathSync.native(path);
@@ -29,19 +28,15 @@ const placeOf = (fd: number, path: string): string => {
   return place;
 };
 
-/** A folder that is held open. */
 export interface PinnedFolder {
-  /** A path to a name in this folder, wherever the folder's own name leads by now. */
+  /** Returns a path to a name in this folder, through the descriptor where possible. */
   at(name: string): string;
-  /** Where it was made sure of by name only, it must still be the same folder. */
+  /** Rejects with FileError 'moved' if the folder is no longer at an accepted path. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * Opens the folder of a file that is about to be written, and makes it when it is missing. Nothing is
- * made in a place that the rules do not accept for that file.
- */
+/** Opens the folder of `target`, and creates it if the rules accept the file there. Rejects with FileError 'moved'. */
 export const pinFolder = async (target: string, accepts: AcceptsPath): Promise<PinnedFolder> => {
   const directory = dirname(target);
   const handle = await openOrMake(directory, [basename(target)], accepts);
@@ -65,7 +60,7 @@ export const pinFolder = async (target: string, accepts: AcceptsPath): Promise<P
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
-/** `rest`: the names below it that the file will have. */
+/** `rest` is the path of the file below the directory. */
 const openOrMake = async (
   directory: string,
   rest: readonly string[],

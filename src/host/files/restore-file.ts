@@ -1,6 +1,6 @@
 /**
- * Puts files back. Where to is read from a journal, which is not trusted: only inside of the given
- * folders, through no link, and what is replaced is replaced at once or not at all.
+ * Restores files at paths read from a journal. The journal is not trusted, so files are restored
+ * only inside the given folders and never through a symbolic link. Each replacement is atomic.
  */
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -8,13 +8,13 @@ import { basename, dirname, join, normalize, sep } from 'node:path';
 import { errorCode } from './file-error.js';
 
 export interface RestoreLimits {
-  /** Real paths; nothing outside of them is touched. */
+  /** Folders that may be written, as real paths. */
   readonly roots: readonly string[];
-  /** Real paths inside of which nothing is touched either. */
+  /** Folders inside `roots` that must not be written, as real paths. */
   readonly without: readonly string[];
 }
 
-/** Why nothing may be put at the path; undefined when it may. */
+/** Returns the reason why the path must not be written. Returns undefined if it may be written. */
 export const restoreRefusal = (
   path: string,
   { roots, without }: RestoreLimits,
@@ -24,7 +24,7 @@ export const restoreRefusal = (
   if (root === undefined) return 'it is outside of the workspace';
   if (without.some((it) => path === it || isBelow(path, it)))
     return 'it is where Skein keeps its state';
-  // Some disks take `.GIT` for the same folder, and Windows has a short name for it.
+  // Some disks ignore case, so `.GIT` is the same folder. Windows has the short name `git~1`.
   if (path.split(sep).some((name) => /^(?:\.git|git~\d)$/i.test(name))) return 'it belongs to git';
   const link = linkOnTheWay(root, path);
   return link === undefined ? undefined : `${link} is a link now and leads elsewhere`;
@@ -48,8 +48,8 @@ export type RestoreTarget =
   | { readonly kind: 'absent' };
 
 /**
- * Throws what the disk says. A folder that is not empty stays: the answer is false then. A new folder
- * is open to its owner only until `setMode` says otherwise.
+ * Returns false if a non-empty folder is in the way. Throws the error of the disk. A new folder gets mode 0700
+ * until `setFolderMode` changes it.
  */
 export const restoreFile = (path: string, wanted: RestoreTarget): boolean =>
   within(path, (place) => {
@@ -110,8 +110,8 @@ const fill = (draft: string, bytes: Uint8Array, mode: number): void => {
 };
 
 /**
- * Does the work in the folder that was looked at, whatever is put in its place meanwhile: by its open
- * handle where the system has names for those, which is Linux.
+ * Runs `work` with a path inside the opened folder. On Linux the path goes through the descriptor, so replacing
+ * the folder meanwhile has no effect.
  */
 const within = <Result>(path: string, work: (place: string) => Result): Result => {
   const folder = dirname(path);

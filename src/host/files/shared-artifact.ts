@@ -1,21 +1,21 @@
-/** A large output that other machines can read: once it is whole, it is put where they find it too. */
+/** A shared artifact: uploaded on close, so that other machines can read it. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { limitConcurrency } from '../../lib/async/limit-concurrency.js';
 import type { Artifact } from '../../protocol/tools/artifact.js';
 
 export interface SharedArtifactDeps {
-  /** Rejects when it is refused. */
+  /** Rejects if the upload is refused. */
   readonly put: (name: string, bytes: Uint8Array) => Promise<void>;
-  /** Told what others will not find, of what nobody waits for any more. */
+  /** Called with the reason when an upload fails after `close` has resolved. */
   readonly notify: (sentence: string) => void;
-  /** Resolves when there is no use in waiting: whoever keeps it is away, and takes it when it is back. */
+  /** `away` resolves when the store is unreachable. The upload then continues when the store is back. */
   readonly untilAway: () => { readonly away: Promise<void>; readonly end: () => void };
 }
 
 /**
- * Closing it resolves when others can read it, and rejects when they cannot. `upload` limits how many outputs are in
- * memory at once.
+ * `close` resolves when the upload is done or the store is unreachable, and rejects if the upload fails. `upload`
+ * limits how many outputs are in memory at once.
  */
 export const sharedArtifact = (
   artifact: Artifact,

@@ -1,6 +1,6 @@
 /**
- * Lists a directory tree as it is right now, cheaply enough to be done around every command: names,
- * kinds and what a change cannot leave as it was. Past `.git`, `node_modules` and what is ignored.
+ * Scans a workspace: path, kind and change stamp of each entry, fast enough to run around every
+ * command. Skips `.git`, `node_modules` and ignored files.
  */
 import fs, { type BigIntStats, type Dirent } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -12,40 +12,40 @@ export interface ScannedEntry {
   /** Permission bits. */
   readonly mode: number;
   readonly size: number;
-  /** Another one after every change, but for those that come too soon after another. */
+  /** Changes with every change of the entry, except for changes within one clock tick. */
   readonly stamp: string;
-  /** Changed so lately that the next change may leave the same stamp. */
+  /** True if the entry changed so recently that the next change may keep the stamp. */
   readonly isFresh: boolean;
 }
 
 export interface WorkspaceScan {
   readonly entries: ReadonlyMap<string, ScannedEntry>;
-  /** Whether this scan would have listed something at the path, had it been there. */
+  /** True if this scan would have listed an entry at the path, had it existed. */
   couldSee(path: string, isDirectory: boolean): boolean;
-  /** The tree has more entries than may be looked at. */
+  /** True if the tree has more than `maxEntries` entries. */
   readonly isCut: boolean;
-  /** Directories that could not be listed, and names that are no text. */
+  /** Directories that could not be listed, and names that are not valid UTF-8. */
   readonly blind: readonly string[];
 }
 
 export interface ScanOptions {
-  /** Absolute, a directory. */
+  /** Absolute path of a directory. */
   readonly root: string;
   readonly maxEntries: number;
-  /** Folders that are none of anybody's business, absolute. */
+  /** Folders to skip, absolute. */
   readonly without: readonly string[];
-  /** Files that count even where they are ignored, absolute. */
+  /** Files to list even if ignored, absolute. */
   readonly wanted: Iterable<string>;
 }
 
-/** The clocks of file systems tick slower than ours. */
+/** Time stamps of file systems are coarser than the system clock. */
 const TICK_MS = 50;
 const ENTRIES_PER_SLICE = 256;
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
 interface Folder {
   readonly path: string;
-  /** Names from where the rules begin. */
+  /** Number of names between the top of the rules and this folder. */
   readonly depth: number;
   readonly above: IgnoreRules | undefined;
 }
@@ -128,7 +128,7 @@ export const scanWorkspace = async (options: ScanOptions): Promise<WorkspaceScan
   return { entries, couldSee, isCut, blind: [...blind] };
 };
 
-/** Undefined when there is nothing, or nothing that can be kept: a pipe, a socket, a device. */
+/** Returns undefined if there is no entry, or if it is a pipe, a socket or a device. */
 export const scanEntry = (
   path: string,
   racyAfter = Date.now() - TICK_MS,
@@ -149,7 +149,7 @@ export const scanEntry = (
     kind,
     mode,
     size: Number(size),
-    // The times and the size of a directory change with what is in it.
+    // Times and size of a directory change with its entries, so only the mode counts.
     stamp: kind === 'directory' ? `${mode}` : [size, mtimeNs, ctimeNs, ino, mode].join(),
     isFresh: kind !== 'directory' && Number(ctimeNs / 1_000_000n) >= racyAfter,
   };

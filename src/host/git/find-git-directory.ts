@@ -1,4 +1,4 @@
-/** Where git keeps what it knows of a directory, and which branch is out there: read without git. */
+/** Finds the git directory of a folder and its checked-out branch, without a git process. */
 import {
   closeSync,
   constants,
@@ -11,16 +11,16 @@ import {
 import { dirname, join, resolve } from 'node:path';
 
 export interface GitLocation {
-  /** With HEAD in it; that of a worktree is its own. */
+  /** Git directory with HEAD. A worktree has its own. */
   readonly directory: string;
-  /** Where the files are; undefined in a bare repository. */
+  /** Top folder of the working tree. Undefined in a bare repository. */
   readonly top: string | undefined;
 }
 
-/** What HEAD is called when it is on no branch. */
+/** Branch name that stands for a detached HEAD. */
 export const DETACHED_HEAD = 'HEAD';
 
-/** Undefined outside of a repository. Never throws. */
+/** Returns undefined outside of a repository. Never throws. */
 export const findGitDirectory = (cwd: string): GitLocation | undefined => {
   try {
     return search(realpathSync(cwd));
@@ -30,8 +30,8 @@ export const findGitDirectory = (cwd: string): GitLocation | undefined => {
 };
 
 /**
- * Tells the branch that is out, `HEAD` when it is none, undefined when that cannot be said. The
- * repository is looked for once; then it is one file that is read, so it may be asked on every turn.
+ * Returns a function that reads the current branch: `HEAD` if detached, undefined if unknown. Finds the repository
+ * once and then reads a single file, so the function is cheap enough for every turn.
  */
 export const branchReader = (cwd: string): (() => string | undefined) => {
   let place: GitLocation | undefined | null = null;
@@ -49,14 +49,13 @@ const branchIn = ({ directory }: GitLocation): string | undefined => {
   return /^[0-9a-f]{40,64}\n?$/.test(head) ? DETACHED_HEAD : undefined;
 };
 
-/** Longer than any name that people give. */
 const MAX_BRANCH_LENGTH = 200;
-/** What git lets no branch be called: whoever writes HEAD by hand could put sentences there. */
+/** Characters that git forbids in branch names. A HEAD file written by hand could contain any text. */
 const INVALID_IN_BRANCH = /[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}~^:?*[\\]|\.\.|@\{|^[./]/u;
 
 /**
- * Undefined for what cannot be one, as `.invalid` is where refs are kept in tables. Agents are told of
- * it in our own words, so it must not have room for those of somebody else.
+ * Returns undefined for an invalid branch name, such as `.invalid` with reftable storage. Cuts long names, because
+ * the name becomes part of a prompt and must have no room for injected text.
  */
 export const branchName = (name: string): string | undefined => {
   if (INVALID_IN_BRANCH.test(name)) return undefined;
@@ -82,14 +81,14 @@ const search = (start: string): GitLocation | undefined => {
   }
 };
 
-/** What a stranger put above us, as anybody may in /tmp, makes no repository of ours. */
+/** Accepts the current user, root and the owner of `start`, because any user can create a `.git` in /tmp. */
 const ownersOf = (start: string): ((owner: number) => boolean) => {
   const user = process.getuid?.();
   const ours = new Set([0, user, statSync(start).uid]);
   return (owner) => user === undefined || ours.has(owner);
 };
 
-/** In a worktree or a submodule `.git` is a file that says where the directory is. */
+/** Reads the `.git` file of a worktree or a submodule, which contains the path of the git directory. */
 const linkedDirectory = (file: string, folder: string): string | undefined => {
   const link = /^gitdir: ([^\n]+)\n?$/.exec(readStart(file) ?? '')?.[1];
   const directory = link === undefined ? undefined : resolve(folder, link);
@@ -102,13 +101,12 @@ const isGitDirectory = (folder: string): boolean =>
 
 const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** Longer than any path or name of a branch that works. */
 const MAX_FILE_BYTES = 8_192;
 
 const readStart = (path: string): string | undefined => {
   let file: number | undefined;
   try {
-    // Not blocking: a pipe may lie where a file was.
+    // Non-blocking, because the path may be a pipe.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = fstatSync(file);
     if (!found.isFile() || found.size > MAX_FILE_BYTES) return undefined;

@@ -1,7 +1,7 @@
 /**
- * A bare clone of a remote, which is all that a machine without the lead's workspace has of it. Neither side
- * is trusted: agents work beside the clone, so its settings are written anew before every use, and what a
- * remote on this disk would run is left out.
+ * Bare git clone of a remote, for a machine without the lead's workspace. Neither side is trusted:
+ * the config is rewritten before every use, because agents can write it, and hooks of a remote on
+ * this disk are disabled.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,10 +11,10 @@ import type { GitSetting } from './git-command.js';
 import { type GitRepository, realPathOf, type WorktreeHome } from './git-repository.js';
 import { GitTree, gitFailure } from './git-tree.js';
 
-/** A large repository takes a while. */
+/** Long enough for a large repository. */
 const TIMEOUT_MS = 600_000;
 
-/** Not `ext`, which is a program. */
+/** Excludes `ext`, which runs a program. */
 const TRANSPORTS = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
 
 const SETTINGS: readonly GitSetting[] = [
@@ -25,10 +25,10 @@ const SETTINGS: readonly GitSetting[] = [
   ['fetch.writeCommitGraph', 'false'],
 ];
 
-/** Nothing in it starts a program, and nobody else's words are in it. */
+/** Complete config of the clone. Starts no program. */
 const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n';
 
-/** What git runs at the other end when that is on this disk. */
+/** Returns the command that git runs for a remote on this disk, without the remote's hooks. */
 const serverCommand = (program: string): string =>
   `git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand=true -c receive.autogc=false -c receive.denyCurrentBranch=refuse ${program}`;
 
@@ -43,11 +43,11 @@ export class GitClone {
     this.environment = environment;
   }
 
-  /** Makes it where it is missing; nothing is fetched yet. Rejects with a WorktreeRefusal. */
+  /** Creates the clone if missing, without fetching. Rejects with WorktreeRefusal. */
   static async open({ folder, environment }: WorktreeHome, url: string): Promise<GitClone> {
     const directory = clonePath(folder, url);
     try {
-      // All that git needs to take a folder for a repository: no template, and so no hooks.
+      // The minimum for git to accept a repository. Without a template there are no hooks.
       for (const part of ['objects', 'refs']) {
         mkdirSync(join(directory, part), { recursive: true, mode: 0o700 });
       }
@@ -60,7 +60,7 @@ export class GitClone {
     return clone;
   }
 
-  /** As worktrees are made and removed in it. Rejects with a WorktreeRefusal. */
+  /** Opens the clone to add and remove worktrees. Rejects with WorktreeRefusal. */
   async repository(): Promise<GitRepository> {
     this.writeConfig();
     const { directory, environment } = this;
@@ -68,7 +68,7 @@ export class GitClone {
     return { tree, directory, common: realPathOf(directory) };
   }
 
-  /** What a branch is at the remote; undefined when there is no such branch. Rejects with a WorktreeRefusal. */
+  /** Returns the commit of a remote branch. Returns undefined if there is no such branch. Rejects with WorktreeRefusal. */
   async tipOf(branch: string): Promise<string | undefined> {
     const ref = `refs/heads/${branch}`;
     const said = await this.runRemote([
@@ -81,7 +81,7 @@ export class GitClone {
     return /^([0-9a-f]{40,64})\t/m.exec(said)?.[1];
   }
 
-  /** What the branches of the remote are. Rejects with a WorktreeRefusal. */
+  /** Returns the commits of all remote branches. Rejects with WorktreeRefusal. */
   async tips(): Promise<readonly string[]> {
     const said = await this.runRemote([
       'ls-remote',
@@ -92,12 +92,12 @@ export class GitClone {
     return [...new Set(said.match(/^[0-9a-f]{40,64}(?=\t)/gm))];
   }
 
-  /** Makes sure that a commit of the remote is here. Rejects with a WorktreeRefusal. */
+  /** Fetches a commit unless it is present. Rejects with WorktreeRefusal. */
   async fetch(commit: string, branch?: string): Promise<void> {
     const { tree } = await this.repository();
     const isHere = async () => (await tree.find(`${commit}^{commit}`)) !== undefined;
     if (await isHere()) return;
-    // Not every remote gives a commit for its name alone.
+    // Some remotes refuse to send a commit by its hash, so try all branches next.
     const wanted =
       branch === undefined
         ? [commit, ALL_BRANCHES]
@@ -117,7 +117,7 @@ export class GitClone {
     );
   }
 
-  /** Never forces. Rejects with a WorktreeRefusal. */
+  /** Pushes without force. Rejects with WorktreeRefusal. */
   async push(commit: string, branch: string): Promise<void> {
     const how = ['--no-verify', '--no-signed', '--no-follow-tags', '-q'];
     await this.runRemote([
@@ -128,7 +128,7 @@ export class GitClone {
       `${commit}:refs/heads/${branch}`,
     ]);
     const { tree } = await this.repository();
-    // Whoever clears away looks whether somebody else has the work.
+    // sweepWorktree removes a worktree only if another ref contains its commit.
     await tree.tryRun(['update-ref', `refs/remotes/origin/${branch}`, commit]);
   }
 
@@ -153,16 +153,16 @@ export class GitClone {
     rmSync(join(directory, 'config.worktree'), { force: true });
   }
 
-  /** A server runs its own program. */
+  /** Returns no flags for a server, which runs its own program. */
   private serverFlags(program: string): readonly string[] {
     return isLocal(this.url) ? [`--${program}=${serverCommand(program)}`] : [];
   }
 }
 
-/** In the folder of worktrees; hidden, so that nobody takes it for that of a session. */
+/** Folder for clones below the worktree folder. Hidden, so that it is not taken for a session's folder. */
 export const CLONES = '.clones';
 
-/** Where the clone of a remote is, or would be. */
+/** Returns the path of the clone of a remote, existing or not. */
 export const clonePath = (folder: string, url: string): string => {
   const name = createHash('sha256').update(url).digest('hex').slice(0, 32);
   return join(realPathOf(folder), CLONES, `${name}.git`);
@@ -170,6 +170,6 @@ export const clonePath = (folder: string, url: string): string => {
 
 const ALL_BRANCHES = '+refs/heads/*:refs/skein/heads/*';
 
-/** As git tells a path from a host. */
+/** Distinguishes a path from a host as git does. */
 const isLocal = (url: string): boolean =>
   url.startsWith('file:') || isAbsolute(url) || !/^[^/]*:/.test(url);

@@ -1,6 +1,6 @@
 /**
- * Runs git in a repository that nobody has reason to trust. Its configuration, its attributes and its
- * hooks can all name programs; git is told to start none of them, and only looks.
+ * Git command for untrusted repositories. Configuration, attributes and hooks can name programs, so
+ * git runs with settings that start none of them and that do not write to the repository.
  */
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
@@ -13,16 +13,16 @@ import { signalProcessGroup } from '../process/ownership/signal-process-group.js
 import type { GitLocation } from './find-git-directory.js';
 
 export interface GitResult {
-  /** Null when it was ended because it said too much. */
+  /** Exit code. Null if git was killed because of too much output. */
   readonly code: number | null;
   readonly text: string;
-  /** The same, as it was said. */
+  /** Same output as bytes. */
   readonly bytes: Buffer;
-  /** What it complained of, where somebody listens. */
+  /** Standard error. Empty unless `keepsStderr`. */
   readonly stderr: string;
 }
 
-/** Undefined when git cannot be started or takes too long. Never rejects. */
+/** Returns undefined if git cannot be started or times out. Never rejects. */
 export type GitCommand = (
   args: readonly string[],
   mostBytes: number,
@@ -30,21 +30,21 @@ export type GitCommand = (
   more?: Environment,
 ) => Promise<GitResult | undefined>;
 
-/** What git is told besides, by whoever lets it write. */
+/** Additional options for callers that write to the repository. */
 export interface GitCommandOptions {
   readonly env?: Environment;
   readonly settings?: readonly GitSetting[];
-  /** Its complaints are kept. */
+  /** True to collect standard error. Default: false. */
   readonly keepsStderr?: boolean;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
 const CONFIG_BYTES = 1024 * 1024;
-/** Filters, and programs that merge. */
+/** Maximum number of filters and merge drivers. */
 const MAX_FILTERS = 500;
 
-/** Undefined when this git cannot be kept from running what the repository names. `signal` ends all. */
+/** Returns undefined if git cannot be kept from running programs of the repository. `signal` stops all commands. */
 export const hardenedGit = async (
   cwd: string,
   { top, directory }: GitLocation,
@@ -70,7 +70,7 @@ export const hardenedGit = async (
         keepsStderr: listens,
         env: { ...base, ...asEnvironment(settings), ...more },
       });
-  // A git from before 2.31 does not hear settings in the environment, and then this one is not listed.
+  // Git before 2.31 ignores settings in the environment, so the canary is missing from its list.
   const canary = `skein.c${randomBytes(8).toString('hex')}`;
   const listing = await withSettings([...SAFE_SETTINGS, [canary, '']])(
     ['config', '--list', '--name-only', '-z'],
@@ -91,7 +91,7 @@ export const hardenedGit = async (
 
 export type GitSetting = readonly [key: string, value: string];
 
-/** Stronger than whatever the repository says. */
+/** Settings that override the repository's. */
 const SAFE_SETTINGS: readonly GitSetting[] = [
   ['core.fsmonitor', ''],
   ['core.hooksPath', '/dev/null'],
@@ -101,7 +101,7 @@ const SAFE_SETTINGS: readonly GitSetting[] = [
   ['protocol.allow', 'never'],
 ];
 
-/** A filter without a program passes files on as they are. */
+/** A filter without a program leaves files unchanged. */
 const withoutFilter = (name: string): readonly GitSetting[] => [
   [`filter.${name}.clean`, ''],
   [`filter.${name}.smudge`, ''],
@@ -109,10 +109,10 @@ const withoutFilter = (name: string): readonly GitSetting[] => [
   [`filter.${name}.required`, 'false'],
 ];
 
-/** A program that merges and fails has left a conflict. */
+/** A failing merge driver leaves a conflict. */
 const withoutDriver = (key: string): GitSetting => [key, 'false'];
 
-/** No locks, no questions, and nothing is fetched: a missing object would start a transport. */
+/** No locks, no prompts, and no lazy fetch, because a missing object would start a transport. */
 const READ_ONLY_ENVIRONMENT = {
   GIT_OPTIONAL_LOCKS: '0',
   GIT_TERMINAL_PROMPT: '0',
@@ -132,15 +132,15 @@ const asEnvironment = (settings: readonly GitSetting[]): Environment =>
 
 const KEPT = /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|CEILING_DIRECTORIES)$/;
 
-/** Variables such as GIT_DIR would speak of another repository, or name programs. */
+/** Drops variables such as GIT_DIR, which name another repository or programs. */
 const withoutGit = (environment: Environment): Environment =>
   Object.fromEntries(
     Object.entries(environment).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name)),
   );
 
 /**
- * Without what is in the repository: `npx` puts its `node_modules/.bin` first, and those of all folders
- * above, which may hold this repository as a part of theirs.
+ * Returns PATH without folders inside the repository and without `node_modules/.bin` folders, which `npx` puts
+ * first.
  */
 const outsidePath = (path: string, top: string, home: string | undefined): string =>
   path
@@ -211,7 +211,7 @@ const run = (
     signal.addEventListener('abort', giveUp, { once: true });
     child.on('error', () => end(undefined));
     child.on('close', (code) => end(said(code)));
-    // It may end without having listened.
+    // Git may exit before it reads its input.
     child.stdin?.on('error', () => undefined).end(input);
     child.stderr?.on('data', (chunk: Buffer) => {
       trouble = `${trouble}${chunk.toString('utf8')}`.slice(0, MAX_STDERR_LENGTH);
@@ -225,7 +225,7 @@ const run = (
     });
   });
 
-/** In a group of its own, so that whatever it may have started ends with it. */
+/** Starts git in its own process group, so that its children can be killed too. */
 const start = (
   args: readonly string[],
   cwd: string,

@@ -1,11 +1,11 @@
-/** What git has of a directory's files: which contents are in its store, and those contents. */
+/** Git index of a directory: tracked files with their object names, and object contents. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { findGitDirectory } from './find-git-directory.js';
 import { hardenedGit } from './git-command.js';
 
-/** Paths are absolute; the value is the name of the object that the index holds for it. */
+/** Object names in the index by absolute path. */
 export type TrackedFiles = ReadonlyMap<string, string>;
 
 const NO_FILES: TrackedFiles = new Map();
@@ -17,13 +17,13 @@ export class GitIndex {
   private readonly environment: Readonly<Record<string, string>>;
   private last: { readonly stamp: string; readonly files: TrackedFiles } | undefined;
 
-  /** `environment` is that of a child process. */
+  /** `environment` is the environment of git. */
   constructor(root: string, environment: Readonly<Record<string, string>>) {
     this.root = root;
     this.environment = environment;
   }
 
-  /** Empty where there is no repository, or no git that can be used. No process while nothing changed. */
+  /** Returns an empty map without a repository or a usable git. Starts no process while the index is unchanged. */
   async files(): Promise<TrackedFiles> {
     const place = findGitDirectory(this.root);
     if (place?.top === undefined) return NO_FILES;
@@ -44,7 +44,7 @@ export class GitIndex {
     return files;
   }
 
-  /** The contents of objects, as far as git still has them. */
+  /** Returns the contents of those objects that git still has. */
   async read(objects: readonly string[], mostBytes: number): Promise<ReadonlyMap<string, Buffer>> {
     const place = objects.length === 0 ? undefined : findGitDirectory(this.root);
     if (place === undefined) return new Map();
@@ -78,7 +78,7 @@ const objectsIn = (bytes: Buffer): ReadonlyMap<string, Buffer> => {
   return found;
 };
 
-/** The name that git gives to contents, in the hash that the other name is of. */
+/** Returns git's object name of the contents, with the hash algorithm of `like`. */
 export const objectName = (bytes: Uint8Array, like: string): string =>
   createHash(like.length === 64 ? 'sha256' : 'sha1')
     .update(`blob ${bytes.length}\0`)

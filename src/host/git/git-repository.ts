@@ -1,29 +1,29 @@
-/** The repository of a folder, checked for what worktrees of agents need of it. */
+/** Git repository of a folder, checked for the requirements of agent worktrees. */
 import { realpathSync } from 'node:fs';
 import { WorktreeRefusal } from '../../protocol/tools/worktrees.js';
 import { findGitDirectory } from './find-git-directory.js';
 import { GitTree } from './git-tree.js';
 
-/** Where worktrees of agents are made. */
+/** Location for agent worktrees. */
 export interface WorktreeHome {
-  /** A folder for each session, and one for each agent in it. */
+  /** Root folder, with a folder per session and in it a folder per agent. */
   readonly folder: string;
-  /** Never part of a picture, absolute: the state directory. */
+  /** Folders that are never part of a snapshot, absolute: the state directory. */
   readonly excluded: readonly string[];
-  /** That of a child process. */
+  /** Environment of git. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A repository, and the tree in it that work goes back to. */
+/** Repository with the working tree that work is merged into. */
 export interface GitRepository {
   readonly tree: GitTree;
-  /** That of the tree itself. */
+  /** Git directory of the tree. */
   readonly directory: string;
-  /** That of all trees of the repository. */
+  /** Git directory shared by all trees of the repository. */
   readonly common: string;
 }
 
-/** Throws a WorktreeRefusal. */
+/** Throws WorktreeRefusal. */
 export const repositoryAt = (cwd: string): { readonly top: string; readonly directory: string } => {
   const place = findGitDirectory(cwd);
   if (place?.top === undefined) {
@@ -34,7 +34,7 @@ export const repositoryAt = (cwd: string): { readonly top: string; readonly dire
   return { top: place.top, directory: place.directory };
 };
 
-/** Rejects with a WorktreeRefusal. */
+/** Rejects with WorktreeRefusal. */
 export const openRepository = async (
   cwd: string,
   environment: WorktreeHome['environment'],
@@ -53,7 +53,7 @@ export const openRepository = async (
   return { tree, directory, common };
 };
 
-/** Links followed, as far as there is anything. */
+/** Returns the real path, or the path itself if it does not exist. */
 export const realPathOf = (path: string): string => {
   try {
     return realpathSync(path);

@@ -1,4 +1,4 @@
-/** What git says of a directory at one moment, so that an agent need not ask. */
+/** Git summary of a directory for the prompt: branch, status, recent commits. */
 import type { RepositoryFacts } from '../../protocol/tools/repository-facts.js';
 import { branchName, DETACHED_HEAD, findGitDirectory } from './find-git-directory.js';
 import { type GitResult, hardenedGit } from './git-command.js';
@@ -6,14 +6,14 @@ import { type GitResult, hardenedGit } from './git-command.js';
 const MAX_STATUS_LENGTH = 2_000;
 
 const MAX_OUTPUT_BYTES = 64 * 1024;
-/** No character has more than four bytes. */
+/** UTF-8 needs at most four bytes per character. */
 const STATUS_BYTES = 4 * (MAX_STATUS_LENGTH + 1);
 const MAX_LINE_LENGTH = 200;
 export const GIT_SUMMARY_TIMEOUT_MS = 5_000;
 
 /**
- * Undefined outside of a repository, without a git that can be used, or when it takes too long. Never
- * rejects. `environment` is that of a child process.
+ * Returns undefined outside of a repository, without a usable git, or on time-out. Never rejects. `environment` is
+ * the environment of git.
  */
 export const gitSummary = async (
   cwd: string,
@@ -27,13 +27,13 @@ export const gitSummary = async (
   const [branch, main, status, log, user] = await Promise.all([
     git(['symbolic-ref', '-q', 'HEAD'], MAX_OUTPUT_BYTES),
     git(MAIN_BRANCHES, MAX_OUTPUT_BYTES),
-    // In a bare repository only its own settings could say where files are: anywhere.
+    // A bare repository has no working tree, and its own settings could name any folder.
     place.top === undefined ? NO_STATUS : git(STATUS, STATUS_BYTES),
     git(LAST_COMMITS, MAX_OUTPUT_BYTES),
     git(['config', '--get', 'user.name'], MAX_OUTPUT_BYTES),
   ]);
   if (!branch || !main || !status || !log || !user) return undefined;
-  // 1 is a detached HEAD; with more git refuses the repository, be it for its owner.
+  // Code 1 is a detached HEAD. With higher codes git refuses the repository, for example because of its owner.
   if (branch.code !== 0 && branch.code !== 1) return undefined;
   return {
     branch: branchName(linesOf(branch)[0]?.replace(/^refs\/heads\//, '') ?? '') || DETACHED_HEAD,
@@ -53,7 +53,7 @@ const MAIN_BRANCHES = [
   'refs/heads/master',
 ];
 
-/** Submodules would be looked at by another git, with their own configuration. */
+/** Ignores submodules, because git would read them with their own configuration. */
 const STATUS = ['status', '--porcelain=v1', '--untracked-files=normal', '--ignore-submodules=all'];
 
 const NO_STATUS: GitResult = { code: 1, text: '', bytes: Buffer.alloc(0), stderr: '' };
@@ -77,14 +77,14 @@ const LAST_COMMITS = [
 const linesOf = ({ code, text }: GitResult): readonly string[] =>
   code === 0 || code === null ? text.split('\n').filter((it) => it !== '') : [];
 
-/** One line of words: what somebody else wrote cannot begin another, nor move a cursor. */
+/** Returns the text as a single short line without control characters, because it is not trusted. */
 const line = (text: string | undefined): string | undefined => {
   const plain = text?.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   if (plain === undefined || plain === '') return undefined;
   return plain.length > MAX_LINE_LENGTH ? `${whole(plain, MAX_LINE_LENGTH)}…` : plain;
 };
 
-/** What the remote calls its HEAD, origin before others; else a branch with a usual name. */
+/** Returns the HEAD branch of a remote, origin first. Otherwise main or master. */
 const mainBranch = (refs: readonly string[]): string | undefined => {
   const pairs = refs.map((ref) => ref.split(' ', 2) as [string, string]);
   const remote = ['refs/remotes/origin/HEAD', ...pairs.map(([name]) => name)];
@@ -103,6 +103,6 @@ const cutStatus = ({ code, text }: GitResult) => {
   return { status: whole(status, MAX_STATUS_LENGTH), isStatusCut };
 };
 
-/** Never half of a character. */
+/** Cuts the text without splitting a surrogate pair. */
 const whole = (text: string, most: number): string =>
   text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');

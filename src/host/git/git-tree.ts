@@ -1,7 +1,6 @@
 /**
- * One working tree of a repository, to take pictures of and to write to. Git is as careful as when it only
- * looks (git-command.ts), and no index, branch or stash of the user is touched: pictures are taken with an
- * index of their own.
+ * Git working tree, to take snapshots of and to write to. Runs hardened git (git-command.ts) and
+ * changes no index, branch or stash of the user: snapshots use a separate index.
  */
 import fs from 'node:fs';
 import { join, sep } from 'node:path';
@@ -18,7 +17,7 @@ import {
 export const LISTING_BYTES = 64 * 1024 * 1024;
 export const SMALL_OUTPUT_BYTES = 64 * 1024;
 const TIMEOUT_MS = 120_000;
-/** More that nobody has committed is not copied for an agent. */
+/** Maximum of uncommitted files that are copied for an agent. */
 const MAX_UNCOMMITTED_BYTES = 512 * 1024 * 1024;
 const MAX_UNCOMMITTED_FILES = 100_000;
 
@@ -42,12 +41,12 @@ const IDENTITY = Object.fromEntries(
 
 export interface TreeState {
   readonly tree: string;
-  /** The index that it was written from; the user's own is another. */
+  /** Index of the snapshot, separate from the user's index. */
   readonly index: string;
 }
 
 export class GitTree {
-  /** Where the files are, links followed. */
+  /** Real path of the top folder. */
   readonly top: string;
   private readonly git: GitCommand;
 
@@ -56,7 +55,7 @@ export class GitTree {
     this.git = git;
   }
 
-  /** Rejects with a WorktreeRefusal. */
+  /** Rejects with WorktreeRefusal. */
   static async open(
     top: string,
     directory: string,
@@ -77,7 +76,7 @@ export class GitTree {
     return new GitTree(top, git);
   }
 
-  /** Rejects with a WorktreeRefusal when git does not do it, or says more than it may. */
+  /** Rejects with WorktreeRefusal if git fails, or prints more than `maxBytes`. */
   async run(
     args: readonly string[],
     { input, index, maxBytes: most = SMALL_OUTPUT_BYTES }: GitCallOptions = {},
@@ -87,7 +86,7 @@ export class GitTree {
     throw new WorktreeRefusal(`git ${args[0]} failed in ${this.top}: ${gitFailure(answer)}`);
   }
 
-  /** Undefined when git cannot be started or takes too long. */
+  /** Returns undefined if git cannot be started or times out. Never rejects. */
   tryRun(
     args: readonly string[],
     { input, index, maxBytes: most = SMALL_OUTPUT_BYTES }: GitCallOptions = {},
@@ -95,7 +94,7 @@ export class GitTree {
     return this.git(args, most, input, index === undefined ? {} : { GIT_INDEX_FILE: index });
   }
 
-  /** The full name of an object; undefined when there is none. */
+  /** Returns the full object name. Returns undefined if there is no such object. */
   async find(name: string): Promise<string | undefined> {
     const answer = await this.tryRun(['rev-parse', '--verify', '-q', '--end-of-options', name]);
     const found = answer?.code === 0 ? answer.text.trim() : '';
@@ -106,14 +105,14 @@ export class GitTree {
     return (await this.run(['rev-parse', '--verify', `${commit}^{tree}`])).text.trim();
   }
 
-  /** Signed by nobody, with no hook that could look. */
+  /** Creates a commit without signature and hooks. */
   async commit(tree: string, parents: readonly string[], message: string): Promise<string> {
     const above = parents.flatMap((parent) => ['-p', parent]);
     const args = ['commit-tree', '--no-gpg-sign', tree, ...above, '-m', message];
     return (await this.run(args)).text.trim();
   }
 
-  /** What is there now, tracked or not, but not what is ignored, in an index of its own at that path. */
+  /** Writes the current files, tracked or not but not ignored, to a tree, with the index at the given path. */
   async snapshot(
     index: string,
     { excluded: without, included: wanted = [] }: SnapshotOptions,
@@ -122,7 +121,7 @@ export class GitTree {
     return { tree: (await this.run(['write-tree'], { index })).text.trim(), index };
   }
 
-  /** Names, as bytes in latin1, that are not as the index says, and those that it does not know. */
+  /** Returns the names of changed, deleted and untracked files, as bytes in latin1. */
   async changedNames(index?: string): Promise<readonly string[]> {
     const args = ['ls-files', '-z', '-m', '-d', '-o', '--exclude-standard'];
     return namesIn((await this.run(args, { index, maxBytes: LISTING_BYTES })).bytes);
@@ -138,10 +137,10 @@ export class GitTree {
       return name === undefined ? [] : [{ name, isModule: mode === '160000', stage }];
     });
     const modules = new Set(held.flatMap(({ isModule, name }) => (isModule ? [name] : [])));
-    // Those that a merge of the user has left open have no state until we say which.
+    // Unmerged files of the user have no single state, so take them from the disk.
     const open = held.flatMap(({ stage, name }) => (stage === '0' ? [] : [name]));
     const names = new Set([...(await this.changedNames(index)), ...open, ...this.namesOf(wanted)]);
-    // The worktree of an agent lies in the state directory, and is all that there is for those below it.
+    // An agent's worktree lies in an excluded folder, which then must not exclude the whole tree.
     const apart = without.filter((it) => this.top !== it && !this.top.startsWith(`${it}${sep}`));
     const taken = [...names].filter(
       (name) => !modules.has(name) && this.isIncluded(name, apart, modules),
@@ -153,7 +152,7 @@ export class GitTree {
     await this.run(args, { index, input });
   }
 
-  /** Not a folder: another repository lies there, or a submodule, which has its own history. */
+  /** False for excluded files, and for folders, which are other repositories or submodules. */
   private isIncluded(
     name: string,
     without: readonly string[],
@@ -197,13 +196,13 @@ interface GitCallOptions {
 }
 
 export interface SnapshotOptions {
-  /** Absolute: folders that are none of anybody's business. */
+  /** Folders to leave out, absolute. */
   readonly excluded: readonly string[];
-  /** Absolute: files that count although they are ignored. */
+  /** Files to include even if ignored, absolute. Default: none. */
   readonly included?: readonly string[];
 }
 
-/** Names have bytes, not letters: latin1 keeps each of them. */
+/** Splits NUL-separated names. Decodes them as latin1, because file names are arbitrary bytes. */
 export const namesIn = (bytes: Buffer): readonly string[] =>
   bytes
     .toString('latin1')
@@ -212,7 +211,7 @@ export const namesIn = (bytes: Buffer): readonly string[] =>
 
 export const utf8Name = (name: string): string => Buffer.from(name, 'latin1').toString('utf8');
 
-/** Whether a name is text, so that everybody can speak of it. */
+/** True if the name is valid UTF-8. */
 export const isUtf8Name = (name: string): boolean =>
   Buffer.from(utf8Name(name)).equals(Buffer.from(name, 'latin1'));
 
@@ -227,13 +226,13 @@ const statOf = (path: fs.PathLike): fs.Stats | undefined => {
   }
 };
 
-/** Copies the index of a tree to a place where it may change; returns that. */
+/** Copies the index of a tree to `index` and returns that path. */
 export const copyIndex = (directory: string, index: string): string => {
   fs.rmSync(index, { force: true });
   try {
     fs.copyFileSync(join(directory, 'index'), index);
   } catch {
-    // Without one all files are new to it, which is just as well.
+    // Without an index all files count as new, which is correct.
   }
   return index;
 };

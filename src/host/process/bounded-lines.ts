@@ -1,4 +1,4 @@
-/** Cuts what a program says into lines, and gives up on a line that does not end. */
+/** Splits the output of a program into lines of bounded length. */
 import { SkeinError } from '../../protocol/skein-error.js';
 
 export class LineTooLongError extends SkeinError {
@@ -7,10 +7,7 @@ export class LineTooLongError extends SkeinError {
 
 const NEWLINE = 0x0a;
 
-/**
- * What has no line end was cut short, and is nobody's line. Throws a LineTooLongError as soon as a
- * line has more than `most` bytes, whether it ends or not.
- */
+/** Drops a last line without line end. Throws LineTooLongError as soon as a line has more than `most` bytes. */
 export const boundedLines = async function* (
   chunks: AsyncIterable<Buffer>,
   most: number,

@@ -1,13 +1,13 @@
 /**
- * Runs one command hook in the shell: its own process group under the watchdog, JSON as its input, no
- * secrets. Whatever it does, it is over soon after its time, and only so much of its output is read.
+ * Runs a command hook in the shell: own process group under the watchdog, JSON input, no secrets.
+ * The hook ends soon after its time-out, and its output is limited.
  */
 import { stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import type { HookEnd, RunHookCommand } from '../../protocol/permission/hook-setup.js';
 import type { Shell } from '../../protocol/tools/shell.js';
 
-/** Of each stream; what follows is read and dropped, so that the hook can go on. */
+/** Limit per stream. Further output is read and dropped, so that the hook does not block. */
 export const MAX_HOOK_OUTPUT_BYTES = 1024 * 1024;
 
 export const commandHookRunner =
@@ -44,7 +44,7 @@ export const commandHookRunner =
     }
   };
 
-/** An agent that takes away the ground under its feet must not be rid of its hooks. */
+/** Returns the first existing folder, because an agent that deletes its working directory must not disable hooks. */
 const firstExisting = async (...places: readonly string[]): Promise<string> => {
   for (const place of places) {
     const found = await stat(place).catch(() => undefined);
@@ -68,7 +68,7 @@ class BoundedText {
     this.parts.push(this.decoder.write(kept));
   }
 
-  /** Bytes that are no text become the sign that says so. */
+  /** Returns the text, with U+FFFD for invalid bytes. */
   text(): string {
     return (this.parts.join('') + this.decoder.end()).toWellFormed();
   }

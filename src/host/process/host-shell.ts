@@ -1,8 +1,10 @@
 /**
- * The Shell port: one bash per command, in a process group of its own, with no input unless given.
+ * Host shell: the Shell port with a bash per command, in its own process group, without input by
+ * default.
  *
- * A command ends when its shell exits. What it left behind in the group is ended then; what left the
- * group is found by the command's mark when it still holds our pipes, or when we had to stop it.
+ * A command ends when its shell exits. Remaining processes of the group are then killed. Processes
+ * that left the group are found by the command's environment variable, if they still hold the pipes
+ * or the command was stopped.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -23,23 +25,23 @@ import type { Sandbox } from './sandbox.js';
 import { findShell, parseReportedDirectory, shellScript } from './shell-script.js';
 
 export interface HostShellOptions {
-  /** From child-environment.ts. */
+  /** Environment made by `childEnvironment`. */
   readonly environment: Readonly<Record<string, string>>;
   readonly watchdog: WatchdogLink;
   readonly sandbox?: Sandbox | undefined;
 }
 
-/** The shell itself could not be started. */
+/** Thrown if the shell cannot be started. */
 export class ShellError extends SkeinError {
   readonly code = 'shell';
 }
 
 const COMMAND_VARIABLE = 'SKEIN_COMMAND';
-/** Between the request to end and the order. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 1_000;
-/** For pipes that somebody still holds when the shell is gone. */
+/** Time to wait for pipes that other processes hold after the shell exits. */
 const DRAIN_MS = 250;
-/** Even SIGKILL waits for a process that waits for a broken disk. */
+/** SIGKILL may not take effect while a process waits for a broken disk. */
 const GIVE_UP_MS = 5_000;
 const MAX_REPORT_LENGTH = 64 * 1024;
 
@@ -73,7 +75,7 @@ export const hostShell = ({ environment, watchdog, sandbox }: HostShellOptions):
 interface Streams {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Where the shell tells its directory. */
+  /** Final working directory, as printed by the script. */
   readonly report: Readable;
 }
 
@@ -95,7 +97,7 @@ const start = async (
     stdio: [file?.fd ?? 'ignore', output?.writer ?? 'pipe', errors?.writer ?? 'pipe', 'pipe'],
   });
   closeWriters(pipes);
-  // Nobody waits: a quick child would have ended before anybody listens.
+  // Not awaited, because a fast child could exit before the listeners are attached.
   file?.close().catch(() => undefined);
   const streams = {
     stdout: output?.reader ?? child.stdout,
@@ -156,7 +158,7 @@ const untilExitOr = async (
   timeoutMs: number | undefined,
   signal: AbortSignal,
 ) => {
-  // It may have come while the command was being started, and would not come again.
+  // The signal may have aborted during the start, and its event does not fire again.
   if (signal.aborted) return 'aborted';
   const settled = new AbortController();
   const options = { signal: settled.signal };
@@ -191,7 +193,7 @@ const neverStarted = async (child: ChildProcess): Promise<never> => {
   throw new ShellError('The shell could not be started.', { cause: error });
 };
 
-/** Otherwise the error would say that the shell itself is missing. */
+/** Rejects with FileError, because spawn would report the shell itself as missing. */
 const refuseMissing = async (directory: string) => {
   const there = await stat(directory).catch(() => undefined);
   if (there?.isDirectory() !== true) throw new FileError('missing', directory);

@@ -1,22 +1,22 @@
 /**
- * A child process that is spoken to in lines. It is to end by itself when its stdin does, which happens
- * however this process ends.
+ * Child process with line-based input and output. The child must exit when its stdin closes, which
+ * also happens if this process is killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { boundedLines } from './bounded-lines.js';
 
 export interface LineProcess {
-  /** For one reader. Throws a LineTooLongError. */
+  /** Output lines, for a single reader. Throws LineTooLongError. */
   readonly lines: AsyncIterable<string>;
-  /** Resolves, when it has ended or could not be started, with what happened: "was ended by SIGKILL". */
+  /** Resolves with a description of the exit or of the failed start, such as "was ended by SIGKILL". Never rejects. */
   readonly ended: Promise<string>;
-  /** What it does not read any more is dropped. */
+  /** Drops the line if stdin is closed. */
   send(line: string): void;
-  /** Lets it end by itself, but not forever. */
+  /** Closes stdin, and kills the child after `graceMs`. */
   close(): Promise<void>;
   kill(): void;
-  /** Keeps our event loop alive, until `letGo`. */
+  /** Keeps the event loop alive until `letGo`. */
   ref(): void;
   unref(): void;
 }
@@ -25,7 +25,6 @@ export interface LineProcessOptions {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Bytes. */
   readonly maxLineBytes: number;
   readonly graceMs: number;
 }
@@ -34,14 +33,14 @@ export const startLineProcess = (options: LineProcessOptions): LineProcess => {
   const { command, cwd, env, maxLineBytes: longestLine, graceMs } = options;
   const [program = '', ...args] = command;
   let said = '';
-  // A group of its own: Ctrl-C at the terminal of a program is for the program to decide about.
+  // Own process group, because the embedding program decides about Ctrl-C.
   const child: ChildProcess = spawn(program, args, { cwd, env: { ...env }, detached: true });
   const ended = new Promise<string>((resolve) => {
     child.once('error', ({ message }) => resolve(`could not be started: ${message}`));
     child.once('close', (code, signal) => resolve(howItEnded(code, signal, said)));
   });
   const { stdin, stdout, stderr } = child;
-  // So it is where there are no more files to be had.
+  // The pipes are missing if the process has no free descriptors.
   if (!(stdin && stdout && stderr)) return { ...NOT_STARTED, ended };
   stdin.on('error', () => undefined);
   stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -79,7 +78,7 @@ const NOT_STARTED: Omit<LineProcess, 'ended'> = {
   unref: () => undefined,
 };
 
-/** Of what it prints for people only the end is kept: there it says why it could not go on. */
+/** Keep the end of stderr only, which has the reason for a failure. */
 const MAX_STDERR_LENGTH = 2_000;
 
 const howItEnded = (code: number | null, signal: NodeJS.Signals | null, said: string): string => {

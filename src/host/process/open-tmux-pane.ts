@@ -1,18 +1,18 @@
-/** Another pane beside the one that we run in, for those who work in tmux. */
+/** Opens a tmux pane beside the current pane. */
 import { execFile } from 'node:child_process';
 
 export interface TmuxPaneOptions {
-  /** The pane to split: `%3`. */
+  /** Pane to split, such as `%3`. */
   readonly beside: string;
-  /** A program and its arguments; no shell reads them. */
+  /** Program and arguments, not interpreted by a shell. */
   readonly command: readonly [string, ...string[]];
   readonly cwd: string;
-  /** What it must know besides what the tmux server gives it. */
+  /** Environment variables in addition to those of the tmux server. */
   readonly variables: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Resolves when it is open. Rejects with a sentence about why it is not. */
+/** Resolves when the pane is open. Rejects with an Error whose message is the reason of tmux. */
 export const openTmuxPane = (pane: TmuxPaneOptions): Promise<void> => {
   const { beside, command, cwd, variables, environment } = pane;
   const given = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`]);

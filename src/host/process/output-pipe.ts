@@ -1,6 +1,6 @@
 /**
- * Real pipes for what a command prints. Node gives a child a pair of sockets instead, and Linux does
- * not let a program open those again: `echo hi > /dev/stderr` would fail.
+ * Output pipes of a command as real pipes. Node gives a child sockets, which Linux does not let a
+ * program reopen, so `echo hi > /dev/stderr` would fail.
  */
 import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
@@ -13,11 +13,11 @@ import { promisify } from 'node:util';
 
 export interface OutputPipe {
   readonly reader: Readable;
-  /** For the child; to be closed here once it has it, or the pipe never ends. */
+  /** Descriptor for the child. Close it after the spawn, or the pipe never ends. */
   readonly writer: number;
 }
 
-/** Undefined where they are not needed, or cannot be made: sockets are nearly as good. */
+/** Returns undefined if pipes are not needed or cannot be created. The caller then uses sockets. Never rejects. */
 export const openOutputPipes = async (
   count: number,
 ): Promise<readonly OutputPipe[] | undefined> => {
@@ -36,7 +36,7 @@ export const openOutputPipes = async (
   }
 };
 
-/** The reader goes first and does not wait; then there is somebody to write to. */
+/** Opens the reader first without blocking, because a FIFO without reader blocks the writer. */
 const openBothEnds = (path: string): OutputPipe => {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(path, constants.O_WRONLY);

@@ -1,6 +1,6 @@
 /**
- * The newest of what a job prints, with its two streams in the order in which they came. Positions
- * count characters (UTF-16 units) from the beginning, so a reader can tell what it has missed.
+ * Output ring with the newest output of a job, both streams in order of arrival. Positions count
+ * UTF-16 units from the start, so a reader can detect dropped output.
  */
 
 export interface RingReading {
@@ -11,10 +11,10 @@ export interface RingReading {
 
 export class OutputRing {
   private readonly size: number;
-  /** Up to twice the size, so that trimming costs little however small the pieces are. */
+  /** Up to twice the size, so that trimming is rare even with small pieces. */
   private text = '';
   private end = 0;
-  // One each: a character may be split between pieces with the other stream in between.
+  // A decoder per stream, because a character may be split between pieces of different streams.
   private readonly decoders = {
     stdout: new TextDecoder('utf-8', { ignoreBOM: true }),
     stderr: new TextDecoder('utf-8', { ignoreBOM: true }),
@@ -24,12 +24,12 @@ export class OutputRing {
     this.size = size;
   }
 
-  /** Returns what the bytes, with the rest of an earlier piece, come to as text. */
+  /** Decodes and appends the bytes. Returns the added text. */
   add(stream: 'stdout' | 'stderr', bytes: Uint8Array): string {
     return this.append(this.decoders[stream].decode(bytes, { stream: true }));
   }
 
-  /** Half a character at the end of a stream can no longer become a whole one. */
+  /** Flushes incomplete characters at the end of both streams. Returns the added text. */
   finish(): string {
     return this.append(this.decoders.stdout.decode() + this.decoders.stderr.decode());
   }
@@ -49,7 +49,7 @@ export class OutputRing {
   }
 }
 
-/** Never begins with the second half of a surrogate pair. */
+/** Returns the end of the text, not starting inside a surrogate pair. */
 const lastOf = (text: string, length: number): string => {
   if (text.length <= length) return text;
   const from = text.length - length;

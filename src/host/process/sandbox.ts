@@ -1,9 +1,10 @@
 /**
- * Commands in a sandbox of bubblewrap: the whole disk to look at, the workspace and a temporary
- * folder to write in, no network, no processes but its own, and the stores of credentials empty.
+ * Sandbox for commands, made with bubblewrap: the disk is read-only except for the workspace and a
+ * temporary folder, there is no network, other processes are invisible, and credential stores look
+ * empty.
  *
- * It needs no `--new-session`: every command is started in a session of its own, without a terminal.
- * Its group is ended as any other, and with bubblewrap dies all that it holds, wherever it went.
+ * `--new-session` is not needed, because every command starts in its own session without a
+ * terminal. When the process group is killed, bubblewrap dies and kills all processes inside.
  */
 import { execFile } from 'node:child_process';
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
@@ -11,20 +12,20 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface SandboxPaths {
-  /** The workspace, added directories, a temporary folder. */
+  /** Workspace, added directories, temporary folder. */
   readonly writable: readonly string[];
-  /** Looks empty from inside: the state of Skein, keys, credentials. */
+  /** Paths that look empty inside: state directory, keys, credentials. */
   readonly hidden: readonly string[];
-  /** Can be read wherever it lies, and not written: the repository behind a worktree. */
+  /** Read-only paths, even inside hidden folders: the repository of a worktree. */
   readonly readable?: readonly string[];
 }
 
-/** The program to start in place of a shell, and its first arguments. */
+/** Returns the program to start instead of the shell, and its first arguments. */
 export type Sandbox = (cwd: string) => readonly [program: string, ...args: string[]];
 
 const PROGRAM = 'bwrap';
 
-/** Root would keep the right to undo all this. What it needs to write in others' folders stays. */
+/** Drops root's capabilities, which could undo the sandbox, except for writing to files of other users. */
 const rights = (uid: number | undefined): readonly string[] =>
   uid === 0
     ? [
@@ -55,7 +56,7 @@ const frame = (): readonly string[] => [
   ...rights(process.getuid?.()),
 ];
 
-/** Undefined when it works; otherwise why not, to follow "because". */
+/** Returns undefined if the sandbox works. Otherwise returns the reason, as the end of a "because" sentence. */
 export const sandboxTrouble = async (
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> => {
@@ -72,7 +73,7 @@ export const sandboxTrouble = async (
   }
 };
 
-/** Looked up for every command: what is there to be protected may change. */
+/** Resolves all paths for every command, because files to protect may appear. */
 export const sandboxOf =
   ({ writable, hidden, readable = [] }: SandboxPaths): Sandbox =>
   (cwd) => {
@@ -91,21 +92,21 @@ export const sandboxOf =
         mount(join(root, name), (place) => ['--ro-bind', place, place]);
       }
     }
-    // What holds comes before what it holds, or it would be covered again.
+    // Mount parents before children, because a later mount covers an earlier mount below it.
     const inOrder = [...mounts].sort(([one], [other]) => one.length - other.length);
     return [PROGRAM, ...frame(), ...inOrder.flatMap(([, how]) => how), '--chdir', cwd, '--'];
   };
 
-/** Where other programs listen on sockets and leave files: a private one instead. */
+/** Folders with sockets and files of other programs, replaced by empty folders. */
 const SHARED = ['/tmp', '/var/tmp', '/run'];
-/** Some systems keep their programs there. */
+/** Folders below `/run` that some systems need to start programs. */
 const RESTORED = [
   '/run/current-system',
   '/run/wrappers',
   '/run/opengl-driver',
   '/run/systemd/resolve',
 ];
-/** What would let a command act outside of the sandbox later. */
+/** Files in the workspace that could run commands outside of the sandbox later. */
 const PROTECTED = [
   '.git/hooks',
   '.git/config',
@@ -131,7 +132,7 @@ const realOf = (path: string): string | undefined => {
 
 const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 
-/** Below a home: what holds keys and credentials. */
+/** Paths with keys and credentials, relative to the home directory. */
 export const CREDENTIAL_STORES: readonly string[] = [
   '.ssh',
   '.aws',
@@ -174,7 +175,7 @@ export const CREDENTIAL_STORES: readonly string[] = [
   '.gemini/oauth_creds.json',
 ];
 
-/** What only root may read, and a sandbox of root could. */
+/** Paths that only root can read, hidden because the sandbox may run as root. */
 export const SYSTEM_SECRETS: readonly string[] = [
   '/etc/shadow',
   '/etc/gshadow',

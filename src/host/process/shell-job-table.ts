@@ -1,4 +1,4 @@
-/** The jobs of one agent: started, counted, found again, and all ended with their session. */
+/** Table of an agent's background shell jobs: starts, numbers, finds and stops them. */
 import type { Clock } from '../../protocol/clock.js';
 import type { Shell } from '../../protocol/tools/shell.js';
 import {
@@ -13,14 +13,14 @@ import { ShellJob } from './shell-job.js';
 export interface ShellJobTableOptions {
   readonly shell: Shell;
   readonly clock: Clock;
-  /** How many jobs the session had before; their ids are not given out again. */
+  /** Number of jobs that the session started before. Their ids are not reused. */
   readonly startedBefore: number;
-  /** A job has ended by itself, and nobody waited for it. */
+  /** Called when a job ends by itself while no caller waits for it. */
   readonly onEnd: (job: ShellJobView) => void;
 }
 
 export interface ShellJobTable extends ShellJobs {
-  /** Ends all of them, and starts no more. Resolves to those that were still running. */
+  /** Stops all jobs and refuses new jobs. Resolves to the jobs that were still running. */
   close(): Promise<readonly ShellJobView[]>;
 }
 

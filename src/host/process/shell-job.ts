@@ -1,4 +1,4 @@
-/** One command in the background: a run of the shell that nobody waits for, and what it prints. */
+/** Shell job: a command in the background and its output. */
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../../protocol/clock.js';
 import { type Artifact, MAX_ARTIFACT_BYTES } from '../../protocol/tools/artifact.js';
@@ -13,11 +13,11 @@ import {
 import { OutputRing } from './output-ring.js';
 
 export class ShellJob implements ShellJobHandle {
-  /** Given by the table once it runs. */
+  /** Set by the table once the job runs. */
   id = '';
   readonly command: string;
   status: ShellJobStatus = { kind: 'running' };
-  /** Resolves when it runs; rejects when it cannot be started. */
+  /** Resolves when the command runs. Rejects if the command cannot be started. */
   readonly started: Promise<void>;
   readonly ended: Promise<void>;
   private readonly clock: Clock;
@@ -52,7 +52,7 @@ export class ShellJob implements ShellJobHandle {
     );
   }
 
-  /** Somebody will see its end without being told. */
+  /** True if a caller waits for the end, so no notification is needed. */
   get isWatched(): boolean {
     return this.watchers > 0;
   }

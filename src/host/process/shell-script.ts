@@ -1,12 +1,12 @@
-/** The text that a shell is given: the command, and a last word on where it ended up. */
+/** Shell script of a command, which reports its final working directory. */
 import { existsSync } from 'node:fs';
 
-/** The pipe for the last word, as the shell inherits it. */
+/** Descriptor of the report pipe that the shell inherits. */
 export const REPORT_FD = 3;
 
 export interface ShellProgram {
   readonly path: string;
-  /** Commands use small descriptors for themselves, so the report moves away. dash has only one digit. */
+  /** Report descriptor in the script. High, because commands use low descriptors. dash allows a single digit. */
   readonly reportFd: number;
 }
 
@@ -14,15 +14,15 @@ export const findShell = (): ShellProgram =>
   existsSync('/bin/bash') ? { path: '/bin/bash', reportFd: 87 } : { path: '/bin/sh', reportFd: 9 };
 
 /**
- * An exit trap leaves the exit code alone, and does not run when the command replaces or kills the
- * shell: then nobody knows the directory. A child that is ended before it became another program has
- * the trap too, and must keep quiet. The command follows as it is, so quoting stays its own.
+ * Returns the script. An exit trap keeps the exit code, but does not run if the command replaces or kills the shell,
+ * so the directory is then unknown. A forked child inherits the trap until exec and must not report. The command
+ * is appended unchanged, so it needs no quoting.
  */
 export const shellScript = (command: string, { reportFd }: ShellProgram): string => {
   const report = `[ "\${BASHPID:-$$}" = "$$" ] && command pwd >&${reportFd} 2>/dev/null`;
   return `exec ${reportFd}>&${REPORT_FD} ${REPORT_FD}>&-; trap '${report}' EXIT\n${command}`;
 };
 
-/** Undefined when the shell did not get to report. */
+/** Returns undefined if the shell did not report. */
 export const parseReportedDirectory = (report: string): string | undefined =>
   report.endsWith('\n') ? report.slice(0, -1) : undefined;

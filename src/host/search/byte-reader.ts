@@ -1,8 +1,8 @@
-/** Cuts a stream of bytes at delimiters, and holds no more of a piece than is wanted of it. */
+/** Byte reader that splits a stream at delimiters and keeps a limited number of bytes per piece. */
 
 export interface Piece {
   readonly bytes: Buffer;
-  /** There was more than was kept. */
+  /** True if the piece had more bytes than were kept. */
   readonly isCut: boolean;
 }
 
@@ -14,7 +14,7 @@ export class ByteReader {
     this.chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** The bytes before the next delimiter, of which at most `keep`; undefined when none is left. */
+  /** Returns at most `keep` bytes before the next delimiter. Returns undefined if no delimiter follows. */
   async until(delimiter: number, keep: number): Promise<Piece | undefined> {
     const kept: Buffer[] = [];
     let length = 0;
@@ -33,7 +33,7 @@ export class ByteReader {
         return { bytes: Buffer.concat(kept), isCut };
       }
       const next = await this.chunks.next();
-      // What has no delimiter was cut short, and is nobody's piece.
+      // Bytes without a final delimiter are incomplete and dropped.
       if (next.done === true) return undefined;
       this.chunk = next.value;
     }

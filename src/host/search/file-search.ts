@@ -1,4 +1,4 @@
-/** The FileSearch port: our own walk of the tree, and an engine that looks into the files it finds. */
+/** FileSearch port: walks the tree and searches the found files with a match engine. */
 import { lstat, readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limitConcurrency } from '../../lib/async/limit-concurrency.js';
@@ -30,9 +30,9 @@ import { NewestFiles } from './newest-files.js';
 import { type Names, walkFiles } from './tree-walk.js';
 
 export interface FileSearchOptions {
-  /** Chosen when the first search needs it. */
+  /** Called once, before the first content search. */
   readonly engine: () => Promise<MatchEngine>;
-  /** Files and directories that one search may see. */
+  /** Maximum files and directories per search. Default: `MAX_SEARCH_ENTRIES`. */
   readonly maxEntries?: number;
 }
 
@@ -51,18 +51,18 @@ export const fileSearch = (options: FileSearchOptions): FileSearch => {
   };
 };
 
-/** A message may ask for hundreds, and each has processes of its own. */
+/** A message may request hundreds of searches, and each search starts processes. */
 const MAX_CONCURRENT_SEARCHES = 8;
 
-/** Linux takes 2 MiB of arguments and environment in all, macOS half of it. */
+/** Linux limits arguments and environment to 2 MiB, macOS to 1 MiB. */
 const BATCH_CHARACTERS = 60_000;
 const BATCH_FILES = 2_000;
-/** Small, so that a search that has enough early did not look far. */
+/** Small, so that a search with early hits reads few files. */
 const FIRST_BATCH_FILES = 100;
-/** Batches that are under way at once. */
+/** Number of concurrent batches. */
 const BATCHES_AHEAD = 3;
 
-/** One search: its end, and what it counts on the way. */
+/** A single search with its counters. */
 class Search {
   private readonly root: string;
   private readonly mostEntries: number;
@@ -103,18 +103,18 @@ class Search {
     const candidates = this.candidates(query, isFile);
     try {
       const look = await (await engine).prepare(query, this.signal);
-      // A file stands in for the directory that a search starts from.
+      // If the search starts from a file, paths are relative to the root of the disk.
       const root = isFile ? '/' : this.root;
       await this.lookInto(root, batches(candidates), look, query);
     } finally {
-      // Whatever is still under way has no reader any more.
+      // Stop batches that still run, because their hits are not read any more.
       this.stop.abort();
       await candidates.return(undefined);
     }
     return this.end();
   }
 
-  /** In the order of the batches; later ones work while an earlier one is read. */
+  /** Reports hits in the order of the batches. Later batches run while an earlier batch is read. */
   private async lookInto(
     root: string,
     all: AsyncGenerator<readonly string[]>,
@@ -142,7 +142,7 @@ class Search {
   }
 
   private async mayShow(path: string, { accepts }: GrepQuery): Promise<boolean> {
-    // The call itself was judged by its start, so a file that it starts from is settled.
+    // The permission ruling covered the start path, so a start file is allowed.
     if (path !== this.root && !accepts(path)) return false;
     const probe = await probeFile(path);
     if (probe === 'too-large') this.troubles.tooLarge += 1;
@@ -165,7 +165,7 @@ class Search {
     }
   }
 
-  /** For as many files as are counted; the others are asked about when they match. */
+  /** Checks the first `MAX_COUNTED_FILES` files. Later files are checked only when they match. */
   private isProtected(names: Names, { accepts }: GrepQuery): boolean {
     this.candidateCount += 1;
     return this.candidateCount <= MAX_COUNTED_FILES && !accepts(join(this.root, ...names));
@@ -205,7 +205,7 @@ async function* batches(files: AsyncGenerator<string>): AsyncGenerator<readonly 
   let characters = 0;
   let most = FIRST_BATCH_FILES;
   for await (const file of files) {
-    // A name that looks like a flag, or like standard input, is neither.
+    // Prefix a name that ripgrep would read as a flag or as standard input.
     const name = file.startsWith('-') ? `./${file}` : file;
     batch.push(name);
     characters += name.length + 1;

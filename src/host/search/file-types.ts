@@ -1,4 +1,4 @@
-/** Kinds of files by their names, under the words that ripgrep's users know. */
+/** File types by name pattern, with the type names of ripgrep. */
 
 const TYPES: Readonly<Record<string, string>> = {
   c: '*.[ch]',
@@ -57,7 +57,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 export const FILE_TYPES = Object.keys(TYPES);
 
-/** The glob of a type, or undefined when there is none of that name. */
+/** Returns the glob of a type. Returns undefined for an unknown type. */
 export const globOfType = (type: string): string | undefined => {
   const name = Object.hasOwn(ALIASES, type) ? (ALIASES[type] ?? type) : type;
   return Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;

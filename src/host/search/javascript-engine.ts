@@ -1,8 +1,9 @@
 /**
- * Looks into files without ripgrep, and says the same.
+ * JavaScript engine: searches files without ripgrep, with the same results.
  *
- * A regular expression of JavaScript can take for ever on an unlucky line. So the work is done in slices
- * that V8 ends after a while: the file is then given up and counted, and the search goes on.
+ * A JavaScript regular expression can take exponential time on some lines. So the search runs in
+ * slices with a V8 time-out. On a time-out the file is skipped and counted, and the search
+ * continues.
  */
 import { join } from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
@@ -15,7 +16,7 @@ import { rustRegex } from './regex/rust-regex.js';
 
 const SLICE_MS = 500;
 const SLICE_LINES = 20_000;
-/** After so many slow files it is the pattern that is at fault, and the rest would be slow too. */
+/** After this many slow files the pattern is the cause, so all remaining files are skipped. */
 const MAX_SLOW_FILES = 5;
 
 export const javascriptEngine = (): MatchEngine => ({
@@ -69,7 +70,7 @@ async function* look(
   else for (const row of scan.rows) yield { file, ...row };
 }
 
-/** Ends the work when it takes longer, in the midst of a regular expression if need be. */
+/** Runs `work` with a time-out that also interrupts a regular expression. */
 const within = (milliseconds: number, work: () => boolean): boolean => {
   const place = globalThis as { skeinSearchSlice?: () => boolean };
   place.skeinSearchSlice = work;

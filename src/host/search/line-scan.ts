@@ -1,4 +1,4 @@
-/** Goes through a text line by line, and keeps the lines that match with those around them. */
+/** Line scan of a text: collects the matching lines and their context lines. */
 import { type MatchQuery, shownLine } from './match-engine.js';
 
 export interface Row {
@@ -9,14 +9,14 @@ export interface Row {
 
 export class LineScan {
   readonly rows: Row[] = [];
-  /** Lines that match; matches, when one may run over several lines. */
+  /** Number of matching lines, or of matches in multiline mode. */
   count = 0;
   private readonly text: string;
   private readonly regex: RegExp;
   private readonly wanted: MatchQuery;
   private start = 0;
   private line = 0;
-  /** Begins of the lines before this one that no row shows yet. */
+  /** Start offsets of preceding lines that are not in `rows` yet. */
   private earlier: number[] = [];
   private after = 0;
   private match: { readonly start: number; readonly end: number } | undefined;
@@ -28,9 +28,9 @@ export class LineScan {
     regex.lastIndex = 0;
   }
 
-  /** Looks at some more lines. False at the end, or when nothing more is wanted. */
+  /** Scans the next lines. Returns false at the end of the text or when there are enough rows. */
   advance(lines: number): boolean {
-    // Not sooner: whoever lets it advance ends it when it takes too long.
+    // Not in the constructor, because only `advance` runs under the caller's time-out.
     if (this.line === 0 && this.wanted.multiline) this.nextMatch();
     for (let done = 0; done < lines; done += 1) {
       if (this.start >= this.text.length || this.hasEnough()) return false;
@@ -59,7 +59,7 @@ export class LineScan {
     return isMatch;
   }
 
-  /** Whether a match lies on the line, in part at least. */
+  /** True if a match overlaps the line. */
   private isTouched(start: number, end: number): boolean {
     while (this.match !== undefined && this.match.end <= start) this.nextMatch();
     let isMatch = false;
@@ -73,7 +73,7 @@ export class LineScan {
 
   private nextMatch(): void {
     const found = this.regex.exec(this.text);
-    // Nothing at the very end is on no line.
+    // An empty match at the end of the text is on no line.
     if (found === null || found.index >= this.text.length) {
       this.match = undefined;
       return;

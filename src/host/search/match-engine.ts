@@ -1,10 +1,10 @@
-/** What looks into files: ripgrep where there is one, our own JavaScript otherwise. */
+/** Match engine: searches the contents of files, with ripgrep or in JavaScript. */
 import { MAX_HIT_LINE_LENGTH } from '../../protocol/tools/file-search.js';
 import { badPattern } from './regex/bad-pattern.js';
 
 export interface MatchEngine {
   readonly name: 'ripgrep' | 'javascript';
-  /** Makes a query ready. Rejects with a SearchError when the pattern cannot be used. */
+  /** Rejects with SearchError if the pattern cannot be used. */
   prepare(wanted: MatchQuery, signal: AbortSignal): Promise<PreparedMatch>;
 }
 
@@ -15,13 +15,13 @@ export interface MatchQuery {
   readonly after: number;
   readonly ignoreCase: boolean;
   readonly multiline: boolean;
-  /** No more hits than this are wanted, so none need be held. */
+  /** Maximum number of hits to collect. */
   readonly maxHits: number;
 }
 
 /**
- * Looks into `files`, given relative to `root`, one after another. It may begin before the first hit is
- * asked for, and ends early when the signal of `prepare` says so.
+ * Searches `files`, relative to `root`, in order. May start before the first hit is read, and stops when the
+ * signal of `prepare` aborts.
  */
 export type PreparedMatch = (
   root: string,
@@ -37,21 +37,21 @@ export interface RawHit {
   readonly count?: number;
 }
 
-/** Counted, never thrown: one bad file does not end a search. */
+/** Numbers of skipped files by reason. An unreadable file does not end a search. */
 export interface SkippedFiles {
   unreadable: number;
   tooLarge: number;
   tooSlow: number;
 }
 
-/** What the engines would not take alike. In one line, \A would mean its start to one of them only. */
+/** Throws SearchError for patterns that the engines treat differently, such as \A in single-line mode. */
 export const refuseIncompatible = ({ pattern, multiline }: MatchQuery): void => {
   if (pattern.includes('\0')) throw badPattern('it holds a NUL character');
   if (multiline || !/^(?:[^\\]|\\[^Az])*\\[Az]/.test(pattern)) return;
   throw badPattern('\\A and \\z need multiline: true; within a line use ^ and $');
 };
 
-/** A line as it is shown: without its ending, and not longer than a line may be. */
+/** Returns the line without its ending, cut to `MAX_HIT_LINE_LENGTH`. */
 export const shownLine = (line: string): string => {
   const text = line.replace(/\r+$/, '');
   if (text.length <= MAX_HIT_LINE_LENGTH) return text;

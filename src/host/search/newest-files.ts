@@ -1,4 +1,4 @@
-/** Keeps the newest of any number of files, and counts the rest. */
+/** Newest files: keeps the newest of any number of files, and counts all. */
 
 interface Dated {
   readonly path: string;
@@ -20,7 +20,7 @@ export class NewestFiles {
     if (this.files.length >= 2 * this.most) this.sort();
   }
 
-  /** Newest first; equally old ones by path. */
+  /** Returns the paths, newest first, files of equal age by path. */
   paths(): readonly string[] {
     this.sort();
     return this.files.map(({ path }) => path);

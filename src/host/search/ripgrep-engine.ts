@@ -1,8 +1,9 @@
 /**
- * Looks into files with ripgrep, which gets the files by name: which ones is ours to say.
+ * Ripgrep engine: searches the given files with ripgrep.
  *
- * It takes no configuration, never sees a pattern as a flag, runs without secrets in its environment, and
- * is killed when nobody wants its answer. A pipe that is not read holds it back, so nothing piles up.
+ * Ripgrep reads no configuration, never takes a pattern for a flag, gets no secrets in its
+ * environment, and is killed when the search is aborted. The unread pipe blocks ripgrep, so output
+ * does not pile up in memory.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +20,7 @@ import {
 import { badPattern, ONE_LINE_ONLY } from './regex/bad-pattern.js';
 
 const MAX_PATH_BYTES = 64 * 1024;
-/** More than a shown line needs, whatever its characters. */
+/** Enough bytes for `MAX_HIT_LINE_LENGTH` characters. */
 const LINE_BYTES = 16 * 1024;
 const STDERR_BYTES = 64 * 1024;
 const NUL = 0;
@@ -32,11 +33,11 @@ const ALWAYS = [
   '--no-heading',
   '--with-filename',
   '--null',
-  // What is binary is decided for both engines alike, before a hit is shown.
+  // The caller excludes binary files, for both engines alike.
   '--text',
   '--crlf',
   '--no-mmap',
-  // One thread keeps the order of the files.
+  // A single thread keeps the order of the files.
   '--threads=1',
   '--no-context-separator',
 ];
@@ -58,9 +59,9 @@ export const ripgrepEngine = (
       });
     await tryPattern(start('/', ['-']));
     return (root, files, troubles) => {
-      // Begins now; its hits are read when it is its turn.
+      // Start now, although the hits are read later.
       const run = follow(start(root, files));
-      // Node empties the pipes of a child that has ended, unless somebody waits to read them.
+      // Node discards the output of an exited child unless a 'readable' listener is attached.
       run.stdout.on('readable', () => undefined);
       return hits(run, wanted.mode, troubles, signal);
     };
@@ -91,7 +92,7 @@ const follow = (child: Child): Run => {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (errors.length < STDERR_BYTES) errors += text;
   });
-  // A child that never started has no exit, but it closes.
+  // A child that failed to start emits 'close' without 'exit'.
   const ended = once(child, 'close').then(
     ([code]) => ({ code: code as number | null, errors: errors || reasonOf(failure) }),
     () => ({ code: null, errors: reasonOf(failure) }),
@@ -99,7 +100,7 @@ const follow = (child: Child): Run => {
   return { stdout: child.stdout, ended };
 };
 
-/** Against nothing, so that whatever it complains about is the pattern. */
+/** Runs the pattern on empty input, so that every error is about the pattern. Rejects with SearchError. */
 const tryPattern = async (child: Child): Promise<void> => {
   const { stdout, ended } = follow(child);
   stdout.resume();
@@ -138,13 +139,13 @@ async function* hits(
   }
   const { code, errors } = await ended;
   if (signal.aborted || code === 0 || code === 1) return;
-  // One line for each file that it could not read.
+  // Ripgrep prints a line for each unreadable file.
   const unreadable = errors.match(/\(os error \d+\)$/gm)?.length ?? 0;
   if (code !== 2 || unreadable === 0) throw new SearchError(`ripgrep failed: ${errors.trim()}`);
   troubles.unreadable += unreadable;
 }
 
-/** `12:text` is a match, `13-text` a line around one. */
+/** `12:text` is a match, `13-text` a context line. */
 const lineOf = (record: string) => {
   const digits = /^\d+/.exec(record)?.[0] ?? '';
   const text = shownLine(record.slice(digits.length + 1));

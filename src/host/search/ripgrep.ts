@@ -1,4 +1,4 @@
-/** Finds a ripgrep that runs here: the one that npm brought, else one on the PATH. */
+/** Finds a working ripgrep: the npm package's binary, else `rg` on the PATH. */
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
@@ -16,7 +16,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const TIMEOUT_MS = 10_000;
 
-/** Undefined when there is none, or none that starts: searches then use the JavaScript engine. */
+/** Returns undefined if no ripgrep starts. Searches then use the JavaScript engine. */
 export const findRipgrep = async (environment: Environment): Promise<Ripgrep | undefined> => {
   const choice = environment[RIPGREP_VARIABLE] ?? '';
   if (choice === 'off') return undefined;
@@ -29,8 +29,8 @@ export const findRipgrep = async (environment: Environment): Promise<Ripgrep | u
 };
 
 /**
- * Each platform has a package of its own, and only the right one is installed. Found by its place on
- * the disk when it is first needed: bundled, the package could not find its binary any more.
+ * Resolves the binary of the platform's package. Resolved at run time, because the bundled package could not find
+ * its binary.
  */
 const installedBinary = (): string | undefined => {
   const { platform, arch } = process;

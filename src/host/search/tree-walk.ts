@@ -1,4 +1,4 @@
-/** Goes through a tree in the order of its paths, past what is hidden, ignored or a link. */
+/** Tree walk in the order of paths. Skips hidden files, ignored files and links. */
 import type { Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,15 +10,15 @@ import {
 } from '../files/ignore-rules.js';
 
 export interface TreeWalk {
-  /** Absolute, a directory. */
+  /** Absolute path of a directory. */
   readonly root: string;
   readonly maxEntries: number;
   readonly signal: AbortSignal;
-  /** A hidden name that is meant all the same. */
+  /** True if a hidden name is to be included. */
   readonly wantsHidden: (name: string) => boolean;
-  /** Counts directories that cannot be opened. */
+  /** Called for each directory that cannot be read. */
   readonly onUnreadable: () => void;
-  /** The tree goes on, but not this walk. */
+  /** Called when the walk stops at `maxEntries`. */
   readonly onCut: () => void;
 }
 

@@ -1,11 +1,11 @@
-/** Keeps pages for a while, so that one that is asked for twice is fetched once. */
+/** Cached web: keeps fetched pages for 15 minutes. */
 import type { Clock } from '../../protocol/clock.js';
 import type { Web, WebPage } from '../../protocol/tools/web.js';
 
 const LIFETIME_MS = 15 * 60_000;
-/** A few of the largest pages, or hundreds of ordinary ones. */
+/** Room for a few of the largest pages or hundreds of ordinary pages. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** What a page costs beside its bytes. */
+/** Estimated bytes of a cache entry besides the page. */
 const OVERHEAD = 1_024;
 
 interface Kept {
@@ -13,9 +13,9 @@ interface Kept {
   readonly until: number;
 }
 
-/** Only whole answers of status 200 are kept, and the one not used for longest goes first. */
+/** Caches pages with status 200 only. Evicts the least recently used page first. */
 export const cachedWeb = (web: Web, clock: Clock, maxBytes: number = MAX_BYTES): Web => {
-  // A Map remembers the order in which its keys were set: the oldest is the first.
+  // A Map keeps insertion order, so the first key is the least recently used.
   const kept = new Map<string, Kept>();
   let held = 0;
   const drop = (key: string) => {

@@ -1,4 +1,4 @@
-/** Unpacks a compressed body up to a limit, so that a small one cannot become a huge one. */
+/** Decompresses a body up to a limit, against decompression bombs. */
 import {
   constants,
   createBrotliDecompress,
@@ -13,7 +13,7 @@ export interface Decompressed {
   readonly cut: boolean;
 }
 
-/** A body that was cut short is unpacked as far as it goes. */
+/** Decompresses a truncated body as far as possible. Rejects with WebFailure. */
 export const decompress = async (
   body: Uint8Array,
   encoding = 'identity',
@@ -49,7 +49,7 @@ const decompressorFor = (name: string, body: Uint8Array) => {
     case 'x-gzip':
       return createGunzip(FLUSH);
     case 'deflate':
-      // Some servers leave out the two bytes in front.
+      // Some servers omit the two-byte zlib header.
       return ((body[0] ?? 0) & 0x0f) === 8 ? createInflate(FLUSH) : createInflateRaw(FLUSH);
     case 'br':
       return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });

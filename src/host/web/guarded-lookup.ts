@@ -1,6 +1,6 @@
 /**
- * Looks a name up and refuses it when it leads to a private address. What is checked here is what is
- * connected to, so a name that changes its mind in between gains nothing.
+ * Guarded lookup of a host name: refuses private addresses. The connection uses the checked
+ * address, so DNS rebinding has no effect.
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -12,7 +12,7 @@ export type Lookup = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** One private address among public ones is enough: a name that has both is up to something. */
+/** Refuses the name if any of its addresses is private. */
 export const guardedLookup =
   (lookup: Lookup, refusal: () => Error): LookupFunction =>
   (hostname, options, done) => {
@@ -23,7 +23,7 @@ export const guardedLookup =
     });
   };
 
-/** The same without the guard, for hosts that a person allowed. */
+/** Looks up without the check, for hosts that a person allowed. */
 export const plainLookup =
   (lookup: Lookup): LookupFunction =>
   (hostname, options, done) => {

@@ -1,16 +1,16 @@
 /**
- * Which hosts are not on the public internet: this machine, its network, and the services that
- * clouds put there for their machines. Whoever lets a model choose addresses must keep it from these.
+ * Detects private addresses and hosts: this machine, its network, and metadata services of clouds.
+ * A model that chooses addresses must not reach them.
  */
 import { BlockList, isIP } from 'node:net';
 
-/** Address and length of prefix, from the registries of special addresses. */
+/** Addresses and prefix lengths from the IANA special-purpose registries. */
 const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
-  // Azure answers its machines here, in the middle of public space.
+  // Azure's platform service, inside a public range.
   ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
@@ -26,7 +26,7 @@ const PRIVATE_V4: readonly (readonly [string, number])[] = [
 ];
 
 const PRIVATE_V6: readonly (readonly [string, number])[] = [
-  // Unspecified, loopback, and IPv4 addresses in two old spellings.
+  // Unspecified, loopback, and IPv4 addresses in two old notations.
   ['::', 96],
   ['::ffff:0:0', 96],
   ['::ffff:0:0:0', 96],
@@ -42,12 +42,12 @@ const PRIVATE_V6: readonly (readonly [string, number])[] = [
   ['ff00::', 8],
 ];
 
-/** Apart: in one list every IPv4 address would count as its spelling in IPv6. */
+/** Separate lists, because a shared list would match IPv4 addresses against IPv4-mapped IPv6 networks. */
 const blockedV4 = new BlockList();
 const blockedV6 = new BlockList();
 for (const [address, bits] of PRIVATE_V4) {
   blockedV4.addSubnet(address, bits, 'ipv4');
-  // The same networks as seen through NAT64 and 6to4.
+  // The same networks through NAT64 and 6to4.
   blockedV6.addSubnet(`64:ff9b::${address}`, 96 + bits, 'ipv6');
   blockedV6.addSubnet(`2002:${hexOf(address)}::`, 16 + bits, 'ipv6');
 }
@@ -58,7 +58,7 @@ function hexOf(address: string): string {
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
-/** What is no address at all is private too: nobody knows where it leads. */
+/** True for private addresses and for invalid addresses. */
 export const isPrivateAddress = (address: string): boolean => {
   const bare = address.replace(/%.*$/, '');
   switch (isIP(bare)) {
@@ -71,10 +71,10 @@ export const isPrivateAddress = (address: string): boolean => {
   }
 };
 
-/** Names of this machine and of its network. One without a dot is looked up in the network's own domain. */
+/** Names of this machine and its network. A name without a dot is looked up in the local domain. */
 const LOCAL_NAME = /^(?:[^.]*|.*\.(?:localhost|local|internal|intranet|lan|home|corp|home\.arpa))$/;
 
-/** By its spelling alone; where a name leads is known only when it is looked up. */
+/** Checks the name only. Its addresses are checked at lookup. */
 export const isPrivateHost = (hostname: string): boolean => {
   const host = bareHost(hostname);
   return isIP(host) === 0 ? LOCAL_NAME.test(host) : isPrivateAddress(host);
@@ -87,7 +87,7 @@ export const bareHost = (hostname: string): string =>
     .replace(/\.+$/, '')
     .toLowerCase();
 
-/** Whether a list of hosts, or of hosts with ports, names this one. */
+/** True if a list of hosts, with or without ports, contains the URL's host. */
 export const listsHost = (allowed: readonly string[], url: URL): boolean => {
   const host = bareHost(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');

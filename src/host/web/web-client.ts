@@ -1,7 +1,7 @@
 /**
- * Fetches pages for tools. The address comes from a model, and what the model read may be hostile:
- * so every hop is checked anew, a name must lead to a public address at the moment of connecting,
- * and nothing is followed to another host.
+ * Web client that fetches pages for tools. A model chooses the address and may have read hostile
+ * text, so every redirect is checked, the connected address must be public, and redirects to
+ * another host are not followed.
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { Agent } from 'node:http';
@@ -31,11 +31,11 @@ export interface WebClientOptions {
 }
 
 export interface WebLimits {
-  /** Of the body, on the wire and unpacked. */
+  /** Maximum bytes of the body, compressed and decompressed. */
   readonly bytes: number;
-  /** For the whole of a fetch, redirects included. */
+  /** Time limit of a fetch, redirects included. */
   readonly totalMs: number;
-  /** Without a byte. */
+  /** Time limit without received bytes. */
   readonly idleMs: number;
   readonly redirects: number;
 }
@@ -69,7 +69,7 @@ export const webClient = (options: WebClientOptions): Web => {
       agent,
       idleMs: limits.idleMs,
       maxBytes: limits.bytes,
-      // A proxy looks the name up itself.
+      // With a proxy this lookup is unused, because the proxy resolves the name.
       lookup: isAllowed ? plainLookup(lookup) : guardedLookup(lookup, () => refusal(url)),
     });
   };
@@ -93,7 +93,7 @@ export const webClient = (options: WebClientOptions): Web => {
   };
 };
 
-/** Plain http only where somebody meant it: a port was named, or the host is a private one. */
+/** Upgrades http to https, unless the URL has a port or the host is private. */
 const upgradeToHttps = (address: URL, allowed: readonly string[]): URL => {
   const url = new URL(address);
   url.hash = '';
@@ -116,7 +116,7 @@ const targetOf = (reply: WebReply, from: URL, allowed: readonly string[]): URL |
   return upgradeToHttps(target, allowed);
 };
 
-/** The ruling was about this host; a lesser protocol or another port is another place. */
+/** True if the permission ruling covers the target: same host and port, no downgrade to http. */
 const isSameSite = (from: URL, to: URL) =>
   from.host === to.host && (from.protocol === to.protocol || to.protocol === 'https:');
 
@@ -144,7 +144,7 @@ const refusal = (url: URL) =>
     `${url.host} is on this machine or its network, where WebFetch may not go. A person can allow it by adding "${url.host}" to skein.allowPrivateAddresses in settings.json.`,
   );
 
-/** Not kept alive: pages are fetched seldom, and each from somewhere else. */
+/** Connections are not kept alive, because fetches are rare and go to different hosts. */
 const tunnelThrough = async (proxy: string): Promise<Agent> => {
   const { HttpsProxyAgent } = await import('https-proxy-agent');
   return new HttpsProxyAgent(proxy);

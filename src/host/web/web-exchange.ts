@@ -1,4 +1,4 @@
-/** One GET on the wire, bounded in bytes, in silence and in time. */
+/** Web exchange: a GET request with limits on bytes, idle time and total time. */
 import http, { type Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -19,12 +19,12 @@ export interface WebExchangeOptions {
 export interface WebReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As it was sent, perhaps compressed. */
+  /** Body as sent, possibly compressed. */
   readonly body: Uint8Array;
   readonly cut: boolean;
 }
 
-/** Rejects with a WebFailure, or with the signal's reason. */
+/** Rejects with WebFailure, or with the signal's reason. */
 export const webExchange = async (url: URL, options: WebExchangeOptions): Promise<WebReply> => {
   const { signal, headers, lookup, agent = false } = options;
   const transport = url.protocol === 'https:' ? https : http;
@@ -38,7 +38,7 @@ export const webExchange = async (url: URL, options: WebExchangeOptions): Promis
   const end = (failure: WebFailure | undefined) => {
     trouble ??= failure;
     request.destroy(failure);
-    // A request that waits for its tunnel hears of its own end only when the tunnel is there.
+    // A request that waits for its proxy tunnel reports its end only when the tunnel is open.
     giveUp();
   };
   const watch = startTimeout(url, options, () => request.socket?.bytesRead ?? 0, end);
@@ -48,7 +48,7 @@ export const webExchange = async (url: URL, options: WebExchangeOptions): Promis
     signal.throwIfAborted();
     const response = await Promise.race([responseTo(request), givenUp]);
     const { statusCode: status = 0, headers: received } = response;
-    // Nobody reads what is written under a redirect.
+    // The body of a redirect is not used.
     const room = isRedirect({ status, headers: received }) ? 0 : options.maxBytes;
     return { status, headers: received, ...(await bodyOf(response, room)) };
   } catch (error) {
@@ -64,7 +64,7 @@ export const webExchange = async (url: URL, options: WebExchangeOptions): Promis
 const responseTo = (request: http.ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     request.once('response', resolve);
-    // Stays: a request that is ended on purpose may say so once more.
+    // Not removed, because a destroyed request may emit another error.
     request.on('error', reject);
   });
 
@@ -86,7 +86,7 @@ const bodyOf = async (response: IncomingMessage, limit: number) => {
   return { body: Buffer.concat(chunks), cut: false };
 };
 
-/** One timer that looks again where the next limit would be. */
+/** Uses a single timer that is set to the next limit. */
 const startTimeout = (
   url: URL,
   { clock, endsAt, idleMs }: WebExchangeOptions,
@@ -129,7 +129,7 @@ const REASONS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'the server sent too many headers',
 };
 
-/** Several addresses may have been tried: then the first trouble tells most. */
+/** Returns the first error if several addresses were tried. */
 const rootOf = (error: unknown): Error => {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0];
   return error instanceof Error ? error : new Error(String(error));

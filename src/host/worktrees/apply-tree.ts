@@ -1,16 +1,17 @@
 /**
- * Brings files of a working tree to another state, all or none. What is there must be what was looked at:
- * between the last look and the first write nothing of ours can come, and what others do shows.
+ * Applies changes to the files of a working tree, all or none. Compares the files with their
+ * inspected state right before the first write, synchronously, so that no other task of this
+ * process runs in between.
  */
 import fs from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { type FileContents, readContents } from '../files/file-contents.js';
 import { type RestoreTarget, restoreFile } from '../files/restore-file.js';
 
-/** One file on its way from one state to another; names are relative. */
+/** Change of one file. The name is relative to the top of the tree. */
 export interface TreeChange {
   readonly name: string;
-  /** As git writes them; undefined when there is no file. */
+  /** File modes in git's notation. Undefined if there is no file. */
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
@@ -20,12 +21,12 @@ export interface MergeProblem {
   readonly why: string;
 }
 
-/** All changes are held in memory, twice. */
+/** Limit of memory, which holds the old and the new contents of all changes. */
 export const MAX_MERGED_BYTES = 256 * 1024 * 1024;
 
 export const CHANGED_MEANWHILE = 'it was changed while it was merged';
 
-/** What is at the places now, or why nothing can be put there. */
+/** Reads the current contents of all targets, and finds reasons against writing them. */
 export const inspectTargets = (
   top: string,
   changes: readonly TreeChange[],
@@ -47,7 +48,7 @@ export const inspectTargets = (
   return { seen, troubles };
 };
 
-/** What is there must be of the kind that git knows of. */
+/** Returns a problem if the target is not of the kind that git expects. */
 const obstacle = (found: FileContents, from: string | undefined): string | undefined => {
   if ('why' in found) return found.why;
   if ('absent' in found) return from === undefined ? undefined : CHANGED_MEANWHILE;
@@ -59,7 +60,7 @@ const obstacle = (found: FileContents, from: string | undefined): string | undef
   return (kind === 'link') === isLink(from) ? undefined : CHANGED_MEANWHILE;
 };
 
-/** Nothing but folders may be above it, or files that go. */
+/** Returns a problem if a parent is neither a folder nor a file that the changes delete. */
 const wayTo = (top: string, name: string, leaving: ReadonlySet<string>): string | undefined => {
   for (let at = dirname(name); at !== '.' && at !== sep; at = dirname(at)) {
     const found = readContents(join(top, at), 0);
@@ -75,22 +76,22 @@ const isProgram = (mode: string): boolean => mode === '100755';
 export interface ApplyTreeOptions {
   readonly top: string;
   readonly changes: readonly TreeChange[];
-  /** As `look` saw them. */
+  /** Contents from `inspectTargets`. */
   readonly seen: ReadonlyMap<string, FileContents>;
-  /** A folder that holds the new files under their names. */
+  /** Folder with the new files under their names. */
   readonly drafts: string;
-  /** Folders that stay also when they are empty, absolute. */
+  /** Folders to keep even if empty, absolute. */
   readonly keptFolders: readonly string[];
 }
 
-/** Empty when all is written; else nothing is, but for what `why` says. */
+/** Returns an empty list if all changes are written. Otherwise rolls back and returns the problems. */
 export const applyTree = (order: ApplyTreeOptions): readonly MergeProblem[] => {
   const { top, changes, seen } = order;
   const wanted = changes.map((change) => ({ ...change, wanted: draftOf(order, change) }));
   const moved = changes.filter(({ name }) => !isSame(seen.get(name), join(top, name)));
   if (moved.length > 0) return moved.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
   const done: string[] = [];
-  // What goes makes room, so it goes first.
+  // Deletions first, because they make room.
   const inOrder = [...wanted].sort((a, b) => rank(a.to) - rank(b.to));
   for (const { name, wanted: state } of inOrder) {
     const path = join(top, name);
@@ -125,7 +126,7 @@ const draftOf = (
   return { kind: 'file', bytes: found.bytes, mode: isKept ? old.mode : mode };
 };
 
-/** Whoever may read it may run it, if anybody may. */
+/** Derives the mode from the old mode. A program is executable for all who can read it. */
 const modeOf = (to: string, old: number): number => {
   const plain = old & 0o666;
   return isProgram(to) ? plain | ((plain & 0o444) >> 2) : plain;
@@ -147,7 +148,7 @@ const makeFolders = (top: string, folder: string): void => {
   fs.mkdirSync(folder);
 };
 
-/** As git does: a folder is there for its files. */
+/** Removes empty folders upwards, as git does. */
 const removeEmpty = (folder: string, order: ApplyTreeOptions): void => {
   const { top, keptFolders: staying } = order;
   if (folder === top || staying.some((it) => it === folder || it.startsWith(`${folder}${sep}`))) {

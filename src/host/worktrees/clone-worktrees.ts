@@ -1,6 +1,6 @@
 /**
- * Working trees of agents on a machine that has nothing of the lead's workspace: of a clone, one for each
- * agent, on the branch that its work is pushed to. What could not be pushed is never removed.
+ * Agent worktrees of a clone, for a machine without the lead's workspace. Each agent has a worktree
+ * on the branch that its work is pushed to. Unpushed work is never removed.
  */
 import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,24 +27,24 @@ import {
 } from './settle-worktree.js';
 import { isCheckedOut, worktreeAdmin } from './worktree-admin.js';
 
-/** What the lead began with, and where that can be had. */
+/** Commit that the lead started with, and the remote that has it. */
 export interface CloneSource {
   readonly url: string;
   readonly commit: string;
-  /** The branch that is out there: what agents read of. */
+  /** Branch checked out in the lead's workspace, as shown to agents. */
   readonly branch?: string;
-  /** The folder of the lead in its repository: `` at the top. */
+  /** Folder of the lead relative to the top of its repository. Empty at the top. */
   readonly prefix: string;
-  /** The top of the lead's own tree, which agents have read of. */
+  /** Top folder of the lead's tree, as shown to agents. */
   readonly top: string;
-  /** This machine. */
+  /** Name of this machine. */
   readonly host: string;
-  /** The lead's workspace is not on it. */
+  /** True if the lead's workspace is not on this machine. */
   readonly isAway: boolean;
 }
 
 export interface CloneWorktrees extends Clones {
-  /** The workspace as the lead began with it, for everybody to read: settings, agents. Rejects with a WorktreeRefusal. */
+  /** Checks out the lead's start commit to read settings and agents. Rejects with WorktreeRefusal. */
   workspace(session: string): Promise<string>;
 }
 
@@ -84,7 +84,7 @@ const checkOut = async (
     const repository = await clone.repository();
     const adding = addWorktree(home, repository, { path, branch: commit, base: commit, agent });
     await adding.catch((error: unknown) => {
-      // Another process has made it meanwhile.
+      // Ignore the error if another process has created the worktree meanwhile.
       if (!isWhole(clone.directory, path)) throw error;
     });
     if (branch !== undefined) await nameBranch(home, clone, path, branch, commit);
@@ -92,7 +92,7 @@ const checkOut = async (
   return folderIn(path, prefix);
 };
 
-/** It is called as the lead's, so that nobody is told of another. */
+/** Names the branch as in the lead's tree, so that agents see the same branch. */
 const nameBranch = async (
   { environment }: WorktreeHome,
   { directory }: GitClone,
@@ -127,7 +127,7 @@ const move = async (
   return { host, url, tip, place: { ...place, cwd: folderIn(path, prefix) } };
 };
 
-/** What an agent left here before it was taken elsewhere stays on a branch. */
+/** Saves earlier work of the agent on this machine to a `left/` branch, then removes its worktree. */
 const saveLeftovers = async (
   home: WorktreeHome,
   repository: GitRepository,
@@ -192,7 +192,7 @@ const deliver = async (
   }
 };
 
-/** Rejects with a WorktreeRefusal. */
+/** Returns the settlement of work that another machine pushed. Rejects with WorktreeRefusal. */
 const pushedBy = async (
   clone: GitClone,
   { host, place, url }: CloneLocation,
@@ -208,13 +208,13 @@ const pushedBy = async (
   return { kind: 'pushed', files: await namesChanged(tree, base, tip), commit: tip, url };
 };
 
-/** Where the lead works in its own tree. Throws a WorktreeRefusal. */
+/** Returns the folder `prefix` below `path`, and creates it if missing. Throws WorktreeRefusal. */
 const folderIn = (path: string, prefix: string): string => {
   let folder = path;
   for (const name of prefix.split('/').filter(Boolean)) {
     folder = join(folder, name);
     const found = lstatSync(folder, { throwIfNoEntry: false });
-    // Git keeps no empty folders.
+    // Git does not track empty folders.
     if (found === undefined) mkdirSync(folder);
     else if (!found.isDirectory()) {
       throw new WorktreeRefusal(`${folder} is no folder there, so no agent can work in it.`);

@@ -1,6 +1,6 @@
 /**
- * Working trees of agents, made by git: a branch and a folder for each, and the way back into the tree that
- * it came from. What is not merged is never removed. Of one tree one thing is done at a time.
+ * Git worktrees of agents: creates a branch and a folder per agent, and merges the work back into
+ * the parent's tree. Unmerged work is never removed. Operations on the same tree run one at a time.
  */
 import { accessSync, constants, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -72,7 +72,7 @@ const make = async (
     return { ...place, base: there };
   }
   const tip = await tree.find(`refs/heads/${branch}^{commit}`);
-  // Of one that never began the branch is all that there is; what another has on it may not be merged yet.
+  // A new agent starts at an existing branch. A known agent keeps its base, because its commits may be unmerged.
   const started = tip === undefined ? undefined : (known?.base ?? tip);
   const base = started ?? (await newBase(home, repository, { head, agent }));
   if (tip === undefined) await tree.run(['update-ref', `refs/heads/${branch}`, base, '']);
@@ -82,7 +82,7 @@ const make = async (
 
 interface Addition {
   readonly path: string;
-  /** Or a commit, for a folder on no branch. */
+  /** Branch name, or a commit for a detached HEAD. */
   readonly branch: string;
   readonly base: string;
   readonly agent: string;
@@ -95,7 +95,7 @@ export const addWorktree = async (
 ): Promise<void> => {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // What a process left that died while git made it.
+    // Remove the remains of a process that died while git created the worktree.
     if (isEmptyShell(path)) rmSync(path, { recursive: true, force: true });
   } catch (error) {
     throw new WorktreeRefusal(`${path} cannot be made: ${(error as Error).message}`);
@@ -105,11 +105,11 @@ export const addWorktree = async (
   const admin = worktreeAdmin(common, path);
   if (admin === undefined) throw new WorktreeRefusal(`git made no worktree at ${path}.`);
   const own = await GitTree.open(path, admin, home.environment);
-  // The index is written last: where there is one, the files are there too.
+  // Git writes the index last, so an index means that all files exist.
   await own.run(['read-tree', '--reset', '-u', 'HEAD']);
 };
 
-/** What the parent sees, as a commit: its own, where nothing has changed since. */
+/** Returns a commit of the parent's current files: HEAD if they are unchanged. */
 const newBase = async (
   { folder, excluded: without }: WorktreeHome,
   { tree, directory }: GitRepository,
@@ -137,7 +137,7 @@ const refuseUnwritable = (common: string): void => {
   }
 };
 
-/** Both become names of folders, and one that of a branch. */
+/** Returns the path of the worktree. Throws WorktreeRefusal if a name is unsafe as a folder or branch name. */
 export const worktreePath = (
   { folder }: WorktreeHome,
   { session, agent }: Pick<OpenWorktreeOptions, 'session' | 'agent'>,

@@ -1,4 +1,6 @@
-/** The way of an agent's work from its worktree to its branch, and from there into the tree of its parent. */
+/**
+ * Settles a worktree: commits the agent's work to its branch and merges it into the parent's tree.
+ */
 import { rmdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Settlement, SettleOptions, SettleResult } from '../../protocol/tools/worktrees.js';
@@ -13,7 +15,7 @@ import {
   worktreeAdmin,
 } from './worktree-admin.js';
 
-/** Larger patches are cut; the whole is on the branch. */
+/** Larger patches are cut. The branch has the complete work. */
 const MAX_DIFF_BYTES = 16 * 1024 * 1024;
 
 export const NO_DIFF = new Uint8Array();
@@ -40,18 +42,18 @@ export const settleWorktree = async (
 };
 
 export interface CommittedWork {
-  /** Its folder, where that is still there. */
+  /** Worktree of the agent. Undefined if its folder is gone. */
   readonly own: GitTree | undefined;
   readonly base: string;
   readonly commit: string;
-  /** The tree object of that commit. */
+  /** Tree object of `commit`. */
   readonly tree: string;
   readonly isUnchanged: boolean;
 }
 
 export type CollectWorkOptions = Pick<SettleOptions, 'place' | 'agent' | 'ignoredFiles' | 'merged'>;
 
-/** Undefined when there is neither a folder nor a branch. */
+/** Commits the work in the folder. Returns undefined if there is neither a folder nor a branch. */
 export const collectWork = async (
   { environment }: WorktreeHome,
   { tree, common }: GitRepository,
@@ -72,7 +74,7 @@ export const collectWork = async (
   return { own, base, commit, tree: contents, isUnchanged: isNothing };
 };
 
-/** All that is in the folder, on top of what the agent committed itself, on whichever branch. */
+/** Commits all files of the folder on top of the agent's own commits, on any branch. */
 const commitWork = async (
   own: GitTree,
   admin: string,
@@ -119,7 +121,7 @@ const mergeBack = async (
   return { kind: 'merged', files, commit, ...(isLeft && { isLeft }) };
 };
 
-/** A branch that only says where the agent began says nothing. */
+/** Removes the worktree, and its branch if it has no commits besides the base. */
 const removeUnchanged = async (
   repository: GitRepository,
   work: CommittedWork,
@@ -133,7 +135,7 @@ const removeUnchanged = async (
   return { kind: 'unchanged' };
 };
 
-/** False when something is in the folder that is on no branch: then it stays. */
+/** Removes the folder. Returns false and keeps it if it has uncommitted files. */
 export const removeWorktree = async (
   { tree, common }: GitRepository,
   { own }: CommittedWork,
@@ -144,10 +146,10 @@ export const removeWorktree = async (
     await tree.tryRun(['worktree', 'remove', '-f', '-f', path]);
   }
   try {
-    // That of the session, when it was the last one there.
+    // Remove the session's folder if this was its last worktree.
     rmdirSync(dirname(path));
   } catch {
-    // Others are there still.
+    // Other worktrees remain.
   }
   return worktreeAdmin(common, path) === undefined;
 };

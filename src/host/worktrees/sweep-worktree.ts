@@ -1,4 +1,4 @@
-/** Worktrees that agents left behind: which there are, and which of them hold nothing that would be lost. */
+/** Lists leftover worktrees of agents, and sweeps those without unsaved work. */
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openRepository, realPathOf, type WorktreeHome } from '../git/git-repository.js';
@@ -8,7 +8,7 @@ import { baseCommitIn, isCheckedOut, worktreeAdmin } from './worktree-admin.js';
 export interface LeftoverWorktree {
   readonly session: string;
   readonly path: string;
-  /** Milliseconds since 1970: when something was last put there. */
+  /** Modification time of the folder, in milliseconds since 1970. */
   readonly changedAt: number;
 }
 
@@ -33,8 +33,8 @@ const foldersIn = (folder: string): readonly string[] => {
 };
 
 /**
- * Removes it where all that is in it is on a branch of the user too, or nothing is. Else a sentence says
- * why it stays. Never rejects.
+ * Removes the worktree if it is unchanged or a ref outside of `agent/` contains its work. Otherwise returns
+ * the reason for keeping it. Never rejects.
  */
 export const sweepWorktree = async (
   path: string,
@@ -76,7 +76,7 @@ const sweep = async (
   return 'removed';
 };
 
-/** Branches that are not those of agents and have the commit. */
+/** Returns the refs outside of `agent/` that contain the commit. */
 const holdersOf = async (tree: GitTree, commit: string): Promise<readonly string[]> => {
   const args = ['for-each-ref', '--format=%(refname)', `--contains=${commit}`];
   const { text } = await tree.run([...args, 'refs/heads', 'refs/remotes', 'refs/tags']);

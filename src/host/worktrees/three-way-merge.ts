@@ -1,7 +1,7 @@
 /**
- * Brings the work of a branch into a working tree as it is on disk now: a merge of three, between what the
- * work began with, the tree, and the branch. Clean, and only the files that differ are written; or not,
- * and nothing is. The index and the branch of the tree stay as they are.
+ * Three-way merge of a branch into the current files of a working tree, based on the start commit
+ * of the work. Writes only the files that differ, and none if there is a conflict. Index and branch
+ * of the tree stay unchanged.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
@@ -23,29 +23,29 @@ import {
 } from './apply-tree.js';
 
 export interface ThreeWayMergeOptions {
-  /** The tree that the work goes to. */
+  /** Tree to merge into. */
   readonly tree: GitTree;
-  /** Where git keeps the index of that tree. */
+  /** Git directory of that tree. */
   readonly directory: string;
   readonly base: string;
-  /** The tree object of the work. */
+  /** Tree object of the work. */
   readonly work: string;
-  /** Names of the files that it changed. */
+  /** Names of the files changed by the work. */
   readonly files: readonly string[];
-  /** Absolute: a folder of its own, which is made, and goes again. */
+  /** Temporary folder, absolute. Created and removed by the merge. */
   readonly scratch: string;
   readonly excluded: readonly string[];
-  /** Folders that stay also when they are empty, absolute. */
+  /** Folders to keep even if empty, absolute. */
   readonly keptFolders: readonly string[];
   readonly beforeMerge: (paths: readonly string[]) => Promise<void>;
 }
 
-/** What is in the way; empty when the work is in the tree. Rejects with a WorktreeRefusal. */
+/** Returns the conflicts. Returns an empty list if the work is merged. Rejects with WorktreeRefusal. */
 export const threeWayMerge = async (
   order: ThreeWayMergeOptions,
 ): Promise<readonly MergeProblem[]> => {
   const { scratch } = order;
-  // What a process left that died in the middle of the same merge.
+  // Remove the remains of a process that died during the same merge.
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   try {
@@ -60,7 +60,7 @@ const mergeBy = async (
   scratch: string,
 ): Promise<readonly MergeProblem[]> => {
   const { tree, directory, base, work, excluded: without, files } = order;
-  // What the agent has changed counts here too, also where git ignores it.
+  // Include files that the agent changed, even if git ignores them in this tree.
   const wanted = files.map((name) => join(tree.top, name));
   const present = await tree.snapshot(copyIndex(directory, join(scratch, 'index')), {
     excluded: without,
@@ -84,7 +84,7 @@ const mergeBy = async (
   if (seen.troubles.length > 0) return seen.troubles;
   const paths = changes.map(({ name }) => join(tree.top, name));
   await order.beforeMerge(paths);
-  // Whatever changed since the picture was taken is not what was merged.
+  // Files that changed since the snapshot were not part of the merge.
   const changed = new Set((await tree.changedNames(present.index)).map(utf8Name));
   const late = changes.filter(({ name, from }) => from !== undefined && changed.has(name));
   if (late.length > 0) return late.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
@@ -94,7 +94,7 @@ const mergeBy = async (
 
 const BOTH_CHANGED = 'both sides have changed it';
 
-/** `:100644 100755 <object> <object> M`, and the name behind it. */
+/** Parses `:100644 100755 <object> <object> M` records, each followed by a name. */
 const changesBetween = async (
   tree: GitTree,
   from: string,
@@ -122,7 +122,7 @@ const changesBetween = async (
 const MODULE = '160000';
 const present = (mode: string): string | undefined => (mode === '000000' ? undefined : mode);
 
-/** The new files as they are written here: with the line ends that the tree has. */
+/** Checks out the new files to a draft folder, with the line ends of the tree. */
 const draft = async (
   tree: GitTree,
   merged: string,

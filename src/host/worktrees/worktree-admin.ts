@@ -1,4 +1,4 @@
-/** What a repository has on file of its worktrees, read without git: whose they are and what they began with. */
+/** Admin folders of a repository's worktrees, read without git: agent, base commit and lock. */
 import {
   existsSync as isThere,
   readdirSync,
@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** The folder in which git keeps what it knows of the worktree at a path; undefined when it knows of none. */
+/** Returns git's admin folder of the worktree at a path. Returns undefined if git knows no such worktree. */
 export const worktreeAdmin = (common: string, path: string): string | undefined => {
   const wanted = join(realParent(path), '.git');
   return admins(common).find((admin) => {
@@ -19,7 +19,7 @@ export const worktreeAdmin = (common: string, path: string): string | undefined 
   });
 };
 
-/** Of all worktrees of a repository. */
+/** Returns the admin folders of all worktrees of a repository. */
 export const admins = (common: string): readonly string[] => {
   const folder = join(common, 'worktrees');
   try {
@@ -29,11 +29,11 @@ export const admins = (common: string): readonly string[] => {
   }
 };
 
-/** The lock says whose a worktree is, and keeps git from taking it for one that nobody needs. */
+/** Returns the lock reason, which names the agent. The lock also keeps git from pruning the worktree. */
 export const lockReason = (agent: string, base: string): string =>
   `Skein: agent ${agent} works here, from ${base}`;
 
-/** Says another reason; without it the next merge would only have more to compare. */
+/** Replaces the lock reason. A new base only saves the next merge some comparisons. */
 export const lockWorktree = (common: string, path: string, reason: string): void => {
   const admin = worktreeAdmin(common, path);
   if (admin === undefined) return;
@@ -43,15 +43,15 @@ export const lockWorktree = (common: string, path: string, reason: string): void
 
 const REASON = /^Skein: agent [\w-]+ works here, from ([0-9a-f]{40,64})\s*$/;
 
-/** The commit that an agent began with; undefined when the worktree is none of ours. */
+/** Returns the start commit of the agent. Returns undefined if the worktree is not an agent's. */
 export const baseCommitIn = (admin: string): string | undefined =>
   REASON.exec(textAt(join(admin, 'locked')) ?? '')?.[1];
 
-/** All its files were written: git writes the index behind them. Its `.git` is not asked, anybody can change that. */
+/** True if all files are checked out: git writes the index last. Does not read the `.git` file, which agents can change. */
 export const isCheckedOut = (admin: string, path: string): boolean =>
   isThere(join(admin, 'index')) && isThere(path);
 
-/** There is nothing at the path, or nothing but what git itself puts there first. */
+/** True if the path does not exist or contains only `.git`. */
 export const isEmptyShell = (path: string): boolean => {
   try {
     return readdirSync(path).every((name) => name === '.git');

@@ -1,9 +1,9 @@
 /**
- * What child processes inherit: the environment a developer works in, without its secrets.
+ * Child environment: the user's environment without secrets.
  *
- * A variable is dropped for its name or for its value. SSH_AUTH_SOCK stays: it lets git reach its
- * remotes and hands out no key. Variables that make a shell run something first, or that hand out
- * credentials on request, go as well. TMPDIR is always there: agents are told to write to it.
+ * A variable is dropped because of its name or its value. SSH_AUTH_SOCK is kept, because git needs
+ * it and it reveals no key. Variables that run a script at shell start or that provide credentials
+ * are dropped too. TMPDIR is always set, because the prompt tells agents to write there.
  */
 
 export const childEnvironment = (
@@ -22,10 +22,10 @@ export const childEnvironment = (
   };
 };
 
-/** Tells whose child a process is; orphans.ts looks for it. */
+/** Variable that marks the owner of a process, used to find orphans. */
 export const OWNER_VARIABLE = 'SKEIN_OWNER';
 
-/** Nobody sits at these processes: no questions, no pagers, no editors, no colours. */
+/** Turns off prompts, pagers, editors and colours, because no person sees these processes. */
 const UNATTENDED = {
   TERM: 'dumb',
   PAGER: 'cat',
@@ -44,7 +44,7 @@ const ALWAYS_KEPT = new Set(
 
 const OURS = /^(ANTHROPIC|SKEIN)_/;
 
-/** BASH_ENV and ENV run a script first; NODE_CHANNEL_* names a pipe that the child does not have. */
+/** BASH_ENV and ENV run a script at start. NODE_CHANNEL_* names a pipe that the child does not have. */
 const MISLEADING = /^(BASH_ENV|ENV|NODE_CHANNEL_.*|(GIT|SSH|SUDO)_ASKPASS)$/;
 
 const SECRET_PARTS = new Set(

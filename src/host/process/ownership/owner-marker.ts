@@ -1,6 +1,6 @@
 /**
- * The mark that every child carries in its environment: `<owner>.<pid>.<start>.<namespace>`. It
- * outlives its owner, and still tells whether that very process runs.
+ * Owner marker in the environment of every child: `<owner>.<pid>.<start>.<namespace>`. Identifies
+ * the owner process even after its pid is reused.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 export const ownerMarker = (ownerId: string): string =>
   [ownerId, process.pid, processStart(process.pid) ?? '0', processNamespace()].join('.');
 
-/** True also when it cannot be told: what may belong to somebody is not an orphan. */
+/** True if the owner process runs. Also true if unknown, because only a certain orphan may be killed. */
 export const ownerLives = (marker: string): boolean => {
   const [namespace, start, pid] = marker.split('.').reverse();
   if (namespace === undefined || start === undefined || !/^\d+$/.test(pid ?? '')) return true;
@@ -16,7 +16,7 @@ export const ownerLives = (marker: string): boolean => {
   return processStart(Number(pid)) === start;
 };
 
-/** Digits that identify the start of the process; undefined when there is no such process. */
+/** Returns the start time of a process, to detect a reused pid. Returns undefined if there is no such process. */
 const processStart = (pid: number): string | undefined => {
   try {
     return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
@@ -25,7 +25,7 @@ const processStart = (pid: number): string | undefined => {
   }
 };
 
-/** Clock ticks since boot. The program's name stands in brackets and may itself contain brackets. */
+/** Returns clock ticks since boot. Parses after the last bracket, because the program name may contain brackets. */
 const fromProc = (pid: number) => {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -42,7 +42,7 @@ const fromPs = (pid: number) => {
   return Number.isNaN(time) ? undefined : String(time);
 };
 
-/** Process numbers mean something only inside their namespace: containers count from 1 again. */
+/** Returns the pid namespace, because containers reuse the same pids. */
 const processNamespace = (): string => {
   try {
     return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');

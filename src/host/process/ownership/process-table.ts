@@ -1,4 +1,4 @@
-/** Looks through all processes: by a variable of their environment, or by their group. */
+/** Process table of this machine, searched by environment variable or by process group. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -9,8 +9,8 @@ interface MarkedProcess {
 }
 
 /**
- * The processes that this user may look at, without this one. A daemon that left its group still
- * has the environment it was started with; the dead have none.
+ * Returns the visible processes with the environment variable, except this process. A daemon that left its group
+ * keeps its start environment. Zombies have none.
  */
 const marked = async (variable: string): Promise<readonly MarkedProcess[]> => {
   const found = await (process.platform === 'linux'
@@ -19,7 +19,7 @@ const marked = async (variable: string): Promise<readonly MarkedProcess[]> => {
   return found.filter(({ pid }) => pid !== process.pid);
 };
 
-/** Whether the group has a member that is not a zombie. */
+/** True if the group has a process that is not a zombie. */
 const hasLivingMember = async (group: number): Promise<boolean> => {
   const members = await (process.platform === 'linux' ? statesInProc() : statesInPs());
   return members.some((member) => member.group === group && !/^[ZX]/.test(member.state));
@@ -38,7 +38,7 @@ const markedInProc = async (variable: string): Promise<readonly MarkedProcess[]>
   return found;
 };
 
-/** After the program's name, which stands in brackets and may contain some: state, parent, group. */
+/** Parses state, parent and group after the last bracket, because the program name may contain brackets. */
 const statesInProc = async () => {
   const found: { readonly group: number; readonly state: string }[] = [];
   for (const pid of await pids()) {
@@ -55,7 +55,7 @@ const ps = async (...args: readonly string[]) => {
   return stdout.split('\n');
 };
 
-/** `ps -E` prints the environment after the command, separated by blanks; our values have none. */
+/** Parses `ps -E`, which prints the environment after the command, separated by blanks. Marker values have no blanks. */
 const markedInPs = async (variable: string): Promise<readonly MarkedProcess[]> => {
   const pattern = new RegExp(`^\\s*(\\d+) .*\\s${variable}=(\\S+)`);
   return (await ps('-axEww', '-o', 'pid=,command=')).flatMap((line) => {

@@ -1,8 +1,8 @@
-/** Signals for a whole process group: a shell and what it started. */
+/** Signals a process group: a shell and all processes that it started. */
 import { setTimeout as after } from 'node:timers/promises';
 import { processTable } from './process-table.js';
 
-/** Returns false when nobody is left. Group numbers below 2 would mean "everybody": a defect. */
+/** Returns false if the group has no process. Throws RangeError for groups below 2, which would signal all processes. */
 export const signalProcessGroup = (group: number, signal: NodeJS.Signals | 0): boolean => {
   if (!Number.isInteger(group) || group < 2) throw new RangeError(`No process group: ${group}`);
   try {
@@ -15,14 +15,14 @@ export const signalProcessGroup = (group: number, signal: NodeJS.Signals | 0): b
 
 const POLL_MS = 20;
 
-/** Asks the group to end, and makes it after `graceMs`. Returns at once when nobody is there. */
+/** Sends SIGTERM, then SIGKILL after `graceMs`. Resolves at once if the group has no process. */
 export const endProcessGroup = async (group: number, graceMs: number): Promise<void> => {
   if (!signalProcessGroup(group, 'SIGTERM')) return;
-  // A stopped process hears the request only once it is woken.
+  // A stopped process handles SIGTERM only after SIGCONT.
   signalProcessGroup(group, 'SIGCONT');
   for (let waited = 0; waited < graceMs; waited += POLL_MS) {
     await after(POLL_MS);
-    // The dead whom nobody has buried still take signals, so the second look is a closer one.
+    // Zombies accept signals too, so check the process states as well.
     if (!signalProcessGroup(group, 0) || !(await processTable.hasLivingMember(group))) return;
   }
   signalProcessGroup(group, 'SIGKILL');

@@ -1,4 +1,4 @@
-/** Ends processes that nobody owns any more, wherever they have gone. */
+/** Sweeps orphans: kills marked processes whose owner has died, in any process group. */
 import { OWNER_VARIABLE } from './child-environment.js';
 import { ownerLives } from './owner-marker.js';
 import { processTable } from './process-table.js';
@@ -7,8 +7,8 @@ const MAX_ROUNDS = 50;
 const PAUSE_MS = 20;
 
 /**
- * Kills every process whose variable has a value that is condemned, and looks again until a round
- * finds none, since a process may fork while it is being looked for. Returns how many it killed.
+ * Kills every process whose environment variable has a condemned value. Repeats until a round finds none, because a
+ * process may fork during the search. Returns the number of killed processes.
  */
 export const killMarkedProcesses = async (
   variable: string,
@@ -27,7 +27,7 @@ export const killMarkedProcesses = async (
   return killed.size;
 };
 
-/** For the start of a program: ends what a dead owner left behind. Returns how many it killed. */
+/** Kills processes of dead owners. Run at program start. Returns the number of killed processes. */
 export const sweepOrphans = (
   isOwnerDead: (marker: string) => boolean = (marker) => !ownerLives(marker),
 ): Promise<number> => {

@@ -1,35 +1,34 @@
 /**
- * The owner's side of the watchdog: starts it before the first child, tells it of every group, and
- * starts it again, with all it must know, when it dies. Never keeps the owner's event loop alive.
+ * Watchdog link of the owner: starts the watchdog before the first child, sends it every process
+ * group, and restarts it if it dies. Does not keep the owner's event loop alive.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { SkeinError } from '../../../protocol/skein-error.js';
 
 export interface WatchdogLink {
-  /** Resolves when the watchdog is on duty; rejects with a WatchdogError when it cannot be. */
+  /** Resolves when the watchdog runs. Rejects with WatchdogError if it cannot be started. */
   ready(): Promise<void>;
   add(group: number): void;
   remove(group: number): void;
-  /** Its duty is over: it ends what is left of us, and then itself. The next child has another. */
+  /** Closes the link: the watchdog kills the remaining groups and exits. `ready` then starts a new watchdog. */
   dismiss(): void;
-  /** The process that is on duty. */
+  /** Process id of the running watchdog. */
   readonly pid: number | undefined;
 }
 
 export interface WatchdogOptions {
-  /** Program and arguments: `[process.execPath, 'dist/watchdog.js']`. */
+  /** Program and arguments, such as `[process.execPath, 'dist/watchdog.js']`. */
   readonly command: readonly string[];
   readonly marker: string;
 }
 
-/** Without it children could outlive us, so none is started. */
+/** Thrown if the watchdog cannot run. No child is started then, because it could outlive the owner. */
 export class WatchdogError extends SkeinError {
   readonly code = 'watchdog';
 }
 
 const START_LIMIT_MS = 20_000;
-/** A watchdog that keeps dying is not one. */
 const MAX_STARTS = 20;
 
 export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink => {
@@ -45,7 +44,7 @@ export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink
     if (starts > MAX_STARTS) throw new WatchdogError('The watchdog process keeps dying.');
     const child = launch(command);
     onDuty = child;
-    // It is told before it can listen: what is in the pipe reaches it even if we die meanwhile.
+    // Written before the watchdog reads, because data in the pipe arrives even if the owner dies.
     tell(`=${marker}`);
     for (const group of groups) tell(`+${group}`);
     await untilReady(child);
@@ -90,7 +89,7 @@ export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink
   };
 };
 
-/** In a session of its own, with none of our secrets and none of our streams. */
+/** Starts the watchdog in its own session, without secrets and inherited streams. */
 const launch = ([program = '', ...args]: readonly string[]): ChildProcess => {
   const { PATH, HOME, TMPDIR } = process.env;
   return spawn(program, args, {
@@ -123,6 +122,6 @@ const untilReady = (child: ChildProcess): Promise<void> =>
 const unrefChild = (child: ChildProcess) => {
   child.stdout?.destroy();
   child.unref();
-  // A pipe to a child is a socket, which the stream's type does not say.
+  // The stdin pipe is a Socket, but its type does not say so.
   (child.stdin as Socket | null)?.unref();
 };

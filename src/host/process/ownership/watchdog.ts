@@ -1,8 +1,9 @@
 /**
- * A process of its own that outlives its owner by a moment, to end what the owner started.
+ * Watchdog program: kills the process groups of its owner when the owner ends.
  *
- * The owner writes lines to its input: `=marker` once, `+group` and `-group` as children come and
- * go. When the input closes, for whatever reason, the owner is gone. It holds nothing else of its owner.
+ * The owner writes lines to stdin: `=marker` once, `+group` and `-group` as children start and end.
+ * A closed stdin means that the owner is gone. The watchdog shares no other resource with the
+ * owner.
  */
 import { createInterface } from 'node:readline';
 import { OWNER_VARIABLE } from './child-environment.js';

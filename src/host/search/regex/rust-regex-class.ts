@@ -1,4 +1,6 @@
-/** Characters in brackets, as ripgrep's dialect has them: nested, with POSIX names and set operations. */
+/**
+ * Translates a bracketed class of ripgrep's dialect: nested classes, POSIX names, set operations.
+ */
 import { badPattern, ONE_LINE_ONLY } from './bad-pattern.js';
 import { quoteCharacter, readEscape } from './rust-regex-escape.js';
 
@@ -19,12 +21,12 @@ const POSIX: Readonly<Record<string, string>> = {
   xdigit: '0-9A-Fa-f',
 };
 
-/** Brackets with any other name are brackets like all others. */
+/** Brackets with an unknown POSIX name are ordinary brackets. */
 const POSIX_CLASS = new RegExp(`^\\[:(\\^?)(${Object.keys(POSIX).join('|')}):\\]`);
 
 const MAX_NESTING = 50;
 
-/** Reads the brackets that open at `at`. Throws a SearchError. */
+/** Translates the class that opens at `at`. Throws SearchError. */
 export const rustRegexClass = (
   text: string,
   at: number,
@@ -34,7 +36,7 @@ export const rustRegexClass = (
   if (depth > MAX_NESTING) throw badPattern('its brackets are nested too deep');
   const isNegated = text[at + 1] === '^';
   const first = at + (isNegated ? 2 : 1);
-  /** Unions between set operations, and the operations. */
+  /** Alternating unions and set operators. */
   const parts: string[] = [];
   let union = '';
   const finish = (operator: string) => {

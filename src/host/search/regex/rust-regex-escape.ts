@@ -1,11 +1,14 @@
-/** The escapes of ripgrep's dialect, which counts letters, digits and blanks of all scripts. */
+/**
+ * Translates escapes of ripgrep's dialect, whose classes cover letters, digits and blanks of all
+ * scripts.
+ */
 import { badPattern } from './bad-pattern.js';
 
 export interface RustRegexEscape {
-  /** For the `v` flag, good inside of brackets too unless it is a place between characters. */
+  /** Source for the `v` flag. Valid inside brackets unless `isPosition`. */
   readonly source: string;
   readonly end: number;
-  /** The one character it stands for, so that it can begin or end a range. */
+  /** Character that the escape stands for, usable as an end of a range. */
   readonly character?: string;
   readonly isPosition?: boolean;
   readonly isLineBreak?: boolean;
@@ -44,7 +47,7 @@ const CONTROLS: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/** Reads the escape that begins with the backslash at `at`. Throws a SearchError. */
+/** Reads the escape that starts with the backslash at `at`. Throws SearchError. */
 export const readEscape = (text: string, at: number): RustRegexEscape => {
   const rest = text.slice(at + 1, at + 80);
   const letter = rest[0];
@@ -70,7 +73,7 @@ const literal = (character: string, end: number): RustRegexEscape => {
   return { source, end, character, isLineBreak: character === '\n' };
 };
 
-/** A character that means itself, inside of brackets and out. */
+/** Returns the source that matches the character literally, inside and outside of brackets. */
 export const quoteCharacter = (character: string): string =>
   /^[\p{L}\p{Nd}_]$/u.test(character)
     ? character

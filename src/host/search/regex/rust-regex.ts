@@ -1,6 +1,6 @@
 /**
- * Translates a regular expression of ripgrep's dialect for the JavaScript engine, which reads it with the
- * `v` flag. What it cannot translate it refuses by name; it never guesses.
+ * Translates a Rust regular expression, as used by ripgrep, to JavaScript with the `v` flag. Throws
+ * SearchError that names any unsupported syntax.
  */
 
 import { badPattern, ONE_LINE_ONLY } from './bad-pattern.js';
@@ -16,7 +16,7 @@ const MAX_GROUP_DEPTH = 200;
 const LOOK_AROUND =
   'look-around, including look-ahead and look-behind, is not supported; search for a simpler pattern and read the lines';
 
-/** With the `g` flag, for `lastIndex`. Throws a SearchError. */
+/** Returns a regular expression with the `g` flag, for `lastIndex`. Throws SearchError. */
 export const rustRegex = (pattern: string, { ignoreCase, multiline }: RegexOptions): RegExp => {
   const { flags, rest } = leadingFlags(pattern);
   const dotAll = multiline || flags.includes('s');
@@ -24,7 +24,7 @@ export const rustRegex = (pattern: string, { ignoreCase, multiline }: RegexOptio
   const i = ignoreCase || flags.includes('i') ? 'i' : '';
   try {
     const regex = new RegExp(source, `gv${i}`);
-    // What is too large is found out when it is first used.
+    // A pattern that is too large fails on first use.
     regex.test('');
     return regex;
   } catch (error) {
@@ -32,7 +32,7 @@ export const rustRegex = (pattern: string, { ignoreCase, multiline }: RegexOptio
   }
 };
 
-/** `(?i)` and its like at the very beginning speak for the whole pattern. */
+/** Leading flags such as `(?i)` apply to the whole pattern. */
 const leadingFlags = (pattern: string): { readonly flags: string; readonly rest: string } => {
   const found = /^\(\?([imsu]+)\)/.exec(pattern);
   return { flags: found?.[1] ?? '', rest: pattern.slice(found?.[0].length ?? 0) };
@@ -57,7 +57,7 @@ class Translator {
     return all;
   }
 
-  /** Up to the end, or to the parenthesis that closes the group. */
+  /** Translates up to the end of the text or of the group. */
   private alternatives(): string {
     const done: string[] = [];
     let atoms: { source: string; isRepeated: boolean }[] = [];
@@ -70,7 +70,7 @@ class Translator {
       const last = atoms.at(-1);
       if (repeat !== undefined) {
         if (last === undefined) throw badPattern('a repetition has nothing to repeat');
-        // A repetition of a repetition is fine with ripgrep.
+        // Ripgrep allows a repetition of a repetition, JavaScript does not.
         last.source = (last.isRepeated ? `(?:${last.source})` : last.source) + repeat;
         last.isRepeated = true;
       } else if (this.take('|')) finish();
