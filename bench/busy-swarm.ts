@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { ownerLives, ownerMarker } from '../src/host/process/ownership/owner-marker.js';
 import { systemClock } from '../src/protocol/clock.js';
 import { randomIds } from '../src/protocol/ids.js';
-import { type Journal } from '../src/protocol/session/journal.js';
+import type { Journal } from '../src/protocol/session/journal.js';
 import type { JournalBody } from '../src/protocol/session/journal-record.js';
 import { SESSION_FORMAT } from '../src/protocol/session/session-store.js';
 import { FileSessionStore } from '../src/store/files/file-session-store.js';

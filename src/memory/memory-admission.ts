@@ -43,8 +43,7 @@ export const namedAndReal = async (
   return real === path ? [path] : [path, real];
 };
 
-const OUTSIDE =
-  'it leads out of the workspace, and nobody has agreed to that; skein trust --includes tells how';
+const OUTSIDE = 'it leads out of the workspace and is not approved; see skein trust --includes';
 
 export class MemoryAdmission {
   private readonly ports: MemoryPorts;
@@ -66,7 +65,7 @@ export class MemoryAdmission {
 
   /** True if the file may be read. Adds a notice if not. */
   mayRead(candidate: MemoryCandidate, place: ResolvedMemoryPath): boolean {
-    if (place.kind === 'other') return this.refuse(candidate, 'it is no regular file');
+    if (place.kind === 'other') return this.refuse(candidate, 'it is not a regular file');
     return (
       this.mayLook(candidate) &&
       this.isHarmless(candidate, place.real) &&
@@ -93,7 +92,9 @@ export class MemoryAdmission {
   private isGuarded(candidate: MemoryCandidate, { owners }: ResolvedMemoryPath) {
     const ours = [0, this.disk.user];
     const isGuarded = !candidate.isUnguarded || owners.every((owner) => ours.includes(owner));
-    return isGuarded || this.refuse(candidate, 'it lies above the project and is of another user');
+    return (
+      isGuarded || this.refuse(candidate, 'it is above the project and belongs to another user')
+    );
   }
 
   /** True if the path needs no approval or is approved. Files of the user layer need no approval. */
@@ -122,7 +123,7 @@ export class MemoryAdmission {
 
   private isText(candidate: MemoryCandidate, { real }: ResolvedMemoryPath) {
     const isText = isTextName(candidate.path) && isTextName(real);
-    return isText || this.refuse(candidate, 'its name is not that of a text');
+    return isText || this.refuse(candidate, 'it is not a text file by its name');
   }
 
   private refuse({ path, parent }: MemoryCandidate, why: string): false {

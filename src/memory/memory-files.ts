@@ -53,7 +53,7 @@ export class MemoryFiles {
     });
     if (effort.left < 0) {
       this.last?.notices.add(
-        'It takes too long to tell which rules are about the files that were touched, so some are told of that are not.',
+        'Matching rules to the touched files takes too long, so some rules are shown that may not apply.',
       );
     }
     return found;

@@ -145,7 +145,7 @@ export class MemoryLoader {
     const compiled = 'problem' in read ? read : compileRulePaths(read.paths);
     if ('problem' in compiled) {
       this.notices.add(
-        `${printablePath(path)} ${compiled.problem}; it is taken to hold for every file.`,
+        `${printablePath(path)} ${compiled.problem}; the rule applies to every file.`,
       );
       return { body };
     }
@@ -163,7 +163,7 @@ export class MemoryLoader {
     const markdown = isShort ? await readMarkdown(body) : undefined;
     if (markdown === undefined || markdown.isPartial) {
       this.notices.add(
-        `${printablePath(path)} is too long or too tangled to be searched for all that it includes.`,
+        `${printablePath(path)} is too long or too deeply nested to be searched completely for includes.`,
       );
     }
     return markdown ?? plain;

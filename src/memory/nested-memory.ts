@@ -59,7 +59,7 @@ export class NestedMemory {
     if (known !== undefined) return known;
     if (this.entered.size >= MEMORY_LIMITS.nestedDirectories) {
       this.options.notices.add(
-        `Memory files are looked for in ${MEMORY_LIMITS.nestedDirectories} directories below the working directory; those of others are left out.`,
+        `Memory files are looked for in ${MEMORY_LIMITS.nestedDirectories} directories below the working directory at most; memory files of further directories are left out.`,
       );
       return Promise.resolve(undefined);
     }

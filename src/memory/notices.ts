@@ -12,7 +12,7 @@ export class Notices {
   }
 
   all(): readonly string[] {
-    const rest = `There is more to say of the memory files: ${this.omitted} notices are left out.`;
+    const rest = `${this.omitted} more notices about memory files are left out.`;
     return this.omitted === 0 ? [...this.notices] : [...this.notices, rest];
   }
 }

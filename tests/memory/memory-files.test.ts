@@ -153,7 +153,7 @@ describe('The rules for files that were touched', () => {
       ['Near.', ['/*.ts'], null],
     ]);
     expect(loaded.notices).toEqual([
-      `${machine.at('repo/.claude/rules/broken.md')} has front matter that is not YAML; it is taken to hold for every file.`,
+      `${machine.at('repo/.claude/rules/broken.md')} has front matter that is not YAML; the rule applies to every file.`,
     ]);
   });
 

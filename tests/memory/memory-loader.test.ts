@@ -91,7 +91,9 @@ describe('Includes', () => {
       [`repo/${name}`]: 'words',
     });
     const { files, notices } = await machine.load();
-    const refusals = notices.filter((notice) => notice.includes('its name is not that of a text'));
+    const refusals = notices.filter((notice) =>
+      notice.includes('it is not a text file by its name'),
+    );
     expect([files.length, notices.length, refusals.length]).toEqual(isRead ? [2, 0, 0] : [1, 1, 1]);
   });
 
@@ -103,7 +105,7 @@ describe('Includes', () => {
     });
     const { files, notices } = await machine.load();
     expect([files.length, notices.length]).toEqual([1, 1]);
-    expect(notices[0]).toContain('its name is not that of a text');
+    expect(notices[0]).toContain('it is not a text file by its name');
   });
 
   test('of many long files are searched up to a bound of all together, and that is said', async () => {
@@ -116,7 +118,7 @@ describe('Includes', () => {
     const { files, notices } = await machine.load();
     expect(files).toHaveLength(6);
     expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatch(/e\.md is too long or too tangled/);
+    expect(notices[0]).toMatch(/e\.md is too long or too deeply nested/);
   });
 
   test('of a program are not searched for includes in their turn', async () => {
@@ -194,7 +196,7 @@ describe('An include that leads out of the workspace', () => {
     const refused = machine.memory();
     const memory = await refused.load();
     expect(pathsOf(machine, memory)).toEqual(expected);
-    expect(memory.notices).toEqual([expect.stringContaining('nobody has agreed')]);
+    expect(memory.notices).toEqual([expect.stringContaining('is not approved')]);
     expect(memory.notices[0]).toContain(machine.at(path));
     expect(refused.asked).toHaveLength(1);
 

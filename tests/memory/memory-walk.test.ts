@@ -260,7 +260,7 @@ describe('A file above the project', () => {
     expect(pathsOf(machine, memory)).toEqual(expected);
     const left = foreign.filter((path) => path.endsWith('.md') && !expected.includes(path));
     expect(memory.notices).toEqual(
-      left.map((path) => expect.stringContaining(`${machine.at(path)} is not read: it lies above`)),
+      left.map((path) => expect.stringContaining(`${machine.at(path)} is not read: it is above`)),
     );
   });
 

@@ -168,8 +168,8 @@ describe('A poisoned repository', () => {
     const memory = await poisoned.load();
     expectHarmless(memory);
     expect(memory.notices).toEqual([
-      `${poisoned.at('repo/CLAUDE.md')} is not read: it is no regular file.`,
-      `${poisoned.at('repo/sub/pipe.md')}, which ${poisoned.at('repo/AGENTS.md')} includes, is not read: it is no regular file.`,
+      `${poisoned.at('repo/CLAUDE.md')} is not read: it is not a regular file.`,
+      `${poisoned.at('repo/sub/pipe.md')}, which ${poisoned.at('repo/AGENTS.md')} includes, is not read: it is not a regular file.`,
     ]);
   });
 
@@ -256,6 +256,6 @@ describe('A poisoned repository', () => {
     });
     const memory = await poisoned.load();
     expectHarmless(memory);
-    expect(memory.notices.at(-1)).toContain('450 notices are left out');
+    expect(memory.notices.at(-1)).toContain('450 more notices about memory files are left out');
   });
 });

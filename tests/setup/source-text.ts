@@ -15,7 +15,8 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-// In this order: comments, regular expressions (after what cannot end a value), templates, strings.
+// In this order: comments, regular expressions (after a token that cannot end a value), templates (a template inside
+// a template is not understood), strings.
 const TOKENS =
   /\/\*[\s\S]*?\*\/|\/\/.*|(?<=(?:[=(,:;!&|?[{}]|=>|\breturn)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/|`(?:\\.|\$\{[^}]*\}|[^`\\])*`|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
 

@@ -21,7 +21,7 @@ export const readContents = (path: string, mostBytes: number): FileContents => {
     const found = fs.lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return { absent: true };
     const entry = scanEntry(path);
-    if (entry === undefined) return { why: 'it is no regular file' };
+    if (entry === undefined) return { why: 'it is not a regular file' };
     if (entry.kind === 'directory') return { entry: { ...entry, kind: 'directory' } };
     if (entry.kind === 'link') return linkAt(path, entry);
     return fileAt(path, entry, mostBytes);

@@ -180,7 +180,7 @@ export class GitTree {
     for (const name of names) bytes += statOf(pathAt(this.top, name))?.size ?? 0;
     if (names.length <= MAX_UNCOMMITTED_FILES && bytes <= MAX_UNCOMMITTED_BYTES) return;
     throw new WorktreeRefusal(
-      `${this.top} has too much that is not committed to copy it for an agent (${names.length} files, ${Math.ceil(bytes / 1024 / 1024)} MiB): commit it, or let .gitignore name what is no source.`,
+      `${this.top} has too many uncommitted files to copy for an agent (${names.length} files, ${Math.ceil(bytes / 1024 / 1024)} MiB): commit them, or add generated files to .gitignore.`,
     );
   }
 }
@@ -241,7 +241,7 @@ const MAX_FAILURE_LENGTH = 300;
 
 export const gitFailure = (answer: GitResult | undefined): string => {
   if (answer === undefined) return 'it could not be started or took too long.';
-  if (answer.code === null) return 'it said more than fits.';
+  if (answer.code === null) return 'it printed too much output.';
   const words = answer.stderr.replaceAll(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim();
-  return words === '' ? `it ended with ${answer.code}.` : words.slice(0, MAX_FAILURE_LENGTH);
+  return words === '' ? `it exited with code ${answer.code}.` : words.slice(0, MAX_FAILURE_LENGTH);
 };

@@ -65,7 +65,7 @@ const wayTo = (top: string, name: string, leaving: ReadonlySet<string>): string 
   for (let at = dirname(name); at !== '.' && at !== sep; at = dirname(at)) {
     const found = readContents(join(top, at), 0);
     if ('entry' in found && found.entry.kind === 'directory') return undefined;
-    if (!('absent' in found) && !leaving.has(at)) return `${at} is no folder there`;
+    if (!('absent' in found) && !leaving.has(at)) return `${at} is not a folder`;
   }
   return undefined;
 };
@@ -173,7 +173,7 @@ const rollBack = (
       restoreFile(path, previousState(seen.get(name)));
       return [];
     } catch {
-      return [{ path: name, why: 'it has the new contents, and could not be put back' }];
+      return [{ path: name, why: 'it has the new contents and could not be restored' }];
     }
   });
 

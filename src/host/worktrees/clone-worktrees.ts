@@ -217,7 +217,7 @@ const folderIn = (path: string, prefix: string): string => {
     // Git does not track empty folders.
     if (found === undefined) mkdirSync(folder);
     else if (!found.isDirectory()) {
-      throw new WorktreeRefusal(`${folder} is no folder there, so no agent can work in it.`);
+      throw new WorktreeRefusal(`${folder} is not a folder, so no agent can work in it.`);
     }
   }
   return folder;

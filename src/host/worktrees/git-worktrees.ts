@@ -143,7 +143,7 @@ export const worktreePath = (
   { session, agent }: Pick<OpenWorktreeOptions, 'session' | 'agent'>,
 ): string => {
   for (const name of [session, agent]) {
-    if (!/^\w[\w-]{0,99}$/.test(name)) throw new WorktreeRefusal(`${name} is no plain name.`);
+    if (!/^\w[\w-]{0,99}$/.test(name)) throw new WorktreeRefusal(`${name} is not a plain name.`);
   }
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -57,9 +57,9 @@ const sweep = async (
   const admin = worktreeAdmin(common, path);
   const base = admin === undefined ? undefined : baseCommitIn(admin);
   if (tree.top !== path || admin === undefined || base === undefined) {
-    return { kept: 'it is no worktree of an agent' };
+    return { kept: 'it is not a worktree of an agent' };
   }
-  if (!isCheckedOut(admin, path)) return { kept: 'it is not whole' };
+  if (!isCheckedOut(admin, path)) return { kept: 'its checkout is incomplete' };
   const own = await GitTree.open(path, admin, environment);
   if ((await own.changedNames()).length > 0)
     return { kept: 'it has changes that are on no branch' };

@@ -113,7 +113,7 @@ const changesBetween = async (
     const path = utf8Name(name);
     if (old === MODULE || mode === MODULE) troubles.push({ path, why: 'it is a submodule' });
     else if (!isUtf8Name(name) || path.split(sep).includes('..')) {
-      troubles.push({ path, why: 'its name is no text' });
+      troubles.push({ path, why: 'its name is not valid UTF-8' });
     } else changes.push({ name: path, from: present(old), to: present(mode) });
   }
   return { changes, troubles };

@@ -53,7 +53,7 @@ const commandsFor = (typed: string, at: number): Completion | undefined => {
   const suggestions = SLASH_COMMANDS.filter(({ name }) => name.startsWith(typed)).map(
     ({ name, arguments: rest, help }) => ({
       text: rest === '' ? `/${name}` : `/${name} `,
-      detail: `${rest === '' ? '' : `${rest}  `}${help}`,
+      detail: rest === '' ? help : `${rest}  ${help}`,
     }),
   );
   return suggestions.length === 0 ? undefined : { from: 0, to: at, suggestions };

@@ -242,7 +242,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     const commit = lead.repo.commit('a link');
     lead.repo.git('push', '-q', lead.url, 'main');
     const { move } = machine({ ...lead, commit }, { prefix: 'deep/down' });
-    expect(await refusal(move())).toContain('is no folder there');
+    expect(await refusal(move())).toContain('is not a folder');
     expect(existsSync(join(outside, 'down'))).toBe(false);
   });
 });

@@ -639,7 +639,7 @@ needs.describe('git')('A hostile repository', () => {
     writeFileSync(Buffer.concat([Buffer.from(`${place.path}/`), Buffer.from([0xff, 0xfe])]), 'x');
     expect(await rig.settle('a_1', place)).toMatchObject({
       kind: 'conflict',
-      conflicts: [{ why: 'its name is no text' }],
+      conflicts: [{ why: 'its name is not valid UTF-8' }],
     });
     expect(rig.repo.git('ls-tree', '--name-only', 'agent/a_1')).toContain('\\377\\376');
   });

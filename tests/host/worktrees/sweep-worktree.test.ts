@@ -60,7 +60,7 @@ needs.describe('git')('A worktree that an agent left behind', () => {
     const rig = worktreeRig();
     const path = join(rig.home, 'worktrees/s_1/mine');
     rig.repo.git('worktree', 'add', '-q', path);
-    expect(await sweep(rig, path)).toEqual({ kept: 'it is no worktree of an agent' });
+    expect(await sweep(rig, path)).toEqual({ kept: 'it is not a worktree of an agent' });
     expect(existsSync(path)).toBe(true);
   });
 });

@@ -40,7 +40,7 @@ describe('instruction files that include files outside of the workspace', () => 
       expect(body).toContain('Be kind.');
       expect(body).not.toContain('SHORT-SENTENCES');
       expect(stderr).toContain(
-        `skein: ${style}, which ${join(workspace, 'CLAUDE.md')} includes, is not read: it leads out of the workspace, and nobody has agreed to that; skein trust --includes tells how.\n`,
+        `skein: ${style}, which ${join(workspace, 'CLAUDE.md')} includes, is not read: it leads out of the workspace and is not approved; see skein trust --includes.\n`,
       );
     }
   });

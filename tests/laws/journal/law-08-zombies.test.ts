@@ -78,7 +78,9 @@ needs.describe('redis')('law 8, zombies', () => {
       await heir.ended;
       const before = await journalOf(scene, 'First');
       zombie.kill('SIGCONT');
-      await eventually('it lets the agent go', () => zombie.stderr.includes('is returned to the queue'));
+      await eventually('it lets the agent go', () =>
+        zombie.stderr.includes('is returned to the queue'),
+      );
       const again = await scene.run(['-p', 'Once more', '--resume', 'one', ...FREE]);
       expect(told(again)).toMatchObject({ code: 0, stdout: 'I see.\n' });
 

@@ -11,8 +11,8 @@ import {
   NO_VERDICT,
 } from '../../../src/protocol/permission/hooks.js';
 import { PERMISSION_MODES } from '../../../src/protocol/permission/permission-mode.js';
-import { type PermissionAnswer } from '../../../src/protocol/permission/permission-question.js';
-import { type PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
+import type { PermissionAnswer } from '../../../src/protocol/permission/permission-question.js';
+import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
 import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';

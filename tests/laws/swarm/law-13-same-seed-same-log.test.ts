@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Clock } from '../../../src/protocol/clock.js';
 import { ModelFailure, type ModelPort } from '../../../src/protocol/model/model-port.js';
 import type { Surface } from '../../../src/protocol/permission/permission-question.js';
-import { type Shell } from '../../../src/protocol/tools/shell.js';
+import type { Shell } from '../../../src/protocol/tools/shell.js';
 import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { spawnAgent } from '../../../src/tools/agents/spawn-agent.js';
