@@ -153,7 +153,7 @@ export class RemoteAgents {
     entry.report = undefined;
     const parent = nodeOf(entry.tag.parent) ?? lead;
     entry.spent.joins(parent.subtreeSpending);
-    lifecycle().follow({ id: entry.tag.id, parent });
+    lifecycle().pendingReports.begin({ id: entry.tag.id, parent });
     if (!lead.isRemote) this.missingWorkers.expect();
   }
 
@@ -300,7 +300,7 @@ export class RemoteAgents {
     const unread = [...(this.posted.get(entry.tag.id)?.values() ?? [])];
     this.posted.delete(entry.tag.id);
     lead.deps.feed.emit({ type: 'agent.ended', report });
-    lifecycle().unfollow(entry.tag);
+    lifecycle().pendingReports.end(entry.tag);
     for (const listener of [...entry.listeners]) listener(report);
     entry.listeners.clear();
     for (const letter of unread) {

@@ -68,7 +68,7 @@ export const openSession = async (options: SessionOptions): Promise<LeadSession>
     if (agent === undefined) {
       agent = startAgent({
         ...deps,
-        pendingChildren: swarm.lifecycle.pendingChildrenOf(swarm.lead),
+        pendingChildren: swarm.lifecycle.pendingReports.countFor(swarm.lead),
       });
       swarm.lead.agent = agent;
       void swarm.start();

@@ -53,10 +53,10 @@ export interface AgentLifecycleDeps {
 
 export class AgentLifecycle {
   readonly shutdown: AgentShutdown;
+  readonly pendingReports: PendingReports;
   private readonly deps: AgentLifecycleDeps;
   private readonly scheduler: AgentScheduler;
   private readonly timeouts: ChildTimeouts;
-  private readonly pendingReports: PendingReports;
   /** Counts the runs of the lead, because the limit of spawns holds for one run. */
   private readonly runs: RunCounter;
   private readonly restarter: AgentRestarter;
@@ -121,25 +121,6 @@ export class AgentLifecycle {
     this.deps.remote?.readMailbox(child);
     this.send(entry, { type: 'child.admit', isQueued });
     this.sendWhenFree(entry, child, free);
-  }
-
-  /** Number of background children that have not reported to the agent yet. */
-  pendingChildrenOf({ id }: Pick<AgentNode, 'id'>): number {
-    return this.pendingReports.countFor({ id });
-  }
-
-  /** Counts a background agent that another process runs until its parent hears of its end. */
-  follow(child: Pick<ChildNode, 'id' | 'parent'>): void {
-    this.pendingReports.begin(child);
-  }
-
-  unfollow({ id }: Pick<AgentNode, 'id'>): void {
-    this.pendingReports.end({ id });
-  }
-
-  /** Adds `more` to the pending children of the parent; `more` may be negative. */
-  addPendingChildren(parent: AgentNode, more: number): void {
-    this.pendingReports.add(parent, more);
   }
 
   /** Releases the slot of an agent that waits for its own children. No effect for the lead, which has none. */
@@ -230,47 +211,64 @@ export class AgentLifecycle {
   private perform(entry: AgentEntry, child: ChildNode, effect: ChildEffect): void {
     switch (effect.type) {
       case 'startAgent':
-        return this.startAgent(entry, child);
+        this.startAgent(entry, child);
+        break;
       case 'resumeAgent':
         child.agent?.resume();
-        return;
+        break;
       case 'interruptAgent':
-        return child.agent?.interrupt(effect.params.stop, child.deps.staysIdle);
+        child.agent?.interrupt(effect.params.stop, child.deps.staysIdle);
+        break;
       case 'disposeAgent':
-        return child.agent?.dispose();
+        child.agent?.dispose();
+        break;
       case 'lendSlot':
-        return this.scheduler.lendSlot(child.id);
+        this.scheduler.lendSlot(child.id);
+        break;
       case 'retakeSlot':
-        return this.scheduler.retakeSlot(child.id);
+        this.scheduler.retakeSlot(child.id);
+        break;
       case 'requestSlot':
-        return this.requestSlot(entry, child);
+        this.requestSlot(entry, child);
+        break;
       case 'releaseSlot':
-        return this.scheduler.leave(child.id);
+        this.scheduler.leave(child.id);
+        break;
       case 'beginWork':
         entry.lastActive = this.deps.lead.deps.clock.now();
         this.pendingReports.begin(child);
-        return this.timeouts.start(entry, child);
+        this.timeouts.start(entry, child);
+        break;
       case 'stopTimeouts':
-        return this.timeouts.stop(child.id);
+        this.timeouts.stop(child.id);
+        break;
       case 'mergeIdleWorktree':
-        return this.mergeIdleWorktree(entry, child, effect.params);
+        this.mergeIdleWorktree(entry, child, effect.params);
+        break;
       case 'reportIdle':
         this.shutdown.reportIdle(entry, child, effect.params.stop);
         child.agent?.hold();
         child.deps.budget.endRun?.();
-        return this.scheduler.leave(child.id);
+        this.scheduler.leave(child.id);
+        break;
       case 'notifyLeader':
-        return this.notifyLeader(entry, child, effect.params.stop);
+        this.notifyLeader(entry, child, effect.params.stop);
+        break;
       case 'scheduleRestart':
-        return this.restarter.schedule(entry, child, effect.params);
+        this.restarter.schedule(entry, child, effect.params);
+        break;
       case 'cancelRestart':
-        return this.restarter.cancel(child.id);
+        this.restarter.cancel(child.id);
+        break;
       case 'rebuild':
-        return this.restarter.rebuild(entry, child, effect.params.stop);
+        this.restarter.rebuild(entry, child, effect.params.stop);
+        break;
       case 'recordEnd':
-        return this.shutdown.recordEnd(child, effect.params.stop);
+        this.shutdown.recordEnd(child, effect.params.stop);
+        break;
       case 'shutDown':
-        return this.shutDown(entry, child, effect.params.stop);
+        this.shutDown(entry, child, effect.params.stop);
+        break;
     }
   }
 
@@ -280,14 +278,14 @@ export class AgentLifecycle {
     const { history } = child.deps.journal;
     child.agent = startAgent({
       ...child.deps,
-      pendingChildren: this.pendingChildrenOf(child),
+      pendingChildren: this.pendingReports.countFor(child),
       onIdleChange: (isIdle) => send({ type: isIdle ? 'agent.idle' : 'agent.busy' }),
       onRunEnd: (stop) =>
         send({
           type: 'run.ended',
           stop,
           run: history.runs,
-          hasPendingChildren: this.pendingChildrenOf(child) > 0,
+          hasPendingChildren: this.pendingReports.countFor(child) > 0,
         }),
       onHeldLetter: () => send({ type: 'letter.held' }),
     });

@@ -129,7 +129,7 @@ export class Swarm {
     if (this.remote === undefined)
       this.lead.deps.permissions.addSessionRules(this.registry.grantedRules);
     this.lost = await this.recovery.unreportedChildren(this.lead);
-    this.lifecycle.addPendingChildren(this.lead, this.lost.length);
+    this.lifecycle.pendingReports.add(this.lead, this.lost.length);
   }
 
   /** Restarts the background agents of an earlier process. */
@@ -139,7 +139,7 @@ export class Swarm {
     for (const entry of this.lost.splice(0)) {
       await this.recovery.claimAndRestart(this.lead, entry);
       // The lifecycle counts the agent now, or the agent is lost and cannot report.
-      this.lifecycle.addPendingChildren(this.lead, -1);
+      this.lifecycle.pendingReports.add(this.lead, -1);
     }
   }
 
