@@ -26,28 +26,28 @@ const documents = [
  * percent of the words. Lower a figure when a room gets better; never raise one.
  */
 const MAX_PRONOUN_PERCENT: Readonly<Record<string, number>> = {
-  actors: 1.0,
-  cli: 1.0,
-  config: 1.0,
-  context: 1.0,
-  host: 1.0,
-  lib: 1.0,
-  machines: 1.0,
+  actors: 0.6,
+  cli: 0.7,
+  config: 0.5,
+  context: 0.4,
+  host: 0.3,
+  lib: 0.5,
+  machines: 0.7,
   memory: 1.0,
-  model: 1.0,
-  policy: 1.0,
-  prompt: 1.0,
+  model: 0.5,
+  policy: 0.6,
+  prompt: 0.4,
   protocol: 1.0,
-  sdk: 1.0,
-  simulator: 1.0,
-  store: 1.0,
-  terminal: 1.0,
-  tools: 1.0,
-  ui: 1.0,
-  views: 1.0,
+  sdk: 0.9,
+  simulator: 0.4,
+  store: 0.1,
+  terminal: 0.9,
+  tools: 0.4,
+  ui: 0.4,
+  views: 0.8,
 };
 
-const MAX_PRONOUN_PERCENT_OF_DOCUMENTS = 1.0;
+const MAX_PRONOUN_PERCENT_OF_DOCUMENTS = 0.4;
 
 describe('the house', () => {
   test('has a room for every file', () => {
