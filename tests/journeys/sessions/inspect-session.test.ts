@@ -467,7 +467,7 @@ describe('skein logs', () => {
     const logs = start(['logs', '--follow']);
     await eventually('it has shown the prompt', () => /received a prompt/.test(logs.stdout));
     line('second');
-    await eventually('it has shown the second', () => /run 2 began/.test(logs.stdout));
+    await eventually('it has shown the second', () => /run 2 started/.test(logs.stdout));
     line(undefined);
     expect(await logs.ended).toMatchObject({ code: 0, stderr: '' });
     const stopped = logs.stdout.match(/(?:run ended|agent stopped), end_turn/g);

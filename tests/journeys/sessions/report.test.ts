@@ -133,7 +133,7 @@ describe('skein report', () => {
     expect((await run(['report', '-o', 'thoughts.html', '--force'])).code).toBe(0);
     expect(await readFile(mine, 'utf8')).toContain('begin the work');
     await symlink('elsewhere.html', join(workspace, 'link.html'));
-    expect((await run(['report', '-o', 'link.html'])).stderr).toContain('is not a regular file');
+    expect((await run(['report', '-o', 'link.html'])).stderr).toContain('exists and is not a file');
     expect(await readdir(workspace)).not.toContain('elsewhere.html');
     expect((await run(['report', '-o', '.'])).code).toBe(2);
   });
