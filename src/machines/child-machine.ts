@@ -103,6 +103,16 @@ const CRASH_WITHOUT_SLOT = [
   { type: 'notifyLeader', params: eventStop },
 ] as const;
 
+/** Queues or starts a child that has records, also after an earlier end. */
+const ADMIT = [
+  {
+    guard: { type: 'isQueued', params: ({ event }: { event: { isQueued: boolean } }) => event },
+    target: 'queued',
+    actions: 'forgetStop',
+  },
+  { target: 'starting', actions: 'forgetStop' },
+] as const;
+
 export const childMachine = setup({
   types: {} as { input: ChildInput; context: ChildContext; events: ChildEvent },
   guards: {
@@ -165,10 +175,7 @@ export const childMachine = setup({
     },
     lost: {
       on: {
-        'child.admit': [
-          { guard: { type: 'isQueued', params: ({ event }) => event }, target: 'queued' },
-          { target: 'starting' },
-        ],
+        'child.admit': ADMIT,
       },
     },
     queued: {
@@ -262,10 +269,7 @@ export const childMachine = setup({
     idle: {
       entry: { type: 'publish', params: { status: 'idle' } },
       on: {
-        'child.admit': [
-          { guard: { type: 'isQueued', params: ({ event }) => event }, target: 'queued' },
-          { target: 'starting' },
-        ],
+        'child.admit': ADMIT,
         'letter.held': { target: 'waking', actions: 'requestSlot' },
         // A person wrote to the teammate: it continues at once, over the limit if need be.
         'agent.busy': { target: 'running', actions: ['requestSlot', 'beginWork'] },
@@ -322,10 +326,7 @@ export const childMachine = setup({
     },
     rebuilding: {
       on: {
-        'child.admit': [
-          { guard: { type: 'isQueued', params: ({ event }) => event }, target: 'queued' },
-          { target: 'starting' },
-        ],
+        'child.admit': ADMIT,
         'restart.failed': { target: 'ending', actions: fail(eventStop) },
       },
     },
@@ -340,27 +341,13 @@ export const childMachine = setup({
     ended: {
       entry: ['forgetAgent', { type: 'publish', params: { status: 'ended' } }],
       on: {
-        'child.admit': [
-          {
-            guard: { type: 'isQueued', params: ({ event }) => event },
-            target: 'queued',
-            actions: 'forgetStop',
-          },
-          { target: 'starting', actions: 'forgetStop' },
-        ],
+        'child.admit': ADMIT,
       },
     },
     stopped: {
       entry: ['forgetAgent', { type: 'publish', params: { status: 'stopped' } }],
       on: {
-        'child.admit': [
-          {
-            guard: { type: 'isQueued', params: ({ event }) => event },
-            target: 'queued',
-            actions: 'forgetStop',
-          },
-          { target: 'starting', actions: 'forgetStop' },
-        ],
+        'child.admit': ADMIT,
       },
     },
     closed: {},
