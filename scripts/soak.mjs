@@ -1,6 +1,7 @@
 /**
- * `npm run test:soak`: storms over swarms of 200 agents, ten of them or those whose seeds are given
- * (`npm run test:soak -- 3 17`). Ends as the tests do, after a line for each seed.
+ * `npm run test:soak`: ten storms over swarms of 200 agents, and the laws with a kill at every journal write.
+ * With seeds (`npm run test:soak -- 3 17`) only the storms of these seeds. Ends as the tests do, after a line
+ * for each seed.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -10,6 +11,7 @@ import { ensureBuilt, ensureInstalled } from './installed.mjs';
 
 const root = join(import.meta.dirname, '..');
 const given = process.argv.slice(2);
+const folders = given.length > 0 ? ['tests/chaos'] : ['tests/chaos', 'tests/laws'];
 const seeds = given.length > 0 ? given : Array.from({ length: 10 }, (_, at) => String(at + 1));
 await ensureInstalled(root);
 await ensureBuilt(root);
@@ -18,7 +20,7 @@ const folder = await mkdtemp(join(tmpdir(), 'skein-soak-'));
 const figures = join(folder, 'figures.jsonl');
 const vitest = spawn(
   process.execPath,
-  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', 'tests/chaos'],
+  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...folders],
   {
     cwd: root,
     stdio: 'inherit',
@@ -27,6 +29,7 @@ const vitest = spawn(
       NODE_ENV: 'test',
       SKEIN_TEST_SEEDS: seeds.join(),
       SKEIN_TEST_FIGURES: figures,
+      SKEIN_TEST_WIDE: '1',
     },
   },
 );

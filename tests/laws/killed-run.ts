@@ -9,8 +9,22 @@ export const KILLER = { NODE_OPTIONS: `--import ${resolve('tests/laws/kill-at-wr
 
 const WHEN = ['torn', 'after', 'before'] as const;
 
-/** How a write is disturbed; each in its turn. */
-export const whenAt = (at: number): string => WHEN[at % WHEN.length] ?? 'before';
+/** When the process is killed at a write: neighbouring points and every third point differ. */
+export const whenAt = (at: number): string =>
+  WHEN[(at + Math.floor(at / WHEN.length)) % WHEN.length] ?? 'before';
+
+/** `npm run test:soak` kills at every write. */
+const STRIDE = process.env.SKEIN_TEST_WIDE === undefined ? 3 : 1;
+const OFFSET = Math.floor(Math.random() * STRIDE);
+
+/**
+ * The writes at which runs are killed: every third one, and another third from run to run. `turn` shifts the
+ * choice, so that three callers with the turns 0, 1 and 2 try each write once.
+ */
+export const killPoints = (first: number, last: number, turn = 0): readonly number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index).filter(
+    (at) => (at + turn + OFFSET) % STRIDE === 0,
+  );
 
 type Ended = Awaited<ReturnType<Place['run']>>;
 

@@ -1,136 +1,122 @@
 /**
- * Surface that asks the person in other terminals. Posts the question to the question board and
- * accepts an answer that is signed with the person's key (law 6).
+ * Surface that asks people in other terminals and on other machines. The question is posted to the
+ * store, and the first answer kept there decides for all processes (law 6). Signatures are checked
+ * here: a forged answer is removed and the question stays open.
  */
-import { ANSWER_REFUSAL_TEXT, checkAnswer } from '../../policy/answers/check-answer.js';
-import type { CommandReply } from '../../protocol/agent/swarm-command.js';
+import { checkAnswer } from '../../policy/answers/check-answer.js';
 import type { Clock } from '../../protocol/clock.js';
 import type { PermissionQuestion } from '../../protocol/permission/permission-question.js';
 import {
-  type Decision,
   type KnownSurface,
   QuestionClosed,
   type SignedAnswer,
+  type SurfaceKey,
+  signedAnswer,
 } from '../../protocol/permission/signed-answer.js';
-import type { QuestionBoard } from '../../protocol/session/question-board.js';
+import type { Decisions, QuestionBoard } from '../../protocol/session/question-board.js';
+import { StorageError } from '../../protocol/skein-error.js';
 import { inputDigest } from './input-digest.js';
 
 /** Surface id of the inbox in the journal and in signed answers. */
 export const INBOX = 'inbox';
 
-export interface InboxSurface extends KnownSurface {
-  /** Applies an answer from another terminal. Resolves with a sentence for its sender. */
-  answer(signed: SignedAnswer): Promise<CommandReply>;
-}
-
 interface InboxOptions {
-  /** The person's public key. */
-  readonly publicKey: string;
+  /** Public keys of the people who may answer this process. */
+  readonly publicKeys: readonly [string, ...string[]];
+  /** Surfaces of this process. Their answers go to the same store. */
+  readonly others: readonly SurfaceKey[];
   readonly board: QuestionBoard;
+  readonly decisions: Decisions;
   readonly clock: Clock;
   /**
    * True if other surfaces are asked as well: the question does not stay open for the inbox alone.
    */
-  readonly isOptional?: boolean;
+  readonly isOptional: boolean;
   /** Called when a question has been posted and can be seen. */
-  readonly onPosted?: (question: PermissionQuestion) => void;
+  readonly onPosted?: ((question: PermissionQuestion) => void) | undefined;
 }
 
-interface Asked {
-  readonly question: PermissionQuestion;
-  readonly askedAt: number;
-  readonly signal: AbortSignal;
-  readonly settle: (answer: SignedAnswer) => void;
-}
-
-/** Maximum decided questions that are remembered for late answers. */
-const MAX_REMEMBERED_DECISIONS = 1_000;
-
-export const inboxSurface = (options: InboxOptions): InboxSurface => {
-  const { publicKey, board, clock, onPosted, isOptional = false } = options;
-  const open = new Map<string, Asked>();
-  const decided = new Map<string, Decision>();
-  const remember = (id: string, decision: Decision) => {
-    decided.set(id, decision);
-    const [oldest] = decided.keys();
-    if (decided.size > MAX_REMEMBERED_DECISIONS && oldest !== undefined) decided.delete(oldest);
-  };
+/** Accepts answers that are signed with any of the keys. */
+export const inboxSurface = (options: InboxOptions): KnownSurface => {
+  const [publicKey, ...morePublicKeys] = options.publicKeys;
+  const first = { id: INBOX, publicKey };
+  const forwardableKeys = [
+    ...morePublicKeys.map((key) => ({ id: INBOX, publicKey: key })),
+    ...options.others,
+  ];
+  const keys = [first, ...forwardableKeys];
   return {
-    id: INBOX,
-    publicKey,
-    isOptional,
-    async ask(question, signal) {
-      const { id } = question;
-      const askedAt = clock.now();
-      const closed = new Promise<never>((_, reject) => {
-        const close = () => {
-          const { reason } = signal as { readonly reason: unknown };
-          if (reason instanceof QuestionClosed) remember(id, reason.decision);
-          reject(reason instanceof Error ? reason : new Error('The question was withdrawn.'));
-        };
-        if (signal.aborted) close();
-        else signal.addEventListener('abort', close, { once: true });
-      });
-      const answered = new Promise<SignedAnswer>((settle) => {
-        open.set(id, { question, askedAt, signal, settle });
-      });
-      try {
-        await Promise.race([board.post({ ...question, askedAt }), closed]);
-        onPosted?.(question);
-        return await Promise.race([answered, closed]);
-      } finally {
-        open.delete(id);
-        // Not awaited: otherwise the speed of the disk would decide which answer comes first.
-        void board.withdraw(id);
-      }
-    },
-    async answer(signed) {
-      const asked = open.get(signed.question);
-      if (asked === undefined) {
-        // The decision for another answer may be stored in the next event loop turn.
-        await nextTurn();
-        return lateReply(decided.get(signed.question), signed.agent);
-      }
-      const { id, agent, call, input, tool } = asked.question;
+    ...first,
+    forwardableKeys,
+    isOptional: options.isOptional,
+    ask: (question, signal) => untilDecided(options, keys, question, signal),
+  };
+};
+
+const untilDecided = async (
+  { board, decisions, clock, onPosted }: InboxOptions,
+  keys: readonly SurfaceKey[],
+  question: PermissionQuestion,
+  signal: AbortSignal,
+): Promise<SignedAnswer> => {
+  const { id, agent, call, input } = question;
+  const askedAt = clock.now();
+  try {
+    await board.post({ ...question, askedAt });
+    onPosted?.(question);
+    for (;;) {
+      const signed = await retryOnStorageError(clock, () => decisions.waitFor(id, signal));
       const checked = checkAnswer(signed, {
         question: id,
         agent,
         call,
         inputDigest: inputDigest(input),
-        keys: [{ id: INBOX, publicKey }],
+        keys,
         parent: undefined,
-        askedAt: asked.askedAt,
-        expiresAt: Number.POSITIVE_INFINITY,
         closed: undefined,
+        askedAt,
+        expiresAt: Number.POSITIVE_INFINITY,
       });
-      // A forged answer must not close the question.
-      if ('refusal' in checked) {
-        const sentence = `The answer does not count: ${ANSWER_REFUSAL_TEXT[checked.refusal]}.`;
-        return { ok: false, sentence, agent };
-      }
-      open.delete(id);
-      asked.settle(signed);
-      // Meanwhile `askSurfaces` compares the answer with answers of other surfaces.
-      await nextTurn();
-      const decision = decided.get(id);
-      if (decision?.signed?.signature !== signed.signature) return lateReply(decision, agent);
-      const deed = signed.answer.behavior === 'allow' ? 'Allowed' : 'Denied';
-      return { ok: true, sentence: `${deed}: ${tool} of ${agent}.`, agent };
-    },
-  };
+      if (!('refusal' in checked)) return checked.answer;
+      // A forged answer must not close the question: remove it and post the question again.
+      await decisions.retract(id, signed);
+      await board.post({ ...question, askedAt });
+    }
+  } finally {
+    void board.withdraw(id);
+  }
 };
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const RETRY_MS = 1_000;
 
-const lateReply = (decision: Decision | undefined, agent: string): CommandReply => {
-  if (decision === undefined) {
-    return { ok: false, sentence: 'The question is not open.', agent };
+/**
+ * Retries after StorageError: an unreadable answer was removed, or the store refuses temporarily.
+ * Rejects with any other error.
+ */
+const retryOnStorageError = async <Result>(
+  clock: Clock,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+    }
+    await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + RETRY_MS, resolve, false));
   }
-  if (decision.by === undefined) {
-    const why = decision.behavior === 'deny' ? ` ${decision.reason}` : '';
-    return { ok: false, sentence: `The question is gone.${why}`, agent };
-  }
-  const who = decision.by === INBOX ? 'somebody in another terminal' : decision.by;
-  const deed = decision.behavior === 'allow' ? 'allowed' : 'denied';
-  return { ok: false, sentence: `Too late: ${who} has ${deed} it already.`, agent };
 };
+
+/**
+ * Wraps a surface of this process: its answer counts only if the store has no earlier answer.
+ * Rejects with QuestionClosed if another answer was first.
+ */
+export const firstAnswerWins = (surface: KnownSurface, decisions: Decisions): KnownSurface => ({
+  ...surface,
+  async ask(question, signal) {
+    const given = signedAnswer.parse(await surface.ask(question, signal));
+    const winner = await decisions.decide(given);
+    if (winner.signature === given.signature) return given;
+    throw new QuestionClosed({ ...winner.answer, by: winner.surface, signed: winner });
+  },
+});

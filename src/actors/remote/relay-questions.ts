@@ -5,17 +5,13 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock } from '../../protocol/clock.js';
 import type { PermissionQuestion, Surface } from '../../protocol/permission/permission-question.js';
-import type {
-  Decisions,
-  PostedQuestion,
-  QuestionStore,
-} from '../../protocol/session/question-board.js';
+import type { PostedQuestion, QuestionStore } from '../../protocol/session/question-board.js';
 import { INBOX } from '../permissions/inbox-surface.js';
 import { inputDigest } from '../permissions/input-digest.js';
 import { signClaims } from '../permissions/signing-surface.js';
 
 export interface RelayOptions {
-  readonly permissions: QuestionStore & { readonly decisions: Decisions };
+  readonly questions: Pick<QuestionStore, 'read' | 'watch' | 'decisions'>;
   /** Undefined if people can answer only in another terminal. */
   readonly surface: Surface | undefined;
   /** Called for each open question. */
@@ -29,11 +25,11 @@ export interface RelayOptions {
 
 /** Returns a function that ends the relay. */
 export const relayQuestions = (options: RelayOptions): (() => void) => {
-  const { permissions, isOurs, surface, seen } = options;
+  const { isOurs, surface, seen } = options;
   /** Withdraws a shown question, by question id. */
   const shown = new Map<string, AbortController>();
   const showOpen = async (): Promise<void> => {
-    const { questions } = await permissions.read();
+    const { questions } = await options.questions.read();
     const open = new Set(questions.map(({ id }) => id));
     for (const [id, controller] of shown) {
       if (open.has(id)) continue;
@@ -49,7 +45,7 @@ export const relayQuestions = (options: RelayOptions): (() => void) => {
     }
   };
   let pending: Promise<void> = Promise.resolve();
-  const end = permissions.decisions.watch(() => {
+  const end = options.questions.watch(() => {
     // An outage is reported elsewhere. The next change of the store retries.
     pending = pending.then(showOpen).catch(() => {});
   });
@@ -60,7 +56,7 @@ export const relayQuestions = (options: RelayOptions): (() => void) => {
 };
 
 const answer = async (
-  { permissions, privateKey, clock }: RelayOptions,
+  { questions, privateKey, clock }: RelayOptions,
   surface: Surface,
   question: PostedQuestion,
   signal: AbortSignal,
@@ -78,7 +74,7 @@ const answer = async (
       surface: INBOX,
       issuedAt: Math.max(clock.now(), askedAt),
     };
-    await permissions.decisions.decide(signClaims(claims, privateKey));
+    await questions.decisions.answer(signClaims(claims, privateKey));
   } catch {
     // No answer came here, or the question is gone. Another surface may answer.
   }

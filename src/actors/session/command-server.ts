@@ -13,15 +13,12 @@ import {
 import type { Clock } from '../../protocol/clock.js';
 import type { Ids } from '../../protocol/ids.js';
 import type { Fence, Inbox, Mailbox, MailLetter } from '../../protocol/session/mailbox.js';
-import type { InboxSurface } from '../permissions/inbox-surface.js';
 
 interface CommandServerOptions {
   readonly mailbox: Mailbox;
   /** Fence of this process. After it is lost, commands are neither read nor answered. */
   readonly fence?: Fence | undefined;
   readonly control: SwarmControl;
-  /** Undefined if questions cannot be answered from other terminals. */
-  readonly inbox?: Pick<InboxSurface, 'answer'> | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Called with a sentence for people if commands cannot be read. */
@@ -137,15 +134,14 @@ class CommandReader {
     const command = swarmCommand.parse(body);
     const reply = await this.execute(command, id).catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
-      const agent = 'agent' in command ? command.agent : command.signed.agent;
-      return { ok: false, sentence: `The command failed: ${why}`, agent };
+      return { ok: false, sentence: `The command failed: ${why}`, agent: command.agent };
     });
     this.remember(id, reply);
     return reply;
   }
 
   private async execute(command: SwarmCommand, letter: string): Promise<CommandReply> {
-    const { control, inbox } = this.options;
+    const { control } = this.options;
     switch (command.type) {
       case 'send':
         return control.send(command.agent, command.text, PERSON, letter);
@@ -153,12 +149,6 @@ class CommandReader {
         return control.stop(command.agent);
       case 'resume':
         return control.resume(command.agent);
-      case 'answer': {
-        const { signed } = command;
-        if (inbox !== undefined) return inbox.answer(signed);
-        const sentence = 'This session takes no answers from other terminals.';
-        return { ok: false, sentence, agent: signed.agent };
-      }
     }
   }
 

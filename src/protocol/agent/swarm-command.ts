@@ -1,6 +1,5 @@
 /** Commands from another terminal to the process that runs a swarm, and the replies. */
 import { z } from 'zod';
-import { signedAnswer } from '../permission/signed-answer.js';
 
 /** Mailbox address at which the owner of a swarm reads commands. */
 export const COMMAND_ADDRESS = 'commands';
@@ -12,7 +11,6 @@ export const swarmCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('send'), agent: z.string(), text: z.string() }),
   z.object({ type: z.literal('stop'), agent: z.string() }),
   z.object({ type: z.literal('resume'), agent: z.string() }),
-  z.object({ type: z.literal('answer'), signed: signedAnswer }),
 ]);
 export type SwarmCommand = z.infer<typeof swarmCommand>;
 

@@ -48,29 +48,36 @@ export interface QuestionBoard {
 export interface QuestionStore {
   readonly board: QuestionBoard;
   read(): Promise<PostedQuestions>;
-  /**
-   * Shared decisions of a store that several machines use: the first answer wins. Undefined if the
-   * owner of the session decides.
-   */
-  readonly decisions: Decisions | undefined;
+  /** Calls `changed` soon after questions are added or removed. Returns the function that ends the watch. */
+  watch(changed: () => void): () => void;
+  readonly decisions: Decisions;
 }
 
+/** The first answer to each question, for all processes that can reach the store. */
 export interface Decisions {
-  /** Stores the answer unless there is one. Resolves with the winning answer. Atomic. */
+  /**
+   * For the asking process: stores the answer unless there is one. Resolves with the winning answer.
+   * Atomic. Rejects with UsageError or StorageError if the answer cannot be stored.
+   */
   decide(signed: SignedAnswer): Promise<SignedAnswer>;
   /**
-   * Resolves with the winning answer, whose signature the caller must verify. Rejects with the signal's
-   * reason, or with StorageError if the stored value was no answer. Such a value is deleted, and the
-   * caller may wait again.
+   * For other processes: like `decide`, but stores nothing if the question is not open. Resolves with
+   * undefined if it is not open and has no answer.
+   */
+  answer(signed: SignedAnswer): Promise<SignedAnswer | undefined>;
+  /** Resolves with the winning answer, if there is one. Rejects with StorageError. */
+  find(question: string): Promise<SignedAnswer | undefined>;
+  /**
+   * For the asking process: resolves with the winning answer, whose signature the caller must verify.
+   * Rejects with the signal's reason, or with StorageError if the stored value was no answer. Such a
+   * value is deleted, and the caller may wait again.
    */
   waitFor(question: string, signal: AbortSignal): Promise<SignedAnswer>;
   /**
-   * Deletes exactly this answer, which the asking process found invalid, so that the next answer can
-   * win. Does not post the question again. No error if the answer does not exist.
+   * For the asking process: deletes exactly this answer, which was found invalid, so that the next
+   * answer can win. Does not post the question again. No error if the answer does not exist.
    */
   retract(question: string, signed: SignedAnswer): Promise<void>;
-  /** Calls `changed` soon after questions are added or removed. Returns the function that ends the watch. */
-  watch(changed: () => void): () => void;
 }
 
 export interface PostedQuestions {

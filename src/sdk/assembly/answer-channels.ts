@@ -1,9 +1,5 @@
 /** Lets other terminals answer a run's questions, write to its agents and stop them. */
-import { type InboxSurface, inboxSurface } from '../../actors/permissions/inbox-surface.js';
-import {
-  firstAnswerWins,
-  sharedInboxSurfaces,
-} from '../../actors/permissions/shared-inbox-surfaces.js';
+import { firstAnswerWins, inboxSurface } from '../../actors/permissions/inbox-surface.js';
 import { relayQuestions } from '../../actors/remote/relay-questions.js';
 import { type CommandServer, openCommandServer } from '../../actors/session/command-server.js';
 import type { LeadSession } from '../../actors/session/open-session.js';
@@ -13,7 +9,7 @@ import { systemClock } from '../../protocol/clock.js';
 import { randomIds } from '../../protocol/ids.js';
 import type { PermissionQuestion, Surface } from '../../protocol/permission/permission-question.js';
 import type { KnownSurface } from '../../protocol/permission/signed-answer.js';
-import type { Decisions, PostedQuestion } from '../../protocol/session/question-board.js';
+import type { PostedQuestion } from '../../protocol/session/question-board.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { openPersonKey, type PersonKey } from '../../store/files/person-key.js';
@@ -51,37 +47,23 @@ export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels =
   const key = isOnDisk ? keyFor(options, stateLayout(skeinHome).keys) : undefined;
   /** Ids of open questions that this process asked itself. */
   const asked = new Set<string>();
-  let inbox: InboxSurface | undefined;
-  const inboxOptions = {
-    clock: systemClock,
-    isOptional: flags.ask !== true,
-    ...(flags.ask === true && {
-      onPosted: (question: PermissionQuestion) => machine.notify(howToAnswer(question)),
-    }),
-  };
-  const sharedSurfaces = (
-    own: readonly KnownSurface[],
-    { publicKey }: PersonKey,
-    session: string,
-  ) => {
-    const { board, decisions } = store.questions(session);
-    if (decisions === undefined) return undefined;
-    const publicKeys = [publicKey, ...options.personKeys];
-    const others = own.map(({ id, publicKey: ownKey }) => ({ id, publicKey: ownKey }));
-    return [
-      ...own.map((surface) => firstAnswerWins(surface, decisions)),
-      ...sharedInboxSurfaces({ ...inboxOptions, board, decisions, publicKeys, others }),
-    ].map((surface) => trackingAsked(surface, asked));
-  };
   return {
     surfaces(session, own) {
       if (key === undefined) return own;
-      const shared = sharedSurfaces(own, key, session);
-      if (shared !== undefined) return shared;
-      const { board } = store.questions(session);
+      const { board, decisions } = store.questions(session);
       void board.clear();
-      inbox = inboxSurface({ ...inboxOptions, publicKey: key.publicKey, board });
-      return [...own, inbox];
+      const inbox = inboxSurface({
+        clock: systemClock,
+        isOptional: flags.ask !== true,
+        onPosted: flags.ask === true ? notifyHowToAnswer(machine) : undefined,
+        board,
+        decisions,
+        publicKeys: [key.publicKey, ...options.personKeys],
+        others: own.map(({ id, publicKey }) => ({ id, publicKey })),
+      });
+      return [...own.map((surface) => firstAnswerWins(surface, decisions)), inbox].map((surface) =>
+        trackingAsked(surface, asked),
+      );
     },
     serveCommands({ id, fence }, control) {
       if (!isOnDisk) return undefined;
@@ -90,7 +72,6 @@ export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels =
         mailbox,
         fence,
         control,
-        inbox,
         clock: systemClock,
         ids: randomIds,
         notice: machine.notify,
@@ -127,28 +108,18 @@ const relayWorkerQuestions = (
   { privateKey }: PersonKey,
   asked: ReadonlySet<string>,
 ): (() => void) | undefined => {
-  const questions = store.questions(session);
+  // Only a shared store has questions of other processes.
+  if (store.jobs.local !== undefined) return undefined;
   const [surface] = Object.values(surfaces);
-  if (!hasDecisions(questions)) return undefined;
-  const isOurs = (question: string) => asked.has(question);
-  const seen =
-    flags.ask === true
-      ? (question: PostedQuestion) => machine.notify(howToAnswer(question))
-      : undefined;
   return relayQuestions({
-    permissions: questions,
+    questions: store.questions(session),
     surface,
-    seen,
+    seen: flags.ask === true ? notifyHowToAnswer(machine) : undefined,
     privateKey,
     clock: systemClock,
-    isOurs,
+    isOurs: (question) => asked.has(question),
   });
 };
-
-type Questions = ReturnType<SessionStore['questions']>;
-const hasDecisions = (
-  questions: Questions,
-): questions is Questions & { readonly decisions: Decisions } => questions.decisions !== undefined;
 
 /**
  * Opens the person's key if answers from elsewhere are wanted. Throws UsageError if `--ask` needs the key and
@@ -169,5 +140,9 @@ const keyFor = (
   }
 };
 
-const howToAnswer = ({ id, agent, description }: PostedQuestion | PermissionQuestion): string =>
-  `${agent} waits for an answer about ${description.slice(0, 200)}: run \`skein approve ${id}\` or \`skein deny ${id}\` in another terminal; \`skein inbox\` shows the details.`;
+const notifyHowToAnswer =
+  (machine: Pick<HostEnvironment, 'notify'>) =>
+  ({ id, agent, description }: PostedQuestion | PermissionQuestion): void =>
+    machine.notify(
+      `${agent} waits for an answer about ${description.slice(0, 200)}: run \`skein approve ${id}\` or \`skein deny ${id}\` in another terminal; \`skein inbox\` shows the details.`,
+    );

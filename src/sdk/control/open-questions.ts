@@ -16,7 +16,8 @@ import { withCachedJobs } from '../../views/swarm/cached-jobs.js';
 import { liveSessions, newestFirst } from '../../views/swarm/live-sessions.js';
 import { type AgentView, type SwarmView, swarmViews } from '../../views/swarm/swarm-view.js';
 import type { HostEnvironment } from '../assembly/options/host-environment.js';
-import { commandSwarm } from './command-swarm.js';
+import { refuseUnlessLive } from './command-swarm.js';
+import { questionOutcome, tooLateText } from './question-outcome.js';
 
 export interface OpenQuestion {
   readonly question: PostedQuestion;
@@ -125,16 +126,15 @@ export const questionNamed = (questions: readonly OpenQuestion[], wanted: string
 };
 
 /**
- * Signs the answer with the person's key and sends it. The signature covers the input that was shown, so the
- * answer is valid for that input only. `signal` ends the wait for the outcome, but the answer is sent anyway.
- * Rejects with UsageError if a lasting answer is not possible.
+ * Signs the answer with the person's key and stores it. The signature covers the input that was shown, so the
+ * answer is valid for that input only. Rejects with UsageError if a lasting answer is not possible, or if the
+ * session is not running.
  */
 export const answerQuestion = async (
   machine: Environment,
   store: SessionStore,
   { question, session }: OpenQuestion,
   answer: PermissionAnswer,
-  signal?: AbortSignal,
 ): Promise<CommandReply> => {
   if (answer.behavior === 'allow' && (answer.scope ?? 'once') !== 'once' && !question.grant) {
     throw new UsageError('Such a call needs a new answer each time: allow it without --for.');
@@ -154,21 +154,13 @@ export const answerQuestion = async (
     },
     privateKey,
   );
-  const { decisions } = store.questions(session.id);
-  if (decisions === undefined) {
-    return commandSwarm(store, session.id, { type: 'answer', signed }, signal);
-  }
-  const first = await decisions.decide(signed);
-  if (first.signature !== signed.signature) {
-    const sentence = tooLateText(first.surface, first.answer.behavior === 'allow');
-    return { ok: false, sentence, agent };
+  // Workers keep their questions open while the lead's process is away.
+  if (store.jobs.local !== undefined) await refuseUnlessLive(store, session.id);
+  const winner = await store.questions(session.id).decisions.answer(signed);
+  if (winner?.signature !== signed.signature) {
+    const outcome = winner === undefined ? await questionOutcome(store, id) : tooLateText(winner);
+    return { ok: false, sentence: outcome ?? 'The question is not open.', agent };
   }
   const verb = answer.behavior === 'allow' ? 'Allowed' : 'Denied';
   return { ok: true, sentence: `${verb}: ${question.tool} of ${agent}.`, agent };
-};
-
-/** Returns the sentence for an answer to a question that was already decided. */
-export const tooLateText = (surface: string, isAllowed: boolean): string => {
-  const who = surface === INBOX ? 'somebody in another terminal' : surface;
-  return `Too late: ${who} has ${isAllowed ? 'allowed' : 'denied'} it already.`;
 };

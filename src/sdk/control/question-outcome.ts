@@ -1,10 +1,10 @@
 /** Finds the outcome of a question that is no longer open, for a person who wanted to answer it. */
+import { INBOX } from '../../actors/permissions/inbox-surface.js';
 import type { SignedAnswer } from '../../protocol/permission/signed-answer.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
 import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import { SkeinError } from '../../protocol/skein-error.js';
 import { liveSessions, newestFirst } from '../../views/swarm/live-sessions.js';
-import { tooLateText } from './open-questions.js';
 
 /** Returns a sentence, or undefined if no live session asked the question or it is still open. */
 export const questionOutcome = async (
@@ -12,9 +12,7 @@ export const questionOutcome = async (
   question: string,
 ): Promise<string | undefined> => {
   const decision = await storedDecision(store, question);
-  if (decision !== undefined) {
-    return tooLateText(decision.surface, decision.answer.behavior === 'allow');
-  }
+  if (decision !== undefined) return tooLateText(decision);
   for (const { id } of await liveSessions(store)) {
     const ruling = await rulingIn(store.events(id), question);
     if (ruling !== undefined) return outcomeText(ruling);
@@ -22,32 +20,28 @@ export const questionOutcome = async (
   return undefined;
 };
 
+/** Returns the sentence for an answer that came after this one. */
+export const tooLateText = ({ surface, answer }: SignedAnswer): string =>
+  tooLateSentence(surface, answer.behavior);
+
+const tooLateSentence = (surface: string, behavior: unknown): string => {
+  const who = surface === INBOX ? 'somebody in another terminal' : surface;
+  return `Too late: ${who} has ${behavior === 'allow' ? 'allowed' : 'denied'} it already.`;
+};
+
 /** Maximum sessions that are searched for the decision. */
 const MAX_SESSIONS_ASKED = 50;
-/** Maximum time in ms for all of them together. */
-const SEARCH_LIMIT_MS = 1_000;
 
-/** Returns the decision in Redis, or undefined if there is none or the store is not Redis. */
+/** Returns undefined if the newest sessions have no decision, or if it cannot be read. */
 const storedDecision = async (
   store: SessionStore,
   question: string,
 ): Promise<SignedAnswer | undefined> => {
-  if (store.jobs.local !== undefined) return undefined;
   const sessions = newestFirst(await store.list()).slice(0, MAX_SESSIONS_ASKED);
-  const over = new AbortController();
-  const limit = setTimeout(() => over.abort(new Error('There is no decision.')), SEARCH_LIMIT_MS);
-  const asked = sessions.flatMap(({ id }) => {
-    const { decisions } = store.questions(id);
-    return decisions === undefined ? [] : [decisions.waitFor(question, over.signal)];
-  });
-  try {
-    return await Promise.any(asked);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(limit);
-    over.abort();
-  }
+  const found = await Promise.allSettled(
+    sessions.map(({ id }) => store.questions(id).decisions.find(question)),
+  );
+  return found.flatMap((read) => (read.status === 'fulfilled' ? (read.value ?? []) : []))[0];
 };
 
 const rulingIn = async (
@@ -71,5 +65,5 @@ const rulingIn = async (
 
 const outcomeText = ({ behavior, by, reason }: SwarmEvent): string => {
   if (typeof by !== 'string') return `The question is gone. ${String(reason)}`;
-  return tooLateText(by, behavior === 'allow');
+  return tooLateSentence(by, behavior);
 };

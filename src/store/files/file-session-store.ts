@@ -24,7 +24,6 @@ import { checkSessionId } from '../shared/check-session-id.js';
 import { noWorkers } from '../shared/no-workers.js';
 import { removeEach } from '../shared/remove-each.js';
 import { storageError } from '../shared/storage-error.js';
-import { fileQuestions } from './file-questions.js';
 import { FileSession, readArtifactFile } from './file-session.js';
 import { replaceStoredFileDurably } from './io/replace-stored-file.js';
 import { FileJobQueue } from './jobs/file-job-queue.js';
@@ -34,6 +33,7 @@ import { readJournal, recordsOf, watchJournal } from './journal/read-journal.js'
 import { LeaseFiles, type LeaseOwner } from './leases/lease-file.js';
 import { FileMailbox } from './mailbox/file-mailbox.js';
 import { refuseMirror } from './mark-mirror.js';
+import { fileQuestions } from './questions/file-questions.js';
 import { removeSession, sweepRemoved } from './remove-session.js';
 import { sessionEvents, watchSessionEvents } from './session-events.js';
 import { readSessionMeta, surveySessions } from './survey-sessions.js';
@@ -155,7 +155,7 @@ export class FileSessionStore implements SessionStore {
   }
 
   questions(id: string): QuestionStore {
-    return fileQuestions(this.folder(id));
+    return fileQuestions(this.folder(id), this.options.clock);
   }
 
   async openAsWorker(id: string): Promise<WorkerSession> {

@@ -180,11 +180,21 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** Empty, because no other process can see the questions of this process. */
+/** Empty, because no other process can see or answer the questions of this process. */
 const NO_QUESTIONS: QuestionStore = {
   board: { post: async () => {}, withdraw: async () => {}, clear: async () => {} },
   read: async () => ({ questions: [], leftOut: 0 }),
-  decisions: undefined,
+  watch: () => () => {},
+  decisions: {
+    decide: async (signed) => signed,
+    answer: async () => undefined,
+    find: async () => undefined,
+    waitFor: (_, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      }),
+    retract: async () => {},
+  },
 };
 
 class MemorySession implements OwnedSession {

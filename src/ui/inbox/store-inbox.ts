@@ -128,7 +128,7 @@ export class StoreInbox {
   private answer(open: OpenQuestion, answer: PermissionAnswer): void {
     const { host, store, track, onDefect } = this.options;
     this.answered.add(open.question.id);
-    track(answerQuestion(host, store, open, answer, this.closed.signal)).then(
+    track(answerQuestion(host, store, open, answer)).then(
       ({ ok, sentence }) => this.reportOutcome(open, ok, sentence),
       (error: unknown) => {
         if (error instanceof SkeinError) this.reportOutcome(open, false, error.message);

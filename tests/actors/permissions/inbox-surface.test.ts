@@ -1,7 +1,14 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { askSurfaces } from '../../../src/actors/permissions/ask-surfaces.js';
-import { INBOX, inboxSurface } from '../../../src/actors/permissions/inbox-surface.js';
+import {
+  firstAnswerWins,
+  INBOX,
+  inboxSurface,
+} from '../../../src/actors/permissions/inbox-surface.js';
 import { inputDigest } from '../../../src/actors/permissions/input-digest.js';
 import { signClaims, signingSurface } from '../../../src/actors/permissions/signing-surface.js';
 import type {
@@ -9,7 +16,7 @@ import type {
   PermissionQuestion,
 } from '../../../src/protocol/permission/permission-question.js';
 import type { AnswerClaims } from '../../../src/protocol/permission/signed-answer.js';
-import type { PostedQuestion } from '../../../src/protocol/session/question-board.js';
+import { fileQuestions } from '../../../src/store/files/questions/file-questions.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
 const QUESTION: PermissionQuestion = {
@@ -25,20 +32,13 @@ const QUESTION: PermissionQuestion = {
   cwd: '/w',
 };
 
-/** One question to the inbox and to a terminal that answers on demand. */
+/** Asks one question in the inbox and in a terminal that answers on demand. */
 const asked = async () => {
   const clock = virtualClock();
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const posted = new Map<string, PostedQuestion>();
-  const inbox = inboxSurface({
-    publicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64url'),
-    board: {
-      post: async (question) => void posted.set(question.id, question),
-      withdraw: async (id) => void posted.delete(id),
-      clear: async () => posted.clear(),
-    },
-    clock,
-  });
+  const session = mkdtempSync(join(tmpdir(), 'inbox-'));
+  onTestFinished(() => rmSync(session, { recursive: true, force: true }));
+  const { board, decisions } = fileQuestions(session, clock);
   let answerThere: (answer: PermissionAnswer) => void = () => {};
   const screen = {
     ask: () =>
@@ -46,15 +46,23 @@ const asked = async () => {
         answerThere = resolve;
       }),
   };
+  const terminal = signingSurface('terminal', screen, clock);
+  const inbox = inboxSurface({
+    publicKeys: [publicKey.export({ format: 'der', type: 'spki' }).toString('base64url')],
+    others: [{ id: terminal.id, publicKey: terminal.publicKey }],
+    board,
+    decisions,
+    clock,
+    isOptional: false,
+  });
   const withdrawal = new AbortController();
-  const heard: string[] = [];
-  const decision = askSurfaces([signingSurface('terminal', screen, clock), inbox], QUESTION, {
+  const outcomes: string[] = [];
+  const decision = askSurfaces([firstAnswerWins(terminal, decisions), inbox], QUESTION, {
     signal: withdrawal.signal,
     clock,
     timeoutMs: 60_000,
-    onAnswer: ({ surface, outcome }) => heard.push(`${surface} ${outcome}`),
+    onAnswer: ({ surface, outcome }) => outcomes.push(`${surface} ${outcome}`),
   });
-  await new Promise(setImmediate);
   const sign = (more: Partial<AnswerClaims> = {}, key: KeyObject = privateKey) =>
     signClaims(
       {
@@ -69,79 +77,80 @@ const asked = async () => {
       },
       key,
     );
-  return { clock, inbox, posted, decision, sign, heard, withdrawal, answerThere };
+  // Another process has the same files.
+  const other = fileQuestions(session, clock);
+  const open = async () => (await other.read()).questions.map(({ id }) => id);
+  await expect.poll(open).toEqual(['q_1']);
+  return { clock, other: other.decisions, open, decision, sign, outcomes, withdrawal, answerThere };
 };
 
 describe('a question in the inbox', () => {
-  test('is posted until it is answered by whoever has the key', async () => {
-    const { inbox, posted, decision, sign, heard } = await asked();
-    expect([...posted.values()]).toMatchObject([{ id: 'q_1', input: { command: 'make' } }]);
-    expect(await inbox.answer(sign())).toEqual({
-      ok: true,
-      sentence: 'Allowed: Bash of a_1.',
-      agent: 'a_1',
-    });
+  test('is open until a holder of the key answers it', async () => {
+    const { other, open, decision, sign, outcomes } = await asked();
+    expect(await other.answer(sign())).toMatchObject({ surface: INBOX });
     expect(await decision).toMatchObject({ behavior: 'allow', by: 'inbox' });
-    expect(posted.size).toBe(0);
-    expect(heard).toEqual(['inbox accepted']);
+    expect(await open()).toEqual([]);
+    expect(outcomes).toEqual(['inbox accepted']);
   });
 
-  test.each<[string, Partial<AnswerClaims>, RegExp]>([
-    ['another input', { inputDigest: 'other' }, /an input other than/],
-    ['another call', { call: 'c_2' }, /another call/],
-    ['another agent', { agent: 'a_2' }, /another agent/],
-    ['a name without a key', { surface: 'terminal' }, /no surface with this name/],
-    ['a time before it was asked', { issuedAt: 0 }, /while the question was open/],
-  ])('is not answered by an answer with %s, and stays open', async (_, claims, why) => {
-    const { inbox, posted, decision, sign, heard } = await asked();
-    expect(await inbox.answer(sign(claims))).toMatchObject({ ok: false });
-    expect((await inbox.answer(sign(claims))).sentence).toMatch(why);
-    expect(posted.size).toBe(1);
-    expect(heard).toEqual([]);
-    await inbox.answer(sign({ answer: { behavior: 'deny', reason: 'no' } }));
+  test.each<[string, Partial<AnswerClaims>]>([
+    ['another input', { inputDigest: 'other' }],
+    ['another call', { call: 'c_2' }],
+    ['another agent', { agent: 'a_2' }],
+    ['a surface that has another key', { surface: 'terminal' }],
+    ['a time before it was asked', { issuedAt: 0 }],
+  ])('is not answered by an answer with %s, and stays open', async (_, claims) => {
+    const { other, open, decision, sign, outcomes } = await asked();
+    await other.answer(sign(claims));
+    await expect.poll(open).toEqual(['q_1']);
+    expect(outcomes).toEqual([]);
+    await other.answer(sign({ answer: { behavior: 'deny', reason: 'no' } }));
     expect(await decision).toMatchObject({ behavior: 'deny', reason: 'no' });
   });
 
   test('is not answered by another key', async () => {
-    const { inbox, posted, sign } = await asked();
-    const forged = sign({}, generateKeyPairSync('ed25519').privateKey);
-    expect((await inbox.answer(forged)).sentence).toContain('its signature is not that');
-    expect(posted.size).toBe(1);
+    const { other, open, sign, outcomes } = await asked();
+    await other.answer(sign({}, generateKeyPairSync('ed25519').privateKey));
+    await expect.poll(open).toEqual(['q_1']);
+    expect(outcomes).toEqual([]);
   });
 
-  test('has one winner; the other is told who it was', async () => {
-    const { inbox, sign, decision } = await asked();
-    const [first, second] = await Promise.all([
-      inbox.answer(sign()),
-      inbox.answer(sign({ answer: { behavior: 'deny', reason: 'no' } })),
-    ]);
-    expect(first).toMatchObject({ ok: true });
-    expect(second).toMatchObject({ ok: false });
+  test('has one winner, which the other answerer is told', async () => {
+    const { other, sign, decision } = await asked();
+    const first = sign();
+    const answers = [first, sign({ answer: { behavior: 'deny', reason: 'no' } })];
+    const winners = await Promise.all(answers.map((signed) => other.answer(signed)));
+    expect(winners).toEqual([first, first]);
     expect(await decision).toMatchObject({ behavior: 'allow' });
-    expect(await inbox.answer(sign())).toMatchObject({
-      ok: false,
-      sentence: 'Too late: somebody in another terminal has allowed it already.',
+  });
+
+  test('that the terminal has answered is closed, and a late answer finds the winner', async () => {
+    const { other, open, sign, decision, answerThere } = await asked();
+    answerThere({ behavior: 'deny', reason: 'no' });
+    expect(await decision).toMatchObject({ by: 'terminal' });
+    await expect.poll(open).toEqual([]);
+    expect(await other.answer(sign())).toMatchObject({
+      surface: 'terminal',
+      answer: { behavior: 'deny' },
     });
   });
 
-  test('that the terminal has answered disappears, and whoever comes later is told', async () => {
-    const { inbox, posted, sign, decision, answerThere } = await asked();
-    answerThere({ behavior: 'deny', reason: 'no' });
-    expect(await decision).toMatchObject({ by: 'terminal' });
-    await new Promise(setImmediate);
-    expect(posted.size).toBe(0);
-    expect((await inbox.answer(sign())).sentence).toBe('Too late: terminal has denied it already.');
+  test('that another process has answered is closed for the terminal', async () => {
+    const { other, sign, decision, outcomes, answerThere } = await asked();
+    await other.answer(sign());
+    answerThere({ behavior: 'deny', reason: 'too late' });
+    expect(await decision).toMatchObject({ behavior: 'allow', by: 'inbox' });
+    expect(outcomes.filter((outcome) => outcome.endsWith('accepted'))).toEqual(['inbox accepted']);
   });
 
-  test('that is withdrawn or runs out of time disappears', async () => {
+  test('that is withdrawn or runs out of time is closed, and a late answer finds no question', async () => {
     const [one, two] = [await asked(), await asked()];
     one.withdrawal.abort();
     await two.clock.advance(60_000);
-    for (const { inbox, posted, sign, decision } of [one, two]) {
+    for (const { other, open, sign, decision } of [one, two]) {
       expect(await decision).toMatchObject({ behavior: 'deny' });
-      await new Promise(setImmediate);
-      expect(posted.size).toBe(0);
-      expect((await inbox.answer(sign())).sentence).toMatch(/^The question is gone\. /);
+      await expect.poll(open).toEqual([]);
+      expect(await other.answer(sign())).toBeUndefined();
     }
   });
 });

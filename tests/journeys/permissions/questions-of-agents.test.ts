@@ -123,7 +123,7 @@ describe('a question of a grandchild', () => {
 });
 
 describe('an answer that somebody else sends to a session', () => {
-  test('is refused when it is forged, replayed or meant for another, and the question stays open', async () => {
+  test('has no effect when it is forged, replayed or meant for another, and the question stays open', async () => {
     const scene = await sceneWith([
       ...begins(task('builder', 'Build it'), task('helper', 'Make another')),
       ...below('touch made.txt'),
@@ -164,41 +164,37 @@ describe('an answer that somebody else sends to a session', () => {
     const [made, other] = [await about('touch made.txt'), await about('touch other.txt')];
     const forger = generateKeyPairSync('ed25519').privateKey;
     const { agent, call, inputDigest } = other;
-    const wrong: readonly [string, SignedAnswer][] = [
-      ['its signature is not that', signClaims(claims(made), forger)],
-      ['its signature is not that', { ...signClaims(claims(made), own), issuedAt: 1 }],
+    const wrong: readonly (readonly [string, SignedAnswer])[] = [
+      ['another key', signClaims(claims(made), forger)],
+      ['claims changed after signing', { ...signClaims(claims(made), own), issuedAt: 1 }],
       ['another agent', signClaims(claims(made, { agent }), own)],
       ['another call', signClaims(claims(made, { call }), own)],
-      ['an input other than', signClaims(claims(made, { inputDigest }), own)],
-      ['no surface with this name', signClaims(claims(made, { surface: 'terminal' }), own)],
-      ['not open', signClaims(claims(made, { question: 'q_other' }), own)],
+      ['another input', signClaims(claims(made, { inputDigest }), own)],
+      ['a surface of another process', signClaims(claims(made, { surface: 'terminal' }), own)],
     ];
+    const openIds = async () => (await listed()).map(({ id }) => String(id)).sort();
+    const both = [String(made.id), String(other.id)].sort();
     for (const [why, signed] of wrong) {
-      expect(await send(signed)).toMatchObject({
-        ok: false,
-        sentence: expect.stringContaining(why),
-      });
+      await send(signed);
+      // The asking process retracts it and posts the question again.
+      await expect.poll(openIds, { message: why }).toEqual(both);
     }
-    expect(await listed()).toHaveLength(2);
+    expect(await send(signClaims(claims(made, { question: 'q_other' }), own))).toBeNull();
     expect([scene.isMade('made.txt'), scene.isMade('other.txt')]).toEqual([false, false]);
 
     const right = signClaims(claims(made), own);
-    expect(await send(right)).toMatchObject({ ok: true });
+    expect(await send(right)).toEqual(right);
     const again = await eventuallyAbout(about, 'touch made.txt', made.id as string);
     expect(again.inputDigest).toBe(made.inputDigest);
-    expect(await send(right)).toMatchObject({ ok: false });
+    const bothAgain = [String(again.id), String(other.id)].sort();
+    await send(right);
+    expect(await openIds()).toEqual(bothAgain);
     // The very words of the answer, for the question that is open now.
-    expect(
-      await send({ ...right, question: again.id as string, call: again.call as string }),
-    ).toMatchObject({
-      ok: false,
-      sentence: expect.stringContaining('its signature is not that'),
-    });
-    const left = new Set((await listed()).map(({ id }) => id));
-    expect(left).toEqual(new Set([again.id, other.id]));
+    await send({ ...right, question: again.id as string, call: again.call as string });
+    await expect.poll(openIds).toEqual(bothAgain);
     const no = { behavior: 'deny', reason: 'Once is enough.' } as const;
-    expect(await send(signClaims(claims(again, { answer: no }), own))).toMatchObject({ ok: true });
-    expect(await send(signClaims(claims(other), own))).toMatchObject({ ok: true });
+    await send(signClaims(claims(again, { answer: no }), own));
+    await send(signClaims(claims(other), own));
     expect(await run.ended).toMatchObject({ code: 0 });
     expect(scene.isMade('other.txt')).toBe(true);
     expect(scene.told().filter((text) => text.includes('Once is enough.'))).toHaveLength(1);

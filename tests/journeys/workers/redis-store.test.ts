@@ -271,7 +271,7 @@ needs.describe('redis')('a session in Redis', () => {
     const { run, json, open } = await sceneInRedis();
     await run('-p', 'hello', '--session-id', 'one');
     const store = await open();
-    const { board, decisions: verdicts } = store.questions('one');
+    const { board, decisions } = store.questions('one');
     await board.post(QUESTION);
     expect((await json('inbox')).questions).toMatchObject([{ id: 'q_1', session: 'one' }]);
     expect(await run('deny', 'q_1', '--reason', 'no')).toMatchObject({ code: 0, stderr: '' });
@@ -280,8 +280,8 @@ needs.describe('redis')('a session in Redis', () => {
       stdout: '',
       stderr: 'skein: Too late: somebody in another terminal has denied it already.\n',
     });
-    const decided = await verdicts?.waitFor('q_1', AbortSignal.timeout(30_000));
-    expect(decided?.answer).toMatchObject({ behavior: 'deny' });
+    const decided = await decisions.waitFor('q_1', AbortSignal.timeout(30_000));
+    expect(decided.answer).toMatchObject({ behavior: 'deny' });
   });
 });
 

@@ -193,7 +193,7 @@ needs.describe('redis')('somebody who can only write to Redis', () => {
     await scene.worker();
     const lead = scene.begin(ASKING);
     const [open] = await asked(scene, 1);
-    const { decisions: verdicts } = (await scene.store()).questions('one');
+    const { decisions } = (await scene.store()).questions('one');
     const { questions } = await (await scene.store()).questions('one').read();
     const [{ id, agent, call, inputDigest } = {} as Line] = questions;
     const claims = (more: Partial<AnswerClaims> = {}): AnswerClaims => ({
@@ -213,7 +213,7 @@ needs.describe('redis')('somebody who can only write to Redis', () => {
       signClaims(claims({ call: 'toolu_other' }), own),
       { ...signClaims(claims(), own), issuedAt: 1 },
     ]) {
-      await verdicts?.decide(signed);
+      await decisions.decide(signed);
       // It is void as soon as whoever asked has looked at it.
       expect((await asked(scene, 1))[0]?.id).toBe(open?.id);
     }

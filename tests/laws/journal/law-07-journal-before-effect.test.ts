@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import { aFewAtOnce } from '../../fakes/a-few-at-once.js';
 import type { Ended } from '../../fakes/skein-process.js';
-import { KILLER } from '../killed-run.js';
+import { KILLER, killPoints } from '../killed-run.js';
 import { firstBreak } from '../prompts.js';
 import { makePlace, type Place } from '../workspace.js';
 
@@ -125,10 +125,10 @@ describe('law 7, journal before effect', () => {
     expect(writes).toBeGreaterThan(20);
   });
 
-  test.each(['before', 'torn', 'after'])(
+  test.each(['before', 'torn', 'after'].map((when, turn) => [when, turn] as const))(
     'a run that is killed %s any journal write goes on without a repeated effect',
-    async (when) => {
-      const points = Array.from({ length: writes }, (_, index) => index + 1);
+    async (when, turn) => {
+      const points = killPoints(1, writes, turn);
       const results = await aFewAtOnce(points, WIDTH, (at) => killAndResume(at, when));
       const wrong = results.filter(
         (one) =>

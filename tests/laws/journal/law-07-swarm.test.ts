@@ -126,7 +126,7 @@ const killAndResume = async (at: number) => {
   }
 };
 
-/** Where agents begin, and from there on now and then: all of them together would take minutes. */
+/** Every write while agents begin, and from there on some: all of them together would take minutes. */
 const POINTS = [5, 13, 18, 19, 20, 21, 22, 23, 24, 25, 34, 43, 52, 61, 70, 79];
 
 describe('law 7, for agents that work for each other', () => {

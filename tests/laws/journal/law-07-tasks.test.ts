@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
 import { FileTaskList } from '../../../src/store/files/tasks/file-task-list.js';
-import { countedRun, killThenResume, wrongAt } from '../killed-run.js';
+import { countedRun, killPoints, killThenResume, wrongAt } from '../killed-run.js';
 import { makePlace, type Place } from '../workspace.js';
 
 const FORMAT = ['--output-format', 'json'];
@@ -78,6 +78,5 @@ test('law 7: a change of the list of work is made once, whenever its process is 
   expect(await stateOf(place, 'whole')).toEqual(WHOLE);
   await place.close();
   // The last writes come after the last words.
-  const points = Array.from({ length: writes - 2 }, (_, index) => index + 1);
-  expect(await wrongAt(points, 4, killAndResume)).toEqual([]);
+  expect(await wrongAt(killPoints(1, writes - 2), 4, killAndResume)).toEqual([]);
 }, 300_000);

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { needs } from '../../setup/needs.js';
-import { countedRun, killThenResume, whenAt, wrongAt } from '../killed-run.js';
+import { countedRun, killPoints, killThenResume, whenAt, wrongAt } from '../killed-run.js';
 import { makePlace, type Place } from '../workspace.js';
 
 const AGENTS = JSON.stringify({
@@ -82,8 +82,7 @@ needs.describe('git')('law 7, for agents in worktrees', () => {
     await whole.close();
     expect({ code: ended.code, faults }).toEqual({ code: 0, faults: [] });
     // From where the agent is asked for to where its parent has heard of it.
-    const points = Array.from({ length: writes - 11 }, (_, at) => at + 8);
-    const wrong = await wrongAt(points, 2, killAndResume);
+    const wrong = await wrongAt(killPoints(8, writes - 4), 2, killAndResume);
     expect(wrong).toEqual([]);
   }, 300_000);
 });

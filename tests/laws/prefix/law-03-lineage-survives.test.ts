@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type JournalRecord, parseRecord } from '../../../src/protocol/session/journal-record.js';
 import { openScene } from '../../fakes/skein-process.js';
-import { KILLER } from '../killed-run.js';
+import { KILLER, killPoints, whenAt } from '../killed-run.js';
 import { firstBreak, promptOf } from '../prompts.js';
 import { makePlace, type Place } from '../workspace.js';
 
@@ -206,9 +206,9 @@ describe('law 3, where a briefed session dies', () => {
     const writes = Number(readFileSync(count, 'utf8'));
     expect([writes > 12, place.bodies().length]).toEqual([true, 4]);
     const wrong: unknown[] = [];
-    for (let at = 1; at <= writes; at += 1) {
+    for (const at of killPoints(1, writes)) {
       const home = copyOfHome();
-      const killer = { ...KILLER, KILL_AT: String(at), KILL_WHEN: at % 2 === 0 ? 'torn' : 'after' };
+      const killer = { ...KILLER, KILL_AT: String(at), KILL_WHEN: whenAt(at) };
       const killed = await goOn({ SKEIN_HOME: home, ...killer }, ['Second.']);
       const letters = journalIn(home).filter(({ type }) => type === 'letter.received');
       const isHeard = letters.length > 1;

@@ -30,13 +30,14 @@ const setUp = () => {
   /** Surface that answered first; undefined before the first answer. */
   let first: Partial<SignedAnswer> | undefined;
   const store = {
+    jobs: { local: undefined },
     questions: () => ({
       read: async () => {
         looks += 1;
         return { questions: [...board], leftOut: 0 };
       },
       decisions: {
-        decide: async (signed: SignedAnswer) => {
+        answer: async (signed: SignedAnswer) => {
           decided.push(signed);
           return first === undefined ? signed : { ...signed, ...first };
         },

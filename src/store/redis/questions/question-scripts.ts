@@ -56,14 +56,16 @@ const KNOWN = `
     end`;
 
 /**
- * Stores an answer unless the question is decided. Returns the stored answer and its SHA-1.
+ * Stores an answer unless the question is decided. Returns the stored answer and its SHA-1, or an
+ * empty list if the question has to be open and is not.
  *
- *   KEYS: decision, questions; ARGV: question, answer, expiry in ms, channel
+ *   KEYS: decision, questions; ARGV: question, answer, expiry in ms, channel, `always` or `if open`
  */
 const DECIDE: LuaScript = {
   name: 'skeinQuestionDecide',
   lua: `${KNOWN}
     if not known then
+      if ARGV[5] == 'if open' and redis.call('HEXISTS', KEYS[2], ARGV[1]) == 0 then return {} end
       known = ARGV[2]
       redis.call('SET', KEYS[1], known, 'PX', ARGV[3])
       redis.call('HDEL', KEYS[2], ARGV[1])

@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { canonicalJson } from '../../../lib/json/canonical-json.js';
-import { parseJson } from '../../../lib/json/parse-json.js';
-import { type SignedAnswer, signedAnswer } from '../../../protocol/permission/signed-answer.js';
-import { type Decisions, MAX_QUESTION_LENGTH } from '../../../protocol/session/question-board.js';
-import { StorageError, UsageError } from '../../../protocol/skein-error.js';
+import type { SignedAnswer } from '../../../protocol/permission/signed-answer.js';
+import type { Decisions } from '../../../protocol/session/question-board.js';
+import { StorageError } from '../../../protocol/skein-error.js';
+import { checkQuestionId, formatAnswer, parseAnswer } from '../../shared/format-answer.js';
 import type { ChangeHints } from '../connection/change-hints.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
 import { refusalError } from '../connection/retry-while-refused.js';
@@ -34,31 +34,39 @@ export const redisDecisions = (
     await remove(stored, question);
     throw new StorageError(`The stored value for question ${question} is not an answer.`);
   };
+  /** Resolves with the winning answer, or with undefined if the question has to be open and is not. */
+  const store = async (
+    signed: SignedAnswer,
+    when: 'always' | 'if open',
+  ): Promise<SignedAnswer | undefined> => {
+    const { question } = signed;
+    const text = formatAnswer(signed);
+    const scriptKeys = [keys.verdict(question), keys.questions];
+    const args = [question, text, VERDICT_MS, keys.hints, when];
+    try {
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+        const reply = await redis.run(QUESTION_SCRIPTS.decide, scriptKeys, args);
+        const stored = parseStored(reply, question);
+        if (stored === undefined || stored.answer !== undefined) return stored?.answer;
+        await remove(stored, question);
+      }
+    } catch (error) {
+      throw refusalError(redis, error);
+    }
+    throw new StorageError(`Another client keeps writing invalid values for question ${question}.`);
+  };
   return {
     async decide(signed) {
-      const { question } = signed;
+      return (await store(signed, 'always')) ?? signed;
+    },
+    answer: (signed) => store(signed, 'if open'),
+    async find(question) {
       checkQuestionId(question);
-      const text = JSON.stringify(signed);
-      if (text.length > MAX_QUESTION_LENGTH) {
-        throw new UsageError(`The answer has ${text.length} characters, which is too many.`);
-      }
-      const scriptKeys = [keys.verdict(question), keys.questions];
-      const args = [question, text, VERDICT_MS, keys.hints];
       try {
-        for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-          const stored = parseStored(
-            await redis.run(QUESTION_SCRIPTS.decide, scriptKeys, args),
-            question,
-          );
-          if (stored?.answer !== undefined) return stored.answer;
-          if (stored !== undefined) await remove(stored, question);
-        }
+        return await read(question);
       } catch (error) {
         throw refusalError(redis, error);
       }
-      throw new StorageError(
-        `Another client keeps writing invalid values for question ${question}.`,
-      );
     },
     waitFor(question, signal) {
       return new Promise((resolve, reject) => {
@@ -92,17 +100,7 @@ export const redisDecisions = (
         throw refusalError(redis, error);
       }
     },
-    watch(changed) {
-      return hints.listen((hint) => {
-        if (hint.startsWith('question:') || hint.startsWith('verdict:')) changed();
-      }, changed);
-    },
   };
-};
-
-/** Throws UsageError if the id cannot be a part of a key. */
-export const checkQuestionId = (id: string): void => {
-  if (!/^[\w-]{1,80}$/.test(id)) throw new UsageError('This is not the id of a question.');
 };
 
 interface StoredDecision {
@@ -117,11 +115,5 @@ const parseStored = (reply: unknown, question: string): StoredDecision | undefin
   const { data } = storedReply.safeParse(reply);
   if (data === undefined) return undefined;
   const [text, sha1] = data;
-  return { sha1, answer: readAnswer(text, question) };
-};
-
-const readAnswer = (text: string, question: string): SignedAnswer | undefined => {
-  if (text.length > MAX_QUESTION_LENGTH) return undefined;
-  const answer = signedAnswer.safeParse(parseJson(text)).data;
-  return answer?.question === question ? answer : undefined;
+  return { sha1, answer: parseAnswer(text, question) };
 };

@@ -16,12 +16,13 @@ import {
   type QuestionStore,
 } from '../../../protocol/session/question-board.js';
 import { UsageError } from '../../../protocol/skein-error.js';
+import { checkQuestionId } from '../../shared/format-answer.js';
 import { ChangeHints } from '../connection/change-hints.js';
 import type { RedisConnections } from '../connection/redis-connections.js';
 import { refusalError } from '../connection/retry-while-refused.js';
 import { type SwarmKeys, swarmKeys } from '../connection/swarm-keys.js';
 import { QUESTION_SCRIPTS } from './question-scripts.js';
-import { checkQuestionId, redisDecisions } from './redis-decisions.js';
+import { redisDecisions } from './redis-decisions.js';
 
 /** Milliseconds after which a question is stale, because no process waits that long. */
 const MAX_OPEN_MS = 24 * 60 * 60 * 1_000;
@@ -40,6 +41,10 @@ export const redisQuestions = (redis: RedisConnections, swarm: string): Question
         throw refusalError(redis, error);
       }
     },
+    watch: (changed) =>
+      hints.listen((hint) => {
+        if (hint.startsWith('question:') || hint.startsWith('verdict:')) changed();
+      }, changed),
     decisions: redisDecisions(redis, keys, hints),
   };
 };

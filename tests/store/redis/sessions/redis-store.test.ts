@@ -63,13 +63,13 @@ const roundTrip = async (url: string, id: string): Promise<void> => {
   await inbox.acknowledge('l_2');
   await Promise.all([mine.close(), theirs.close()]);
 
-  const { board, decisions: verdicts } = one.sessions.questions(id);
+  const { board, decisions } = one.sessions.questions(id);
   await board.post(question('q_1'));
   const seen = other.sessions.questions(id);
   expect((await seen.read()).questions).toMatchObject([{ id: 'q_1' }]);
-  const decided = verdicts?.waitFor('q_1', AbortSignal.timeout(20_000));
-  expect(await seen.decisions?.decide(signed('q_1', 'one'))).toMatchObject({ signature: 'one' });
-  expect(await seen.decisions?.decide(signed('q_1', 'two'))).toMatchObject({ signature: 'one' });
+  const decided = decisions.waitFor('q_1', AbortSignal.timeout(20_000));
+  expect(await seen.decisions.decide(signed('q_1', 'one'))).toMatchObject({ signature: 'one' });
+  expect(await seen.decisions.decide(signed('q_1', 'two'))).toMatchObject({ signature: 'one' });
   expect(await decided).toMatchObject({ signature: 'one' });
 
   const act = { by: 'lead', key: 'k_1' };

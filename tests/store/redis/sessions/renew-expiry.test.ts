@@ -68,9 +68,9 @@ const usedSession = async () => {
   await inbox.next(AbortSignal.timeout(20_000));
   await inbox.moveToDeadLetters('l_2', 'Nobody wants it.');
 
-  const { board, decisions: verdicts } = sessions.questions('s_1');
+  const { board, decisions } = sessions.questions('s_1');
   await board.post(question('q_1'));
-  await verdicts?.decide(signed);
+  await decisions.decide(signed);
   const act = { by: 'lead', key: 'k_1' };
   await sessions.taskList('s_1').create({ subject: 'x', description: 'y' }, act);
   return broker;

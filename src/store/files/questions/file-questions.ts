@@ -1,7 +1,8 @@
 /** Open questions as files of a session, `questions/<id>.json`, closed to other users. */
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../../lib/replace-file.js';
+import { replaceFile } from '../../../lib/replace-file.js';
+import type { Clock } from '../../../protocol/clock.js';
 import {
   MAX_QUESTION_LENGTH,
   MAX_QUESTIONS,
@@ -10,22 +11,35 @@ import {
   postedQuestion,
   type QuestionBoard,
   type QuestionStore,
-} from '../../protocol/session/question-board.js';
-import { UsageError } from '../../protocol/skein-error.js';
-import { listNames } from './io/list-names.js';
-import { openRegularFile } from './io/open-regular-file.js';
+} from '../../../protocol/session/question-board.js';
+import { UsageError } from '../../../protocol/skein-error.js';
+import { checkQuestionId } from '../../shared/format-answer.js';
+import { FolderWatch } from '../io/folder-watch.js';
+import { listNames } from '../io/list-names.js';
+import { openRegularFile } from '../io/open-regular-file.js';
+import { FileDecisions } from './file-decisions.js';
 
 const SUFFIX = '.json';
 
-/** `session` is the folder of the session. Creates no file before the first question. */
-export const fileQuestions = (session: string): QuestionStore => ({
-  board: questionBoard(session),
-  read: async () => readQuestions(session),
-  decisions: undefined,
-});
+/** Maximum decisions of answered questions that are kept for late answers. */
+const MAX_KEPT_DECISIONS = 10_000;
 
-const questionBoard = (session: string): QuestionBoard => {
+/** `session` is the folder of the session. Creates no file before the first question. */
+export const fileQuestions = (session: string, clock: Clock): QuestionStore => {
   const folder = join(session, 'questions');
+  const decisions = new FileDecisions(session, clock);
+  const watch = new FolderWatch(folder, clock);
+  return {
+    board: questionBoard(folder, decisions),
+    read: async () => readQuestions(folder),
+    watch: (changed) => watch.listen(changed),
+    decisions,
+  };
+};
+
+const questionBoard = (folder: string, decisions: FileDecisions): QuestionBoard => {
+  /** Ids of closed questions, oldest first. */
+  const closed: string[] = [];
   return {
     async post(question) {
       const text = JSON.stringify(question);
@@ -36,6 +50,7 @@ const questionBoard = (session: string): QuestionBoard => {
       }
       const path = pathOf(folder, question.id);
       try {
+        if (decisions.has(question.id)) return;
         fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
         replaceFile(path, text);
       } catch (error) {
@@ -48,8 +63,10 @@ const questionBoard = (session: string): QuestionBoard => {
     async withdraw(id) {
       try {
         fs.rmSync(pathOf(folder, id), { force: true });
+        closed.push(id);
+        if (closed.length > MAX_KEPT_DECISIONS) decisions.remove(closed.shift() ?? id);
       } catch {
-        // An answer to the remaining file is refused, because the question is closed.
+        // An answer to the remaining file has no effect, because the question is closed.
       }
     },
     async clear() {
@@ -58,13 +75,13 @@ const questionBoard = (session: string): QuestionBoard => {
       } catch {
         // See `withdraw`.
       }
+      decisions.clear();
     },
   };
 };
 
 /** Reads the open questions, oldest first. Skips and counts files that are not questions. */
-const readQuestions = (session: string): PostedQuestions => {
-  const folder = join(session, 'questions');
+const readQuestions = (folder: string): PostedQuestions => {
   const names = listNames(folder).filter((name) => name.endsWith(SUFFIX));
   const questions: PostedQuestion[] = [];
   let leftOut = Math.max(0, names.length - MAX_QUESTIONS);
@@ -96,7 +113,5 @@ const readQuestion = (path: string): PostedQuestion | 'gone' | undefined => {
 };
 
 /** Throws UsageError if the id cannot be a file name. */
-const pathOf = (folder: string, id: string): string => {
-  if (!/^[\w-]{1,80}$/.test(id)) throw new UsageError('This is not the id of a question.');
-  return join(folder, `${id}${SUFFIX}`);
-};
+const pathOf = (folder: string, id: string): string =>
+  join(folder, `${checkQuestionId(id)}${SUFFIX}`);
