@@ -18,6 +18,7 @@ test('the fields of questions that other processes read are these', () => {
     'blockedPath',
     'replaces',
     'askedAt',
+    'personKeys',
   ]);
   expect(Object.keys(postedQuestion.shape.replaces.unwrap().shape)).toEqual([
     'bytes',

@@ -42,7 +42,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   prompt: 34,
   protocol: 48,
   sdk: 39,
-  store: 47,
+  store: 50,
   terminal: 5,
   tools: 57,
 };

@@ -54,15 +54,16 @@ export const inboxSurface = (options: InboxOptions): KnownSurface => {
 };
 
 const untilDecided = async (
-  { board, decisions, clock, onPosted }: InboxOptions,
+  { board, decisions, clock, onPosted, publicKeys }: InboxOptions,
   keys: readonly SurfaceKey[],
   question: PermissionQuestion,
   signal: AbortSignal,
 ): Promise<SignedAnswer> => {
   const { id, agent, call, input } = question;
   const askedAt = clock.now();
+  const posted = { ...question, askedAt, personKeys: [...publicKeys] };
   try {
-    await board.post({ ...question, askedAt });
+    await board.post(posted);
     onPosted?.(question);
     for (;;) {
       const signed = await retryOnStorageError(clock, () => decisions.waitFor(id, signal));
@@ -80,7 +81,7 @@ const untilDecided = async (
       if (!('refusal' in checked)) return checked.answer;
       // A forged answer must not close the question: remove it and post the question again.
       await decisions.retract(id, signed);
-      await board.post({ ...question, askedAt });
+      await board.post(posted);
     }
   } finally {
     void board.withdraw(id);

@@ -26,6 +26,11 @@ export const postedQuestion = z.object({
     .exactOptional(),
   /** Milliseconds since 1970, on the clock of the asking process. */
   askedAt: z.number(),
+  /**
+   * Public keys of the people whose answers count, so that a person with another key is told at once.
+   * The asking process verifies every answer with its own list.
+   */
+  personKeys: z.array(z.string()).exactOptional(),
 });
 export type PostedQuestion = z.infer<typeof postedQuestion>;
 

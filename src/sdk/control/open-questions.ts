@@ -139,8 +139,13 @@ export const answerQuestion = async (
   if (answer.behavior === 'allow' && (answer.scope ?? 'once') !== 'once' && !question.grant) {
     throw new UsageError('Such a call needs a new answer each time: allow it without --for.');
   }
-  const { privateKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
-  const { id, agent, call, input, askedAt } = question;
+  const { publicKey, privateKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
+  const { id, agent, call, input, askedAt, personKeys } = question;
+  if (personKeys?.includes(publicKey) === false) {
+    const sentence =
+      'The answer does not count: the session that asks accepts other keys than yours (`personKeys` in its settings).';
+    return { ok: false, sentence, agent };
+  }
   const signed = signClaims(
     {
       question: id,

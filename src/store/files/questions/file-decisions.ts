@@ -31,7 +31,10 @@ export class FileDecisions implements Decisions {
   async decide(signed: SignedAnswer): Promise<SignedAnswer> {
     const text = formatAnswer(signed);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      if (this.create(signed.question, text)) return signed;
+      if (this.create(signed.question, text)) {
+        fs.rmSync(this.questionPath(signed.question), { force: true });
+        return signed;
+      }
       const winner = this.read(signed.question);
       if (winner === 'invalid') this.remove(signed.question);
       else if (winner !== undefined) return winner;
@@ -44,6 +47,7 @@ export class FileDecisions implements Decisions {
   async answer(signed: SignedAnswer): Promise<SignedAnswer | undefined> {
     const { question } = signed;
     const text = formatAnswer(signed);
+    // The asking process removes the question: it may have posted it again before this process could.
     if (fs.existsSync(this.questionPath(question)) && this.create(question, text)) return signed;
     return this.find(question);
   }
@@ -123,13 +127,12 @@ export class FileDecisions implements Decisions {
     return join(this.session, 'questions', `${checkQuestionId(question)}.json`);
   }
 
-  /** Returns false if there is a decision. Removes the question if this answer decides. */
+  /** Returns false if there is a decision. */
   private create(question: string, text: string): boolean {
     const path = this.path(question);
     try {
       fs.mkdirSync(this.folder, { recursive: true, mode: 0o700 });
       replaceFile(path, text, { mustBeNew: true });
-      fs.rmSync(this.questionPath(question), { force: true });
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

@@ -31,7 +31,7 @@ export const fileQuestions = (session: string, clock: Clock): QuestionStore => {
   const watch = new FolderWatch(folder, clock);
   return {
     board: questionBoard(folder, decisions),
-    read: async () => readQuestions(folder),
+    read: async () => readQuestions(folder, decisions),
     watch: (changed) => watch.listen(changed),
     decisions,
   };
@@ -80,8 +80,11 @@ const questionBoard = (folder: string, decisions: FileDecisions): QuestionBoard 
   };
 };
 
-/** Reads the open questions, oldest first. Skips and counts files that are not questions. */
-const readQuestions = (folder: string): PostedQuestions => {
+/**
+ * Reads the open questions, oldest first. Skips decided questions, and skips and counts files that are not
+ * questions.
+ */
+const readQuestions = (folder: string, decisions: FileDecisions): PostedQuestions => {
   const names = listNames(folder).filter((name) => name.endsWith(SUFFIX));
   const questions: PostedQuestion[] = [];
   let leftOut = Math.max(0, names.length - MAX_QUESTIONS);
@@ -89,7 +92,7 @@ const readQuestions = (folder: string): PostedQuestions => {
     const question = readQuestion(join(folder, name));
     if (question === 'gone') continue;
     if (question === undefined || `${question.id}${SUFFIX}` !== name) leftOut += 1;
-    else questions.push(question);
+    else if (!decisions.has(question.id)) questions.push(question);
   }
   return { questions: questions.sort((a, b) => a.askedAt - b.askedAt), leftOut };
 };
