@@ -13,7 +13,7 @@ export default defineConfig({
     // One file after the other in each of them: loading the modules anew for every file took a fifth of the time.
     isolate: false,
     // Many tests wait for processes and timers, so there may be more of them than cores.
-    maxWorkers: Math.min(Math.ceil(availableParallelism() * 1.5), 8),
+    maxWorkers: Math.min(Math.ceil(availableParallelism() * 2), 8),
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,7 +1,7 @@
 /**
- * `npm run test:soak`: ten storms over swarms of 200 agents, and the laws with a kill at every journal write.
- * With seeds (`npm run test:soak -- 3 17`) only the storms of these seeds. Ends as the tests do, after a line
- * for each seed.
+ * `npm run test:soak`: ten storms over swarms of 200 agents, the laws with a kill at every journal write, and
+ * worktrees that are edited at random. With seeds (`npm run test:soak -- 3 17`) only the storms of these
+ * seeds. Ends as the tests do, after a line for each seed.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -11,7 +11,8 @@ import { ensureBuilt, ensureInstalled } from './installed.mjs';
 
 const root = join(import.meta.dirname, '..');
 const given = process.argv.slice(2);
-const folders = given.length > 0 ? ['tests/chaos'] : ['tests/chaos', 'tests/laws'];
+const folders =
+  given.length > 0 ? ['tests/chaos'] : ['tests/chaos', 'tests/laws', 'tests/host/worktrees'];
 const seeds = given.length > 0 ? given : Array.from({ length: 10 }, (_, at) => String(at + 1));
 await ensureInstalled(root);
 await ensureBuilt(root);

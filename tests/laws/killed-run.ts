@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { aFewAtOnce } from '../fakes/a-few-at-once.js';
+import { IS_WIDE } from '../setup/wide.js';
 import type { Place } from './workspace.js';
 
 /** Loaded into a process, it counts the writes, and kills where it is told to. */
@@ -14,7 +15,7 @@ export const whenAt = (at: number): string =>
   WHEN[(at + Math.floor(at / WHEN.length)) % WHEN.length] ?? 'before';
 
 /** `npm run test:soak` kills at every write. */
-const STRIDE = process.env.SKEIN_TEST_WIDE === undefined ? 3 : 1;
+const STRIDE = IS_WIDE ? 1 : 3;
 const OFFSET = Math.floor(Math.random() * STRIDE);
 
 /**
