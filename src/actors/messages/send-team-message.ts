@@ -200,7 +200,7 @@ const recipientsOf = (
   if (more.length > 0) {
     const ids = found.slice(0, MAX_LISTED_NAMES).map(({ tag }) => tag.id);
     throw new SpawnRefusal(
-      `Several agents fit ${quote(to)}: ${ids.join(', ')}. Give the whole id.`,
+      `Several agents match ${quote(to)}: ${ids.join(', ')}. Give the whole id.`,
     );
   }
   if (entry.tag.id === sender.id) throw new SpawnRefusal(TO_ITSELF);

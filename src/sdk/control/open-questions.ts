@@ -116,7 +116,7 @@ export const questionNamed = (questions: readonly OpenQuestion[], wanted: string
       .join(', ');
   if (only !== undefined) {
     throw new UsageError(
-      `"${shown}" fits ${fitting.length} questions: ${some(fitting)}. Give more of the id.`,
+      `"${shown}" matches ${fitting.length} questions: ${some(fitting)}. Give more of the id.`,
     );
   }
   const others = questions.length === 0 ? 'No question is open.' : `Open: ${some(questions)}.`;

@@ -64,7 +64,7 @@ export const findSessionOrAgent = async (
   // A forked session has agents with the same ids as its origin.
   const hasUniqueIds = new Set(found.map(({ agent }) => agent)).size === found.length;
   throw new UsageError(
-    `"${wanted}" fits ${found.length} agents: ${some.join(', ')}. Give the id of the ${hasUniqueIds ? 'agent' : 'session'}.`,
+    `"${wanted}" matches ${found.length} agents: ${some.join(', ')}. Give the id of the ${hasUniqueIds ? 'agent' : 'session'}.`,
   );
 };
 

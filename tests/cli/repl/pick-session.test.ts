@@ -54,7 +54,7 @@ describe('earlier sessions', () => {
   test.each([
     ['0', 'There is no number 0; the list has 1 to 2.'],
     ['3', 'There is no number 3'],
-    ['s_', 'fits 3 sessions'],
+    ['s_', 'matches 3 sessions'],
     ['nobody', 'There is no session "nobody"'],
   ])('are not picked by %j', (wanted, sentence) => {
     expect(() => pickSession(wanted, listed, all)).toThrow(sentence);

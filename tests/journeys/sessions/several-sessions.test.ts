@@ -137,7 +137,7 @@ describe('an agent that is asked for by a name', () => {
     expect(await run(['logs', 'scout'])).toMatchObject({
       code: 2,
       stderr:
-        'skein: "scout" fits 2 agents: a_live_1 in live, a_live_2 in live. Give the id of the agent.\n',
+        'skein: "scout" matches 2 agents: a_live_1 in live, a_live_2 in live. Give the id of the agent.\n',
     });
     expect(await run(['logs', 'a_live_2'])).toMatchObject({ code: 0 });
   });

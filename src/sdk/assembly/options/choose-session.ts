@@ -54,7 +54,7 @@ export const resolveSessionId = (sessions: readonly SessionMeta[], wanted: strin
   if (matches.length === 1) return only.id;
   const some = matches.slice(0, 5).map(({ id }) => id);
   throw new UsageError(
-    `"${wanted}" fits ${matches.length} sessions: ${some.join(', ')}. Give more of the id.`,
+    `"${wanted}" matches ${matches.length} sessions: ${some.join(', ')}. Give more of the id.`,
   );
 };
 

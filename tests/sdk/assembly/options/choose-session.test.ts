@@ -43,8 +43,8 @@ describe('--resume', () => {
     expect(await choose({ resume })).toEqual({ kind: 'resume', id: 's_alpha' });
   });
 
-  test('that fits several sessions lists some of them', async () => {
-    await expect(choose({ resume: 's_' })).rejects.toThrow(/fits 3 sessions: s_alpha, s_beta/);
+  test('that matches several sessions lists some of them', async () => {
+    await expect(choose({ resume: 's_' })).rejects.toThrow(/matches 3 sessions: s_alpha, s_beta/);
   });
 
   test('that matches no readable session is resolved when the session is opened', async () => {
