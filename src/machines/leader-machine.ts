@@ -3,7 +3,7 @@
  *
  *   leading ──swarm.close──▶ over
  *
- *   child.spawn    ▶ startChild | queueChild | refuseChild     (admission.ts)
+ *   child.spawn    ▶ startChild | queueChild | refuseChild     (decide-admission.ts)
  *   slot.released  ▶ startNextChild
  *   child.crashed  ▶ restartChild | failChild                  (restart-policy.ts)
  *   child.stop     ▶ stopSubtree
