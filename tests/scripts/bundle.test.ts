@@ -35,7 +35,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   context: 30,
   host: 60,
   lib: 19,
-  machines: 13,
+  machines: 14,
   memory: 17,
   model: 7,
   policy: 52,
