@@ -1,4 +1,4 @@
-/** Everything, a few at once, with what came of each in the order of the items. */
+/** Runs all items with at most `width` at once. Returns the results in the order of the items. */
 export const aFewAtOnce = async <Item, Result>(
   items: readonly Item[],
   width: number,

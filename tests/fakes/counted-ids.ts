@@ -1,6 +1,6 @@
 import type { IdKind, Ids } from '../../src/protocol/ids.js';
 
-/** Ids that count up per kind, so that two runs of one script name everything alike (law 13). */
+/** Ids that count up per kind, so that two runs of a script use the same ids (law 13). */
 export const countedIds = (): Ids => {
   const counts = new Map<IdKind, number>();
   return (kind) => {

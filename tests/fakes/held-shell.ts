@@ -1,6 +1,6 @@
 import type { Shell, ShellCommand, ShellEnd } from '../../src/protocol/tools/shell.js';
 
-/** A command that runs until the test ends it, or until it is aborted. */
+/** Command that runs until the test ends it, or until it is aborted. */
 export interface HeldRun {
   readonly command: ShellCommand;
   print(text: string | Uint8Array, stream?: 'stdout' | 'stderr'): void;
@@ -13,7 +13,7 @@ export interface HeldShell extends Shell {
   readonly runs: readonly HeldRun[];
 }
 
-/** Nothing here takes time or chance, so what it does can be repeated exactly. */
+/** Deterministic shell: no time passes, and every command waits for the test. */
 export const heldShell = (): HeldShell => {
   const runs: HeldRun[] = [];
   return {

@@ -9,7 +9,7 @@ export interface MemoryWorkspace extends Workspace {
   put(path: string, content: string | Uint8Array): void;
 }
 
-/** A workspace made of bytes in a map. A path that other paths begin with is a directory. */
+/** Workspace made of bytes in a map. A path that other paths start with is a directory. */
 export const memoryWorkspace = (
   content: Readonly<Record<string, string | Uint8Array>> = {},
 ): MemoryWorkspace => {
@@ -51,8 +51,8 @@ export const memoryWorkspace = (
     async write(path, bytes, expected) {
       const old = files.get(path);
       const digest = old && stamp(path, old).digest;
-      const wanted = expected === 'absent' ? undefined : expected?.digest;
-      if (expected !== undefined && digest !== wanted) throw new FileError('changed', path);
+      const expectedDigest = expected === 'absent' ? undefined : expected?.digest;
+      if (expected !== undefined && digest !== expectedDigest) throw new FileError('changed', path);
       put(path, bytes);
       return stamp(path, bytes);
     },

@@ -1,4 +1,4 @@
-/** Another machine, as far as a process can tell: another host name, another home, and a key of its own. */
+/** Simulated second machine for a process: own host name, own home and own key. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openPersonKey } from '../../src/store/files/person-key.js';
@@ -10,7 +10,7 @@ export interface OtherMachine extends RunOptions {
   readonly skeinHome: string;
 }
 
-/** It knows the key of the person at the first one. */
+/** The machine trusts the key of the person at the first machine. */
 export const otherMachine = async (
   { root, skeinHome: first }: Pick<WorkerScene, 'root' | 'skeinHome'>,
   host: string,

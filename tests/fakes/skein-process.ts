@@ -1,6 +1,6 @@
 /**
- * The command line as people meet it: the built program in a process of its own, in an empty home,
- * with a simulator as its model. What it may see of this machine is what is set here.
+ * Runs the built program as a separate process, in an empty home and with a simulator as its model.
+ * The process sees only the environment that is set here.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,14 +12,14 @@ import type { JournalRecord } from '../../src/protocol/session/journal-record.js
 import type { Script, ScriptInput } from '../../src/simulator/script.js';
 import { type Simulator, startSimulator } from '../../src/simulator/start-simulator.js';
 
-/** Where the build is, for those who keep one of their own. */
+/** Path of the build. SKEIN_TEST_DIST names another build. */
 export const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
 
 export type Rules = ScriptInput['rules'];
 export type Reply = NonNullable<Script['rules'][number]['reply']>;
 
 /** A line of stream-json, or any other object that was printed. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into what programs outside parse themselves.
+// biome-ignore lint/suspicious/noExplicitAny: tests read output that outside programs parse.
 export type Line = Record<string, any>;
 
 export interface Ended {
@@ -27,7 +27,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Every line of stdout as JSON; throws where one is not. */
+  /** Every line of stdout as JSON. Throws if a line is not JSON. */
   readonly lines: readonly Line[];
   /** The last line of stdout. */
   readonly result: Line;
@@ -36,9 +36,9 @@ export interface Ended {
 export interface RunOptions {
   readonly env?: Record<string, string | undefined>;
   readonly cwd?: string;
-  /** A program that is started instead, with ours behind its own arguments. */
+  /** Program to start instead, with the Skein command after its own arguments. */
   readonly through?: readonly [string, ...string[]];
-  /** All of stdin; without it stdin is empty. */
+  /** All of stdin. Default: empty. */
   readonly stdin?: string;
 }
 
@@ -49,12 +49,12 @@ export interface Running {
   readonly stdout: string;
   readonly stderr: string;
   kill(signal: NodeJS.Signals): void;
-  /** One JSON line on stdin. */
+  /** Writes a JSON line to stdin. */
   say(line: unknown): void;
-  /** Text on stdin as it is. */
+  /** Writes text to stdin unchanged. */
   write(text: string): void;
   endInput(): void;
-  /** Resolves with the first line that fits; rejects when the process ends without one. */
+  /** Resolves with the first line that matches. Rejects if the process ends without such a line. */
   line(fits: (line: Line) => boolean): Promise<Line>;
 }
 
@@ -65,30 +65,32 @@ export interface Scene {
   readonly skeinHome: string;
   readonly workspace: string;
   readonly tmp: string;
-  /** Runs to the end. */
+  /** Runs until the process ends. */
   run(args: readonly string[], options?: RunOptions): Promise<Ended>;
   /** Leaves stdin open. */
   start(args: readonly string[], options?: RunOptions): Running;
   /** The messages API bodies that were received, oldest first. */
   bodies(): readonly Line[];
-  /** The journal of the lead of a session; of the only one without an id. */
+  /** Returns the journal of a session's lead. Default: the only session. */
   journal(session?: string): Promise<readonly JournalRecord[]>;
 }
 
-/** Sets up a home, a workspace and a model that answers by `rules`; all of it goes with the test. */
+/**
+ * Sets up a home, a workspace and a model that answers by `rules`. All are removed after the test.
+ */
 export const setScene = async (rules?: Rules): Promise<Scene> => {
   const { close, ...scene } = await openScene(rules);
   onTestFinished(close);
   return scene;
 };
 
-/** A scene whose caller closes it. */
+/** Scene that the caller closes. */
 export interface OpenScene extends Scene {
   /** Kills the processes of the scene and removes its root. */
   close(): Promise<void>;
 }
 
-/** The same for several tests: whoever opens it closes it. `at`: an existing root. Default: a new folder. */
+/** Scene for several tests. The caller closes it. `at`: an existing root. Default: a new folder. */
 export const openScene = async (
   rules: Rules = [{ reply: 'Done.' }],
   at?: string,
@@ -119,7 +121,7 @@ export const openScene = async (
         SKEIN_HOME: skeinHome,
         ANTHROPIC_API_KEY: 'sk-of-the-test',
         ANTHROPIC_BASE_URL: simulator.url,
-        // A scene is thrown away, and so may be whatever root breaks in it.
+        // A scene is temporary, so a process with root rights may damage it.
         IS_SANDBOX: '1',
         ...env,
       },
@@ -158,16 +160,16 @@ export const openScene = async (
 };
 
 const running = (child: ChildProcessWithoutNullStreams): Running => {
-  const said = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8');
     child[stream].on('data', (text: string) => {
-      said[stream] += text;
+      output[stream] += text;
       for (const look of watchers) look();
     });
   }
-  // A process that has ended reads nothing more.
+  // An ended process no longer reads stdin.
   child.stdin.on('error', () => {});
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);
@@ -175,12 +177,12 @@ const running = (child: ChildProcessWithoutNullStreams): Running => {
       resolve({
         code,
         signal,
-        ...said,
+        ...output,
         get lines() {
-          return linesOf(said.stdout);
+          return linesOf(output.stdout);
         },
         get result() {
-          return linesOf(said.stdout).at(-1) ?? {};
+          return linesOf(output.stdout).at(-1) ?? {};
         },
       });
     });
@@ -189,10 +191,10 @@ const running = (child: ChildProcessWithoutNullStreams): Running => {
     pid: child.pid ?? 0,
     ended,
     get stdout() {
-      return said.stdout;
+      return output.stdout;
     },
     get stderr() {
-      return said.stderr;
+      return output.stderr;
     },
     kill: (signal) => void child.kill(signal),
     say: (line) => void child.stdin.write(`${JSON.stringify(line)}\n`),
@@ -201,7 +203,7 @@ const running = (child: ChildProcessWithoutNullStreams): Running => {
     line: (fits) =>
       new Promise((resolve, reject) => {
         const look = () => {
-          const whole = said.stdout.slice(0, said.stdout.lastIndexOf('\n') + 1);
+          const whole = output.stdout.slice(0, output.stdout.lastIndexOf('\n') + 1);
           const found = linesOf(whole).find(fits);
           if (found === undefined) return;
           watchers.delete(look);
@@ -211,7 +213,7 @@ const running = (child: ChildProcessWithoutNullStreams): Running => {
         look();
         void ended.then(({ code, stderr }) => {
           watchers.delete(look);
-          reject(new Error(`It ended with ${code} before it printed the line. ${stderr}`));
+          reject(new Error(`The process ended with ${code} before it printed the line. ${stderr}`));
         });
       }),
   };
@@ -231,12 +233,12 @@ export const userLine = (text: string): Line => ({
   message: { role: 'user', content: text },
 });
 
-/** A reply that calls one tool. */
+/** Reply with a single tool call. */
 export const calls = (name: string, input: Record<string, unknown>): Reply => ({
   tool_use: [{ name, input }],
 });
 
-/** The process that a command has written down as its own: `echo $$ > pid`. */
+/** Pid that a command has written to a file: `echo $$ > pid`. */
 export const pidIn = (workspace: string): number | undefined => {
   try {
     return Number(readFileSync(join(workspace, 'pid'), 'utf8')) || undefined;
@@ -249,8 +251,11 @@ export const pidIn = (workspace: string): number | undefined => {
 export const resultsIn = (body: Line | undefined): readonly Line[] =>
   (body?.messages.at(-1)?.content ?? []).filter(({ type }: Line) => type === 'tool_result');
 
-/** A body without its cache marks and its question about them, as text: what must only ever grow. */
+/**
+ * Body as text, without cache breakpoints and diagnostics. From request to request it may only
+ * grow.
+ */
 export const unmarked = (body: Line | undefined): string =>
-  JSON.stringify(body, (key, value: unknown) => (ASIDE.has(key) ? undefined : value));
+  JSON.stringify(body, (key, value: unknown) => (IGNORED_KEYS.has(key) ? undefined : value));
 
-const ASIDE = new Set(['cache_control', 'diagnostics']);
+const IGNORED_KEYS = new Set(['cache_control', 'diagnostics']);

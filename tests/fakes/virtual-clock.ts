@@ -1,15 +1,15 @@
 import type { Clock } from '../../src/protocol/clock.js';
 
 export interface VirtualClock extends Clock {
-  /** Lets time pass: wakes in order of time, and lets what they start settle before the next. */
+  /** Lets time pass: calls due wakes in order of time, and lets each settle before the next. */
   advance(ms: number): Promise<void>;
-  /** Passes the time until the next wake, and returns how long that took. */
+  /** Advances to the next wake. Returns the passed milliseconds. */
   toNextWake(): Promise<number>;
-  /** How many wait to be woken. */
+  /** Number of open wakes. */
   readonly sleepers: number;
 }
 
-/** A clock that stands still until a test moves it. */
+/** Clock that only moves when a test moves it. */
 export const virtualClock = (start = 1_000_000): VirtualClock => {
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
   let now = start;
@@ -18,7 +18,7 @@ export const virtualClock = (start = 1_000_000): VirtualClock => {
       (first, { at }) => (first === undefined || at < first ? at : first),
       undefined,
     );
-  const wakeThoseDue = () => {
+  const wakeDue = () => {
     for (const sleeper of [...sleepers]) {
       if (sleeper.at > now || !sleepers.delete(sleeper)) continue;
       sleeper.wake();
@@ -29,7 +29,7 @@ export const virtualClock = (start = 1_000_000): VirtualClock => {
     await settled();
     for (let next = earliest(); next !== undefined && next <= until; next = earliest()) {
       now = Math.max(now, next);
-      wakeThoseDue();
+      wakeDue();
       await settled();
     }
     now = until;
@@ -45,7 +45,7 @@ export const virtualClock = (start = 1_000_000): VirtualClock => {
     async toNextWake() {
       await settled();
       const next = earliest();
-      if (next === undefined) throw new Error('virtualClock: nobody sleeps, so nobody would wake');
+      if (next === undefined) throw new Error('virtualClock: no wake is set');
       const passed = Math.max(0, next - now);
       await advance(passed);
       return passed;
@@ -56,7 +56,7 @@ export const virtualClock = (start = 1_000_000): VirtualClock => {
   };
 };
 
-/** Lets everything happen that can happen without time passing. */
+/** Waits until all work is done that needs no time to pass. */
 export const settled = async (): Promise<void> => {
   for (let round = 0; round < 3; round += 1) await new Promise((resolve) => setImmediate(resolve));
 };

@@ -74,7 +74,7 @@ export const workerSceneAt = async <Redis extends RedisPlace>(
   });
   const run: Scene['run'] = (args, options) => scene.run(args, within(options));
   const start: Scene['start'] = (args, options) => scene.start(args, within(options));
-  const json = async (...args: readonly string[]) => read(await run([...args, '--json']));
+  const json = async (...args: readonly string[]) => parseOutput(await run([...args, '--json']));
   const agentsOf = async (session: string): Promise<readonly Line[]> => {
     const [swarm] = (await json('ps', session)).swarms as readonly Line[];
     const { agents = [] } = swarm ?? {};
@@ -126,9 +126,7 @@ export const workerSceneAt = async <Redis extends RedisPlace>(
         const seen = await agentsOf(session);
         if (fits(seen)) return seen;
       }
-      throw new Error(
-        `It never came true that ${what}: ${JSON.stringify(await agentsOf(session))}`,
-      );
+      throw new Error(`Never true: ${what}: ${JSON.stringify(await agentsOf(session))}`);
     },
     async left(session) {
       const sessions = await store();
@@ -151,7 +149,8 @@ export const workerSceneAt = async <Redis extends RedisPlace>(
   };
 };
 
-const read = ({ stdout, stderr, code }: Ended): Line => {
-  if (stdout === '') throw new Error(`It printed nothing and ended with ${code}. ${stderr}`);
+const parseOutput = ({ stdout, stderr, code }: Ended): Line => {
+  if (stdout === '')
+    throw new Error(`The command printed no output and ended with ${code}. ${stderr}`);
   return JSON.parse(stdout) as Line;
 };

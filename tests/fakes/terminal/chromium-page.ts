@@ -1,4 +1,4 @@
-/** A page as Chromium shows it: started without a window, with a profile of its own. */
+/** Page as headless Chromium shows it, with its own profile. */
 import { execFile } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,15 +8,15 @@ import { promisify } from 'node:util';
 export interface ShownPage {
   /** The document after its scripts have run. */
   readonly dom: string;
-  /** What was written to the console, errors and refusals among it. */
+  /** Console output, with errors and refused requests. */
   readonly console: readonly string[];
 }
 
-/** `folder` holds what the browser writes, and goes with the test. */
+/** `folder` receives the files of the browser, and is removed with the test. */
 export const showPage = async (file: string, folder: string): Promise<ShownPage> => {
   const profile = await mkdtemp(join(folder, 'chromium-'));
   const args = [
-    // Tests may run as root in a container, where its sandbox cannot be had.
+    // Tests may run as root in a container, where the sandbox of Chromium does not work.
     '--headless',
     '--no-sandbox',
     '--disable-gpu',

@@ -1,4 +1,4 @@
-/** Screens as golden files: what differs from run to run is put in words that do not. */
+/** Golden files of screens: replaces text that differs from run to run with fixed text. */
 import { expect } from 'vitest';
 
 const CHANGING: readonly (readonly [RegExp, string])[] = [
@@ -20,6 +20,8 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
 export const steady = (text: string): string =>
   CHANGING.reduce((all, [pattern, word]) => all.replaceAll(pattern, word), text);
 
-/** `npx vitest run <file> -u` writes them anew (in this order); look at what has changed. */
+/**
+ * `npx vitest run <file> -u` rewrites the golden files (arguments in this order). Review the diff.
+ */
 export const expectGolden = (text: string, name: string): Promise<void> =>
   expect(`${steady(text)}\n`).toMatchFileSnapshot(`../../journeys/screens/golden/${name}.txt`);

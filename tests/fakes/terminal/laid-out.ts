@@ -1,4 +1,4 @@
-/** The lines that Ink makes of components, for a terminal of some size. */
+/** Lines that Ink renders for components, on a terminal of the given size. */
 import type { ReactNode } from 'react';
 import { openInkView } from '../../../src/ui/screen/ink-view.js';
 

@@ -1,4 +1,4 @@
-/** A machine whose terminal is made of text, as far as screens need one. */
+/** Terminal host that records its output as text, with the members that screens need. */
 import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import { type PaperTerminal, paperTerminal } from './recording-terminal.js';
 
@@ -8,11 +8,11 @@ export interface PaperMachine
     'stdout' | 'out' | 'backpressure' | 'onResize' | 'onContinue' | 'restoreAtExit'
   > {
   readonly paper: PaperTerminal;
-  /** Whether anybody reads what is written. */
+  /** Sets whether a reader takes the output. */
   read(isRead: boolean): void;
-  /** The process goes on that somebody else had stopped. */
+  /** Simulates SIGCONT after the process was stopped. */
   goOn(): void;
-  /** The process ends here, without a word to anybody. */
+  /** Simulates an exit without shutdown. */
   crash(): void;
 }
 

@@ -1,30 +1,30 @@
 /**
- * A terminal made of text: it obeys what a painter writes and says what a person would see. Whatever it does
- * not know is an error, so that nothing is sent that only some terminals understand.
+ * Terminal made of text: executes the written sequences and returns what a person would see. Throws
+ * for an unknown sequence, so that no sequence is sent that only some terminals understand.
  */
 import { charactersOf, characterWidth } from '../../../src/terminal/text/text-width.js';
 
 export interface PaperTerminal {
   write(text: string): void;
-  /** What is on the screen now, without trailing blanks and empty lines at the end. */
+  /** The visible lines, without trailing blanks and without empty lines at the end. */
   screen(): readonly string[];
-  /** What has scrolled away. */
+  /** Lines that have scrolled off the screen. */
   history(): readonly string[];
   readonly cursor: { readonly row: number; readonly column: number; readonly isShown: boolean };
   readonly isAlternate: boolean;
-  /** What is too long for a line goes on in the next one. */
+  /** True if a long line continues in the next line. */
   readonly wraps: boolean;
-  /** Everything that was written. */
+  /** All output, with escape sequences. */
   readonly raw: string;
 }
 
 const ESC = '\u001b';
 const SEQUENCE = new RegExp(`^${ESC}(?:\\[(\\??[\\d;]*)([A-Za-z])|([78]))`);
 
-/** Up to whatever is no text. */
+/** Text up to the next control character. */
 const PLAIN = /^[^\p{Cc}]+/u;
 
-/** `widthOf`: some terminals take other characters for wide. */
+/** `widthOf`: width of a character. Some terminals show other characters as wide. */
 export const paperTerminal = (
   columns: number,
   rows: number,
@@ -70,7 +70,7 @@ export const paperTerminal = (
     else if (letter === 'H') [row, column] = [first - 1, second - 1];
     else if (letter === 'K' && parameters === '2') lines[row] = [];
     else if (letter === 'J' && parameters === '') {
-      // As tmux does: what is cleared from the first cell on has been said.
+      // Like tmux: clearing from the first cell moves the lines to the history.
       if (row === 0 && column === 0) gone.push(...lines.map(text).filter((line) => line !== ''));
       lines = lines.map((line, at) => (at < row ? line : at > row ? [] : line.slice(0, column)));
     } else if (letter === 'J' && parameters === '2') lines = blank();

@@ -2,15 +2,18 @@ import { onTestFinished } from 'vitest';
 import { paintFor, type Terminal, type TerminalReply } from '../../../src/terminal/terminal.js';
 
 export interface ScriptedTerminal extends Terminal {
-  /** Everything that was written, and each question with its answer. */
+  /** All output, and each question with its answer. */
   readonly text: () => string;
 }
 
-/** A line, or something else; whoever stays silent waits until the question is withdrawn. */
+/** A line or another reply. SILENCE waits until the question is withdrawn. */
 export type ScriptedAnswer = string | Exclude<TerminalReply, { kind: 'line' }> | typeof SILENCE;
 export const SILENCE = { kind: 'silence' } as const;
 
-/** A person who answers from a list, in order. One question too many is an error, as is an unused answer. */
+/**
+ * Terminal that answers from a list, in order. An unexpected question or an unused answer fails the
+ * test.
+ */
 export const scriptedTerminal = (...answers: readonly ScriptedAnswer[]): ScriptedTerminal => {
   let written = '';
   let asked = 0;

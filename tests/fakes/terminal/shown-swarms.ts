@@ -1,4 +1,4 @@
-/** A source of swarms that a test holds in its hands. */
+/** Swarm data source that a test controls. */
 
 import type { SwarmDataSource, SwarmSteering } from '../../../src/ui/swarm/swarm-data-source.js';
 import type { SwarmView } from '../../../src/views/swarm/swarm-view.js';
@@ -11,9 +11,9 @@ import { BEGAN } from '../agents/agent-views.js';
 export class ShownSwarms implements SwarmDataSource {
   time = BEGAN + 42_000;
   why: string | null = null;
-  /** By the id of the agent. */
+  /** By agent id. */
   readonly items = new Map<string, readonly TranscriptItem[]>();
-  /** Those that are held open now. */
+  /** Agents with an open transcript. */
   readonly open: string[] = [];
   readonly steering?: SwarmSteering;
   private readonly listeners = new Set<() => void>();

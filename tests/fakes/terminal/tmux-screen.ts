@@ -1,4 +1,4 @@
-/** The built program on a real terminal: typed at through tmux, and read from the screen. */
+/** Runs the built program on a real terminal, through tmux: sends keys and reads the screen. */
 import { execFileSync } from 'node:child_process';
 import { dirname, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -8,32 +8,32 @@ import type { Scene } from '../skein-process.js';
 const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');
 
 export interface Screen {
-  /** Text as it is, without Enter. */
+  /** Sends text unchanged, without Enter. */
   type(text: string): void;
-  /** Keys by the names that tmux knows: `Enter`, `Escape`, `C-c`, `Up`. */
+  /** Sends keys by their tmux names: `Enter`, `Escape`, `C-c`, `Up`. */
   press(...keys: readonly string[]): void;
   /** Types a line and sends it. */
   say(line: string): void;
-  /** As the terminal's own paste does it, with the marks that the program asked for. */
+  /** Pastes like the terminal, with bracketed paste if the program enabled it. */
   paste(text: string): void;
-  /** Everything that was ever shown, without trailing blanks. */
+  /** All text since the start, without trailing blanks. */
   text(): string;
-  /** What is on the screen now. */
+  /** The visible text. */
   visible(): string;
   resize(columns: number, rows: number): void;
-  /** The colours that are on the screen now, as the terminal was told them. */
+  /** Colour sequences of the visible text. */
   colours(): readonly string[];
   modes(): { readonly isAlternate: boolean; readonly isCursorShown: boolean };
-  /** Gives the terminal its usual mode, as a shell does that gets it back. */
+  /** Resets the terminal mode, as a shell does when it gets the terminal back. */
   sane(): void;
-  /** From now on the terminal takes nothing in and gives nothing out; the returned function ends that. */
+  /** Stops the terminal: no input and no output. The returned function resumes it. */
   stall(): () => void;
   pid(): number;
   /** Sends a signal to the program. */
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with the text once it holds that. */
+  /** Resolves with the text as soon as it contains `what`. */
   shows(what: string | RegExp): Promise<string>;
-  /** The code that the program ended with, once it has. */
+  /** Resolves with the exit code of the program. */
   ended(): Promise<number>;
 }
 
@@ -44,9 +44,11 @@ let count = 0;
 
 export interface ScreenOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** What is done after the program has ended, in the same shell. */
+  /** Command for the same shell after the program has ended. */
   readonly after?: string;
-  /** The shell has jobs: one that is stopped gives the terminal to it, and `after` begins. */
+  /**
+   * Enables job control: if the program is stopped, the shell gets the terminal and runs `after`.
+   */
   readonly jobs?: boolean;
   readonly columns?: number;
   readonly rows?: number;
@@ -70,7 +72,7 @@ export const openScreen = (
     TERM: 'screen',
     ANTHROPIC_API_KEY: 'sk-of-the-test',
     ANTHROPIC_BASE_URL: simulator.url,
-    // A scene is thrown away, and so may be whatever root breaks in it.
+    // A scene is temporary, so a process with root rights may damage it.
     IS_SANDBOX: '1',
     ...env,
   };
@@ -130,8 +132,8 @@ export const openScreen = (
     kill: (signal) => void process.kill(pid(), signal),
     resize: (width, height) =>
       void tmux('resize-window', '-x', String(width), '-y', String(height)),
-    say(said) {
-      type(said);
+    say(typed) {
+      type(typed);
       press('Enter');
     },
     paste(pasted) {
