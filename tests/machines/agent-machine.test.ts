@@ -5,37 +5,37 @@ import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent-limits.js';
 import type { AgentEvent } from '../../src/protocol/agent/agent-state.js';
 import { STOP_REASONS, type StopReason } from '../../src/protocol/agent/stop.js';
 import {
-  agentInHand,
+  agentHarness,
   asking,
   callEnded,
   drafted,
   ended,
   failed,
-  type HandInput,
+  type HarnessInput,
   interrupt,
   prompt,
   ruled,
   taken,
-} from './agent-in-hand.js';
+} from './agent-harness.js';
 
 describe('an agent', () => {
   test('stops when the model asks for no tools', async () => {
-    const agent = agentInHand();
+    const agent = agentHarness();
     const done = toPromise(agent.actor);
-    agent.tell(taken(), ended());
+    agent.send(taken(), ended());
     expect(await done).toEqual({ stop: { reason: 'end_turn', detail: null }, turns: 1 });
     expect(agent.visited).toEqual(['streaming', 'stopped']);
   });
 
-  test('runs a call when the message has ended, shows its result and thinks again', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), drafted('c1'), ruled('c1', 'writes'));
+  test('starts a writing call after the message ends and sends the result to the model in the next turn', () => {
+    const agent = agentHarness();
+    agent.send(taken(), drafted('c1'), ruled('c1', 'writes'));
     expect(agent.orders).toEqual(['call.judge c1']);
-    agent.tell(ended('tool_use'));
+    agent.send(ended('tool_use'));
     expect(agent.orders).toEqual(['call.judge c1', 'call.start c1']);
-    agent.tell(callEnded('c1'));
+    agent.send(callEnded('c1'));
     expect(agent.orders).toEqual(['call.judge c1', 'call.start c1', 'calls.yield']);
-    agent.tell(ended());
+    agent.send(ended());
     expect(agent.visited).toEqual(['streaming', 'tool-running', 'streaming', 'stopped']);
     expect(agent.turns.map(({ turn, attempt }) => [turn, attempt])).toEqual([
       [1, 1],
@@ -44,76 +44,76 @@ describe('an agent', () => {
   });
 
   test('starts a read-only call while the model still streams', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), drafted('c1'), ruled('c1'));
+    const agent = agentHarness();
+    agent.send(taken(), drafted('c1'), ruled('c1'));
     expect(agent.state).toBe('streaming');
     expect(agent.orders).toEqual(['call.judge c1', 'call.start c1']);
   });
 
-  test('goes straight on when its calls have ended before the message', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), drafted('c1'), ruled('c1'), callEnded('c1'), ended('tool_use'));
+  test('starts the next turn at once if all calls ended before the message', () => {
+    const agent = agentHarness();
+    agent.send(taken(), drafted('c1'), ruled('c1'), callEnded('c1'), ended('tool_use'));
     expect(agent.visited).toEqual(['streaming']);
     expect(agent.turns).toHaveLength(2);
     expect(agent.calls()).toEqual({});
   });
 
-  test('awaits permission only when nothing else can proceed', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), drafted('c1'), ruled('c1'), drafted('c2'), asking('c2'));
-    agent.tell(ended('tool_use'));
+  test('awaits permission only if no other call can run', () => {
+    const agent = agentHarness();
+    agent.send(taken(), drafted('c1'), ruled('c1'), drafted('c2'), asking('c2'));
+    agent.send(ended('tool_use'));
     expect(agent.state).toBe('tool-running');
-    agent.tell(callEnded('c1'));
+    agent.send(callEnded('c1'));
     expect(agent.state).toBe('awaiting-permission');
-    agent.tell(ruled('c2', 'writes'));
+    agent.send(ruled('c2', 'writes'));
     expect(agent.state).toBe('tool-running');
-    agent.tell(callEnded('c2'));
+    agent.send(callEnded('c2'));
     expect(agent.state).toBe('streaming');
   });
 
-  test('waits for a call that is still being judged', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), drafted('c1'), ended('tool_use'));
+  test('stays in tool-running while a call is being judged', () => {
+    const agent = agentHarness();
+    agent.send(taken(), drafted('c1'), ended('tool_use'));
     expect(agent.state).toBe('tool-running');
-    agent.tell(asking('c1'));
+    agent.send(asking('c1'));
     expect(agent.state).toBe('awaiting-permission');
-    agent.tell(callEnded('c1', true));
+    agent.send(callEnded('c1', true));
     expect(agent.state).toBe('streaming');
   });
 
   test('tracks each call from judging to yielded', () => {
-    const agent = agentInHand({ limits: { maxTurns: 1 }, staysIdle: true });
+    const agent = agentHarness({ limits: { maxTurns: 1 }, staysIdle: true });
     const statuses: (string | undefined)[] = [];
-    const look = () => statuses.push(agent.calls().c1);
-    agent.tell(taken(), drafted('c1'));
-    look();
-    agent.tell(asking('c1'));
-    look();
-    agent.tell(ruled('c1', 'writes'));
-    look();
-    agent.tell(ended('tool_use'));
-    look();
-    agent.tell(callEnded('c1'));
-    look();
+    const note = () => statuses.push(agent.calls().c1);
+    agent.send(taken(), drafted('c1'));
+    note();
+    agent.send(asking('c1'));
+    note();
+    agent.send(ruled('c1', 'writes'));
+    note();
+    agent.send(ended('tool_use'));
+    note();
+    agent.send(callEnded('c1'));
+    note();
     expect(statuses).toEqual(['judging', 'asking', 'queued', 'executing', 'yielded']);
   });
 
-  test('goes on by itself after a pause of the server', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), ended('pause_turn'));
+  test('starts another turn after the stop reason pause_turn', () => {
+    const agent = agentHarness();
+    agent.send(taken(), ended('pause_turn'));
     expect(agent.state).toBe('streaming');
     expect(agent.turns.map(({ turn }) => turn)).toEqual([1, 2]);
-    agent.tell(ended());
+    agent.send(ended());
     expect(agent.stopReason()).toBe('end_turn');
   });
 
-  test('takes a stop reason it has never heard of for the end', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), ended('a_reason_of_next_year'));
+  test('treats an unknown stop reason as the end of the run', () => {
+    const agent = agentHarness();
+    agent.send(taken(), ended('a_reason_of_next_year'));
     expect(agent.stopReason()).toBe('end_turn');
   });
 
-  test('fails, for its parent to see, when a slot is empty', async () => {
+  test('rejects with an error if a slot is empty', async () => {
     const input = {
       id: 'a',
       staysIdle: false,
@@ -141,16 +141,19 @@ describe('every stop reason', () => {
   const cutBy = (reason: StopReason): AgentEvent => {
     return { type: 'agent.interrupt', stop: { reason, detail: 'Enough.' } };
   };
-  const way = (events: readonly AgentEvent[], input: HandInput = {}) => ({ events, input });
+  const script = (events: readonly AgentEvent[], input: HarnessInput = {}) => ({ events, input });
 
-  const ways: Record<string, { events: readonly AgentEvent[]; input: HandInput }> = {
-    end_turn: way([taken(), ended()]),
-    max_turns: way([taken(), ended('pause_turn')], { limits: { maxTurns: 1 } }),
-    budget: way([taken(), { type: 'turn.refused', stop: { reason: 'budget', detail: 'Spent.' } }]),
-    time_limit: way([taken(), cutBy('time_limit'), ended('interrupted')]),
-    interrupted: way([taken(), interrupt, ended('interrupted')]),
-    stopped: way([taken(), cutBy('stopped'), ended('interrupted')]),
-    denied: way([
+  const scripts: Record<string, { events: readonly AgentEvent[]; input: HarnessInput }> = {
+    end_turn: script([taken(), ended()]),
+    max_turns: script([taken(), ended('pause_turn')], { limits: { maxTurns: 1 } }),
+    budget: script([
+      taken(),
+      { type: 'turn.refused', stop: { reason: 'budget', detail: 'Spent.' } },
+    ]),
+    time_limit: script([taken(), cutBy('time_limit'), ended('interrupted')]),
+    interrupted: script([taken(), interrupt, ended('interrupted')]),
+    stopped: script([taken(), cutBy('stopped'), ended('interrupted')]),
+    denied: script([
       taken(),
       drafted('c'),
       asking('c'),
@@ -159,23 +162,23 @@ describe('every stop reason', () => {
       { type: 'agent.interrupt', stop: { reason: 'denied', detail: 'Stop it.' } },
       ended('interrupted'),
     ]),
-    compaction_failed: way([tooLong, { type: 'compaction.failed', detail: 'Nothing to drop.' }]),
-    repeated_tool_failure: way([taken(), ...failingTurn, ...failingTurn], {
+    compaction_failed: script([tooLong, { type: 'compaction.failed', detail: 'Nothing to drop.' }]),
+    repeated_tool_failure: script([taken(), ...failingTurn, ...failingTurn], {
       limits: { maxFailedTurns: 2 },
     }),
-    loop: way([taken(), { type: 'turn.refused', stop: { reason: 'loop', detail: 'Again.' } }]),
-    refusal: way([taken(), ended('refusal')]),
-    model_error: way([failed('rejected')]),
-    storage_failed: way([{ type: 'storage.failed', detail: 'The disk is full.' }]),
+    loop: script([taken(), { type: 'turn.refused', stop: { reason: 'loop', detail: 'Again.' } }]),
+    refusal: script([taken(), ended('refusal')]),
+    model_error: script([failed('rejected')]),
+    storage_failed: script([{ type: 'storage.failed', detail: 'The disk is full.' }]),
   };
 
-  test('is in the list of ways', () => {
-    expect(Object.keys(ways)).toEqual(STOP_REASONS);
+  test('has a script in this test', () => {
+    expect(Object.keys(scripts)).toEqual(STOP_REASONS);
   });
 
-  test.each(Object.entries(ways))('%s can be reached', (reason, { events, input }) => {
-    const agent = agentInHand(input);
-    agent.tell(...events);
+  test.each(Object.entries(scripts))('%s is reachable', (reason, { events, input }) => {
+    const agent = agentHarness(input);
+    agent.send(...events);
     expect(agent.state).toBe('stopped');
     expect(agent.actor.getSnapshot().output?.stop.reason).toBe(reason);
   });
@@ -184,55 +187,55 @@ describe('every stop reason', () => {
 describe('an agent with children in the background', () => {
   const children = (live: number): AgentEvent => ({ type: 'children.changed', live });
 
-  test('waits for them when it has nothing else to do, and goes on with what they report', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), children(2), ended());
+  test('becomes idle after its turn, resumes on a report, and ends when no child is left', () => {
+    const agent = agentHarness();
+    agent.send(taken(), children(2), ended());
     expect(agent.state).toBe('idle');
-    agent.tell(prompt, children(1));
+    agent.send(prompt, children(1));
     expect(agent.state).toBe('streaming');
     expect(agent.turns.at(-1)?.turn).toBe(2);
-    agent.tell(taken(), ended());
+    agent.send(taken(), ended());
     expect(agent.state).toBe('idle');
-    agent.tell(children(0));
+    agent.send(children(0));
     expect(agent.stopReason()).toBe('end_turn');
   });
 
-  test('waits for them also when it is taken up again', () => {
-    const agent = agentInHand({ waiting: 0, pendingChildren: 1 });
+  test('waits for pending children after a restart', () => {
+    const agent = agentHarness({ waiting: 0, pendingChildren: 1 });
     expect(agent.state).toBe('idle');
-    agent.tell(children(0));
+    agent.send(children(0));
     expect(agent.stopReason()).toBe('end_turn');
   });
 
-  test('can be stopped while it waits', () => {
-    const agent = agentInHand({ waiting: 0, pendingChildren: 1 });
-    agent.tell(interrupt);
+  test('stops on an interrupt while it waits', () => {
+    const agent = agentHarness({ waiting: 0, pendingChildren: 1 });
+    agent.send(interrupt);
     expect(agent.stopReason()).toBe('interrupted');
   });
 
-  test('rests as ever, where somebody talks to it, and begins a new run when they report', () => {
-    const agent = agentInHand({ staysIdle: true });
-    agent.tell(taken(), children(1), ended());
+  test('ends its run if it stays idle, and starts a new run on a report', () => {
+    const agent = agentHarness({ staysIdle: true });
+    agent.send(taken(), children(1), ended());
     expect(agent.state).toBe('idle');
     expect(agent.stopReason()).toBe('end_turn');
-    agent.tell(prompt);
+    agent.send(prompt);
     expect(agent.turns.at(-1)?.turn).toBe(1);
   });
 });
 
 describe('letters', () => {
-  test('that arrive while the model speaks are answered in the next turn', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), prompt, ended());
+  test('that arrive during a turn are answered in the next turn', () => {
+    const agent = agentHarness();
+    agent.send(taken(), prompt, ended());
     expect(agent.state).toBe('streaming');
-    agent.tell(taken(), ended());
+    agent.send(taken(), ended());
     expect(agent.stopReason()).toBe('end_turn');
     expect(agent.turns).toHaveLength(2);
   });
 
-  test('that arrive before the first ones are taken are counted with them', () => {
-    const agent = agentInHand();
-    agent.tell(prompt, prompt, taken(3), ended());
+  test('that arrive before the first letters are taken are taken with them', () => {
+    const agent = agentHarness();
+    agent.send(prompt, prompt, taken(3), ended());
     expect(agent.stopReason()).toBe('end_turn');
   });
 
@@ -241,29 +244,29 @@ describe('letters', () => {
     ['awaiting-permission', [drafted('c'), asking('c'), ended('tool_use')], [callEnded('c')]],
     ['retrying', [failed('server')], [{ type: 'pause.over' }, ended()]],
     ['compacting', [failed('prompt-too-long')], [{ type: 'context.compacted' }]],
-  ])('that arrive in %s wait, and none is lost', (state, before, after) => {
-    const agent = agentInHand();
-    agent.tell(taken(), ...before);
+  ])('that arrive in %s are kept for the next turn', (state, before, after) => {
+    const agent = agentHarness();
+    agent.send(taken(), ...before);
     expect(agent.state).toBe(state);
-    agent.tell(prompt);
+    agent.send(prompt);
     expect(agent.state).toBe(state);
-    agent.tell(...after);
+    agent.send(...after);
     expect(agent.state).toBe('streaming');
     expect(agent.actor.getSnapshot().context.waiting).toBe(1);
-    agent.tell(taken(), ended());
+    agent.send(taken(), ended());
     expect(agent.stopReason()).toBe('end_turn');
   });
 });
 
-describe('a lingering agent', () => {
-  test('rests after a run, and a prompt wakes it for another with fresh counts', () => {
-    const agent = agentInHand({ staysIdle: true, limits: { maxTurns: 1 } });
-    agent.tell(taken(), ended());
+describe('an agent that stays idle', () => {
+  test('is idle after a run, and a prompt starts a new run with its turn count at zero', () => {
+    const agent = agentHarness({ staysIdle: true, limits: { maxTurns: 1 } });
+    agent.send(taken(), ended());
     expect(agent.state).toBe('idle');
-    agent.tell(prompt);
+    agent.send(prompt);
     expect(agent.state).toBe('streaming');
     expect(agent.turns.at(-1)?.turn).toBe(1);
-    agent.tell(taken(), ended());
+    agent.send(taken(), ended());
     expect(agent.visited).toEqual(['streaming', 'idle', 'streaming', 'idle']);
   });
 
@@ -271,47 +274,47 @@ describe('a lingering agent', () => {
     ['an interrupt', ended('interrupted')],
     ['a refusal', ended('refusal')],
     ['an error of the model', failed('rejected')],
-  ])('rests after %s', (_, event) => {
-    const agent = agentInHand({ staysIdle: true });
-    agent.tell(taken(), event);
+  ])('is idle after %s', (_, event) => {
+    const agent = agentHarness({ staysIdle: true });
+    agent.send(taken(), event);
     expect(agent.state).toBe('idle');
   });
 
   test.each<[string, AgentEvent[]]>([
     ['its budget is spent', [{ type: 'turn.refused', stop: { reason: 'budget', detail: null } }]],
-    ['the disk refuses', [{ type: 'storage.failed', detail: 'Full.' }]],
+    ['a storage write fails', [{ type: 'storage.failed', detail: 'Full.' }]],
     [
-      'nothing fits any more',
+      'a compaction fails',
       [failed('prompt-too-long'), { type: 'compaction.failed', detail: 'No.' }],
     ],
   ])('stops when %s', (_, events) => {
-    const agent = agentInHand({ staysIdle: true });
-    agent.tell(...events);
+    const agent = agentHarness({ staysIdle: true });
+    agent.send(...events);
     expect(agent.state).toBe('stopped');
   });
 
-  test('does not mind an interrupt while it rests', () => {
-    const agent = agentInHand({ staysIdle: true });
-    agent.tell(taken(), ended(), interrupt);
+  test('ignores an interrupt while it is idle', () => {
+    const agent = agentHarness({ staysIdle: true });
+    agent.send(taken(), ended(), interrupt);
     expect(agent.state).toBe('idle');
     expect(agent.stopReason()).toBe('end_turn');
-    agent.tell(prompt);
+    agent.send(prompt);
     expect(agent.state).toBe('streaming');
   });
 
-  test('counts failing turns anew in each run', () => {
-    const agent = agentInHand({ staysIdle: true, limits: { maxFailedTurns: 1 } });
+  test('counts failed turns from zero in each run', () => {
+    const agent = agentHarness({ staysIdle: true, limits: { maxFailedTurns: 1 } });
     const failing = [drafted('c'), callEnded('c', true), ended('tool_use')];
-    agent.tell(taken(), ...failing);
+    agent.send(taken(), ...failing);
     expect(agent.stopReason()).toBe('repeated_tool_failure');
-    agent.tell(prompt, taken(), ended());
+    agent.send(prompt, taken(), ended());
     expect(agent.stopReason()).toBe('end_turn');
   });
 });
 
 describe('limits', () => {
-  test('of zero turns mean none at all', () => {
-    const agent = agentInHand({ limits: { maxTurns: 0 } });
+  test('of zero turns stop the agent before the first turn', () => {
+    const agent = agentHarness({ limits: { maxTurns: 0 } });
     expect(agent.state).toBe('stopped');
     expect(agent.turns).toEqual([]);
     expect(agent.actor.getSnapshot().output).toMatchObject({
@@ -320,30 +323,30 @@ describe('limits', () => {
     });
   });
 
-  test('of turns let the calls of the last one finish', () => {
-    const agent = agentInHand({ limits: { maxTurns: 1 } });
-    agent.tell(taken(), drafted('c'), ruled('c'), ended('tool_use'));
+  test('of turns let the calls of the last turn finish', () => {
+    const agent = agentHarness({ limits: { maxTurns: 1 } });
+    agent.send(taken(), drafted('c'), ruled('c'), ended('tool_use'));
     expect(agent.state).toBe('tool-running');
-    agent.tell(callEnded('c'));
+    agent.send(callEnded('c'));
     expect(agent.stopReason()).toBe('max_turns');
     expect(agent.orders.at(-1)).toBe('calls.yield');
   });
 
-  test('of turns are not met by an agent that has ended', () => {
-    const agent = agentInHand({ limits: { maxTurns: 1 } });
-    agent.tell(taken(), ended());
+  test('of turns are not reported if the last allowed turn ends the run', () => {
+    const agent = agentHarness({ limits: { maxTurns: 1 } });
+    agent.send(taken(), ended());
     expect(agent.stopReason()).toBe('end_turn');
   });
 
-  test('of failing turns count only turns in which every call failed', () => {
-    const agent = agentInHand({ limits: { maxFailedTurns: 2 } });
+  test('of failed turns count only turns in which all calls failed', () => {
+    const agent = agentHarness({ limits: { maxFailedTurns: 2 } });
     const turn = (...failures: boolean[]) => {
       for (const [index, isFailed] of failures.entries()) {
-        agent.tell(drafted(`c${index}`), callEnded(`c${index}`, isFailed));
+        agent.send(drafted(`c${index}`), callEnded(`c${index}`, isFailed));
       }
-      agent.tell(ended('tool_use'));
+      agent.send(ended('tool_use'));
     };
-    agent.tell(taken());
+    agent.send(taken());
     turn(true);
     turn(true, false);
     turn(true, true);
@@ -352,9 +355,9 @@ describe('limits', () => {
     expect(agent.stopReason()).toBe('repeated_tool_failure');
   });
 
-  test('of an agent that was refused a turn do not count that turn', () => {
-    const agent = agentInHand();
-    agent.tell(taken(), { type: 'turn.refused', stop: { reason: 'budget', detail: null } });
+  test('of turns do not count a refused turn', () => {
+    const agent = agentHarness();
+    agent.send(taken(), { type: 'turn.refused', stop: { reason: 'budget', detail: null } });
     expect(agent.actor.getSnapshot().output?.turns).toBe(0);
   });
 });

@@ -14,7 +14,7 @@ const statuses = fc.constantFrom<Call['status']>(
   'yielded' as const,
 );
 
-/** A list of queued calls of any classes; a few of them may be in any status. */
+/** Lists of calls of random classes, with statuses from `status`. */
 const callsIn = (status: fc.Arbitrary<Call['status']>) =>
   fc
     .array(fc.tuple(kinds, status), { maxLength: 12 })
@@ -27,7 +27,7 @@ const callsIn = (status: fc.Arbitrary<Call['status']>) =>
 const queued = callsIn(fc.constant('queued'));
 const anyCalls = callsIn(statuses);
 
-/** Executes calls, ending a random one at each step, and reports each moment in between. */
+/** Executes calls, ends a random call at each step and passes the calls to `look` before it. */
 const execute = (
   all: readonly Call[],
   streamOpen: boolean,
@@ -49,7 +49,7 @@ const execute = (
 const picks = fc.array(fc.nat(), { maxLength: 12 });
 const running = (calls: readonly Call[]) => calls.filter(({ status }) => status === 'executing');
 
-describe('the list of calls that the board is held to', () => {
+describe('the reference model of the call board', () => {
   test('runs an unsafe call alone', () => {
     fc.assert(
       fc.property(queued, fc.boolean(), picks, (calls, open, order) => {
@@ -61,21 +61,21 @@ describe('the list of calls that the board is held to', () => {
     );
   });
 
-  test('runs no more than 32 at once, and every call of a wide turn in the end', () => {
+  test('runs at most 32 calls at once, and completes all 500 calls of a turn', () => {
     const wide = Array.from({ length: 500 }, (_, index) => ({
       ...schedule.newCall(`c${index}`, 'queued'),
       readOnly: true,
       safe: true,
     }));
-    let most = 0;
+    let maxRunning = 0;
     const done = execute(wide, false, [], (now) => {
-      most = Math.max(most, running(now).length);
+      maxRunning = Math.max(maxRunning, running(now).length);
     });
-    expect(most).toBe(32);
+    expect(maxRunning).toBe(32);
     expect(done.every(({ status }) => status === 'completed')).toBe(true);
   });
 
-  test('holds a call that a person made unsafe until a later one has ended', () => {
+  test('delays a call that is no longer safe until the later running call has ended', () => {
     const [first, second] = [schedule.newCall('c1', 'queued'), schedule.newCall('c2', 'executing')];
     const calls = [first, { ...second, safe: true }];
     expect(schedule.startableCalls(calls, false)).toEqual([]);
@@ -92,7 +92,7 @@ describe('the list of calls that the board is held to', () => {
     );
   });
 
-  test('lets no call overtake an earlier one that it could disturb', () => {
+  test('starts no call before an earlier open call unless both are safe', () => {
     fc.assert(
       fc.property(anyCalls, fc.boolean(), (calls, open) => {
         for (const call of schedule.startableCalls(calls, open)) {
@@ -104,7 +104,7 @@ describe('the list of calls that the board is held to', () => {
     );
   });
 
-  test('starts nothing but calls that were ruled on', () => {
+  test('starts only queued calls', () => {
     fc.assert(
       fc.property(anyCalls, fc.boolean(), (calls, open) => {
         const started = schedule.startableCalls(calls, open);
@@ -113,7 +113,7 @@ describe('the list of calls that the board is held to', () => {
     );
   });
 
-  test('gets every queued call done in the end', () => {
+  test('completes every queued call and keeps the order', () => {
     fc.assert(
       fc.property(queued, picks, (calls, order) => {
         const done = execute(calls, false, order, () => {});
@@ -123,7 +123,7 @@ describe('the list of calls that the board is held to', () => {
     );
   });
 
-  test('starts neighbours that are safe together', () => {
+  test('starts adjacent safe calls together', () => {
     fc.assert(
       fc.property(queued, (calls) => {
         const first = calls.findIndex(({ safe }) => !safe);
@@ -134,7 +134,7 @@ describe('the list of calls that the board is held to', () => {
     );
   });
 
-  test('is busy exactly as long as something can happen without an answer', () => {
+  test('is busy exactly while a call can progress without an answer of a person', () => {
     fc.assert(
       fc.property(anyCalls, (calls) => {
         const moving = calls.some(({ status }) => status === 'executing' || status === 'judging');
@@ -145,7 +145,7 @@ describe('the list of calls that the board is held to', () => {
     );
   });
 
-  test('never waits for nothing: open calls are busy or asked about', () => {
+  test('has open calls only while it is busy or asks a person', () => {
     fc.assert(
       fc.property(anyCalls, (calls) => {
         const open = calls.some(schedule.isOpen);
@@ -154,7 +154,7 @@ describe('the list of calls that the board is held to', () => {
     );
   });
 
-  test('has results when every call has ended, and only until they were shown', () => {
+  test('has results when all calls have ended, until the results are yielded', () => {
     fc.assert(
       fc.property(anyCalls, (calls) => {
         const all = calls.length > 0 && calls.every(({ status }) => status === 'completed');
@@ -164,21 +164,21 @@ describe('the list of calls that the board is held to', () => {
     );
   });
 
-  test('passes over a call that it does not know', () => {
+  test('ignores an update of an unknown call', () => {
     const calls = [schedule.newCall('c1')];
     expect(schedule.updateCall(calls, 'c2', { status: 'completed' })).toBe(calls);
   });
 });
 
-interface Happening extends CallClass {
-  readonly what: 'draft' | 'complete' | 'queue' | 'ask' | 'start' | 'yield';
+interface BoardEvent extends CallClass {
+  readonly action: 'draft' | 'complete' | 'queue' | 'ask' | 'start' | 'yield';
   readonly failed: boolean;
   readonly streamOpen: boolean;
 }
 
-/** Boards may be told anything, in any order. */
-const happenings: fc.Arbitrary<Happening> = fc.record({
-  what: fc.constantFrom('draft', 'complete', 'queue', 'ask', 'start', 'start', 'yield'),
+/** Random events. A board accepts all events in any order. */
+const boardEvents: fc.Arbitrary<BoardEvent> = fc.record({
+  action: fc.constantFrom('draft', 'complete', 'queue', 'ask', 'start', 'start', 'yield'),
   id: fc.nat(9).map((number) => `c${number}`),
   readOnly: fc.boolean(),
   safe: fc.boolean(),
@@ -187,33 +187,33 @@ const happenings: fc.Arbitrary<Happening> = fc.record({
   streamOpen: fc.boolean(),
 });
 
-const tellBoard = (board: CallBoard, happening: Happening): readonly string[] => {
-  const { what } = happening;
-  if (what === 'draft') board.draft(happening.id);
-  else if (what === 'complete') board.complete(happening.id, happening.failed);
-  else if (what === 'queue') board.queue(happening);
-  else if (what === 'ask') board.ask(happening);
-  else if (what === 'yield') board.yieldAll();
-  return what === 'start' ? board.start(happening.streamOpen) : [];
+const applyToBoard = (board: CallBoard, event: BoardEvent): readonly string[] => {
+  const { action } = event;
+  if (action === 'draft') board.draft(event.id);
+  else if (action === 'complete') board.complete(event.id, event.failed);
+  else if (action === 'queue') board.queue(event);
+  else if (action === 'ask') board.ask(event);
+  else if (action === 'yield') board.yieldAll();
+  return action === 'start' ? board.start(event.streamOpen) : [];
 };
 
-const tellList = (list: readonly Call[], happening: Happening): readonly Call[] => {
-  const { what } = happening;
-  if (what === 'draft') return [...list, schedule.newCall(happening.id)];
-  if (what === 'yield') return schedule.yieldCalls(list);
-  if (what === 'start') {
-    return schedule.startCalls(list, schedule.startableCalls(list, happening.streamOpen));
+const applyToList = (list: readonly Call[], event: BoardEvent): readonly Call[] => {
+  const { action } = event;
+  if (action === 'draft') return [...list, schedule.newCall(event.id)];
+  if (action === 'yield') return schedule.yieldCalls(list);
+  if (action === 'start') {
+    return schedule.startCalls(list, schedule.startableCalls(list, event.streamOpen));
   }
-  if (what === 'complete') {
-    const { id, failed } = happening;
+  if (action === 'complete') {
+    const { id, failed } = event;
     return schedule.updateCall(list, id, { status: 'completed', failed });
   }
-  const { id, readOnly, safe, onlyWaits } = happening;
-  const status = what === 'queue' ? 'queued' : 'asking';
+  const { id, readOnly, safe, onlyWaits } = event;
+  const status = action === 'queue' ? 'queued' : 'asking';
   return schedule.updateCall(list, id, { status, readOnly, safe, onlyWaits });
 };
 
-/** A board that counts how often it looks at a call. */
+/** Board that counts its accesses to calls. */
 class CountedBoard extends CallBoard {
   looks = 0;
   protected override look(at: number): Call {
@@ -227,7 +227,7 @@ const READS: Kind = { readOnly: true, safe: true, onlyWaits: false };
 const WRITES: Kind = { readOnly: false, safe: false, onlyWaits: false };
 const WAITS: Kind = { readOnly: false, safe: true, onlyWaits: true };
 
-/** A whole message of so many calls, with the questions that the machine asks at each event. */
+/** Accesses per call for a message with `size` calls and the queries that the machine makes per event. */
 const looksPerCall = (size: number, kindOf: (index: number) => Kind, isAsked = false): number => {
   const board = new CountedBoard();
   const running: string[] = [];
@@ -256,18 +256,18 @@ const looksPerCall = (size: number, kindOf: (index: number) => Kind, isAsked = f
 };
 
 describe('the board of calls', () => {
-  test('is the list, whatever happens to it', () => {
+  test('behaves as the reference model for any sequence of events', () => {
     fc.assert(
-      fc.property(fc.array(happenings, { maxLength: 80 }), (all) => {
+      fc.property(fc.array(boardEvents, { maxLength: 80 }), (all) => {
         const board = new CallBoard();
         let list: readonly Call[] = [];
-        for (const happening of all) {
+        for (const event of all) {
           const before = list;
-          list = tellList(before, happening);
+          list = applyToList(before, event);
           const started = list.filter((call, at) => {
             return call.status === 'executing' && before[at]?.status !== 'executing';
           });
-          expect(tellBoard(board, happening)).toEqual(started.map(({ id }) => id));
+          expect(applyToBoard(board, event)).toEqual(started.map(({ id }) => id));
           expect([...board]).toEqual(list);
           expect(board.size).toBe(list.length);
           expect(board.isAsking).toBe(schedule.isAsking(list));
@@ -284,12 +284,12 @@ describe('the board of calls', () => {
     );
   });
 
-  test('begins with what the journal knows of the calls of a rebuilt agent', () => {
+  test('starts with the journaled calls of a rebuilt agent', () => {
     const known = [{ id: 'c1', completed: true } as const, { id: 'c2', completed: false } as const];
     expect([...CallBoard.of(known)].map(({ status }) => status)).toEqual(['completed', 'judging']);
   });
 
-  test('starts all calls that only wait at once, beside 32 that do not', () => {
+  test('starts all calls that only wait at once, and 32 other calls', () => {
     const board = new CallBoard();
     for (let index = 0; index < 1_000; index += 1) {
       const kind = index % 2 === 0 ? WAITS : READS;
@@ -304,12 +304,12 @@ describe('the board of calls', () => {
 
   test.each<[string, (index: number) => Kind, boolean]>([
     ['calls that read', () => READS, false],
-    ['calls that write, one after the other', () => WRITES, false],
+    ['calls that write sequentially', () => WRITES, false],
     ['calls that only wait', () => WAITS, false],
     ['calls of all kinds', (index) => [READS, WAITS, WRITES][index % 3] ?? READS, false],
-    ['calls that a person was asked about', () => READS, true],
-    ['calls that a person made unsafe', () => WRITES, true],
-  ])('looks no oftener at each of 10,000 than of 100: %s', (_, kindOf, isAsked) => {
+    ['calls with a question to a person', () => READS, true],
+    ['calls that an answer made unsafe', () => WRITES, true],
+  ])('needs as few accesses per call for 10,000 calls as for 100: %s', (_, kindOf, isAsked) => {
     const few = looksPerCall(100, kindOf, isAsked);
     expect(looksPerCall(10_000, kindOf, isAsked)).toBeLessThan(few * 1.2);
   });

@@ -1,27 +1,27 @@
-/** What the board of calls has to be like, in the plainest words: pure functions over a list. */
+/** Reference model of `CallBoard`: pure functions over a list of calls. */
 import type { Call, CallStatus } from '../../src/protocol/agent/agent-state.js';
 
-const MOST_AT_ONCE = 32;
+const MAX_RUNNING_CALLS = 32;
 
 /**
- * The calls that may start now, in order. A safe call runs beside safe ones, an unsafe call alone,
- * and none overtakes an earlier call that it could disturb or that could disturb it. While the
- * stream is open only read-only calls start, so that a stream that is cut never had an effect. No
- * more than 32 run side by side, not counting those that only wait.
+ * Returns the calls that may start now, in order. Safe calls run together, an unsafe call runs alone,
+ * and a call never starts before an earlier unsafe call. While the stream is open only read-only calls
+ * start, so that a stream that is cut has no effects. At most 32 calls run at once, not counting calls
+ * that only wait.
  */
 export const startableCalls = (calls: readonly Call[], streamOpen: boolean): readonly Call[] => {
   const startable: Call[] = [];
-  // A later call may run already: one that was safe when it was asked about need not be any more.
+  // A later call may already run, because the answer to a question can make a safe call unsafe.
   const executing = calls.filter(({ status }) => status === 'executing');
   let alone = executing.length === 0;
-  let places = executing.filter(({ onlyWaits }) => !onlyWaits).length;
+  let slots = executing.filter(({ onlyWaits }) => !onlyWaits).length;
   for (const call of calls) {
     if (isDone(call)) continue;
-    const hasPlace = call.onlyWaits || places < MOST_AT_ONCE;
+    const hasSlot = call.onlyWaits || slots < MAX_RUNNING_CALLS;
     const isNext = call.status === 'queued' && (call.safe || alone);
-    if (isNext && hasPlace && (call.readOnly || !streamOpen)) {
+    if (isNext && hasSlot && (call.readOnly || !streamOpen)) {
       startable.push(call);
-      if (!call.onlyWaits) places += 1;
+      if (!call.onlyWaits) slots += 1;
     }
     alone = false;
     if (!call.safe || call.status === 'judging') break;
@@ -37,7 +37,7 @@ export const isOpen = (call: Call): boolean => !isDone(call);
 export const isAtWork = (calls: readonly Call[]): boolean =>
   calls.some(({ status }) => status === 'executing' || status === 'judging');
 
-/** The one call that has no result yet. Of two with one id, only the first is ever told of. */
+/** Id of the only call without a result. Of two calls with the same id only the first is updated. */
 export const lastCall = (calls: readonly Call[]): readonly string[] => {
   const left = calls.filter(({ status }) => status !== 'completed');
   const [last] = left;
@@ -46,14 +46,14 @@ export const lastCall = (calls: readonly Call[]): readonly string[] => {
   return named[0] === last ? named.map(({ id }) => id) : [];
 };
 
-/** Something is happening, or can happen, without anybody's answer. */
+/** True if a call runs or can start without an answer of a person. */
 export const isBusy = (calls: readonly Call[], windingDown: boolean): boolean =>
   isAtWork(calls) || (windingDown ? calls.some(isOpen) : startableCalls(calls, false).length > 0);
 
 export const isAsking = (calls: readonly Call[]): boolean =>
   calls.some(({ status }) => status === 'asking');
 
-/** Every call has its result, and nobody has seen them yet. */
+/** True if all calls have results that are not yet yielded. */
 export const hasResults = (calls: readonly Call[]): boolean =>
   calls.length > 0 && calls.every(({ status }) => status === 'completed');
 

@@ -1,6 +1,6 @@
 /**
- * Walks the child machine through everything that its world can do: an agent that works, waits, ends and
- * crashes, a scheduler, a restart timer, a merge and a shutdown. Every reachable combination is visited once.
+ * Explores the child machine with a model of its environment: an agent that works, waits, ends and crashes,
+ * a scheduler, a restart timer, a merge and a shutdown. Every reachable combination is visited once.
  */
 import { describe, expect, test } from 'vitest';
 import type { ChildEffect, ChildEvent } from '../../src/machines/child-event.js';
@@ -10,7 +10,7 @@ import { stops } from '../../src/machines/stops.js';
 
 const STOPPED = { reason: 'stopped', detail: null } as const;
 
-/** What the host and its agent do at one moment. Plain values only, so that two worlds can be compared. */
+/** State of the host and its agent. Plain values only, so that two states can be compared. */
 interface World {
   readonly agent: 'none' | 'busy' | 'idle' | 'over';
   readonly isHeld: boolean;
@@ -24,7 +24,7 @@ interface World {
   readonly isEndRecorded: boolean;
 }
 
-const REST: World = {
+const INITIAL_WORLD: World = {
   agent: 'none',
   isHeld: false,
   slot: 'none',
@@ -37,7 +37,7 @@ const REST: World = {
   isEndRecorded: false,
 };
 
-interface Spot {
+interface Node {
   /** Events that lead here from the start. */
   readonly path: readonly ChildEvent[];
   readonly world: World;
@@ -45,16 +45,16 @@ interface Spot {
 
 type Kind = { readonly staysIdle: boolean; readonly status: 'lost' | 'idle' | 'ended' | 'stopped' };
 
-const lifeAfter = (kind: Kind, path: readonly ChildEvent[]) => {
-  const life = new MachineState<typeof childMachine, ChildEffect>(childMachine, kind);
+const machineAfter = (kind: Kind, path: readonly ChildEvent[]) => {
+  const machine = new MachineState<typeof childMachine, ChildEffect>(childMachine, kind);
   let effects: readonly ChildEffect[] = [];
-  for (const event of path) effects = life.send(event);
-  return { life, effects };
+  for (const event of path) effects = machine.send(event);
+  return { machine, effects };
 };
 
-/** The events that the world can send now, each with what it means for the world. */
+/** Events that the world can send now, each with its change of the world. */
 const eventsIn = (
-  { world }: Spot,
+  { world }: Node,
   state: string,
   { staysIdle }: Kind,
 ): readonly (readonly [ChildEvent, Partial<World>])[] => {
@@ -112,12 +112,12 @@ const eventsIn = (
     add({ type: 'child.restart', restart, stop });
     add({ type: 'child.fail', stop });
   }
-  add({ type: 'child.drop' }, REST);
-  add({ type: 'swarm.closed' }, REST);
+  add({ type: 'child.drop' }, INITIAL_WORLD);
+  add({ type: 'swarm.closed' }, INITIAL_WORLD);
   return found;
 };
 
-/** What an effect means for the world. Throws if the effect makes no sense in it. */
+/** Applies an effect to the world. Throws if the effect is invalid there. */
 const after = (world: World, effect: ChildEffect): World => {
   const must = (isTrue: boolean) => {
     if (!isTrue) throw new Error(`${effect.type} in ${JSON.stringify(world)}`);
@@ -172,35 +172,36 @@ const after = (world: World, effect: ChildEffect): World => {
   }
 };
 
-/** Everything that is reachable from the record, with the transitions that were taken. */
+/** All states that are reachable from the recorded child, with the transitions taken. */
 const explore = (kind: Kind) => {
-  const seen = new Map<string, Spot>();
+  const seen = new Map<string, Node>();
   const states = new Set<string>();
   const taken = new Set<string>();
-  const keyOf = ({ path, world }: Spot): string => {
-    const { value, context } = lifeAfter(kind, path).life;
+  const keyOf = ({ path, world }: Node): string => {
+    const { value, context } = machineAfter(kind, path).machine;
     return JSON.stringify([value, context.status, context.hasAgent, context.stop, world]);
   };
-  const open: Spot[] = [{ path: [], world: REST }];
-  for (let spot = open.pop(); spot !== undefined; spot = open.pop()) {
-    const key = keyOf(spot);
+  const open: Node[] = [{ path: [], world: INITIAL_WORLD }];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const key = keyOf(node);
     if (seen.has(key)) continue;
-    seen.set(key, spot);
-    const state = String(lifeAfter(kind, spot.path).life.value);
+    seen.set(key, node);
+    const state = String(machineAfter(kind, node.path).machine.value);
     states.add(state);
     if (state === 'closed') continue;
-    for (const [event, change] of eventsIn(spot, state, kind)) {
-      const path = [...spot.path, event];
-      const { life, effects } = lifeAfter(kind, path);
-      let world: World = { ...spot.world, ...change };
+    for (const [event, change] of eventsIn(node, state, kind)) {
+      const path = [...node.path, event];
+      const { machine, effects } = machineAfter(kind, path);
+      let world: World = { ...node.world, ...change };
       for (const effect of effects) world = after(world, effect);
       // The agent of an ended child is gone.
-      if (life.value === 'ended' || life.value === 'stopped') world = { ...world, agent: 'none' };
-      taken.add(`${state} ${event.type} ${String(life.value)}`);
+      if (machine.value === 'ended' || machine.value === 'stopped')
+        world = { ...world, agent: 'none' };
+      taken.add(`${state} ${event.type} ${String(machine.value)}`);
       open.push({ path, world });
     }
   }
-  return { spots: [...seen.values()], states, taken };
+  return { nodes: [...seen.values()], states, taken };
 };
 
 const KINDS: readonly Kind[] = [
@@ -211,18 +212,18 @@ const KINDS: readonly Kind[] = [
   { staysIdle: false, status: 'stopped' },
 ];
 
-describe('the life of a child', () => {
+describe('the child machine', () => {
   const walks = KINDS.map((kind) => ({ kind, ...explore(kind) }));
 
-  test('reaches every state, and takes every transition', () => {
+  test('reaches every state and takes every transition', () => {
     const states = new Set(walks.flatMap((walk) => [...walk.states]));
     const declared = Object.keys(childMachine.states).filter((state) => state !== 'recorded');
     expect([...states].sort()).toEqual(declared.sort());
     const taken = new Set(walks.flatMap((walk) => [...walk.taken]));
     const missing: string[] = [];
-    for (const [state, node] of Object.entries(childMachine.states)) {
-      for (const [event, ways] of node.transitions) {
-        for (const { target } of ways) {
+    for (const [state, { transitions }] of Object.entries(childMachine.states)) {
+      for (const [event, targets] of transitions) {
+        for (const { target } of targets) {
           const to = target?.[0]?.key ?? state;
           if (!taken.has(`${state} ${event} ${to}`)) missing.push(`${state} ${event} ${to}`);
         }
@@ -231,10 +232,10 @@ describe('the life of a child', () => {
     expect(missing).toEqual([]);
   });
 
-  test('leaves nothing running when it has ended', () => {
-    for (const { kind, spots } of walks) {
-      for (const { path, world } of spots) {
-        const { value } = lifeAfter(kind, path).life;
+  test('has no slot, timer, restart or shutdown left when it has ended', () => {
+    for (const { kind, nodes } of walks) {
+      for (const { path, world } of nodes) {
+        const { value } = machineAfter(kind, path).machine;
         if (value !== 'ended' && value !== 'stopped') continue;
         const { slot, isTimed, isRestartDue, isRebuilding, isShuttingDown } = world;
         expect({ slot, isTimed, isRestartDue, isRebuilding, isShuttingDown }).toEqual({
@@ -248,35 +249,35 @@ describe('the life of a child', () => {
     }
   });
 
-  test('ends after a stop, wherever the child is', () => {
-    for (const { kind, spots } of walks) {
-      for (const spot of spots) {
-        const { life } = lifeAfter(kind, spot.path);
-        const state = String(life.value);
-        const canStop = eventsIn(spot, state, kind).some(([{ type }]) => type === 'child.stop');
+  test('ends after a stop in every state that accepts a stop', () => {
+    for (const { kind, nodes } of walks) {
+      for (const node of nodes) {
+        const { machine } = machineAfter(kind, node.path);
+        const state = String(machine.value);
+        const canStop = eventsIn(node, state, kind).some(([{ type }]) => type === 'child.stop');
         if (!canStop) continue;
-        life.send({ type: 'child.stop', stop: STOPPED });
-        if (life.value === 'stopping') life.send({ type: 'agent.ended', stop: STOPPED });
-        life.send({ type: 'shutdown.ended', stop: STOPPED });
-        expect([state, life.value]).toEqual([state, 'stopped']);
+        machine.send({ type: 'child.stop', stop: STOPPED });
+        if (machine.value === 'stopping') machine.send({ type: 'agent.ended', stop: STOPPED });
+        machine.send({ type: 'shutdown.ended', stop: STOPPED });
+        expect([state, machine.value]).toEqual([state, 'stopped']);
       }
     }
   });
 
-  test('ends with the requested stop if the agent crashes while it is stopped', () => {
-    const { life } = lifeAfter({ staysIdle: false, status: 'lost' }, [
+  test('ends with the requested stop if the agent crashes while stopping', () => {
+    const { machine } = machineAfter({ staysIdle: false, status: 'lost' }, [
       { type: 'child.admit', isQueued: false },
       { type: 'slot.granted' },
       { type: 'child.stop', stop: STOPPED },
     ]);
-    const effects = life.send({ type: 'agent.crashed', stop: stops.modelError('It broke.') });
+    const effects = machine.send({ type: 'agent.crashed', stop: stops.modelError('It broke.') });
     const recorded = effects.flatMap((it) => (it.type === 'recordEnd' ? [it.params.stop] : []));
-    expect([life.value, recorded]).toEqual(['ending', [STOPPED]]);
+    expect([machine.value, recorded]).toEqual(['ending', [STOPPED]]);
   });
 
   test('does not count the interruption of an idle teammate as cut-off work', () => {
-    const { life } = lifeAfter({ staysIdle: true, status: 'idle' }, []);
-    const effects = life.send({ type: 'child.stop', stop: stops.INTERRUPTED });
+    const { machine } = machineAfter({ staysIdle: true, status: 'idle' }, []);
+    const effects = machine.send({ type: 'child.stop', stop: stops.INTERRUPTED });
     const [recorded] = effects.flatMap((it) => (it.type === 'recordEnd' ? [it.params.stop] : []));
     expect(recorded?.reason).toBe('end_turn');
   });

@@ -25,16 +25,21 @@ describe('the admission of a child', () => {
     ['starts it while a slot is free', counts({ live: 1 }), request(), 'start'],
     ['queues it when all slots are taken', counts({ live: 2 }), request(), 'queue'],
     ['starts it in a borrowed slot', counts({ live: 2 }), request({ borrowsSlot: true }), 'start'],
-    ['refuses it below the maximum depth', counts({}), request({ depth: 4 }), { refuse: 'depth' }],
-    ['refuses it over the number of a run', counts({ spawned: 5 }), request(), { refuse: 'total' }],
+    ['refuses it beyond the maximum depth', counts({}), request({ depth: 4 }), { refuse: 'depth' }],
     [
-      'restarts an agent whatever was spawned since',
+      'refuses it over the agent limit of a run',
+      counts({ spawned: 5 }),
+      request(),
+      { refuse: 'total' },
+    ],
+    [
+      'restarts an agent regardless of depth and number of spawns',
       counts({ spawned: 9 }),
       request({ isNew: false, depth: 9 }),
       'start',
     ],
-  ])('%s', (_, before, wanted, decision) => {
-    expect(decideAdmission(before, LIMITS, wanted)).toEqual(decision);
+  ])('%s', (_, before, requested, decision) => {
+    expect(decideAdmission(before, LIMITS, requested)).toEqual(decision);
   });
 
   test('refuses every child if no agent may run', () => {
@@ -64,35 +69,35 @@ describe('the counts of slots', () => {
     maxDepth: fc.integer({ min: 0, max: 4 }),
   });
 
-  /** Applies a step, and says what is wrong with the counts that it leads to. */
+  /** Applies a step and returns the violations in the resulting counts. */
   const step = (
     now: SlotCounts,
     bounds: typeof LIMITS,
     next: Step,
-  ): { readonly now: SlotCounts; readonly faults: readonly string[] } => {
+  ): { readonly now: SlotCounts; readonly violations: readonly string[] } => {
     if (next === 'release') {
-      if (now.live === 0) return { now, faults: [] };
+      if (now.live === 0) return { now, violations: [] };
       const { counts: after, startsNext } = releaseSlot(now, bounds);
       const isOneLess = after.live + after.queued === now.live + now.queued - 1;
-      const faults = [
+      const violations = [
         ...(startsNext === now.queued > 0 ? [] : ['a queued child did not start']),
         ...(isOneLess ? [] : ['a slot was lost or made up']),
       ];
-      return { now: after, faults };
+      return { now: after, violations };
     }
     const decision = decideAdmission(now, bounds, next);
-    if (typeof decision === 'object') return { now, faults: [] };
+    if (typeof decision === 'object') return { now, violations: [] };
     const after = countAdmission(now, decision, next);
     const isFull = now.live === bounds.maxConcurrentAgents;
-    const faults = [
+    const violations = [
       ...(decision === 'queue' && !isFull ? ['queued beside a free slot'] : []),
       ...(after.live > bounds.maxConcurrentAgents ? ['too many slots'] : []),
       ...(next.isNew && after.spawned > bounds.maxAgents ? ['too many spawns'] : []),
     ];
-    return { now: after, faults };
+    return { now: after, violations };
   };
 
-  test('stay within the limits, queue only if all slots are taken, and start a queued child first', () => {
+  test('stay within the limits, queue only if all slots are taken, and start queued children first', () => {
     fc.assert(
       fc.property(limits, steps, (bounds, taken) => {
         let now = NO_SLOTS_USED;
@@ -100,7 +105,7 @@ describe('the counts of slots', () => {
         for (const next of taken) {
           const result = step(now, bounds, next);
           now = result.now;
-          found.push(...result.faults);
+          found.push(...result.violations);
         }
         expect(found).toEqual([]);
       }),

@@ -33,29 +33,29 @@ const crash = (kind: 'sync' | 'background', crashes: readonly number[]) =>
 
 describe('the leader', () => {
   test('starts children while slots are free, queues the rest, and starts the next on release', () => {
-    const it = leader();
-    expect(brief(it.send(spawn('a')))).toEqual([['startChild', { id: 'a' }]]);
-    expect(brief(it.send(spawn('b')))).toEqual([['queueChild', { id: 'b' }]]);
-    expect(brief(it.send({ type: 'slot.released' }))).toEqual([['startNextChild']]);
-    expect(brief(it.send({ type: 'slot.released' }))).toEqual([]);
-    expect(it.context.counts).toEqual({ spawned: 2, live: 0, queued: 0 });
+    const machine = leader();
+    expect(brief(machine.send(spawn('a')))).toEqual([['startChild', { id: 'a' }]]);
+    expect(brief(machine.send(spawn('b')))).toEqual([['queueChild', { id: 'b' }]]);
+    expect(brief(machine.send({ type: 'slot.released' }))).toEqual([['startNextChild']]);
+    expect(brief(machine.send({ type: 'slot.released' }))).toEqual([]);
+    expect(machine.context.counts).toEqual({ spawned: 2, live: 0, queued: 0 });
   });
 
-  test('passes no slot on while more agents run than there are slots', () => {
-    const it = leader();
-    it.send(spawn('a'));
-    it.send({ type: 'slot.released' });
-    it.send(spawn('b'));
-    it.send({ type: 'slot.retaken' });
-    it.send(spawn('c'));
-    expect(it.context.counts).toEqual({ spawned: 3, live: 2, queued: 1 });
-    expect(brief(it.send({ type: 'slot.released' }))).toEqual([]);
-    expect(brief(it.send({ type: 'slot.released' }))).toEqual([['startNextChild']]);
+  test('does not start a queued child while more agents run than slots exist', () => {
+    const machine = leader();
+    machine.send(spawn('a'));
+    machine.send({ type: 'slot.released' });
+    machine.send(spawn('b'));
+    machine.send({ type: 'slot.retaken' });
+    machine.send(spawn('c'));
+    expect(machine.context.counts).toEqual({ spawned: 3, live: 2, queued: 1 });
+    expect(brief(machine.send({ type: 'slot.released' }))).toEqual([]);
+    expect(brief(machine.send({ type: 'slot.released' }))).toEqual([['startNextChild']]);
   });
 
-  test('restarts a background agent that crashed, until the policy is used up', () => {
-    const it = leader();
-    expect(brief(it.send(crash('background', [])))).toEqual([
+  test('restarts a crashed background agent up to three times', () => {
+    const machine = leader();
+    expect(brief(machine.send(crash('background', [])))).toEqual([
       [
         'restartChild',
         {
@@ -65,17 +65,17 @@ describe('the leader', () => {
         },
       ],
     ]);
-    const often = it.send(crash('background', [997, 998, 999]));
+    const often = machine.send(crash('background', [997, 998, 999]));
     const detail = 'It broke. It was restarted 3 times; its work is kept.';
     expect(brief(often)).toEqual([['failChild', { id: 'a', stop: stops.modelError(detail) }]]);
   });
 
-  test('restarts no child that its parent waits for', () => {
+  test('does not restart a synchronous child', () => {
     const stop = stops.modelError('It broke.');
     expect(brief(leader().send(crash('sync', [])))).toEqual([['failChild', { id: 'a', stop }]]);
   });
 
-  test('stops what works for an agent that a person stopped for the same reason', () => {
+  test('gives a subtree the stop reason of a person, otherwise the reason that its parent stopped', () => {
     const stopped: Stop = { reason: 'stopped', detail: 'A person stopped it.' };
     const stop = (given: Stop, isParentStopped: boolean) =>
       leader().send({ type: 'child.stop', id: 'a', stop: given, isParentStopped });
@@ -88,19 +88,19 @@ describe('the leader', () => {
     expect(brief(stop(stopped, true))).toEqual([['stopSubtree', { id: 'a', stop: stopped }]]);
   });
 
-  test('counts the spawns of a run from zero, or from what a dead process had spawned', () => {
-    const it = leader(20);
-    it.send({ type: 'run.resume', spawned: 10 });
-    expect(brief(it.send(spawn('a')))).toEqual([['refuseChild', { id: 'a', why: 'total' }]]);
-    it.send({ type: 'run.begin' });
-    expect(brief(it.send(spawn('a')))).toEqual([['startChild', { id: 'a' }]]);
+  test('counts spawns from zero in a new run and from the recorded number in a resumed run', () => {
+    const machine = leader(20);
+    machine.send({ type: 'run.resume', spawned: 10 });
+    expect(brief(machine.send(spawn('a')))).toEqual([['refuseChild', { id: 'a', why: 'total' }]]);
+    machine.send({ type: 'run.begin' });
+    expect(brief(machine.send(spawn('a')))).toEqual([['startChild', { id: 'a' }]]);
   });
 
-  test('refuses and decides nothing more after the swarm has closed', () => {
-    const it = leader();
-    it.send({ type: 'swarm.close' });
-    expect(brief(it.send(spawn('a')))).toEqual([['refuseChild', { id: 'a', why: 'over' }]]);
-    expect(it.send(crash('background', []))).toEqual([]);
-    expect(it.send({ type: 'slot.released' })).toEqual([]);
+  test('refuses spawns and ignores other events after the swarm has closed', () => {
+    const machine = leader();
+    machine.send({ type: 'swarm.close' });
+    expect(brief(machine.send(spawn('a')))).toEqual([['refuseChild', { id: 'a', why: 'over' }]]);
+    expect(machine.send(crash('background', []))).toEqual([]);
+    expect(machine.send({ type: 'slot.released' })).toEqual([]);
   });
 });

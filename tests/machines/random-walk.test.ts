@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent, AgentInput } from '../../src/protocol/agent/agent-state.js';
-import { type AgentInHand, agentInHand } from './agent-in-hand.js';
+import { type AgentHarness, agentHarness } from './agent-harness.js';
 
 /**
- * What the world may say to an agent at this moment: only what a slot that is at work could say.
- * Letters, interrupts and full disks may come at any time.
+ * Events that an agent may receive now: only events of slots that run. Letters, interrupts and storage
+ * failures are possible at any time.
  */
-const sayable = (agent: AgentInHand, fresh: () => string): readonly AgentEvent[] => {
+const possibleEvents = (agent: AgentHarness, fresh: () => string): readonly AgentEvent[] => {
   const { value, context } = agent.actor.getSnapshot();
   const anywhere: AgentEvent[] = [
     { type: 'prompt.submit' },
@@ -101,8 +101,8 @@ const limits = fc.record({
   maxFailedTurns: fc.integer({ min: 1, max: 3 }),
 });
 
-/** Takes the walk that `picks` describes, and looks after every step. */
-const walk = (agent: AgentInHand, picks: readonly number[], look: () => void): void => {
+/** Sends the events that `picks` selects, and calls `look` after every step. */
+const walk = (agent: AgentHarness, picks: readonly number[], look: () => void): void => {
   let named = 0;
   const fresh = () => {
     named += 1;
@@ -111,22 +111,22 @@ const walk = (agent: AgentInHand, picks: readonly number[], look: () => void): v
   look();
   for (const pick of picks) {
     if (agent.actor.getSnapshot().status !== 'active') return;
-    const events = sayable(agent, fresh);
+    const events = possibleEvents(agent, fresh);
     const event = events[pick % events.length];
-    if (event !== undefined) agent.tell(event);
+    if (event !== undefined) agent.send(event);
     look();
   }
 };
 
 const walks = fc.tuple(inputs, limits, fc.array(fc.nat(10_000), { maxLength: 60 }));
-const eachWalk = (look: (agent: AgentInHand, orders: readonly string[]) => void, runs = 150) => {
+const eachWalk = (look: (agent: AgentHarness, orders: readonly string[]) => void, runs = 150) => {
   fc.assert(
     fc.property(walks, ([input, bounds, picks]) => {
-      const agent = agentInHand({ ...input, limits: bounds });
-      let heard = 0;
+      const agent = agentHarness({ ...input, limits: bounds });
+      let reported = 0;
       walk(agent, picks, () => {
-        look(agent, agent.orders.slice(heard));
-        heard = agent.orders.length;
+        look(agent, agent.orders.slice(reported));
+        reported = agent.orders.length;
       });
     }),
     { numRuns: runs, seed: 7 },
@@ -134,7 +134,7 @@ const eachWalk = (look: (agent: AgentInHand, orders: readonly string[]) => void,
 };
 
 describe('on any walk through its states, an agent', () => {
-  test('rests in every state but the one it only passes through', () => {
+  test('can be in every state except the transient state waking', () => {
     const seen = new Set<string>();
     const reasons = new Set<string>();
     eachWalk((agent) => {
@@ -154,7 +154,7 @@ describe('on any walk through its states, an agent', () => {
     expect(reasons.size).toBe(10);
   });
 
-  test('never fails, and has a reason exactly when it stopped', () => {
+  test('never fails, and has an output with its stop exactly when it has stopped', () => {
     eachWalk(({ actor }) => {
       const { status, value, context, output } = actor.getSnapshot();
       const isOver = value === 'stopped';
@@ -165,7 +165,7 @@ describe('on any walk through its states, an agent', () => {
     });
   });
 
-  test('is never left in a state where nothing can happen to it', () => {
+  test('is never in a state that no event can end', () => {
     eachWalk(({ actor }) => {
       const { value, context } = actor.getSnapshot();
       const open = [...context.calls].filter(({ status }) => !/completed|yielded/.test(status));
@@ -181,7 +181,7 @@ describe('on any walk through its states, an agent', () => {
     });
   });
 
-  test('has the crew start a call at most once, after a ruling, and never when stopping', () => {
+  test('starts a call at most once, and never while stopping', () => {
     eachWalk((agent, orders) => {
       const { context } = agent.actor.getSnapshot();
       const started = orders.filter((order) => order.startsWith('call.start'));
@@ -192,7 +192,7 @@ describe('on any walk through its states, an agent', () => {
     });
   });
 
-  test('never has an unsafe call overlap another', () => {
+  test('never runs an unsafe call together with another call', () => {
     eachWalk(({ actor }) => {
       const { calls } = actor.getSnapshot().context;
       const busy = [...calls].filter(({ status }) => status === 'executing');
@@ -200,7 +200,7 @@ describe('on any walk through its states, an agent', () => {
     });
   });
 
-  test('runs nothing with effects before the message has ended', () => {
+  test('runs only read-only calls before the message has ended', () => {
     eachWalk((agent) => {
       if (agent.state !== 'streaming') return;
       const { calls } = agent.actor.getSnapshot().context;
@@ -209,7 +209,7 @@ describe('on any walk through its states, an agent', () => {
     });
   });
 
-  test('shows results once per turn that has any, and only when all are there', () => {
+  test('yields results at most once per step, and only when all calls have ended', () => {
     eachWalk((agent, orders) => {
       const shown = orders.filter((order) => order === 'calls.yield').length;
       expect(shown).toBeLessThanOrEqual(1);
@@ -219,7 +219,7 @@ describe('on any walk through its states, an agent', () => {
     });
   });
 
-  test('stays within every bound', () => {
+  test('stays within its limits', () => {
     eachWalk(({ actor }) => {
       const { context } = actor.getSnapshot();
       const { limits: bounds } = context;

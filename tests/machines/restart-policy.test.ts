@@ -1,15 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { restartOf } from '../../src/machines/restart-policy.js';
 
-describe('an agent that a defect has ended', () => {
-  test.each(['sync', 'fork'] as const)('stays where it is when it is waited for: %s', (kind) => {
-    expect(restartOf(kind, [], 0)).toBeUndefined();
-  });
+describe('a crashed agent', () => {
+  test.each(['sync', 'fork'] as const)(
+    'is not restarted if its parent waits for it: %s',
+    (kind) => {
+      expect(restartOf(kind, [], 0)).toBeUndefined();
+    },
+  );
 
   test.each([
     ['background', [1_000, 2_000, 4_000]],
     ['teammate', [1_000, 2_000, 4_000, 8_000, 16_000]],
-  ] as const)('begins again, later each time, and not for ever: %s', (kind, delays) => {
+  ] as const)('is restarted with doubling delays up to a limit: %s', (kind, delays) => {
     const crashes: number[] = [];
     for (const [at, delayMs] of delays.entries()) {
       const restart = restartOf(kind, crashes, 10_000);
@@ -19,7 +22,7 @@ describe('an agent that a defect has ended', () => {
     expect(restartOf(kind, crashes, 10_000)).toBeUndefined();
   });
 
-  test('has its crashes forgotten after five minutes', () => {
+  test('is restarted regardless of crashes older than five minutes', () => {
     expect(restartOf('background', [0, 1, 2], 299_999)).toBeUndefined();
     expect(restartOf('background', [0, 1, 2], 300_000)).toMatchObject({ attempt: 3 });
     expect(restartOf('background', [0, 1, 2], 400_000)).toMatchObject({ attempt: 1 });

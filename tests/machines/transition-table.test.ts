@@ -1,4 +1,4 @@
-/** A table must do exactly what XState does with the same machine. */
+/** Compares `TransitionTable` with XState on the same machines. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -17,7 +17,7 @@ import { type TableEffect, TransitionTable } from '../../src/machines/transition
 
 type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** Every event of the machine and an unknown one, with all fields that any of them may have. */
+/** All events of the machine and an unknown event, each with the fields of all events. */
 const eventsOf = (machine: AnyStateMachine): fc.Arbitrary<Event> =>
   fc.record({
     type: fc.constantFrom(...machine.events.map(String), 'unknown'),
@@ -68,7 +68,7 @@ const expectSame = (machine: AnyStateMachine, inputs: fc.Arbitrary<unknown>): vo
 };
 
 describe('a transition table', () => {
-  test('moves a child as XState does, with the same effects', () => {
+  test('runs the child machine as XState does, with the same effects', () => {
     expectSame(
       childMachine,
       fc.record({
@@ -78,14 +78,14 @@ describe('a transition table', () => {
     );
   });
 
-  test('moves the leader as XState does, with the same effects', () => {
+  test('runs the leader machine as XState does, with the same effects', () => {
     expectSame(
       leaderMachine,
       fc.record({ maxAgents: fc.nat(4), maxConcurrentAgents: fc.nat(2), maxDepth: fc.nat(3) }),
     );
   });
 
-  test('leaves and enters a state again only where XState does', () => {
+  test('exits and re-enters a state exactly when XState does', () => {
     const machine = createMachine({
       context: { entries: 0, exits: 0 },
       initial: 'here',

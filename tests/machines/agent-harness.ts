@@ -1,4 +1,4 @@
-/** An agent whose slots do nothing but take notes: the test plays the model, the crew and the rest. */
+/** Runs the agent machine with slots that only record their input. The test sends all other events. */
 import { type Actor, createActor, fromCallback } from 'xstate';
 import { agentMachine } from '../../src/machines/agent-machine.js';
 import { type AgentLimits, DEFAULT_LIMITS } from '../../src/protocol/agent/agent-limits.js';
@@ -13,33 +13,33 @@ import type {
   TurnOrder,
 } from '../../src/protocol/agent/agent-state.js';
 
-export interface AgentInHand {
+export interface AgentHarness {
   readonly actor: Actor<typeof agentMachine>;
-  /** Each state that the agent rested in, in order; a state it stayed in counts once. */
+  /** States that the agent was in, in order, without repetitions in a row. */
   readonly visited: readonly string[];
   readonly state: string;
-  /** Everything the crew was told, as `type id`. */
+  /** Orders to the crew, as `type id`. */
   readonly orders: readonly string[];
   readonly crews: readonly CrewInput[];
   readonly turns: readonly TurnInput[];
-  /** How often a turn was told to give up. */
+  /** Number of cancel orders to model turns. */
   readonly cancelled: number;
-  readonly rooms: readonly CompactionInput[];
+  readonly compactions: readonly CompactionInput[];
   readonly pauses: readonly RetryDelayInput[];
-  tell(...events: AgentEvent[]): void;
+  send(...events: AgentEvent[]): void;
   /** Status of each call by its id. */
   calls(): Record<string, string>;
   stopReason(): string | undefined;
 }
 
-export type HandInput = Omit<Partial<AgentInput>, 'limits'> & { limits?: Partial<AgentLimits> };
+export type HarnessInput = Omit<Partial<AgentInput>, 'limits'> & { limits?: Partial<AgentLimits> };
 
-export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand => {
+export const agentHarness = ({ limits, ...input }: HarnessInput = {}): AgentHarness => {
   const visited: string[] = [];
   const orders: string[] = [];
   const crews: CrewInput[] = [];
   const turns: TurnInput[] = [];
-  const rooms: CompactionInput[] = [];
+  const compactions: CompactionInput[] = [];
   const pauses: RetryDelayInput[] = [];
   let cancelled = 0;
   const actor = createActor(
@@ -56,7 +56,7 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
           });
         }),
         compactor: fromCallback(
-          ({ input: room }: { input: CompactionInput }) => void rooms.push(room),
+          ({ input: compaction }: { input: CompactionInput }) => void compactions.push(compaction),
         ),
         pause: fromCallback(
           ({ input: pause }: { input: RetryDelayInput }) => void pauses.push(pause),
@@ -92,7 +92,7 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
     orders,
     crews,
     turns,
-    rooms,
+    compactions,
     pauses,
     get state() {
       return String(actor.getSnapshot().value);
@@ -100,7 +100,7 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
     get cancelled() {
       return cancelled;
     },
-    tell(...events) {
+    send(...events) {
       for (const event of events) actor.send(event);
     },
     calls: () =>
@@ -111,7 +111,7 @@ export const agentInHand = ({ limits, ...input }: HandInput = {}): AgentInHand =
   };
 };
 
-/** What a slot says. */
+/** Events that the slots send. */
 export const taken = (count = 1): AgentEvent => ({ type: 'letters.taken', count });
 export const drafted = (id: string): AgentEvent => ({ type: 'call.drafted', id });
 export const ended = (stopReason = 'end_turn'): AgentEvent => ({ type: 'turn.ended', stopReason });
@@ -127,21 +127,21 @@ export const interrupt: AgentEvent = {
 export const prompt: AgentEvent = { type: 'prompt.submit' };
 export const pauseOver: AgentEvent = { type: 'pause.over' };
 
-type Class = 'reads' | 'reads alone' | 'writes' | 'writes beside others' | 'waits';
+type CallKind = 'reads' | 'reads alone' | 'writes' | 'writes beside others' | 'waits';
 
-const classOf = (kind: Class) => ({
+const classOf = (kind: CallKind) => ({
   readOnly: kind.startsWith('reads'),
   safe: kind === 'reads' || kind === 'writes beside others' || kind === 'waits',
   onlyWaits: kind === 'waits',
 });
 
-export const ruled = (id: string, kind: Class = 'reads'): AgentEvent => ({
+export const ruled = (id: string, kind: CallKind = 'reads'): AgentEvent => ({
   type: 'call.ruled',
   id,
   ...classOf(kind),
 });
 
-export const asking = (id: string, kind: Class = 'writes'): AgentEvent => ({
+export const asking = (id: string, kind: CallKind = 'writes'): AgentEvent => ({
   type: 'call.asking',
   id,
   ...classOf(kind),
