@@ -1,9 +1,9 @@
-/** The house rules over the house as it stands, and over small houses that break one rule each. */
+/** Applies the architecture rules to this repository, and to small sets of files that each break a rule. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import * as rules from './setup/architecture-rules.js';
 import { pronounsInComments, pronounsInDocuments, roomsOf } from './setup/english-rules.js';
-import * as rules from './setup/house-rules.js';
 import * as layout from './setup/layout-rules.js';
 import type { SourceFile } from './setup/source-text.js';
 
@@ -49,14 +49,14 @@ const MAX_PRONOUN_PERCENT: Readonly<Record<string, number>> = {
 
 const MAX_PRONOUN_PERCENT_OF_DOCUMENTS = 0.4;
 
-describe('the house', () => {
+describe('the source tree', () => {
   test('has a room for every file', () => {
     expect(src.length).toBeGreaterThan(0);
     expect(rules.everyFileHasARoom(src)).toEqual([]);
   });
 
-  test('has imports that only go downstairs', () => {
-    expect(rules.importsGoDownstairs(src)).toEqual([]);
+  test('has imports that only go down the rooms', () => {
+    expect(rules.importsGoDown(src)).toEqual([]);
   });
 
   test('has one door per dependency', () => {
@@ -67,9 +67,9 @@ describe('the house', () => {
     expect(rules.pureRoomsHaveNoEffects(src)).toEqual([]);
   });
 
-  test('has small files and no junk drawer', () => {
+  test('has files of at most 400 lines with specific names', () => {
     expect(rules.filesAreSmall(src)).toEqual([]);
-    expect(rules.filesAreNamedForOneThing([...src, ...tests])).toEqual([]);
+    expect(rules.filesHaveSpecificNames([...src, ...tests])).toEqual([]);
   });
 
   test('has no import cycle', () => {
@@ -80,7 +80,7 @@ describe('the house', () => {
     expect(layout.foldersAreSmall([...src, ...tests])).toEqual([]);
   });
 
-  test('has folders whose imports go one way', () => {
+  test('has folders that import each other in one direction', () => {
     expect(layout.foldersImportOneWay(src)).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe('the house', () => {
     expect(layout.filesAreNamedAfterAnExport(src)).toEqual([]);
   });
 
-  test('exports a name once', () => {
+  test('exports each name from a single file', () => {
     expect(layout.exportsAreUnique(src)).toEqual([]);
   });
 
@@ -96,11 +96,14 @@ describe('the house', () => {
     expect(layout.noLiteralSpreads([...src, ...tests])).toEqual([]);
   });
 
-  test.each([...roomsOf(src)])('has comments that name their subject in %s', (room, files) => {
-    expect(pronounsInComments(files).percent).toBeLessThanOrEqual(MAX_PRONOUN_PERCENT[room] ?? 0);
-  });
+  test.each([...roomsOf(src)])(
+    'names subjects instead of pronouns in the comments of %s',
+    (room, files) => {
+      expect(pronounsInComments(files).percent).toBeLessThanOrEqual(MAX_PRONOUN_PERCENT[room] ?? 0);
+    },
+  );
 
-  test('has documents that name their subject', () => {
+  test('names subjects instead of pronouns in the documents', () => {
     const { percent } = pronounsInDocuments(documents);
     expect(percent).toBeLessThanOrEqual(MAX_PRONOUN_PERCENT_OF_DOCUMENTS);
   });
@@ -109,7 +112,7 @@ describe('the house', () => {
     expect(rules.testsPassFakesIn(tests)).toEqual([]);
   });
 
-  test('looks as its documents say', () => {
+  test('has the files and rooms that its documents name', () => {
     const files = [...src, ...tests, ...readAll('scripts', /\.mjs$/)];
     expect(rules.documentsNameRealFiles(documents, files)).toEqual([]);
     const picture = /```\n([\s\S]*?)```/.exec(readFileSync('docs/architecture.md', 'utf8'))?.[1];
@@ -117,13 +120,13 @@ describe('the house', () => {
   });
 });
 
-describe('the house rules', () => {
-  /** A house of the given files; a line of code is enough for each. */
-  const house = (files: Record<string, string>): SourceFile[] =>
+describe('the architecture rules', () => {
+  /** Builds source files from their texts by path. */
+  const sources = (files: Record<string, string>): SourceFile[] =>
     Object.entries(files).map(([file, text]) => ({ file, text }));
 
-  test('catch a file outside the rooms', () => {
-    const files = house({ 'src/loose.ts': '', 'src/attic/box.ts': '', 'src/cli/main.ts': '' });
+  test('report a file outside the rooms', () => {
+    const files = sources({ 'src/loose.ts': '', 'src/attic/box.ts': '', 'src/cli/main.ts': '' });
     expect(rules.everyFileHasARoom(files)).toEqual([
       'src/loose.ts is in no room',
       'src/attic/box.ts is in no room',
@@ -131,38 +134,46 @@ describe('the house rules', () => {
   });
 
   test.each([
-    ['upstairs', 'src/protocol/ids.ts', "import { a } from '../actors/agent.js';"],
-    ['next door', 'src/prompt/marks.ts', "import type { A } from '../context/tokens.js';"],
+    ['of a higher room', 'src/protocol/ids.ts', "import { a } from '../actors/agent.js';"],
+    [
+      'of a middle room by another',
+      'src/prompt/marks.ts',
+      "import type { A } from '../context/tokens.js';",
+    ],
     ['over several lines', 'src/store/lease-file.ts', "import {\n  a,\n} from '../host/shell.js';"],
-    ['re-exported', 'src/tools/bash.ts', "export * from '../policy/rules.js';"],
+    ['in a re-export', 'src/tools/bash.ts', "export * from '../policy/rules.js';"],
     ['for its side effect', 'src/model/governor.ts', "import '../config/layers.js';"],
-    ['lazily', 'src/ui/screen.ts', "const a = await import('../cli/main.js');"],
-    ['of a prompt by the command line', 'src/cli/main.ts', "import '../prompt/section.js';"],
-    ['the simulator', 'src/actors/agent.ts', "import { a } from '../simulator/server.js';"],
-  ])('catch an import %s', (_, file, text) => {
-    expect(rules.importsGoDownstairs(house({ [file]: text }))).toHaveLength(1);
+    ['on demand', 'src/ui/screen.ts', "const a = await import('../cli/main.js');"],
+    ['of the prompt room by the command line', 'src/cli/main.ts', "import '../prompt/section.js';"],
+    [
+      'of the simulator by actors',
+      'src/actors/agent.ts',
+      "import { a } from '../simulator/server.js';",
+    ],
+  ])('report a forbidden import %s', (_, file, text) => {
+    expect(rules.importsGoDown(sources({ [file]: text }))).toHaveLength(1);
   });
 
-  test('let the command line start the simulator, and actors join the rooms', () => {
-    const files = house({
+  test('allow the command line to import the simulator, and actors to import machines', () => {
+    const files = sources({
       'src/cli/main.ts': "const { a } = await import('../simulator/server.js');",
       'src/actors/agent.ts': "import { a } from '../machines/agent-machine.js';",
       'src/machines/agent-machine.ts': "import { a } from '../protocol/agent.js';",
     });
-    expect(rules.importsGoDownstairs(files)).toEqual([]);
+    expect(rules.importsGoDown(files)).toEqual([]);
   });
 
   test.each([
     ['the SDK', 'src/actors/model-turn.ts', "import Anthropic from '@anthropic-ai/sdk';"],
-    ['a part of it', 'src/model/usage.ts', "import type { A } from '@anthropic-ai/sdk/core';"],
+    ['a part of the SDK', 'src/model/usage.ts', "import type { A } from '@anthropic-ai/sdk/core';"],
     ['the proxy agent', 'src/tools/web.ts', "await import('https-proxy-agent');"],
     ['nanoid', 'src/protocol/agent.ts', "import { nanoid } from 'nanoid';"],
     ['xstate', 'src/cli/main.ts', "import { createActor } from 'xstate';"],
     ['commander', 'src/actors/session.ts', "import { Command } from 'commander';"],
     ['ignore', 'src/tools/read-file.ts', "import ignore from 'ignore';"],
     ['a package without a door', 'src/tools/bash.ts', "import { execa } from 'execa';"],
-  ])('catch a second door for %s', (_, file, text) => {
-    expect(rules.dependenciesHaveOneDoor(house({ [file]: text }))).toHaveLength(1);
+  ])('report an import of %s outside its door', (_, file, text) => {
+    expect(rules.dependenciesHaveOneDoor(sources({ [file]: text }))).toHaveLength(1);
   });
 
   test.each([
@@ -176,16 +187,16 @@ describe('the house rules', () => {
     ],
     ['the clock', 'src/machines/agent-machine.ts', 'const at = Date.now();'],
     ['the date', 'src/prompt/sections.ts', 'const today = `It is $' + '{new Date()}.`;'],
-    ['chance', 'src/context/compaction.ts', 'const jitter = Math.random();'],
+    ['random numbers', 'src/context/compaction.ts', 'const jitter = Math.random();'],
     ['the process', 'src/policy/paths.ts', 'const home = process.env.HOME;'],
     ['a timer', 'src/machines/call-board.ts', 'setTimeout(wake, 10);'],
     ['a log', 'src/machines/call-board.ts', 'console.log(calls);'],
-  ])('catch %s in a pure room', (_, file, text) => {
-    expect(rules.pureRoomsHaveNoEffects(house({ [file]: text }))).toHaveLength(1);
+  ])('report the use of %s in a pure room', (_, file, text) => {
+    expect(rules.pureRoomsHaveNoEffects(sources({ [file]: text }))).toHaveLength(1);
   });
 
-  test('let pure rooms speak of effects, and others have them', () => {
-    const files = house({
+  test('allow effects in comments and strings of pure rooms, and in other rooms', () => {
+    const files = sources({
       'src/prompt/sections.ts':
         "// No Date.now here.\nexport const a = 'Explain your process. Use fetch().';",
       'src/policy/digest.ts': "import { createHash } from 'node:crypto';",
@@ -194,39 +205,39 @@ describe('the house rules', () => {
     expect(rules.pureRoomsHaveNoEffects(files)).toEqual([]);
   });
 
-  test('catch a file over 400 lines', () => {
+  test('report a file over 400 lines', () => {
     const lines = (count: number) => 'const a = 1;\n'.repeat(count);
-    const files = house({ 'src/cli/main.ts': lines(401), 'src/cli/flags.ts': lines(400) });
+    const files = sources({ 'src/cli/main.ts': lines(401), 'src/cli/flags.ts': lines(400) });
     expect(rules.filesAreSmall(files)).toEqual(['src/cli/main.ts has 401 lines']);
   });
 
   test.each(['utils.ts', 'helpers.ts', 'types.ts', 'index.ts', 'agentMachine.ts'])(
-    'catch the name %s',
+    'report the file name %s',
     (name) => {
-      expect(rules.filesAreNamedForOneThing(house({ [`src/tools/${name}`]: '' }))).toHaveLength(1);
+      expect(rules.filesHaveSpecificNames(sources({ [`src/tools/${name}`]: '' }))).toHaveLength(1);
     },
   );
 
-  test('catch a folder of more than 20 files', () => {
+  test('report a folder of more than 20 files', () => {
     const files = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`src/tools/a/t${at}.ts`, '']));
-    expect(layout.foldersAreSmall(house(files(20)))).toEqual([]);
-    expect(layout.foldersAreSmall(house(files(21)))).toEqual(['src/tools/a has 21 files']);
+    expect(layout.foldersAreSmall(sources(files(20)))).toEqual([]);
+    expect(layout.foldersAreSmall(sources(files(21)))).toEqual(['src/tools/a has 21 files']);
   });
 
-  test('catch folders of a room that import each other, and let types look back', () => {
+  test('report folders of a room that import each other, except for types', () => {
     const circle = {
       'src/tools/a/one.ts': "import { two } from '../b/two.js';",
       'src/tools/b/two.ts': "import { three } from '../three.js';",
       'src/tools/three.ts': "import { one } from './a/one.js';",
     };
-    expect(layout.foldersImportOneWay(house(circle))).toHaveLength(3);
+    expect(layout.foldersImportOneWay(sources(circle))).toHaveLength(3);
     const typed = { ...circle, 'src/tools/three.ts': "import type { One } from './a/one.js';" };
-    expect(layout.foldersImportOneWay(house(typed))).toEqual([]);
+    expect(layout.foldersImportOneWay(sources(typed))).toEqual([]);
   });
 
-  test('catch a file that exports nothing with its name', () => {
-    const files = house({
+  test('report a file without an export of its name', () => {
+    const files = sources({
       'src/store/redis-store.ts': 'export class RedisStore {}',
       'src/store/http-url.ts': 'export const HTTPUrl = 1;',
       'src/store/max-jobs.ts': 'export const MAX_JOBS = 1;',
@@ -237,8 +248,8 @@ describe('the house rules', () => {
     ]);
   });
 
-  test('catch a name that two files export', () => {
-    const files = house({
+  test('report a name that two files export', () => {
+    const files = sources({
       'src/store/lease.ts': 'export interface Lease {}',
       'src/host/lease.ts': "export type Lease = string; export { Clock } from './clock.js';",
       'src/host/clock.ts': 'export class Clock {}',
@@ -252,59 +263,59 @@ describe('the house rules', () => {
     ['an object', 'const a = { ...{ b, c }, d };'],
     ['an array', 'const a = [...[b, c], d];'],
     ['arguments', 'f(...([b, c] as const));'],
-  ])('catch a literal that is spread into %s', (_, text) => {
-    expect(layout.noLiteralSpreads(house({ 'src/cli/a.ts': text }))).toHaveLength(1);
+  ])('report a literal that is spread into %s', (_, text) => {
+    expect(layout.noLiteralSpreads(sources({ 'src/cli/a.ts': text }))).toHaveLength(1);
   });
 
-  test('let conditions, results and parameters be spread', () => {
+  test('allow spreads of conditions, results and parameters', () => {
     const text =
       'const a = { ...(b && { c }), ...d(), e: [...[f].map(g)] };\nconst h = (...i: J[]) => i;';
-    expect(layout.noLiteralSpreads(house({ 'src/cli/a.ts': text }))).toEqual([]);
+    expect(layout.noLiteralSpreads(sources({ 'src/cli/a.ts': text }))).toEqual([]);
   });
 
-  test('count pronouns without a subject, but not in code', () => {
+  test('count vague pronouns in comments and documents, but not in code', () => {
     const text = [
       '/** Told to whoever waits for one. */',
       "const text = 'nobody and nothing';",
       '// `what` names the reason.',
     ].join('\n');
-    const { pronouns, words } = pronounsInComments(house({ 'src/cli/a.ts': text }));
+    const { pronouns, words } = pronounsInComments(sources({ 'src/cli/a.ts': text }));
     expect({ pronouns, words }).toEqual({ pronouns: 2, words: 9 });
     const page = '# Agents\n\nSomebody waits.\n\n```\nnobody\n```\n';
-    expect(pronounsInDocuments(house({ 'docs/a.md': page })).pronouns).toBe(1);
+    expect(pronounsInDocuments(sources({ 'docs/a.md': page })).pronouns).toBe(1);
   });
 
-  test('catch a cycle of values, and let types look back', () => {
+  test('report an import cycle of values, but not of types', () => {
     const cycle = {
       'src/tools/a.ts': "import { b } from './b.js';",
       'src/tools/b.ts': "import { c } from './c.js';",
       'src/tools/c.ts': "const a = await import('./a.js');",
       'src/tools/d.ts': "import { a } from './a.js';",
     };
-    expect(rules.importsHaveNoCycles(house(cycle))).toEqual([
+    expect(rules.importsHaveNoCycles(sources(cycle))).toEqual([
       'src/tools/a.ts → src/tools/b.ts → src/tools/c.ts → src/tools/a.ts',
     ]);
     const typed = { ...cycle, 'src/tools/c.ts': "import type { A } from './a.js';" };
-    expect(rules.importsHaveNoCycles(house(typed))).toEqual([]);
+    expect(rules.importsHaveNoCycles(sources(typed))).toEqual([]);
   });
 
-  test('catch a test that replaces a module', () => {
-    const files = house({
+  test('report a test that replaces a module', () => {
+    const files = sources({
       'tests/a.test.ts': "vi.mock('../src/tools/bash.js');",
       'tests/b.test.ts': "test('has no vi.mock', () => {});",
     });
     expect(rules.testsPassFakesIn(files)).toHaveLength(1);
   });
 
-  test('catch a document that speaks of a file that is gone', () => {
-    const documents = house({ 'docs/a.md': 'See `src/cli/main.ts` and `src/cli/gone.ts`.' });
-    expect(rules.documentsNameRealFiles(documents, house({ 'src/cli/main.ts': '' }))).toEqual([
+  test('report a document that names a missing file', () => {
+    const documents = sources({ 'docs/a.md': 'See `src/cli/main.ts` and `src/cli/gone.ts`.' });
+    expect(rules.documentsNameRealFiles(documents, sources({ 'src/cli/main.ts': '' }))).toEqual([
       'docs/a.md speaks of src/cli/gone.ts, which is not there',
     ]);
   });
 
-  test('see no import in a comment, a string or a file that is written out', () => {
-    const files = house({
+  test('find no import in a comment, a string, a template or a regular expression', () => {
+    const files = sources({
       'src/protocol/ids.ts': [
         "// import { a } from '../cli/main.js';",
         "/* import '../cli/main.js' */",
@@ -313,6 +324,6 @@ describe('the house rules', () => {
         'const pattern = /[\'"`]/;',
       ].join('\n'),
     });
-    expect(rules.importsGoDownstairs(files)).toEqual([]);
+    expect(rules.importsGoDown(files)).toEqual([]);
   });
 });

@@ -1,20 +1,20 @@
-/** What a test may see of the environment it was started in. */
+/** The environment variables that a test sees. */
 
-/** Keys, state and habits of the person who runs the tests. */
+/** Keys, state and settings of the person that runs the tests. */
 const PRIVATE = /^(ANTHROPIC|SKEIN|CLAUDE|GIT|XDG)_/;
-/** A simulator on this machine must not be sought behind a proxy. Tests of proxies set their own. */
+/** Proxies, because requests to a simulator on this machine must not use a proxy. Tests of proxies set their own. */
 const PROXIES = /^(https?|all|no)_proxy$/i;
-/** Meant for the tests, such as SKEIN_TEST_REDIS_URL. */
-const OURS = /^SKEIN_TEST_/;
+/** Variables for the tests, such as SKEIN_TEST_REDIS_URL. */
+const FOR_TESTS = /^SKEIN_TEST_/;
 
 export const cleanEnvironment = (
-  outside: Readonly<Record<string, string | undefined>>,
+  original: Readonly<Record<string, string | undefined>>,
   home: string,
 ): Record<string, string> => ({
-  ...inherited(outside),
+  ...inherited(original),
   HOME: home,
   SKEIN_HOME: `${home}/.skein`,
-  // What tests leave behind goes with the run.
+  // Files that tests leave behind are removed with the run.
   TMPDIR: home,
   NODE_ENV: 'test',
   TZ: 'UTC',
@@ -28,11 +28,11 @@ export const cleanEnvironment = (
   GIT_COMMITTER_EMAIL: 'tests@skein.invalid',
 });
 
-const inherited = (outside: Readonly<Record<string, string | undefined>>) =>
+const inherited = (original: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(
-    Object.entries(outside).filter(
+    Object.entries(original).filter(
       (entry): entry is [string, string] =>
         entry[1] !== undefined &&
-        (OURS.test(entry[0]) || !(PRIVATE.test(entry[0]) || PROXIES.test(entry[0]))),
+        (FOR_TESTS.test(entry[0]) || !(PRIVATE.test(entry[0]) || PROXIES.test(entry[0]))),
     ),
   );

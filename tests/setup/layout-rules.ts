@@ -8,7 +8,7 @@ type Rule = (files: Files) => readonly string[];
 
 const MAX_FILES_IN_FOLDER = 20;
 
-/** Entry points: package.json and the build name their paths, and nothing imports them by name. */
+/** Entry points: package.json and the build name their paths, and no file imports them by name. */
 const ENTRY_POINTS = [
   'src/cli/main.ts',
   'src/host/process/ownership/watchdog.ts',
@@ -77,7 +77,7 @@ export const exportsAreUnique: Rule = (files) => {
     .map(([name, places]) => `${name} is exported by ${places.join(' and ')}`);
 };
 
-/** `...{ a }` and `...[a]` list properties and elements in disguise. A method call on a literal is fine. */
+/** Finds `...{ a }` and `...[a]`. A method call on a literal is allowed. */
 export const noLiteralSpreads: Rule = (files) =>
   files.flatMap(({ file, text }) => {
     const { code } = skeleton(text);

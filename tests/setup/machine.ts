@@ -1,4 +1,4 @@
-/** Once per run, before any test: the tools of the machine, and an environment with nothing of the user's in it. */
+/** Global setup: prepares the tools of the machine, and an environment without settings of the user. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type Missing, prepareTools } from './tools.js';
 declare module 'vitest' {
   interface ProvidedContext {
     missingTools: Missing;
-    /** A directory of this run; each test file has its own home inside it. */
+    /** Directory of this run. Each test file has its own home inside it. */
     runDirectory: string;
   }
 }
@@ -18,7 +18,7 @@ export default function setup(project: TestProject) {
   project.provide('missingTools', prepareTools());
   const runDirectory = mkdtempSync(join(tmpdir(), 'skein-test-'));
   project.provide('runDirectory', runDirectory);
-  // After the tools: installing them may need the proxy that the tests must not see. Workers inherit this.
+  // After the tools, because installing them may need the proxy that the tests must not see. Workers inherit this.
   const clean = cleanEnvironment(process.env, runDirectory);
   for (const name of Object.keys(process.env)) if (!(name in clean)) delete process.env[name];
   Object.assign(process.env, clean);

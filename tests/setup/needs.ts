@@ -1,17 +1,17 @@
 /**
- * Tests that need a tool of the machine say so, and are skipped with a reason where it cannot be had:
+ * Declares the tools of the machine that a test needs. The test is skipped with a reason if a tool is missing:
  *
  *   needs('git')('commits what changed', async () => { … });
  *   needs.describe('tmux')('the screen', () => { … });
  *
- * The reporter lists what was skipped, and .ci/run fails on any skip.
+ * The reporter lists the skipped tests, and .ci/run fails on any skip.
  */
 import { describe, inject, type TestFunction, test } from 'vitest';
 import type { Need } from './tools.js';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Why the test was skipped, for the list at the end. */
+    /** Reason of the skip, for the list at the end of a run. */
     skipped?: string;
   }
 }
@@ -22,17 +22,17 @@ const skipOptions = (names: readonly Need[]) => {
   return reason === '' ? {} : { skip: true, meta: { skipped: reason } };
 };
 
-type Needy<Body> = (title: string, body: Body, timeoutMs?: number) => void;
+type DefineTest<Body> = (title: string, body: Body, timeoutMs?: number) => void;
 
 export const needs = Object.assign(
-  (...names: readonly Need[]): Needy<TestFunction> =>
+  (...names: readonly Need[]): DefineTest<TestFunction> =>
     (title, body, timeoutMs) => {
       const timeout = timeoutMs === undefined ? {} : { timeout: timeoutMs };
       test(title, { ...skipOptions(names), ...timeout }, body);
     },
   {
     describe:
-      (...names: readonly Need[]): Needy<() => void> =>
+      (...names: readonly Need[]): DefineTest<() => void> =>
       (title, body) => {
         describe(title, skipOptions(names), body);
       },

@@ -1,4 +1,4 @@
-/** Before each test file: an empty home of its own, whatever those before it in the same process have changed. */
+/** Gives each test file an empty home of its own, because earlier files in the same process may have changed it. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';

@@ -1,4 +1,4 @@
-/** The default report, then what was skipped and why, then one plain line with the counts. */
+/** Prints the default report, the skipped tests with reasons, and a plain line with the counts. */
 import type { SerializedError } from 'vitest';
 import {
   DefaultReporter,
@@ -7,14 +7,14 @@ import {
   type TestRunEndReason,
 } from 'vitest/node';
 
-export default class HouseReporter extends DefaultReporter {
+export default class CountsReporter extends DefaultReporter {
   override onTestRunEnd(
     modules: readonly TestModule[],
     unhandled: readonly SerializedError[],
     reason: TestRunEndReason,
   ) {
     super.onTestRunEnd(modules, unhandled, reason);
-    // With `-t` most tests are left out on purpose: only those that lack something are worth a line.
+    // With `-t` most tests are left out on purpose, so only tests without their tools are listed.
     const filtered = this.ctx.config.testNamePattern !== undefined;
     this.log(summarise(modules, unhandled.length, filtered).join('\n'));
   }
@@ -22,12 +22,12 @@ export default class HouseReporter extends DefaultReporter {
 
 const summarise = (modules: readonly TestModule[], unhandled: number, filtered: boolean) => {
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
-  const ended = (state: string) => tests.filter((test) => test.result().state === state);
-  // A file that cannot be loaded and an error outside any test fail the run without failing a test.
+  const inState = (state: string) => tests.filter((test) => test.result().state === state);
+  // A file that does not load and an error outside any test fail the run without a failed test.
   const broken = modules.filter((module) => module.errors().length > 0).length + unhandled;
-  const skipped = ended('skipped').filter((test) => !filtered || reasonOf(test) !== undefined);
+  const skipped = inState('skipped').filter((test) => !filtered || reasonOf(test) !== undefined);
   const list = skipped.map((test) => `  ${nameOf(test)}: ${reasonOf(test) ?? 'no reason given'}`);
-  const counts = `${ended('passed').length} passed, ${ended('failed').length + broken} failed`;
+  const counts = `${inState('passed').length} passed, ${inState('failed').length + broken} failed`;
   return [
     ...(list.length > 0 ? ['Skipped:', ...list, ''] : []),
     skipped.length > 0 ? `${counts}, ${skipped.length} skipped` : counts,

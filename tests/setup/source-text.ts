@@ -1,26 +1,26 @@
-/** Reads TypeScript as far as the house rules need it: which words are code, and what is imported. */
+/** Reads TypeScript as far as the architecture rules need it: code without comments, imports and exports. */
 import { posix } from 'node:path';
 
 export interface SourceFile {
-  /** From the root of the repository: `src/prompt/marks.ts`. */
+  /** Path from the root of the repository: `src/prompt/marks.ts`. */
   readonly file: string;
   readonly text: string;
 }
 
 export interface Import {
   readonly file: string;
-  /** As it is written, or for a relative one the file it leads to: `src/protocol/ids.ts`. */
+  /** The target as written. For a relative target the path of the file: `src/protocol/ids.ts`. */
   readonly target: string;
-  /** Gone after compilation. */
+  /** True if the import does not exist after compilation. */
   readonly typeOnly: boolean;
 }
 
-// In this order: comments, regular expressions (after a token that cannot end a value), templates (a template inside
-// a template is not understood), strings.
+// In this order: comments, regular expressions (after a token that cannot end a value), templates (without
+// templates inside them), strings.
 const TOKENS =
   /\/\*[\s\S]*?\*\/|\/\/.*|(?<=(?:[=(,:;!&|?[{}]|=>|\breturn)\s*)\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/|`(?:\\.|\$\{[^}]*\}|[^`\\])*`|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
 
-/** The code with comments gone and every string replaced by its number in `strings`. */
+/** The code without comments, with every string replaced by its index in `strings`. */
 export const skeleton = (text: string) => {
   const strings: string[] = [];
   const code = text.replace(TOKENS, (token) => {

@@ -1,4 +1,4 @@
-/** The tools of a machine that some tests need: how to see that one works, and the packages that bring it. */
+/** Tools of the machine that some tests need: the command that checks a tool, and its packages. */
 import { spawnSync } from 'node:child_process';
 
 export interface Tool {
@@ -7,7 +7,7 @@ export interface Tool {
   readonly probe: readonly [command: string, ...args: string[]];
 }
 
-// A bind mount that is then made read-only is what tests of a read-only workspace do.
+// Tests of a read-only workspace make a bind mount and remount it read-only.
 const TRY_MOUNTS =
   'd=$(mktemp -d) && mount -t tmpfs none "$d" && mount --bind "$d" "$d" && mount -o remount,ro,bind "$d"';
 
@@ -31,16 +31,16 @@ export const TOOLS = {
       'true',
     ],
   },
-  /** A browser that runs without a window, with letters to show. */
+  /** A browser that runs without a window, with a font. */
   chromium: { packages: ['chromium', 'fonts-dejavu-core'], probe: ['chromium', '--version'] },
-  /** A server of a test's own, with persistence, and with a command to make clusters. */
+  /** A private server for a test, with persistence and the command that makes clusters. */
   'own-redis': { packages: ['redis-server', 'redis-tools'], probe: ['redis-server', '--version'] },
-  /** The right to have a host name of one's own: `unshare --uts`, as root. */
+  /** The right to set a private host name: `unshare --uts`, as root. */
   'root-hostname': {
     packages: ['util-linux', 'hostname'],
     probe: ['unshare', '--uts', 'sh', '-c', 'hostname skein && test "$(uname -n)" = skein'],
   },
-  /** The right to mount in a namespace of one's own: `unshare --mount`, as root. */
+  /** The right to mount in a private namespace: `unshare --mount`, as root. */
   'root-mounts': {
     packages: ['util-linux', 'mount'],
     probe: ['unshare', '--mount', 'sh', '-c', TRY_MOUNTS],
@@ -49,10 +49,10 @@ export const TOOLS = {
 
 export type ToolName = keyof typeof TOOLS;
 
-/** `redis` is any server of that protocol: where no other can be had, Valkey is (tests/fakes/redis/redis-server.ts). */
+/** `redis` is any server of that protocol. The fallback is Valkey (tests/fakes/redis/redis-server.ts). */
 export type Need = ToolName | 'redis';
 
-/** Why each missing tool is missing, in a sentence for the list of skipped tests. */
+/** Reason for each missing tool, as a sentence for the list of skipped tests. */
 export type Missing = Partial<Record<Need, string>>;
 
 const works = ({ probe: [command, ...args] }: Tool) =>
@@ -72,17 +72,17 @@ const apt = (...args: string[]) =>
 const mayInstall = () =>
   process.getuid?.() === 0 && spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** Installs what is missing where that is possible, and says what is missing after that. */
+/** Installs missing tools if that is possible. Returns the tools that are still missing. */
 export const prepareTools = (): Missing => {
-  const wanted = absent();
-  if (wanted.length === 0) return {};
+  const missing = absent();
+  if (missing.length === 0) return {};
   if (!mayInstall()) {
     const how = (name: ToolName) => `install ${TOOLS[name].packages[0]}, or run as root on Debian`;
     const why = (name: ToolName) =>
       `${name} is missing: ${how(name)}, where it is installed by itself`;
-    return Object.fromEntries(wanted.map((name) => [name, why(name)]));
+    return Object.fromEntries(missing.map((name) => [name, why(name)]));
   }
-  const packages = wanted.flatMap((name) => TOOLS[name].packages);
+  const packages = missing.flatMap((name) => TOOLS[name].packages);
   process.stderr.write(`Installing ${packages.join(', ')} for the tests (once)…\n`);
   const installed =
     apt('update', '-qq') && apt('install', '-y', '-qq', '--no-install-recommends', ...packages);

@@ -1,9 +1,9 @@
-/** The rules of the house as pure functions of its files. Edit a table only together with docs/architecture.md. */
+/** The rules of the architecture as pure functions of the files. Edit a table only together with docs/architecture.md. */
 import { isBuiltin } from 'node:module';
 import { type Import, importsOf, type SourceFile, skeleton } from './source-text.js';
 
 type Files = readonly SourceFile[];
-/** Violations, each a sentence that names the file. */
+/** Returns violations, each a sentence that names the file. */
 type Rule = (files: Files) => readonly string[];
 
 const BELOW_ACTORS = [
@@ -21,10 +21,10 @@ const BELOW_ACTORS = [
   'lib',
 ];
 
-/** What people touch shows prompts and never puts one together. */
+/** The rooms that people use show prompts and never assemble a prompt. */
 const BELOW_PEOPLE = BELOW_ACTORS.filter((room) => room !== 'prompt');
 
-/** Downstairs only: a room may import from the rooms listed, and from itself. */
+/** Imports go down only: a room may import the rooms listed here, and itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   cli: ['ui', 'terminal', 'sdk', 'views', 'actors', 'simulator', ...BELOW_PEOPLE],
   ui: ['terminal', 'sdk', 'views', 'actors', ...BELOW_PEOPLE],
@@ -49,7 +49,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 export const ROOM_NAMES = Object.keys(ROOMS);
 
-/** One door per dependency: the only places where each package may be imported. */
+/** The door of each dependency: the files that may import the package. */
 const DOORS: Readonly<Record<string, RegExp>> = {
   '@anthropic-ai/sdk': /^src\/model\/anthropic-model\.ts$/,
   '@vscode/ripgrep': /^src\/host\/search\/ripgrep\.ts$/,
@@ -69,7 +69,7 @@ const DOORS: Readonly<Record<string, RegExp>> = {
   zod: /^src\//,
 };
 
-/** Rooms without clock, disk, network or chance, and the modules of Node that stay pure in them. */
+/** Rooms without clock, disk, network or random numbers, and the modules of Node that they may import. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
   machines: [],
   context: ['path'],
@@ -80,14 +80,14 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
 const EFFECTS =
   /\b(?:Date\.now|new Date\(\s*\)|Math\.random|performance\.now|random(?:UUID|Bytes|Int)|console\s*\.)|(?<![.\w])(?:process\s*[.[]|fetch\(|set(?:Timeout|Interval|Immediate)\()/g;
 
-const LONGEST = 400;
-const JUNK = /^(utils?|helpers?|common|misc|shared|types|index)\.tsx?$/;
+const MAX_LINES = 400;
+const VAGUE_NAMES = /^(utils?|helpers?|common|misc|shared|types|index)\.tsx?$/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.tsx?$/;
 
 const roomOf = (file: string) => /^src\/([^/]+)\//.exec(file)?.[1];
 const allImports = (files: Files) => files.flatMap(importsOf);
 const isInside = (target: string) => target.startsWith('src/');
-/** The package of `zod/v4` is zod; relative targets have been resolved to files. */
+/** The package of `zod/v4` is zod. Relative targets are files here. */
 const packageOf = (target: string) => /^(@[^/]+\/)?[^/]+/.exec(target)?.[0] ?? target;
 const isPackage = ({ target }: Import) =>
   !isBuiltin(target) && !isInside(target) && target !== 'package.json';
@@ -97,7 +97,7 @@ export const everyFileHasARoom: Rule = (files) =>
     .filter(({ file }) => !((roomOf(file) ?? '') in ROOMS))
     .map(({ file }) => `${file} is in no room`);
 
-export const importsGoDownstairs: Rule = (files) =>
+export const importsGoDown: Rule = (files) =>
   allImports(files)
     .filter(({ target }) => isInside(target))
     .filter(({ file, target }) => {
@@ -126,13 +126,13 @@ export const pureRoomsHaveNoEffects: Rule = (files) =>
 export const filesAreSmall: Rule = (files) =>
   files
     .map(({ file, text }) => ({ file, lines: text.replace(/\n$/, '').split('\n').length }))
-    .filter(({ lines }) => lines > LONGEST)
+    .filter(({ lines }) => lines > MAX_LINES)
     .map(({ file, lines }) => `${file} has ${lines} lines`);
 
-export const filesAreNamedForOneThing: Rule = (files) =>
+export const filesHaveSpecificNames: Rule = (files) =>
   files
     .map(({ file }) => ({ file, name: file.slice(file.lastIndexOf('/') + 1) }))
-    .filter(({ name }) => JUNK.test(name) || !KEBAB.test(name))
+    .filter(({ name }) => VAGUE_NAMES.test(name) || !KEBAB.test(name))
     .map(({ file }) => `${file} needs a name of its own, in kebab-case`);
 
 export const testsPassFakesIn: Rule = (files) =>
@@ -140,7 +140,7 @@ export const testsPassFakesIn: Rule = (files) =>
     .filter(({ text }) => /\bvi\s*\.\s*(mock|doMock|hoisted)\b/.test(skeleton(text).code))
     .map(({ file }) => `${file} replaces a module instead of passing a fake in`);
 
-/** Documents speak of files as they are: `src/cli/main.ts` in backticks must exist. */
+/** A file that a document names in backticks, such as `src/cli/main.ts`, exists. */
 export const documentsNameRealFiles = (documents: Files, files: Files): readonly string[] => {
   const real = new Set(files.map(({ file }) => file));
   return documents.flatMap(({ file, text }) =>
@@ -170,9 +170,9 @@ export const importsHaveNoCycles: Rule = (files) => {
       if (stack.includes(next)) lower(file, low.get(next) ?? 0);
     }
     if (low.get(file) !== order.get(file)) return;
-    const knot = stack.splice(stack.indexOf(file));
-    const isCycle = knot.length > 1 || edges.get(file)?.includes(file);
-    if (isCycle) cycles.push(`${knot.join(' → ')} → ${file}`);
+    const component = stack.splice(stack.indexOf(file));
+    const isCycle = component.length > 1 || edges.get(file)?.includes(file);
+    if (isCycle) cycles.push(`${component.join(' → ')} → ${file}`);
   };
   for (const { file } of files) if (!order.has(file)) visit(file);
   return cycles;
