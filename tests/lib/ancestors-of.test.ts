@@ -5,13 +5,13 @@ const walk = (start: string, parents: Record<string, string | null>) => [
   ...ancestorsOf(start, (id) => parents[id]),
 ];
 
-test('yields ancestors, nearest first', () => {
+test('ancestorsOf yields ancestors, nearest first', () => {
   expect(walk('c', { c: 'b', b: 'a', a: null })).toEqual(['b', 'a']);
   expect(walk('a', { a: null })).toEqual([]);
   expect(walk('x', {})).toEqual([]);
 });
 
-test('ends at a cycle, with or without the start in it', () => {
+test('ancestorsOf stops at a cycle, with or without the start in it', () => {
   expect(walk('a', { a: 'a' })).toEqual([]);
   expect(walk('a', { a: 'b', b: 'a' })).toEqual(['b']);
   expect(walk('c', { c: 'b', b: 'a', a: 'b' })).toEqual(['b', 'a']);

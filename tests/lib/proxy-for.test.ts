@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { proxyFor } from '../../src/lib/proxy-for.js';
 
 const PROXY = 'http://proxy.corp:3128';
-const through = (address: string, env: Record<string, string>) => proxyFor(new URL(address), env);
+const proxyOf = (address: string, env: Record<string, string>) => proxyFor(new URL(address), env);
 
-describe('a request goes through', () => {
+describe('the proxy for', () => {
   test.each<[string, Record<string, string>, string | undefined]>([
     ['https://api.test', {}, undefined],
     ['https://api.test', { HTTPS_PROXY: PROXY }, PROXY],
@@ -15,8 +15,8 @@ describe('a request goes through', () => {
     ['http://api.test', { HTTPS_PROXY: PROXY }, undefined],
     ['https://api.test', { HTTPS_PROXY: 'proxy.corp:3128' }, PROXY],
     ['https://api.test', { HTTPS_PROXY: '' }, undefined],
-  ])('%s with %j: %s', (address, env, proxy) => {
-    expect(through(address, env)).toBe(proxy);
+  ])('%s with the environment %j is %s', (address, env, proxy) => {
+    expect(proxyOf(address, env)).toBe(proxy);
   });
 });
 
@@ -44,8 +44,8 @@ describe('NO_PROXY', () => {
     ['', 'https://api.test', false],
     [',,', 'https://api.test', false],
     ['.', 'https://api.test', false],
-  ])('"%s" lets %s past the proxy: %s', (noProxy, address, past) => {
+  ])('"%s" excludes %s from the proxy: %s', (noProxy, address, isExcluded) => {
     const env = { HTTPS_PROXY: PROXY, NO_PROXY: noProxy };
-    expect(through(address, env)).toBe(past ? undefined : PROXY);
+    expect(proxyOf(address, env)).toBe(isExcluded ? undefined : PROXY);
   });
 });

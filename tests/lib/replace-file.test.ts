@@ -1,4 +1,4 @@
-/** Files that are replaced in one step, with and without fsync. */
+/** Atomic replacement of files, with and without fsync. */
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-/** The real file system. Lists fsyncs and renames in order, by the name of the file that is synced. */
+/** The real file system. Records fsyncs and renames in order, with a name for the synced file. */
 const recordingFs = () => {
   const steps: string[] = [];
   const nameOf = (fd: number) => {
@@ -51,7 +51,7 @@ const VARIANTS = [
   ['replaceFileDurablySync', replaceFileDurablySync],
 ] as const;
 
-describe('fsync', () => {
+describe('an fsync', () => {
   test('is not called by replaceFile', () => {
     const { recording, steps } = recordingFs();
     replaceFile(path, 'new', {}, recording);
@@ -59,7 +59,7 @@ describe('fsync', () => {
   });
 
   test.each(VARIANTS.slice(1))(
-    'comes before the rename for the content, and after it for the directory: %s',
+    'of the content precedes the rename, and of the directory follows it: %s',
     async (_, replace) => {
       const { recording, steps } = recordingFs();
       fs.writeFileSync(path, 'old');
@@ -86,7 +86,7 @@ describe('fsync', () => {
 });
 
 describe.each(VARIANTS)('%s', (_, replace) => {
-  test('writes text and bytes, closed to other users, and leaves no temporary file', async () => {
+  test('writes text and bytes, readable by the owner only, and leaves no temporary file', async () => {
     await replace(path, 'text');
     expect(fs.readFileSync(path, 'utf8')).toBe('text');
     expect(fs.statSync(path).mode & 0o777).toBe(0o600);
@@ -95,19 +95,19 @@ describe.each(VARIANTS)('%s', (_, replace) => {
     expect(fs.readdirSync(folder)).toEqual(['file']);
   });
 
-  test('keeps the mode of the old file if asked', async () => {
+  test('keeps the mode of the old file on request', async () => {
     fs.writeFileSync(path, 'old');
     fs.chmodSync(path, 0o751);
     await replace(path, 'new', { keepsOwnerAndMode: true });
     expect(fs.statSync(path).mode & 0o777).toBe(0o751);
   });
 
-  test('gives a new file the mode that is asked for', async () => {
+  test('gives a new file the requested mode', async () => {
     await replace(path, 'new', { mode: 0o600, keepsOwnerAndMode: true });
     expect(fs.statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test('leaves an existing file alone if the path must be new', async () => {
+  test('rejects with EEXIST and keeps an existing file if the path must be new', async () => {
     await replace(path, 'first', { mustBeNew: true });
     const second = (async () => replace(path, 'second', { mustBeNew: true }))();
     await expect(second).rejects.toMatchObject({ code: 'EEXIST' });
@@ -115,7 +115,7 @@ describe.each(VARIANTS)('%s', (_, replace) => {
     expect(fs.readdirSync(folder)).toEqual(['file']);
   });
 
-  test('checks before the rename where the file system has no links', async () => {
+  test('rejects an existing path on a file system without hard links', async () => {
     const linkless: ReplaceFs = {
       ...fs,
       linkSync: () => {
@@ -131,19 +131,19 @@ describe.each(VARIANTS)('%s', (_, replace) => {
 
   test('uses a temporary name of its own for each call', async () => {
     const names = new Set<unknown>();
-    const watching: ReplaceFs = {
+    const recording: ReplaceFs = {
       ...fs,
       renameSync: (from, to) => {
         names.add(from);
         fs.renameSync(from, to);
       },
     };
-    await Promise.all([1, 2, 3].map(async (text) => replace(path, `${text}`, {}, watching)));
+    await Promise.all([1, 2, 3].map(async (text) => replace(path, `${text}`, {}, recording)));
     expect(names.size).toBe(3);
     expect(fs.readdirSync(folder)).toEqual(['file']);
   });
 
-  test('rejects where the directory is missing', async () => {
+  test('rejects if the directory is missing', async () => {
     const replacing = (async () => replace(join(folder, 'none', 'file'), 'text'))();
     await expect(replacing).rejects.toMatchObject({ code: 'ENOENT' });
   });

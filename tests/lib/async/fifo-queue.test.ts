@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { FifoQueue } from '../../../src/lib/async/fifo-queue.js';
 
-test('calls entries in order, without those that were removed', () => {
+test('FifoQueue calls entries in order and skips removed entries', () => {
   const queue = new FifoQueue();
   const called: string[] = [];
   const [first, second] = ['a', 'b', 'c', 'd'].map((name) => queue.add(() => called.push(name)));
   if (second !== undefined) queue.remove(second);
   queue.callNext();
-  // An entry that has left already may be removed again.
+  // An entry that was called already may be removed.
   if (first !== undefined) queue.remove(first);
   queue.callNext();
   expect(called).toEqual(['a', 'c']);

@@ -9,7 +9,7 @@ const deferred = () => {
   return { opened, open };
 };
 
-test('runs tasks of one key in order, and tasks of other keys at once', async () => {
+test('KeyedMutex runs tasks of the same key in order, and tasks of other keys at once', async () => {
   const mutex = new KeyedMutex();
   const log: string[] = [];
   const first = deferred();
@@ -21,18 +21,18 @@ test('runs tasks of one key in order, and tasks of other keys at once', async ()
       log.push(`${name} ends`);
       return name;
     };
-  const one = mutex.run('a', task('one', first.opened));
-  const two = mutex.run('a', task('two'));
+  const running = mutex.run('a', task('one', first.opened));
+  const queued = mutex.run('a', task('two'));
   expect(await mutex.run('b', task('three'))).toBe('three');
   expect(log).toEqual(['one starts', 'three starts', 'three ends']);
   expect([mutex.isLocked('a'), mutex.isLocked('b')]).toEqual([true, false]);
   first.open();
-  expect(await Promise.all([one, two])).toEqual(['one', 'two']);
+  expect(await Promise.all([running, queued])).toEqual(['one', 'two']);
   expect(log.slice(3)).toEqual(['one ends', 'two starts', 'two ends']);
   expect(mutex.isLocked('a')).toBe(false);
 });
 
-test('runs the next task after a failed task', async () => {
+test('KeyedMutex runs the next task after a failed task', async () => {
   const mutex = new KeyedMutex();
   const failed = mutex.run('a', () => Promise.reject(new Error('no')));
   const next = mutex.run('a', async () => 'yes');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { limitConcurrency } from '../../../src/lib/async/limit-concurrency.js';
 
-test('runs at most so many tasks at once, in order, and goes on after a failure', async () => {
+test('limitConcurrency starts tasks in order up to the limit, and the next after a failure', async () => {
   const limited = limitConcurrency(2);
   const log: string[] = [];
   const open: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Wakeup } from '../../../src/lib/async/wakeup.js';
 
-test('wakes all that wait, once, and those whose signal aborts', async () => {
+test('Wakeup resolves all waits on notify, and a wait whose signal aborts', async () => {
   const wakeup = new Wakeup();
   const controller = new AbortController();
   const never = new AbortController().signal;

@@ -3,19 +3,19 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../../src/lib/json/canonical-json.js';
 import { anyInput } from '../../protocol/journal-records.js';
 
-/** The same value with its keys the other way round, all the way down. */
-const turned = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(turned);
+/** The same value with the keys of all objects in reverse order. */
+const reversed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).reverse();
-  return Object.fromEntries(entries.map(([key, member]) => [key, turned(member)]));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, reversed(inner)]));
 };
 
 describe('canonical JSON', () => {
   test('does not depend on the order of keys', () => {
     fc.assert(
       fc.property(anyInput, (input) => {
-        expect(canonicalJson(turned(input))).toBe(canonicalJson(input));
+        expect(canonicalJson(reversed(input))).toBe(canonicalJson(input));
       }),
     );
     expect(canonicalJson({ b: 1, a: { d: [2, 1], c: null } })).toBe(
@@ -23,7 +23,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  test('says what JSON says', () => {
+  test('parses to the same value as JSON.stringify', () => {
     fc.assert(
       fc.property(anyInput, (input) => {
         expect(JSON.parse(canonicalJson(input))).toEqual(JSON.parse(JSON.stringify(input)));
@@ -31,7 +31,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  test('tells apart what is not equal, and leaves nothing out', () => {
+  test('differs for different arrays, and keeps the key __proto__', () => {
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
     expect(canonicalJson(JSON.parse('{"__proto__":1}'))).toBe('{"__proto__":1}');
     expect(canonicalJson({ a: undefined })).toBe('{}');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isRecord } from '../../../src/lib/json/is-record.js';
 
-test('is true for objects, and for neither null nor arrays', () => {
+test('isRecord is true for objects, and false for null, arrays and primitives', () => {
   expect([{}, { a: 1 }, null, [], 'a', 1, undefined].map(isRecord)).toEqual([
     true,
     true,

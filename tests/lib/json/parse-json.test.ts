@@ -6,6 +6,6 @@ test.each([
   ['null', null],
   ['', undefined],
   ['{"a":', undefined],
-])('parses %j as %j', (text, value) => {
+])('parseJson of %j is %j', (text, value) => {
   expect(parseJson(text)).toEqual(value);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isPathInside } from '../../../src/lib/paths/is-path-inside.js';
 
-describe('a path', () => {
+describe('isPathInside', () => {
   test.each([
     ['/repo', '/repo', true],
     ['/repo', '/repo/src/x.ts', true],
@@ -15,16 +15,16 @@ describe('a path', () => {
     ['/repo', '/repo/../etc', false],
     ['/repo', 'repo/x.ts', false],
     ['repo', '/repo/x.ts', false],
-  ])('in the folder %s: %s %s', (folder, path, isInside) => {
+  ])('for the folder %s and the path %s is %s', (folder, path, isInside) => {
     expect(isPathInside({ path, folder })).toBe(isInside);
   });
 
-  test('is the folder itself only if that counts', () => {
+  test('is false for the folder itself with orSame: false', () => {
     expect(isPathInside({ path: '/repo/', folder: '/repo', orSame: false })).toBe(false);
     expect(isPathInside({ path: '/repo/x', folder: '/repo', orSame: false })).toBe(true);
   });
 
-  test('is compared without case on request', () => {
+  test('ignores case on request', () => {
     expect(isPathInside({ path: '/rEPO/a', folder: '/Repo' })).toBe(false);
     expect(isPathInside({ path: '/rEPO/a', folder: '/Repo', ignoreCase: true })).toBe(true);
     expect(isPathInside({ path: '/repo2/a', folder: '/Repo', ignoreCase: true })).toBe(false);

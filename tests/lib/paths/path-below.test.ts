@@ -9,11 +9,11 @@ test.each([
   ['/repo', '/repo2/x.ts', undefined],
   ['/repo', '/repo/../x.ts', undefined],
   ['/repo', 'src/x.ts', undefined],
-])('below %s, %s is %j', (folder, path, below) => {
+])('pathBelow for the folder %s and the path %s is %j', (folder, path, below) => {
   expect(pathBelow({ path, folder })).toBe(below);
 });
 
-test('counts names where letters have several spellings', () => {
+test('pathBelow compares composed and decomposed characters as equal', () => {
   const folder = '/caf\u00e9';
   expect(pathBelow({ path: '/CAFE\u0301/x.ts', folder, ignoreCase: true })).toBe('x.ts');
 });

@@ -8,7 +8,7 @@ describe('front matter', () => {
     ['---\n---\ntext', '', 'text'],
     ['---\na: 1\n---', 'a: 1\n', ''],
     ['--- \na: 1\n--- \ntext', 'a: 1\n', 'text'],
-  ])('of %j is parted from its text', (source, head, body) => {
+  ])('of %j is separated from the text', (source, head, body) => {
     expect(splitFrontMatter(source)).toEqual({ head, body });
   });
 
@@ -20,7 +20,7 @@ describe('front matter', () => {
     '----\na\n----\n',
     '---js\nx\n---\n',
     ' ---\na\n---\n',
-  ])('is nothing in %j', (source) => {
+  ])('is missing in %j', (source) => {
     expect(splitFrontMatter(source)).toEqual({ head: undefined, body: source });
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { textOr } from '../../../src/lib/text/text-or.js';
 
-test('keeps strings and replaces all other values', () => {
+test('textOr keeps strings and replaces all other values', () => {
   expect(['a', '', 1, undefined].map((value) => textOr(value, null))).toEqual([
     'a',
     '',
