@@ -4,10 +4,10 @@ import { randomIds } from '../../src/protocol/ids.js';
 import { countedIds } from '../fakes/counted-ids.js';
 
 describe('the system clock', () => {
-  test('wakes those who sleep, and not those who changed their mind', async () => {
+  test('runs a timer at its time, and does not run a cancelled timer', async () => {
     const woken: string[] = [];
-    const forget = systemClock.wakeAt(systemClock.now(), () => woken.push('forgotten'));
-    forget();
+    const cancel = systemClock.wakeAt(systemClock.now(), () => woken.push('cancelled'));
+    cancel();
     await new Promise<void>((resolve) => {
       systemClock.wakeAt(systemClock.now() + 1, () => {
         woken.push('woken');
@@ -17,17 +17,17 @@ describe('the system clock', () => {
     expect(woken).toEqual(['woken']);
   });
 
-  test('does not take a sleep of months for one of no time', async () => {
+  test('does not run a timer of several months at once', async () => {
     const woken: string[] = [];
-    const forget = systemClock.wakeAt(systemClock.now() + 2 ** 33, () => woken.push('too early'));
+    const cancel = systemClock.wakeAt(systemClock.now() + 2 ** 33, () => woken.push('too early'));
     await new Promise((resolve) => setTimeout(resolve, 5));
-    forget();
+    cancel();
     expect(woken).toEqual([]);
   });
 });
 
 describe('the steady clock', () => {
-  test('tells the time of the system, and goes on when that is set back', async () => {
+  test('has the time of the system, and does not go back with the system clock', async () => {
     expect(Math.abs(steadyClock.now() - Date.now())).toBeLessThan(60_000);
     const before = steadyClock.now();
     const setBack = vi.spyOn(Date, 'now').mockReturnValue(0);
@@ -38,14 +38,14 @@ describe('the steady clock', () => {
   });
 });
 
-describe('ids', () => {
-  test('at random never meet, and say what they name', () => {
+describe('an id generator', () => {
+  test('of random ids returns distinct ids with the prefix of their kind', () => {
     const ids = Array.from({ length: 1_000 }, () => randomIds('session'));
     expect(new Set(ids).size).toBe(1_000);
     expect(ids.every((id) => /^s_[2-9a-hjkmnp-z]{16}$/.test(id))).toBe(true);
   });
 
-  test('that count do so by kind, alike in every run', () => {
+  test('of counted ids counts each kind, and returns the same ids in every run', () => {
     const draw = (ids = countedIds()) => [ids('agent'), ids('letter'), ids('agent')];
     expect(draw()).toEqual(['a_1', 'l_1', 'a_2']);
     expect(draw()).toEqual(draw());

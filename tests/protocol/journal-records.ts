@@ -1,16 +1,16 @@
-/** Journals that an agent could have written: any turns, in any order of ends, with any contents. */
+/** Arbitrary journals that an agent could have written: any turns, calls that end in any order, any contents. */
 import fc from 'fast-check';
 import { NO_USAGE } from '../../src/protocol/model/usage.js';
 import type { JournalBody, JournalRecord } from '../../src/protocol/session/journal-record.js';
 
-/** Text with everything that is hard to write down: halves of pairs, separators, zero bytes. */
+/** Text with characters that are hard to encode: lone surrogates, separators, zero bytes. */
 export const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc.constantFrom('\ud800', 'x\udfff', '\u2028\u2029', '\0', '"\\', '\n\r\t', '🦢', '__proto__'),
 );
 
-/** Any JSON text, as it is kept: what stringify makes of what parse makes of it. */
+/** The parsed value of any JSON text. */
 export const anyInput = fc
   .oneof(
     fc.json({ maxDepth: 3 }),
@@ -43,8 +43,8 @@ interface CallPlan {
 
 interface RoundPlan {
   readonly letters: readonly string[];
-  /** A job ended: a letter that goes along, but is no reason for a message. */
-  readonly tellsOfJob: boolean;
+  /** A job ended: its letter is added to a message, but does not cause a message. */
+  readonly hasJobLetter: boolean;
   readonly failedAttempts: number;
   readonly text: string;
   readonly calls: readonly CallPlan[];
@@ -70,7 +70,7 @@ const callPlan: fc.Arbitrary<CallPlan> = fc.record({
 
 const roundPlan: fc.Arbitrary<RoundPlan> = fc.record({
   letters: fc.array(anyText, { maxLength: 2 }),
-  tellsOfJob: fc.boolean(),
+  hasJobLetter: fc.boolean(),
   failedAttempts: fc.nat(1),
   text: anyText,
   calls: fc.array(callPlan, { maxLength: 4 }),
@@ -79,7 +79,7 @@ const roundPlan: fc.Arbitrary<RoundPlan> = fc.record({
   truncates: fc.boolean(),
 });
 
-/** The bodies of one journal, in an order in which an agent could have written them. */
+/** The bodies of a journal, in an order in which an agent could have written them. */
 const bodiesOf = (rounds: readonly RoundPlan[]): JournalBody[] => {
   const bodies: JournalBody[] = [
     {
@@ -94,23 +94,23 @@ const bodiesOf = (rounds: readonly RoundPlan[]): JournalBody[] => {
     { type: 'run.started', run: 1 },
   ];
   let open: string[] = [];
-  const asides: string[] = [];
+  const jobLetters: string[] = [];
   for (const [number, plan] of rounds.entries()) {
     const letters = plan.letters.map((_, index) => `l_${number}_${index}`);
     for (const [index, text] of plan.letters.entries()) {
       const raw = JSON.stringify([{ type: 'text', text }]);
       bodies.push({ type: 'letter.received', letter: `l_${number}_${index}`, from: 'user', raw });
     }
-    if (plan.tellsOfJob) {
+    if (plan.hasJobLetter) {
       const raw = '[{"type":"text","text":"It ended."}]';
       bodies.push({ type: 'letter.received', letter: `j_${number}`, from: 'job', raw });
-      asides.push(`j_${number}`);
+      jobLetters.push(`j_${number}`);
     }
     const parts = [...open.map((call) => ({ call })), ...letters.map((letter) => ({ letter }))];
     if (parts.length === 0) bodies.push({ type: 'user.sent', parts: [{ text: 'Go on.' }] });
     else {
-      const along = asides.splice(0).map((letter) => ({ letter }));
-      bodies.push({ type: 'user.sent', parts: [...parts, ...along] });
+      const attached = jobLetters.splice(0).map((letter) => ({ letter }));
+      bodies.push({ type: 'user.sent', parts: [...parts, ...attached] });
     }
     const ids = plan.calls.map((_, index) => `c_${number}_${index}`);
     for (let failed = 0; failed < plan.failedAttempts; failed += 1) {

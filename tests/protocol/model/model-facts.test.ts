@@ -6,7 +6,7 @@ import {
 } from '../../../src/protocol/model/model-facts.js';
 
 describe('the price table', () => {
-  test('is dated', () => {
+  test('has a date as version', () => {
     expect(PRICES_VERSION).toMatch(/^\d{4}-\d\d-\d\d$/);
   });
 
@@ -19,23 +19,23 @@ describe('the price table', () => {
     ['claude-sonnet-4-5', 3, 15, 0.3, 3.75, 6, 1024, 200_000, 64_000],
     ['claude-haiku-4-5', 1, 5, 0.1, 1.25, 2, 4096, 200_000, 64_000],
   ])(
-    'knows %s',
-    (model, input, output, cacheRead, cacheWrite5m, cacheWrite1h, least, window, most) => {
+    'has the prices and limits of %s',
+    (model, input, output, cacheRead, cacheWrite5m, cacheWrite1h, minimum, window, maxOutput) => {
       expect(modelFacts(model)).toEqual({
         model,
         rates: { input, output, cacheRead, cacheWrite5m, cacheWrite1h },
-        minimumCacheableTokens: least,
+        minimumCacheableTokens: minimum,
         contextWindow: window,
-        maxOutput: most,
+        maxOutput,
       });
     },
   );
 
-  test('takes an id with the date of its release', () => {
+  test('accepts an id with the date of its release', () => {
     expect(modelFacts('claude-sonnet-4-5-20250929')).toBe(modelFacts('claude-sonnet-4-5'));
   });
 
-  test('never has a cheaper write than a plain read of the same tokens', () => {
+  test('prices cache reads below input, and cache writes above input', () => {
     for (const model of KNOWN_MODELS) {
       const rates = modelFacts(model)?.rates;
       expect(rates?.cacheRead).toBeLessThan(rates?.input ?? 0);

@@ -19,25 +19,25 @@ describe('the cost of a request', () => {
     expect(requestCost('claude-opus-5-5', usage)).toBeCloseTo(0.0524, 10);
   });
 
-  test('without a cache is all input at the full rate', () => {
+  test('without a cache has all input at the full rate', () => {
     // 31450 * 4 + 2000 * 20 millionths.
     expect(uncachedRequestCost('claude-opus-5-5', usage)).toBeCloseTo(0.1658, 10);
   });
 
-  test('has a cent for each search of the web on top', () => {
+  test('includes a cent for each web search', () => {
     const searched = { ...usage, webSearches: 3 };
     expect(requestCost('claude-opus-5-5', searched)).toBeCloseTo(0.0824, 10);
     expect(uncachedRequestCost('claude-opus-5-5', searched)).toBeCloseTo(0.1958, 10);
     expect(requestCost('some-model', searched)).toBeUndefined();
   });
 
-  test('of an unknown model is unknown and not zero', () => {
+  test('of an unknown model is undefined and not zero', () => {
     expect(requestCost('some-model', usage)).toBeUndefined();
     expect(uncachedRequestCost('some-model', usage)).toBeUndefined();
     expect(modelFacts('claude-opus-5-5-latest')).toBeUndefined();
   });
 
-  test('of a prompt over 100k tokens on Haiku 5.5 is at the higher rates, output too', () => {
+  test('of a prompt over 100k tokens on Haiku 5.5 has the higher rates, also for output', () => {
     const short = { ...NO_USAGE, input: 40_000, cacheRead: 60_000, output: MILLION };
     const long = { ...short, cacheRead: 60_001 };
     expect(requestCost('claude-haiku-5-5', short)).toBeCloseTo(0.004 + 0.0006 + 0.5, 10);

@@ -3,7 +3,7 @@ import { addUsage, NO_USAGE, windowTokens } from '../../../src/protocol/model/us
 
 const usage = { input: 1, output: 20, cacheRead: 300, cacheWrite5m: 4_000, cacheWrite1h: 50_000 };
 
-test('usage adds up field by field', () => {
+test('addUsage adds field by field', () => {
   expect(addUsage(usage, NO_USAGE)).toEqual(usage);
   expect(addUsage(usage, usage)).toEqual({
     input: 2,
@@ -14,13 +14,13 @@ test('usage adds up field by field', () => {
   });
 });
 
-test('searches add up, and are left out where there are none', () => {
+test('addUsage adds web searches, and omits the field without searches', () => {
   const searched = { ...usage, webSearches: 2 };
   expect(addUsage(searched, usage).webSearches).toBe(2);
   expect(addUsage(searched, searched).webSearches).toBe(4);
   expect(addUsage(usage, usage)).not.toHaveProperty('webSearches');
 });
 
-test('the window holds what was read, written and answered', () => {
+test('windowTokens counts input, output, cache reads and cache writes', () => {
   expect(windowTokens(usage)).toBe(54_321);
 });

@@ -27,7 +27,7 @@ describe('the matcher of a hook', () => {
     ['^(?!Bash$).*', 'Bash', false],
     ['^(?!Bash$).*', 'Edit', true],
     ['edit', 'Edit', false],
-  ])('%s of %s is %s', (matcher, subject, expected) => {
+  ])('%s for the subject %s is %s', (matcher, subject, expected) => {
     expect(matches(matcher, subject)).toBe(expected);
   });
 
@@ -45,16 +45,16 @@ describe('the matcher of a hook', () => {
     [`${'(a|a)'.repeat(40)}b`, /too long to match/],
     ['(a*){10,}', /too long to match/],
     ['(.)\\1.*', /too long to match/],
-  ])('refuses %s', (matcher, problem) => {
+  ])('is refused as %s', (matcher, problem) => {
     expect(matches(matcher, 'a')).toEqual(expect.stringMatching(problem));
   });
 
-  test('takes a name that is longer than any tool has for a match', () => {
+  test('matches every name of more than 128 characters', () => {
     expect(matches('^Edit.$', 'x'.repeat(129))).toBe(true);
     expect(matches('^Edit.$', 'x'.repeat(128))).toBe(false);
   });
 
-  test('never throws and never takes long, whatever it is given', () => {
+  test('never throws and never takes long, for any pattern', () => {
     const piece = fc.constantFrom(
       'a',
       '.',

@@ -16,8 +16,8 @@ const letter = (raw: string): JournalRecord => ({
   raw,
 });
 
-describe('a record', () => {
-  test('is read as it was written, whatever it holds', () => {
+describe('a journal record', () => {
+  test('is parsed as it was formatted, with any content', () => {
     fc.assert(
       fc.property(anyJournal, (records) => {
         const lines = records.map(formatRecord);
@@ -27,7 +27,7 @@ describe('a record', () => {
     );
   });
 
-  test('keeps its raw text byte for byte, as often as it is read and written', () => {
+  test('keeps its raw text byte for byte when it is parsed and formatted again', () => {
     fc.assert(
       fc.property(anyInput, (value) => {
         const raw = JSON.stringify([{ type: 'text', value }]);
@@ -42,25 +42,25 @@ describe('a record', () => {
   });
 
   test.each([
-    ['nothing', ''],
+    ['an empty line', ''],
     ['half a line', '{"v":1,"seq":1,"ts":5,"ep'],
-    ['no object', '17'],
+    ['a number', '17'],
     ['null', 'null'],
     ['a list', '[]'],
     ['an unknown type', JSON.stringify({ ...head, type: 'agent.danced' })],
     ['a missing field', JSON.stringify({ ...head, type: 'run.started' })],
-    ['another version', JSON.stringify({ ...head, v: 2, type: 'run.started', run: 1 })],
-    ['no head', JSON.stringify({ type: 'run.started', run: 1 })],
-    ['a stop reason of nobody', runEnded('bored')],
-    ['a letter that is no list', formatRecord(letter('{"type":"text","text":"x"}'))],
-    ['a letter of bare words', formatRecord(letter('["x"]'))],
-    ['a letter that speaks as a tool', formatRecord(letter('[{"type":"tool_result"}]'))],
-    ['a letter that speaks as the model', formatRecord(letter('[{"type":"tool_use"}]'))],
-  ])('is not made of %s', (_, line) => {
+    ['an unknown version', JSON.stringify({ ...head, v: 2, type: 'run.started', run: 1 })],
+    ['a record without a head', JSON.stringify({ type: 'run.started', run: 1 })],
+    ['an unknown stop reason', runEnded('bored')],
+    ['a letter without a list', formatRecord(letter('{"type":"text","text":"x"}'))],
+    ['a letter of strings', formatRecord(letter('["x"]'))],
+    ['a letter with a tool result', formatRecord(letter('[{"type":"tool_result"}]'))],
+    ['a letter with a tool use', formatRecord(letter('[{"type":"tool_use"}]'))],
+  ])('is not parsed from %s', (_, line) => {
     expect(parseRecord(line)).toBeUndefined();
   });
 
-  test('may have keys that a later version added', () => {
+  test('may have unknown keys of a later version', () => {
     const line = JSON.stringify({ ...head, type: 'run.started', run: 1, mood: 'good' });
     expect(parseRecord(line)).toMatchObject({ type: 'run.started', run: 1 });
   });
