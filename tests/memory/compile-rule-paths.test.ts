@@ -3,13 +3,13 @@ import ignore from 'ignore';
 import { describe, expect, test } from 'vitest';
 import { compileRulePaths } from '../../src/memory/compile-rule-paths.js';
 
-const isAbout = (paths: readonly string[], below: string, effort = { left: 20_000_000 }) => {
+const matchesPath = (paths: readonly string[], below: string, effort = { left: 20_000_000 }) => {
   const compiled = compileRulePaths(paths);
   if ('problem' in compiled) throw new Error(compiled.problem);
   return compiled.matcher.matches(below, effort);
 };
 
-describe('The paths of a rule', () => {
+describe('the compiled paths of a rule', () => {
   test.each([
     [['src/api/**'], 'src/api/client.ts', true],
     [['src/api/**'], 'src/api/v2/client.ts', true],
@@ -36,12 +36,12 @@ describe('The paths of a rule', () => {
     [['a\\*b'], 'a*b', true],
     [['a\\*b'], 'axb', false],
     [['SRC'], 'src/x.ts', true],
-  ])('%j and %s: %s', (paths, below, expected) => {
-    expect(isAbout(paths, below)).toBe(expected);
+  ])('%j matches %s: %s', (paths, below, expected) => {
+    expect(matchesPath(paths, below)).toBe(expected);
   });
 
   test.each([[['**']], [['/**']], [['**', '/**']], [[]]])(
-    'that are %j are about every file, so no condition remains',
+    '%j match every file, so no patterns remain',
     (paths) => {
       expect(compileRulePaths(paths)).toMatchObject({ patterns: [] });
     },
@@ -53,11 +53,11 @@ describe('The paths of a rule', () => {
     [['x'.repeat(513)], 'too long'],
     [['{a,b}'.repeat(7)], 'more than 64'],
     [Array.from({ length: 65 }, (_, index) => `a${index}`), 'more than 64'],
-  ])('%j cannot be used', (paths, problem) => {
+  ])('rejects %j', (paths, problem) => {
     expect(compileRulePaths(paths)).toEqual({ problem: expect.stringContaining(problem) });
   });
 
-  test('mean what they mean to .gitignore', () => {
+  test('match the same files as .gitignore patterns', () => {
     const name = fc
       .string({ unit: fc.constantFrom('a', 'b', 'B', '.', '-'), minLength: 1, maxLength: 3 })
       .filter((text) => !/^\.{1,2}$/.test(text));
@@ -76,43 +76,46 @@ describe('The paths of a rule', () => {
         fc.constantFrom('', '/'),
       )
       .map(([head, parts, tail]) => head + parts.join('/') + tail)
-      // What every path matches has no condition, and `**/` at an end is a directory of any name.
+      // Patterns that match every path compile to no condition; a final `**/` matches any
+      // directory.
       .filter((text) => !/^[!/]?\*\*\/?$|\*\*\/$|\/\*\*$|\*\*\/\*\*/.test(text));
     const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'));
     fc.assert(
       fc.property(fc.array(pattern, { minLength: 1, maxLength: 3 }), path, (patterns, below) => {
-        expect(isAbout(patterns, below)).toBe(ignore().add(patterns).ignores(below));
+        expect(matchesPath(patterns, below)).toBe(ignore().add(patterns).ignores(below));
       }),
       { numRuns: 500 },
     );
   });
 
-  test('take no longer than there is to read, whatever stars they have', () => {
+  test('match in bounded time with any number of wildcards', () => {
     const deep = Array.from({ length: 1_000 }, () => 'aa').join('/');
-    expect(isAbout(['**/aa/**/aa/**/aa/**/aa/**/b'], deep)).toBe(false);
-    expect(isAbout([`${'*a'.repeat(200)}*b`], `${'a'.repeat(255)}/${'ab'.repeat(120)}c`)).toBe(
+    expect(matchesPath(['**/aa/**/aa/**/aa/**/aa/**/b'], deep)).toBe(false);
+    expect(matchesPath([`${'*a'.repeat(200)}*b`], `${'a'.repeat(255)}/${'ab'.repeat(120)}c`)).toBe(
       false,
     );
   });
 });
 
-describe('A pattern that takes too much to compare', () => {
+describe('a pattern that exceeds the effort limit', () => {
   const paths = [`*${'a'.repeat(120)}b*${'a'.repeat(120)}b{${Array(60).fill('a').join(',')}}`];
   const below = Array(15).fill('a'.repeat(255)).join('/');
 
-  test('is given up, and its rule holds', () => {
+  test('stops the comparison and counts as a match', () => {
     const effort = { left: 100_000 };
-    expect(isAbout(paths, below, effort)).toBe(true);
-    // Not much more than was left.
+    expect(matchesPath(paths, below, effort)).toBe(true);
+    // The comparison stops soon after the limit.
     expect(effort.left).toBeLessThan(0);
     expect(effort.left).toBeGreaterThan(-10_000);
   });
 
-  test('says no where there is time enough', () => {
-    expect(isAbout(['*aab'], below, { left: 1_000_000 })).toBe(false);
+  test('does not match while the limit is not reached', () => {
+    expect(matchesPath(['*aab'], below, { left: 1_000_000 })).toBe(false);
   });
 
-  test('holds for a pattern that takes something out, too', () => {
-    expect(isAbout(['*', ...paths.map((path) => `!${path}`)], below, { left: 100_000 })).toBe(true);
+  test('makes the rule match if the pattern is a negation', () => {
+    expect(matchesPath(['*', ...paths.map((path) => `!${path}`)], below, { left: 100_000 })).toBe(
+      true,
+    );
   });
 });

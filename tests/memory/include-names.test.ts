@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { includeNames, resolveInclude } from '../../src/memory/include-names.js';
 
-describe('The name of an include', () => {
+describe('the names of includes', () => {
   test.each([
     ['@./x.md', ['./x.md']],
     ['@x.md', ['x.md']],
@@ -35,7 +35,7 @@ describe('The name of an include', () => {
     ['@./a\0b.md', []],
     ['@%2e', []],
     [`@${'x'.repeat(5_000)}`, []],
-  ])('in %j is %j', (text, names) => {
+  ])('in %j are %j', (text, names) => {
     expect(includeNames(text)).toEqual(names);
   });
 
@@ -48,11 +48,11 @@ describe('The name of an include', () => {
     ['../../../../etc/passwd', '/etc/passwd'],
     ['~/../bob/x', '/home/bob/x'],
     ['C:/x', '/repo/docs/C:/x'],
-  ])('%s leads to %s', (name, path) => {
+  ])('%s resolves to %s', (name, path) => {
     expect(resolveInclude(name, '/repo/docs', '/home/ann')).toBe(path);
   });
 
-  test('never holds a zero, a fragment or more than a path may have', () => {
+  test('never contain a NUL character, a fragment or a backslash', () => {
     const word = fc.string({
       unit: fc.constantFrom('@', '.', '/', '~', '#', '\\', ' ', 'a', '\0', '"', '*'),
     });

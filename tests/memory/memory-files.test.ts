@@ -3,8 +3,8 @@ import type { MemoryDisk } from '../../src/protocol/tools/memory.js';
 import { eventually } from '../host/process/processes.js';
 import { diskOf, machineWith, textOf } from './memory-tree.js';
 
-describe('The memory of a session', () => {
-  const counted = async () => {
+describe('the memory of a session', () => {
+  const countReads = async () => {
     const machine = await machineWith({ 'repo/CLAUDE.md': 'one' });
     const disk = diskOf(machine.root);
     let reads = 0;
@@ -16,53 +16,53 @@ describe('The memory of a session', () => {
       },
     };
     const memory = machine.memory({ disk: counting });
-    const told = async () => {
+    const loadAndCount = async () => {
       const loaded = await memory.load();
       return { text: textOf(loaded), reads, announced: memory.announced.length };
     };
-    return { machine, memory, told };
+    return { machine, memory, loadAndCount };
   };
 
-  test('is read once, whoever asks and how often', async () => {
-    const { memory, told } = await counted();
-    const [one, two] = await Promise.all([memory.load(), memory.load()]);
-    expect(two).toBe(one);
-    expect(await told()).toEqual({ text: 'one', reads: 1, announced: 1 });
-    expect(memory.announced).toEqual([one]);
+  test('is read only once for several callers', async () => {
+    const { memory, loadAndCount } = await countReads();
+    const [first, second] = await Promise.all([memory.load(), memory.load()]);
+    expect(second).toBe(first);
+    expect(await loadAndCount()).toEqual({ text: 'one', reads: 1, announced: 1 });
+    expect(memory.announced).toEqual([first]);
   });
 
-  test('is read again once it is cleared, quietly', async () => {
-    const { machine, memory, told } = await counted();
-    await told();
+  test('is read again after clear(), without an announcement', async () => {
+    const { machine, memory, loadAndCount } = await countReads();
+    await loadAndCount();
     await machine.add({ 'repo/CLAUDE.md': 'two' });
-    expect(await told()).toEqual({ text: 'one', reads: 1, announced: 1 });
+    expect(await loadAndCount()).toEqual({ text: 'one', reads: 1, announced: 1 });
     memory.clear();
-    expect(await told()).toEqual({ text: 'two', reads: 2, announced: 1 });
+    expect(await loadAndCount()).toEqual({ text: 'two', reads: 2, announced: 1 });
   });
 
-  test('is read again once it is reset, and announced again', async () => {
-    const { memory, told } = await counted();
-    await told();
+  test('is read again and announced again after reset()', async () => {
+    const { memory, loadAndCount } = await countReads();
+    await loadAndCount();
     memory.reset();
-    expect(await told()).toEqual({ text: 'one', reads: 2, announced: 2 });
-    expect(await told()).toEqual({ text: 'one', reads: 2, announced: 2 });
+    expect(await loadAndCount()).toEqual({ text: 'one', reads: 2, announced: 2 });
+    expect(await loadAndCount()).toEqual({ text: 'one', reads: 2, announced: 2 });
   });
 
-  test('is announced once if it is cleared before it is there', async () => {
-    const { memory, told } = await counted();
+  test('is announced once if clear() is called during the first load', async () => {
+    const { memory, loadAndCount } = await countReads();
     const early = memory.load();
     memory.clear();
     const late = memory.load();
     expect(await early).toEqual(await late);
-    expect(await told()).toMatchObject({ announced: 1 });
+    expect(await loadAndCount()).toMatchObject({ announced: 1 });
     expect(memory.announced).toEqual([await late]);
   });
 
-  test('is that of the newest walk, even if one that was forgotten ends after it', async () => {
+  test('has the result of the newest load if an older load ends later', async () => {
     const machine = await machineWith({ 'repo/.claude/rules/a.md': '---\npaths: src\n---\none' });
     const disk = diskOf(machine.root);
     let release = () => {};
-    const held = new Promise<void>((done) => {
+    const blocked = new Promise<void>((done) => {
       release = done;
     });
     let reads = 0;
@@ -73,23 +73,23 @@ describe('The memory of a session', () => {
           reads += 1;
           const isFirst = reads === 1;
           const bytes = await disk.read(real, most);
-          if (isFirst) await held;
+          if (isFirst) await blocked;
           return bytes;
         },
       },
     });
-    const forgotten = memory.load();
-    await eventually('the first walk reads', () => reads === 1);
+    const outdated = memory.load();
+    await eventually('the first load reads', () => reads === 1);
     await machine.add({ 'repo/.claude/rules/a.md': '---\npaths: src\n---\ntwo' });
     memory.clear();
     await memory.load();
     release();
-    await forgotten;
+    await outdated;
     expect(memory.rulesFor([machine.at('repo/src/x')]).map(({ text }) => text)).toEqual(['two']);
     expect(memory.announced).toHaveLength(1);
   });
 
-  test('that is disabled reads nothing and announces nothing', async () => {
+  test('reads and announces no file if memory is disabled', async () => {
     const machine = await machineWith({ 'repo/CLAUDE.md': 'one' });
     const memory = machine.memory({ isDisabled: true });
     expect(await memory.load()).toEqual({ files: [], rules: [], notices: [] });
@@ -97,7 +97,7 @@ describe('The memory of a session', () => {
   });
 });
 
-describe('The rules for files that were touched', () => {
+describe('the rules for touched files', () => {
   const rules = async () => {
     const machine = await machineWith({
       'home/.claude/rules/mine.md': '---\npaths: "*.md"\n---\nMine.',
@@ -111,18 +111,18 @@ describe('The rules for files that were touched', () => {
     });
     const memory = machine.memory({ cwd: 'repo/sub', mayInclude: () => true });
     const loaded = await memory.load();
-    const about = (...paths: readonly string[]) =>
+    const rulesOf = (...paths: readonly string[]) =>
       memory.rulesFor(paths.map(machine.at)).map(({ text }) => text.split(' ')[0]);
-    return { machine, memory, loaded, about };
+    return { machine, memory, loaded, rulesOf };
   };
 
-  test('are those whose paths match, in reading order', async () => {
-    const { about } = await rules();
-    expect(about('repo/src/api/x.ts')).toEqual(['Api.', 'Shared.']);
-    expect(about('repo/sub/x.ts')).toEqual(['Near.']);
-    expect(about('repo/sub/deep/x.ts')).toEqual([]);
-    expect(about('repo/sub/deep/x.md')).toEqual(['Mine.']);
-    expect(about('repo/sub/x.md', 'repo/sub/y.ts', 'repo/src/api/z.md')).toEqual([
+  test('are the rules with matching paths, in reading order', async () => {
+    const { rulesOf } = await rules();
+    expect(rulesOf('repo/src/api/x.ts')).toEqual(['Api.', 'Shared.']);
+    expect(rulesOf('repo/sub/x.ts')).toEqual(['Near.']);
+    expect(rulesOf('repo/sub/deep/x.ts')).toEqual([]);
+    expect(rulesOf('repo/sub/deep/x.md')).toEqual(['Mine.']);
+    expect(rulesOf('repo/sub/x.md', 'repo/sub/y.ts', 'repo/src/api/z.md')).toEqual([
       'Mine.',
       'Api.',
       'Shared.',
@@ -136,12 +136,12 @@ describe('The rules for files that were touched', () => {
     [['elsewhere/src/api/x.ts']],
     [['repo']],
     [['repo/src/apis/x.ts']],
-  ])('are none for %j', async (paths) => {
-    const { about } = await rules();
-    expect(about(...paths)).toEqual([]);
+  ])('do not apply to %j', async (paths) => {
+    const { rulesOf } = await rules();
+    expect(rulesOf(...paths)).toEqual([]);
   });
 
-  test('leave the others in the prompt, with what includes them', async () => {
+  test('stay out of the prompt, unlike rules without paths, and include other files', async () => {
     const { machine, loaded } = await rules();
     expect(loaded.files.map(({ text }) => text)).toEqual(['Always.', 'Broken.', 'Every.']);
     expect(
@@ -157,7 +157,7 @@ describe('The rules for files that were touched', () => {
     ]);
   });
 
-  test('are announced when they join, with what lies near, each once until a reset', async () => {
+  test('are announced with nested memory files, once until a reset', async () => {
     const { machine, memory } = await rules();
     await machine.add({ 'repo/sub/deep/CLAUDE.md': 'Deep.' });
     const touch = async () => {
@@ -175,7 +175,7 @@ describe('The rules for files that were touched', () => {
     expect((await touch()).at(-1)).toEqual([['Deep.'], ['Mine.', 'Near.']]);
   });
 
-  test('are known before anything is loaded, and after a clear, as they last were', async () => {
+  test('are empty before the first load and stay known after clear()', async () => {
     const { machine, memory } = await rules();
     const touched = [machine.at('repo/src/api/x.ts')];
     expect(machine.memory().rulesFor(touched)).toEqual([]);
@@ -183,7 +183,7 @@ describe('The rules for files that were touched', () => {
     expect(memory.rulesFor(touched)).toHaveLength(2);
   });
 
-  test('are found by the real path as well as by the name of a linked directory', async () => {
+  test('are found by the real path and by the path through a linked directory', async () => {
     const { machine } = await rules();
     const memory = machine.memory({ cwd: 'link' });
     await memory.load();
@@ -191,7 +191,7 @@ describe('The rules for files that were touched', () => {
     expect(memory.rulesFor([machine.at('repo/src/api/x.ts')])).toHaveLength(2);
   });
 
-  test('do not keep what they include from a file that holds always', async () => {
+  test('do not remove a file from the prompt that a memory file includes too', async () => {
     const machine = await machineWith({
       'repo/.claude/rules/a.md': '---\npaths: src\n---\n@../../x.md',
       'repo/CLAUDE.local.md': '@x.md',

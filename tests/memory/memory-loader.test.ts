@@ -10,8 +10,8 @@ const chainOf = (length: number) =>
     ]),
   );
 
-describe('Includes', () => {
-  test('go four files deep, and what is deeper is said', async () => {
+describe('includes', () => {
+  test('are read four levels deep, with a notice about deeper includes', async () => {
     const machine = await machineWith(chainOf(6));
     const memory = await machine.load();
     expect(pathsOf(machine, memory)).toEqual([
@@ -26,13 +26,13 @@ describe('Includes', () => {
     ]);
   });
 
-  test('of exactly that depth are no word worth', async () => {
+  test('at the maximum depth cause no notice', async () => {
     const machine = await machineWith(chainOf(5));
     const { files, notices } = await machine.load();
     expect([files.length, notices]).toEqual([5, []]);
   });
 
-  test('that go round are read once', async () => {
+  test('in a cycle are read once', async () => {
     const machine = await machineWith({
       'repo/CLAUDE.md': 'a @b.md @./CLAUDE.md',
       'repo/b.md': 'b @c.md @CLAUDE.md',
@@ -43,7 +43,7 @@ describe('Includes', () => {
     expect(memory.notices).toEqual([]);
   });
 
-  test('through links are the file that they lead to', async () => {
+  test('through several links to a file are read once', async () => {
     const machine = await machineWith({
       'repo/CLAUDE.md': '@one.md @two.md @round.md @folder/x.md @again/x.md',
       'repo/real.md': 'real',
@@ -61,7 +61,7 @@ describe('Includes', () => {
     ]);
   });
 
-  test('of what is not there, or is a directory, are silent', async () => {
+  test('of missing files and directories cause no notice', async () => {
     const machine = await machineWith({
       'repo/CLAUDE.md':
         'Ask @ann, or @docs, @nowhere/x.md, @CLAUDE.md/x, @types/node, @/no/such/file or ann@example.org.',
@@ -85,7 +85,7 @@ describe('Includes', () => {
     ['all.zip', false],
     ['x.exe', false],
     ['x.md.bin', false],
-  ])('of %s: %s', async (name, isRead) => {
+  ])('of %s are read: %s', async (name, isRead) => {
     const machine = await machineWith({
       'repo/CLAUDE.md': `@./${name}`,
       [`repo/${name}`]: 'words',
@@ -97,7 +97,7 @@ describe('Includes', () => {
     expect([files.length, notices.length, refusals.length]).toEqual(isRead ? [2, 0, 0] : [1, 1, 1]);
   });
 
-  test('of a link are judged by the name that it leads to as well', async () => {
+  test('of a link must have a text file name at the target of the link too', async () => {
     const machine = await machineWith({
       'repo/CLAUDE.md': '@notes.md',
       'repo/notes.md': { link: 'picture.png' },
@@ -108,7 +108,7 @@ describe('Includes', () => {
     expect(notices[0]).toContain('it is not a text file by its name');
   });
 
-  test('of many long files are searched up to a bound of all together, and that is said', async () => {
+  test('in many long files are searched up to a total limit, with a notice', async () => {
     const long = (name: string) => `@${name}\n\n${'word '.repeat(12_000)}\n`;
     const names = ['a', 'b', 'c', 'd', 'e'].map((name) => `repo/.claude/rules/${name}.md`);
     const machine = await machineWith({
@@ -121,7 +121,7 @@ describe('Includes', () => {
     expect(notices[0]).toMatch(/e\.md is too long or too deeply nested/);
   });
 
-  test('of a program are not searched for includes in their turn', async () => {
+  test('in a source file are not searched', async () => {
     const machine = await machineWith({
       'repo/CLAUDE.md': '@a.ts @Makefile @b.txt',
       'repo/a.ts': '@Component class A {} // @c.md <!-- kept -->',
@@ -141,12 +141,12 @@ describe('Includes', () => {
     expect(textOf(memory)).toContain('<!-- kept -->');
   });
 
-  test('end, and no file comes twice, however they point at one another', async () => {
+  test('end and contain no file twice for any graph of includes', async () => {
     const pointer = fc.tuple(fc.nat(5), fc.nat(5));
     await fc.assert(
       fc.asyncProperty(fc.array(pointer, { maxLength: 12 }), async (pointers) => {
         const lines = (from: number) =>
-          pointers.filter(([one]) => one === from).map(([, to]) => `@${to}.md`);
+          pointers.filter(([source]) => source === from).map(([, to]) => `@${to}.md`);
         const machine = await machineWith({
           'repo/CLAUDE.md': '@0.md',
           ...Object.fromEntries(
@@ -165,8 +165,8 @@ describe('Includes', () => {
   });
 });
 
-describe('An include that leads out of the workspace', () => {
-  const AROUND = {
+describe('an include outside the workspace', () => {
+  const OTHER_FILES = {
     'home/tone.md': 'tone',
     'outside.md': 'outside',
     'repo2/x.md': 'like ours',
@@ -174,25 +174,30 @@ describe('An include that leads out of the workspace', () => {
   };
 
   test.each([
-    ['a file of the project', 'repo/CLAUDE.md', '@../outside.md', ['repo/CLAUDE.md']],
+    ['a project file', 'repo/CLAUDE.md', '@../outside.md', ['repo/CLAUDE.md']],
+    ['a private project file', 'repo/CLAUDE.local.md', '@../outside.md', ['repo/CLAUDE.local.md']],
     [
-      'a private file of the project',
-      'repo/CLAUDE.local.md',
-      '@../outside.md',
-      ['repo/CLAUDE.local.md'],
-    ],
-    [
-      'a rule of the project',
+      'a project rule',
       'repo/.claude/rules/r.md',
       '@../../../outside.md',
       ['repo/.claude/rules/r.md'],
     ],
-    ['the home, from a project', 'repo/CLAUDE.md', '@~/tone.md', ['repo/CLAUDE.md']],
-    ['a neighbour of a like name', 'repo/CLAUDE.md', '@../repo2/x.md', ['repo/CLAUDE.md']],
-    ['a project, of the administrator', 'repo/CLAUDE.md', '@../etc/skein/x.md', ['repo/CLAUDE.md']],
-    ['the administrator', 'etc/skein/CLAUDE.md', '@../../outside.md', ['etc/skein/CLAUDE.md']],
-  ])('is refused to %s until somebody agrees', async (_, path, text, expected) => {
-    const machine = await machineWith({ ...AROUND, [path]: text });
+    ['a project file that names the home', 'repo/CLAUDE.md', '@~/tone.md', ['repo/CLAUDE.md']],
+    [
+      'a project file that names a folder with a similar name',
+      'repo/CLAUDE.md',
+      '@../repo2/x.md',
+      ['repo/CLAUDE.md'],
+    ],
+    [
+      'a project file that names the managed folder',
+      'repo/CLAUDE.md',
+      '@../etc/skein/x.md',
+      ['repo/CLAUDE.md'],
+    ],
+    ['a managed file', 'etc/skein/CLAUDE.md', '@../../outside.md', ['etc/skein/CLAUDE.md']],
+  ])('is not read from %s until the user approves', async (_, path, text, expected) => {
+    const machine = await machineWith({ ...OTHER_FILES, [path]: text });
     const refused = machine.memory();
     const memory = await refused.load();
     expect(pathsOf(machine, memory)).toEqual(expected);
@@ -205,9 +210,9 @@ describe('An include that leads out of the workspace', () => {
     expect(agreed.asked).toEqual(refused.asked);
   });
 
-  test('is free to users, and to administrators beside their own file', async () => {
+  test('needs no approval in a user file, nor in a managed file for its own folder', async () => {
     const machine = await machineWith({
-      ...AROUND,
+      ...OTHER_FILES,
       'etc/skein/CLAUDE.md': '@./policy.md',
       'etc/skein/policy.md': 'policy',
       'home/.claude/CLAUDE.md': '@~/tone.md',
@@ -226,7 +231,7 @@ describe('An include that leads out of the workspace', () => {
     expect(memory.asked).toEqual([]);
   });
 
-  test('is one also if it lies in the repository but above the working directory', async () => {
+  test('needs approval if the file is in the repository but above the working directory', async () => {
     const machine = await machineWith({
       'repo/.git/HEAD': 'x',
       'repo/docs/x.md': 'x',
@@ -239,7 +244,7 @@ describe('An include that leads out of the workspace', () => {
     ]);
   });
 
-  test('is known by where a link really leads', async () => {
+  test('is detected by the real path of a link', async () => {
     const machine = await machineWith({
       'repo/CLAUDE.md': '@in.md @folder/x.md',
       'repo/in.md': { link: '~~/outside.md' },
@@ -257,7 +262,7 @@ describe('An include that leads out of the workspace', () => {
     expect(JSON.stringify(loaded)).not.toMatch(/AWAY|OUTSIDE/);
   });
 
-  test('is one also if it is named outside and leads back in', async () => {
+  test('needs approval if its path is outside and links back into the workspace', async () => {
     const machine = await machineWith({
       'repo/CLAUDE.md': '@../back.md',
       'repo/x.md': 'x',
@@ -270,7 +275,7 @@ describe('An include that leads out of the workspace', () => {
     ]);
   });
 
-  test('is every link in the place of a memory file that leaves the repository', async () => {
+  test('is a link from the place of a memory file out of the repository too', async () => {
     const machine = await machineWith({
       'repo/.git/HEAD': 'x',
       'repo/AGENTS.md': 'in the repository',
@@ -295,7 +300,7 @@ describe('An include that leads out of the workspace', () => {
     ]);
   });
 
-  test('is one into the state directory even if the workspace lies around it', async () => {
+  test('is an include of the state directory even if the workspace contains it', async () => {
     const machine = await machineWith({
       'home/CLAUDE.md': '@.skein/sessions/x.jsonl @work/y.md',
       'home/.skein/sessions/x.jsonl': 'SESSION',
@@ -306,14 +311,14 @@ describe('An include that leads out of the workspace', () => {
   });
 });
 
-describe('A sensitive path', () => {
+describe('a sensitive path', () => {
   test.each([
     ['managed', 'etc/skein/CLAUDE.md'],
     ['user', 'home/.claude/CLAUDE.md'],
     ['project', 'repo/CLAUDE.md'],
     ['rule', 'repo/.claude/rules/r.md'],
     ['local', 'repo/CLAUDE.local.md'],
-  ])('is never read for a file of the layer %s, even if somebody agrees', async (_, path) => {
+  ])('is never read for the layer %s, even with approval', async (_, path) => {
     const machine = await machineWith({
       [path]: 'x @~/.ssh/id_rsa @~/link.md @~/.env',
       'home/.ssh/id_rsa': 'SECRET',
@@ -327,11 +332,11 @@ describe('A sensitive path', () => {
   });
 });
 
-describe('A memory file', () => {
+describe('a memory file', () => {
   test.each([
     [40_000, false],
     [40_001, true],
-  ])('of %i characters is whole, and large: %s', async (length, isLarge) => {
+  ])('with %i characters is loaded completely and is large: %s', async (length, isLarge) => {
     const machine = await machineWith({ 'repo/CLAUDE.md': 'x'.repeat(length) });
     const { files, notices } = await machine.load();
     expect(files).toMatchObject([{ isLarge }]);
@@ -339,7 +344,7 @@ describe('A memory file', () => {
     expect(notices).toEqual([]);
   });
 
-  test('loses its mark of byte order and the returns of its lines, and keeps broken bytes visible', async () => {
+  test('is read without byte order mark and carriage returns, and shows invalid bytes', async () => {
     const bytes = Buffer.concat([
       Buffer.from('\ufeffa\r\nb\rc'),
       Buffer.from([0xff, 0xc3]),
@@ -350,15 +355,15 @@ describe('A memory file', () => {
   });
 
   test.each([
-    ['of zeros', Buffer.from('a\0b')],
+    ['with NUL bytes', Buffer.from('a\0b')],
     ['in UTF-16', Buffer.from('\ufeffwords', 'utf16le')],
-  ])('%s is left out, and that is said', async (_, bytes) => {
+  ])('%s is left out with a notice', async (_, bytes) => {
     const machine = await machineWith({ 'repo/CLAUDE.md': bytes });
     const { files, notices } = await machine.load();
     expect([files, notices]).toEqual([[], [expect.stringContaining('not text in UTF-8')]]);
   });
 
-  test('without a word is none', async () => {
+  test('without text is left out', async () => {
     const machine = await machineWith({
       'repo/CLAUDE.md': ' \n\n',
       'repo/AGENTS.md': '<!-- nothing -->\n',

@@ -1,4 +1,7 @@
-/** A machine in a temporary directory: a home, an administrator's directory, projects; and its memory. */
+/**
+ * A temporary directory tree with a home, a managed folder and projects, and the memory loader on
+ * it.
+ */
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,28 +15,28 @@ import type { ExternalInclude, Memory, MemoryDisk } from '../../src/protocol/too
 export type Tree = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;
 
 export interface Machine {
-  /** Absolute and real. */
+  /** Absolute real path. */
   readonly root: string;
   at(path: string): string;
   add(tree: Tree): Promise<void>;
-  memory(options?: MemoryOptions): MemoryFiles & Heard;
+  memory(options?: MemoryOptions): MemoryFiles & MemoryCalls;
   load(options?: MemoryOptions): Promise<Memory>;
 }
 
 export interface MemoryOptions extends Partial<Omit<MemoryPlaces, 'cwd'>> {
-  /** Below the root; `repo` unless told. */
+  /** Path below the root. Default: `repo`. */
   readonly cwd?: string;
   readonly disk?: MemoryDisk;
   readonly mayInclude?: (include: ExternalInclude) => boolean;
   readonly isSensitive?: (path: string) => boolean;
 }
 
-interface Heard {
+interface MemoryCalls {
   readonly asked: readonly ExternalInclude[];
   readonly announced: readonly Memory[];
 }
 
-/** Links are made as they are given; `~~` in one stands for the root. */
+/** Writes the tree. `~~` in a link target is replaced with the root. */
 export const machineWith = async (tree: Tree): Promise<Machine> => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'skein-memory-')));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
@@ -79,15 +82,15 @@ export const machineWith = async (tree: Tree): Promise<Machine> => {
   return { root, at, add, memory, load: (options) => memory(options).load() };
 };
 
-/** The real disk, but for what this very machine may have lying above its temporary directory. */
+/** The real disk without memory files and repositories above the temporary directory. */
 export const diskOf = (root: string): MemoryDisk => {
   const disk = memoryDisk();
-  const isOfThisMachine = (path: string) =>
+  const isOutsideTree = (path: string) =>
     relative(root, path).startsWith('..') &&
     /\/(?:CLAUDE|AGENTS|\.claude|\.skein|\.git)/.test(path);
   return {
     ...disk,
-    resolve: async (path) => (isOfThisMachine(path) ? undefined : disk.resolve(path)),
+    resolve: async (path) => (isOutsideTree(path) ? undefined : disk.resolve(path)),
   };
 };
 

@@ -45,8 +45,8 @@ const inServer = (machine: Machine) => ({
   teamMemory: machine.at('team.md'),
 });
 
-describe('The memory of a monorepo', () => {
-  test('is read layer by layer, from the root down, includes right after their includer', async () => {
+describe('the memory of a monorepo', () => {
+  test('is read by layer, from the root down, each include after its includer', async () => {
     const machine = await machineWith(MONOREPO);
     const memory = await machine.load(inServer(machine));
     const golden = memory.files.map(({ layer, path, parent, text }) => {
@@ -60,26 +60,26 @@ describe('The memory of a monorepo', () => {
     expect(memory.notices).toEqual([]);
   });
 
-  test('has the same bytes whatever order the disk lists its files in', async () => {
+  test('does not depend on the order of directory listings', async () => {
     const machine = await machineWith(MONOREPO);
     const disk = diskOf(machine.root);
-    const upsideDown: MemoryDisk = {
+    const reversed: MemoryDisk = {
       ...disk,
-      list: async (real, most) => {
-        const entries = await disk.list(real, most);
+      list: async (real, limit) => {
+        const entries = await disk.list(real, limit);
         return typeof entries === 'string' ? entries : entries.toReversed();
       },
     };
     const options = inServer(machine);
-    const [one, other] = [
+    const [normal, fromReversed] = [
       await machine.load(options),
-      await machine.load({ ...options, disk: upsideDown }),
+      await machine.load({ ...options, disk: reversed }),
     ];
-    expect(one.files.length).toBeGreaterThan(15);
-    expect(other).toEqual(one);
+    expect(normal.files.length).toBeGreaterThan(15);
+    expect(fromReversed).toEqual(normal);
   });
 
-  test('is sorted by code units, not by the words of a country', async () => {
+  test('is sorted by code units, independent of the locale', async () => {
     const machine = await machineWith({
       'repo/.claude/rules/ä.md': 'x',
       'repo/.claude/rules/b.md': 'x',
@@ -94,8 +94,8 @@ describe('The memory of a monorepo', () => {
   });
 });
 
-describe('The label of a layer', () => {
-  test('says whose words they are', () => {
+describe('the label of a layer', () => {
+  test('names the author and the scope of the instructions', () => {
     expect(MEMORY_LAYERS.map((layer) => `${layer}: ${MEMORY_LABELS[layer]}`)).toEqual([
       'managed: instructions of the administrator, for everybody on this machine',
       "user: the user's private instructions, for all projects",
@@ -107,10 +107,10 @@ describe('The label of a layer', () => {
   });
 });
 
-describe('What is read', () => {
+describe('the set of memory files', () => {
   test.each([
     [
-      'everything',
+      'has every layer by default',
       {},
       [
         'etc/skein/CLAUDE.md',
@@ -120,11 +120,11 @@ describe('What is read', () => {
         'repo/CLAUDE.local.md',
       ],
     ],
-    ['only added directories when bare', { isBare: true }, ['shared/CLAUDE.md']],
-    ['nothing when bare with none added', { isBare: true, roots: [] }, []],
-    ['nothing when disabled', { isDisabled: true }, []],
-    ['nothing when disabled and bare', { isDisabled: true, isBare: true }, []],
-  ])('is %s', async (_, options, expected) => {
+    ['has only added directories in bare mode', { isBare: true }, ['shared/CLAUDE.md']],
+    ['is empty in bare mode without added directories', { isBare: true, roots: [] }, []],
+    ['is empty if memory is disabled', { isDisabled: true }, []],
+    ['is empty if memory is disabled in bare mode', { isDisabled: true, isBare: true }, []],
+  ])('%s', async (_, options, expected) => {
     const machine = await machineWith({
       'etc/skein/CLAUDE.md': 'managed',
       'home/.claude/CLAUDE.md': 'user',
@@ -143,7 +143,7 @@ describe('What is read', () => {
     [{ autoMemory: true }, ['auto']],
     [{ teamMemory: true }, ['team']],
     [{ autoMemory: true, teamMemory: true }, ['auto', 'team']],
-  ])('includes notes of earlier sessions and of the team by flag: %o', async (flags, layers) => {
+  ])('includes automatic and team memory by flag: %o', async (flags, layers) => {
     const machine = await machineWith({ 'auto.md': 'a', 'team.md': 't' });
     const { files } = await machine.load({
       ...('autoMemory' in flags && { autoMemory: machine.at('auto.md') }),
@@ -152,7 +152,7 @@ describe('What is read', () => {
     expect(files.map(({ layer }) => layer)).toEqual(layers);
   });
 
-  test('of a team is not what a link in the workspace leads out to', async () => {
+  test('excludes team memory behind a link that leaves the workspace', async () => {
     const machine = await machineWith({
       'private/MEMORY.md': 'PRIVATE',
       'repo/.skein/team': { link: '~~/private' },
@@ -162,7 +162,7 @@ describe('What is read', () => {
     expect(memory.notices).toEqual([expect.stringContaining('it leads out of the workspace')]);
   });
 
-  test('is once what CLAUDE.md and AGENTS.md are both names of', async () => {
+  test('has a file once if CLAUDE.md is a link to AGENTS.md', async () => {
     const machine = await machineWith({
       'repo/AGENTS.md': 'Both.',
       'repo/CLAUDE.md': { link: 'AGENTS.md' },
@@ -170,7 +170,7 @@ describe('What is read', () => {
     expect(pathsOf(machine, await machine.load())).toEqual(['repo/CLAUDE.md']);
   });
 
-  test('is once what CLAUDE.md includes of AGENTS.md', async () => {
+  test('has AGENTS.md once if CLAUDE.md includes it', async () => {
     const machine = await machineWith({ 'repo/AGENTS.md': 'A.', 'repo/CLAUDE.md': '@AGENTS.md' });
     const { files } = await machine.load();
     expect(files.map(({ path, parent }) => [path, parent])).toEqual([
@@ -179,7 +179,7 @@ describe('What is read', () => {
     ]);
   });
 
-  test('of the home is the user’s, and not a project’s besides', async () => {
+  test('has a user file in the home only in the user layer', async () => {
     const machine = await machineWith({
       'home/.claude/CLAUDE.md': 'user',
       'home/.claude/rules/r.md': '---\npaths: x\n---\nrule',
@@ -197,7 +197,7 @@ describe('What is read', () => {
     ]);
   });
 
-  test('is found through a working directory that is itself a link', async () => {
+  test('is found through a working directory that is a link', async () => {
     const machine = await machineWith({
       'data/proj/CLAUDE.md': 'real\n@./x.md',
       'data/proj/x.md': 'included',
@@ -209,8 +209,8 @@ describe('What is read', () => {
   });
 });
 
-describe('A directory of rules', () => {
-  test('that leads back to itself is entered once, and that is no word worth', async () => {
+describe('a rules folder', () => {
+  test('with links to itself is read once, without a notice', async () => {
     const machine = await machineWith({
       'repo/.claude/rules/a.md': 'a',
       'repo/.claude/rules/deeper/b.md': 'b',
@@ -223,8 +223,8 @@ describe('A directory of rules', () => {
   });
 });
 
-describe('A file above the project', () => {
-  const stranger = (machine: Machine, names: readonly string[]): MemoryDisk => {
+describe('a memory file above the project', () => {
+  const foreignDisk = (machine: Machine, names: readonly string[]): MemoryDisk => {
     const disk = diskOf(machine.root);
     return {
       ...disk,
@@ -245,32 +245,34 @@ describe('A file above the project', () => {
       ['CLAUDE.md', 'repo/CLAUDE.md', 'repo/sub/CLAUDE.md'],
     ],
     [
-      'above a repository of a stranger',
+      'above a repository of another user',
       ['CLAUDE.md', 'repo/.git', 'repo/CLAUDE.md'],
       ['repo/sub/CLAUDE.md'],
     ],
-  ])('of another user is left out if it lies %s', async (_, foreign, expected) => {
+  ])('of another user is left out if it is %s', async (_, foreign, expected) => {
     const machine = await machineWith({
       'CLAUDE.md': 'top',
       'repo/.git/HEAD': 'x',
       'repo/CLAUDE.md': 'repo',
       'repo/sub/CLAUDE.md': 'sub',
     });
-    const memory = await machine.load({ cwd: 'repo/sub', disk: stranger(machine, foreign) });
+    const memory = await machine.load({ cwd: 'repo/sub', disk: foreignDisk(machine, foreign) });
     expect(pathsOf(machine, memory)).toEqual(expected);
-    const left = foreign.filter((path) => path.endsWith('.md') && !expected.includes(path));
+    const skipped = foreign.filter((path) => path.endsWith('.md') && !expected.includes(path));
     expect(memory.notices).toEqual(
-      left.map((path) => expect.stringContaining(`${machine.at(path)} is not read: it is above`)),
+      skipped.map((path) =>
+        expect.stringContaining(`${machine.at(path)} is not read: it is above`),
+      ),
     );
   });
 
-  test('is told from ours by its real owner', async () => {
+  test('is recognised as foreign by its real owner', async () => {
     const machine = await machineWith({
       'CLAUDE.md': 'planted',
       'repo/.git/HEAD': 'x',
       'repo/CLAUDE.md': 'ours',
     });
-    // Only root can give a file away; anybody else can be somebody else.
+    // Only root can change the owner of a file; other users compare with another user id.
     const us = process.getuid?.() ?? 0;
     if (us === 0) await chown(machine.at('CLAUDE.md'), 12_345, 12_345);
     const disk = { ...diskOf(machine.root), user: us === 0 ? us : us + 1 };
@@ -278,7 +280,7 @@ describe('A file above the project', () => {
   });
 });
 
-needs.describe('git')('A worktree', () => {
+needs.describe('git')('a worktree', () => {
   const git = (cwd: string, ...args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
       cwd,
@@ -299,7 +301,7 @@ needs.describe('git')('A worktree', () => {
     return machine;
   };
 
-  test('inside its main repository is not told twice, but keeps what is not checked in', async () => {
+  test('inside its main repository skips checked-in files of the repository and keeps local files', async () => {
     const machine = await repository();
     git(machine.at('repo'), 'worktree', 'add', '-q', 'trees/one');
     await mkdir(machine.at('repo/trees/one/deep'));
@@ -311,7 +313,7 @@ needs.describe('git')('A worktree', () => {
     ]);
   });
 
-  test('beside its main repository is like any directory', async () => {
+  test('beside its main repository is read like any directory', async () => {
     const machine = await repository();
     git(machine.at('repo'), 'worktree', 'add', '-q', machine.at('beside'));
     expect(pathsOf(machine, await machine.load({ cwd: 'beside' }))).toEqual([
@@ -321,7 +323,7 @@ needs.describe('git')('A worktree', () => {
     ]);
   });
 
-  test('that only claims to be one hides nothing', async () => {
+  test('with a fake .git file does not hide files of the repository', async () => {
     const machine = await repository();
     git(machine.at('repo'), 'worktree', 'add', '-q', 'trees/one');
     await machine.add({
@@ -334,8 +336,8 @@ needs.describe('git')('A worktree', () => {
   });
 });
 
-describe('The disk that memory is read from', () => {
-  test('opens no link that took the place of a file', async () => {
+describe('the memory disk', () => {
+  test('does not follow a link at the path of a file', async () => {
     const machine = await machineWith({ secret: 'secret', link: { link: 'secret' } });
     expect(await memoryDisk().read(join(machine.root, 'link'), 100)).toBe('unreadable');
     expect(await memoryDisk().read(join(machine.root, 'secret'), 100)).toEqual(
@@ -344,29 +346,29 @@ describe('The disk that memory is read from', () => {
     expect(await memoryDisk().read(join(machine.root, 'secret'), 5)).toBe('too-large');
   });
 
-  test('believes no size: what says that it is empty may have no end', async () => {
+  test('limits the bytes read even if the file reports size zero', async () => {
     const [path] = ['/proc/self/maps'].filter((it) => existsSync(it));
-    // Only Linux has such files; a size that is true is believed everywhere.
+    // Only Linux has such files.
     const read = path === undefined ? 'too-large' : await memoryDisk().read(path, 100);
     expect(read).toBe('too-large');
   });
 
-  test('waits at no pipe that took the place of a file', async () => {
+  test('does not block on a named pipe', async () => {
     const machine = await machineWith({});
     execFileSync('mkfifo', [machine.at('pipe')]);
     expect(await memoryDisk().read(machine.at('pipe'), 100)).toBe('unreadable');
   });
 
-  test('knows who laid a link as well as whose file it leads to', async () => {
+  test('returns the owners of a link and of its target', async () => {
     const machine = await machineWith({ link: { link: '/etc/passwd' } });
     const us = process.getuid?.() ?? 0;
-    // Only root can give a link away; for anybody else the file is another user's.
+    // Only root can change the owner of a link; for other users /etc/passwd belongs to root.
     if (us === 0) await lchown(machine.at('link'), 12_345, 12_345);
     const place = await memoryDisk().resolve(machine.at('link'));
     expect(place?.owners.toSorted((a, b) => a - b)).toEqual([0, us === 0 ? 12_345 : us]);
   });
 
-  test('lists all or nothing', async () => {
+  test('returns no entries if the limit is exceeded', async () => {
     const machine = await machineWith({ 'd/a': '', 'd/b': '', 'd/c/x': '' });
     expect(await memoryDisk().list(machine.at('d'), 2)).toBe('too-many');
     expect(await memoryDisk().list(machine.at('d'), 3)).toHaveLength(3);

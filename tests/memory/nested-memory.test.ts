@@ -16,7 +16,7 @@ const TREE = {
   'other/CLAUDE.md': 'Elsewhere.',
 };
 
-const walk = async (more: Tree = {}) => {
+const openTree = async (more: Tree = {}) => {
   const machine = await machineWith({ ...TREE, ...more });
   const memory = machine.memory();
   const near = async (...paths: readonly string[]) =>
@@ -25,37 +25,37 @@ const walk = async (more: Tree = {}) => {
 };
 
 describe('memory files below the working directory', () => {
-  test('are no part of what opens a conversation', async () => {
-    const { memory } = await walk();
+  test('are not loaded at the start of a conversation', async () => {
+    const { memory } = await openTree();
     expect((await memory.load()).files.map(({ text }) => text)).toEqual(['Whole.']);
   });
 
-  test('are read when something there is touched, the outer ones first, with what they include', async () => {
-    const { near } = await walk();
+  test('are read with their includes when a file there is touched, outermost first', async () => {
+    const { near } = await openTree();
     expect(await near('repo/web/app/main.ts')).toEqual(['Web.', 'Style.', 'App.', 'Mine.']);
     expect(await near('repo/web/index.ts')).toEqual(['Web.', 'Style.']);
     expect(await near('repo/index.ts')).toEqual([]);
   });
 
-  test('bring their rules along', async () => {
-    const { memory, machine, near } = await walk();
+  test('add their rules', async () => {
+    const { memory, machine, near } = await openTree();
     const touched = machine.at('repo/web/app/a.test.ts');
     await near('repo/web/app/a.test.ts');
     expect(memory.rulesFor([touched]).map(({ text }) => text)).toEqual(['Tests.']);
   });
 
   test.each([
-    ['a package that is only brought along', 'repo/node_modules/goose/index.js'],
+    ['an installed package', 'repo/node_modules/goose/index.js'],
     ['another repository', 'repo/module/index.ts'],
-    ['a part of another repository', 'repo/module/deep/index.ts'],
-    ['a file outside', 'other/index.ts'],
-  ])('are not those of %s', async (_, path) => {
-    const { near } = await walk();
+    ['a subfolder of another repository', 'repo/module/deep/index.ts'],
+    ['a folder outside the workspace', 'other/index.ts'],
+  ])('are not read from %s', async (_, path) => {
+    const { near } = await openTree();
     expect(await near(path)).toEqual([]);
   });
 
-  test('are not those that a link leads to, unless it stays in the workspace', async () => {
-    const { near } = await walk({
+  test('are read through a link only if its target is in the workspace', async () => {
+    const { near } = await openTree({
       'repo/out': { link: '~~/other' },
       'repo/in': { link: '~~/repo/web/app' },
     });
@@ -63,13 +63,13 @@ describe('memory files below the working directory', () => {
     expect(await near('repo/in/index.ts')).toEqual(['App.', 'Mine.']);
   });
 
-  test('stop where the words of others begin', async () => {
-    const { near } = await walk();
+  test('are not read from vendored folders', async () => {
+    const { near } = await openTree();
     expect(await near('repo/web/vendor/x.ts')).toEqual(['Web.', 'Style.']);
   });
 
-  test('are told apart when several are touched at once', async () => {
-    const { memory, machine } = await walk({ 'repo/api/CLAUDE.md': 'Api.' });
+  test('are returned per call if two calls run at the same time', async () => {
+    const { memory, machine } = await openTree({ 'repo/api/CLAUDE.md': 'Api.' });
     const both = await Promise.all(
       ['repo/web/x.ts', 'repo/api/x.ts'].map((path) => memory.nearby([machine.at(path)])),
     );
@@ -79,8 +79,8 @@ describe('memory files below the working directory', () => {
     ]);
   });
 
-  test('are judged like all others', async () => {
-    const { machine, memory } = await walk({
+  test('are not read if the file is sensitive', async () => {
+    const { machine, memory } = await openTree({
       'repo/bad/CLAUDE.md': { link: '~~/home/.ssh/id_rsa' },
       'home/.ssh/id_rsa': 'PRIVATE',
     });
@@ -90,15 +90,15 @@ describe('memory files below the working directory', () => {
     expect(notices.join()).not.toContain('PRIVATE');
   });
 
-  test('are looked for in so many directories and no more', async () => {
-    const { machine, memory } = await walk();
+  test('are searched in at most 1000 directories', async () => {
+    const { machine, memory } = await openTree();
     const many = Array.from({ length: 1_200 }, (_, index) => machine.at(`repo/d${index}/x.ts`));
     const { notices } = await memory.nearby(many);
     expect(notices.join()).toContain('in 1000 directories below the working directory');
   });
 
-  test('are read again after a reset', async () => {
-    const { machine, memory, near } = await walk();
+  test('are read again after reset()', async () => {
+    const { machine, memory, near } = await openTree();
     await near('repo/web/x.ts');
     await machine.add({ 'repo/web/CLAUDE.md': 'Changed.' });
     expect(await near('repo/web/x.ts')).toEqual(['Web.', 'Style.']);

@@ -1,4 +1,6 @@
-/** A repository whose author wishes us ill. It loads within the bounds and tells nothing that it should not. */
+/**
+ * Loads the memory of repositories with hostile content: it stays bounded and reveals no secrets.
+ */
 import { execFileSync } from 'node:child_process';
 import { linkSync } from 'node:fs';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
@@ -12,7 +14,7 @@ const SECRET = 'hunter2-do-not-tell';
 const charactersOf = ({ files, rules }: Memory) =>
   [...files, ...rules].reduce((sum, { text }) => sum + text.length, 0);
 
-/** Whatever the author did: bounded, no secret, and what the user wrote is there. */
+/** Checks that the memory is bounded, contains no secret and has the user's file. */
 const expectHarmless = (memory: Memory) => {
   expect(memory.files.length + memory.rules.length).toBeLessThanOrEqual(2 * MEMORY_LIMITS.files);
   expect(charactersOf(memory)).toBeLessThanOrEqual(2 * MEMORY_LIMITS.characters);
@@ -35,8 +37,8 @@ const machine = (tree: Tree) =>
     ...tree,
   });
 
-describe('A poisoned repository', () => {
-  test('cannot include what is not its own', async () => {
+describe('a malicious repository', () => {
+  test('cannot include files outside the repository or secrets', async () => {
     const poisoned = await machine({
       'repo/CLAUDE.md': [
         '@/etc/shadow @/etc/passwd @~/.ssh/id_ed25519 @~/.aws/credentials @~/private.md',
@@ -58,7 +60,7 @@ describe('A poisoned repository', () => {
     }
   });
 
-  test('cannot reach it by links either', async () => {
+  test('cannot reach secrets through links', async () => {
     const poisoned = await machine({
       'repo/CLAUDE.md': { link: '/etc/shadow' },
       'repo/AGENTS.md': { link: '~~/home/.ssh/id_ed25519' },
@@ -79,7 +81,7 @@ describe('A poisoned repository', () => {
     expect(memory.notices.length).toBeGreaterThanOrEqual(9);
   });
 
-  test('cannot go round in circles', async () => {
+  test('cannot cause endless loops with includes or links', async () => {
     const poisoned = await machine({
       'repo/CLAUDE.md': '@CLAUDE.md @a.md @loop @loop/a.md @self/self/self/a.md',
       'repo/a.md': '@CLAUDE.md @a.md',
@@ -98,12 +100,12 @@ describe('A poisoned repository', () => {
     expect(memory.files).toHaveLength(4);
   });
 
-  test('cannot bring ten thousand files', async () => {
+  test('cannot load ten thousand files', async () => {
     const poisoned = await machine({
       'repo/.claude/rules/first.md': 'rule',
       'repo/CLAUDE.local.md': 'Private.',
     });
-    // Hard links are files like any other, and made in no time.
+    // Hard links are created faster than files.
     const rules = poisoned.at('repo/.claude/rules');
     for (let count = 1; count < 10_000; count += 1)
       linkSync(`${rules}/first.md`, `${rules}/${count}.md`);
@@ -116,7 +118,7 @@ describe('A poisoned repository', () => {
     expect(memory.notices).toEqual([expect.stringContaining('more than 250 memory files')]);
   });
 
-  test('cannot name a million files', async () => {
+  test('cannot name unlimited files', async () => {
     const poisoned = await machine({
       'repo/CLAUDE.md': Array.from({ length: 8_000 }, (_, index) => `@${index}`).join('\n\n'),
       'repo/AGENTS.md': '@'.repeat(1_000_000),
@@ -127,7 +129,7 @@ describe('A poisoned repository', () => {
     expect(memory.notices.join('\n')).toContain('names more than 3000 memory files');
   });
 
-  test('cannot bring files without end', async () => {
+  test('cannot load files above the size limit', async () => {
     const poisoned = await machine({
       'repo/CLAUDE.md': '@fifty.md @sparse.md @grown.md @ok.md',
       'repo/ok.md': 'ok',
@@ -146,7 +148,7 @@ describe('A poisoned repository', () => {
     );
   });
 
-  test('cannot fill the window with files of an allowed size', async () => {
+  test('cannot exceed the total size with files of an allowed size', async () => {
     const large = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [
         `repo/.claude/rules/${index}.md`,
@@ -159,7 +161,7 @@ describe('A poisoned repository', () => {
     expect(memory.notices.join('\n')).toContain('400000 characters at most');
   });
 
-  test('cannot make us wait at a pipe', async () => {
+  test('cannot block the loader with named pipes', async () => {
     const poisoned = await machine({ 'repo/sub/x': '' });
     for (const name of ['CLAUDE.md', '.git/commondir', 'sub/pipe.md']) {
       execFileSync('mkfifo', [poisoned.at(`repo/${name}`)]);
@@ -173,7 +175,7 @@ describe('A poisoned repository', () => {
     ]);
   });
 
-  test('cannot hide behind a pipe in the place of .git', async () => {
+  test('cannot block the loader with a named pipe as .git', async () => {
     const poisoned = await machineWith({
       'home/.claude/CLAUDE.md': 'What the user wrote.',
       'repo/CLAUDE.md': 'x',
@@ -182,7 +184,7 @@ describe('A poisoned repository', () => {
     expectHarmless(await poisoned.load());
   });
 
-  test('cannot trouble us with bytes that are no text', async () => {
+  test('cannot break the loader with binary content or control characters', async () => {
     const noise = Buffer.from(
       Array.from({ length: 5_000 }, (_, index) => 1 + ((index * 7_919) % 255)),
     );
@@ -200,7 +202,7 @@ describe('A poisoned repository', () => {
 
   test.each([
     ['quotes', '>'],
-    ['quotes that are lazy', '> a\nb\n'],
+    ['lazy quotes', '> a\nb\n'],
     ['brackets', '['],
     ['images', '!['],
     ['stars', '*'],
@@ -208,8 +210,8 @@ describe('A poisoned repository', () => {
     ['more emphasis', '*a**b_'],
     ['ticks', '`a``b```c````d'],
     ['comments', '<!--'],
-    ['comments in a line', 'a <!--'],
-    ['instructions', 'a <?'],
+    ['inline comments', 'a <!--'],
+    ['processing instructions', 'a <?'],
     ['tags', 'a <b '],
     ['lists', '- '],
     ['items', '- a\n'],
@@ -219,7 +221,7 @@ describe('A poisoned repository', () => {
     ['braces', '{'],
     ['lines', '\n'],
     ['front matter', '---\npaths: {{{{[[[[\n'],
-  ])('cannot tangle us in a megabyte, or a little, of %s', async (_, piece) => {
+  ])('cannot exhaust the parser with a megabyte of %s', async (_, piece) => {
     const of = (length: number) =>
       `${piece.repeat(Math.ceil(length / piece.length)).slice(0, length)}\n\n@~/private.md`;
     const memory = await (
@@ -232,7 +234,7 @@ describe('A poisoned repository', () => {
     expectHarmless(memory);
   });
 
-  test('cannot lose us in deep directories', async () => {
+  test('cannot exhaust the loader with deep directories', async () => {
     const poisoned = await machine({ 'repo/CLAUDE.md': 'top' });
     const deep = `repo${'/d'.repeat(200)}`;
     await mkdir(poisoned.at(`${deep}/.claude/rules${'/r'.repeat(100)}`), { recursive: true });
@@ -247,7 +249,7 @@ describe('A poisoned repository', () => {
     expect(memory.notices).toHaveLength(2);
   });
 
-  test('cannot drown its notices', async () => {
+  test('cannot exceed the number of notices', async () => {
     const poisoned = await machine({
       'repo/CLAUDE.md': Array.from(
         { length: 500 },

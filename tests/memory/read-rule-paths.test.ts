@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readRulePaths } from '../../src/memory/read-rule-paths.js';
 
-describe('The paths of a rule', () => {
+describe('the paths in the front matter of a rule', () => {
   test.each([
     ['paths: src/**', ['src/**']],
     ['paths: "src/**"', ['src/**']],
@@ -39,11 +39,11 @@ describe('The paths of a rule', () => {
     [`paths: ${'{'.repeat(4_000)}`, 'nested too deeply'],
     [`paths: ${'- '.repeat(2_000)}`, 'nested too deeply'],
     [`paths: ${'? '.repeat(2_000)}`, 'nested too deeply'],
-  ])('in %j cannot be used', async (source, problem) => {
+  ])('in %j are rejected', async (source, problem) => {
     expect(await readRulePaths(source)).toEqual({ problem: expect.stringContaining(problem) });
   });
 
-  test('are an answer whatever stands there', async () => {
+  test('are a list or a problem for any front matter', async () => {
     const piece = fc.constantFrom(
       'paths:',
       ' ',
