@@ -18,7 +18,7 @@ const BODY =
 const streamOf = (events: readonly { type: string }[]): string =>
   events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
-/** Sends a request to a server that always gives this answer. */
+/** Sends a request to a server that always returns this answer. */
 const askServer = async (type: string, answer: string) => {
   const server = createServer((request, response) => {
     request.resume();
@@ -80,25 +80,25 @@ const failureOf = async (reply: Reply) => {
 };
 
 describe('the Messages API', () => {
-  test('gets the very bytes of the body, with messages last', async () => {
+  test('receives the exact bytes of the body, with messages last', async () => {
     const { simulator } = await ask('Hello');
     const [request] = simulator.requests;
     expect(Buffer.from(request?.body ?? '').toString()).toBe(BODY);
     expect(Object.keys(JSON.parse(BODY) as object).at(-1)).toBe('messages');
   });
 
-  test('is asked for beta features in one order, and for none without a header', async () => {
+  test('receives beta features in a fixed order, and no header without beta features', async () => {
     const headers = async (betas: string[]) =>
       (await ask('Hello', { betas })).simulator.requests[0]?.headers;
     const plain = await headers([]);
     expect(plain).toHaveProperty('anthropic-version');
     expect(plain).not.toHaveProperty('anthropic-beta');
-    const wanted = { 'anthropic-beta': 'a-2025-01-01,b-2026-01-01' };
-    expect(await headers(['b-2026-01-01', 'a-2025-01-01'])).toMatchObject(wanted);
-    expect(await headers(['a-2025-01-01', 'b-2026-01-01'])).toMatchObject(wanted);
+    const expected = { 'anthropic-beta': 'a-2025-01-01,b-2026-01-01' };
+    expect(await headers(['b-2026-01-01', 'a-2025-01-01'])).toMatchObject(expected);
+    expect(await headers(['a-2025-01-01', 'b-2026-01-01'])).toMatchObject(expected);
   });
 
-  test('gives blocks in order, then the end of the turn', async () => {
+  test('returns the blocks in order, then the end of the turn', async () => {
     const { end, blocks, started } = await ask({
       thinking: 'Hm.',
       text: 'I will read.',
@@ -120,7 +120,7 @@ describe('the Messages API', () => {
     expect(started).toBe(1);
   });
 
-  test('passes raw events to the sink', async () => {
+  test('streams raw events to the sink', async () => {
     const { events } = await ask('Hello', { watch: true });
     const types = events.map(({ type }) => type);
     expect(types[0]).toBe('message_start');
@@ -128,7 +128,7 @@ describe('the Messages API', () => {
     expect(types).toContain('content_block_delta');
   });
 
-  test('quotes a tool input that is not JSON', async () => {
+  test('keeps a tool input that is not JSON as malformed text', async () => {
     const { blocks } = await ask({ tool_use: { name: 'Read', input_json: '{"file_path": "a' } });
     expect(blocks[0]?.call).toMatchObject({ input: {}, malformed: '{"file_path": "a' });
   });
@@ -140,28 +140,28 @@ describe('the Messages API', () => {
     [429, 'rate-limited'],
     [500, 'server'],
     [529, 'overloaded'],
-  ])('that answers %i is %s, and is not asked again', async (status, kind) => {
+  ])('fails with status %i as %s, without a retry', async (status, kind) => {
     const failure = await failureOf({ error: { status, message: 'No.' } });
     expect([failure.kind, failure.status]).toEqual([kind, status]);
   });
 
-  test('that limits the rate says how long', async () => {
+  test('fails at a rate limit with the delay of the retry-after header', async () => {
     const failure = await failureOf({ error: { status: 429, retryAfter: 3 } });
     expect(failure.retryAfterMs).toBe(3_000);
   });
 
-  test('that fails in the middle of a stream is told apart', async () => {
+  test('fails in the middle of a stream with the kind of the stream error', async () => {
     const streamError = { type: 'overloaded_error', message: 'Busy.', afterEvents: 3 };
     const failure = await failureOf({ text: 'Hello there', streamError });
     expect(failure.kind).toBe('overloaded');
     expect(failure.partial?.usage.input).toBeGreaterThan(0);
   });
 
-  test('that hangs up in the middle has dropped the answer', async () => {
+  test('fails as dropped if the connection closes in the middle', async () => {
     expect((await failureOf({ text: 'Hello', cut: { afterEvents: 3 } })).kind).toBe('dropped');
   });
 
-  test('that goes silent in the middle has stalled', async () => {
+  test('fails as stalled if the stream is silent', async () => {
     const clock = virtualClock();
     const simulator = await simulate([{ reply: { text: 'Hello', stall: { afterEvents: 3 } } }]);
     const model = anthropicModel({
@@ -172,15 +172,15 @@ describe('the Messages API', () => {
       clock,
       streamIdleTimeoutMs: 60_000,
     });
-    const heard = gate();
+    const received = gate();
     const sink = {
       started: () => {},
       blockEnded: () => {},
-      event: () => heard.open(),
+      event: () => received.open(),
     };
     const request = { model: 'm', body: [Buffer.from(BODY)] };
     const answer = model.stream(request, sink, new AbortController().signal);
-    const stalled = heard.opened.then(() => clock.advance(120_000));
+    const stalled = received.opened.then(() => clock.advance(120_000));
     const [broken] = await Promise.allSettled([answer, stalled]);
     const message = 'The model has sent nothing for 60 seconds.';
     expect(broken).toMatchObject({ reason: { kind: 'stalled', message } });
@@ -196,16 +196,16 @@ describe('the Messages API', () => {
   const DELTA = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} };
 
   test.each([
-    ['after a whole block', [START, BLOCK, STOP]],
-    ['without its last word', [START, BLOCK, STOP, DELTA]],
-    ['without a reason to stop', [START, BLOCK, STOP, { type: 'message_stop' }]],
-    ['before it began', []],
-  ])('that ends a stream politely %s has dropped the answer', async (_, events) => {
+    ['after a complete block', [START, BLOCK, STOP]],
+    ['without message_stop', [START, BLOCK, STOP, DELTA]],
+    ['without a stop reason', [START, BLOCK, STOP, { type: 'message_stop' }]],
+    ['before the first event', []],
+  ])('fails as dropped if the stream ends %s', async (_, events) => {
     const asked = askServer('text/event-stream', streamOf(events));
     await expect(asked).rejects.toMatchObject({ kind: 'dropped' });
   });
 
-  test('that answers with a page is not asked again', async () => {
+  test('fails as rejected without a retry if the answer is a web page', async () => {
     const asked = askServer('text/html; charset=utf-8', '<h1>Welcome</h1>');
     await expect(asked).rejects.toMatchObject({
       kind: 'rejected',
@@ -213,13 +213,13 @@ describe('the Messages API', () => {
     });
   });
 
-  test('may call a stream what it likes', async () => {
+  test('may send a stream with another content type', async () => {
     const events = [START, BLOCK, STOP, DELTA, { type: 'message_stop' }];
     const asked = askServer('text/plain', streamOf(events));
     await expect(asked).resolves.toMatchObject({ stopReason: 'end_turn' });
   });
 
-  test('that cannot be reached is unreachable', async () => {
+  test('fails as unreachable without a connection', async () => {
     const model = anthropicModel({
       apiKey: 'key',
       authToken: undefined,
@@ -234,17 +234,17 @@ describe('the Messages API', () => {
     await expect(answer).rejects.toMatchObject({ code: 'model-failure', kind: 'unreachable' });
   });
 
-  test('that is interrupted keeps what it had said', async () => {
+  test('keeps the blocks before an interruption', async () => {
     const blocks = [
       { type: 'text' as const, text: 'First.' },
       { type: 'text' as const, text: 'Second.' },
     ];
-    const { end, blocks: heard } = await ask({ blocks, chunkDelayMs: 5 }, { abortAfter: 1 });
-    expect(heard).toHaveLength(1);
+    const { end, blocks: received } = await ask({ blocks, chunkDelayMs: 5 }, { abortAfter: 1 });
+    expect(received).toHaveLength(1);
     expect(end).toMatchObject({ kind: 'aborted', partial: { messageId: expect.any(String) } });
   });
 
-  test('gets the bearer token if there is no key', async () => {
+  test('receives the bearer token without an API key', async () => {
     const simulator = await simulate([{ reply: 'Hello' }]);
     const model = anthropicModel({
       apiKey: undefined,

@@ -35,7 +35,7 @@ const toolUse = (...pieces: readonly string[]) =>
   ).blocks[0];
 
 describe('a block', () => {
-  test('of text is the sum of its pieces', () => {
+  test('of text joins its deltas', () => {
     const { blocks } = assemble(
       start({ type: 'text', text: '' }),
       delta({ type: 'text_delta', text: 'Grü' }),
@@ -56,7 +56,7 @@ describe('a block', () => {
     expect(blocks[0]?.raw).toBe('{"type":"thinking","thinking":"Let me see.","signature":"EqQB"}');
   });
 
-  test('of thinking without a word, only a signature, is kept', () => {
+  test('of empty thinking with a signature is kept', () => {
     const { blocks } = assemble(
       start({ type: 'thinking', thinking: '', signature: '' }),
       delta({ type: 'signature_delta', signature: 'EqQB' }),
@@ -65,12 +65,12 @@ describe('a block', () => {
     expect(blocks[0]?.raw).toBe('{"type":"thinking","thinking":"","signature":"EqQB"}');
   });
 
-  test('of redacted thinking is kept as it came', () => {
+  test('of redacted thinking is kept unchanged', () => {
     const { blocks } = assemble(start({ type: 'redacted_thinking', data: 'opaque==' }), stop());
     expect(blocks[0]?.raw).toBe('{"type":"redacted_thinking","data":"opaque=="}');
   });
 
-  test('of tool use has an input that came in pieces, cut anywhere', () => {
+  test('of tool use joins input deltas that are split at any position', () => {
     const json = '{"file_path":"a b.ts","limit":1e3,"note":"\\u00fc\\ud83e\\udda2"}';
     for (let cut = 0; cut <= json.length; cut += 1) {
       expect(toolUse(json.slice(0, cut), json.slice(cut))).toEqual({
@@ -85,7 +85,7 @@ describe('a block', () => {
     }
   });
 
-  test('of tool use without any input has an empty one', () => {
+  test('of tool use without input has an empty input', () => {
     expect(toolUse()).toMatchObject({ call: { input: {} } });
     expect(toolUse('')).toEqual({
       type: 'tool_use',
@@ -95,7 +95,7 @@ describe('a block', () => {
   });
 
   test.each(['{"a":1,"b":[tru', '{"a":', 'null', '[1]', '"text"', '7', '{} {}', '{a:1}'])(
-    'of tool use with the input %s goes back empty, and quotes what was sent',
+    'of tool use with the invalid input %s has an empty input and keeps the text as malformed',
     (json) => {
       const block = toolUse(json);
       expect(block?.raw).toBe('{"type":"tool_use","id":"toolu_1","name":"Read","input":{}}');
@@ -103,13 +103,13 @@ describe('a block', () => {
     },
   );
 
-  test('of tool use has its keys where parsing puts them, once and for all', () => {
+  test('of tool use has its keys in the order of JSON.parse', () => {
     const raw = toolUse('{"b":1,"10":2,"9":3,"__proto__":{"x":1}}')?.raw ?? '';
     expect(raw).toContain('"input":{"9":3,"10":2,"b":1,"__proto__":{"x":1}}');
     expect(JSON.stringify(JSON.parse(raw))).toBe(raw);
   });
 
-  test('of tool use that came whole at its start is taken as it is', () => {
+  test('of tool use with the complete input in its start event keeps the input', () => {
     const { blocks } = assemble(
       start({ type: 'tool_use', id: 't', name: 'Read', input: { file_path: 'a' } }),
       stop(),
@@ -117,7 +117,7 @@ describe('a block', () => {
     expect(blocks[0]?.call?.input).toEqual({ file_path: 'a' });
   });
 
-  test('of a tool that the server runs is kept, and calls nothing here', () => {
+  test('of a server tool is kept and causes no call', () => {
     const { blocks } = assemble(
       start({ type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: {} }),
       delta({ type: 'input_json_delta', partial_json: '{"query":"geese"}' }),
@@ -159,12 +159,15 @@ describe('a block', () => {
     });
   });
 
-  test.each(['', ' \n\t'])('of text that says nothing (%j) is dropped', (text) => {
-    const said = delta({ type: 'text_delta', text });
-    expect(assemble(start({ type: 'text', text: '' }), said, stop()).blocks).toEqual([]);
-  });
+  test.each(['of blank text (%j) is dropped', ' \n\t'])(
+    'of text that says nothing (%j) is dropped',
+    (text) => {
+      const blank = delta({ type: 'text_delta', text });
+      expect(assemble(start({ type: 'text', text: '' }), blank, stop()).blocks).toEqual([]);
+    },
+  );
 
-  test('of an unknown type is kept as it began, whatever its deltas are', () => {
+  test('of an unknown type is kept as in its start event', () => {
     const { blocks } = assemble(
       start({ type: 'hologram', beam: [1, 2] }),
       delta({ type: 'hologram_delta', beam: [3] }),
@@ -173,7 +176,7 @@ describe('a block', () => {
     expect(blocks).toEqual([{ type: 'hologram', raw: '{"type":"hologram","beam":[1,2]}' }]);
   });
 
-  test('may be open beside another', () => {
+  test('may be open at the same time as another block', () => {
     const { blocks } = assemble(
       start({ type: 'text', text: '' }, 0),
       start({ type: 'text', text: '' }, 1),
@@ -188,11 +191,11 @@ describe('a block', () => {
     ]);
   });
 
-  test('that never began is not ended', () => {
+  test('without a start event is not returned', () => {
     expect(assemble(delta({ type: 'text_delta', text: 'x' }), stop()).blocks).toEqual([]);
   });
 
-  test('of more than any model writes is refused', () => {
+  test('above 32 MiB is rejected', () => {
     const assembler = new BlockAssembler();
     assembler.take(start({ type: 'text', text: '' }));
     const piece = delta({ type: 'text_delta', text: 'x'.repeat(1024 * 1024) });
@@ -203,14 +206,20 @@ describe('a block', () => {
   });
 });
 
-describe('a stream that was cut', () => {
-  const begun = [start({ type: 'text', text: '' }), delta({ type: 'text_delta', text: 'Half a' })];
+describe('an interrupted stream', () => {
+  const unfinished = [
+    start({ type: 'text', text: '' }),
+    delta({ type: 'text_delta', text: 'Half a' }),
+  ];
 
-  test('leaves the text that was being written', () => {
-    expect(assemble(...begun).assembler.unfinishedText()).toEqual({ type: 'text', text: 'Half a' });
+  test('returns the unfinished text', () => {
+    expect(assemble(...unfinished).assembler.unfinishedText()).toEqual({
+      type: 'text',
+      text: 'Half a',
+    });
   });
 
-  test('leaves nothing of thinking, tool use or blank text', () => {
+  test('returns no unfinished thinking, tool use or blank text', () => {
     const { assembler } = assemble(
       start({ type: 'thinking', thinking: '' }),
       delta({ type: 'thinking_delta', thinking: 'Hm' }),
@@ -221,20 +230,20 @@ describe('a stream that was cut', () => {
     expect(assembler.unfinishedText()).toBeNull();
   });
 
-  test('leaves nothing of a block that had ended', () => {
-    expect(assemble(...begun, stop()).assembler.unfinishedText()).toBeNull();
+  test('returns no text of a block that ended', () => {
+    expect(assemble(...unfinished, stop()).assembler.unfinishedText()).toBeNull();
   });
 });
 
 describe('a message', () => {
-  const begins = (usage: Fields): StreamEvent => ({
+  const messageStart = (usage: Fields): StreamEvent => ({
     type: 'message_start',
     message: { id: 'msg_1', model: 'claude-x', usage },
   });
 
-  test('is known by its first and last events', () => {
+  test('is described by its first and last events', () => {
     const { assembler } = assemble(
-      begins({ input_tokens: 5, output_tokens: 1 }),
+      messageStart({ input_tokens: 5, output_tokens: 1 }),
       { type: 'ping' },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 40 } },
     );
@@ -249,44 +258,46 @@ describe('a message', () => {
     expect(assembler.complete).toBe(true);
   });
 
-  test('has counts that replace earlier ones, and are never added', () => {
+  test('has usage counts that replace earlier counts and are never added', () => {
     const { assembler } = assemble(
-      begins({ input_tokens: 5, cache_read_input_tokens: 100, output_tokens: 1 }),
+      messageStart({ input_tokens: 5, cache_read_input_tokens: 100, output_tokens: 1 }),
       { type: 'message_delta', delta: {}, usage: { output_tokens: 20 } },
       { type: 'message_delta', delta: {}, usage: { input_tokens: 9, output_tokens: 40 } },
     );
     expect(assembler.usage).toMatchObject({ input: 9, output: 40, cacheRead: 100 });
   });
 
-  test('has the searches that the server did, and no word of them where it did none', () => {
+  test('has the number of web searches, and no such field without searches', () => {
     const searched = { output_tokens: 4, server_tool_use: { web_search_requests: 3 } };
     const { assembler } = assemble(
-      begins({ server_tool_use: null }),
+      messageStart({ server_tool_use: null }),
       { type: 'message_delta', delta: {}, usage: searched },
       { type: 'message_delta', delta: {}, usage: { output_tokens: 5 } },
     );
     expect(assembler.usage).toMatchObject({ output: 5, webSearches: 3 });
-    expect(assemble(begins({})).assembler.usage).not.toHaveProperty('webSearches');
+    expect(assemble(messageStart({})).assembler.usage).not.toHaveProperty('webSearches');
   });
 
   test.each<[string, Fields, number, number]>([
-    ['in parts', { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 4 }, 30, 4],
+    ['of both lifetimes', { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 4 }, 30, 4],
     ['of one hour only', { ephemeral_1h_input_tokens: 34 }, 0, 34],
   ])('has cache writes %s', (_, cache_creation, fiveMinutes, oneHour) => {
-    const { assembler } = assemble(begins({ cache_creation_input_tokens: 34, cache_creation }));
+    const { assembler } = assemble(
+      messageStart({ cache_creation_input_tokens: 34, cache_creation }),
+    );
     expect(assembler.usage).toMatchObject({ cacheWrite5m: fiveMinutes, cacheWrite1h: oneHour });
   });
 
-  test('has cache writes of five minutes where the server does not say', () => {
+  test('has cache writes of five minutes if the server does not tell the lifetime', () => {
     const { assembler } = assemble(
-      begins({ cache_creation_input_tokens: 34, cache_creation: null }),
+      messageStart({ cache_creation_input_tokens: 34, cache_creation: null }),
     );
     expect(assembler.usage).toMatchObject({ cacheWrite5m: 34, cacheWrite1h: 0 });
   });
 
-  test('survives counts that are no counts', () => {
+  test('has zero for invalid usage counts', () => {
     const { assembler } = assemble(
-      begins({ input_tokens: null, output_tokens: 'many', cache_read_input_tokens: -1 }),
+      messageStart({ input_tokens: null, output_tokens: 'many', cache_read_input_tokens: -1 }),
       { type: 'message_delta', delta: null as never, usage: null as never },
       { type: 'message_delta', delta: {}, usage: { input_tokens: 1e308, output_tokens: 0.5 } },
     );
@@ -299,19 +310,19 @@ describe('a message', () => {
     });
   });
 
-  test('has no names that are too long to be any', () => {
+  test('has null for ids and model names that are too long', () => {
     const name = 'x'.repeat(257);
     const { assembler } = assemble({ type: 'message_start', message: { id: name, model: name } });
     expect(assembler).toMatchObject({ messageId: null, model: null });
   });
 });
 
-describe('what a server says about its cache', () => {
+describe('the cache diagnosis of the server', () => {
   const diagnosisOf = (diagnostics: unknown) => {
     const message = { id: 'msg', model: 'm', diagnostics };
     return assemble({ type: 'message_start', message }).assembler.diagnosis;
   };
-  const because = (reason: unknown) => diagnosisOf({ cache_miss_reason: reason });
+  const diagnosisFor = (reason: unknown) => diagnosisOf({ cache_miss_reason: reason });
 
   test.each([
     'model_changed',
@@ -320,28 +331,28 @@ describe('what a server says about its cache', () => {
     'messages_changed',
     'previous_message_not_found',
     'unavailable',
-  ])('is taken in its own words: %s', (type) => {
-    expect(because({ type, cache_missed_input_tokens: 5 })).toBe(type);
+  ])('is kept: %s', (type) => {
+    expect(diagnosisFor({ type, cache_missed_input_tokens: 5 })).toBe(type);
   });
 
-  test('is nothing where it was not asked, found nothing or is still comparing', () => {
+  test('is null if it was not requested, has no reason or is still pending', () => {
     expect([undefined, null, {}].map(diagnosisOf)).toEqual([null, null, null]);
-    expect(because(null)).toBeNull();
+    expect(diagnosisFor(null)).toBeNull();
   });
 
   test.each([
     ['a text', 'tools_changed'],
-    ['a reason nobody knows', { cache_miss_reason: { type: 'sunspots' } }],
-    ['a huge one', { cache_miss_reason: { type: 'x'.repeat(1_000_000) } }],
+    ['an unknown reason', { cache_miss_reason: { type: 'sunspots' } }],
+    ['a huge reason', { cache_miss_reason: { type: 'x'.repeat(1_000_000) } }],
     ['a number', { cache_miss_reason: 7 }],
     ['a list', { cache_miss_reason: [{ type: 'tools_changed' }] }],
-    ['a type that is no text', { cache_miss_reason: { type: ['tools_changed'] } }],
-  ])('is not repeated when it is %s', (_, diagnostics) => {
+    ['a type that is not a string', { cache_miss_reason: { type: ['tools_changed'] } }],
+  ])('is null if the server sends %s', (_, diagnostics) => {
     expect(diagnosisOf(diagnostics)).toBeNull();
   });
 });
 
-describe('a message that no model writes', () => {
+describe('a malformed message', () => {
   test('is not complete while a block is open', () => {
     const open = assemble(start({ type: 'text', text: '' }), { type: 'message_stop' });
     expect(open.assembler.complete).toBe(false);
@@ -353,7 +364,7 @@ describe('a message that no model writes', () => {
     ['blocks', () => start({ type: 'text', text: '' }), 10_001],
     ['citations', () => delta({ type: 'citations_delta', citation: 'x'.repeat(1_000_000) }), 40],
     ['text', () => delta({ type: 'text_delta', text: 'x'.repeat(1_000_000) }), 40],
-  ])('has a bounded amount of %s', (_, event, count) => {
+  ])('is rejected with too much data: %s', (_, event, count) => {
     const { assembler } = assemble(start({ type: 'text', text: '' }));
     const flood = () => {
       for (let time = 0; time < count; time += 1) assembler.take(event());
@@ -361,7 +372,7 @@ describe('a message that no model writes', () => {
     expect(flood).toThrow('which no model does');
   });
 
-  test('has no half characters, in names or in values', () => {
+  test('has replacement characters for lone surrogates in keys and values', () => {
     const call = toolUse('{"a\\ud83d":["x\\ud83dy",{"b":"\\ude00"}],"c":"\\ud83e\\udebf"}');
     expect(call?.raw).toContain('{"a\ufffd":["x\ufffdy",{"b":"\ufffd"}],"c":"🪿"}');
   });

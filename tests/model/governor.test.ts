@@ -5,13 +5,13 @@ import { describeGovernor } from '../store/contracts/governor.js';
 
 describeGovernor('of one process', (places) => {
   const clock = virtualClock();
-  const one = governor(clock, places);
+  const single = governor(clock, places);
   const { now, advance } = clock;
-  return { governor: () => one, now, advance, settle: settled };
+  return { governor: () => single, now, advance, settle: settled };
 });
 
 describe('a governor that delayed a request', () => {
-  test('leaves no timer behind, however often it was told to hold', async () => {
+  test('leaves no timer behind after several holdUntil() calls', async () => {
     const clock = virtualClock();
     const guard = governor(clock, 5);
     guard.holdUntil(clock.now() + 1_000);
@@ -45,12 +45,12 @@ test('a request that need not wait adds no listener to its signal', async () => 
   leave();
 });
 
-describe('many requests at the governor', () => {
-  test('costs each of a hundred thousand the same, whether it goes in or gives up', async () => {
+describe('100000 requests at the governor', () => {
+  test('enter or give up in constant time each', async () => {
     const guard = governor(virtualClock(), 1);
     const first = await guard.enter(new AbortController().signal);
     const controllers = Array.from({ length: 100_000 }, () => new AbortController());
-    const visits = controllers.map(({ signal }) =>
+    const entries = controllers.map(({ signal }) =>
       guard.enter(signal).then(
         (leave) => {
           leave();
@@ -62,7 +62,7 @@ describe('many requests at the governor', () => {
     // From the end, which is the worst case for a linear search.
     for (const controller of controllers.slice(50_000).reverse()) controller.abort();
     first();
-    const outcomes = await Promise.all(visits);
+    const outcomes = await Promise.all(entries);
     expect(outcomes.filter((outcome) => outcome === 'in')).toHaveLength(50_000);
     expect(outcomes.indexOf('out')).toBe(50_000);
   });

@@ -65,7 +65,7 @@ describe('an exchange with the model', () => {
     expect(headers).toEqual(['6', '5', '300000']);
   });
 
-  test('sends a body in pieces as if it were one', async () => {
+  test('sends a body of several buffers as a single body', async () => {
     const headers: (string | undefined)[] = [];
     const { port, sender, bodies } = await served((request, response) => {
       headers.push(request.headers['content-length'], request.headers['transfer-encoding']);
@@ -78,7 +78,7 @@ describe('an exchange with the model', () => {
     expect(headers).toEqual(['300006', undefined]);
   });
 
-  test('answers with status, headers and body', async () => {
+  test('returns status, headers and body', async () => {
     const { post } = await served((_, response) => {
       response.writeHead(529, { 'request-id': 'req_1', 'set-cookie': ['a', 'b'] });
       response.end('{"type":"error"}');
@@ -88,15 +88,15 @@ describe('an exchange with the model', () => {
     expect(await readErrorPage(response)).toBe('{"type":"error"}');
   });
 
-  test('sends the host, and sends the headers of its destination and no others', async () => {
-    const heard: string[][] = [];
+  test('sends the Host header and only the headers of its destination', async () => {
+    const received: string[][] = [];
     const { sender, port } = await served((request, response) => {
-      heard.push(request.rawHeaders);
+      received.push(request.rawHeaders);
       response.end();
     });
     const send = sender(`http://localhost:${port}/`, [['x-mine', 'yes']]);
     await readErrorPage(await send([Buffer.from('x')], new AbortController().signal));
-    expect(heard).toEqual([
+    expect(received).toEqual([
       [
         'x-mine',
         'yes',
@@ -112,7 +112,7 @@ describe('an exchange with the model', () => {
     ]);
   });
 
-  test('streams what arrives as it arrives', async () => {
+  test('streams each chunk when it arrives', async () => {
     let next: (text: string) => void = () => {};
     let end = () => {};
     const { post } = await served((_, response) => {
@@ -128,18 +128,18 @@ describe('an exchange with the model', () => {
     expect((await iterator.next()).done).toBe(true);
   });
 
-  test('uses one connection for requests that follow each other', async () => {
+  test('reuses the connection for sequential requests', async () => {
     const { post, sockets } = await served(ok);
     for (let count = 0; count < 5; count += 1) await readErrorPage(await post('x'));
     expect(sockets.size).toBe(1);
   });
 
-  test('keeps all connections of a wave for the next one', async () => {
+  test('keeps all connections of parallel requests for the next requests', async () => {
     const width = 300;
     const waiting: ServerResponse[] = [];
     const { post, sockets } = await served((_, response) => {
       waiting.push(response);
-      if (waiting.length === width) for (const one of waiting.splice(0)) one.end('ok');
+      if (waiting.length === width) for (const response of waiting.splice(0)) response.end('ok');
     });
     const wave = () =>
       Promise.all(Array.from({ length: width }, async () => readErrorPage(await post(''))));
@@ -149,7 +149,7 @@ describe('an exchange with the model', () => {
     expect(sockets.size).toBe(width);
   });
 
-  test('tries once more on a connection that the server had closed meanwhile', async () => {
+  test('retries once on a kept connection that the server closed', async () => {
     let count = 0;
     const { post, sockets } = await served((request, response) => {
       count += 1;
@@ -162,7 +162,7 @@ describe('an exchange with the model', () => {
     expect([count, sockets.size]).toEqual([3, 2]);
   });
 
-  test('does not try again on a fresh connection', async () => {
+  test('does not retry on a new connection', async () => {
     let count = 0;
     const { post } = await served((request) => {
       count += 1;
@@ -178,7 +178,7 @@ describe('an exchange with the model', () => {
     await expect(answer).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('stops when aborted: before, while waiting, and while reading', async () => {
+  test('stops if aborted before the request, before the answer or while reading', async () => {
     const { post } = await served((_, response, body) => {
       if (body.toString() === 'streams') response.write('first');
     });
@@ -193,9 +193,9 @@ describe('an exchange with the model', () => {
     await expect(chunks).rejects.toThrow('abort');
   });
 
-  test('lets nothing escape when an answer is aborted that has come in whole', async () => {
-    const escaped: unknown[] = [];
-    const note = (error: unknown) => escaped.push(error);
+  test('causes no uncaught exception if aborted after the complete answer arrived', async () => {
+    const uncaught: unknown[] = [];
+    const note = (error: unknown) => uncaught.push(error);
     process.prependListener('uncaughtException', note);
     onTestFinished(() => void process.off('uncaughtException', note));
     const { post } = await served((_, response) => {
@@ -211,10 +211,10 @@ describe('an exchange with the model', () => {
       await read().catch(() => undefined);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(escaped).toEqual([]);
+    expect(uncaught).toEqual([]);
   });
 
-  test('breaks off an exchange that has gone silent, and watches none that ended', async () => {
+  test('aborts a silent exchange, and keeps no timer for finished exchanges', async () => {
     const { post, clock } = await served((_, response, body) => {
       if (body.toString() === 'ok') response.end('ok');
       else response.write('first');
@@ -228,7 +228,7 @@ describe('an exchange with the model', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  test('breaks off an exchange that never began to answer', async () => {
+  test('aborts an exchange without any answer', async () => {
     const { post, clock } = await served(() => {});
     const [broken] = await Promise.allSettled([post('x'), clock.advance(120_000)]);
     expect(broken).toMatchObject({ reason: expect.any(StalledError) });
@@ -236,11 +236,11 @@ describe('an exchange with the model', () => {
 });
 
 describe('a proxy', () => {
-  test('is asked for a tunnel to the server', async () => {
-    const asked: (string | undefined)[] = [];
+  test('receives a CONNECT request for the server', async () => {
+    const tunnels: (string | undefined)[] = [];
     const proxy = createServer();
     proxy.on('connect', (request, socket) => {
-      asked.push(request.url);
+      tunnels.push(request.url);
       socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
@@ -252,7 +252,7 @@ describe('a proxy', () => {
       ({ statusCode }) => statusCode,
       () => 'refused',
     );
-    expect(asked).toEqual(['api.test:80']);
+    expect(tunnels).toEqual(['api.test:80']);
     expect([403, 'refused']).toContain(response);
   });
 });

@@ -2,26 +2,26 @@ import { describe, expect, test } from 'vitest';
 import { type StalledError, stallWatch } from '../../src/model/stall-watch.js';
 import { virtualClock } from '../fakes/virtual-clock.js';
 
-/** Exchanges under one watch with a limit of a minute. */
-const watched = () => {
+/** Exchanges under a single watch with a limit of one minute. */
+const setUp = () => {
   const clock = virtualClock();
   const watch = stallWatch(clock, 60_000);
   const exchange = () => {
-    const it = { bytes: 0, stalled: undefined as StalledError | undefined, end: () => {} };
-    it.end = watch.watch({
-      progress: () => it.bytes,
+    const state = { bytes: 0, stalled: undefined as StalledError | undefined, end: () => {} };
+    state.end = watch.watch({
+      progress: () => state.bytes,
       onStall: (error) => {
-        it.stalled = error;
+        state.stalled = error;
       },
     });
-    return it;
+    return state;
   };
   return { clock, exchange };
 };
 
 describe('the stall watch', () => {
-  test('notices a silence, at most a quarter late', async () => {
-    const { clock, exchange } = watched();
+  test('reports a silent exchange at most a quarter of the limit late', async () => {
+    const { clock, exchange } = setUp();
     await clock.advance(1);
     const silent = exchange();
     await clock.advance(59_000);
@@ -30,8 +30,8 @@ describe('the stall watch', () => {
     expect(silent.stalled?.message).toBe('The model has sent nothing for 60 seconds.');
   });
 
-  test('lets an exchange live that says something now and then', async () => {
-    const { clock, exchange } = watched();
+  test('does not report an exchange that receives bytes regularly', async () => {
+    const { clock, exchange } = setUp();
     const slow = exchange();
     for (let minute = 0; minute < 10; minute += 1) {
       await clock.advance(55_000);
@@ -40,8 +40,8 @@ describe('the stall watch', () => {
     expect(slow.stalled).toBeUndefined();
   });
 
-  test('tells a silence once, and only of the one that is silent', async () => {
-    const { clock, exchange } = watched();
+  test('reports a silent exchange only once, and no other exchange', async () => {
+    const { clock, exchange } = setUp();
     const [silent, busy] = [exchange(), exchange()];
     for (let step = 0; step < 8; step += 1) {
       await clock.advance(15_000);
@@ -54,8 +54,8 @@ describe('the stall watch', () => {
     busy.end();
   });
 
-  test('has one timer for all, and none when nobody is watched', async () => {
-    const { clock, exchange } = watched();
+  test('has a single timer for all exchanges, and no timer without exchanges', async () => {
+    const { clock, exchange } = setUp();
     expect(clock.sleepers).toBe(0);
     const all = Array.from({ length: 50 }, exchange);
     expect(clock.sleepers).toBe(1);
@@ -67,8 +67,8 @@ describe('the stall watch', () => {
     expect(clock.sleepers).toBe(1);
   });
 
-  test('forgets what has ended', async () => {
-    const { clock, exchange } = watched();
+  test('does not report an ended exchange', async () => {
+    const { clock, exchange } = setUp();
     const done = exchange();
     done.end();
     done.end();

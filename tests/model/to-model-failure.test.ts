@@ -24,7 +24,7 @@ const thrown = ({ status, type, message = 'No.', headers = {} }: Answer) =>
 
 const failure = (answer: Answer) => toModelFailure(thrown(answer), partial, false);
 
-describe('an answer of the server', () => {
+describe('an error answer of the server', () => {
   test.each([
     [{ status: 400 }, 'rejected', false],
     [{ status: 401 }, 'unauthorised', false],
@@ -46,12 +46,12 @@ describe('an answer of the server', () => {
     ],
     [{ status: 400, message: 'input length and `max_tokens` exceed…' }, 'prompt-too-long', false],
     [{ status: 500, type: 'overloaded_error' }, 'overloaded', true],
-  ] as const)('%j is %s', (answer, kind, passes) => {
+  ] as const)('%j is %s', (answer, kind, transient) => {
     const found = failure(answer);
     expect(found).toBeInstanceOf(ModelFailure);
     expect(found.kind).toBe(kind);
     expect(found.status).toBe(answer.status);
-    expect(isTransient(found.kind)).toBe(passes);
+    expect(isTransient(found.kind)).toBe(transient);
   });
 
   test.each([
@@ -65,7 +65,7 @@ describe('an answer of the server', () => {
     expect(toModelFailure(thrown({ type }), partial, true).kind).toBe(kind);
   });
 
-  test('is quoted, and says what to do about credentials', () => {
+  test('is quoted, with advice about credentials', () => {
     expect(failure({ status: 529, message: 'Overloaded' }).message).toBe(
       'The model API answered with an error (HTTP 529): Overloaded.',
     );
@@ -74,7 +74,7 @@ describe('an answer of the server', () => {
     );
   });
 
-  test('is quoted in part when it is a page', () => {
+  test('is quoted in part if it is long', () => {
     expect(failure({ status: 502, message: 'x'.repeat(100_000) }).message.length).toBeLessThan(700);
   });
 
@@ -88,11 +88,11 @@ describe('an answer of the server', () => {
     [{ 'retry-after': '-5' }, 0],
     [{ 'retry-after': '' }, null],
     [{}, null],
-  ])('with the headers %j asks for a pause of %s ms', (headers, retryAfterMs) => {
+  ])('with the headers %j requests a delay of %s ms', (headers, retryAfterMs) => {
     expect(failure({ status: 429, headers }).retryAfterMs).toBe(retryAfterMs);
   });
 
-  test('may name a date to come back at', () => {
+  test('may name a date for the retry', () => {
     const later = failure({
       status: 429,
       headers: { 'retry-after': 'Fri, 01 Jan 2100 00:00:00 GMT' },
@@ -101,12 +101,12 @@ describe('an answer of the server', () => {
   });
 });
 
-describe('a connection', () => {
+describe('a connection error', () => {
   const refused = new TypeError('Connection error.', {
     cause: Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' }),
   });
 
-  test('that was refused makes the model unreachable', () => {
+  test('is unreachable if the connection was refused', () => {
     const found = toModelFailure(refused, partial, false);
     expect([found.kind, found.message]).toEqual([
       'unreachable',
@@ -114,7 +114,7 @@ describe('a connection', () => {
     ]);
   });
 
-  test('that was reset in the middle dropped the answer', () => {
+  test('is dropped if the connection was reset in the middle', () => {
     const found = toModelFailure(new Error('read ECONNRESET'), partial, true);
     expect([found.kind, found.message]).toEqual([
       'dropped',
@@ -122,7 +122,7 @@ describe('a connection', () => {
     ]);
   });
 
-  test('that went silent stalled, however deep the reason is', () => {
+  test('is stalled if any cause is a StalledError', () => {
     const stalled = new Error('Connection error.', { cause: new StalledError(60_000) });
     const found = toModelFailure(stalled, partial, true);
     expect([found.kind, found.message]).toEqual([
@@ -131,13 +131,13 @@ describe('a connection', () => {
     ]);
   });
 
-  test('that threw something odd is still a failure', () => {
+  test('is a failure for any thrown value', () => {
     expect(toModelFailure('odd', partial, false).kind).toBe('unreachable');
     expect(toModelFailure(null, partial, false).kind).toBe('unreachable');
     expect(toModelFailure(undefined, partial, true).kind).toBe('dropped');
   });
 
-  test('failure that is one already stays as it is', () => {
+  test('is returned unchanged if it is a ModelFailure', () => {
     const known = new ModelFailure('rejected', 'No.');
     expect(toModelFailure(known, partial, true)).toBe(known);
   });
@@ -148,6 +148,6 @@ test.each([
   ['prompt is too long: 5 tokens > 5 maximum', null],
   ['input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease', 22_000],
   ['prompt is too long', null],
-])('the gap in "%s" is %s', (message, gap) => {
+])('the token overrun in "%s" is %s', (message, gap) => {
   expect(parseTokenOverrun(message)).toBe(gap);
 });
