@@ -38,7 +38,7 @@ describe('an error reply', () => {
     [429, 'rate_limit_error'],
     [500, 'api_error'],
     [529, 'overloaded_error'],
-  ])('of status %i has the type %s unless the script says otherwise', async (status, type) => {
+  ])('with status %i has the default type %s', async (status, type) => {
     const simulator = await simulate([{ reply: { error: { status, message: 'No.' } } }]);
     const response = await post(simulator, ASK);
     expect(response.status).toBe(status);
@@ -49,7 +49,7 @@ describe('an error reply', () => {
     });
   });
 
-  test('of status 429 says when to come back and that nothing is left', async () => {
+  test('with status 429 has a retry-after header and no remaining requests', async () => {
     const simulator = await simulate([
       { replies: [{ error: { status: 429 } }, { error: { status: 429, retryAfter: 0.5 } }, 'ok'] },
     ]);
@@ -65,14 +65,14 @@ describe('an error reply', () => {
     expect(third?.get('retry-after')).toBeNull();
   });
 
-  test('carries the headers of the script', async () => {
+  test('has the headers of the script', async () => {
     const headers = { 'x-should-retry': 'false' };
     const simulator = await simulate([{ reply: { error: { status: 529, headers } } }]);
     const response = await post(simulator, ASK);
     expect(response.headers.get('x-should-retry')).toBe('false');
   });
 
-  test('is not booked: nothing was read', async () => {
+  test('has no usage and no cost', async () => {
     const simulator = await simulate([{ reply: { error: { status: 529 } } }]);
     await post(simulator, ASK);
     expect(simulator.requests[0]).toMatchObject({ status: 529 });
@@ -81,8 +81,8 @@ describe('an error reply', () => {
   });
 });
 
-describe('an accident in a stream', () => {
-  test('may be an error event, which ends it', async () => {
+describe('a fault in a stream', () => {
+  test('is an error event that ends the stream', async () => {
     const streamError = { type: 'overloaded_error', message: 'Overloaded', afterEvents: 4 };
     const simulator = await simulate([{ reply: { text, chunkBytes: 4, streamError } }]);
     const { text: body, broke } = await drain(await post(simulator, STREAM));
@@ -99,14 +99,14 @@ describe('an accident in a stream', () => {
     );
   });
 
-  test.each([0, 1, 5])('may be a cut after %i events', async (afterEvents) => {
+  test.each([0, 1, 5])('is a cut after %i events', async (afterEvents) => {
     const simulator = await simulate([{ reply: { text, chunkBytes: 4, cut: { afterEvents } } }]);
     const { text: body, broke } = await drain(await post(simulator, STREAM));
     expect(broke).toBe(true);
     expect(eventNames(body)).toHaveLength(afterEvents);
   });
 
-  test('may be a stall, which lasts until somebody gives up', async () => {
+  test('is a stall until the simulator closes', async () => {
     const simulator = await simulate([
       { reply: { text, chunkBytes: 4, stall: { afterEvents: 5 } } },
     ]);
@@ -119,7 +119,7 @@ describe('an accident in a stream', () => {
     await expect(next).rejects.toThrow('terminated');
   });
 
-  test('also happens to a message that is not streamed', async () => {
+  test('applies to a message without streaming too', async () => {
     const simulator = await simulate([{ reply: { text, cut: { afterEvents: 0 } } }]);
     const { text: body, broke } = await drain(await post(simulator, ASK));
     expect({ body, broke }).toEqual({ body: '', broke: true });
@@ -127,7 +127,7 @@ describe('an accident in a stream', () => {
 });
 
 describe('a paced reply', () => {
-  test('waits before it starts, and what it writes to the cache waits with it', async () => {
+  test('is delayed, and writes to the cache when it starts', async () => {
     const { clock, sleepers, pass } = manualClock();
     const simulator = await simulate([{ reply: { text, delayMs: 10 } }], { clock });
     const cached = {
@@ -150,7 +150,7 @@ describe('a paced reply', () => {
     ]);
   });
 
-  test('pauses before each delta but the first', async () => {
+  test('has a delay before each delta except the first', async () => {
     const { clock, sleepers, pass } = manualClock();
     const simulator = await simulate([{ reply: { text, chunkBytes: 4, chunkDelayMs: 10 } }], {
       clock,
@@ -166,7 +166,7 @@ describe('a paced reply', () => {
     expect(sleepers.size).toBe(0);
   });
 
-  test('is forgotten when the client leaves', async () => {
+  test('is dropped if the client disconnects', async () => {
     const { clock, sleepers } = manualClock();
     const simulator = await simulate([{ reply: { text, delayMs: 10 } }], { clock });
     const leaving = new AbortController();

@@ -4,14 +4,14 @@ import type { MessagesRequest } from '../../src/simulator/messages-request.js';
 import { prefixBlocks } from '../../src/simulator/prefix-blocks.js';
 import { ASK, post, simulate } from './raw-client.js';
 
-const said = (...texts: readonly string[]) =>
+const conversation = (...texts: readonly string[]) =>
   texts.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
 
 const tool = (name: string) => ({ name, input_schema: { type: 'object' } });
 
 const BASE = {
   ...ASK,
-  messages: said('one'),
+  messages: conversation('one'),
   system: 'Be a goose.',
   tools: [tool('Read')],
   diagnostics: { previous_message_id: null },
@@ -28,37 +28,37 @@ const twice = async (changes: object, options: { stream?: boolean } = {}): Promi
   const first = (await (await post(simulator, BASE)).json()) as Answer;
   expect(first.diagnostics).toBeNull();
   const diagnostics = { previous_message_id: first.id };
-  const next = { ...BASE, messages: said('one', 'yes', 'two'), diagnostics, ...changes };
+  const next = { ...BASE, messages: conversation('one', 'yes', 'two'), diagnostics, ...changes };
   const response = await post(simulator, { ...next, ...options });
   if (!options.stream) return (await response.json()) as Answer;
   const [start = ''] = (await response.text()).split('\n').filter((it) => it.startsWith('data:'));
   return (JSON.parse(start.slice(5)) as { message: Answer }).message;
 };
 
-describe('a question about the cache', () => {
+describe('a cache diagnosis', () => {
   test.each([
-    ['nothing when the conversation only went on', {}, null],
-    ['the model', { model: 'claude-sonnet-5-5' }, 'model_changed'],
-    ['a tool that was added', { tools: [tool('Read'), tool('Grep')] }, 'tools_changed'],
-    ['tools that are gone', { tools: [] }, 'tools_changed'],
-    ['the system prompt', { system: 'Be a duck.' }, 'system_changed'],
-    ['an earlier message', { messages: said('ONE', 'yes', 'two') }, 'messages_changed'],
-    ['a conversation that was cut', { messages: said('two') }, 'messages_changed'],
-    ['the first of several', { system: 'Be a duck.', tools: [] }, 'tools_changed'],
-  ])('is answered with %s', async (_, changes, type) => {
+    ['no reason if the conversation only grew', {}, null],
+    ['a changed model', { model: 'claude-sonnet-5-5' }, 'model_changed'],
+    ['an added tool', { tools: [tool('Read'), tool('Grep')] }, 'tools_changed'],
+    ['removed tools', { tools: [] }, 'tools_changed'],
+    ['a changed system prompt', { system: 'Be a duck.' }, 'system_changed'],
+    ['a changed message', { messages: conversation('ONE', 'yes', 'two') }, 'messages_changed'],
+    ['a truncated conversation', { messages: conversation('two') }, 'messages_changed'],
+    ['the first of several changes', { system: 'Be a duck.', tools: [] }, 'tools_changed'],
+  ])('returns %s', async (_, changes, type) => {
     const missed = { cache_missed_input_tokens: expect.any(Number) as number };
     const expected = type === null ? null : { cache_miss_reason: { type, ...missed } };
     expect((await twice(changes)).diagnostics).toEqual(expected);
     expect((await twice(changes, { stream: true })).diagnostics).toEqual(expected);
   });
 
-  test('about an answer that nobody knows says so', async () => {
+  test('reports an unknown previous message', async () => {
     const unknown = { diagnostics: { previous_message_id: 'msg_other' } };
     const reason = { cache_miss_reason: { type: 'previous_message_not_found' } };
     expect((await twice(unknown)).diagnostics).toEqual(reason);
   });
 
-  test('that was not asked is not answered, and its request is not remembered', async () => {
+  test('is only returned on request, and only for requests with diagnostics', async () => {
     expect((await twice({ system: 'Be a duck.', diagnostics: undefined })).diagnostics).toBeNull();
     const simulator = await simulate([{ reply: 'yes' }]);
     const { id } = (await (await post(simulator, { ...BASE, diagnostics: null })).json()) as Answer;
@@ -70,8 +70,8 @@ describe('a question about the cache', () => {
   test.each([
     ['a text', 'yes', 'diagnostics: Input should be a valid dictionary'],
     ['a number for an id', { previous_message_id: 1 }, /previous_message_id: Input should be/],
-    ['something else', { more: true }, 'diagnostics.more: Extra inputs are not permitted'],
-  ])('is refused with %s', async (_, diagnostics, complaint) => {
+    ['an unknown key', { more: true }, 'diagnostics.more: Extra inputs are not permitted'],
+  ])('is rejected with %s', async (_, diagnostics, complaint) => {
     const response = await post(await simulate([{ reply: 'x' }]), { ...ASK, diagnostics });
     expect(response.status).toBe(400);
     const { error } = (await response.json()) as { error: { message: string } };
@@ -79,22 +79,22 @@ describe('a question about the cache', () => {
   });
 });
 
-describe('the book of requests', () => {
-  test('forgets the oldest when it is full', () => {
-    const book = new CacheDiagnostics({ most: 2 });
+describe('CacheDiagnostics', () => {
+  test('forgets the oldest request above its limit', () => {
+    const history = new CacheDiagnostics({ most: 2 });
     const request = BASE as unknown as MessagesRequest;
     const blocks = prefixBlocks(request);
-    for (const id of ['a', 'b', 'c']) book.remember(id, request, blocks);
-    expect(book.size).toBe(2);
-    const about = (previous_message_id: string) =>
-      book.diagnose({ ...request, diagnostics: { previous_message_id } }, blocks, 0);
-    expect(about('c')).toBeNull();
-    expect(about('a')).toEqual({ cache_miss_reason: { type: 'previous_message_not_found' } });
+    for (const id of ['a', 'b', 'c']) history.remember(id, request, blocks);
+    expect(history.size).toBe(2);
+    const diagnosisOf = (previous_message_id: string) =>
+      history.diagnose({ ...request, diagnostics: { previous_message_id } }, blocks, 0);
+    expect(diagnosisOf('c')).toBeNull();
+    expect(diagnosisOf('a')).toEqual({ cache_miss_reason: { type: 'previous_message_not_found' } });
   });
 });
 
-describe('what is cached with some beta features', () => {
-  test('is not found with others', () => {
+describe('a prefix block', () => {
+  test('has another digest with other beta features', () => {
     const [first] = prefixBlocks(BASE as unknown as MessagesRequest);
     const [other] = prefixBlocks(BASE as unknown as MessagesRequest, 'a-2026-01-01');
     expect(first?.digest).not.toBe(other?.digest);

@@ -12,17 +12,17 @@ const result = (content: unknown) => ({ type: 'tool_result', tool_use_id: 'a', c
 const facts = (messages: unknown[], rest: object = {}) =>
   requestFacts({ model: 'claude-opus-5-5', max_tokens: 1, messages, ...rest } as MessagesRequest);
 
-const text = (said: string) => ({ type: 'text', text: said });
+const text = (value: string) => ({ type: 'text', text: value });
 
-const book = (...rules: ScriptInput['rules']) => compileScript(parseScript({ rules }));
+const scriptOf = (...rules: ScriptInput['rules']) => compileScript(parseScript({ rules }));
 
 /** Returns which of two rules answers: the rule with the match, or the catch-all. */
 const matches = (match: NonNullable<ScriptInput['rules'][number]['match']>, messages: unknown[]) =>
-  book({ match, reply: 'yes' }, { reply: 'no' }).nextReply(
+  scriptOf({ match, reply: 'yes' }, { reply: 'no' }).nextReply(
     facts(messages, { system: [{ type: 'text', text: 'You are calm.' }] }),
   ).text === 'yes';
 
-describe('a rule matches', () => {
+describe('a rule of a script', () => {
   const talk = [
     user('fix the bug'),
     assistant('what bug?'),
@@ -50,28 +50,28 @@ describe('a rule matches', () => {
     [{ turn: { max: 0 } }, false],
     [{ turn: { min: 1, max: 1 } }, true],
     [{ turn: 1, lastUser: 'loud', firstUser: 'quiet' }, false],
-  ])('%j: %s', (match, expected) => {
+  ])('matches with %j: %s', (match, expected) => {
     expect(matches(match, talk)).toBe(expected);
   });
 
-  test('only once per request: the first wins', () => {
-    const found = book(
+  test('answers before all later rules that match', () => {
+    const found = scriptOf(
       { match: { lastUser: 'a' }, reply: '1' },
       { match: { lastUser: 'ab' }, reply: '2' },
     );
     expect(found.nextReply(facts([user('ab')])).text).toBe('1');
   });
 
-  test('on results that are blocks', () => {
+  test('matches tool results that are blocks', () => {
     expect(
       matches({ toolResult: 'deep' }, [user([result([{ type: 'text', text: 'deep' }])])]),
     ).toBe(true);
   });
 });
 
-describe('a request without a rule', () => {
-  test('is refused by what it is', () => {
-    const strict = book({ match: { turn: 7 }, reply: 'x' });
+describe('a request without a matching rule', () => {
+  test('is rejected with a description of the request', () => {
+    const strict = scriptOf({ match: { turn: 7 }, reply: 'x' });
     expect(() =>
       strict.nextReply(facts([user('find "it"')], { system: 'calm'.repeat(100) })),
     ).toThrow(
@@ -81,13 +81,13 @@ describe('a request without a rule', () => {
 });
 
 describe('the replies of a rule', () => {
-  test('come in order, and the last one again and again', () => {
-    const sequence = book({ replies: ['a', 'b'] });
-    const said = [1, 2, 3, 4].map(() => sequence.nextReply(facts([user('x')])).text);
-    expect(said).toEqual(['a', 'b', 'b', 'b']);
+  test('are used in order, and the last reply repeats', () => {
+    const sequence = scriptOf({ replies: ['a', 'b'] });
+    const texts = [1, 2, 3, 4].map(() => sequence.nextReply(facts([user('x')])).text);
+    expect(texts).toEqual(['a', 'b', 'b', 'b']);
   });
 
-  test('take their pace from the script when they have none', () => {
+  test('have the default pace of the script', () => {
     const paced = compileScript(
       parseScript({
         defaults: { delayMs: 5, chunkBytes: 9 },
@@ -111,20 +111,20 @@ describe('a composed reply', () => {
   const composed = (digest: string, messages: unknown[] = [user('go')]) =>
     compose(loop ?? {}, facts(messages), digest).content[0];
 
-  test('fills templates in, also deep inside an input', () => {
+  test('fills in templates, including nested input values', () => {
     const talk = [user('go'), assistant('so'), user('on "and" on')];
     expect(composed('d', talk)).toMatchObject({
       json: JSON.stringify({ path: 'f1', deep: ['on "and" on', 1, null] }),
     });
   });
 
-  test('has ids that depend on the prompt and on nothing else', () => {
+  test('has ids that depend only on the prompt', () => {
     expect(composed('d')).toEqual(composed('d'));
     expect(composed('d')).not.toEqual(composed('e'));
     expect(composed('d')).toMatchObject({ id: expect.stringMatching(/^toolu_01[0-9a-f]{22}$/) });
   });
 
-  test('stops for its calls, or at the end, or as the script says', () => {
+  test('has the stop reason of its content or of the script', () => {
     const stops = [
       { text: 'a' },
       { tool_use: [{ name: 'A' }, { name: 'B' }] },
@@ -134,7 +134,7 @@ describe('a composed reply', () => {
     expect(stops).toEqual(['end_turn', 'tool_use', 'max_tokens', 'stop_sequence']);
   });
 
-  test('counts its own tokens unless the script does', () => {
+  test('counts its output tokens unless the script sets them', () => {
     const tokens = (reply: object) => compose(reply, facts([user('x')]), 'd').outputTokens;
     expect(tokens({ text: 'a'.repeat(41) })).toBe(11);
     expect(tokens({ text: 'a'.repeat(41), usage: { output_tokens: 7 } })).toBe(7);
@@ -142,7 +142,7 @@ describe('a composed reply', () => {
 });
 
 describe('the texts of a request', () => {
-  test('are what people said, without the reminders of the host', () => {
+  test('exclude system reminders', () => {
     const reminder = text("<system-reminder>\nToday's date is 2026-11-16.\n</system-reminder>");
     const { firstUser, lastUser } = facts([
       user([reminder, text('fix the bug')]),

@@ -17,7 +17,7 @@ const ask = (content: string): Anthropic.MessageCreateParamsNonStreaming => ({
   messages: [{ role: 'user', content }],
 });
 
-const everything: ScriptInput['rules'][number]['reply'] = {
+const fullReply: ScriptInput['rules'][number]['reply'] = {
   thinking: 'The file, then.',
   text: 'I read it: žluťoučký.',
   tool_use: [
@@ -28,8 +28,8 @@ const everything: ScriptInput['rules'][number]['reply'] = {
 };
 
 describe('the official client', () => {
-  test('streams a message into the content that it also gets whole', async () => {
-    const anthropic = await client([{ reply: everything }]);
+  test('receives the same content with and without streaming', async () => {
+    const anthropic = await client([{ reply: fullReply }]);
     const streamed = await anthropic.messages.stream(ask('go')).finalMessage();
     const whole = await anthropic.messages.create(ask('go'));
     expect(streamed.content).toEqual(whole.content);
@@ -43,9 +43,9 @@ describe('the official client', () => {
     ]);
   });
 
-  test('may send an answer back as it came, with results for its calls', async () => {
+  test('can send an answer back with tool results', async () => {
     const anthropic = await client([
-      { match: { turn: 0 }, reply: everything },
+      { match: { turn: 0 }, reply: fullReply },
       { match: { toolResult: '42' }, reply: 'It says {{toolResult}}.' },
     ]);
     const { content } = await anthropic.messages.create(ask('go'));
@@ -61,7 +61,7 @@ describe('the official client', () => {
     expect(answer.stop_reason).toBe('end_turn');
   });
 
-  test('sees errors as the classes it has for them', async () => {
+  test('receives errors as its own error classes', async () => {
     const anthropic = await client([
       { reply: { error: { status: 529, message: 'Overloaded', retryAfter: 3 } } },
     ]);
@@ -73,15 +73,15 @@ describe('the official client', () => {
     expect(requestID).toMatch(/^req_/);
   });
 
-  test('retries on its own and then gets the next reply', async () => {
+  test('retries an error and receives the next reply', async () => {
     await client([{ replies: [{ error: { status: 429, retryAfter: 0 } }, 'at last'] }]);
-    const patient = new Anthropic({
+    const retrying = new Anthropic({
       baseURL: simulator?.url ?? null,
       authToken: 'any',
       apiKey: null,
       maxRetries: 1,
     });
-    const answer = await patient.messages.create(ask('go'));
+    const answer = await retrying.messages.create(ask('go'));
     expect(answer.content).toMatchObject([{ type: 'text', text: 'at last' }]);
     expect(simulator?.requests.map(({ status }) => status)).toEqual([429, 200]);
   });
@@ -94,7 +94,7 @@ describe('the official client', () => {
     expect(models.data.map(({ id }) => id)).toContain('claude-opus-5-5');
   });
 
-  test('reads from the cache what it wrote before', async () => {
+  test('reads from the cache after the first request', async () => {
     const anthropic = await client([{ reply: 'ok' }]);
     const marked = {
       ...ask('go'),

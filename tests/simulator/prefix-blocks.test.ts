@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Block, MessagesRequest } from '../../src/simulator/messages-request.js';
 import { prefixBlocks } from '../../src/simulator/prefix-blocks.js';
 
-const text = (it: string): Block => ({ type: 'text', text: it });
+const text = (value: string): Block => ({ type: 'text', text: value });
 const marked = { cache_control: { type: 'ephemeral' } } as const;
 
 const prompt = (content: string | readonly Block[], rest: object = {}) =>
@@ -17,12 +17,12 @@ const lengths = (blocks: ReturnType<typeof prompt>) => blocks.map(({ end }) => e
 const digest = (blocks: ReturnType<typeof prompt>) => blocks.at(-1)?.digest;
 
 describe('the blocks of a prompt', () => {
-  test('are as long as their bytes divided by four, each rounded up', () => {
+  test('have a length of a quarter of their bytes, rounded up', () => {
     const blocks = prompt(['a', 'abcd', 'abcde', 'žž', '日本'].map(text));
     expect(lengths(blocks)).toEqual([1, 2, 4, 5, 7]);
   });
 
-  test('come in the order tools, system, messages', () => {
+  test('are in the order tools, system, messages', () => {
     const tools = [{ name: 'Read', input_schema: { type: 'object' } }];
     const blocks = prompt('abcdefgh', { tools, system: 'abcd' });
     const [tool = 0, system = 0, message = 0] = lengths(blocks);
@@ -30,12 +30,12 @@ describe('the blocks of a prompt', () => {
     expect([system - tool, message - system]).toEqual([1, 2]);
   });
 
-  test('are the same for a string and for the one text block that it is', () => {
+  test('are equal for a string and for a single text block', () => {
     expect(prompt('same')).toEqual(prompt([text('same')]));
     expect(prompt('x', { system: 'same' })).toEqual(prompt('x', { system: [text('same')] }));
   });
 
-  test('have digests without breakpoints, also inside results and tools', () => {
+  test('have digests that ignore breakpoints, including nested breakpoints', () => {
     const result = (part: Block): Block => ({
       type: 'tool_result',
       tool_use_id: 'a',
@@ -51,7 +51,7 @@ describe('the blocks of a prompt', () => {
     );
   });
 
-  test('have digests that depend on everything else before them', () => {
+  test('have digests that depend on all content before them', () => {
     const call = { type: 'tool_use', id: 'a', name: 'Read', input: {} };
     const digests = [
       prompt('a'),
@@ -70,19 +70,19 @@ describe('the blocks of a prompt', () => {
     expect(new Set(digests).size).toBe(digests.length);
   });
 
-  test('do not depend on what is not rendered', () => {
+  test('have digests that ignore fields outside the prompt', () => {
     const plain = digest(prompt('a'));
     expect(digest(prompt('a', { max_tokens: 9, stream: true, metadata: {} }))).toBe(plain);
   });
 
-  test('move a breakpoint of the request to the last block', () => {
+  test('have the breakpoint of the request on the last block', () => {
     const breakpoints = prompt([text('a'), text('b')], marked).map(({ breakpoint }) => breakpoint);
     expect(breakpoints).toEqual([undefined, '5m']);
     const hour = { ...text('b'), cache_control: { type: 'ephemeral', ttl: '1h' } } as const;
     expect(prompt([hour], marked).map(({ breakpoint }) => breakpoint)).toEqual(['1h']);
   });
 
-  test('count an image alike however large it is, and still tell it from another', () => {
+  test('have a fixed length for images, and different digests for different images', () => {
     const image = (data: string): Block => ({
       type: 'image',
       source: { type: 'base64', media_type: 'image/png', data },

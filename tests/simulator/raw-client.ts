@@ -41,7 +41,7 @@ export const post = (
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
-/** Received part of a body, and whether it ended or broke off. */
+/** Received part of a body, and whether the connection broke. */
 export const drain = async (response: Response): Promise<{ text: string; broke: boolean }> => {
   const decoder = new TextDecoder();
   let text = '';

@@ -14,7 +14,7 @@ const fileWith = async (text: string) => {
 };
 
 describe('a script', () => {
-  test('may say a text for short', () => {
+  test('may abbreviate a reply to its text', () => {
     const { rules } = parseScript({ rules: [{ reply: 'hi' }, { replies: ['a', { text: 'b' }] }] });
     expect(rules).toEqual([
       { match: {}, reply: { text: 'hi' } },
@@ -42,13 +42,13 @@ describe('a script', () => {
       { rules: [{ reply: { stall: {} } }] },
       'at rules.0.reply.stall.afterEvents: Invalid input: expected number, received undefined.',
     ],
-  ])('that is %j is refused in one sentence', (value, end) => {
+  ])('is rejected in a single sentence: %j', (value, end) => {
     const parse = () => parseScript(value, 'demo.json');
     expect(parse).toThrow(UsageError);
     expect(parse).toThrow(`demo.json is not a simulator script: ${end}`);
   });
 
-  test('with a broken regular expression is refused when it is started', async () => {
+  test('is rejected at the start if a regular expression is invalid', async () => {
     const script = { rules: [{ match: { lastUser: '/(/' }, reply: 'a' }] };
     await expect(startSimulator({ script })).rejects.toThrow(
       'The script is wrong at rules.0.match.lastUser: Invalid regular expression',
@@ -60,13 +60,13 @@ describe('a script', () => {
     expect((await loadScript(file)).rules).toHaveLength(1);
   });
 
-  test('that is no JSON, or no file, is refused by its name', async () => {
+  test('is rejected with the file name if the file is missing or not JSON', async () => {
     const file = await fileWith('{ rules');
     await expect(loadScript(file)).rejects.toThrow(`${file} is not JSON: `);
     await expect(loadScript('/nowhere/x.json')).rejects.toThrow('/nowhere/x.json cannot be read: ');
   });
 
-  test('of the echo says what was said last', async () => {
+  test('that echoes replies with the last user text', async () => {
     const simulator = await simulate(ECHO_SCRIPT.rules);
     const answer = await (await post(simulator, ASK)).json();
     expect(answer).toMatchObject({ content: [{ type: 'text', text: 'hello' }] });

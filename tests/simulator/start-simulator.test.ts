@@ -14,14 +14,14 @@ describe('the simulator', () => {
     expect(response.status).toBe(status);
   });
 
-  test('says which port it cannot have', async () => {
+  test('rejects with the port that is in use', async () => {
     const { port } = await simulate([]);
     await expect(simulate([], { port })).rejects.toThrow(
       `The simulator cannot listen on 127.0.0.1:${port}: `,
     );
   });
 
-  test('plays a loop of fifty turns from one rule', async () => {
+  test('can run fifty turns with a single rule', async () => {
     const simulator = await simulate([
       { match: { turn: { max: 49 } }, reply: { tool_use: { name: 'Read' } } },
       { reply: 'done after {{turn}}' },
@@ -37,19 +37,19 @@ describe('the simulator', () => {
     expect(last).toMatchObject({ content: [{ type: 'text', text: 'done after 50' }] });
   });
 
-  test('has no other address', async () => {
+  test('returns 404 for unknown paths', async () => {
     const simulator = await simulate([]);
     const response = await post(simulator, ASK, { path: '/v1/complete' });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { type: 'not_found_error' } });
   });
 
-  test('takes an address with a query', async () => {
+  test('accepts a path with a query', async () => {
     const simulator = await simulate([{ reply: 'ok' }]);
     expect((await post(simulator, ASK, { path: '/v1/messages?beta=true' })).status).toBe(200);
   });
 
-  test('refuses a body that is not JSON', async () => {
+  test('rejects a body that is not JSON', async () => {
     const simulator = await simulate([]);
     const response = await post(simulator, '{"model":');
     expect(response.status).toBe(400);
@@ -57,14 +57,14 @@ describe('the simulator', () => {
     expect(error.message).toMatch(/^The request body is not valid JSON: /);
   });
 
-  test('refuses a body of more than 32 MB', async () => {
+  test('rejects a body of more than 32 MB', async () => {
     const simulator = await simulate([]);
     const response = await post(simulator, 'x'.repeat(32 * 1024 * 1024 + 1));
     expect(response.status).toBe(413);
     expect(await response.json()).toMatchObject({ error: { type: 'request_too_large' } });
   });
 
-  test('refuses a prompt that is longer than the window of the model', async () => {
+  test('rejects a prompt that exceeds the context window of the model', async () => {
     const simulator = await simulate([{ reply: 'ok' }]);
     const content = 'x'.repeat(4 * 200_000 + 1);
     const long = { ...ASK, model: 'claude-haiku-4-5', messages: [{ role: 'user', content }] };
@@ -76,7 +76,7 @@ describe('the simulator', () => {
     });
   });
 
-  test('keeps the raw bytes of the last requests and counts the rest', async () => {
+  test('keeps the raw bytes of the last requests and counts all requests', async () => {
     const simulator = await simulate([{ reply: 'ok' }], { keepRequests: 2 });
     const bodies = ['a', 'b', 'c'].map((content) =>
       JSON.stringify({ ...ASK, messages: [{ role: 'user', content }] }, null, 1),
@@ -92,17 +92,17 @@ describe('the simulator', () => {
     expect(simulator.totals).toMatchObject({ requests: 3, messages: 3 });
   });
 
-  test('adds up what everything cost, unknown as soon as one price is', async () => {
+  test('sums the cost, which is undefined after a model with an unknown price', async () => {
     const simulator = await simulate([{ reply: { text: 'ok', usage: { output_tokens: 1000 } } }]);
     await post(simulator, ASK);
-    // Two tokens in at $4 and a thousand out at $20 a million.
+    // 2 input tokens at $4 and 1000 output tokens at $20 per million.
     expect(simulator.totals.cost).toBeCloseTo(0.020008, 10);
     expect(simulator.totals.uncachedCost).toBeCloseTo(0.020008, 10);
     await post(simulator, { ...ASK, model: 'nobody-knows' });
     expect(simulator.totals).toMatchObject({ messages: 2, cost: undefined });
   });
 
-  test('tells a listener of each request as its response starts', async () => {
+  test('notifies a listener of each request when its response starts', async () => {
     const seen: number[] = [];
     const simulator = await simulate([{ replies: [{ error: { status: 529 } }, 'ok'] }], {
       onRequest: ({ status }) => seen.push(status),
@@ -113,14 +113,14 @@ describe('the simulator', () => {
   });
 });
 
-describe('a request for no tokens', () => {
+describe('a request with max_tokens 0', () => {
   const warm = {
     ...ASK,
     max_tokens: 0,
     system: [{ type: 'text', text: 's'.repeat(4000), cache_control: { type: 'ephemeral' } }],
   };
 
-  test('warms the cache, says nothing and needs no rule', async () => {
+  test('warms the cache, returns no content and needs no rule', async () => {
     const simulator = await simulate([]);
     expect(await (await post(simulator, warm)).json()).toMatchObject({
       content: [],
@@ -131,7 +131,7 @@ describe('a request for no tokens', () => {
     expect(next).toMatchObject({ usage: { cache_read_input_tokens: 1000 } });
   });
 
-  test('uses up no reply but an error', async () => {
+  test('consumes no reply except an error', async () => {
     const simulator = await simulate([
       { replies: [{ error: { status: 529 } }, 'first', 'second'] },
     ]);

@@ -63,12 +63,12 @@ describe('a stream', () => {
     );
   });
 
-  test('carries malformed tool input as it was scripted', async () => {
+  test('has malformed tool input as in the script', async () => {
     const text = await streamed({ tool_use: { name: 'Read', input_json: '{"a":[tru' } });
     expect(text).toContain('"partial_json":"{\\"a\\":[tru"');
   });
 
-  test('carries a server tool and its result, which follows the call before it', async () => {
+  test('has a server tool and its result, in this order', async () => {
     const text = await streamed({
       blocks: [
         { type: 'server_tool_use', name: 'web_search', input: { query: 'geese' } },
@@ -87,7 +87,7 @@ describe('a stream', () => {
     expect(text).toContain('"stop_reason":"pause_turn"');
   });
 
-  test('never cuts a character in two', async () => {
+  test('never splits a character', async () => {
     const words = 'žluťoučký 日本 🪿🪿';
     const text = await streamed({ text: words, chunkBytes: 3 });
     const deltas = [...text.matchAll(/"text_delta","text":(".*?")\}/g)];
@@ -95,7 +95,7 @@ describe('a stream', () => {
     expect(deltas.map(([, piece]) => JSON.parse(piece ?? '')).join('')).toBe(words);
   });
 
-  test('explains a refusal', async () => {
+  test('has details of a refusal', async () => {
     const text = await streamed({ text: 'No.', stop_reason: 'refusal' });
     expect(text).toContain('"stop_details":{"type":"refusal","category":null,"explanation":null}');
   });

@@ -4,7 +4,7 @@ import { validateCountRequest, validateRequest } from '../../src/simulator/valid
 
 const user = (content: unknown) => ({ role: 'user', content });
 const assistant = (content: unknown) => ({ role: 'assistant', content });
-const text = (it: string, rest: object = {}) => ({ type: 'text', text: it, ...rest });
+const text = (value: string, rest: object = {}) => ({ type: 'text', text: value, ...rest });
 const call = (id: string) => ({ type: 'tool_use', id, name: 'Read', input: {} });
 const result = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: 'ok' });
 const tool = (name: unknown) => ({ name, input_schema: { type: 'object' } });
@@ -18,7 +18,7 @@ const request = (changes: object = {}) => ({
 });
 const talk = (...messages: unknown[]) => request({ messages });
 
-const refusal = (body: unknown): string => {
+const rejectionOf = (body: unknown): string => {
   try {
     validateRequest(body);
   } catch (error) {
@@ -28,11 +28,11 @@ const refusal = (body: unknown): string => {
   return 'accepted';
 };
 
-describe('a request is accepted', () => {
+describe('an accepted request', () => {
   test.each([
-    ['with the least there is', request()],
+    ['has only the required fields', request()],
     [
-      'with every field that the API takes',
+      'has every field of the API',
       request({
         stream: true,
         temperature: 1,
@@ -50,18 +50,21 @@ describe('a request is accepted', () => {
         tools: [],
       }),
     ],
-    ['with max_tokens 0', request({ max_tokens: 0 })],
-    ['with no question about the cache', request({ diagnostics: null })],
-    ['with one that names an answer', request({ diagnostics: { previous_message_id: 'msg_1' } })],
-    ['with an empty one', request({ diagnostics: {} })],
-    ['with system as blocks', request({ system: [text('s', mark('1h'))] })],
-    ['with an empty system', request({ system: '' })],
+    ['has max_tokens 0', request({ max_tokens: 0 })],
+    ['has null as diagnostics', request({ diagnostics: null })],
     [
-      'with a server tool, which needs no schema',
+      'has diagnostics with a message id',
+      request({ diagnostics: { previous_message_id: 'msg_1' } }),
+    ],
+    ['has empty diagnostics', request({ diagnostics: {} })],
+    ['has system as blocks', request({ system: [text('s', mark('1h'))] })],
+    ['has an empty system', request({ system: '' })],
+    [
+      'has a server tool without a schema',
       request({ tools: [{ type: 'web_search_20260318', name: 'web_search' }] }),
     ],
     [
-      'with what a server tool did before',
+      'has earlier results of a server tool',
       talk(
         user('go'),
         assistant([
@@ -73,7 +76,7 @@ describe('a request is accepted', () => {
       ),
     ],
     [
-      'with calls that are answered, in any order, and words after that',
+      'has results of calls in any order, followed by text',
       talk(
         user('go'),
         assistant([text('so'), call('a'), call('b')]),
@@ -81,7 +84,7 @@ describe('a request is accepted', () => {
       ),
     ],
     [
-      'with thinking as it was signed',
+      'has thinking with its signature',
       talk(
         user('go'),
         assistant([{ type: 'thinking', thinking: '', signature: 's' }, text('a')]),
@@ -89,7 +92,7 @@ describe('a request is accepted', () => {
       ),
     ],
     [
-      'with four breakpoints, the longer lifetime first',
+      'has four breakpoints, the longer lifetime first',
       talk(
         user([
           text('a', mark('1h')),
@@ -99,14 +102,14 @@ describe('a request is accepted', () => {
         ]),
       ),
     ],
-    ['with a breakpoint that is null', talk(user([text('a', { cache_control: null })]))],
-    ['with an answer to continue from', talk(user('go'), assistant('1, 2,'))],
+    ['has null as a breakpoint', talk(user([text('a', { cache_control: null })]))],
+    ['ends with an assistant message', talk(user('go'), assistant('1, 2,'))],
   ])('%s', (_, body) => {
-    expect(refusal(body)).toBe('accepted');
+    expect(rejectionOf(body)).toBe('accepted');
   });
 });
 
-describe('a request is refused', () => {
+describe('an invalid request', () => {
   test.each([
     [[], 'Input should be a valid dictionary'],
     [{ ...request(), model: undefined }, 'model: Field required'],
@@ -188,25 +191,27 @@ describe('a request is refused', () => {
       talk(user(['a', 'b', 'c', 'd', 'e'].map((it) => text(it, mark())))),
       'A maximum of 4 blocks with cache_control may be provided. Found 5.',
     ],
-  ])('when it is %j', (body, message) => {
-    expect(refusal(body)).toBe(message);
+  ])('is rejected: %j', (body, message) => {
+    expect(rejectionOf(body)).toBe(message);
   });
 
-  test('when a 1-hour breakpoint follows a 5-minute breakpoint', () => {
+  test('is rejected if a 1-hour breakpoint follows a 5-minute breakpoint', () => {
     const body = request({
       system: [text('s', mark())],
       messages: [user([text('a', mark('1h'))])],
     });
-    expect(refusal(body)).toMatch(/^cache_control\.ttl: a ttl='1h' cache_control block must not/);
+    expect(rejectionOf(body)).toMatch(
+      /^cache_control\.ttl: a ttl='1h' cache_control block must not/,
+    );
   });
 
-  test('when a block does not belong where it stands', () => {
-    expect(refusal(talk(user([call('a')])))).toMatch(
+  test('is rejected if a block has the wrong role', () => {
+    expect(rejectionOf(talk(user([call('a')])))).toMatch(
       /^messages\.0\.content\.0: Input tag 'tool_use' found using 'type' does not match/,
     );
   });
 
-  test('for counting too, which takes fewer fields', () => {
+  test('is rejected by the token counter too, which accepts fewer fields', () => {
     const { max_tokens: _, ...counted } = request();
     expect(validateCountRequest(counted)).toBe(counted);
     expect(() => validateCountRequest(request())).toThrow(
@@ -215,7 +220,7 @@ describe('a request is refused', () => {
   });
 });
 
-describe('a conversation with calls is refused', () => {
+describe('an invalid conversation with calls', () => {
   const unanswered = (at: number, ids: string) =>
     `messages.${at}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
 
@@ -250,7 +255,7 @@ describe('a conversation with calls is refused', () => {
       [user('go'), assistant([{ ...call('a'), input: 'x' }]), user([result('a')])],
       'messages.1.content.0.tool_use.input: Input should be a valid dictionary',
     ],
-  ])('when it is %j', (messages, message) => {
-    expect(refusal(talk(...messages))).toBe(message);
+  ])('is rejected: %j', (messages, message) => {
+    expect(rejectionOf(talk(...messages))).toBe(message);
   });
 });
