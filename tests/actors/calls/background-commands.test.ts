@@ -10,7 +10,7 @@ import {
 } from '../../fakes/agents/scripted-model.js';
 import { heldShell } from '../../fakes/held-shell.js';
 import { settled } from '../../fakes/virtual-clock.js';
-import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
+import { type LeadOptions, leadHarness } from '../session/lead-harness.js';
 
 /** Starts a background command as Bash does. */
 const serve = async ({ jobs, cwd, signal, openArtifact }: ToolContext) => {
@@ -23,9 +23,12 @@ const start = calls('c1', 'Change', { name: 'serve' });
 const NOTICE =
   '[The background command bash_1 has ended with exit code 0. It ran: serve. TaskOutput with task_id "bash_1" shows what it printed.]';
 
-const hand = async (options: Omit<LeadOptions, 'deeds'>) => {
+const harness = async (options: Omit<LeadOptions, 'effects'>) => {
   const shell = heldShell();
-  return { shell, ...(await leadInHand({ shell, lingers: true, deeds: { serve }, ...options })) };
+  return {
+    shell,
+    ...(await leadHarness({ shell, staysIdle: true, effects: { serve }, ...options })),
+  };
 };
 
 /** Text blocks of the newest user message of a request. */
@@ -44,7 +47,7 @@ describe('a job that ends by itself', () => {
       [waits(door.opened), calls('c2', 'Look', { name: 'b' })],
       [says('Done.')],
     );
-    const { shell, say, items } = await hand({ model });
+    const { shell, say, items } = await harness({ model });
     await say('Go.');
     shell.runs[0]?.end();
     await settled();
@@ -61,7 +64,7 @@ describe('a job that ends by itself', () => {
   test('is no reason for another turn', async () => {
     const door = gate();
     const model = scriptedModel([start], [waits(door.opened), says('Done.')], [says('Yes.')]);
-    const { shell, say, lead } = await hand({ model });
+    const { shell, say, lead } = await harness({ model });
     await say('Go.');
     shell.runs[0]?.end();
     door.open();
@@ -73,7 +76,7 @@ describe('a job that ends by itself', () => {
 
   test('does not wake an agent that rests, and stands in front of the next prompt', async () => {
     const model = scriptedModel([start], [says('Done.')], [says('Yes.')]);
-    const { shell, say, lead } = await hand({ model });
+    const { shell, say, lead } = await harness({ model });
     await say('Go.');
     shell.runs[0]?.end();
     await settled();
@@ -86,14 +89,14 @@ describe('a job that ends by itself', () => {
   });
 
   test('is told when the session is resumed, and wakes nobody there either', async () => {
-    const first = await hand({ model: scriptedModel([start], [says('Done.')]) });
+    const first = await harness({ model: scriptedModel([start], [says('Done.')]) });
     await first.say('Go.');
     first.shell.runs[0]?.end();
     await settled();
     await first.lead.close();
     const model = scriptedModel([says('Yes.')]);
     const choice = { kind: 'resume', id: first.lead.id } as const;
-    const second = await hand({ model, store: first.store, choice });
+    const second = await harness({ model, store: first.store, choice });
     second.lead.start();
     await settled();
     expect([second.lead.state, model.requests.length]).toEqual(['idle', 0]);
@@ -108,7 +111,7 @@ describe('a job that ends by itself', () => {
       [says('Half'), waits(door.opened), ends('max_tokens')],
       [says('whole.')],
     );
-    const { shell, say } = await hand({ model });
+    const { shell, say } = await harness({ model });
     await say('Go.');
     shell.runs[0]?.end();
     door.open();
@@ -119,11 +122,11 @@ describe('a job that ends by itself', () => {
   test('is not told to an agent that saw it end', async () => {
     const model = scriptedModel([start], [calls('c2', 'Look', { name: 'wait' })], [says('Done.')]);
     const shell = heldShell();
-    const { say, records } = await leadInHand({
+    const { say, records } = await leadHarness({
       model,
       shell,
-      lingers: true,
-      deeds: {
+      staysIdle: true,
+      effects: {
         serve,
         async wait({ jobs, signal }) {
           await jobs.find('bash_1')?.untilEnded(1_000, signal);
@@ -143,7 +146,7 @@ describe('a job that ends by itself', () => {
 
 describe('the jobs of a session', () => {
   test('end with it, and people are told which', async () => {
-    const { shell, say, lead, items } = await hand({
+    const { shell, say, lead, items } = await harness({
       model: scriptedModel([start], [says('Done.')]),
     });
     await say('Go.');
@@ -156,9 +159,9 @@ describe('the jobs of a session', () => {
   });
 
   test('end with an agent that stops for good', async () => {
-    const { shell, say, lead, records } = await hand({
+    const { shell, say, lead, records } = await harness({
       model: scriptedModel([start], [says('Done.')]),
-      lingers: false,
+      staysIdle: false,
     });
     await say('Go.');
     await lead.stopped;
@@ -169,7 +172,7 @@ describe('the jobs of a session', () => {
 
   test('go on when a run is interrupted', async () => {
     const door = gate();
-    const { shell, say, lead } = await hand({
+    const { shell, say, lead } = await harness({
       model: scriptedModel([start], [says('Hm'), waits(door.opened)]),
     });
     await say('Go.');
@@ -181,12 +184,12 @@ describe('the jobs of a session', () => {
   });
 
   test('are counted on in the next process', async () => {
-    const first = await hand({ model: scriptedModel([start], [says('Done.')]) });
+    const first = await harness({ model: scriptedModel([start], [says('Done.')]) });
     await first.say('Go.');
     await first.lead.close();
     const choice = { kind: 'resume', id: first.lead.id } as const;
     const model = scriptedModel([start], [says('Done.')]);
-    const second = await hand({ model, store: first.store, choice });
+    const second = await harness({ model, store: first.store, choice });
     await second.say('Again.');
     expect(second.results()).toEqual({ c1: 'bash_2' });
   });

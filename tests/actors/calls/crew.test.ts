@@ -11,7 +11,7 @@ import {
 } from '../../fakes/agents/scripted-model.js';
 import { allows, denies, scriptedSurface } from '../../fakes/agents/scripted-surface.js';
 import { settled } from '../../fakes/virtual-clock.js';
-import { leadInHand } from '../session/lead-in-hand.js';
+import { leadHarness } from '../session/lead-harness.js';
 
 const done = [says('Done.')];
 
@@ -33,16 +33,16 @@ describe('the crew', () => {
       [calls('c1', 'Look', { name: 'a' }), calls('c2', 'Look', { name: 'b' })],
       done,
     );
-    const deeds = { a: first.deed, b: second.deed };
-    const hand = await leadInHand({ model, deeds });
-    await hand.say('Go');
-    expect(hand.deeds).toEqual(['start a', 'start b']);
+    const effects = { a: first.deed, b: second.deed };
+    const harness = await leadHarness({ model, effects });
+    await harness.say('Go');
+    expect(harness.callLog).toEqual(['start a', 'start b']);
     second.open();
     await settled();
     first.open();
-    await hand.lead.stopped;
-    expect(hand.deeds).toEqual(['start a', 'start b', 'end b', 'end a']);
-    expect(Object.keys(hand.results())).toEqual(['c1', 'c2']);
+    await harness.lead.stopped;
+    expect(harness.callLog).toEqual(['start a', 'start b', 'end b', 'end a']);
+    expect(Object.keys(harness.results())).toEqual(['c1', 'c2']);
     const sent = JSON.parse(model.requests[1]?.body ?? '') as { messages: { content: unknown }[] };
     expect(JSON.stringify(sent.messages.at(-1))).toMatch(/"c1".*"c2"/);
   });
@@ -58,15 +58,15 @@ describe('the crew', () => {
       ],
       done,
     );
-    const hand = await leadInHand({ model, deeds: { a: door.deed } });
-    await hand.say('Go');
-    expect(hand.deeds).toEqual(['start early', 'end early']);
+    const harness = await leadHarness({ model, effects: { a: door.deed } });
+    await harness.say('Go');
+    expect(harness.callLog).toEqual(['start early', 'end early']);
     stream.open();
     await settled();
-    expect(hand.deeds.slice(2)).toEqual(['start a']);
+    expect(harness.callLog.slice(2)).toEqual(['start a']);
     door.open();
-    await hand.lead.stopped;
-    expect(hand.deeds.slice(2)).toEqual(['start a', 'end a', 'start late', 'end late']);
+    await harness.lead.stopped;
+    expect(harness.callLog.slice(2)).toEqual(['start a', 'end a', 'start late', 'end late']);
   });
 
   test('runs 32 calls side by side, and any number of those that only wait', async () => {
@@ -74,12 +74,12 @@ describe('the crew', () => {
     const asked = (tool: string) =>
       Array.from({ length: 100 }, (_, at) => calls(`${tool}${at}`, tool, { name: 'a' }));
     const model = scriptedModel([...asked('Look'), ...asked('Wait')], done);
-    const hand = await leadInHand({ model, deeds: { a: door.deed } });
-    await hand.say('Go');
-    expect(hand.deeds).toHaveLength(32 + 100);
+    const harness = await leadHarness({ model, effects: { a: door.deed } });
+    await harness.say('Go');
+    expect(harness.callLog).toHaveLength(32 + 100);
     door.open();
-    await hand.lead.stopped;
-    expect(Object.keys(hand.results())).toHaveLength(200);
+    await harness.lead.stopped;
+    expect(Object.keys(harness.results())).toHaveLength(200);
   });
 
   test('tells a tool whether a person agreed to this very call; a rule that came of it is none', async () => {
@@ -91,25 +91,25 @@ describe('the crew', () => {
     const change = (id: string) => [calls(id, 'Change', { name: 'a' })];
     const model = scriptedModel(change('c1'), change('c2'), change('c3'), done);
     const surface = scriptedSurface(allows, { behavior: 'allow', scope: 'session' });
-    const hand = await leadInHand({ model, surface, mode: 'default', deeds: { a: deed } });
-    await hand.say('Go');
+    const harness = await leadHarness({ model, surface, mode: 'default', effects: { a: deed } });
+    await harness.say('Go');
     expect(said).toEqual([true, true, false]);
   });
 
   test('writes each call down before it starts and after it ends', async () => {
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
     const before: string[] = [];
-    const deeds = {
+    const effects = {
       a: async () => {
-        before.push(...(await hand.records()).map(({ type }) => type));
+        before.push(...(await harness.records()).map(({ type }) => type));
         return { content: 'did' };
       },
     };
-    const hand = await leadInHand({ model, deeds });
-    await hand.say('Go');
-    await hand.lead.stopped;
+    const harness = await leadHarness({ model, effects });
+    await harness.say('Go');
+    await harness.lead.stopped;
     expect(before.slice(-3)).toEqual(['call.ruled', 'assistant.received', 'call.started']);
-    expect((await hand.records()).map(({ type }) => type)).toContain('call.ended');
+    expect((await harness.records()).map(({ type }) => type)).toContain('call.ended');
   });
 
   test('tells the model what a tool threw, and goes on', async () => {
@@ -117,7 +117,7 @@ describe('the crew', () => {
       [calls('c1', 'Look', { name: 'a' }), calls('c2', 'Look', { name: 'b' })],
       done,
     );
-    const deeds = {
+    const effects = {
       a: () => {
         throw new ToolFailure('There is no a. Try b.');
       },
@@ -125,13 +125,13 @@ describe('the crew', () => {
         throw new TypeError('x is not a function');
       },
     };
-    const hand = await leadInHand({ model, deeds });
-    await hand.say('Go');
-    expect(hand.results()).toEqual({
+    const harness = await leadHarness({ model, effects });
+    await harness.say('Go');
+    expect(harness.results()).toEqual({
       c1: 'error: There is no a. Try b.',
       c2: 'error: Look failed unexpectedly: x is not a function',
     });
-    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+    expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
   test('answers calls that cannot be made with how to make them', async () => {
@@ -143,10 +143,10 @@ describe('the crew', () => {
       ],
       done,
     );
-    const hand = await leadInHand({ model });
-    await hand.say('Go');
-    expect(hand.deeds).toEqual([]);
-    expect(hand.results()).toEqual({
+    const harness = await leadHarness({ model });
+    await harness.say('Go');
+    expect(harness.callLog).toEqual([]);
+    expect(harness.results()).toEqual({
       c1: expect.stringMatching(/^error: The input of Look is not valid.*"name"/),
       c2: expect.stringContaining('There is no tool named "Dance". The tools are: Look'),
       c3: expect.stringContaining('You sent: {"name": "a'),
@@ -155,13 +155,13 @@ describe('the crew', () => {
 
   test('bounds a result, keeps its ends and says so', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
-    const deeds = { a: () => ({ content: `head${'x'.repeat(1_000_000)}tail` }) };
-    const hand = await leadInHand({ model, deeds });
-    await hand.say('Go');
-    const result = hand.results().c1 ?? '';
+    const effects = { a: () => ({ content: `head${'x'.repeat(1_000_000)}tail` }) };
+    const harness = await leadHarness({ model, effects });
+    await harness.say('Go');
+    const result = harness.results().c1 ?? '';
     expect(result.length).toBeLessThan(401_000);
     expect(result).toMatch(/^head[\s\S]*\[… 600008 characters left out …\][\s\S]*tail$/);
-    const hit = (await hand.records()).find(({ type }) => type === 'bound.hit');
+    const hit = (await harness.records()).find(({ type }) => type === 'bound.hit');
     expect(hit).toMatchObject({ what: 'tool-result', limit: 400_000 });
   });
 
@@ -172,46 +172,46 @@ describe('the crew', () => {
       { type: 'text', text },
       { type: 'text', text: 'short' },
     ] as const;
-    const hand = await leadInHand({ model, deeds: { a: () => ({ content }) } });
-    await hand.say('Go');
-    const shown = hand.items.flatMap((item) =>
+    const harness = await leadHarness({ model, effects: { a: () => ({ content }) } });
+    await harness.say('Go');
+    const shown = harness.items.flatMap((item) =>
       item.type === 'tool.results' ? [item.content] : [],
     );
     const [long, short] = JSON.parse(shown[0] ?? '')[0].content as { text: string }[];
     expect(long?.text.length).toBeLessThan(401_000);
     expect(long?.text).toMatch(/^head[\s\S]*\[… 600008 characters left out …\][\s\S]*tail$/);
     expect(short).toEqual({ type: 'text', text: 'short' });
-    const hit = (await hand.records()).find(({ type }) => type === 'bound.hit');
+    const hit = (await harness.records()).find(({ type }) => type === 'bound.hit');
     expect(hit).toMatchObject({ what: 'tool-result', limit: 400_000 });
   });
 
   test('sends no half of a surrogate pair', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
-    const hand = await leadInHand({ model, deeds: { a: () => ({ content: 'x\ud83e' }) } });
-    await hand.say('Go');
-    expect(hand.results().c1).toBe('x\ufffd');
+    const harness = await leadHarness({ model, effects: { a: () => ({ content: 'x\ud83e' }) } });
+    await harness.say('Go');
+    expect(harness.results().c1).toBe('x\ufffd');
   });
 
   test('marks a command that failed as an error, without counting it against the agent', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
-    const deeds = { a: () => ({ content: 'exit 1', isError: true, facts: { exitCode: 1 } }) };
-    const hand = await leadInHand({ model, deeds, limits: { maxFailedTurns: 1 } });
-    await hand.say('Go');
-    expect(hand.results().c1).toBe('error: exit 1');
-    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+    const effects = { a: () => ({ content: 'exit 1', isError: true, facts: { exitCode: 1 } }) };
+    const harness = await leadHarness({ model, effects, limits: { maxFailedTurns: 1 } });
+    await harness.say('Go');
+    expect(harness.results().c1).toBe('error: exit 1');
+    expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
   test('passes on what a tool says about its progress', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
-    const deeds = {
+    const effects = {
       a: ({ progress }: ToolContext) => {
         progress('half way');
         return { content: 'did' };
       },
     };
-    const hand = await leadInHand({ model, deeds });
-    await hand.say('Go');
-    expect(hand.items).toContainEqual({ type: 'tool.progress', call: 'c1', note: 'half way' });
+    const harness = await leadHarness({ model, effects });
+    await harness.say('Go');
+    expect(harness.items).toContainEqual({ type: 'tool.progress', call: 'c1', note: 'half way' });
   });
 });
 
@@ -222,52 +222,52 @@ describe('an interrupt', () => {
       calls('c1', 'Look', { name: 'a' }),
       calls('c2', 'Change', { name: 'never' }),
     ]);
-    const hand = await leadInHand({ model, deeds: { a: cancelled.deed } });
-    await hand.say('Go');
-    hand.lead.interrupt();
-    const { stop } = await hand.lead.stopped;
+    const harness = await leadHarness({ model, effects: { a: cancelled.deed } });
+    await harness.say('Go');
+    harness.lead.interrupt();
+    const { stop } = await harness.lead.stopped;
     expect(stop.reason).toBe('interrupted');
-    expect(hand.deeds).toEqual(['start a', 'end a']);
-    expect(hand.results()).toEqual({
+    expect(harness.callLog).toEqual(['start a', 'end a']);
+    expect(harness.results()).toEqual({
       c1: expect.stringContaining('error: Interrupted by the user'),
       c2: expect.stringContaining('error: Interrupted by the user'),
     });
-    const ends = hand.items.flatMap((it) => (it.type === 'tool.ended' ? [it.description] : []));
+    const ends = harness.items.flatMap((it) => (it.type === 'tool.ended' ? [it.description] : []));
     expect(ends.toSorted()).toEqual(['Change never', 'Look a']);
     stamped.open();
   });
 
   test('lets a tool that blocks finish, and keeps its result', async () => {
     const door = gate();
-    const deeds = {
+    const effects = {
       a: async ({ signal }: ToolContext) => {
         await door.opened;
         return { content: signal.aborted ? 'aborted' : 'finished' };
       },
     };
     const model = scriptedModel([calls('c1', 'Stamp', { name: 'a' })]);
-    const hand = await leadInHand({ model, deeds });
-    await hand.say('Go');
-    hand.lead.interrupt();
+    const harness = await leadHarness({ model, effects });
+    await harness.say('Go');
+    harness.lead.interrupt();
     await settled();
-    expect(hand.lead.state).toBe('tool-running');
+    expect(harness.lead.state).toBe('tool-running');
     door.open();
-    await hand.lead.stopped;
-    expect(hand.results()).toEqual({ c1: 'finished' });
+    await harness.lead.stopped;
+    expect(harness.results()).toEqual({ c1: 'finished' });
   });
 
   test('withdraws the question, even from a surface that does not listen', async () => {
     const surface = scriptedSurface('silence');
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })]);
-    const hand = await leadInHand({ model, surface, mode: 'default' });
-    await hand.say('Go');
-    expect(hand.lead.state).toBe('awaiting-permission');
-    hand.lead.interrupt();
-    await hand.lead.stopped;
+    const harness = await leadHarness({ model, surface, mode: 'default' });
+    await harness.say('Go');
+    expect(harness.lead.state).toBe('awaiting-permission');
+    harness.lead.interrupt();
+    await harness.lead.stopped;
     await settled();
     expect(surface.withdrawn).toEqual(['q_1']);
-    expect(hand.clock.sleepers).toBe(0);
-    expect(hand.deeds).toEqual([]);
+    expect(harness.clock.sleepers).toBe(0);
+    expect(harness.callLog).toEqual([]);
   });
 });
 
@@ -275,10 +275,10 @@ describe('a question', () => {
   const asked = async (reply: PermissionAnswer, input: object = { name: 'a' }) => {
     const surface = scriptedSurface(reply);
     const model = scriptedModel([calls('c1', 'Change', input)], done);
-    const hand = await leadInHand({ model, surface, mode: 'default' });
-    await hand.say('Go');
+    const harness = await leadHarness({ model, surface, mode: 'default' });
+    await harness.say('Go');
     await settled();
-    return { ...hand, surface };
+    return { ...harness, surface };
   };
 
   test('names who asks, what for and why', async () => {
@@ -298,15 +298,15 @@ describe('a question', () => {
   });
 
   test('that is allowed lets the call run', async () => {
-    const { deeds, records } = await asked(allows);
-    expect(deeds).toEqual(['start a', 'end a']);
+    const { callLog, records } = await asked(allows);
+    expect(callLog).toEqual(['start a', 'end a']);
     const rulings = (await records()).filter(({ type }) => type === 'call.ruled');
     expect(rulings).toMatchObject([{ behavior: 'ask' }, { behavior: 'allow', by: 'surface-1' }]);
   });
 
   test('that is denied tells the model why', async () => {
-    const { deeds, results, items } = await asked(denies('Not on a Monday.'));
-    expect(deeds).toEqual([]);
+    const { callLog, results, items } = await asked(denies('Not on a Monday.'));
+    expect(callLog).toEqual([]);
     expect(results()).toEqual({ c1: 'error: Not on a Monday.' });
     const denial = { tool: 'Change', call: 'c1', input: { name: 'a' }, reason: 'Not on a Monday.' };
     expect(items).toContainEqual({ type: 'call.denied', denial });
@@ -320,29 +320,31 @@ describe('a question', () => {
       calls('c1', 'Change', { name: 'a' }),
       calls('c2', 'Look', { name: 'b' }),
     ]);
-    const hand = await leadInHand({ model, surface, mode: 'default' });
-    await hand.say('Go');
-    expect((await hand.lead.stopped).stop).toEqual({ reason: 'denied', detail: 'Stop.' });
-    expect(Object.keys(hand.results())).toEqual(['c1', 'c2']);
+    const harness = await leadHarness({ model, surface, mode: 'default' });
+    await harness.say('Go');
+    expect((await harness.lead.stopped).stop).toEqual({ reason: 'denied', detail: 'Stop.' });
+    expect(Object.keys(harness.results())).toEqual(['c1', 'c2']);
   });
 
   test('that a surface fails to answer is denied', async () => {
     const surface = scriptedSurface(new Error('the screen is gone'));
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
-    const hand = await leadInHand({ model, surface, mode: 'default' });
-    await hand.say('Go');
-    expect(hand.results().c1).toBe('error: The question could not be answered: the screen is gone');
+    const harness = await leadHarness({ model, surface, mode: 'default' });
+    await harness.say('Go');
+    expect(harness.results().c1).toBe(
+      'error: The question could not be answered: the screen is gone',
+    );
   });
 
   test('that nobody answers in time is denied, and says so', async () => {
     const surface = scriptedSurface('silence');
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
-    const hand = await leadInHand({ model, surface, mode: 'default' });
-    await hand.say('Go');
-    await hand.clock.advance(599_999);
-    expect(hand.lead.state).toBe('awaiting-permission');
-    await hand.clock.advance(1);
-    expect(hand.results().c1).toBe(
+    const harness = await leadHarness({ model, surface, mode: 'default' });
+    await harness.say('Go');
+    await harness.clock.advance(599_999);
+    expect(harness.lead.state).toBe('awaiting-permission');
+    await harness.clock.advance(1);
+    expect(harness.results().c1).toBe(
       'error: Nobody answered within 600 seconds, so the call was not run.',
     );
     expect(surface.withdrawn).toEqual(['q_1']);
@@ -350,26 +352,26 @@ describe('a question', () => {
 
   test('that no one can be asked is denied at once', async () => {
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
-    const hand = await leadInHand({ model, mode: 'default' });
-    await hand.say('Go');
-    expect(hand.deeds).toEqual([]);
-    expect(hand.items.filter(({ type }) => type === 'call.denied')).toHaveLength(1);
+    const harness = await leadHarness({ model, mode: 'default' });
+    await harness.say('Go');
+    expect(harness.callLog).toEqual([]);
+    expect(harness.items.filter(({ type }) => type === 'call.denied')).toHaveLength(1);
   });
 
   test('answered with another input runs that one, and is not asked again', async () => {
-    const { deeds, surface, records } = await asked({
+    const { callLog, surface, records } = await asked({
       behavior: 'allow',
       updatedInput: { name: 'b' },
     });
-    expect(deeds).toEqual(['start b', 'end b']);
+    expect(callLog).toEqual(['start b', 'end b']);
     expect(surface.questions).toHaveLength(1);
     const started = (await records()).find(({ type }) => type === 'call.started');
     expect(started).toMatchObject({ description: 'Change b' });
   });
 
   test('answered with an input that is not valid runs nothing', async () => {
-    const { deeds, results } = await asked({ behavior: 'allow', updatedInput: { name: 7 } });
-    expect(deeds).toEqual([]);
+    const { callLog, results } = await asked({ behavior: 'allow', updatedInput: { name: 7 } });
+    expect(callLog).toEqual([]);
     expect(results().c1).toContain('is not valid');
   });
 
@@ -377,10 +379,10 @@ describe('a question', () => {
     const surface = scriptedSurface({ behavior: 'allow', updatedInput: { name: 'secret' } });
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
     const rules = [{ behavior: 'deny', text: 'Change(/secret)', source: 'project' }] as const;
-    const hand = await leadInHand({ model, surface, rules, mode: 'default' });
-    await hand.say('Go');
-    expect(hand.deeds).toEqual([]);
-    const behaviors = (await hand.records()).flatMap((record) =>
+    const harness = await leadHarness({ model, surface, rules, mode: 'default' });
+    await harness.say('Go');
+    expect(harness.callLog).toEqual([]);
+    const behaviors = (await harness.records()).flatMap((record) =>
       record.type === 'call.ruled' ? [record.behavior] : [],
     );
     expect(behaviors).toEqual(['ask', 'deny']);
@@ -393,10 +395,10 @@ describe('a question', () => {
       [calls('c2', 'Change', { name: 'a' })],
       done,
     );
-    const hand = await leadInHand({ model, surface, mode: 'default' });
-    await hand.say('Go');
-    expect(hand.deeds).toEqual(['start a', 'end a', 'start a', 'end a']);
-    expect(hand.keptRules).toEqual([]);
+    const harness = await leadHarness({ model, surface, mode: 'default' });
+    await harness.say('Go');
+    expect(harness.callLog).toEqual(['start a', 'end a', 'start a', 'end a']);
+    expect(harness.keptRules).toEqual([]);
   });
 
   test('answered for the project writes the rule down', async () => {
@@ -406,10 +408,10 @@ describe('a question', () => {
       [calls('c2', 'Change', { name: 'a' })],
       done,
     );
-    const hand = await leadInHand({ model, surface, mode: 'default' });
-    await hand.say('Go');
-    expect(hand.deeds).toHaveLength(4);
-    expect(hand.keptRules).toHaveLength(1);
+    const harness = await leadHarness({ model, surface, mode: 'default' });
+    await harness.say('Go');
+    expect(harness.callLog).toHaveLength(4);
+    expect(harness.keptRules).toHaveLength(1);
   });
 
   test('answered for the session with another input grants that one, and not the first', async () => {
@@ -423,9 +425,9 @@ describe('a question', () => {
       [calls('c3', 'Change', { name: 'a' })],
       done,
     );
-    const hand = await leadInHand({ model, surface, mode: 'default' });
-    await hand.say('Go');
-    expect(hand.deeds).toEqual(['start b', 'end b', 'start b', 'end b']);
+    const harness = await leadHarness({ model, surface, mode: 'default' });
+    await harness.say('Go');
+    expect(harness.callLog).toEqual(['start b', 'end b', 'start b', 'end b']);
     expect(surface.questions.map(({ call }) => call)).toEqual(['c1', 'c3']);
   });
 
@@ -440,16 +442,16 @@ describe('a question', () => {
       ],
       done,
     );
-    const hand = await leadInHand({ model, surface, mode: 'default' });
-    await hand.say('Go');
-    expect(hand.lead.state).toBe('streaming');
+    const harness = await leadHarness({ model, surface, mode: 'default' });
+    await harness.say('Go');
+    expect(harness.lead.state).toBe('streaming');
     expect(surface.questions).toHaveLength(1);
-    expect(hand.deeds).toEqual(['start a', 'end a']);
+    expect(harness.callLog).toEqual(['start a', 'end a']);
     answer.open();
     await settled();
-    expect(hand.deeds).toEqual(['start a', 'end a']);
+    expect(harness.callLog).toEqual(['start a', 'end a']);
     stream.open();
-    await hand.lead.stopped;
-    expect(hand.deeds.slice(2)).toEqual(['start b', 'end b']);
+    await harness.lead.stopped;
+    expect(harness.callLog.slice(2)).toEqual(['start b', 'end b']);
   });
 });

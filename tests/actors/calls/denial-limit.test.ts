@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DenialLimit } from '../../../src/actors/calls/denial-limit.js';
 import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
 import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
-import { leadInHand } from '../session/lead-in-hand.js';
+import { leadHarness } from '../session/lead-harness.js';
 
 const NEVER: PermissionRule = { behavior: 'deny', text: 'Change', source: 'user' };
 
@@ -11,19 +11,19 @@ const asks = (turn: number, name: string) => [calls(`c${turn}`, 'Change', { name
 describe('an agent that is denied', () => {
   test('is stopped when it asks for the same thing a third time', async () => {
     const model = scriptedModel(asks(1, 'a'), asks(2, 'a'), asks(3, 'a'));
-    const { lead, say, deeds } = await leadInHand({ model, rules: [NEVER] });
+    const { lead, say, callLog } = await leadHarness({ model, rules: [NEVER] });
     await say('Go');
     const { stop } = await lead.stopped;
     expect(stop.reason).toBe('denied');
     expect(stop.detail).toMatch(/a\) was denied 3 times, and the agent kept asking for it\./);
-    expect(deeds).toEqual([]);
+    expect(callLog).toEqual([]);
     expect(model.requests).toHaveLength(3);
   });
 
   test('goes on when it tries something else', async () => {
     const others = ['b', 'c'].map((name, at) => [calls(`l${at}`, 'Look', { name })]);
     const model = scriptedModel(asks(1, 'a'), asks(2, 'a'), ...others, [says('I see.')]);
-    const { lead, say } = await leadInHand({ model, rules: [NEVER] });
+    const { lead, say } = await leadHarness({ model, rules: [NEVER] });
     await say('Go');
     expect(await lead.stopped).toMatchObject({ stop: { reason: 'end_turn' } });
   });
@@ -31,7 +31,7 @@ describe('an agent that is denied', () => {
   test('may ask for many things in one message, before it has read an answer', async () => {
     const many = Array.from({ length: 30 }, (_, at) => calls(`c${at}`, 'Change', { name: 'a' }));
     const model = scriptedModel(many, [says('I see.')]);
-    const { lead, say } = await leadInHand({ model, rules: [NEVER] });
+    const { lead, say } = await leadHarness({ model, rules: [NEVER] });
     await say('Go');
     expect(await lead.stopped).toMatchObject({ stop: { reason: 'end_turn' } });
   });
@@ -45,7 +45,7 @@ describe('an agent that is denied', () => {
       asks(4, 'a'),
       [says('Two.')],
     );
-    const { say, items } = await leadInHand({ model, rules: [NEVER], lingers: true });
+    const { say, items } = await leadHarness({ model, rules: [NEVER], staysIdle: true });
     await say('Go');
     await say('Go on');
     const ends = items.flatMap((item) => (item.type === 'run.ended' ? [item.stop.reason] : []));

@@ -5,7 +5,7 @@ import { readFile } from '../../../src/tools/files/read-file.js';
 import { writeFile } from '../../../src/tools/files/write-file.js';
 import { type Answer, calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
-import { allSettled, swarmInHand, task } from '../swarm/swarm-in-hand.js';
+import { allSettled, swarmHarness, task } from '../swarm/swarm-harness.js';
 
 let last = 0;
 const call = (tool: string, input: unknown) => {
@@ -31,15 +31,15 @@ const inBackground = { run_in_background: true };
 /** Calls of each agent by turn; then it says that it is done. */
 type Plans = Readonly<Record<string, readonly Answer[]>>;
 
-const swarmWith = async (plans: Plans, lingers = false) => {
-  const hand = await swarmInHand(
+const swarmWith = async (plans: Plans, staysIdle = false) => {
+  const harness = await swarmHarness(
     ({ said, turn }) => {
       const name = [...said.join('\n').matchAll(/I am (\w+)\./g)].at(-1)?.[1] ?? 'lead';
       return plans[name]?.[turn] ?? [says('Done.')];
     },
     {
       tools: [writeFile, readFile, editFile],
-      lingers,
+      staysIdle,
       swarm: {
         definitions: [
           agentDefinition({ name: 'worker', tools: ['Write', 'Read', 'Edit', 'Task'] }),
@@ -47,17 +47,17 @@ const swarmWith = async (plans: Plans, lingers = false) => {
       },
     },
   );
-  await hand.say('Go');
+  await harness.say('Go');
   await allSettled();
   /** Outcomes of the calls of an agent, in order. */
   const told = (name: string): readonly string[] =>
-    hand.items.flatMap((item) => {
+    harness.items.flatMap((item) => {
       const of = item.type === 'agent.feed' ? item.agent.name : 'lead';
       const it = item.type === 'agent.feed' ? item.item : item;
       if (of !== name || it.type !== 'tool.ended' || it.tool === 'Task') return [];
       return [(JSON.parse(it.raw) as { content: string }).content];
     });
-  return { ...hand, told };
+  return { ...harness, told };
 };
 
 const done = (file: string) => expect.stringMatching(new RegExp(`(Created|Replaced).* /w/${file}`));

@@ -9,14 +9,14 @@ import { getTask } from '../../../src/tools/tasks/get-task.js';
 import { listTasks } from '../../../src/tools/tasks/list-tasks.js';
 import type { Answer } from '../../fakes/agents/scripted-model.js';
 import { calls, choosingModel, gate, says, waits } from '../../fakes/agents/scripted-model.js';
-import { type Deeds, type LeadInHand, leadInHand } from '../session/lead-in-hand.js';
+import { type LeadHarness, leadHarness, type ToolEffects } from '../session/lead-harness.js';
 import {
   allSettled,
-  type SwarmInHand,
-  swarmInHand,
-  type Talk,
+  type Conversation,
+  type SwarmHarness,
+  swarmHarness,
   task,
-} from '../swarm/swarm-in-hand.js';
+} from '../swarm/swarm-harness.js';
 
 /** Task words appear in the prompt of the child only, so that its parent does not match. */
 const EXPLORER = { subagent_type: 'explorer', description: 'A task' };
@@ -32,17 +32,17 @@ const look = (name: string) => ['Look', { name }] as const;
 
 const run = async (
   plan: readonly (readonly [string, unknown])[],
-  options: { most?: number; deeds?: Deeds; tools?: readonly Tool[] } = {},
+  options: { most?: number; effects?: ToolEffects; tools?: readonly Tool[] } = {},
 ) => {
   const { most, ...rest } = options;
   const model = goesRound(plan, most);
-  const hand = await leadInHand({ model, ...rest });
-  await hand.say('Go');
-  const { stop } = await hand.lead.stopped;
-  return { ...hand, stop, requests: model.requests };
+  const harness = await leadHarness({ model, ...rest });
+  await harness.say('Go');
+  const { stop } = await harness.lead.stopped;
+  return { ...harness, stop, requests: model.requests };
 };
 
-const warnings = ({ items }: Pick<LeadInHand, 'items'>): number =>
+const warnings = ({ items }: Pick<LeadHarness, 'items'>): number =>
   items.filter((it) => it.type === 'tool.ended' && it.raw.includes('[Skein: ')).length;
 
 describe('a planted loop', () => {
@@ -68,25 +68,25 @@ describe('a planted loop', () => {
 
   test('is none while results differ', async () => {
     let number = 0;
-    const deeds: Deeds = {
+    const effects: ToolEffects = {
       a: () => {
         number += 1;
         return { content: `${number} of 10` };
       },
     };
-    const hand = await run([look('a')], { most: 20, deeds });
-    expect([hand.stop.reason, warnings(hand)]).toEqual(['end_turn', 0]);
+    const harness = await run([look('a')], { most: 20, effects });
+    expect([harness.stop.reason, warnings(harness)]).toEqual(['end_turn', 0]);
   });
 
   test('is none where something else is done in between', async () => {
     const other = Array.from({ length: 12 }, (_, at) => [look('a'), look(`b${at}`)]).flat();
-    const hand = await run(other, { most: 24 });
-    expect([hand.stop.reason, warnings(hand)]).toEqual(['end_turn', 0]);
+    const harness = await run(other, { most: 24 });
+    expect([harness.stop.reason, warnings(harness)]).toEqual(['end_turn', 0]);
   });
 
   test('ends a run of a lead that rests, and what a person says begins anew', async () => {
     const model = goesRound([look('a')], 8);
-    const { say, items } = await leadInHand({ model, lingers: true });
+    const { say, items } = await leadHarness({ model, staysIdle: true });
     await say('Go');
     await say('Try it once more, then stop.');
     const ends = items.flatMap((it) => (it.type === 'run.ended' ? [it.stop.reason] : []));
@@ -98,24 +98,24 @@ describe('a planted loop', () => {
     const before = choosingModel((_, number) =>
       number > 4 ? [waits(opened)] : [calls(`c${number}`, 'Look', { name: 'a' })],
     );
-    const hand = await leadInHand({ model: before });
-    await hand.say('Go');
-    await hand.lead.close();
+    const harness = await leadHarness({ model: before });
+    await harness.say('Go');
+    await harness.lead.close();
     const model = choosingModel((_, number) => [calls(`d${number}`, 'Look', { name: 'a' })]);
-    const choice = { kind: 'resume', id: hand.lead.id } as const;
-    const { lead } = await leadInHand({ model, store: hand.store, choice });
+    const choice = { kind: 'resume', id: harness.lead.id } as const;
+    const { lead } = await leadHarness({ model, store: harness.store, choice });
     lead.start();
     expect((await lead.stopped).stop.reason).toBe('loop');
     expect(model.requests).toHaveLength(2);
   });
 
   test('leaves calls that keep failing to the limit for those', async () => {
-    const deeds: Deeds = {
+    const effects: ToolEffects = {
       a: () => {
         throw new ToolFailure('There is no such file.');
       },
     };
-    const { stop, requests } = await run([look('a')], { deeds });
+    const { stop, requests } = await run([look('a')], { effects });
     expect([stop.reason, requests.length]).toEqual(['repeated_tool_failure', 5]);
   });
 });
@@ -136,13 +136,17 @@ describe('honest polling', () => {
   }) as Tool;
 
   test('goes on for as long as it likes', async () => {
-    const hand = await run([['Status', {}]], { most: 50, tools: [status] });
-    expect([hand.stop.reason, hand.requests.length, warnings(hand)]).toEqual(['end_turn', 51, 0]);
+    const harness = await run([['Status', {}]], { most: 50, tools: [status] });
+    expect([harness.stop.reason, harness.requests.length, warnings(harness)]).toEqual([
+      'end_turn',
+      51,
+      0,
+    ]);
   });
 
   test('may look at files in between', async () => {
-    const hand = await run([look('log'), ['Status', {}]], { most: 50, tools: [status] });
-    expect([hand.stop.reason, warnings(hand)]).toEqual(['end_turn', 0]);
+    const harness = await run([look('log'), ['Status', {}]], { most: 50, tools: [status] });
+    expect([harness.stop.reason, warnings(harness)]).toEqual(['end_turn', 0]);
   });
 
   test('is what tools are for that look at tasks', () => {
@@ -156,69 +160,69 @@ describe('a parent that starts the same agent again and again', () => {
   const swarm = (input: Record<string, unknown>, report: (number: number) => string) => {
     let children = 0;
     let turns = 0;
-    const answer = (talk: Talk): Answer => {
-      if (talk.said.some((words) => words.includes('find it'))) {
+    const answer = (conversation: Conversation): Answer => {
+      if (conversation.said.some((words) => words.includes('find it'))) {
         children += 1;
         return [says(report(children))];
       }
       turns += 1;
       return turns > 20 ? [says('done')] : [calls(`t${turns}`, 'Task', task('find it', input))];
     };
-    return swarmInHand(answer, { lingers: false });
+    return swarmHarness(answer, { staysIdle: false });
   };
 
-  const ended = async (hand: SwarmInHand): Promise<string> => {
-    await hand.say('begin');
+  const ended = async (harness: SwarmHarness): Promise<string> => {
+    await harness.say('begin');
     await allSettled(60);
-    return (await hand.lead.stopped).stop.reason;
+    return (await harness.lead.stopped).stop.reason;
   };
-  const spawned = ({ items }: SwarmInHand) =>
+  const spawned = ({ items }: SwarmHarness) =>
     items.filter(({ type }) => type === 'agent.spawned').length;
 
   test('is stopped when they report the same, ids and costs aside', async () => {
-    const hand = await swarm(EXPLORER, () => 'It is not here.');
-    expect([await ended(hand), spawned(hand)]).toEqual(['loop', 6]);
+    const harness = await swarm(EXPLORER, () => 'It is not here.');
+    expect([await ended(harness), spawned(harness)]).toEqual(['loop', 6]);
   });
 
   test('is stopped also when they work in the background', async () => {
     const behind = { ...EXPLORER, run_in_background: true };
-    const hand = await swarm(behind, () => 'It is not here.');
-    expect(await ended(hand)).toBe('loop');
-    expect(spawned(hand)).toBeLessThan(10);
+    const harness = await swarm(behind, () => 'It is not here.');
+    expect(await ended(harness)).toBe('loop');
+    expect(spawned(harness)).toBeLessThan(10);
   });
 
   test('goes on while they report something new', async () => {
-    const hand = await swarm(EXPLORER, (number) => `Found ${number}.`);
-    expect([await ended(hand), spawned(hand)]).toEqual(['end_turn', 20]);
+    const harness = await swarm(EXPLORER, (number) => `Found ${number}.`);
+    expect([await ended(harness), spawned(harness)]).toEqual(['end_turn', 20]);
   });
 });
 
 describe('a call that fails for many agents in the same way', () => {
-  const failing: Deeds = {
+  const failing: ToolEffects = {
     gate: () => {
       throw new ToolFailure('The gate is shut.');
     },
   };
 
   /** Agents one after another; each tries the call this many times and then another one. */
-  const swarm = (agents: number, tries: number, deeds: Deeds = failing) =>
-    swarmInHand(
-      (talk): Answer => {
-        const isChild = talk.said.some((words) => words.includes('agent number'));
+  const swarm = (agents: number, tries: number, effects: ToolEffects = failing) =>
+    swarmHarness(
+      (conversation): Answer => {
+        const isChild = conversation.said.some((words) => words.includes('agent number'));
         if (!isChild) {
-          const { turn } = talk;
+          const { turn } = conversation;
           if (turn >= agents) return [says('done')];
           return [calls(`t${turn}`, 'Task', task(`agent number ${turn}`, EXPLORER))];
         }
-        if (talk.turn >= tries) return [says('it is shut')];
-        const id = `k${talk.said.join().length}-${talk.turn}`;
+        if (conversation.turn >= tries) return [says('it is shut')];
+        const id = `k${conversation.said.join().length}-${conversation.turn}`;
         return [calls(id, 'Look', { name: 'gate' }), calls(`${id}-b`, 'Look', { name: 'wall' })];
       },
-      { deeds },
+      { effects },
     );
-  const stopsOf = ({ items }: SwarmInHand) =>
+  const stopsOf = ({ items }: SwarmHarness) =>
     items.flatMap((it) => (it.type === 'agent.ended' ? [it.report.stop.reason] : []));
-  const told = ({ items }: SwarmInHand) =>
+  const told = ({ items }: SwarmHarness) =>
     items.filter(
       (it) =>
         it.type === 'agent.feed' &&
@@ -227,31 +231,31 @@ describe('a call that fails for many agents in the same way', () => {
     ).length;
 
   test('is told from the third agent on', async () => {
-    const hand = await swarm(5, 1);
-    await hand.say('begin');
-    await hand.lead.stopped;
-    expect([stopsOf(hand), told(hand)]).toEqual([Array(5).fill('end_turn'), 3]);
+    const harness = await swarm(5, 1);
+    await harness.say('begin');
+    await harness.lead.stopped;
+    expect([stopsOf(harness), told(harness)]).toEqual([Array(5).fill('end_turn'), 3]);
   });
 
   test('ends one that repeats it all the same sooner than alone', async () => {
-    const hand = await swarm(4, 5);
-    await hand.say('begin');
-    await hand.lead.stopped;
-    expect(stopsOf(hand)).toEqual(['end_turn', 'end_turn', 'loop', 'loop']);
+    const harness = await swarm(4, 5);
+    await harness.say('begin');
+    await harness.lead.stopped;
+    expect(stopsOf(harness)).toEqual(['end_turn', 'end_turn', 'loop', 'loop']);
   });
 
   test('is a new one as soon as it has come to something else', async () => {
     let number = 0;
-    const hand = await swarm(6, 1, {
+    const harness = await swarm(6, 1, {
       gate: () => {
         number += 1;
         if (number % 3 === 0) return { content: 'It is open.' };
         throw new ToolFailure('The gate is shut.');
       },
     });
-    await hand.say('begin');
-    await hand.lead.stopped;
-    expect(told(hand)).toBe(0);
+    await harness.say('begin');
+    await harness.lead.stopped;
+    expect(told(harness)).toBe(0);
   });
 });
 
@@ -261,7 +265,7 @@ describe('two teammates that write the same to each other', () => {
   /** Two agents that send each received text back to each other. */
   const swarm = (words: (number: number) => string) => {
     let letters = 0;
-    return swarmInHand(
+    return swarmHarness(
       ({ last, said, turn }): Answer => {
         const mine = ['ann', 'bob'].find((name) => said[0]?.includes(`you are ${name}`));
         if (mine === undefined) {
@@ -274,28 +278,28 @@ describe('two teammates that write the same to each other', () => {
         const to = mine === 'ann' ? 'bob' : 'ann';
         return [calls(`m${letters}`, 'SendMessage', { to, message: words(letters) })];
       },
-      { lingers: true, tools: [sendMessage] },
+      { staysIdle: true, tools: [sendMessage] },
     );
   };
-  const rested = ({ items }: SwarmInHand) =>
+  const rested = ({ items }: SwarmHarness) =>
     items.flatMap((it) => (it.type === 'agent.rested' ? [it.report.stop.reason] : []));
-  const sent = ({ items }: SwarmInHand) =>
+  const sent = ({ items }: SwarmHarness) =>
     items.filter((it) => it.type === 'agent.feed' && it.item.type === 'tool.started').length;
 
   test('are stopped, and whoever they work for is told', async () => {
-    const hand = await swarm(() => 'Your turn.');
-    await hand.say('begin');
+    const harness = await swarm(() => 'Your turn.');
+    await harness.say('begin');
     await allSettled(100);
-    expect(sent(hand)).toBeLessThanOrEqual(14);
-    expect(rested(hand)).toContain('loop');
-    await hand.lead.close();
+    expect(sent(harness)).toBeLessThanOrEqual(14);
+    expect(rested(harness)).toContain('loop');
+    await harness.lead.close();
   });
 
   test('go on while they have something to say', async () => {
-    const hand = await swarm((number) => `Part ${number}.`);
-    await hand.say('begin');
+    const harness = await swarm((number) => `Part ${number}.`);
+    await harness.say('begin');
     await allSettled(200);
-    expect([sent(hand), rested(hand).includes('loop')]).toEqual([40, false]);
-    await hand.lead.close();
+    expect([sent(harness), rested(harness).includes('loop')]).toEqual([40, false]);
+    await harness.lead.close();
   });
 });

@@ -16,7 +16,7 @@ import {
 import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { allows, denies, scriptedSurface } from '../../fakes/agents/scripted-surface.js';
 import { settled } from '../../fakes/virtual-clock.js';
-import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
+import { type LeadOptions, leadHarness } from '../session/lead-harness.js';
 
 type Words = Partial<Record<HookEvent, Partial<HookVerdict> | Promise<Partial<HookVerdict>>>>;
 
@@ -50,16 +50,16 @@ const changing = async (words: Words, { tool, isLast, ...options }: Changing = {
   const { hooks, fired } = hooksThatSay(words);
   const rest = isLast === true ? [] : [[says('Done.')]];
   const model = scriptedModel([calls('c1', tool ?? 'Change', { name: 'a' })], ...rest);
-  const hand = await leadInHand({ model, mode: 'default', hooks, ...options });
-  await hand.say('Go');
+  const harness = await leadHarness({ model, mode: 'default', hooks, ...options });
+  await harness.say('Go');
   await settled();
-  const rulings = (await hand.records()).flatMap((record) =>
+  const rulings = (await harness.records()).flatMap((record) =>
     record.type === 'call.ruled'
       ? [`${record.behavior}@${record.step}${record.by === undefined ? '' : ` by ${record.by}`}`]
       : [],
   );
-  const said = JSON.stringify(hand.items.find(({ type }) => type === 'tool.ended'));
-  return { ...hand, fired, rulings, said };
+  const said = JSON.stringify(harness.items.find(({ type }) => type === 'tool.ended'));
+  return { ...harness, fired, rulings, said };
 };
 
 interface Told extends Partial<Pick<Tool, 'kind'>> {
@@ -96,20 +96,20 @@ test('a call that was allowed does not start where an earlier one has led it els
   });
   const wanted = [calls('c1', 'Move', { name: 'a' }), calls('c2', 'Peek', { name: 'b' })];
   const model = scriptedModel(wanted.flat(), [says('Done.')]);
-  const hand = await leadInHand({ model, mode: 'acceptEdits', tools: [move, peek] });
-  await hand.say('Go');
+  const harness = await leadHarness({ model, mode: 'acceptEdits', tools: [move, peek] });
+  await harness.say('Go');
   await settled();
   expect(seen).toEqual([]);
-  expect(hand.results().c2).toMatch(/^error: .*denied/);
+  expect(harness.results().c2).toMatch(/^error: .*denied/);
 });
 
 describe('what a PreToolUse hook says', () => {
   test('lets a call pass that no rule and no mode allows', async () => {
-    const { deeds, rulings, fired } = await changing({
+    const { callLog, rulings, fired } = await changing({
       PreToolUse: { permission: opinion('allow') },
     });
     expect(rulings).toEqual(['allow@hooks']);
-    expect(deeds).toEqual(['start a', 'end a']);
+    expect(callLog).toEqual(['start a', 'end a']);
     expect(fired).toEqual(['PreToolUse Change c1 {"name":"a"}']);
   });
 
@@ -119,19 +119,19 @@ describe('what a PreToolUse hook says', () => {
       { behavior, text: 'Change', source: 'user' } as const,
     ];
     const denied = await changing(allow, { rules: rules('deny') });
-    expect([denied.rulings, denied.deeds]).toEqual([['deny@deny'], []]);
+    expect([denied.rulings, denied.callLog]).toEqual([['deny@deny'], []]);
     const surface = scriptedSurface(denies('No.'));
     const asked = await changing(allow, { rules: rules('ask'), surface });
     expect(asked.rulings).toEqual(['ask@ask', 'deny@callback by surface-1']);
-    expect(asked.deeds).toEqual([]);
+    expect(asked.callLog).toEqual([]);
   });
 
   test('refuses what the mode would let pass, and the model reads why', async () => {
-    const { rulings, deeds, said } = await changing(
+    const { rulings, callLog, said } = await changing(
       { PreToolUse: { permission: opinion('deny') } },
       { mode: 'bypassPermissions' },
     );
-    expect([rulings, deeds]).toEqual([['deny@hooks'], []]);
+    expect([rulings, callLog]).toEqual([['deny@hooks'], []]);
     expect(said).toContain('Denied by the hook ./check.sh: The hook says so.');
   });
 
@@ -145,34 +145,34 @@ describe('what a PreToolUse hook says', () => {
   test('puts to a person what a rule allows', async () => {
     const rules = [{ behavior: 'allow', text: 'Change', source: 'user' } as const];
     const surface = scriptedSurface(allows);
-    const { rulings, deeds } = await changing(
+    const { rulings, callLog } = await changing(
       { PreToolUse: { permission: opinion('ask') } },
       { rules, surface },
     );
     expect(rulings).toEqual(['ask@ask', 'allow@callback by surface-1']);
-    expect(deeds).toEqual(['start a', 'end a']);
+    expect(callLog).toEqual(['start a', 'end a']);
   });
 
   test('changes the input, which is judged anew and goes to no hook again', async () => {
-    const { deeds, fired, rulings } = await changing(
+    const { callLog, fired, rulings } = await changing(
       { PreToolUse: { updatedInput: { name: 'b' }, permission: opinion('allow') } },
       { rules: [{ behavior: 'deny', text: 'Edit(/a)', source: 'user' }] },
     );
-    expect([deeds, rulings]).toEqual([['start b', 'end b'], ['allow@hooks']]);
+    expect([callLog, rulings]).toEqual([['start b', 'end b'], ['allow@hooks']]);
     expect(fired).toHaveLength(1);
   });
 
   test('cannot change the input to what a rule denies', async () => {
-    const { deeds, rulings } = await changing(
+    const { callLog, rulings } = await changing(
       { PreToolUse: { updatedInput: { name: 'b' }, permission: opinion('allow') } },
       { rules: [{ behavior: 'deny', text: 'Edit(/b)', source: 'user' }] },
     );
-    expect([deeds, rulings]).toEqual([[], ['deny@deny']]);
+    expect([callLog, rulings]).toEqual([[], ['deny@deny']]);
   });
 
   test('cannot change the input to something that is none', async () => {
-    const { deeds, said } = await changing({ PreToolUse: { updatedInput: { name: 7 } } });
-    expect(deeds).toEqual([]);
+    const { callLog, said } = await changing({ PreToolUse: { updatedInput: { name: 7 } } });
+    expect(callLog).toEqual([]);
     expect(said).toContain('not valid');
   });
 
@@ -185,30 +185,30 @@ describe('what a PreToolUse hook says', () => {
   });
 
   test('ends the run where it says so', async () => {
-    const { lead, deeds } = await changing(
+    const { lead, callLog } = await changing(
       { PreToolUse: { halt: 'Enough for today.' } },
       { isLast: true },
     );
     expect(await lead.stopped).toMatchObject({
       stop: { reason: 'denied', detail: 'Enough for today.' },
     });
-    expect(deeds).toEqual([]);
+    expect(callLog).toEqual([]);
   });
 
   test('is not waited for when the call is interrupted', async () => {
     const never = new Promise<Partial<HookVerdict>>(() => {});
-    const { lead, deeds } = await changing({ PreToolUse: never }, { isLast: true });
+    const { lead, callLog } = await changing({ PreToolUse: never }, { isLast: true });
     lead.interrupt();
     expect(await lead.stopped).toMatchObject({ stop: { reason: 'interrupted' } });
-    expect(deeds).toEqual([]);
+    expect(callLog).toEqual([]);
   });
 
   test('is heard for an early call too, before it starts', async () => {
-    const { deeds } = await changing(
+    const { callLog } = await changing(
       { PreToolUse: { permission: opinion('deny') } },
       { tool: 'Look' },
     );
-    expect(deeds).toEqual([]);
+    expect(callLog).toEqual([]);
   });
 });
 
@@ -219,8 +219,8 @@ describe('what a PermissionRequest hook says', () => {
   ] as const)('is an answer: %s', async (behavior, done, ruling) => {
     const surface = scriptedSurface();
     const answer = behavior === 'allow' ? { behavior } : { behavior, reason: 'No.' };
-    const { deeds, rulings } = await changing({ PermissionRequest: { answer } }, { surface });
-    expect(deeds).toEqual(done);
+    const { callLog, rulings } = await changing({ PermissionRequest: { answer } }, { surface });
+    expect(callLog).toEqual(done);
     expect(rulings).toEqual(['ask@callback', ruling]);
     expect(surface.questions).toEqual([]);
   });
@@ -268,10 +268,10 @@ describe('hooks after a call', () => {
   });
 
   test('of a failed one are those for failures', async () => {
-    const deeds = { a: () => Promise.reject(new Error('No disk.')) };
+    const effects = { a: () => Promise.reject(new Error('No disk.')) };
     const { said, fired } = await changing(
       { PostToolUse: {}, PostToolUseFailure: { context: ['Look at df.'] } },
-      { ...free, deeds },
+      { ...free, effects },
     );
     expect(fired).toEqual(['PostToolUseFailure Change c1 {"name":"a"}']);
     expect(said).toMatch(/No disk\..*Look at df\./);
@@ -279,8 +279,8 @@ describe('hooks after a call', () => {
 
   test('of a denied one do not run: it has not happened', async () => {
     const words = { PreToolUse: {}, PostToolUse: {}, PostToolUseFailure: {} };
-    const { deeds, fired } = await changing(words, { mode: 'dontAsk' });
-    expect(deeds).toEqual([]);
+    const { callLog, fired } = await changing(words, { mode: 'dontAsk' });
+    expect(callLog).toEqual([]);
     expect(fired).toEqual(['PreToolUse Change c1 {"name":"a"}']);
   });
 

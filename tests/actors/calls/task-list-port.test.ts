@@ -10,8 +10,14 @@ import { updateTask } from '../../../src/tools/tasks/update-task.js';
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
 import { type Answer, calls, gate, says } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
-import type { LeadOptions } from '../session/lead-in-hand.js';
-import { allSettled, type SwarmInHand, swarmInHand, talkOf, task } from '../swarm/swarm-in-hand.js';
+import type { LeadOptions } from '../session/lead-harness.js';
+import {
+  allSettled,
+  conversationOf,
+  type SwarmHarness,
+  swarmHarness,
+  task,
+} from '../swarm/swarm-harness.js';
 
 const TOOLS = [createTask, updateTask, getTask, listTasks];
 const order = (subject: string) => ({ subject, description: `About ${subject}.` });
@@ -26,8 +32,8 @@ const spawns = (id: string, prompt: string, name?: string) =>
 const swarm = async (
   answers: Readonly<Record<string, readonly Answer[]>>,
   options: Partial<Omit<LeadOptions, 'model'>> = {},
-): Promise<SwarmInHand> => {
-  const hand = await swarmInHand(
+): Promise<SwarmHarness> => {
+  const harness = await swarmHarness(
     ({ said, turn }) => {
       const [, turns = []] =
         Object.entries(answers).find(([words]) => said[0]?.includes(words)) ?? [];
@@ -35,40 +41,40 @@ const swarm = async (
     },
     { tools: TOOLS, ...options },
   );
-  await hand.say('begin');
+  await harness.say('begin');
   await allSettled();
-  return hand;
+  return harness;
 };
 
-const workIn = async ({ store, lead }: SwarmInHand) =>
+const workIn = async ({ store, lead }: SwarmHarness) =>
   (await store.taskList(lead.id).list()).map(({ id, status, owner }) => [id, status, owner]);
 
 /** Last result of an agent, by the words of its task. */
-const resultsOf = ({ requests }: SwarmInHand, words: string): string =>
-  requests.findLast((request) => talkOf(request).said[0]?.includes(words))?.body ?? '';
+const resultsOf = ({ requests }: SwarmHarness, words: string): string =>
+  requests.findLast((request) => conversationOf(request).said[0]?.includes(words))?.body ?? '';
 
 describe('an agent that uses the list of work', () => {
   test('gets what it starts first, under its name, and another is told who has it', async () => {
     const claim = [[updates('c9', '1', { status: 'in_progress' })]];
-    const hand = await swarm({
+    const harness = await swarm({
       begin: [[creates('c1', 'fly')], [spawns('c2', 'job one', 'ann'), spawns('c3', 'job two')]],
       'job one': claim,
       'job two': claim,
     });
-    expect(await workIn(hand)).toEqual([['1', 'in_progress', 'ann']]);
-    expect(resultsOf(hand, 'job one')).toContain('Task 1 is now: in_progress, owner ann.');
-    expect(resultsOf(hand, 'job two')).toContain('Task 1 is owned by ann (in_progress)');
+    expect(await workIn(harness)).toEqual([['1', 'in_progress', 'ann']]);
+    expect(resultsOf(harness, 'job one')).toContain('Task 1 is now: in_progress, owner ann.');
+    expect(resultsOf(harness, 'job two')).toContain('Task 1 is owned by ann (in_progress)');
   });
 
   test('does what a call asks for also when its id was that of an earlier one', async () => {
-    const hand = await swarm({
+    const harness = await swarm({
       begin: [
         [creates('x', 'first')],
         [creates('x', 'second')],
         [updates('x', '2', { status: 'in_progress' })],
       ],
     });
-    expect(await workIn(hand)).toEqual([
+    expect(await workIn(harness)).toEqual([
       ['1', 'pending', undefined],
       ['2', 'in_progress', 'lead'],
     ]);
@@ -88,7 +94,7 @@ describe('an agent that uses the list of work', () => {
       model: undefined,
       isolation: undefined,
     };
-    const deeds = {
+    const effects = {
       asLead: async ({ agents, signal }: ToolContext) => {
         await agents?.spawn(order, signal);
         return { content: 'started' };
@@ -100,9 +106,9 @@ describe('an agent that uses the list of work', () => {
       [spawns('c4', 'job 1', 'ann'), spawns('c5', 'job 2', 'ann')],
       [calls('c6', 'Look', { name: 'asLead' })],
     ];
-    const hand = await swarm({ begin, ...jobs }, { deeds });
-    const ids = hand.items.flatMap((it) => (it.type === 'agent.spawned' ? [it.agent.id] : []));
-    expect(await workIn(hand)).toEqual([
+    const harness = await swarm({ begin, ...jobs }, { effects });
+    const ids = harness.items.flatMap((it) => (it.type === 'agent.spawned' ? [it.agent.id] : []));
+    expect(await workIn(harness)).toEqual([
       ['1', 'in_progress', 'ann'],
       ['2', 'in_progress', ids[1]],
       ['3', 'in_progress', ids[2]],
@@ -110,7 +116,7 @@ describe('an agent that uses the list of work', () => {
   });
 
   test('is assigned work by its name or its id, and by the lead also what another has', async () => {
-    const hand = await swarm({
+    const harness = await swarm({
       begin: [
         [creates('c1', 'a'), creates('c2', 'b'), creates('c3', 'c')],
         [spawns('c4', 'job 1', 'ann')],
@@ -119,22 +125,22 @@ describe('an agent that uses the list of work', () => {
         [updates('c9', '2', { status: 'in_progress' })],
       ],
     });
-    expect(await workIn(hand)).toEqual([
+    expect(await workIn(harness)).toEqual([
       ['1', 'pending', 'ann'],
       ['2', 'in_progress', 'lead'],
       ['3', 'pending', 'later'],
     ]);
-    expect(resultsOf(hand, 'begin')).toContain('Task 2 is now: pending, owner ann.');
+    expect(resultsOf(harness, 'begin')).toContain('Task 2 is now: pending, owner ann.');
   });
 
   test('has the tools only if its definition gives them', async () => {
     const definition = agentDefinition({ tools: ['Look'] });
-    const hand = await swarm(
+    const harness = await swarm(
       { begin: [[spawns('c1', 'job 1')]], 'job 1': [[creates('c2', 'fly')]] },
       { swarm: { definitions: [definition] } },
     );
-    expect(await workIn(hand)).toEqual([]);
-    expect(resultsOf(hand, 'job 1')).toContain(
+    expect(await workIn(harness)).toEqual([]);
+    expect(resultsOf(harness, 'job 1')).toContain(
       'The definition of the agent explorer does not allow TaskCreate',
     );
   });
@@ -153,18 +159,20 @@ const blocks = () => ({ decision: 'block', reason: 'the tests fail' });
 describe('a hook of the list of work', () => {
   test('hears of a task that is created, and keeps it from being so', async () => {
     const { seen, hook } = watching('TaskCreated', blocks);
-    const hand = await swarm({ begin: [[creates('c1', 'fly')]] }, { hooks: [hook] });
+    const harness = await swarm({ begin: [[creates('c1', 'fly')]] }, { hooks: [hook] });
     expect(seen).toMatchObject([
       { hook_event_name: 'TaskCreated', task_subject: 'fly', task_description: 'About fly.' },
     ]);
     expect(seen[0]).not.toHaveProperty('teammate_name');
-    expect(hand.results().c1).toBe('error: The task was not created. A hook says: the tests fail');
-    expect(await workIn(hand)).toEqual([]);
+    expect(harness.results().c1).toBe(
+      'error: The task was not created. A hook says: the tests fail',
+    );
+    expect(await workIn(harness)).toEqual([]);
   });
 
   test('hears of a task that is completed and by whom, and keeps it open', async () => {
     const { seen, hook } = watching('TaskCompleted', blocks);
-    const hand = await swarm(
+    const harness = await swarm(
       {
         begin: [[creates('c1', 'fly')], [spawns('c2', 'job one', 'ann')]],
         'job one': [
@@ -182,8 +190,8 @@ describe('a hook of the list of work', () => {
         agent_id: 'a_2',
       },
     ]);
-    expect(await workIn(hand)).toEqual([['1', 'in_progress', 'ann']]);
-    expect(resultsOf(hand, 'job one')).toContain('The task was not completed. A hook says: the');
+    expect(await workIn(harness)).toEqual([['1', 'in_progress', 'ann']]);
+    expect(resultsOf(harness, 'job one')).toContain('The task was not completed. A hook says: the');
   });
 
   test('is not asked about what is refused anyway, or done already', async () => {
@@ -192,7 +200,7 @@ describe('a hook of the list of work', () => {
     await swarm({ begin: [[calls('c1', 'TaskCreate', long)]] }, { hooks: [creation.hook] });
     expect(creation.seen).toEqual([]);
     const { seen, hook } = watching('TaskCompleted');
-    const hand = await swarm(
+    const harness = await swarm(
       {
         begin: [
           [creates('c1', 'fly'), creates('c2', 'land')],
@@ -203,7 +211,7 @@ describe('a hook of the list of work', () => {
       { hooks: [hook] },
     );
     expect(seen.map(({ task_id }) => task_id)).toEqual(['1']);
-    expect(await workIn(hand)).toEqual([
+    expect(await workIn(harness)).toEqual([
       ['1', 'completed', undefined],
       ['2', 'pending', undefined],
     ]);
@@ -214,28 +222,28 @@ describe('a hook of the list of work', () => {
       hookSpecificOutput: { hookEventName: 'TaskCreated', additionalContext: 'Mind the wind.' },
     }));
     const ends = watching('TaskCompleted', () => ({ continue: false, stopReason: 'Enough.' }));
-    const hand = await swarm(
+    const harness = await swarm(
       { begin: [[creates('c1', 'fly')], [updates('c2', '1', DONE)]] },
       { hooks: [adds.hook, ends.hook] },
     );
     const context = '<hook-context>\\nMind the wind.\\n</hook-context>';
-    expect(resultsOf(hand, 'begin')).toContain(context);
-    expect(await workIn(hand)).toEqual([['1', 'pending', undefined]]);
-    const ended = hand.items.flatMap((it) => (it.type === 'run.ended' ? [it.stop] : []));
+    expect(resultsOf(harness, 'begin')).toContain(context);
+    expect(await workIn(harness)).toEqual([['1', 'pending', undefined]]);
+    const ended = harness.items.flatMap((it) => (it.type === 'run.ended' ? [it.stop] : []));
     expect(ended).toMatchObject([{ reason: 'denied', detail: 'Enough.' }]);
-    expect(hand.requests).toHaveLength(2);
+    expect(harness.requests).toHaveLength(2);
   });
 
   test('that is called off has not agreed', async () => {
     const door = gate();
     const { seen, hook } = watching('TaskCreated', () => door.opened);
-    const hand = await swarm({ begin: [[creates('c1', 'fly')]] }, { hooks: [hook] });
-    hand.lead.interrupt();
+    const harness = await swarm({ begin: [[creates('c1', 'fly')]] }, { hooks: [hook] });
+    harness.lead.interrupt();
     await allSettled();
     door.open();
     await allSettled();
     expect(seen).toHaveLength(1);
-    expect(await workIn(hand)).toEqual([]);
+    expect(await workIn(harness)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Todo } from '../../../src/protocol/agent/todo.js';
 import { calls, gate, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { settled } from '../../fakes/virtual-clock.js';
-import { leadInHand } from '../session/lead-in-hand.js';
+import { leadHarness } from '../session/lead-harness.js';
 
 const list: readonly Todo[] = [{ content: 'Look', status: 'in_progress' }];
 const kept = () => ({ content: 'kept', notes: [{ type: 'todos.written' as const, todos: list }] });
@@ -12,13 +12,13 @@ const changes = (items: readonly { type: string }[]) =>
 describe('the list of things to do of an agent', () => {
   test('is told to people when it changes, and known to the next call', async () => {
     const seen: (readonly Todo[])[] = [];
-    const hand = await leadInHand({
+    const harness = await leadHarness({
       model: scriptedModel(
         [calls('c1', 'Change', { name: 'list' })],
         [calls('c2', 'Look', { name: 'look' })],
         [says('Done.')],
       ),
-      deeds: {
+      effects: {
         list: kept,
         look({ todos }) {
           seen.push(todos);
@@ -26,19 +26,19 @@ describe('the list of things to do of an agent', () => {
         },
       },
     });
-    await hand.say('Go.');
+    await harness.say('Go.');
     expect(seen).toEqual([list]);
-    expect(changes(hand.items)).toEqual([{ type: 'todos.changed', todos: list }]);
+    expect(changes(harness.items)).toEqual([{ type: 'todos.changed', todos: list }]);
   });
 
   test('changes in the order of the calls, also when an earlier one ends later', async () => {
     const slow = gate();
-    const hand = await leadInHand({
+    const harness = await leadHarness({
       model: scriptedModel(
         [calls('c1', 'Note', { name: 'slow' }), calls('c2', 'Note', { name: 'list' })],
         [says('Done.')],
       ),
-      deeds: {
+      effects: {
         list: kept,
         async slow() {
           await slow.opened;
@@ -46,36 +46,36 @@ describe('the list of things to do of an agent', () => {
         },
       },
     });
-    await hand.say('Go.');
-    expect(changes(hand.items)).toEqual([]);
+    await harness.say('Go.');
+    expect(changes(harness.items)).toEqual([]);
     slow.open();
     await settled();
-    expect(changes(hand.items)).toEqual([{ type: 'todos.changed', todos: list }]);
+    expect(changes(harness.items)).toEqual([{ type: 'todos.changed', todos: list }]);
   });
 
   test('is still there when the session is resumed', async () => {
-    const first = await leadInHand({
+    const first = await leadHarness({
       model: scriptedModel([calls('c1', 'Change', { name: 'list' })], [says('Done.')]),
-      deeds: { list: kept },
+      effects: { list: kept },
     });
     await first.say('Go.');
     await first.lead.close();
     const { store } = first;
     const choice = { kind: 'resume', id: first.lead.id } as const;
-    const second = await leadInHand({ model: scriptedModel(), store, choice });
+    const second = await leadHarness({ model: scriptedModel(), store, choice });
     expect(second.lead.journal.history.todos).toEqual(list);
   });
 
   test('is told to be empty when the conversation begins anew, if there was one', async () => {
-    const hand = await leadInHand({
+    const harness = await leadHarness({
       model: scriptedModel([calls('c1', 'Change', { name: 'list' })], [says('Done.')]),
-      deeds: { list: kept },
-      lingers: true,
+      effects: { list: kept },
+      staysIdle: true,
     });
-    await hand.say('Go.');
-    hand.lead.clear();
-    hand.lead.clear();
-    expect(changes(hand.items)).toEqual([
+    await harness.say('Go.');
+    harness.lead.clear();
+    harness.lead.clear();
+    expect(changes(harness.items)).toEqual([
       { type: 'todos.changed', todos: list },
       { type: 'todos.changed', todos: [] },
     ]);

@@ -8,7 +8,7 @@ import {
   scriptedModel,
 } from '../../fakes/agents/scripted-model.js';
 import { settled } from '../../fakes/virtual-clock.js';
-import { leadInHand } from '../session/lead-in-hand.js';
+import { leadHarness } from '../session/lead-harness.js';
 
 const CHANGE: FileChange = {
   path: '/tmp/a',
@@ -19,7 +19,7 @@ const CHANGE: FileChange = {
 const watched = async (tool: string, ready?: Promise<void>, rest: Answer[] = [[says('Done.')]]) => {
   const model = scriptedModel([calls('c1', tool, { name: 'a' })], ...rest);
   const watches: WatchedCall[] = [];
-  const hand = await leadInHand({
+  const harness = await leadHarness({
     model,
     checkpoints: (record) => ({
       async watch(call) {
@@ -31,9 +31,9 @@ const watched = async (tool: string, ready?: Promise<void>, rest: Answer[] = [[s
       settle: async () => {},
     }),
   });
-  await hand.say('Go');
-  const types = async () => (await hand.records()).map(({ type }) => type);
-  return { ...hand, watches, types };
+  await harness.say('Go');
+  const types = async () => (await harness.records()).map(({ type }) => type);
+  return { ...harness, watches, types };
 };
 
 describe('a call that writes', () => {
@@ -52,25 +52,25 @@ describe('a call that writes', () => {
 
   test('does not start before its files are kept', async () => {
     const door = gate();
-    const { deeds } = await watched('Change', door.opened);
-    expect(deeds).toEqual([]);
+    const { callLog } = await watched('Change', door.opened);
+    expect(callLog).toEqual([]);
     door.open();
     await settled();
-    expect(deeds).toEqual(['start a', 'end a']);
+    expect(callLog).toEqual(['start a', 'end a']);
   });
 
   test('never starts when it is interrupted while they are being kept', async () => {
     const door = gate();
-    const { lead, deeds } = await watched('Change', door.opened, []);
+    const { lead, callLog } = await watched('Change', door.opened, []);
     lead.interrupt();
     door.open();
     expect(await lead.stopped).toMatchObject({ stop: { reason: 'interrupted' } });
-    expect(deeds).toEqual([]);
+    expect(callLog).toEqual([]);
   });
 });
 
 test('a call that only reads is not watched', async () => {
-  const { watches, deeds } = await watched('Look');
+  const { watches, callLog } = await watched('Look');
   expect(watches).toEqual([]);
-  expect(deeds).toEqual(['start a', 'end a']);
+  expect(callLog).toEqual(['start a', 'end a']);
 });

@@ -5,8 +5,8 @@ import { MemorySessionStore } from '../../../src/store/memory/memory-session-sto
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
 import { calls, gate, says, scriptedModel, waits } from '../../fakes/agents/scripted-model.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
-import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
-import { answers, WINDOW } from '../session/long-talk.js';
+import { type LeadOptions, leadHarness } from '../session/lead-harness.js';
+import { answers, WINDOW } from '../session/small-window.js';
 
 type Seen = Readonly<Record<string, unknown>>;
 
@@ -34,8 +34,8 @@ const lead = async (
   options: Partial<LeadOptions> = {},
 ) => {
   const model = scriptedModel(...ANSWERS.slice(0, turns).map((text) => [says(text)]));
-  const hand = await leadInHand({ model, lingers: true, hooks, ...options });
-  return { ...hand, model };
+  const harness = await leadHarness({ model, staysIdle: true, hooks, ...options });
+  return { ...harness, model };
 };
 
 const textsOf = (body: string | undefined): readonly string[] => {
@@ -89,7 +89,7 @@ describe('UserPromptSubmit', () => {
       prompt === 'Stop that.' ? blocks('Not now.')() : undefined,
     );
     const model = scriptedModel([waits(hold.opened), says('One.')]);
-    const { say, items } = await leadInHand({ model, lingers: true, hooks: [hook] });
+    const { say, items } = await leadHarness({ model, staysIdle: true, hooks: [hook] });
     await say('Hello.');
     await say('Stop that.');
     expect(items).toContainEqual({
@@ -104,7 +104,7 @@ describe('UserPromptSubmit', () => {
 
   test('ends a run of one prompt that it blocks', async () => {
     const { hook } = watching('UserPromptSubmit', blocks('Not now.'));
-    const { say, lead: session, model } = await lead(0, [hook], { lingers: false });
+    const { say, lead: session, model } = await lead(0, [hook], { staysIdle: false });
     await say('Hello.');
     expect(await session.stopped).toEqual({
       stop: { reason: 'denied', detail: 'The prompt was refused and erased: Not now.' },
@@ -179,7 +179,7 @@ describe('SessionStart', () => {
 
   test('does not swallow an interrupt', async () => {
     const { hook } = watching('SessionStart', () => new Promise(() => {}));
-    const { say, lead: session } = await lead(0, [hook], { lingers: false });
+    const { say, lead: session } = await lead(0, [hook], { staysIdle: false });
     await say('Hello.');
     session.interrupt();
     expect(await session.stopped).toMatchObject({ stop: { reason: 'interrupted' } });
@@ -244,9 +244,9 @@ describe('Notification', () => {
   test('tells that permission is asked for, once', async () => {
     const { seen, hook } = watching('Notification');
     const model = scriptedModel([calls('c', 'Change', { name: 'x' })], [says('Done.')]);
-    const { say } = await leadInHand({
+    const { say } = await leadHarness({
       model,
-      lingers: true,
+      staysIdle: true,
       hooks: [hook],
       mode: 'default',
       surface: { ask: async () => ({ behavior: 'allow' }) },
@@ -261,11 +261,11 @@ describe('Notification', () => {
     const { seen, hook } = watching('Notification');
     const model = scriptedModel([calls('c', 'Look', { name: 'ask' })], [says('Done.')]);
     const options = [{ label: 'goose' }];
-    const { say } = await leadInHand({
+    const { say } = await leadHarness({
       model,
-      lingers: true,
+      staysIdle: true,
       hooks: [hook],
-      deeds: {
+      effects: {
         ask: async ({ askPerson }) => {
           await askPerson?.({ question: 'Which bird?', options, multiple: false });
           return { content: 'asked' };
@@ -313,9 +313,9 @@ describe('a compaction', () => {
   ) => {
     const ten = Array.from({ length: 10 }, (_, at) => answers(`Answer ${at + 1}.`, 100));
     const model = scriptedModel(...ten, ...then);
-    const hand = await leadInHand({ model, lingers: true, contextWindow: WINDOW, hooks });
-    for (let number = 1; number <= 10; number += 1) await hand.say(`Prompt ${number}.`);
-    return { ...hand, model };
+    const harness = await leadHarness({ model, staysIdle: true, contextWindow: WINDOW, hooks });
+    for (let number = 1; number <= 10; number += 1) await harness.say(`Prompt ${number}.`);
+    return { ...harness, model };
   };
 
   test('is seen before and after, and as a beginning', async () => {

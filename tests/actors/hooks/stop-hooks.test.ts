@@ -3,7 +3,7 @@ import type { HookFunction } from '../../../src/protocol/permission/hook-setup.j
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
 import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { settled } from '../../fakes/virtual-clock.js';
-import { leadInHand } from '../session/lead-in-hand.js';
+import { leadHarness } from '../session/lead-harness.js';
 
 const lastUser = (body: string | undefined) => {
   const { messages } = JSON.parse(body ?? '{}') as {
@@ -34,7 +34,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
       [calls('c', 'Look', { name: 'x' })],
       [says('Now.')],
     );
-    const { items, say } = await leadInHand({ model, lingers: true, hooks });
+    const { items, say } = await leadHarness({ model, staysIdle: true, hooks });
     await say('Mend it.');
     expect(lastUser(model.requests[1]?.body)).toBe(
       'Do not end here. A check of the finished work says: The tests fail.\n1 failed',
@@ -46,7 +46,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
   test('is a letter in the journal, so that a resumed run has it', async () => {
     const { hooks } = strict('Not yet.');
     const model = scriptedModel([says('Done!')], [says('Now.')]);
-    const { records, say } = await leadInHand({ model, lingers: true, hooks });
+    const { records, say } = await leadHarness({ model, staysIdle: true, hooks });
     await say('Go.');
     const letters = (await records()).filter(({ type }) => type === 'letter.received');
     expect(letters).toMatchObject([{ from: 'user' }, { from: 'stop-hook' }]);
@@ -54,9 +54,9 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
 
   test('is bounded: a run that is never good enough ends, and says so', async () => {
     const model = scriptedModel(...Array.from({ length: 4 }, () => [says('Done!')]));
-    const { items, records, say } = await leadInHand({
+    const { items, records, say } = await leadHarness({
       model,
-      lingers: true,
+      staysIdle: true,
       limits: { maxSentBack: 3 },
       hooks: stopHook(async () => ({ decision: 'block', reason: 'Never.' })),
     });
@@ -70,16 +70,21 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
   test('counts anew for each run', async () => {
     const model = scriptedModel(...Array.from({ length: 4 }, () => [says('Done!')]));
     const hooks = stopHook(async () => ({ decision: 'block' }));
-    const hand = await leadInHand({ model, lingers: true, limits: { maxSentBack: 1 }, hooks });
-    await hand.say('One.');
-    await hand.say('Two.');
+    const harness = await leadHarness({
+      model,
+      staysIdle: true,
+      limits: { maxSentBack: 1 },
+      hooks,
+    });
+    await harness.say('One.');
+    await harness.say('Two.');
     expect(model.requests).toHaveLength(4);
   });
 
   test('lets the run end when it fails itself', async () => {
     const model = scriptedModel([says('Done!')]);
     const hooks = stopHook(() => Promise.reject(new Error('no shell')));
-    const { items, say } = await leadInHand({ model, lingers: true, hooks });
+    const { items, say } = await leadHarness({ model, staysIdle: true, hooks });
     await say('Go.');
     expect(items).toContainEqual({
       type: 'notice',
@@ -99,7 +104,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
           }),
         ),
     );
-    const { lead, items, say } = await leadInHand({ model, lingers: true, hooks });
+    const { lead, items, say } = await leadHarness({ model, staysIdle: true, hooks });
     await say('Go.');
     expect(lead.state).toBe('tool-running');
     lead.interrupt();
@@ -117,7 +122,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
         }),
     );
     const model = scriptedModel([says('Done!')]);
-    const { lead, say, records } = await leadInHand({ model, lingers: true, hooks });
+    const { lead, say, records } = await leadHarness({ model, staysIdle: true, hooks });
     await say('Go.');
     lead.interrupt();
     block();
@@ -130,7 +135,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
   test('is cut when it has too much to say', async () => {
     const { hooks } = strict('🪿'.repeat(20_000));
     const model = scriptedModel([says('Done!')], [says('Now.')]);
-    const { say } = await leadInHand({ model, lingers: true, hooks });
+    const { say } = await leadHarness({ model, staysIdle: true, hooks });
     await say('Go.');
     const told = lastUser(model.requests[1]?.body) ?? '';
     expect(told.length).toBeLessThan(10_200);
@@ -141,11 +146,11 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     const { seen, hooks } = strict();
     const model = scriptedModel([says('Done!')]);
     const limits = { maxTurns: 0 };
-    const hand = await leadInHand({ model, lingers: true, hooks });
-    await hand.say('Go.');
+    const harness = await leadHarness({ model, staysIdle: true, hooks });
+    await harness.say('Go.');
     expect(seen).toEqual(['Done!']);
     const none = scriptedModel();
-    const idle = await leadInHand({ model: none, lingers: true, limits, hooks });
+    const idle = await leadHarness({ model: none, staysIdle: true, limits, hooks });
     await idle.say('Go.');
     expect(seen).toEqual(['Done!']);
   });
@@ -153,11 +158,11 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
   test('does not look at an agent that rests from the start, but at its first run', async () => {
     const { seen, hooks } = strict('Why rest?');
     const model = scriptedModel([says('Done!')], [says('Now.')]);
-    const hand = await leadInHand({ model, lingers: true, hooks });
-    hand.lead.start();
+    const harness = await leadHarness({ model, staysIdle: true, hooks });
+    harness.lead.start();
     await settled();
-    expect(hand.lead.state).toBe('idle');
-    await hand.say('Go.');
+    expect(harness.lead.state).toBe('idle');
+    await harness.say('Go.');
     expect(seen).toEqual(['Done!', 'Now.']);
   });
 
@@ -170,7 +175,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
           pass = () => resolve({});
         }),
     );
-    const { items, say } = await leadInHand({ model, lingers: true, hooks });
+    const { items, say } = await leadHarness({ model, staysIdle: true, hooks });
     await say('Go.');
     await say('And this.');
     pass();

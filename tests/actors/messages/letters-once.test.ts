@@ -7,30 +7,30 @@ import { expect, test } from 'vitest';
 import { calls, says } from '../../fakes/agents/scripted-model.js';
 import {
   allSettled,
-  type SwarmInHand,
-  swarmInHand,
-  type Talk,
-  talkOf,
+  type Conversation,
+  conversationOf,
+  type SwarmHarness,
+  swarmHarness,
   task,
-} from '../swarm/swarm-in-hand.js';
+} from '../swarm/swarm-harness.js';
 
-const isMate = ({ said }: Talk) => said[0]?.includes('listen well') === true;
+const isMate = ({ said }: Conversation) => said[0]?.includes('listen well') === true;
 
-const answer = (talk: Talk) => {
-  if (isMate(talk)) return [says('heard')];
+const answer = (conversation: Conversation) => {
+  if (isMate(conversation)) return [says('heard')];
   const ada = task('listen well', { subagent_type: 'explorer', name: 'ada', team_name: 'geese' });
-  return talk.turn === 0 ? [calls('c1', 'Task', ada)] : [says('ok')];
+  return conversation.turn === 0 ? [calls('c1', 'Task', ada)] : [says('ok')];
 };
 
-const open = (before?: SwarmInHand) =>
-  swarmInHand(answer, {
-    lingers: true,
+const open = (before?: SwarmHarness) =>
+  swarmHarness(answer, {
+    staysIdle: true,
     ...(before && { store: before.store, choice: { kind: 'resume', id: before.lead.id } as const }),
   });
 
 /** Letters in the newest request of ada. */
-const readBy = (hands: readonly SwarmInHand[]): readonly string[] => {
-  const talks = hands.flatMap(({ requests }) => requests.map(talkOf)).filter(isMate);
+const readBy = (hands: readonly SwarmHarness[]): readonly string[] => {
+  const talks = hands.flatMap(({ requests }) => requests.map(conversationOf)).filter(isMate);
   return [...(talks.at(-1)?.said.join('\n') ?? '').matchAll(/word-(\d+)/g)].map(([, n]) => n ?? '');
 };
 
@@ -43,23 +43,23 @@ const steps = fc.array(
 test('letters that are sent twice, in any order and across crashes are read once, in the order in which they first came', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (plan) => {
-      let hand = await open();
-      const hands = [hand];
-      await hand.say('begin');
+      let harness = await open();
+      const hands = [harness];
+      await harness.say('begin');
       await allSettled();
       for (const { letter, rests, dies } of plan) {
-        const sent = await hand.lead.steer.send('ada', `word-${letter}`, 'a_9', `m_${letter}`);
+        const sent = await harness.lead.steer.send('ada', `word-${letter}`, 'a_9', `m_${letter}`);
         expect(sent.ok).toBe(true);
         if (rests) await allSettled();
         if (!dies) continue;
-        await hand.lead.close();
-        hand = await open(hand);
-        hands.push(hand);
-        hand.lead.start();
+        await harness.lead.close();
+        harness = await open(harness);
+        hands.push(harness);
+        harness.lead.start();
         await allSettled();
       }
       await allSettled(40);
-      await hand.lead.close();
+      await harness.lead.close();
       const first = [...new Set(plan.map(({ letter }) => String(letter)))];
       expect(readBy(hands)).toEqual(first);
     }),

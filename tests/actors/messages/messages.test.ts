@@ -5,73 +5,77 @@ import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../../src/protocol/tools/tool.js';
 import { calls, type SentRequest, says } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
-import { allSettled, type Talk, talkOf, task } from '../swarm/swarm-in-hand.js';
-import { ended, isOf, lastFor, mate, sentFor, team, writes } from './team-in-hand.js';
+import { allSettled, type Conversation, conversationOf, task } from '../swarm/swarm-harness.js';
+import { ended, isOf, lastFor, mate, sentFor, team, writes } from './team-harness.js';
 
 const EXPLORER = { subagent_type: 'explorer', description: 'x' };
 const ends = (name: string) => calls(`t-${name}`, 'TaskStop', { task_id: name });
 
 describe('a message to one that is just ending', () => {
   test('is what it goes on with when it has ended', async () => {
-    const hand = await team((talk) => {
-      if (isOf(talk, 'sleep')) return [says(talk.turn === 0 ? 'done' : 'awake')];
-      if (talk.last.includes('write')) return [ends('ada'), writes('w1', 'ada', 'hello there')];
-      return talk.turn === 0 ? [mate('ada', 'sleep')] : [says('ok')];
+    const harness = await team((conversation) => {
+      if (isOf(conversation, 'sleep')) return [says(conversation.turn === 0 ? 'done' : 'awake')];
+      if (conversation.last.includes('write'))
+        return [ends('ada'), writes('w1', 'ada', 'hello there')];
+      return conversation.turn === 0 ? [mate('ada', 'sleep')] : [says('ok')];
     });
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(40);
-    await hand.say('write');
+    await harness.say('write');
     await allSettled(60);
-    expect(hand.requests.some(({ body }) => body.includes('ada was not running and resumes'))).toBe(
-      true,
-    );
-    expect(lastFor(hand, 'sleep')).toContain('hello there');
+    expect(
+      harness.requests.some(({ body }) => body.includes('ada was not running and resumes')),
+    ).toBe(true);
+    expect(lastFor(harness, 'sleep')).toContain('hello there');
   });
 
   test('keeps nobody else from getting it', async () => {
-    const hand = await team((talk) => {
-      if (isOf(talk, 'be ada')) return [says('ada')];
-      if (isOf(talk, 'be bob')) return [says('bob')];
-      if (talk.last.includes('write')) return [ends('ada'), writes('w1', '*', 'to all of you')];
-      return talk.turn === 0 ? [mate('ada', 'be ada'), mate('bob', 'be bob')] : [says('ok')];
+    const harness = await team((conversation) => {
+      if (isOf(conversation, 'be ada')) return [says('ada')];
+      if (isOf(conversation, 'be bob')) return [says('bob')];
+      if (conversation.last.includes('write'))
+        return [ends('ada'), writes('w1', '*', 'to all of you')];
+      return conversation.turn === 0
+        ? [mate('ada', 'be ada'), mate('bob', 'be bob')]
+        : [says('ok')];
     });
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
-    await hand.say('write');
+    await harness.say('write');
     await allSettled(60);
-    expect(lastFor(hand, 'be ada')).toContain('to all of you');
-    expect(lastFor(hand, 'be bob')).toContain('to all of you');
+    expect(lastFor(harness, 'be ada')).toContain('to all of you');
+    expect(lastFor(harness, 'be bob')).toContain('to all of you');
   });
 
   test('reaches one that agreed to end, and has calls that go on', async () => {
-    const deeds = {
+    const effects = {
       stamp: async () => {
         await allSettled(10);
         return { content: 'stamped' };
       },
     };
-    const agrees = (talk: Talk) => {
-      const request = /request_id "(shutdown_[^"]+)/.exec(talk.last)?.[1];
-      if (request === undefined) return [says(`ada ${talk.turn}`)];
+    const agrees = (conversation: Conversation) => {
+      const request = /request_id "(shutdown_[^"]+)/.exec(conversation.last)?.[1];
+      if (request === undefined) return [says(`ada ${conversation.turn}`)];
       const yes = { type: 'shutdown_response', request_id: request, approve: true };
       return [writes('s1', 'lead', 'fine', yes), calls('z', 'Stamp', { name: 'stamp' })];
     };
-    const hand = await team(
-      (talk) => {
-        if (isOf(talk, 'be ada')) return agrees(talk);
-        if (talk.last.includes('end it'))
+    const harness = await team(
+      (conversation) => {
+        if (isOf(conversation, 'be ada')) return agrees(conversation);
+        if (conversation.last.includes('end it'))
           return [writes('w1', 'ada', 'done?', { type: 'shutdown_request' })];
-        if (talk.last.includes('agrees')) return [writes('w2', 'ada', 'many thanks')];
-        return talk.turn === 0 ? [mate('ada', 'be ada')] : [says('ok')];
+        if (conversation.last.includes('agrees')) return [writes('w2', 'ada', 'many thanks')];
+        return conversation.turn === 0 ? [mate('ada', 'be ada')] : [says('ok')];
       },
-      { deeds, swarm: { definitions: [agentDefinition({ tools: ['Look', 'Stamp'] })] } },
+      { effects, swarm: { definitions: [agentDefinition({ tools: ['Look', 'Stamp'] })] } },
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(40);
-    await hand.say('end it');
+    await harness.say('end it');
     await allSettled(120);
-    expect(ended(hand)).toMatchObject([{ agent: { name: 'ada' } }]);
-    expect(lastFor(hand, 'be ada')).toContain('many thanks');
+    expect(ended(harness)).toMatchObject([{ agent: { name: 'ada' } }]);
+    expect(lastFor(harness, 'be ada')).toContain('many thanks');
   });
 
   test('from one that ends with it is refused, and neither waits for the other', async () => {
@@ -81,76 +85,80 @@ describe('a message to one that is just ending', () => {
         opens.set(name, () => resolve({ content: 'seen' }));
       });
     const stamps = (name: string) => calls(`s-${name}`, 'Stamp', { name });
-    const hand = await team(
-      (talk) => {
-        if (isOf(talk, 'be the child')) {
-          if (talk.turn === 0) return [stamps('early')];
-          return talk.turn === 1 ? [writes('x1', 'ada', 'too late')] : [says('child')];
+    const harness = await team(
+      (conversation) => {
+        if (isOf(conversation, 'be the child')) {
+          if (conversation.turn === 0) return [stamps('early')];
+          return conversation.turn === 1 ? [writes('x1', 'ada', 'too late')] : [says('child')];
         }
-        if (isOf(talk, 'be ada')) {
+        if (isOf(conversation, 'be ada')) {
           const behind = { ...EXPLORER, run_in_background: true };
-          if (talk.turn === 0) return [calls('b', 'Task', task('be the child', behind))];
-          return talk.turn === 1 ? [stamps('late')] : [says('ada')];
+          if (conversation.turn === 0) return [calls('b', 'Task', task('be the child', behind))];
+          return conversation.turn === 1 ? [stamps('late')] : [says('ada')];
         }
-        if (talk.last.includes('end it')) return [ends('ada')];
-        return talk.turn === 0 ? [mate('ada', 'be ada')] : [says('ok')];
+        if (conversation.last.includes('end it')) return [ends('ada')];
+        return conversation.turn === 0 ? [mate('ada', 'be ada')] : [says('ok')];
       },
       {
-        deeds: { early: until('early'), late: until('late') },
+        effects: { early: until('early'), late: until('late') },
         swarm: { definitions: [agentDefinition({ tools: ['Stamp', 'Task', 'SendMessage'] })] },
       },
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
-    void hand.say('end it');
+    void harness.say('end it');
     await allSettled(20);
     opens.get('early')?.();
     await allSettled(40);
     opens.get('late')?.();
     await allSettled(80);
-    expect(lastFor(hand, 'be the child')).toContain('it is just ending, and so are you');
-    expect(ended(hand).map(({ agent }) => agent.kind)).toContain('teammate');
+    expect(lastFor(harness, 'be the child')).toContain('it is just ending, and so are you');
+    expect(ended(harness).map(({ agent }) => agent.kind)).toContain('teammate');
   });
 });
 
 describe('the name of a teammate', () => {
   test('cannot be taken by an agent of another kind, whoever starts it', async () => {
     const named = { ...EXPLORER, name: 'ada', run_in_background: true };
-    const hand = await team(
-      (talk) => {
-        if (isOf(talk, 'be ada')) return [says('ada')];
-        if (isOf(talk, 'be the spy')) return [says('spy')];
-        if (isOf(talk, 'be eve'))
-          return talk.turn === 0 ? [calls('b', 'Task', task('be the spy', named))] : [says('eve')];
-        if (talk.last.includes('write')) return [writes('w1', 'ada', 'the secret')];
-        return talk.turn === 0 ? [mate('ada', 'be ada'), mate('eve', 'be eve')] : [says('ok')];
+    const harness = await team(
+      (conversation) => {
+        if (isOf(conversation, 'be ada')) return [says('ada')];
+        if (isOf(conversation, 'be the spy')) return [says('spy')];
+        if (isOf(conversation, 'be eve'))
+          return conversation.turn === 0
+            ? [calls('b', 'Task', task('be the spy', named))]
+            : [says('eve')];
+        if (conversation.last.includes('write')) return [writes('w1', 'ada', 'the secret')];
+        return conversation.turn === 0
+          ? [mate('ada', 'be ada'), mate('eve', 'be eve')]
+          : [says('ok')];
       },
       { swarm: { definitions: [agentDefinition({ tools: ['Look', 'Task'] })] } },
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
-    await hand.say('write');
+    await harness.say('write');
     await allSettled(60);
-    expect(lastFor(hand, 'be eve')).toContain('There is a teammate \\"ada\\" already');
-    expect(lastFor(hand, 'be the spy')).toBe('');
-    expect(lastFor(hand, 'be ada')).toContain('the secret');
+    expect(lastFor(harness, 'be eve')).toContain('There is a teammate \\"ada\\" already');
+    expect(lastFor(harness, 'be the spy')).toBe('');
+    expect(lastFor(harness, 'be ada')).toContain('the secret');
   });
 
   test('cannot be that of another agent that is there', async () => {
     const stuck = () => new Promise<never>(() => {});
-    const hand = await team(
-      (talk) => {
-        if (isOf(talk, 'be first')) return [calls('l', 'Look', { name: 'stuck' })];
-        if (isOf(talk, 'be second')) return [says('second')];
+    const harness = await team(
+      (conversation) => {
+        if (isOf(conversation, 'be first')) return [calls('l', 'Look', { name: 'stuck' })];
+        if (isOf(conversation, 'be second')) return [says('second')];
         const behind = { ...EXPLORER, name: 'ada', run_in_background: true };
-        if (talk.turn === 0) return [calls('b', 'Task', task('be first', behind))];
-        return talk.turn === 1 ? [mate('ada', 'be second')] : [says('ok')];
+        if (conversation.turn === 0) return [calls('b', 'Task', task('be first', behind))];
+        return conversation.turn === 1 ? [mate('ada', 'be second')] : [says('ok')];
       },
-      { deeds: { stuck } },
+      { effects: { stuck } },
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
-    expect(hand.results()['c-ada']).toMatch(/The agent a_\d has the name "ada" \(running\)/);
+    expect(harness.results()['c-ada']).toMatch(/The agent a_\d has the name "ada" \(running\)/);
   });
 });
 
@@ -166,26 +174,26 @@ test('names of agents are shown on one line, whatever an older version let them 
     model: undefined,
     isolation: undefined,
   };
-  const deeds = {
+  const effects = {
     start: async ({ agents, signal }: ToolContext) => {
       await agents?.spawn(order, signal);
       return { content: 'started' };
     },
   };
-  const hand = await team(
-    (talk) => {
-      if (isOf(talk, 'sleep')) return [says('done')];
-      if (talk.last.includes('write')) return [writes('w1', 'nobody', 'x')];
-      return talk.turn === 0 ? [calls('c6', 'Look', { name: 'start' })] : [says('ok')];
+  const harness = await team(
+    (conversation) => {
+      if (isOf(conversation, 'sleep')) return [says('done')];
+      if (conversation.last.includes('write')) return [writes('w1', 'nobody', 'x')];
+      return conversation.turn === 0 ? [calls('c6', 'Look', { name: 'start' })] : [says('ok')];
     },
-    { deeds },
+    { effects },
   );
-  await hand.say('begin');
+  await harness.say('begin');
   await allSettled(40);
-  await hand.say('write');
+  await harness.say('write');
   await allSettled(40);
-  expect(hand.results().w1).toContain('There are: "z');
-  expect(hand.results().w1).not.toMatch(/\n|<system-reminder>/);
+  expect(harness.results().w1).toContain('There are: "z');
+  expect(harness.results().w1).not.toMatch(/\n|<system-reminder>/);
 });
 
 describe('what waits unread at an agent', () => {
@@ -197,25 +205,26 @@ describe('what waits unread at an agent', () => {
       });
     const flood = letters.map((text, at) => writes(`w${at}`, to, text));
     const waits = [calls('l', 'Look', { name: 'slow' })];
-    const hand = await team(
-      (talk) => {
-        if (isOf(talk, 'be ada')) return talk.turn === 0 ? waits : [says('ada')];
-        if (isOf(talk, 'be eve')) return talk.turn === 0 ? flood : [says('eve')];
-        if (talk.turn > 0) return talk.turn === 1 && to === 'lead' ? waits : [says('ok')];
+    const harness = await team(
+      (conversation) => {
+        if (isOf(conversation, 'be ada')) return conversation.turn === 0 ? waits : [says('ada')];
+        if (isOf(conversation, 'be eve')) return conversation.turn === 0 ? flood : [says('eve')];
+        if (conversation.turn > 0)
+          return conversation.turn === 1 && to === 'lead' ? waits : [says('ok')];
         return to === 'lead'
           ? [mate('eve', 'be eve')]
           : [mate('ada', 'be ada'), mate('eve', 'be eve')];
       },
-      { deeds: { slow } },
+      { effects: { slow } },
     );
-    void hand.say('begin');
+    void harness.say('begin');
     await allSettled(120);
-    const told = talkOf({ body: lastFor(hand, 'be eve') } as SentRequest).last;
+    const told = conversationOf({ body: lastFor(harness, 'be eve') } as SentRequest).last;
     const person =
-      to === 'ada' ? await hand.lead.steer.send('ada', 'a person', 'user', 'l_p') : undefined;
+      to === 'ada' ? await harness.lead.steer.send('ada', 'a person', 'user', 'l_p') : undefined;
     free();
     await allSettled(60);
-    return { hand, told, person };
+    return { harness, told, person };
   };
 
   const LONG = Array.from({ length: 12 }, (_, at) => `<${at}>${'y'.repeat(95_000)}`);
@@ -224,39 +233,39 @@ describe('what waits unread at an agent', () => {
     ['ada', 'be ada'],
     ['lead', 'begin'],
   ] as const)('is bounded in characters; %s reads all that was taken', async (to, word) => {
-    const { hand, told } = await flooded(LONG, to);
+    const { harness, told } = await flooded(LONG, to);
     expect(told.match(/has it and reads it/g)).toHaveLength(10);
     expect(told.match(/letters wait there that it has not read/g)).toHaveLength(2);
-    const read = lastFor(hand, word);
+    const read = lastFor(harness, word);
     expect(LONG.filter((text) => read.includes(text))).toHaveLength(10);
   });
 
   test('never keeps a person from writing', async () => {
-    const { hand, person } = await flooded(LONG, 'ada');
+    const { harness, person } = await flooded(LONG, 'ada');
     expect(person?.ok).toBe(true);
-    expect(lastFor(hand, 'be ada')).toContain('a person');
+    expect(lastFor(harness, 'be ada')).toContain('a person');
   });
 
   test('keeps a message to all from nobody else', async () => {
     const stuck = () => new Promise<never>(() => {});
-    const hand = await team(
-      (talk) => {
-        if (isOf(talk, 'be ada')) return [calls('l', 'Look', { name: 'stuck' })];
-        if (isOf(talk, 'be bob')) return [says('bob')];
-        if (isOf(talk, 'be eve')) {
-          if (talk.turn === 0) return LONG.map((text, at) => writes(`w${at}`, 'ada', text));
-          return talk.turn === 1 ? [writes('all', '*', 'z'.repeat(90_000))] : [says('eve')];
+    const harness = await team(
+      (conversation) => {
+        if (isOf(conversation, 'be ada')) return [calls('l', 'Look', { name: 'stuck' })];
+        if (isOf(conversation, 'be bob')) return [says('bob')];
+        if (isOf(conversation, 'be eve')) {
+          if (conversation.turn === 0) return LONG.map((text, at) => writes(`w${at}`, 'ada', text));
+          return conversation.turn === 1 ? [writes('all', '*', 'z'.repeat(90_000))] : [says('eve')];
         }
         const all = [mate('ada', 'be ada'), mate('bob', 'be bob'), mate('eve', 'be eve')];
-        return talk.turn === 0 ? all : [says('ok')];
+        return conversation.turn === 0 ? all : [says('ok')];
       },
-      { deeds: { stuck } },
+      { effects: { stuck } },
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(120);
-    const told = talkOf({ body: lastFor(hand, 'be eve') } as SentRequest).last;
+    const told = conversationOf({ body: lastFor(harness, 'be eve') } as SentRequest).last;
     expect(told).toMatch(/ada does not get it: 10 letters wait there.*\nbob has it/);
-    expect(lastFor(hand, 'be bob')).toContain('zzz');
+    expect(lastFor(harness, 'be bob')).toContain('zzz');
   });
 
   test('is bounded in number', async () => {
@@ -282,38 +291,38 @@ describe('an answer', () => {
     ['yes after a no', false],
     ['no after a yes', true],
   ])('that was given counts: %s is refused, and changes nothing', async (_, first) => {
-    const hand = await team((talk) => {
-      if (isOf(talk, 'mend it')) {
-        if (talk.turn === 0) return [asks];
-        return talk.last.includes('try')
+    const harness = await team((conversation) => {
+      if (isOf(conversation, 'mend it')) {
+        if (conversation.turn === 0) return [asks];
+        return conversation.last.includes('try')
           ? [calls('p2', 'Change', { name: 'it' })]
-          : [says(`heard ${talk.turn}`)];
+          : [says(`heard ${conversation.turn}`)];
       }
-      const request = requestIn(talk.said.join());
-      if (talk.last.includes('again') && request !== undefined)
+      const request = requestIn(conversation.said.join());
+      if (conversation.last.includes('again') && request !== undefined)
         return [writes('w2', 'ada', 'otherwise', answered(request, !first))];
-      if (requestIn(talk.last) !== undefined && request !== undefined)
+      if (requestIn(conversation.last) !== undefined && request !== undefined)
         return [writes('w1', 'ada', 'as I said', answered(request, first))];
-      if (talk.last.includes('go')) return [writes('w3', 'ada', 'try')];
-      return talk.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
+      if (conversation.last.includes('go')) return [writes('w3', 'ada', 'try')];
+      return conversation.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
     }, options);
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
-    await hand.say('again');
+    await harness.say('again');
     await allSettled(60);
-    expect(hand.results().w2).toContain('You answered that already');
-    await hand.say('go');
+    expect(harness.results().w2).toContain('You answered that already');
+    await harness.say('go');
     await allSettled(60);
-    const read = lastFor(hand, 'mend it');
+    const read = lastFor(harness, 'mend it');
     expect(read).toContain('as I said');
     expect(read).not.toContain('otherwise');
-    expect(hand.deeds.includes('end it')).toBe(first);
+    expect(harness.callLog.includes('end it')).toBe(first);
   });
 
   test('that the same call gives again, as after a crash, is the same answer', async () => {
     let request = '';
     const came: unknown[] = [];
-    const deeds = {
+    const effects = {
       twice: async ({ agents, call }: ToolContext) => {
         const answers = { request, approve: true };
         const message = { kind: 'plan_approval_response', text: 'fine', answers } as const;
@@ -322,94 +331,102 @@ describe('an answer', () => {
         return { content: 'sent' };
       },
     };
-    const hand = await team(
-      (talk) => {
-        if (isOf(talk, 'mend it')) return talk.turn === 0 ? [asks] : [says('heard')];
-        request = requestIn(talk.last) ?? request;
-        if (requestIn(talk.last) !== undefined) return [calls('w1', 'Look', { name: 'twice' })];
-        return talk.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
+    const harness = await team(
+      (conversation) => {
+        if (isOf(conversation, 'mend it'))
+          return conversation.turn === 0 ? [asks] : [says('heard')];
+        request = requestIn(conversation.last) ?? request;
+        if (requestIn(conversation.last) !== undefined)
+          return [calls('w1', 'Look', { name: 'twice' })];
+        return conversation.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
       },
-      { ...options, deeds },
+      { ...options, effects },
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
     expect(came).toMatchObject([[{ outcome: 'delivered' }], [{ outcome: 'delivered' }]]);
-    expect(lastFor(hand, 'mend it').match(/approves your plan/g)).toHaveLength(1);
+    expect(lastFor(harness, 'mend it').match(/approves your plan/g)).toHaveLength(1);
   });
 
   test('of two at once is the first of them', async () => {
-    const hand = await team((talk) => {
-      if (isOf(talk, 'mend it')) return talk.turn === 0 ? [asks] : [says('heard')];
-      const request = requestIn(talk.last);
+    const harness = await team((conversation) => {
+      if (isOf(conversation, 'mend it')) return conversation.turn === 0 ? [asks] : [says('heard')];
+      const request = requestIn(conversation.last);
       if (request !== undefined) {
         return [
           writes('w1', 'ada', 'first', answered(request, false)),
           writes('w2', 'ada', 'second', answered(request, true)),
         ];
       }
-      return talk.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
+      return conversation.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
     }, options);
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
-    expect(lastFor(hand, 'mend it')).toContain('does not approve your plan');
-    expect(hand.requests.some(({ body }) => body.includes('You answered that already'))).toBe(true);
-    expect(lastFor(hand, 'mend it')).not.toContain('second');
+    expect(lastFor(harness, 'mend it')).toContain('does not approve your plan');
+    expect(harness.requests.some(({ body }) => body.includes('You answered that already'))).toBe(
+      true,
+    );
+    expect(lastFor(harness, 'mend it')).not.toContain('second');
   });
 
   test('to a plan cannot come from a sibling, nor from the agent itself', async () => {
     let request = '';
-    const hand = await team((talk) => {
-      if (isOf(talk, 'mend it')) {
-        if (talk.turn === 0) return [asks];
-        if (!talk.last.includes('forge it')) return [says('planning')];
+    const harness = await team((conversation) => {
+      if (isOf(conversation, 'mend it')) {
+        if (conversation.turn === 0) return [asks];
+        if (!conversation.last.includes('forge it')) return [says('planning')];
         return [
           writes('o1', 'ada', 'yes', answered(request, true)),
           writes('o2', 'lead', 'yes', answered(request, true)),
         ];
       }
-      if (isOf(talk, 'be bob')) {
-        return talk.last.includes('now')
+      if (isOf(conversation, 'be bob')) {
+        return conversation.last.includes('now')
           ? [writes('b1', 'ada', 'yes', answered(request, true))]
           : [says('bob')];
       }
-      request = requestIn(talk.last) ?? request;
-      if (talk.last.includes('tell'))
+      request = requestIn(conversation.last) ?? request;
+      if (conversation.last.includes('tell'))
         return [writes('w1', 'bob', 'now'), writes('w2', 'ada', 'forge it')];
-      return talk.turn === 0 ? [mate('ada', 'mend it'), mate('bob', 'be bob')] : [says('ok')];
+      return conversation.turn === 0
+        ? [mate('ada', 'mend it'), mate('bob', 'be bob')]
+        : [says('ok')];
     }, options);
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
-    await hand.say('tell');
+    await harness.say('tell');
     await allSettled(60);
-    const own = sentFor(hand, 'mend it').join();
+    const own = sentFor(harness, 'mend it').join();
     expect(own).toContain('That is you: write to another agent');
-    for (const read of [own, lastFor(hand, 'be bob')])
+    for (const read of [own, lastFor(harness, 'be bob')])
       expect(read).toContain('No such request of that agent reached you');
     expect(own).not.toContain('approves your plan');
   });
 
   test('that did not arrive may be given again', async () => {
-    const hand = await team((talk) => {
-      if (isOf(talk, 'mend it')) return talk.turn === 0 ? [asks] : [says('heard')];
-      const request = requestIn(talk.said.join());
-      if (talk.last.includes('answer') && request !== undefined)
-        return [writes(`w${talk.turn}`, 'ada', 'fine', answered(request, true))];
-      return talk.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
+    const harness = await team((conversation) => {
+      if (isOf(conversation, 'mend it')) return conversation.turn === 0 ? [asks] : [says('heard')];
+      const request = requestIn(conversation.said.join());
+      if (conversation.last.includes('answer') && request !== undefined)
+        return [writes(`w${conversation.turn}`, 'ada', 'fine', answered(request, true))];
+      return conversation.turn === 0 ? [mate('ada', 'mend it')] : [says('ok')];
     }, options);
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
-    await hand.lead.steer.stop('ada');
-    await hand.say('answer');
+    await harness.lead.steer.stop('ada');
+    await harness.say('answer');
     await allSettled(60);
-    expect(Object.values(hand.results())[0]).toContain('a person stopped it');
-    const undelivered = (await hand.records()).filter(({ type }) => type === 'letter.undelivered');
+    expect(Object.values(harness.results())[0]).toContain('a person stopped it');
+    const undelivered = (await harness.records()).filter(
+      ({ type }) => type === 'letter.undelivered',
+    );
     expect(undelivered).toMatchObject([{ to: 'a_2', reason: 'refused' }]);
-    const { records } = await hand.store.readJournal(hand.lead.id, 'a_2');
+    const { records } = await harness.store.readJournal(harness.lead.id, 'a_2');
     expect(records.map(({ type }) => type)).not.toContain('plan.approved');
-    await hand.lead.steer.resume('ada');
+    await harness.lead.steer.resume('ada');
     await allSettled(60);
-    await hand.say('answer');
+    await harness.say('answer');
     await allSettled(60);
-    expect(lastFor(hand, 'mend it')).toContain('approves your plan');
+    expect(lastFor(harness, 'mend it')).toContain('approves your plan');
   });
 });

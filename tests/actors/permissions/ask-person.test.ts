@@ -8,13 +8,13 @@ import type {
 import type { ToolContext } from '../../../src/protocol/tools/tool.js';
 import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
-import { leadInHand } from '../session/lead-in-hand.js';
+import { leadHarness } from '../session/lead-harness.js';
 
 const asked = { question: 'Which?', options: [{ label: 'a' }, { label: 'b' }], multiple: false };
 
 /** Agent with one call that asks, and a scripted surface. */
 const asking = async (choose?: Surface['choose'], turns = 2) => {
-  const hand = await leadInHand({
+  const harness = await leadHarness({
     model: scriptedModel(
       [calls('c1', 'Change', { name: 'ask' })],
       ...[[says('Done.')]].slice(2 - turns),
@@ -23,28 +23,28 @@ const asking = async (choose?: Surface['choose'], turns = 2) => {
       ask: () => Promise.reject(new Error('not a permission')),
       ...(choose && { choose }),
     },
-    deeds: {
+    effects: {
       async ask({ askPerson }: ToolContext) {
         const answer = await askPerson?.(asked);
         return { content: JSON.stringify(answer ?? 'nobody') };
       },
     },
   });
-  await hand.say('Go.');
-  return hand;
+  await harness.say('Go.');
+  return harness;
 };
 
 describe('a question of a tool to a person', () => {
   test('goes to the surface with its agent and its call, and is told to listeners', async () => {
     const questions: PersonQuestion[] = [];
-    const hand = await asking(async (question) => {
+    const harness = await asking(async (question) => {
       questions.push(question);
       return { chosen: ['b'] };
     });
     const [question] = questions;
-    expect(question).toMatchObject({ agent: hand.lead.meta.lead, call: 'c1', ...asked });
-    expect(hand.items).toContainEqual({ type: 'person.asked', question });
-    expect(hand.results()).toEqual({ c1: '{"chosen":["b"]}' });
+    expect(question).toMatchObject({ agent: harness.lead.meta.lead, call: 'c1', ...asked });
+    expect(harness.items).toContainEqual({ type: 'person.asked', question });
+    expect(harness.results()).toEqual({ c1: '{"chosen":["b"]}' });
   });
 
   test('cannot be put where the surface can only rule', async () => {
@@ -52,29 +52,29 @@ describe('a question of a tool to a person', () => {
   });
 
   test('is given up after the time for permissions', async () => {
-    const hand = await asking(() => new Promise<PersonAnswer>(() => {}));
-    expect(hand.lead.state).toBe('tool-running');
-    await hand.clock.advance(600_000);
-    expect(hand.results().c1).toMatch(/^error: Nobody answered within 600 seconds\. Decide it/);
+    const harness = await asking(() => new Promise<PersonAnswer>(() => {}));
+    expect(harness.lead.state).toBe('tool-running');
+    await harness.clock.advance(600_000);
+    expect(harness.results().c1).toMatch(/^error: Nobody answered within 600 seconds\. Decide it/);
   });
 
   test('is answered with the reason when the person does not want to', async () => {
-    const hand = await asking(() => Promise.reject(new Error('Ask me later.')));
-    expect(hand.results().c1).toMatch(/^error: There is no answer: Ask me later\. Decide it/);
+    const harness = await asking(() => Promise.reject(new Error('Ask me later.')));
+    expect(harness.results().c1).toMatch(/^error: There is no answer: Ask me later\. Decide it/);
   });
 
   test('is withdrawn when the run is interrupted', async () => {
     let isWithdrawn = false;
-    const hand = await asking((_, signal) => {
+    const harness = await asking((_, signal) => {
       signal.addEventListener('abort', () => {
         isWithdrawn = true;
       });
       return new Promise(() => {});
     }, 1);
-    hand.lead.interrupt();
+    harness.lead.interrupt();
     await settled();
     expect(isWithdrawn).toBe(true);
-    expect(hand.lead.state).toBe('stopped');
+    expect(harness.lead.state).toBe('stopped');
   });
 });
 

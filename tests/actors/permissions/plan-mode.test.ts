@@ -5,8 +5,8 @@ import { exitPlanMode } from '../../../src/tools/dialog/exit-plan-mode.js';
 import { type Answer, calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
 import { allows, denies, scriptedSurface } from '../../fakes/agents/scripted-surface.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
-import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
-import { swarmInHand, type Talk, task } from '../swarm/swarm-in-hand.js';
+import { type LeadOptions, leadHarness } from '../session/lead-harness.js';
+import { type Conversation, swarmHarness, task } from '../swarm/swarm-harness.js';
 
 const leaves = (id: string) => calls(id, 'ExitPlanMode', { plan: '1. Fly' });
 const change = (id: string) => calls(id, 'Change', { name: 'a' });
@@ -18,38 +18,38 @@ const planning = async (
 ) => {
   const surface = scriptedSurface(...answers);
   const model = scriptedModel(...turns, [says('Done.')]);
-  const hand = await leadInHand({
+  const harness = await leadHarness({
     model,
     surface,
     mode: 'plan',
     tools: [exitPlanMode],
     ...options,
   });
-  await hand.say('Go');
-  await hand.lead.stopped;
-  return { ...hand, surface };
+  await harness.say('Go');
+  await harness.lead.stopped;
+  return { ...harness, surface };
 };
 
 describe('in plan mode', () => {
   test('a call with effects is denied, and nobody is asked', async () => {
-    const { deeds, surface, results } = await planning([], [[change('c1')]]);
-    expect(deeds).toEqual([]);
+    const { callLog, surface, results } = await planning([], [[change('c1')]]);
+    expect(callLog).toEqual([]);
     expect(surface.questions).toEqual([]);
     expect(results().c1).toContain('plan mode allows none');
   });
 
   test('reading goes on', async () => {
-    const { deeds } = await planning([], [[calls('c1', 'Look', { name: 'a' })]]);
-    expect(deeds).toEqual(['start a', 'end a']);
+    const { callLog } = await planning([], [[calls('c1', 'Look', { name: 'a' })]]);
+    expect(callLog).toEqual(['start a', 'end a']);
   });
 
   test('a person who agrees with the plan ends it, and what was denied is possible', async () => {
-    const { deeds, surface, lead } = await planning(
+    const { callLog, surface, lead } = await planning(
       [allows, allows],
       [[leaves('c1')], [change('c2')]],
     );
     expect(surface.questions.map(({ tool }) => tool)).toEqual(['ExitPlanMode', 'Change']);
-    expect(deeds).toEqual(['start a', 'end a']);
+    expect(callLog).toEqual(['start a', 'end a']);
     expect(lead.mode).toBe('default');
   });
 
@@ -72,12 +72,12 @@ describe('in plan mode', () => {
   test('an answer is never kept for the next time', async () => {
     const surface = scriptedSurface({ behavior: 'allow', scope: 'session' }, denies('Not again.'));
     const model = scriptedModel([leaves('c1')], [says('One.')], [leaves('c2')], [says('Two.')]);
-    const { lead, say } = await leadInHand({
+    const { lead, say } = await leadHarness({
       model,
       surface,
       mode: 'plan',
       tools: [exitPlanMode],
-      lingers: true,
+      staysIdle: true,
     });
     await say('Go');
     expect(lead.mode).toBe('default');
@@ -89,11 +89,11 @@ describe('in plan mode', () => {
 
   test('nobody to ask means that it stays', async () => {
     const model = scriptedModel([leaves('c1')], [says('Done.')]);
-    const hand = await leadInHand({ model, mode: 'plan', tools: [exitPlanMode] });
-    await hand.say('Go');
-    await hand.lead.stopped;
-    expect(hand.lead.mode).toBe('plan');
-    expect(hand.results().c1).toContain('Only a person can end plan mode.');
+    const harness = await leadHarness({ model, mode: 'plan', tools: [exitPlanMode] });
+    await harness.say('Go');
+    await harness.lead.stopped;
+    expect(harness.lead.mode).toBe('plan');
+    expect(harness.results().c1).toContain('Only a person can end plan mode.');
   });
 });
 
@@ -104,17 +104,17 @@ test('outside of plan mode there is nothing to leave', async () => {
 });
 
 test('no rule lets an agent of one that plans do what has effects', async () => {
-  const answer = ({ said, last, turn }: Talk): Answer => {
+  const answer = ({ said, last, turn }: Conversation): Answer => {
     if (last.includes('Go')) return [calls('c1', 'Task', task('write', EXPLORER))];
     return said[0]?.includes('write') && turn === 0 ? [change('c2')] : [says('Done.')];
   };
   const rules: PermissionRule[] = [{ behavior: 'allow', text: 'Change', source: 'user' }];
   const swarm = { definitions: [agentDefinition({ tools: ['Change'] })] };
-  const hand = await swarmInHand(answer, { mode: 'plan', rules, swarm });
-  await hand.say('Go');
-  await hand.lead.stopped;
-  expect(hand.requests).toHaveLength(4);
-  expect(hand.deeds).toEqual([]);
+  const harness = await swarmHarness(answer, { mode: 'plan', rules, swarm });
+  await harness.say('Go');
+  await harness.lead.stopped;
+  expect(harness.requests).toHaveLength(4);
+  expect(harness.callLog).toEqual([]);
 });
 
 const EXPLORER = { subagent_type: 'explorer' };

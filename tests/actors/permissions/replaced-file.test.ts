@@ -7,7 +7,7 @@ import { calls, says, scriptedModel } from '../../fakes/agents/scripted-model.js
 import { allows, scriptedSurface } from '../../fakes/agents/scripted-surface.js';
 import { memoryWorkspace } from '../../fakes/memory-workspace.js';
 import { settled } from '../../fakes/virtual-clock.js';
-import { leadInHand } from '../session/lead-in-hand.js';
+import { leadHarness } from '../session/lead-harness.js';
 
 const call = (target: string, name = 'Write') =>
   ({
@@ -62,13 +62,13 @@ describe('what a call would replace', () => {
       [calls('c2', 'Write', input)],
       [says('Done.')],
     );
-    const hand = await leadInHand({ model, mode: 'default', surface, tools: [writeFile] });
-    await hand.say('Go');
+    const harness = await leadHarness({ model, mode: 'default', surface, tools: [writeFile] });
+    await harness.say('Go');
     await settled();
     const [first, second] = surface.questions;
     expect(first).not.toHaveProperty('replaces');
     expect(second?.replaces).toEqual({ bytes: 4, lines: 1, text: 'one\n' });
     expect(second?.inputDigest).toBe(first?.inputDigest);
-    expect(hand.results().c2).toContain('Replaced');
+    expect(harness.results().c2).toContain('Replaced');
   });
 });

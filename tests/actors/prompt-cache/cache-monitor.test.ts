@@ -17,7 +17,7 @@ import {
 } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { type Said, sentHead, tool } from '../../prompt/request-shapes.js';
-import { type LeadInHand, type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
+import { type LeadHarness, type LeadOptions, leadHarness } from '../session/lead-harness.js';
 
 const reads = (cacheRead: number, cacheWrite5m = 0): Partial<Usage> => ({
   cacheRead,
@@ -36,33 +36,37 @@ const ofType = <T extends JournalRecord['type']>(records: readonly JournalRecord
 type Given = Partial<Omit<LeadOptions, 'model'>> & { readonly model?: ModelPort };
 
 /** Session with one prompt for each answer; returns its cache misses. */
-const talk = async (answers: readonly Answer[], given: Given = {}) => {
+const conversation = async (answers: readonly Answer[], given: Given = {}) => {
   const model = given.model ?? scriptedModel(...answers);
-  const hand = await leadInHand({ lingers: true, ...given, model });
-  for (const [index] of answers.entries()) await hand.say(`Prompt ${index}.`);
+  const harness = await leadHarness({ staysIdle: true, ...given, model });
+  for (const [index] of answers.entries()) await harness.say(`Prompt ${index}.`);
   return {
-    ...hand,
-    breaks: async () => ofType(await hand.records(), 'cache.broken'),
-    shapes: async () => ofType(await hand.records(), 'request.shaped').map(({ shape }) => shape),
-    notices: () => hand.items.flatMap((item) => (item.type === 'notice' ? [item.text] : [])),
+    ...harness,
+    breaks: async () => ofType(await harness.records(), 'cache.broken'),
+    shapes: async () => ofType(await harness.records(), 'request.shaped').map(({ shape }) => shape),
+    notices: () => harness.items.flatMap((item) => (item.type === 'notice' ? [item.text] : [])),
   };
 };
 
-const resumed = async (hand: LeadInHand, answers: readonly Answer[], given: Given = {}) => {
-  await hand.lead.close();
-  const { store, clock, lead } = hand;
-  return talk(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
+const resumed = async (harness: LeadHarness, answers: readonly Answer[], given: Given = {}) => {
+  await harness.lead.close();
+  const { store, clock, lead } = harness;
+  return conversation(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
 };
 
 describe('the watch over the cache', () => {
   test('is content with what was cached being read', async () => {
-    const { breaks, notices } = await talk([answer(0, 9_000), answer(9_000, 500), answer(9_500)]);
+    const { breaks, notices } = await conversation([
+      answer(0, 9_000),
+      answer(9_000, 500),
+      answer(9_500),
+    ]);
     expect(await breaks()).toEqual([]);
     expect(notices()).toEqual([]);
   });
 
   test('catches a second request that reads nothing of what the first has written', async () => {
-    const { breaks, notices } = await talk([answer(0, 9_000), answer(0, 9_000)]);
+    const { breaks, notices } = await conversation([answer(0, 9_000), answer(0, 9_000)]);
     expect(await breaks()).toMatchObject([
       {
         turn: 1,
@@ -83,12 +87,16 @@ describe('the watch over the cache', () => {
   });
 
   test('measures by what the request before has read and written', async () => {
-    const { breaks } = await talk([answer(0, 40_000), answer(40_000, 3_000), answer(40_000)]);
+    const { breaks } = await conversation([
+      answer(0, 40_000),
+      answer(40_000, 3_000),
+      answer(40_000),
+    ]);
     expect(await breaks()).toMatchObject([{ cachedTokens: 43_000, readTokens: 40_000 }]);
   });
 
   test('writes down how requests look once, and again when they look otherwise', async () => {
-    const first = await talk([answer(0), answer(0)]);
+    const first = await conversation([answer(0), answer(0)]);
     expect(await first.shapes()).toMatchObject([{ model: 'claude-opus-5-5', betas: 'none' }]);
     const second = await resumed(first, [answer(0)]);
     expect(await second.shapes()).toHaveLength(1);
@@ -97,25 +105,25 @@ describe('the watch over the cache', () => {
   });
 
   test('explains the first miss after a resume', async () => {
-    const first = await talk([answer(0, 9_000)]);
+    const first = await conversation([answer(0, 9_000)]);
     const second = await resumed(first, [answer(0, 9_000)], { betas: ['b'] });
     expect(await second.breaks()).toMatchObject([{ cause: 'betas', owner: 'betas none → b' }]);
   });
 
   test('knows after a resume how long ago the last request was', async () => {
-    const first = await talk([answer(0, 9_000)]);
+    const first = await conversation([answer(0, 9_000)]);
     await first.clock.advance(5 * 60_000 + 1);
     const second = await resumed(first, [answer(0, 9_000)]);
     expect(await second.breaks()).toMatchObject([{ cause: 'expired', owner: 'time' }]);
   });
 
   test('does not know it in a fork, whose records carry the time of copying', async () => {
-    const first = await talk([answer(0, 9_000)]);
+    const first = await conversation([answer(0, 9_000)]);
     await first.clock.advance(60 * 60_000);
     await first.lead.close();
     const { store, clock, lead } = first;
     const choice = { kind: 'fork', from: lead.id, id: 's_fork' } as const;
-    const fork = await talk([answer(0, 9_000), answer(0, 9_000)], { store, clock, choice });
+    const fork = await conversation([answer(0, 9_000), answer(0, 9_000)], { store, clock, choice });
     expect(await fork.breaks()).toMatchObject([{ cause: 'server' }, { cause: 'server' }]);
     await fork.clock.advance(60 * 60_000);
     expect(await (await resumed(fork, [answer(0)])).breaks()).toMatchObject([
@@ -126,7 +134,7 @@ describe('the watch over the cache', () => {
   });
 
   test('keeps quiet about what was declared', async () => {
-    const { lead, say, breaks, notices } = await talk([answer(0, 9_000)], {
+    const { lead, say, breaks, notices } = await conversation([answer(0, 9_000)], {
       model: scriptedModel(answer(0, 9_000), answer(0)),
     });
     lead.clear();
@@ -136,7 +144,7 @@ describe('the watch over the cache', () => {
   });
 
   test('remembers what was declared until a request is answered, also elsewhere', async () => {
-    const first = await talk([answer(0, 9_000)]);
+    const first = await conversation([answer(0, 9_000)]);
     first.lead.clear();
     const model = scriptedModel([fails('rejected')]);
     const second = await resumed(first, [[]], { model });
@@ -153,19 +161,19 @@ describe('the watch over the cache', () => {
       [fails('dropped', { usage })],
       answer(9_000),
     );
-    const { clock, breaks } = await talk([[], []], { model });
+    const { clock, breaks } = await conversation([[], []], { model });
     while (model.unused > 0) await clock.toNextWake();
     expect(await breaks()).toMatchObject([{ turn: 1, attempt: 2, readTokens: 0 }]);
   });
 
   test('does not count a server that counts nothing', async () => {
     const silent: Answer = [says('Yes.'), ends('end_turn', NO_USAGE)];
-    const { breaks } = await talk([answer(0, 9_000), silent, answer(9_000)]);
+    const { breaks } = await conversation([answer(0, 9_000), silent, answer(9_000)]);
     expect(await breaks()).toEqual([]);
   });
 
   test('keeps digests of messages that were never sent before, and of no other', async () => {
-    const first = await talk([answer(0), answer(0)]);
+    const first = await conversation([answer(0), answer(0)]);
     const second = await resumed(first, [answer(0)]);
     const sent = ofType(await second.records(), 'turn.started').map((record) => record.sent);
     expect(sent.map((it) => [it?.from, it?.digests.length])).toEqual([
@@ -331,7 +339,7 @@ const about = (previous_message_id: string | null) => ({ previous_message_id });
 describe('the question about the cache', () => {
   test('names the last answer, none in the first turn, and the same after a resume', async () => {
     const model = scriptedModel(answer(0), answer(0));
-    const first = await talk([[], []], { model, ...ASKING });
+    const first = await conversation([[], []], { model, ...ASKING });
     expect(questions(model.requests)).toEqual([about(null), about('msg_1')]);
     const next = scriptedModel(answer(0));
     await resumed(first, [[]], { model: next, ...ASKING });
@@ -340,7 +348,7 @@ describe('the question about the cache', () => {
 
   test('is not put to a provider that knows no answer', async () => {
     const model = scriptedModel(answer(0));
-    await talk([[]], { model, capabilities: capabilitiesOf('bedrock') });
+    await conversation([[]], { model, capabilities: capabilitiesOf('bedrock') });
     expect(questions(model.requests)).toEqual([undefined]);
   });
 
@@ -352,7 +360,7 @@ describe('the question about the cache', () => {
         return { ...end, messageId: 'x'.repeat(100_000) };
       },
     };
-    const first = await talk([[]], { model: endless, ...ASKING });
+    const first = await conversation([[]], { model: endless, ...ASKING });
     const model = scriptedModel(answer(0));
     await resumed(first, [[]], { model, ...ASKING });
     expect(questions(model.requests)).toEqual([about(null)]);
@@ -365,7 +373,7 @@ describe('the question about the cache', () => {
         return { ...(await said.stream(...given)), diagnosis: 'tools_changed' };
       },
     };
-    const { breaks, notices } = await talk([[], []], { model, ...ASKING });
+    const { breaks, notices } = await conversation([[], []], { model, ...ASKING });
     expect(await breaks()).toMatchObject([{ cause: 'server', diagnosis: 'tools_changed' }]);
     expect(notices()[0]).toMatch(/The server says: tools_changed\.$/);
   });
@@ -391,7 +399,7 @@ describe('a server that refuses the question', () => {
 
   test('gets the same request without it in the same attempt, and is not asked again', async () => {
     const { model, seen } = stubborn(COMPLAINT, answer(0), answer(0));
-    const { records, items } = await talk([[], []], { model, ...ASKING });
+    const { records, items } = await conversation([[], []], { model, ...ASKING });
     expect(questions(seen)).toEqual([about(null), undefined, undefined]);
     const [asked, plain] = seen.map(({ body }) => body);
     expect(asked?.replace('"diagnostics":{"previous_message_id":null},', '')).toBe(plain);
@@ -402,16 +410,16 @@ describe('a server that refuses the question', () => {
 
   test('is not asked by the next process of the session either', async () => {
     const first = stubborn(COMPLAINT, answer(0));
-    const hand = await talk([[]], { model: first.model, ...ASKING });
+    const harness = await conversation([[]], { model: first.model, ...ASKING });
     const second = stubborn(COMPLAINT, answer(0));
-    const again = await resumed(hand, [[]], { model: second.model, ...ASKING });
+    const again = await resumed(harness, [[]], { model: second.model, ...ASKING });
     expect(questions(second.seen)).toEqual([undefined]);
     expect(await again.shapes()).toMatchObject([{}, { diagnostics: 'refused' }]);
   });
 
   test('that complains of something else is taken at its word', async () => {
     const { model, seen } = stubborn('HTTP 400: max_tokens: too many.');
-    const { records } = await talk([[]], { model, ...ASKING });
+    const { records } = await conversation([[]], { model, ...ASKING });
     expect(seen).toHaveLength(1);
     expect(ofType(await records(), 'turn.failed')).toMatchObject([{ kind: 'rejected' }]);
   });

@@ -12,10 +12,12 @@ import {
   scriptedModel,
 } from '../../fakes/agents/scripted-model.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
-import { type LeadInHand, type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
-import { WINDOW } from '../session/long-talk.js';
+import { type LeadHarness, type LeadOptions, leadHarness } from '../session/lead-harness.js';
+import { WINDOW } from '../session/small-window.js';
 
-type Given = Partial<Omit<LeadOptions, 'model' | 'briefing'>> & { readonly world?: Partial<World> };
+type Given = Partial<Omit<LeadOptions, 'model' | 'contextProvider'>> & {
+  readonly world?: Partial<World>;
+};
 
 const yes: Answer = [says('Yes. '.repeat(40))];
 
@@ -23,21 +25,24 @@ const yes: Answer = [says('Yes. '.repeat(40))];
 const headed = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
   const model = scriptedModel(...answers);
   const contextProvider = changingContext(world);
-  const hand = await leadInHand({ model, briefing: contextProvider, lingers: true, ...given });
+  const harness = await leadHarness({ model, contextProvider, staysIdle: true, ...given });
   return {
-    ...hand,
-    briefing: contextProvider,
+    ...harness,
+    contextProvider,
     world: contextProvider.world,
     systems: () => model.requests.map(({ body }) => systemIn(body)),
-    breaks: async () => (await hand.records()).filter(({ type }) => type === 'prompt.broken'),
+    breaks: async () => (await harness.records()).filter(({ type }) => type === 'prompt.broken'),
   };
 };
 
 const systemIn = (body: string): string =>
   (JSON.parse(body) as { system: { text: string }[] }).system.map(({ text }) => text).join(' ');
 
-const taken = ({ lead, store, clock }: LeadInHand, answers: readonly Answer[], given: Given = {}) =>
-  headed(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
+const taken = (
+  { lead, store, clock }: LeadHarness,
+  answers: readonly Answer[],
+  given: Given = {},
+) => headed(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
 
 const sections = (mood: string) => ({ goose: 'Be a goose.', mood });
 
@@ -53,24 +58,27 @@ describe('the head of a prompt', () => {
     expect([...first.systems(), ...second.systems()]).toEqual(
       Array.from({ length: 3 }, () => 'Be a goose. Be merry.'),
     );
-    expect([...first.briefing.asked, ...second.briefing.asked]).toEqual(['head', 'opening']);
+    expect([...first.contextProvider.asked, ...second.contextProvider.asked]).toEqual([
+      'head',
+      'opening',
+    ]);
     expect(await second.breaks()).toEqual([]);
   });
 
   test('is looked at again when the conversation is cleared, and declared if it is another', async () => {
-    const hand = await headed([yes, yes, yes]);
-    await hand.say('One.');
-    hand.lead.clear();
-    await hand.say('Two.');
-    hand.world.sections = sections('Be sad.');
-    hand.lead.clear();
-    await hand.say('Three.');
-    expect(hand.systems()).toEqual([
+    const harness = await headed([yes, yes, yes]);
+    await harness.say('One.');
+    harness.lead.clear();
+    await harness.say('Two.');
+    harness.world.sections = sections('Be sad.');
+    harness.lead.clear();
+    await harness.say('Three.');
+    expect(harness.systems()).toEqual([
       'Be a goose. Be merry.',
       'Be a goose. Be merry.',
       'Be a goose. Be sad.',
     ]);
-    expect(await hand.breaks()).toEqual([
+    expect(await harness.breaks()).toEqual([
       expect.objectContaining({ reason: 'clear' }),
       expect.objectContaining({ reason: 'clear' }),
       expect.objectContaining({
@@ -89,60 +97,60 @@ describe('the head of a prompt', () => {
     const second = await taken(first, [yes], { world: { sections: sections('Be sad.') } });
     await second.say('Two.');
     expect(second.systems()).toEqual(['Be a goose. Be sad.']);
-    expect(second.briefing.asked).toEqual(['renew', 'head', 'opening']);
+    expect(second.contextProvider.asked).toEqual(['renew', 'head', 'opening']);
     expect(await second.breaks()).toMatchObject([{ reason: 'clear' }, { section: 'mood' }]);
     await second.lead.close();
     const third = await taken(second, [yes]);
     await third.say('Three.');
     expect(third.systems()).toEqual(['Be a goose. Be sad.']);
-    expect(third.briefing.asked).toEqual([]);
+    expect(third.contextProvider.asked).toEqual([]);
   });
 
   test('goes into the record of a compaction, and is in use from there on', async () => {
     const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
     const many = Array.from({ length: 9 }, () => yes);
-    const hand = await headed([...many, full, [says('They talked.')], yes], {
+    const harness = await headed([...many, full, [says('They talked.')], yes], {
       contextWindow: WINDOW,
     });
-    for (let n = 1; n <= 10; n += 1) await hand.say(`Prompt ${n}.`);
-    hand.world.sections = { ...sections('Be sad.'), extra: 'And tall.' };
-    await hand.say('Prompt 11.');
-    const [summary, after] = hand.systems().slice(-2);
+    for (let n = 1; n <= 10; n += 1) await harness.say(`Prompt ${n}.`);
+    harness.world.sections = { ...sections('Be sad.'), extra: 'And tall.' };
+    await harness.say('Prompt 11.');
+    const [summary, after] = harness.systems().slice(-2);
     expect(summary).toBe('Be a goose. Be merry.');
     expect(after).toBe('Be a goose. Be sad. And tall.');
-    expect(await hand.breaks()).toEqual([
+    expect(await harness.breaks()).toEqual([
       expect.objectContaining({
         reason: 'compaction',
         section: 'messages, mood, extra',
         prompt: expect.stringMatching(/^prompt-/),
       }),
     ]);
-    await hand.lead.close();
-    const next = await taken(hand, [yes], { contextWindow: WINDOW });
+    await harness.lead.close();
+    const next = await taken(harness, [yes], { contextWindow: WINDOW });
     await next.say('Prompt 12.');
     expect(next.systems()).toEqual([after]);
   });
 
   test('that may change on every turn is asked for every turn, and only a change is a break', async () => {
-    const hand = await headed([yes, yes, yes], { world: { mayChange: true } });
-    await hand.say('One.');
-    await hand.say('Two.');
-    expect(await hand.breaks()).toEqual([]);
-    hand.world.sections = sections('Be sad.');
-    await hand.say('Three.');
-    expect(hand.briefing.asked.filter((it) => it === 'head')).toHaveLength(4);
-    expect(hand.systems().at(-1)).toBe('Be a goose. Be sad.');
-    expect(await hand.breaks()).toMatchObject([{ reason: 'section', section: 'mood' }]);
+    const harness = await headed([yes, yes, yes], { world: { mayChange: true } });
+    await harness.say('One.');
+    await harness.say('Two.');
+    expect(await harness.breaks()).toEqual([]);
+    harness.world.sections = sections('Be sad.');
+    await harness.say('Three.');
+    expect(harness.contextProvider.asked.filter((it) => it === 'head')).toHaveLength(4);
+    expect(harness.systems().at(-1)).toBe('Be a goose. Be sad.');
+    expect(await harness.breaks()).toMatchObject([{ reason: 'section', section: 'mood' }]);
   });
 
   test('names the sections that came and went', async () => {
-    const hand = await headed([yes, yes, yes], { world: { mayChange: true } });
-    await hand.say('One.');
-    hand.world.sections = { goose: 'Be a goose.' };
-    await hand.say('Two.');
-    hand.world.sections = { goose: 'Be a swan.', size: 'Be tall.' };
-    await hand.say('Three.');
-    expect(await hand.breaks()).toMatchObject([{ section: 'mood' }, { section: 'goose, size' }]);
+    const harness = await headed([yes, yes, yes], { world: { mayChange: true } });
+    await harness.say('One.');
+    harness.world.sections = { goose: 'Be a goose.' };
+    await harness.say('Two.');
+    harness.world.sections = { goose: 'Be a swan.', size: 'Be tall.' };
+    await harness.say('Three.');
+    expect(await harness.breaks()).toMatchObject([{ section: 'mood' }, { section: 'goose, size' }]);
   });
 
   test('that must not outlive its process is renewed by the next one, once (P16)', async () => {
@@ -154,7 +162,7 @@ describe('the head of a prompt', () => {
     await second.say('Two.');
     await second.say('Three.');
     expect(second.systems()).toEqual(['Be a goose. Be sad.', 'Be a goose. Be sad.']);
-    expect(second.briefing.asked).toEqual(['head']);
+    expect(second.contextProvider.asked).toEqual(['head']);
     expect(await second.breaks()).toMatchObject([{ reason: 'section', section: 'mood' }]);
   });
 
@@ -169,7 +177,7 @@ describe('the head of a prompt', () => {
     const fork = await headed([yes], { store: first.store, clock: first.clock, choice });
     await fork.say('Four.');
     expect(fork.systems()).toEqual(['Be a goose. Be sad.']);
-    expect(fork.briefing.asked).toEqual([]);
+    expect(fork.contextProvider.asked).toEqual([]);
     const second = await taken(first, [yes]);
     await second.say('Four.');
     expect(second.systems()).toEqual(['Be a goose. Be sad.']);
@@ -184,14 +192,14 @@ describe('the head of a prompt', () => {
         return headOf({ goose: 'Be a goose.' });
       },
     };
-    const given = { briefing: contextProvider, lingers: true };
-    const first = await leadInHand({ ...given, model: scriptedModel(yes), version: '1.0.0' });
+    const given = { contextProvider, staysIdle: true };
+    const first = await leadHarness({ ...given, model: scriptedModel(yes), version: '1.0.0' });
     await first.say('One.');
     await first.lead.close();
     const { store, clock, lead } = first;
     const choice = { kind: 'resume', id: lead.id } as const;
     const later = { ...given, store, clock, choice, version: '2.0.0' };
-    const second = await leadInHand({ ...later, model: scriptedModel(yes) });
+    const second = await leadHarness({ ...later, model: scriptedModel(yes) });
     second.lead.clear();
     await second.say('Two.');
     expect(asked).toEqual(['1.0.0 test /tmp', '1.0.0 test /tmp']);
@@ -208,13 +216,13 @@ describe('the head of a prompt', () => {
       },
     };
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], yes);
-    const hand = await leadInHand({
+    const harness = await leadHarness({
       model,
-      briefing: contextProvider,
-      lingers: true,
-      deeds: { a: () => moved },
+      contextProvider,
+      staysIdle: true,
+      effects: { a: () => moved },
     });
-    await hand.say('Look.');
+    await harness.say('Look.');
     await settled();
     expect(model.requests.map(({ body }) => systemIn(body))).toEqual(['/tmp', '/tmp/src']);
   });
@@ -227,9 +235,9 @@ describe('the head of a prompt', () => {
       head: () => Promise.reject(new Error('No head.')),
     };
     const choice = { kind: 'new', id: 's_none' } as const;
-    const failed = leadInHand({
+    const failed = leadHarness({
       model: scriptedModel(),
-      briefing: contextProvider,
+      contextProvider,
       store,
       clock,
       choice,
@@ -241,21 +249,21 @@ describe('the head of a prompt', () => {
   });
 
   test('counts towards the window by what it is, not by what it was', async () => {
-    const hand = await headed([yes, yes], { world: { mayChange: true } });
-    await hand.say('One.');
-    const before = hand.lead.journal.history.promptBytes;
-    hand.world.sections = sections('Be very, very sad.');
-    await hand.say('Two.');
+    const harness = await headed([yes, yes], { world: { mayChange: true } });
+    await harness.say('One.');
+    const before = harness.lead.journal.history.promptBytes;
+    harness.world.sections = sections('Be very, very sad.');
+    await harness.say('Two.');
     const more = 'Be very, very sad.'.length - 'Be merry.'.length;
-    expect(hand.lead.journal.history.promptBytes).toBe(before + more);
+    expect(harness.lead.journal.history.promptBytes).toBe(before + more);
   });
 });
 
 describe('a kept head', () => {
   const emptySession = async () => {
-    const hand = await headed([]);
-    await hand.lead.close();
-    return hand.store.open(hand.lead.id);
+    const harness = await headed([]);
+    await harness.lead.close();
+    return harness.store.open(harness.lead.id);
   };
 
   test('is the same bytes when it is read again', async () => {

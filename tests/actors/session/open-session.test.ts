@@ -20,7 +20,7 @@ import {
   writes,
 } from '../../fakes/agents/scripted-model.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
-import { leadInHand } from './lead-in-hand.js';
+import { leadHarness } from './lead-harness.js';
 
 const prompt = (text: string) => `[${rawText(text)}]`;
 
@@ -52,9 +52,9 @@ describe('a run', () => {
       [thinks('Hm.'), says('I look.'), calls('c1', 'Look', { name: 'a' })],
       [says('Done.')],
     );
-    const hand = await leadInHand({ model, wantsStreamEvents: true });
-    const all = collect(hand.lead.run(prompt('Go')));
-    await hand.clock.toNextWake();
+    const harness = await leadHarness({ model, wantsStreamEvents: true });
+    const all = collect(harness.lead.run(prompt('Go')));
+    await harness.clock.toNextWake();
     const kinds = (await all).map(({ type }) => type);
     expect(kinds.filter((type) => type !== 'stream.event')).toEqual([
       'request.started',
@@ -78,14 +78,14 @@ describe('a run', () => {
     });
     // The second refusal is that of the summary request.
     const model = scriptedModel(long, long, long, [tooLong], [tooLong], [says('Done.')]);
-    const hand = await leadInHand({ model, lingers: true });
-    for (const said of ['one', 'two', 'three']) await collect(hand.lead.run(prompt(said)));
-    const items = await collect(hand.lead.run(prompt('four')));
+    const harness = await leadHarness({ model, staysIdle: true });
+    for (const said of ['one', 'two', 'three']) await collect(harness.lead.run(prompt(said)));
+    const items = await collect(harness.lead.run(prompt('four')));
     const compacted = items.find(({ type }) => type === 'context.compacted');
     expect(compacted).toMatchObject({
       summary: expect.stringContaining('1 of the oldest messages'),
     });
-    const broken = (await hand.records()).find(({ type }) => type === 'prompt.broken');
+    const broken = (await harness.records()).find(({ type }) => type === 'prompt.broken');
     expect(broken).toMatchObject({ reason: 'truncation', dropped: 1, section: 'messages' });
     const { messages } = JSON.parse(model.requests.at(-1)?.body ?? '') as Body;
     expect(messages.map(({ role }) => role).join(' ')).toBe('user assistant user assistant user');
@@ -94,21 +94,21 @@ describe('a run', () => {
 
   test('can follow another in the same session', async () => {
     const model = scriptedModel([says('One.')], [says('Two.')]);
-    const hand = await leadInHand({ model, lingers: true });
-    const first = await collect(hand.lead.run(prompt('a')));
-    const second = await collect(hand.lead.run(prompt('b')));
+    const harness = await leadHarness({ model, staysIdle: true });
+    const first = await collect(harness.lead.run(prompt('a')));
+    const second = await collect(harness.lead.run(prompt('b')));
     expect([first, second].map((items) => items.map(({ type }) => type))).toEqual([
       ['request.started', 'assistant.message', 'run.ended'],
       ['request.started', 'assistant.message', 'run.ended'],
     ]);
-    expect(hand.lead.state).toBe('idle');
+    expect(harness.lead.state).toBe('idle');
   });
 
   test('ends also when it is over before it has begun', async () => {
     const model = scriptedModel();
-    const hand = await leadInHand({ model, lingers: true, limits: { maxTurns: 0 } });
+    const harness = await leadHarness({ model, staysIdle: true, limits: { maxTurns: 0 } });
     for (const said of ['a', 'b']) {
-      const items = await collect(hand.lead.run(prompt(said)));
+      const items = await collect(harness.lead.run(prompt(said)));
       expect(items).toMatchObject([{ type: 'run.ended', stop: { reason: 'max_turns' } }]);
     }
   });
@@ -116,20 +116,20 @@ describe('a run', () => {
   test('leaves nobody listening when its reader goes away', async () => {
     const door = gate();
     const model = scriptedModel([waits(door.opened), says('Done.')]);
-    const hand = await leadInHand({ model });
-    for await (const item of hand.lead.run(prompt('Go'))) {
+    const harness = await leadHarness({ model });
+    for await (const item of harness.lead.run(prompt('Go'))) {
       expect(item.type).toBe('request.started');
       break;
     }
     door.open();
-    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+    expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
   test('fails, and does not hang, when the model port has a defect', async () => {
     const model = { stream: () => Promise.reject(new TypeError('a defect of ours')) };
-    const hand = await leadInHand({ model });
-    await expect(collect(hand.lead.run(prompt('Go')))).rejects.toThrow('a defect of ours');
-    await expect(hand.lead.stopped).rejects.toThrow('a defect of ours');
+    const harness = await leadHarness({ model });
+    await expect(collect(harness.lead.run(prompt('Go')))).rejects.toThrow('a defect of ours');
+    await expect(harness.lead.stopped).rejects.toThrow('a defect of ours');
   });
 });
 
@@ -165,12 +165,12 @@ describe('the same log', () => {
   };
 
   test('is seen by one who pulls, one who listens and one who reads the journal', async () => {
-    const pulling = await leadInHand({ model: scriptedModel(...script) });
+    const pulling = await leadHarness({ model: scriptedModel(...script) });
     const all = collect(pulling.lead.run(prompt('Go')));
     await pulling.clock.toNextWake();
     const pulled = facts(await all);
 
-    const listening = await leadInHand({ model: scriptedModel(...script) });
+    const listening = await leadHarness({ model: scriptedModel(...script) });
     await listening.say('Go');
     await listening.clock.toNextWake();
     await listening.lead.stopped;
@@ -189,12 +189,12 @@ describe('an answer that is interrupted', () => {
       [thinks('Hm.'), says('First.'), writes('Half a sen'), waits(door.opened)],
       [says('Again.')],
     );
-    const hand = await leadInHand({ model, lingers: true });
-    await hand.say('Go');
-    hand.lead.interrupt();
+    const harness = await leadHarness({ model, staysIdle: true });
+    await harness.say('Go');
+    harness.lead.interrupt();
     await settled();
-    expect(hand.lead.state).toBe('idle');
-    await hand.say('And now?');
+    expect(harness.lead.state).toBe('idle');
+    await harness.say('And now?');
     const { messages } = JSON.parse(model.requests[1]?.body ?? '') as Body;
     expect(messages[1]?.content).toEqual([
       { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmF0dXJl' },
@@ -206,11 +206,11 @@ describe('an answer that is interrupted', () => {
   test('does not end with thinking', async () => {
     const door = gate();
     const model = scriptedModel([thinks('Hm.'), waits(door.opened)], [says('Again.')]);
-    const hand = await leadInHand({ model, lingers: true });
-    await hand.say('Go');
-    hand.lead.interrupt();
+    const harness = await leadHarness({ model, staysIdle: true });
+    await harness.say('Go');
+    harness.lead.interrupt();
     await settled();
-    await hand.say('And now?');
+    await harness.say('And now?');
     const { messages } = JSON.parse(model.requests[1]?.body ?? '') as Body;
     expect(messages[1]?.content.at(-1)).toEqual(text('(The message ended here.)'));
   });
@@ -218,13 +218,16 @@ describe('an answer that is interrupted', () => {
   test('is paid for even when nothing of it is kept', async () => {
     const door = gate();
     const model = scriptedModel([waits(door.opened)], [says('Again.')]);
-    const hand = await leadInHand({ model, lingers: true });
-    await hand.say('Go');
-    hand.lead.interrupt();
+    const harness = await leadHarness({ model, staysIdle: true });
+    await harness.say('Go');
+    harness.lead.interrupt();
     await settled();
-    expect(hand.lead.journal.history.spent.usage.input).toBe(100);
-    expect((await hand.records()).at(-2)).toMatchObject({ type: 'turn.failed', kind: 'aborted' });
-    await hand.say('And now?');
+    expect(harness.lead.journal.history.spent.usage.input).toBe(100);
+    expect((await harness.records()).at(-2)).toMatchObject({
+      type: 'turn.failed',
+      kind: 'aborted',
+    });
+    await harness.say('And now?');
     expect(lastSent(model.requests[1]?.body)).toEqual([text('And now?')]);
   });
 
@@ -234,12 +237,12 @@ describe('an answer that is interrupted', () => {
       [calls('c1', 'Change', { name: 'a' }), waits(door.opened)],
       [says('Again.')],
     );
-    const hand = await leadInHand({ model, lingers: true });
-    await hand.say('Go');
-    hand.lead.interrupt();
+    const harness = await leadHarness({ model, staysIdle: true });
+    await harness.say('Go');
+    harness.lead.interrupt();
     await settled();
-    expect(hand.deeds).toEqual([]);
-    await hand.say('And now?');
+    expect(harness.callLog).toEqual([]);
+    await harness.say('And now?');
     expect(lastSent(model.requests[1]?.body)).toEqual([
       {
         type: 'tool_result',
@@ -253,13 +256,13 @@ describe('an answer that is interrupted', () => {
 
   test('while it waits for a place is not sent at all', async () => {
     const model = scriptedModel([fails('rate-limited', { retryAfterMs: 5_000 })]);
-    const hand = await leadInHand({ model, lingers: true });
-    await hand.say('Go');
-    expect(hand.lead.state).toBe('retrying');
-    hand.lead.interrupt();
+    const harness = await leadHarness({ model, staysIdle: true });
+    await harness.say('Go');
+    expect(harness.lead.state).toBe('retrying');
+    harness.lead.interrupt();
     await settled();
-    expect(hand.lead.state).toBe('idle');
-    expect(hand.clock.sleepers).toBe(0);
+    expect(harness.lead.state).toBe('idle');
+    expect(harness.clock.sleepers).toBe(0);
   });
 });
 
@@ -270,50 +273,50 @@ describe('recovery', () => {
       [fails('dropped')],
       [says('Done.')],
     );
-    const hand = await leadInHand({ model });
-    await hand.say('Go');
-    expect(await hand.clock.toNextWake()).toBe(7_000);
-    expect(await hand.clock.toNextWake()).toBe(1_000);
-    await hand.lead.stopped;
+    const harness = await leadHarness({ model });
+    await harness.say('Go');
+    expect(await harness.clock.toNextWake()).toBe(7_000);
+    expect(await harness.clock.toNextWake()).toBe(1_000);
+    await harness.lead.stopped;
     expect(new Set(model.requests.map(({ body }) => body)).size).toBe(1);
   });
 
   test('drops what a failed attempt had run, and runs it again', async () => {
     const look = calls('c1', 'Look', { name: 'a' });
     const model = scriptedModel([look, fails('dropped')], [look], [says('Done.')]);
-    const hand = await leadInHand({ model });
-    await hand.say('Go');
-    await hand.clock.toNextWake();
-    await hand.lead.stopped;
-    expect(hand.deeds.filter((deed) => deed === 'start a')).toHaveLength(2);
+    const harness = await leadHarness({ model });
+    await harness.say('Go');
+    await harness.clock.toNextWake();
+    await harness.lead.stopped;
+    expect(harness.callLog.filter((deed) => deed === 'start a')).toHaveLength(2);
     expect(lastSent(model.requests[2]?.body)).toHaveLength(1);
   });
 
   test('turns to the fallback model, and declares the break', async () => {
     const overloaded = [fails('overloaded')];
     const model = scriptedModel([says('Hi.')], overloaded, [says('Done.')]);
-    const hand = await leadInHand({
+    const harness = await leadHarness({
       model,
-      lingers: true,
+      staysIdle: true,
       fallbackModel: 'claude-haiku-4-5',
       limits: { overloadsBeforeFallback: 1 },
     });
-    await hand.say('One');
-    await hand.say('Two');
-    await hand.clock.toNextWake();
+    await harness.say('One');
+    await harness.say('Two');
+    await harness.clock.toNextWake();
     expect(model.requests.map((request) => request.model)).toEqual([
       'claude-opus-5-5',
       'claude-opus-5-5',
       'claude-haiku-4-5',
     ]);
-    const broken = (await hand.records()).find(({ type }) => type === 'prompt.broken');
+    const broken = (await harness.records()).find(({ type }) => type === 'prompt.broken');
     expect(broken).toMatchObject({ reason: 'model' });
   });
 
   test('asks the model to go on where the output limit cut it', async () => {
     const model = scriptedModel([says('Half'), ends('max_tokens')], [says('the rest.')]);
-    const hand = await leadInHand({ model });
-    await hand.say('Go');
+    const harness = await leadHarness({ model });
+    await harness.say('Go');
     expect(lastSent(model.requests[1]?.body)).toEqual([
       text(expect.stringContaining('cut off at the output limit') as unknown as string),
     ]);
@@ -321,8 +324,8 @@ describe('recovery', () => {
 
   test('goes on after a pause of the server with nothing added', async () => {
     const model = scriptedModel([says('Searching'), ends('pause_turn')], [says('Found.')]);
-    const hand = await leadInHand({ model });
-    await hand.say('Go');
+    const harness = await leadHarness({ model });
+    await harness.say('Go');
     const { messages } = JSON.parse(model.requests[1]?.body ?? '') as Body;
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });
@@ -332,9 +335,9 @@ describe('a budget', () => {
   const expensive = { ...NO_USAGE, input: 1_000_000, output: 100_000 };
 
   test('of nothing sends nothing', async () => {
-    const hand = await leadInHand({ model: scriptedModel(), maxBudgetUsd: 0 });
-    await hand.say('Go');
-    const { stop, turns } = await hand.lead.stopped;
+    const harness = await leadHarness({ model: scriptedModel(), maxBudgetUsd: 0 });
+    await harness.say('Go');
+    const { stop, turns } = await harness.lead.stopped;
     expect([stop.reason, turns]).toEqual(['budget', 0]);
   });
 
@@ -344,17 +347,21 @@ describe('a budget', () => {
       calls('c1', 'Look', { name: 'a' }),
       ends('tool_use', expensive),
     ]);
-    const hand = await leadInHand({ model, maxBudgetUsd: 1 });
-    await hand.say('Go');
-    const { stop } = await hand.lead.stopped;
+    const harness = await leadHarness({ model, maxBudgetUsd: 1 });
+    await harness.say('Go');
+    const { stop } = await harness.lead.stopped;
     expect(stop).toMatchObject({ reason: 'budget', detail: expect.stringContaining('$1 ') });
-    expect(hand.results()).toEqual({ c1: 'did a' });
+    expect(harness.results()).toEqual({ c1: 'did a' });
   });
 
   test('cannot be kept with a model whose price nobody knows', async () => {
-    const hand = await leadInHand({ model: scriptedModel(), modelName: 'local', maxBudgetUsd: 5 });
-    await hand.say('Go');
-    expect((await hand.lead.stopped).stop).toMatchObject({
+    const harness = await leadHarness({
+      model: scriptedModel(),
+      modelName: 'local',
+      maxBudgetUsd: 5,
+    });
+    await harness.say('Go');
+    expect((await harness.lead.stopped).stop).toMatchObject({
       reason: 'budget',
       detail: expect.stringContaining('price of the model is unknown'),
     });
@@ -363,7 +370,7 @@ describe('a budget', () => {
 
 describe('a session that is resumed', () => {
   test('extends what was sent before, byte for byte', async () => {
-    const first = await leadInHand({
+    const first = await leadHarness({
       model: scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]),
     });
     await first.say('Go');
@@ -371,7 +378,7 @@ describe('a session that is resumed', () => {
     await first.lead.close();
     const model = scriptedModel([says('More.')]);
     const choice = { kind: 'resume', id: first.lead.id } as const;
-    const second = await leadInHand({ model, store: first.store, choice });
+    const second = await leadHarness({ model, store: first.store, choice });
     await second.say('And?');
     await second.lead.stopped;
     const bare = (body = '') => body.replaceAll(',"cache_control":{"type":"ephemeral"}', '');
@@ -386,16 +393,16 @@ describe('a session that is resumed', () => {
       calls('c3', 'Change', { name: 'c' }),
     ]);
     const never = () => new Promise<never>(() => {});
-    const first = await leadInHand({ model, deeds: { a: never, b: never } });
+    const first = await leadHarness({ model, effects: { a: never, b: never } });
     await first.say('Go');
-    expect(first.deeds).toEqual(['start a', 'start b']);
+    expect(first.callLog).toEqual(['start a', 'start b']);
     await first.lead.close();
     const again = scriptedModel([says('Done.')]);
     const choice = { kind: 'resume', id: first.lead.id } as const;
-    const second = await leadInHand({ model: again, store: first.store, choice });
+    const second = await leadHarness({ model: again, store: first.store, choice });
     second.lead.start();
     await settled();
-    expect(second.deeds).toEqual(['start a', 'end a', 'start c', 'end c']);
+    expect(second.callLog).toEqual(['start a', 'end a', 'start c', 'end c']);
     expect(second.results()).toEqual({
       c1: 'did a',
       c2: expect.stringContaining('error: Skein was stopped while this call was running'),
@@ -405,13 +412,13 @@ describe('a session that is resumed', () => {
   });
 
   test('as a fork has its own id, its parent and the same beginning', async () => {
-    const first = await leadInHand({ model: scriptedModel([says('Done.')]) });
+    const first = await leadHarness({ model: scriptedModel([says('Done.')]) });
     await first.say('Go');
     await first.lead.stopped;
     await first.lead.close();
     const model = scriptedModel([says('Elsewhere.')]);
     const choice = { kind: 'fork', from: first.lead.id, id: 's_fork' } as const;
-    const fork = await leadInHand({ model, store: first.store, choice });
+    const fork = await leadHarness({ model, store: first.store, choice });
     await fork.say('And?');
     await fork.lead.stopped;
     expect(fork.lead.meta).toMatchObject({ id: 's_fork', parentId: first.lead.id });
@@ -421,7 +428,7 @@ describe('a session that is resumed', () => {
   });
 
   test('is refused when its directory is gone, and then free for others', async () => {
-    const first = await leadInHand({ model: scriptedModel([says('Done.')]) });
+    const first = await leadHarness({ model: scriptedModel([says('Done.')]) });
     await first.say('Go');
     await first.lead.stopped;
     await first.lead.close();
@@ -430,7 +437,7 @@ describe('a session that is resumed', () => {
     await moved.close();
     const choice = { kind: 'resume', id: first.lead.id } as const;
     const model = scriptedModel();
-    await expect(leadInHand({ model, store: first.store, choice })).rejects.toThrow(
+    await expect(leadHarness({ model, store: first.store, choice })).rejects.toThrow(
       'works in /no/such/directory, which does not exist any more',
     );
     await expect(first.store.open(first.lead.id)).resolves.toBeDefined();
@@ -441,12 +448,12 @@ describe('letters', () => {
   test('that arrive while tools run follow their results', async () => {
     const door = gate();
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]);
-    const deeds = { a: () => door.opened.then(() => ({ content: 'did' })) };
-    const hand = await leadInHand({ model, deeds });
-    await hand.say('Go');
-    await hand.say('And be quick.');
+    const effects = { a: () => door.opened.then(() => ({ content: 'did' })) };
+    const harness = await leadHarness({ model, effects });
+    await harness.say('Go');
+    await harness.say('And be quick.');
     door.open();
-    await hand.lead.stopped;
+    await harness.lead.stopped;
     expect(lastSent(model.requests[1]?.body)).toEqual([
       { type: 'tool_result', tool_use_id: 'c1', content: 'did' },
       text('And be quick.'),
@@ -476,15 +483,15 @@ describe('the journal', () => {
     const clock = virtualClock();
     const store = syncing(new MemorySessionStore(clock), () => log.push('synced'));
     const door = gate();
-    const deeds = { a: () => door.opened.then(() => ({ content: 'did' })) };
+    const effects = { a: () => door.opened.then(() => ({ content: 'did' })) };
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]);
-    const hand = await leadInHand({ model, deeds, clock, store });
-    hand.lead.listen(({ type }) => void log.push(type));
-    await hand.say('Go');
+    const harness = await leadHarness({ model, effects, clock, store });
+    harness.lead.listen(({ type }) => void log.push(type));
+    await harness.say('Go');
     await settled();
     expect(log.slice(-2)).toEqual(['assistant.message', 'synced']);
     door.open();
-    await hand.lead.stopped;
+    await harness.lead.stopped;
     const lastTurn = log.lastIndexOf('assistant.message');
     expect(log.slice(lastTurn, lastTurn + 3)).toEqual(['assistant.message', 'synced', 'run.ended']);
   });
@@ -496,8 +503,8 @@ describe('agents that share a governor', () => {
     const shared = { clock, governor: governor(clock, 4) };
     const limited = scriptedModel([fails('rate-limited', { retryAfterMs: 5_000 })], [says('Hi.')]);
     const other = scriptedModel([says('Hello.')]);
-    const first = await leadInHand({ ...shared, model: limited });
-    const second = await leadInHand({ ...shared, model: other });
+    const first = await leadHarness({ ...shared, model: limited });
+    const second = await leadHarness({ ...shared, model: other });
     await first.say('Go');
     await second.say('Go');
     await clock.advance(4_999);
@@ -512,8 +519,8 @@ describe('agents that share a governor', () => {
     const door = gate();
     const slow = scriptedModel([waits(door.opened), says('Hi.')]);
     const other = scriptedModel([says('Hello.')]);
-    const first = await leadInHand({ ...shared, model: slow });
-    const second = await leadInHand({ ...shared, model: other });
+    const first = await leadHarness({ ...shared, model: slow });
+    const second = await leadHarness({ ...shared, model: other });
     await first.say('Go');
     await second.say('Go');
     expect([slow.requests.length, other.requests.length]).toEqual([1, 0]);

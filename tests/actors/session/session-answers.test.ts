@@ -10,11 +10,11 @@ import { calls, says } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
 import {
   allSettled,
-  type SwarmInHand,
-  swarmInHand,
-  type Talk,
+  type Conversation,
+  type SwarmHarness,
+  swarmHarness,
   task,
-} from '../swarm/swarm-in-hand.js';
+} from '../swarm/swarm-harness.js';
 
 /** A person that answers on demand, with the number of open questions. */
 const personInHand = () => {
@@ -59,14 +59,14 @@ const workers = (...prompts: readonly string[]) =>
  */
 const swarmAsking = async (
   first: readonly ReturnType<typeof calls>[],
-  answer: (talk: Talk) => ReturnType<typeof changes> | undefined = () => undefined,
+  answer: (conversation: Conversation) => ReturnType<typeof changes> | undefined = () => undefined,
 ) => {
   const person = personInHand();
   const definitions = [agentDefinition({ name: 'worker', tools: ['Change', 'Task'] })];
-  const hand = await swarmInHand(
-    (talk) => {
-      const { last } = talk;
-      const given = answer(talk);
+  const harness = await swarmHarness(
+    (conversation) => {
+      const { last } = conversation;
+      const given = answer(conversation);
       if (given !== undefined) return given;
       if (last === 'Go') return [...first];
       const [, name] = /change (\w+)$/.exec(last) ?? [];
@@ -74,12 +74,12 @@ const swarmAsking = async (
     },
     { mode: 'default', surface: person.surface, swarm: { definitions } },
   );
-  await hand.say('Go');
+  await harness.say('Go');
   await allSettled();
-  return { ...hand, ...person };
+  return { ...harness, ...person };
 };
 
-const rulings = async ({ lead, store }: Pick<SwarmInHand, 'lead' | 'store'>) => {
+const rulings = async ({ lead, store }: Pick<SwarmHarness, 'lead' | 'store'>) => {
   const found: string[] = [];
   for await (const { type, agent } of store.events(lead.id)) {
     if (type !== 'agent.spawned') continue;
@@ -102,7 +102,7 @@ describe('an answer for the session', () => {
     swarm.answer('Change a', SESSION);
     await allSettled();
     expect(swarm.waiting()).toEqual([]);
-    expect(swarm.deeds.filter((deed) => deed === 'end a')).toHaveLength(3);
+    expect(swarm.callLog.filter((deed) => deed === 'end a')).toHaveLength(3);
     expect(await rulings(swarm)).toEqual([
       'allow@allow by undefined',
       'allow@allow by undefined',
@@ -117,7 +117,7 @@ describe('an answer for the session', () => {
     expect(swarm.waiting()).toEqual(['Change b']);
     swarm.answer('Change b', { behavior: 'deny', reason: 'No.' });
     await allSettled();
-    expect(swarm.deeds).toEqual(['start a', 'end a']);
+    expect(swarm.callLog).toEqual(['start a', 'end a']);
   });
 
   test('does not overrule a no that was said at the same moment', async () => {
@@ -160,7 +160,7 @@ describe('an answer for the session', () => {
     swarm.answer('Change a', SESSION);
     await allSettled(40);
     expect(swarm.asked).toEqual(['Change a']);
-    expect(swarm.deeds.filter((deed) => deed === 'end a')).toHaveLength(3);
+    expect(swarm.callLog.filter((deed) => deed === 'end a')).toHaveLength(3);
   });
 
   test('covers the input that runs, and not the one that the person changed', async () => {
@@ -170,7 +170,7 @@ describe('an answer for the session', () => {
     expect(swarm.waiting()).toEqual(['Change a']);
     swarm.answer('Change a', { behavior: 'deny', reason: 'No.' });
     await allSettled();
-    expect(swarm.deeds).toEqual(['start b', 'end b', 'start b', 'end b']);
+    expect(swarm.callLog).toEqual(['start b', 'end b', 'start b', 'end b']);
   });
 
   test('to an agent holds for others in the process that resumes the session', async () => {
@@ -178,7 +178,7 @@ describe('an answer for the session', () => {
     first.answer('Change a', SESSION);
     await allSettled();
     await first.lead.close();
-    const second = await swarmInHand(
+    const second = await swarmHarness(
       ({ last }) =>
         last.endsWith('Again')
           ? workers('change a')
@@ -195,6 +195,6 @@ describe('an answer for the session', () => {
     );
     await second.say('Again');
     await allSettled();
-    expect(second.deeds).toEqual(['start a', 'end a']);
+    expect(second.callLog).toEqual(['start a', 'end a']);
   });
 });

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { swarmView } from '../../../src/views/swarm/swarm-view.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { firstBreak } from '../../laws/prompts.js';
-import { allSettled, type SwarmInHand, swarmInHand, talkOf, task } from '../swarm/swarm-in-hand.js';
+import {
+  allSettled,
+  conversationOf,
+  type SwarmHarness,
+  swarmHarness,
+  task,
+} from '../swarm/swarm-harness.js';
 
 const EXPLORER = { subagent_type: 'explorer' };
 const BEHIND = { ...EXPLORER, run_in_background: true };
@@ -11,7 +17,7 @@ const BEHIND = { ...EXPLORER, run_in_background: true };
 /** A lead with an agent that has changed a file and then sends no answer. */
 const working = async (more: Record<string, unknown>) => {
   const door = gate();
-  const hand = await swarmInHand(({ last }) => {
+  const harness = await swarmHarness(({ last }) => {
     if (last.includes('begin')) {
       return [calls('c1', 'Task', task('paint', { description: 'WORK', ...more }))];
     }
@@ -19,14 +25,14 @@ const working = async (more: Record<string, unknown>) => {
     if (last.includes('did wall')) return [waits(door.opened), says('never said')];
     return [says('I wait.')];
   });
-  await hand.say('begin');
+  await harness.say('begin');
   await allSettled();
-  expect(hand.deeds).toEqual(['start wall', 'end wall']);
-  return { hand, door };
+  expect(harness.callLog).toEqual(['start wall', 'end wall']);
+  return { harness, door };
 };
 
-const copyOf = async ({ store, clock, lead }: SwarmInHand, prompt?: string) => {
-  const copy = await swarmInHand(
+const copyOf = async ({ store, clock, lead }: SwarmHarness, prompt?: string) => {
+  const copy = await swarmHarness(
     ({ last }) => [last.includes('paint') ? calls('d2', 'Note', { name: 'wall' }) : says('I see.')],
     { store, clock, choice: { kind: 'fork', from: lead.id, id: 's_copy' } },
   );
@@ -43,16 +49,16 @@ describe('a copy of a session', () => {
     ['a typed agent', EXPLORER],
     ['a fork', {}],
   ])('that waits for %s has none begin again, and is told where it is', async (_, kind) => {
-    const { hand } = await working(kind);
-    await hand.lead.close();
-    const copy = await copyOf(hand);
+    const { harness } = await working(kind);
+    await harness.lead.close();
+    const copy = await copyOf(harness);
 
-    expect(copy.deeds).toEqual([]);
-    const [first] = copy.requests.map(talkOf);
+    expect(copy.callLog).toEqual([]);
+    const [first] = copy.requests.map(conversationOf);
     expect(first?.last).toMatch(STAYED);
     expect(copy.requests).toHaveLength(1);
     expect((await copy.lead.stopped).stop.reason).toBe('end_turn');
-    const asked = hand.requests
+    const asked = harness.requests
       .filter(({ body }) => !body.includes('paint'))
       .map(({ body }) => body);
     expect(
@@ -61,19 +67,19 @@ describe('a copy of a session', () => {
   });
 
   test('may be made while the session is at work, which then goes on with its agents', async () => {
-    const { hand, door } = await working(EXPLORER);
-    const copy = await copyOf(hand);
-    expect(copy.deeds).toEqual([]);
+    const { harness, door } = await working(EXPLORER);
+    const copy = await copyOf(harness);
+    expect(copy.callLog).toEqual([]);
     expect(copy.results().c1).toMatch(STAYED);
     door.open();
     await allSettled();
-    expect(hand.results().c1).toContain('never said');
+    expect(harness.results().c1).toContain('never said');
   });
 
   test('hears with its next prompt of an agent in the background, and of nothing later', async () => {
-    const { hand, door } = await working(BEHIND);
-    const copy = await copyOf(hand, 'And now?');
-    const [first] = copy.requests.map(talkOf);
+    const { harness, door } = await working(BEHIND);
+    const copy = await copyOf(harness, 'And now?');
+    const [first] = copy.requests.map(conversationOf);
     expect(first?.last).toMatch(STAYED);
     expect(first?.last).toContain('And now?');
     expect(copy.requests).toHaveLength(1);
@@ -81,15 +87,15 @@ describe('a copy of a session', () => {
 
     door.open();
     await allSettled();
-    expect(hand.requests.at(-1)?.body).toContain('never said');
+    expect(harness.requests.at(-1)?.body).toContain('never said');
     expect(copy.requests).toHaveLength(1);
   });
 
   test('hears nothing of one that has reported', async () => {
-    const { hand, door } = await working(BEHIND);
+    const { harness, door } = await working(BEHIND);
     door.open();
     await allSettled();
-    const copy = await copyOf(hand, 'And now?');
+    const copy = await copyOf(harness, 'And now?');
     expect(copy.requests[0]?.body).not.toMatch(STAYED);
     expect(copy.requests[0]?.body).toContain('never said');
   });
@@ -98,8 +104,8 @@ describe('a copy of a session', () => {
     ['waited for', EXPLORER],
     ['in the background', BEHIND],
   ])('lists no agent that is not its own: one %s', async (_, kind) => {
-    const { hand } = await working(kind);
-    const copy = await copyOf(hand, 'And now?');
+    const { harness } = await working(kind);
+    const copy = await copyOf(harness, 'And now?');
     const { agents } = await swarmView(copy.store, copy.lead.meta);
     expect(agents.map(({ id }) => id)).toEqual([copy.lead.meta.lead]);
     expect(await copy.store.agents('s_copy')).toEqual([copy.lead.meta.lead]);

@@ -12,7 +12,7 @@ import {
   says,
   waits,
 } from '../../fakes/agents/scripted-model.js';
-import { allSettled, swarmInHand, type Talk, task } from '../swarm/swarm-in-hand.js';
+import { allSettled, type Conversation, swarmHarness, task } from '../swarm/swarm-harness.js';
 
 const inBackground = (what: string, more: Record<string, unknown> = {}) =>
   task(what, { subagent_type: 'explorer', run_in_background: true, ...more });
@@ -20,27 +20,29 @@ const inBackground = (what: string, more: Record<string, unknown> = {}) =>
 /**
  * A lead with one background agent, which answers its n-th request with the n-th of these answers.
  */
-const withHelper = async (answers: readonly Answer[], name = 'scout', lingers = true) => {
-  const asked: Talk[] = [];
+const withHelper = async (answers: readonly Answer[], name = 'scout', staysIdle = true) => {
+  const asked: Conversation[] = [];
   /** Steps of the lead before it answers. */
   const pace: { busy: Step | undefined } = { busy: undefined };
-  const answer = (talk: Talk): Answer => {
-    if (talk.last.includes('begin')) return [calls('c1', 'Task', inBackground('look', { name }))];
-    if (!talk.said[0]?.includes('look')) return [...(pace.busy ? [pace.busy] : []), says('noted')];
-    asked.push(talk);
+  const answer = (conversation: Conversation): Answer => {
+    if (conversation.last.includes('begin'))
+      return [calls('c1', 'Task', inBackground('look', { name }))];
+    if (!conversation.said[0]?.includes('look'))
+      return [...(pace.busy ? [pace.busy] : []), says('noted')];
+    asked.push(conversation);
     return answers[asked.length - 1] ?? [says('nothing more')];
   };
-  const hand = await swarmInHand(answer, { lingers });
-  await hand.say('begin');
+  const harness = await swarmHarness(answer, { staysIdle });
+  await harness.say('begin');
   await allSettled();
-  const control = swarmControl(hand.lead);
-  const [id = ''] = hand.lead.steer.matching(name);
+  const control = swarmControl(harness.lead);
+  const [id = ''] = harness.lead.steer.matching(name);
   const reports = async () =>
-    (await hand.records()).filter(
+    (await harness.records()).filter(
       (record) => record.type === 'letter.received' && record.from === 'agent',
     );
-  const journal = async () => (await hand.store.readJournal(hand.lead.id, id)).records;
-  return Object.assign(pace, { ...hand, control, asked, id, reports, journal });
+  const journal = async () => (await harness.store.readJournal(harness.lead.id, id)).records;
+  return Object.assign(pace, { ...harness, control, asked, id, reports, journal });
 };
 
 describe('a letter to an agent', () => {
@@ -141,7 +143,7 @@ describe('what works for an agent that a person stopped', () => {
   const family = async () => {
     const never = new Promise<void>(() => {});
     const asked: string[] = [];
-    const hand = await swarmInHand(
+    const harness = await swarmHarness(
       ({ said, last, turn }) => {
         if (last.includes('begin')) return [calls('c1', 'Task', inBackground('mid', PAR))];
         const who = ['low', 'deep', 'mid'].find((words) => said[0]?.includes(words)) ?? 'lead';
@@ -153,11 +155,11 @@ describe('what works for an agent that a person stopped', () => {
           calls('c3', 'Task', task('deep', { ...KIN, subagent_type: 'explorer' })),
         ];
       },
-      { lingers: true },
+      { staysIdle: true },
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
-    return { ...hand, asked, control: swarmControl(hand.lead) };
+    return { ...harness, asked, control: swarmControl(harness.lead) };
   };
   const PAR = { name: 'par', description: 'x' };
   const KID = { name: 'kid', description: 'x' };
@@ -183,7 +185,7 @@ describe('what works for an agent that a person stopped', () => {
     await control.stop('par');
     await lead.close();
     const choice = { kind: 'resume', id: lead.id } as const;
-    const next = await swarmInHand(() => [says('ok')], { store, clock, choice, lingers: true });
+    const next = await swarmHarness(() => [says('ok')], { store, clock, choice, staysIdle: true });
     expect(await swarmControl(next.lead).send('kin', 'wake', 'user', 'l_x')).toMatchObject({
       ok: false,
     });
@@ -196,10 +198,10 @@ describe('a lead that a person stopped', () => {
     ['at rest', undefined],
   ])('%s stays so, with all that worked for it, until the person writes', async (_, more) => {
     const door = gate();
-    const hand = await withHelper([[says('half'), waits(door.opened), says('whole')]]);
-    const { control, records, reports, lead } = hand;
-    if (more !== undefined) hand.busy = waits(new Promise(() => {}));
-    if (more !== undefined) await hand.say(more);
+    const harness = await withHelper([[says('half'), waits(door.opened), says('whole')]]);
+    const { control, records, reports, lead } = harness;
+    if (more !== undefined) harness.busy = waits(new Promise(() => {}));
+    if (more !== undefined) await harness.say(more);
     await allSettled();
     expect(await control.stop('lead')).toEqual({
       ok: true,
@@ -217,11 +219,11 @@ describe('a lead that a person stopped', () => {
       { raw: expect.stringContaining('A person stopped it') },
     ]);
 
-    hand.busy = undefined;
+    harness.busy = undefined;
     await control.send('lead', 'and now?', 'user', 'l_y');
     await allSettled();
     expect(await runs()).toBe(before + 1);
-    const last = hand.requests.at(-1)?.body ?? '';
+    const last = harness.requests.at(-1)?.body ?? '';
     expect([last.includes('A person stopped it'), last.includes('and now?')]).toEqual([true, true]);
     expect(lead.state).toBe('idle');
   });
@@ -251,10 +253,10 @@ describe('a lead that a person stopped', () => {
   });
 
   test('and has ended goes on with its session alone', async () => {
-    const hand = await withHelper([[waits(gate().opened)]], 'scout', false);
-    await hand.control.stop('lead');
-    expect((await hand.lead.stopped).stop.reason).toBe('interrupted');
-    expect(await hand.control.resume('lead')).toMatchObject({
+    const harness = await withHelper([[waits(gate().opened)]], 'scout', false);
+    await harness.control.stop('lead');
+    expect((await harness.lead.stopped).stop.reason).toBe('interrupted');
+    expect(await harness.control.resume('lead')).toMatchObject({
       ok: false,
       sentence: expect.stringContaining('skein --resume'),
     });
@@ -305,24 +307,24 @@ describe('an agent whose parent had ended when it was resumed', () => {
   const stoppedFamily = async () => {
     const door = gate();
     const doors = [NEVER, door.opened];
-    const heard: Talk[] = [];
-    const answer = (talk: Talk): Answer => {
-      const { said, turn, last } = talk;
+    const heard: Conversation[] = [];
+    const answer = (conversation: Conversation): Answer => {
+      const { said, turn, last } = conversation;
       if (last.includes('begin')) return [calls('c1', 'Task', inBackground('high', ABOVE))];
       if (last.includes('again')) return [says('found more')];
       if (said[0]?.includes('low')) return [waits(doors.shift() ?? NEVER), says('found it')];
       if (!said[0]?.includes('high')) return [says('noted')];
-      heard.push(talk);
+      heard.push(conversation);
       return turn === 0 ? [calls('c2', 'Task', inBackground('low', BELOW))] : [says('so far')];
     };
-    const hand = await swarmInHand(answer, { lingers: true });
-    await hand.say('begin');
+    const harness = await swarmHarness(answer, { staysIdle: true });
+    await harness.say('begin');
     await allSettled();
-    const { steer } = hand.lead;
+    const { steer } = harness.lead;
     await steer.stop('above');
     await steer.resume('below');
     await allSettled();
-    return { ...hand, door, heard, steer, control: swarmControl(hand.lead) };
+    return { ...harness, door, heard, steer, control: swarmControl(harness.lead) };
   };
   const [ABOVE, BELOW] = [{ name: 'above' }, { name: 'below', description: 'x' }];
   const NEVER = new Promise<void>(() => {});
@@ -369,16 +371,16 @@ describe('an agent whose parent had ended when it was resumed', () => {
 describe('a letter to the lead that hooks look at first', () => {
   const told = async (answer: HookFunction) => {
     const hook = hookFunction('UserPromptSubmit', answer);
-    const hand = await swarmInHand(() => [says('ok')], { lingers: true, hooks: [hook] });
-    const control = swarmControl(hand.lead);
+    const harness = await swarmHarness(() => [says('ok')], { staysIdle: true, hooks: [hook] });
+    const control = swarmControl(harness.lead);
     const letters = async () =>
-      (await hand.records()).filter(({ type }) => type === 'letter.received').length;
+      (await harness.records()).filter(({ type }) => type === 'letter.received').length;
     let reply: CommandReply | undefined;
     const sent = control.send('lead', 'the docs too', 'user', 'l_x').then((it) => {
       reply = it;
     });
     await allSettled();
-    return { ...hand, letters, sent, reply: () => reply };
+    return { ...harness, letters, sent, reply: () => reply };
   };
 
   test('is delivered when it is written down, and not before', async () => {
@@ -417,7 +419,7 @@ test('an agent is found, and its cost counts, when the lead was rewound to befor
   journal.append({ type: 'session.rewound', to, conversation: true, changes: [] });
   await session.close();
   const choice = { kind: 'resume', id: first.lead.id } as const;
-  const { lead } = await swarmInHand(() => [says('ok')], { store: first.store, choice });
+  const { lead } = await swarmHarness(() => [says('ok')], { store: first.store, choice });
   expect(lead.steer.matching('scout')).toEqual([first.id]);
   expect(lead.spent.cost).toBe(first.lead.spent.cost);
 });
@@ -427,10 +429,10 @@ test('an agent that had ended, was woken and lost its process goes on with the n
   await first.control.send('scout', 'and the rest', 'user', 'l_x');
   await allSettled();
   await first.lead.close();
-  const { lead, requests } = await swarmInHand(() => [says('ok')], {
+  const { lead, requests } = await swarmHarness(() => [says('ok')], {
     store: first.store,
     clock: first.clock,
-    lingers: true,
+    staysIdle: true,
     choice: { kind: 'resume', id: first.lead.id },
   });
   lead.start();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
-import { allSettled, swarmInHand, talkOf, task } from '../swarm/swarm-in-hand.js';
+import { allSettled, conversationOf, swarmHarness, task } from '../swarm/swarm-harness.js';
 
 const explorer = (prompt: string) =>
   task(prompt, { description: prompt.toUpperCase(), subagent_type: 'explorer' });
@@ -10,7 +10,7 @@ const explorer = (prompt: string) =>
 /** The second one waits for the place of the first, so nothing was sent for it when the process ends. */
 const resumedWith = async (definitions: readonly ReturnType<typeof agentDefinition>[]) => {
   const limits = { maxAgents: 10, maxConcurrentAgents: 1, maxDepth: 3 };
-  const slow = await swarmInHand(
+  const slow = await swarmHarness(
     ({ last }) =>
       last.includes('begin')
         ? [calls('c1', 'Task', explorer('left')), calls('c2', 'Task', explorer('right'))]
@@ -24,13 +24,14 @@ const resumedWith = async (definitions: readonly ReturnType<typeof agentDefiniti
   const { store, clock } = slow;
   const choice = { kind: 'resume', id: slow.lead.id } as const;
   const swarm = { limits, definitions };
-  const hand = await swarmInHand(() => [says('done')], { store, clock, choice, swarm });
-  hand.lead.start();
+  const harness = await swarmHarness(() => [says('done')], { store, clock, choice, swarm });
+  harness.lead.start();
   await allSettled();
-  const notices = hand.items.flatMap((item) => (item.type === 'notice' ? [item.text] : []));
+  const notices = harness.items.flatMap((item) => (item.type === 'notice' ? [item.text] : []));
   const sent = (words: string) =>
-    hand.requests.map(talkOf).find(({ said }) => said[0]?.includes(words))?.said[0] ?? '';
-  return { hand, notices, left: sent('left'), right: sent('right') };
+    harness.requests.map(conversationOf).find(({ said }) => said[0]?.includes(words))?.said[0] ??
+    '';
+  return { harness, notices, left: sent('left'), right: sent('right') };
 };
 
 describe('a typed agent that has not begun when its process ends', () => {
@@ -41,13 +42,13 @@ describe('a typed agent that has not begun when its process ends', () => {
   });
 
   test('knows whom it works for where its definition is gone, and people are told', async () => {
-    const { hand, left, right, notices } = await resumedWith([]);
+    const { harness, left, right, notices } = await resumedWith([]);
     expect(left).toContain('You explore.');
     expect(right).toContain('You are the agent "explorer" and work for another agent');
     expect(right).toContain('definition of this role no longer exists');
     expect(notices).toEqual([
       'explorer a_3 "RIGHT" works without its role: nothing defines "explorer" any more. What it may do is as it was.',
     ]);
-    expect(hand.results().c2).toContain('done');
+    expect(harness.results().c2).toContain('done');
   });
 });

@@ -2,20 +2,26 @@
 import { describe, expect, test } from 'vitest';
 import { changingContext } from '../../fakes/agents/changing-context.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
-import { allSettled, swarmInHand, type Talk, talkOf, task } from '../swarm/swarm-in-hand.js';
+import {
+  allSettled,
+  type Conversation,
+  conversationOf,
+  swarmHarness,
+  task,
+} from '../swarm/swarm-harness.js';
 
 const TWO = [calls('c1', 'Task', task('left')), calls('c2', 'Task', task('right'))];
 /** The second one waits for the place of the first. */
 const ONE_AT_A_TIME = { maxAgents: 10, maxConcurrentAgents: 1, maxDepth: 3 };
 
-const isFork = ({ said }: Talk, which: string): boolean =>
+const isFork = ({ said }: Conversation, which: string): boolean =>
   said.some((words) => words.includes(`<fork-task>\n${which}`));
 
 /** All that a fork sends ahead of its task. */
-const beginningOf = ({ body }: Talk): string => body.slice(0, body.indexOf('<fork-task>'));
+const beginningOf = ({ body }: Conversation): string => body.slice(0, body.indexOf('<fork-task>'));
 
-const firstOf = (talks: readonly Talk[], which: string): Talk => {
-  const found = talks.find((talk) => isFork(talk, which));
+const firstOf = (talks: readonly Conversation[], which: string): Conversation => {
+  const found = talks.find((conversation) => isFork(conversation, which));
   if (found === undefined) throw new Error(`${which} has sent nothing.`);
   return found;
 };
@@ -26,23 +32,23 @@ describe('forks of one message', () => {
     ['a section that says something else', { sections: { goose: 'Be a swan.' } }],
   ])('begin alike, and hear of %s only after their task', async (_, change) => {
     const contextProvider = changingContext({ mayChange: true, facts: { date: 'Monday' } });
-    const hand = await swarmInHand(
-      (talk) => {
-        if (talk.last.includes('begin')) return TWO;
-        if (isFork(talk, 'left')) Object.assign(contextProvider.world, change);
-        if (talk.last.includes('<fork-task>')) return [calls('l1', 'Look', { name: 'a' })];
+    const harness = await swarmHarness(
+      (conversation) => {
+        if (conversation.last.includes('begin')) return TWO;
+        if (isFork(conversation, 'left')) Object.assign(contextProvider.world, change);
+        if (conversation.last.includes('<fork-task>')) return [calls('l1', 'Look', { name: 'a' })];
         return [says('done')];
       },
-      { briefing: contextProvider, swarm: { limits: ONE_AT_A_TIME } },
+      { contextProvider, swarm: { limits: ONE_AT_A_TIME } },
     );
 
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
 
-    const talks = hand.requests.map(talkOf);
+    const talks = harness.requests.map(conversationOf);
     const right = firstOf(talks, 'right');
     expect(beginningOf(right)).toBe(beginningOf(firstOf(talks, 'left')));
-    const [, next] = talks.filter((talk) => isFork(talk, 'right'));
+    const [, next] = talks.filter((conversation) => isFork(conversation, 'right'));
     expect(next?.body).toMatch(/The branch is other\.|Be a swan\./);
     expect(right.body).not.toMatch(/The branch is other\.|Be a swan\./);
   });
@@ -53,9 +59,9 @@ describe('forks of one message', () => {
   ])('begin alike also where one that %s is taken up again', async (_, limits) => {
     const door = gate();
     const facts = { date: 'Monday' };
-    const slow = await swarmInHand(
+    const slow = await swarmHarness(
       ({ last }) => (last.includes('begin') ? TWO : [waits(door.opened), says('never said')]),
-      { briefing: changingContext({ facts }), swarm: { limits } },
+      { contextProvider: changingContext({ facts }), swarm: { limits } },
     );
     await slow.say('begin');
     await allSettled();
@@ -68,19 +74,21 @@ describe('forks of one message', () => {
       isStale: true,
       mayChange: true,
     });
-    const hand = await swarmInHand(() => [says('done')], {
+    const harness = await swarmHarness(() => [says('done')], {
       store,
       clock,
-      briefing: contextProvider,
+      contextProvider,
       choice: { kind: 'resume', id: slow.lead.id },
     });
-    hand.lead.start();
+    harness.lead.start();
     await allSettled();
 
-    const left = firstOf(slow.requests.map(talkOf), 'left');
-    const right = firstOf(hand.requests.map(talkOf), 'right');
+    const left = firstOf(slow.requests.map(conversationOf), 'left');
+    const right = firstOf(harness.requests.map(conversationOf), 'right');
     expect(beginningOf(right)).toBe(beginningOf(left));
-    expect(beginningOf(firstOf(hand.requests.map(talkOf), 'left'))).toBe(beginningOf(left));
+    expect(beginningOf(firstOf(harness.requests.map(conversationOf), 'left'))).toBe(
+      beginningOf(left),
+    );
   });
 
   test.each([
@@ -88,31 +96,33 @@ describe('forks of one message', () => {
     ['much', 'They fly in a wedge. '.repeat(200)],
   ])('mark the same where they share %s, also in another process', async (_, said) => {
     const sections = { goose: 'Be a goose. '.repeat(1_000) };
-    const slow = await swarmInHand(
-      (talk) => {
-        if (talk.last.includes('begin')) return [...(said ? [says(said)] : []), ...TWO];
-        return isFork(talk, 'left') ? [says('done')] : [waits(gate().opened), says('never said')];
+    const slow = await swarmHarness(
+      (conversation) => {
+        if (conversation.last.includes('begin')) return [...(said ? [says(said)] : []), ...TWO];
+        return isFork(conversation, 'left')
+          ? [says('done')]
+          : [waits(gate().opened), says('never said')];
       },
-      { briefing: changingContext({ sections }), swarm: { limits: ONE_AT_A_TIME } },
+      { contextProvider: changingContext({ sections }), swarm: { limits: ONE_AT_A_TIME } },
     );
     await slow.say('begin');
     await allSettled();
     await slow.lead.close();
 
     const { store, clock } = slow;
-    const hand = await swarmInHand(() => [says('done')], {
+    const harness = await swarmHarness(() => [says('done')], {
       store,
       clock,
-      briefing: changingContext({ sections }),
+      contextProvider: changingContext({ sections }),
       choice: { kind: 'resume', id: slow.lead.id },
     });
-    hand.lead.start();
+    harness.lead.start();
     await allSettled();
 
     const [left, right] = ['left', 'right'].map((which) =>
-      beginningOf(firstOf(slow.requests.map(talkOf), which)),
+      beginningOf(firstOf(slow.requests.map(conversationOf), which)),
     );
     expect(right).toBe(left);
-    expect(beginningOf(firstOf(hand.requests.map(talkOf), 'right'))).toBe(left);
+    expect(beginningOf(firstOf(harness.requests.map(conversationOf), 'right'))).toBe(left);
   });
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { SwarmSetup } from '../../../src/actors/tree/swarm-context.js';
 import { calls, says } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
-import { allSettled, swarmInHand, task } from '../swarm/swarm-in-hand.js';
+import { allSettled, swarmHarness, task } from '../swarm/swarm-harness.js';
 
 /** The result of one Task call where these types are described. */
 const resultOf = async (
@@ -11,14 +11,14 @@ const resultOf = async (
   types: readonly string[],
   unusable: SwarmSetup['unusable'] = [],
 ) => {
-  const hand = await swarmInHand(
+  const harness = await swarmHarness(
     ({ turn }) => (turn === 0 ? [calls('c1', 'Task', task('a part', input))] : [says('done')]),
     { swarm: { definitions: types.map((name) => agentDefinition({ name })), unusable } },
   );
-  await hand.say('begin');
+  await harness.say('begin');
   await allSettled();
-  expect(await hand.store.agents(hand.lead.id)).toEqual([hand.lead.meta.lead]);
-  return hand.results().c1;
+  expect(await harness.store.agents(harness.lead.id)).toEqual([harness.lead.meta.lead]);
+  return harness.results().c1;
 };
 
 test('an unknown type is answered with those that there are, the nearest first', async () => {

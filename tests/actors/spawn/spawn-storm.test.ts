@@ -1,9 +1,14 @@
 /** A model that asks for agents without end is stopped by limits and budget, and nothing is lost. */
 import { describe, expect, test } from 'vitest';
 import { type Answer, calls, says } from '../../fakes/agents/scripted-model.js';
-import type { LeadOptions } from '../session/lead-in-hand.js';
+import type { LeadOptions } from '../session/lead-harness.js';
 import { histories } from '../swarm/planned-swarm.js';
-import { type SwarmInHand, swarmInHand, type Talk, task } from '../swarm/swarm-in-hand.js';
+import {
+  type Conversation,
+  type SwarmHarness,
+  swarmHarness,
+  task,
+} from '../swarm/swarm-harness.js';
 
 const TYPED = { subagent_type: 'explorer' };
 const KINDS = [{}, TYPED, { ...TYPED, run_in_background: true }];
@@ -12,9 +17,9 @@ const LIMITS = { maxAgents: 8, maxConcurrentAgents: 3, maxDepth: 3 };
 /** Every agent asks for so many more, until it has had enough. */
 const storm = async (
   width: number,
-  isEnough: (talk: Talk) => boolean,
+  isEnough: (conversation: Conversation) => boolean,
   options: Partial<Omit<LeadOptions, 'model'>> = {},
-): Promise<SwarmInHand> => {
+): Promise<SwarmHarness> => {
   let asked = 0;
   const manyMore = (): Answer => {
     asked += 1;
@@ -23,20 +28,22 @@ const storm = async (
     );
     return [says('I need help.'), ...all];
   };
-  const hand = await swarmInHand(
-    (talk) => (isEnough(talk) ? [says('I did the rest myself.')] : manyMore()),
+  const harness = await swarmHarness(
+    (conversation) => (isEnough(conversation) ? [says('I did the rest myself.')] : manyMore()),
     { swarm: { limits: LIMITS }, ...options },
   );
-  await hand.say('storm');
-  await hand.lead.stopped;
-  await hand.lead.close();
-  return hand;
+  await harness.say('storm');
+  await harness.lead.stopped;
+  await harness.lead.close();
+  return harness;
 };
 
 /** Everybody who began has ended on record, and no call is without a result. */
-const expectNothingLost = async (hand: SwarmInHand): Promise<void> => {
-  const known = [...(await histories(hand)).values()];
-  expect(known).toHaveLength(hand.items.filter(({ type }) => type === 'agent.spawned').length + 1);
+const expectNothingLost = async (harness: SwarmHarness): Promise<void> => {
+  const known = [...(await histories(harness)).values()];
+  expect(known).toHaveLength(
+    harness.items.filter(({ type }) => type === 'agent.spawned').length + 1,
+  );
   expect(known.filter(({ ended }) => ended?.final !== true)).toEqual([]);
   const open = known.flatMap((it) =>
     [...it.calls.values()].filter(({ result }) => result === null),
@@ -44,28 +51,28 @@ const expectNothingLost = async (hand: SwarmInHand): Promise<void> => {
   expect(open).toEqual([]);
 };
 
-const isRefused = ({ last }: Talk) => /is the limit|would be deeper|has ended/.test(last);
+const isRefused = ({ last }: Conversation) => /is the limit|would be deeper|has ended/.test(last);
 
 describe('a storm of spawns', () => {
   test('is over when all who asked are refused, and the answer of the lead is kept', async () => {
-    const hand = await storm(300, isRefused);
-    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
-    expect(hand.items.filter(({ type }) => type === 'agent.spawned')).toHaveLength(8);
-    const said = hand.items.findLast((it) => it.type === 'assistant.message');
+    const harness = await storm(300, isRefused);
+    expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
+    expect(harness.items.filter(({ type }) => type === 'agent.spawned')).toHaveLength(8);
+    const said = harness.items.findLast((it) => it.type === 'assistant.message');
     expect(JSON.stringify(said)).toContain('I did the rest myself.');
-    await expectNothingLost(hand);
+    await expectNothingLost(harness);
   });
 
   test('of a model that takes no refusal ends by itself', async () => {
-    const hand = await storm(30, () => false);
+    const harness = await storm(30, () => false);
     // Sooner than one whose calls keep failing: all of them are refused in the same words.
-    expect((await hand.lead.stopped).stop.reason).toBe('loop');
-    await expectNothingLost(hand);
+    expect((await harness.lead.stopped).stop.reason).toBe('loop');
+    await expectNothingLost(harness);
   });
 
   test('is ended by a budget, too', async () => {
-    const hand = await storm(30, () => false, { maxBudgetUsd: 0.01 });
-    expect((await hand.lead.stopped).stop.reason).toBe('budget');
-    await expectNothingLost(hand);
+    const harness = await storm(30, () => false, { maxBudgetUsd: 0.01 });
+    expect((await harness.lead.stopped).stop.reason).toBe('budget');
+    await expectNothingLost(harness);
   });
 });

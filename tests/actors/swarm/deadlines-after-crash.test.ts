@@ -9,47 +9,56 @@ import {
   waits,
 } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
-import type { LeadOptions } from '../session/lead-in-hand.js';
-import { allSettled, type SwarmInHand, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+import type { LeadOptions } from '../session/lead-harness.js';
+import {
+  allSettled,
+  type Conversation,
+  type SwarmHarness,
+  swarmHarness,
+  task,
+} from './swarm-harness.js';
 
 const MINUTE = 60_000;
 const BEHIND = { subagent_type: 'explorer', description: 'A task', run_in_background: true };
 const CRASH: Step = { does: 'fail', failure: new TypeError('x is not a function') };
 const never = waits(new Promise(() => {}));
 
-const isChild = ({ said }: Talk): boolean => said.some((words) => words.includes('the work'));
+const isChild = ({ said }: Conversation): boolean =>
+  said.some((words) => words.includes('the work'));
 
 const swarm = (
-  child: (talk: Talk, request: number) => Answer,
+  child: (conversation: Conversation, request: number) => Answer,
   options: Partial<Omit<LeadOptions, 'model'>>,
-): Promise<SwarmInHand> => {
+): Promise<SwarmHarness> => {
   let requests = 0;
-  return swarmInHand(
-    (talk): Answer => {
-      if (isChild(talk)) {
+  return swarmHarness(
+    (conversation): Answer => {
+      if (isChild(conversation)) {
         requests += 1;
-        return child(talk, requests);
+        return child(conversation, requests);
       }
-      return talk.turn === 0 ? [calls('t1', 'Task', task('the work', BEHIND))] : [says('heard')];
+      return conversation.turn === 0
+        ? [calls('t1', 'Task', task('the work', BEHIND))]
+        : [says('heard')];
     },
     { swarm: { times: { wallMs: 60 * MINUTE, idleMs: 40 * MINUTE } }, ...options },
   );
 };
 
-const ends = ({ items }: SwarmInHand) =>
+const ends = ({ items }: SwarmHarness) =>
   items.flatMap((it) => (it.type === 'agent.ended' ? [it.report.stop.reason] : []));
 
 /** Looks, and then answers for ever. */
-const lookThenStream = (_: Talk, request: number): Answer =>
+const lookThenStream = (_: Conversation, request: number): Answer =>
   request === 1 ? [calls('k', 'Look', { name: 'a' })] : [never];
 
 describe('an agent that had worked for 50 of 60 minutes when its process died', () => {
   const died = async () => {
     const clock = virtualClock();
     const door = gate();
-    const hand = await swarm(lookThenStream, {
+    const harness = await swarm(lookThenStream, {
       clock,
-      deeds: {
+      effects: {
         a: async () => {
           await door.opened;
           return { content: 'seen' };
@@ -57,13 +66,13 @@ describe('an agent that had worked for 50 of 60 minutes when its process died', 
       },
       swarm: { times: { wallMs: 60 * MINUTE, idleMs: 55 * MINUTE } },
     });
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
     await clock.advance(50 * MINUTE);
     door.open();
     await allSettled();
-    await hand.lead.close();
-    return hand;
+    await harness.lead.close();
+    return harness;
   };
 
   test('has ten left, however long nobody ran it', async () => {
@@ -88,7 +97,7 @@ describe('an agent that had worked for 50 of 60 minutes when its process died', 
       clock,
       store,
       choice,
-      deeds: {
+      effects: {
         b: ({ signal }) =>
           new Promise((resolve) => {
             signal.addEventListener('abort', () => resolve({ content: 'cut off' }));
@@ -110,54 +119,59 @@ describe('an agent that had worked for 50 of 60 minutes when its process died', 
 describe('an agent that crashed on the way', () => {
   test('has the rest of its time', async () => {
     const door = gate();
-    const hand = await swarm(
+    const harness = await swarm(
       (_, request) => (request === 1 ? [waits(door.opened), CRASH] : [never]),
       {},
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
-    await hand.clock.advance(50 * MINUTE);
+    await harness.clock.advance(50 * MINUTE);
     door.open();
     await allSettled();
-    await hand.clock.advance(9 * MINUTE);
-    expect(ends(hand)).toEqual([]);
-    await hand.clock.advance(2 * MINUTE);
+    await harness.clock.advance(9 * MINUTE);
+    expect(ends(harness)).toEqual([]);
+    await harness.clock.advance(2 * MINUTE);
     await allSettled();
-    expect(ends(hand)).toEqual(['time_limit']);
+    expect(ends(harness)).toEqual(['time_limit']);
   });
 });
 
 describe('an agent that was stopped at its limit', () => {
   test('has all of its time again when a person lets it go on', async () => {
-    const hand = await swarm(() => [never], { lingers: true });
-    await hand.say('begin');
+    const harness = await swarm(() => [never], { staysIdle: true });
+    await harness.say('begin');
     await allSettled();
-    await hand.clock.advance(61 * MINUTE);
+    await harness.clock.advance(61 * MINUTE);
     await allSettled();
-    expect(ends(hand)).toEqual(['time_limit']);
-    const [spawned] = hand.items.flatMap((it) => (it.type === 'agent.spawned' ? [it.agent] : []));
-    await hand.lead.steer.resume(spawned?.id ?? '');
+    expect(ends(harness)).toEqual(['time_limit']);
+    const [spawned] = harness.items.flatMap((it) =>
+      it.type === 'agent.spawned' ? [it.agent] : [],
+    );
+    await harness.lead.steer.resume(spawned?.id ?? '');
     await allSettled();
-    await hand.clock.advance(59 * MINUTE);
-    expect(ends(hand)).toEqual(['time_limit']);
-    await hand.clock.advance(2 * MINUTE);
+    await harness.clock.advance(59 * MINUTE);
+    expect(ends(harness)).toEqual(['time_limit']);
+    await harness.clock.advance(2 * MINUTE);
     await allSettled();
-    expect(ends(hand)).toEqual(['time_limit', 'time_limit']);
-    await hand.lead.close();
+    expect(ends(harness)).toEqual(['time_limit', 'time_limit']);
+    await harness.lead.close();
   });
 });
 
 describe('a teammate that is at work for too long', () => {
   test('rests, and whoever it works for is told', async () => {
-    const hand = await swarmInHand(
-      (talk): Answer => {
-        if (isChild(talk)) return [says('half'), calls(`k${talk.turn}`, 'Look', { name: 'a' })];
+    const harness = await swarmHarness(
+      (conversation): Answer => {
+        if (isChild(conversation))
+          return [says('half'), calls(`k${conversation.turn}`, 'Look', { name: 'a' })];
         const input = { ...BEHIND, run_in_background: undefined, name: 'ann', team_name: 'ours' };
-        return talk.turn === 0 ? [calls('t1', 'Task', task('the work', input))] : [says('heard')];
+        return conversation.turn === 0
+          ? [calls('t1', 'Task', task('the work', input))]
+          : [says('heard')];
       },
       {
-        lingers: true,
-        deeds: {
+        staysIdle: true,
+        effects: {
           a: ({ signal }) =>
             new Promise((resolve) => {
               signal.addEventListener('abort', () => resolve({ content: 'cut off' }));
@@ -165,13 +179,16 @@ describe('a teammate that is at work for too long', () => {
         },
       },
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
-    await hand.clock.advance(11 * MINUTE);
+    await harness.clock.advance(11 * MINUTE);
     await allSettled();
-    const rested = hand.items.flatMap((it) => (it.type === 'agent.rested' ? [it.report] : []));
+    const rested = harness.items.flatMap((it) => (it.type === 'agent.rested' ? [it.report] : []));
     expect(rested).toMatchObject([{ stop: { reason: 'time_limit' }, text: 'half' }]);
-    expect([ends(hand), hand.requests.at(-1)?.body.includes('time_limit')]).toEqual([[], true]);
-    await hand.lead.close();
+    expect([ends(harness), harness.requests.at(-1)?.body.includes('time_limit')]).toEqual([
+      [],
+      true,
+    ]);
+    await harness.lead.close();
   });
 });

@@ -9,8 +9,14 @@ import { windowTokens } from '../../../src/protocol/model/usage.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
 import type { Answer, Step } from '../../fakes/agents/scripted-model.js';
 import { calls, ends, says } from '../../fakes/agents/scripted-model.js';
-import type { LeadOptions } from '../session/lead-in-hand.js';
-import { allSettled, type SwarmInHand, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+import type { LeadOptions } from '../session/lead-harness.js';
+import {
+  allSettled,
+  type Conversation,
+  type SwarmHarness,
+  swarmHarness,
+  task,
+} from './swarm-harness.js';
 
 export interface Plan {
   /** `sync` and `background` ones are explorers; `forked` is a fork in the background. */
@@ -29,7 +35,9 @@ export const priceOf = (output: number): number =>
   requestCost(MODEL, { input: 100, output, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 }) ?? 0;
 
 /** The address of an agent in the plan, and how often it has answered. */
-export const partOf = ({ said }: Talk): { readonly path: string; readonly turn: number } => {
+export const partOf = ({
+  said,
+}: Conversation): { readonly path: string; readonly turn: number } => {
   const at = said.findLastIndex((text) => MARK.test(text));
   const path = [...(said[at] ?? '').matchAll(MARKS)].at(-1)?.[1] ?? '';
   return { path, turn: said.length - 1 - at };
@@ -75,7 +83,7 @@ const answerFor = ({ looks, output, children }: Plan, path: string, turn: number
   return [...steps, look, ends('tool_use', usage)];
 };
 
-export interface PlannedSwarm extends SwarmInHand {
+export interface PlannedSwarm extends SwarmHarness {
   /** What all answers cost. */
   readonly spent: number;
   /** What they had cost when each request was sent, and the most that were under way at once. */
@@ -91,7 +99,7 @@ export interface PlannedSwarm extends SwarmInHand {
 }
 
 /** What is on record of the lead and all below it, by id. */
-export const histories = async ({ lead, store }: SwarmInHand): Promise<Map<string, History>> => {
+export const histories = async ({ lead, store }: SwarmHarness): Promise<Map<string, History>> => {
   const found = new Map<string, History>();
   for await (const { type, agent } of store.events(lead.id)) {
     if (type !== 'agent.spawned') continue;
@@ -114,14 +122,14 @@ export const follow = async (
   let mostInFlight = 0;
   const spentBefore: number[] = [];
   const tokensBefore: number[] = [];
-  const hand = await swarmInHand(
-    (talk) => {
-      const { path, turn } = partOf(talk);
+  const harness = await swarmHarness(
+    (conversation) => {
+      const { path, turn } = partOf(conversation);
       return answerFor(planAt(plan, path), path, turn);
     },
     { modelName: MODEL, ...options },
   );
-  hand.lead.listen((item) => {
+  harness.lead.listen((item) => {
     const { type, ...said } = item.type === 'agent.feed' ? item.item : item;
     if (type === 'request.started') {
       spentBefore.push(spent);
@@ -136,21 +144,21 @@ export const follow = async (
     }
   });
   let isOver = false;
-  void hand.lead.stopped.then(() => {
+  void harness.lead.stopped.then(() => {
     isOver = true;
   });
-  if (prompt === '') hand.lead.start();
-  else await hand.say(prompt);
+  if (prompt === '') harness.lead.start();
+  else await harness.say(prompt);
   for (let round = 0; round < MOST_ROUNDS && !isOver; round += 1) await allSettled(1);
   if (!isOver) throw new Error('the swarm does not come to an end');
-  await hand.lead.close();
-  const reports = hand.items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
+  await harness.lead.close();
+  const reports = harness.items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
   const said = (call: string) =>
-    hand.items
+    harness.items
       .flatMap((it) => (it.type === 'tool.ended' && it.call === call ? [it.raw] : []))
       .map((raw) => (JSON.parse(raw) as { content: string }).content)
       .join();
-  return { ...hand, spent, spentBefore, tokens, tokensBefore, mostInFlight, reports, said };
+  return { ...harness, spent, spentBefore, tokens, tokensBefore, mostInFlight, reports, said };
 };
 
 const MOST_ROUNDS = 5_000;

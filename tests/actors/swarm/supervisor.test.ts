@@ -8,8 +8,14 @@ import type { Answer, Step } from '../../fakes/agents/scripted-model.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
-import type { LeadOptions } from '../session/lead-in-hand.js';
-import { allSettled, type SwarmInHand, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+import type { LeadOptions } from '../session/lead-harness.js';
+import {
+  allSettled,
+  type Conversation,
+  type SwarmHarness,
+  swarmHarness,
+  task,
+} from './swarm-harness.js';
 
 /** No failure of the world: what a program throws that is wrong. */
 const CRASH: Step = { does: 'fail', failure: new TypeError('x is not a function') };
@@ -21,42 +27,42 @@ type Options = Partial<Omit<LeadOptions, 'model'>>;
 /** A lead that starts one agent, and answers `heard` to whatever comes back. */
 const swarmOf = async (
   input: Record<string, unknown>,
-  child: (talk: Talk, request: number) => Answer,
+  child: (conversation: Conversation, request: number) => Answer,
   options: Options = {},
-): Promise<SwarmInHand> => {
+): Promise<SwarmHarness> => {
   let requests = 0;
-  const hand = await swarmInHand((talk): Answer => {
-    if (talk.said.some((words) => words.includes('the work'))) {
+  const harness = await swarmHarness((conversation): Answer => {
+    if (conversation.said.some((words) => words.includes('the work'))) {
       requests += 1;
-      return child(talk, requests);
+      return child(conversation, requests);
     }
-    return talk.last.includes('begin') && talk.turn === 0
+    return conversation.last.includes('begin') && conversation.turn === 0
       ? [calls('t1', 'Task', task('the work', input))]
       : [says('heard')];
   }, options);
-  await hand.say('begin');
+  await harness.say('begin');
   await allSettled();
-  return hand;
+  return harness;
 };
 
-const childOf = ({ items }: SwarmInHand): string => {
+const childOf = ({ items }: SwarmHarness): string => {
   const spawned = items.find((it) => it.type === 'agent.spawned');
   return spawned?.type === 'agent.spawned' ? spawned.agent.id : '';
 };
 
-const recordsOf = async (hand: SwarmInHand): Promise<readonly JournalRecord[]> =>
-  (await hand.store.readJournal(hand.lead.id, childOf(hand))).records;
+const recordsOf = async (harness: SwarmHarness): Promise<readonly JournalRecord[]> =>
+  (await harness.store.readJournal(harness.lead.id, childOf(harness))).records;
 
-const restarts = async (hand: SwarmInHand) =>
-  (await recordsOf(hand)).flatMap((it) =>
+const restarts = async (harness: SwarmHarness) =>
+  (await recordsOf(harness)).flatMap((it) =>
     it.type === 'agent.restarted' ? [[it.attempt, it.delayMs]] : [],
   );
 
-const ends = ({ items }: SwarmInHand) =>
+const ends = ({ items }: SwarmHarness) =>
   items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
 
 /** Says something, looks, and crashes. */
-const crashing = ({ last }: Talk): Answer =>
+const crashing = ({ last }: Conversation): Answer =>
   last.includes('did a')
     ? [CRASH]
     : [says('Half of it is done.'), calls('k', 'Look', { name: 'a' })];
@@ -68,72 +74,72 @@ describe('an agent that somebody waits for', () => {
     ['sync', { subagent_type: 'explorer', description: 'A task' }],
     ['fork', { description: 'A task' }],
   ])('is not begun again when it crashes, and what it had said is kept: %s', async (_, input) => {
-    const hand = await swarmOf(input, crashing);
-    expect(ends(hand)).toMatchObject([
+    const harness = await swarmOf(input, crashing);
+    expect(ends(harness)).toMatchObject([
       { stop: { reason: 'model_error', detail: WHY }, text: 'Half of it is done.' },
     ]);
-    expect(await restarts(hand)).toEqual([]);
-    expect((await recordsOf(hand)).at(-1)).toMatchObject({ type: 'run.ended', final: true });
-    const told = hand.requests.at(-1)?.body ?? '';
+    expect(await restarts(harness)).toEqual([]);
+    expect((await recordsOf(harness)).at(-1)).toMatchObject({ type: 'run.ended', final: true });
+    const told = harness.requests.at(-1)?.body ?? '';
     expect(told).toContain('x is not a function');
     expect(told).toContain('Half of it is done.');
-    expect(hand.clock.sleepers).toBe(0);
+    expect(harness.clock.sleepers).toBe(0);
   });
 });
 
 describe('an agent in the background that crashes', () => {
   test('begins again after a second, where its journal ends', async () => {
-    const hand = await swarmOf(BEHIND, (talk, request) => {
+    const harness = await swarmOf(BEHIND, (conversation, request) => {
       if (request === 2) return [CRASH];
-      return request === 1 ? crashing(talk) : [says('All of it is done.')];
+      return request === 1 ? crashing(conversation) : [says('All of it is done.')];
     });
-    expect([await restarts(hand), ends(hand)]).toEqual([[[1, 1_000]], []]);
-    await hand.clock.advance(999);
-    expect(ends(hand)).toEqual([]);
-    await hand.clock.advance(1);
+    expect([await restarts(harness), ends(harness)]).toEqual([[[1, 1_000]], []]);
+    await harness.clock.advance(999);
+    expect(ends(harness)).toEqual([]);
+    await harness.clock.advance(1);
     await allSettled();
-    expect(ends(hand)).toMatchObject([{ stop: { reason: 'end_turn' }, turns: 2 }]);
+    expect(ends(harness)).toMatchObject([{ stop: { reason: 'end_turn' }, turns: 2 }]);
     // What it had looked at it knows.
-    expect(hand.deeds).toEqual(['start a', 'end a']);
-    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+    expect(harness.callLog).toEqual(['start a', 'end a']);
+    expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
   test('is told to people, and stands in the log', async () => {
-    const hand = await swarmOf(BEHIND, crashing);
-    const text = `explorer ${childOf(hand)} "A task" restarts in 1 s (attempt 1 of 3): ${WHY}`;
-    expect(hand.items).toContainEqual({ type: 'notice', text });
+    const harness = await swarmOf(BEHIND, crashing);
+    const text = `explorer ${childOf(harness)} "A task" restarts in 1 s (attempt 1 of 3): ${WHY}`;
+    expect(harness.items).toContainEqual({ type: 'notice', text });
     const events = [];
-    for await (const event of hand.store.events(hand.lead.id)) events.push(event);
+    for await (const event of harness.store.events(harness.lead.id)) events.push(event);
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'agent.restarted', reason: WHY, attempt: 1, delayMs: 1_000 }),
     );
-    await hand.lead.close();
+    await harness.lead.close();
   });
 
   test('again and again fails after three beginnings, and its parent has what it said', async () => {
-    const hand = await swarmOf(BEHIND, crashing);
+    const harness = await swarmOf(BEHIND, crashing);
     for (const pause of [1_000, 2_000, 4_000]) {
-      expect(ends(hand)).toEqual([]);
-      await hand.clock.advance(pause);
+      expect(ends(harness)).toEqual([]);
+      await harness.clock.advance(pause);
       await allSettled();
     }
-    expect(await restarts(hand)).toEqual([
+    expect(await restarts(harness)).toEqual([
       [1, 1_000],
       [2, 2_000],
       [3, 4_000],
     ]);
     const detail = `${WHY} It was restarted 3 times; its work is kept.`;
-    expect(ends(hand)).toMatchObject([
+    expect(ends(harness)).toMatchObject([
       { stop: { reason: 'model_error', detail }, text: 'Half of it is done.' },
     ]);
-    expect((await recordsOf(hand)).at(-1)).toMatchObject({ type: 'run.ended', final: true });
-    expect(hand.requests.at(-1)?.body).toContain('Half of it is done.');
-    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
-    expect(hand.clock.sleepers).toBe(0);
+    expect((await recordsOf(harness)).at(-1)).toMatchObject({ type: 'run.ended', final: true });
+    expect(harness.requests.at(-1)?.body).toContain('Half of it is done.');
+    expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
+    expect(harness.clock.sleepers).toBe(0);
   });
 
   test('does not repeat what may have had an effect', async () => {
-    const hand = await swarmOf(
+    const harness = await swarmOf(
       BEHIND,
       ({ last }) => [
         last.includes('did part')
@@ -150,62 +156,64 @@ describe('an agent in the background that crashes', () => {
         }),
       },
     );
-    await hand.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     await allSettled();
-    expect(ends(hand)).toMatchObject([{ stop: { reason: 'end_turn' }, text: 'I check.' }]);
-    expect(hand.deeds).toEqual(['start part', 'end part']);
+    expect(ends(harness)).toMatchObject([{ stop: { reason: 'end_turn' }, text: 'I check.' }]);
+    expect(harness.callLog).toEqual(['start part', 'end part']);
   });
 
   test('is not begun again once a person has stopped it', async () => {
-    const hand = await swarmOf(BEHIND, crashing);
-    const reply = await hand.lead.steer.stop(childOf(hand));
+    const harness = await swarmOf(BEHIND, crashing);
+    const reply = await harness.lead.steer.stop(childOf(harness));
     expect(reply.ok).toBe(true);
-    await hand.clock.advance(60_000);
+    await harness.clock.advance(60_000);
     await allSettled();
-    expect([await restarts(hand), ends(hand)]).toMatchObject([
+    expect([await restarts(harness), ends(harness)]).toMatchObject([
       [[1, 1_000]],
       [{ stop: { reason: 'stopped' }, text: 'Half of it is done.' }],
     ]);
   });
 
   test('reads what was written to it meanwhile', async () => {
-    const hand = await swarmOf(BEHIND, (talk, request) => {
+    const harness = await swarmOf(BEHIND, (conversation, request) => {
       if (request === 1) return [CRASH];
-      return [says(talk.said.join().includes('Hurry') ? 'I hurry.' : 'I do not know.')];
+      return [says(conversation.said.join().includes('Hurry') ? 'I hurry.' : 'I do not know.')];
     });
-    await hand.lead.steer.send(childOf(hand), 'Hurry', 'user', 'l_hurry');
-    await hand.clock.advance(1_000);
+    await harness.lead.steer.send(childOf(harness), 'Hurry', 'user', 'l_hurry');
+    await harness.clock.advance(1_000);
     await allSettled();
-    expect(ends(hand)).toMatchObject([{ text: 'I hurry.' }]);
+    expect(ends(harness)).toMatchObject([{ text: 'I hurry.' }]);
   });
 
   test('has no more turns than it was granted', async () => {
     const definitions = [agentDefinition({ maxTurns: 3 })];
-    const hand = await swarmOf(
+    const harness = await swarmOf(
       BEHIND,
-      (talk, request) =>
-        request === 3 ? [CRASH] : [calls(`k${request}`, 'Look', { name: `at ${talk.turn}` })],
+      (conversation, request) =>
+        request === 3
+          ? [CRASH]
+          : [calls(`k${request}`, 'Look', { name: `at ${conversation.turn}` })],
       { swarm: { definitions } },
     );
-    await hand.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     await allSettled();
-    expect(ends(hand)).toMatchObject([{ stop: { reason: 'max_turns' }, turns: 3 }]);
+    expect(ends(harness)).toMatchObject([{ stop: { reason: 'max_turns' }, turns: 3 }]);
   });
 
   test('counts its crashes also when its process dies between them', async () => {
     const clock = virtualClock();
-    const hand = await swarmOf(BEHIND, crashing, { clock });
+    const harness = await swarmOf(BEHIND, crashing, { clock });
     await clock.advance(1_000);
     await allSettled();
-    expect(await restarts(hand)).toHaveLength(2);
-    await hand.lead.close();
-    const answer = (talk: Talk): Answer =>
-      talk.said.some((words) => words.includes('the work')) ? [CRASH] : [says('heard')];
-    const choice = { kind: 'resume', id: hand.lead.id } as const;
-    const next = await swarmInHand(answer, { clock, store: hand.store, choice });
+    expect(await restarts(harness)).toHaveLength(2);
+    await harness.lead.close();
+    const answer = (conversation: Conversation): Answer =>
+      conversation.said.some((words) => words.includes('the work')) ? [CRASH] : [says('heard')];
+    const choice = { kind: 'resume', id: harness.lead.id } as const;
+    const next = await swarmHarness(answer, { clock, store: harness.store, choice });
     next.lead.start();
     await allSettled();
-    const attempts = (await recordsOf(hand)).flatMap((it) =>
+    const attempts = (await recordsOf(harness)).flatMap((it) =>
       it.type === 'agent.restarted' ? [it.attempt] : [],
     );
     expect(attempts).toEqual([1, 2, 3]);
@@ -213,9 +221,9 @@ describe('an agent in the background that crashes', () => {
   });
 
   test('leaves nothing that could wake when its session is closed', async () => {
-    const hand = await swarmOf(BEHIND, crashing);
-    await hand.lead.close();
-    expect(hand.clock.sleepers).toBe(0);
+    const harness = await swarmOf(BEHIND, crashing);
+    await harness.lead.close();
+    expect(harness.clock.sleepers).toBe(0);
   });
 
   test('ends at once when its journal is what is broken', async () => {
@@ -240,17 +248,17 @@ describe('an agent in the background that crashes', () => {
       }
     }
     const clock = virtualClock();
-    const hand = await swarmOf(BEHIND, crashing, { clock, store: new BrokenJournal(clock) });
-    expect(ends(hand)).toMatchObject([{ stop: { reason: 'model_error' }, text: '' }]);
-    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+    const harness = await swarmOf(BEHIND, crashing, { clock, store: new BrokenJournal(clock) });
+    expect(ends(harness)).toMatchObject([{ stop: { reason: 'model_error' }, text: '' }]);
+    expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
   test('does the same each time: same script, same log', async () => {
     const log = async () => {
-      const hand = await swarmOf(BEHIND, crashing);
-      await hand.clock.advance(10_000);
+      const harness = await swarmOf(BEHIND, crashing);
+      await harness.clock.advance(10_000);
       await allSettled();
-      return JSON.stringify([await hand.records(), await recordsOf(hand)]);
+      return JSON.stringify([await harness.records(), await recordsOf(harness)]);
     };
     expect(await log()).toBe(await log());
   });
@@ -260,86 +268,92 @@ describe('a teammate that crashes', () => {
   const TEAMMATE = { description: 'A task', name: 'ann', team_name: 'ours' };
 
   test('begins again five times at the most', async () => {
-    const hand = await swarmOf(TEAMMATE, crashing, { lingers: true });
-    await hand.clock.advance(40_000);
+    const harness = await swarmOf(TEAMMATE, crashing, { staysIdle: true });
+    await harness.clock.advance(40_000);
     await allSettled();
-    expect((await restarts(hand)).map(([, delay]) => delay)).toEqual([
+    expect((await restarts(harness)).map(([, delay]) => delay)).toEqual([
       1_000, 2_000, 4_000, 8_000, 16_000,
     ]);
-    expect(ends(hand)).toMatchObject([
+    expect(ends(harness)).toMatchObject([
       { stop: { reason: 'model_error' }, text: 'Half of it is done.' },
     ]);
-    await hand.lead.close();
+    await harness.lead.close();
   });
 
   test('rests when it has done its work after all', async () => {
-    const hand = await swarmOf(
+    const harness = await swarmOf(
       TEAMMATE,
       (_, request) => (request === 1 ? [CRASH] : [says('Done after all.')]),
-      { lingers: true },
+      { staysIdle: true },
     );
-    await hand.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     await allSettled();
-    const rested = hand.items.flatMap((it) => (it.type === 'agent.rested' ? [it.report.text] : []));
+    const rested = harness.items.flatMap((it) =>
+      it.type === 'agent.rested' ? [it.report.text] : [],
+    );
     expect(rested).toEqual(['Done after all.']);
-    await hand.lead.close();
+    await harness.lead.close();
   });
 });
 
 describe('those below an agent that crashes', () => {
   /** It starts one in the background that waits at a door, and crashes then. */
-  const family = async (after: (talk: Talk) => Answer) => {
+  const family = async (after: (conversation: Conversation) => Answer) => {
     const door = gate();
     let crashed = false;
-    const hand = await swarmInHand((talk): Answer => {
-      if (talk.said.some((words) => words.includes('at the door'))) {
+    const harness = await swarmHarness((conversation): Answer => {
+      if (conversation.said.some((words) => words.includes('at the door'))) {
         return [waits(door.opened), says('The door is open.')];
       }
-      if (talk.said.some((words) => words.includes('the work'))) {
-        if (talk.turn === 0) return [calls('k', 'Task', task('at the door', BEHIND))];
-        if (crashed) return after(talk);
+      if (conversation.said.some((words) => words.includes('the work'))) {
+        if (conversation.turn === 0) return [calls('k', 'Task', task('at the door', BEHIND))];
+        if (crashed) return after(conversation);
         crashed = true;
         return [CRASH];
       }
-      return talk.turn === 0 ? [calls('t', 'Task', task('the work', BEHIND))] : [says('heard')];
+      return conversation.turn === 0
+        ? [calls('t', 'Task', task('the work', BEHIND))]
+        : [says('heard')];
     });
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
-    return { hand, door };
+    return { harness, door };
   };
 
   test('go on, and it hears of them when it is back', async () => {
-    const { hand, door } = await family((talk) => [
-      says(talk.said.join().includes('The door is open.') ? 'Heard of the door.' : 'Waiting.'),
+    const { harness, door } = await family((conversation) => [
+      says(
+        conversation.said.join().includes('The door is open.') ? 'Heard of the door.' : 'Waiting.',
+      ),
     ]);
     door.open();
     await allSettled();
-    await hand.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     await allSettled();
-    const texts = ends(hand).map(({ text }) => text);
+    const texts = ends(harness).map(({ text }) => text);
     expect(texts).toEqual(['The door is open.', 'Heard of the door.']);
-    await hand.lead.stopped;
+    await harness.lead.stopped;
   });
 
   test('are stopped with it while it waits to begin again', async () => {
-    const { hand } = await family(() => [says('never')]);
-    await hand.lead.steer.stop(childOf(hand));
-    expect(ends(hand).map(({ stop }) => stop.reason)).toEqual(['stopped', 'stopped']);
-    await hand.lead.close();
+    const { harness } = await family(() => [says('never')]);
+    await harness.lead.steer.stop(childOf(harness));
+    expect(ends(harness).map(({ stop }) => stop.reason)).toEqual(['stopped', 'stopped']);
+    await harness.lead.close();
   });
 
   test('are stopped when it waits for them, and it has what they said', async () => {
     const { opened } = gate();
-    const hand = await swarmInHand(
-      (talk): Answer => {
-        if (talk.said.some((words) => words.includes('at the door'))) {
-          return talk.last.includes('did near')
+    const harness = await swarmHarness(
+      (conversation): Answer => {
+        if (conversation.said.some((words) => words.includes('at the door'))) {
+          return conversation.last.includes('did near')
             ? [says('I stand here.'), waits(opened)]
             : [says('I stand here.'), calls('n', 'Look', { name: 'near' })];
         }
-        if (talk.said.some((words) => words.includes('the work'))) {
-          if (talk.turn > 0) {
-            return [says(talk.last.includes('I stand here.') ? 'I know.' : 'What?')];
+        if (conversation.said.some((words) => words.includes('the work'))) {
+          if (conversation.turn > 0) {
+            return [says(conversation.last.includes('I stand here.') ? 'I know.' : 'What?')];
           }
           const waitedFor = { ...BEHIND, run_in_background: false };
           return [
@@ -347,7 +361,9 @@ describe('those below an agent that crashes', () => {
             calls('l', 'Note', { name: 'part' }),
           ];
         }
-        return talk.turn === 0 ? [calls('t', 'Task', task('the work', BEHIND))] : [says('heard')];
+        return conversation.turn === 0
+          ? [calls('t', 'Task', task('the work', BEHIND))]
+          : [says('heard')];
       },
       {
         checkpoints: () => ({
@@ -359,12 +375,12 @@ describe('those below an agent that crashes', () => {
         }),
       },
     );
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled(60);
-    expect(ends(hand).map(({ stop }) => stop.reason)).toEqual(['interrupted']);
-    await hand.clock.advance(1_000);
+    expect(ends(harness).map(({ stop }) => stop.reason)).toEqual(['interrupted']);
+    await harness.clock.advance(1_000);
     await allSettled(60);
-    expect(ends(hand).map(({ text }) => text)).toEqual(['I stand here.', 'I know.']);
-    expect((await hand.lead.stopped).stop.reason).toBe('end_turn');
+    expect(ends(harness).map(({ text }) => text)).toEqual(['I stand here.', 'I know.']);
+    expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 });

@@ -6,9 +6,9 @@ import type { ToolContext, ToolOutcome } from '../../../src/protocol/tools/tool.
 import { type Answer, calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { scriptedSurface } from '../../fakes/agents/scripted-surface.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
-import type { LeadOptions } from '../session/lead-in-hand.js';
+import type { LeadOptions } from '../session/lead-harness.js';
 import { follow, histories, type Plan, partOf } from './planned-swarm.js';
-import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+import { allSettled, type Conversation, swarmHarness, task } from './swarm-harness.js';
 
 const limits = (change: Partial<SwarmLimits>): Partial<LeadOptions> => ({
   swarm: { limits: { maxAgents: 1_000, maxConcurrentAgents: 1_000, maxDepth: 5, ...change } },
@@ -55,27 +55,27 @@ describe('a lead that asks for more agents than it may have', () => {
   test('has them work in the order in which it asked, so many at once, and the wait is on record', async () => {
     const doors = Array.from({ length: 5 }, gate);
     const began: string[] = [];
-    const hand = await swarmInHand(
-      (talk) => {
-        const { path, turn } = partOf(talk);
+    const harness = await swarmHarness(
+      (conversation) => {
+        const { path, turn } = partOf(conversation);
         if (path === '0') return turn > 0 ? [says('done')] : asks(5);
         began.push(path);
         return [waits(doors[Number(path.slice(2))]?.opened ?? Promise.resolve()), says('seen')];
       },
       limits({ maxConcurrentAgents: 2 }),
     );
-    await hand.say('<<0>>');
+    await harness.say('<<0>>');
     await allSettled();
     expect(began).toEqual(['0.0', '0.1']);
     doors[1]?.open();
     await allSettled();
     expect(began).toEqual(['0.0', '0.1', '0.2']);
     for (const door of doors) door.open();
-    await hand.lead.stopped;
+    await harness.lead.stopped;
     expect(began).toEqual(['0.0', '0.1', '0.2', '0.3', '0.4']);
     const queued: boolean[] = [];
-    for (const id of (await histories(hand)).keys()) {
-      const { records } = await hand.store.readJournal(hand.lead.id, id);
+    for (const id of (await histories(harness)).keys()) {
+      const { records } = await harness.store.readJournal(harness.lead.id, id);
       queued.push(records.some(({ type }) => type === 'agent.queued'));
     }
     expect(queued).toEqual([false, false, false, true, true, true]);
@@ -110,19 +110,19 @@ describe('with few places, an agent that waits for one in the background', () =>
     ['one in the background', BEHIND],
   ])('leaves it also when a process died and the next takes both up: %s', async (_, terms) => {
     const doors = [new Promise<void>(() => {}), Promise.resolve()];
-    const answer = (talk: Talk): Answer => {
-      const { path, turn } = partOf(talk);
+    const answer = (conversation: Conversation): Answer => {
+      const { path, turn } = partOf(conversation);
       if (path === '0.0.0') return [waits(doors.shift() ?? Promise.resolve()), says('seen')];
       if (turn > 0) return [says('done')];
       return [calls(`t${path}`, 'Task', task(`<<${path}.0>>`, path === '0' ? terms : BEHIND))];
     };
-    const first = await swarmInHand(answer, limits({ maxConcurrentAgents: 1 }));
+    const first = await swarmHarness(answer, limits({ maxConcurrentAgents: 1 }));
     await first.say('<<0>>');
     await allSettled();
     await first.lead.close();
     const { store, clock } = first;
     const choice = { kind: 'resume', id: first.lead.id } as const;
-    const next = await swarmInHand(answer, {
+    const next = await swarmHarness(answer, {
       store,
       clock,
       choice,
@@ -136,20 +136,20 @@ describe('with few places, an agent that waits for one in the background', () =>
   });
 
   test('leaves it also while it asks for the output of one that is queued', async () => {
-    const hand = await swarmInHand(
-      (talk) => {
-        const { path, turn } = partOf(talk);
+    const harness = await swarmHarness(
+      (conversation) => {
+        const { path, turn } = partOf(conversation);
         if (path === '0') return turn > 0 ? [says('done')] : asks(1);
         if (path !== '0.0') return [says('seen')];
-        const id = /a_\d+/.exec(talk.last)?.[0];
+        const id = /a_\d+/.exec(conversation.last)?.[0];
         if (turn === 0) return [calls('b', 'Task', task('<<0.0.0>>', BEHIND))];
         return turn > 1 ? [says('read')] : [calls('o', 'TaskOutput', { task_id: id })];
       },
       limits({ maxConcurrentAgents: 1 }),
     );
-    await hand.say('<<0>>');
-    await hand.lead.stopped;
-    expect(hand.results()['t0.0']).toContain('read');
+    await harness.say('<<0>>');
+    await harness.lead.stopped;
+    expect(harness.results()['t0.0']).toContain('read');
   });
 });
 
@@ -165,20 +165,20 @@ const asks = (count: number, path = '0'): Answer =>
 test('a request that waits for its place says so before it leaves, and the others say nothing', async () => {
   const clock = virtualClock();
   const doors = Array.from({ length: 3 }, gate);
-  const hand = await swarmInHand(
-    (talk) => {
-      const { path, turn } = partOf(talk);
+  const harness = await swarmHarness(
+    (conversation) => {
+      const { path, turn } = partOf(conversation);
       if (path === '0') return turn > 0 ? [says('done')] : asks(3);
       return [waits(doors[Number(path.slice(2))]?.opened ?? Promise.resolve()), says('seen')];
     },
     { clock, governor: governor(clock, 1) },
   );
-  await hand.say('<<0>>');
+  await harness.say('<<0>>');
   await allSettled();
   const waitsOf = async () => {
     const waits: unknown[] = [];
-    for (const id of (await histories(hand)).keys()) {
-      const { records } = await hand.store.readJournal(hand.lead.id, id);
+    for (const id of (await histories(harness)).keys()) {
+      const { records } = await harness.store.readJournal(harness.lead.id, id);
       const told = records.filter(({ type }) => /^request.queued|turn.started/.test(type));
       waits.push(told.map((record) => (record.type === 'request.queued' ? record.why : 'sent')));
     }
@@ -186,7 +186,7 @@ test('a request that waits for its place says so before it leaves, and the other
   };
   expect(await waitsOf()).toEqual([['sent'], ['sent'], ['requests'], ['requests']]);
   for (const door of doors) door.open();
-  await hand.lead.stopped;
+  await harness.lead.stopped;
   expect(await waitsOf()).toEqual([
     ['sent', 'sent'],
     ['sent'],
@@ -216,21 +216,21 @@ describe('an agent that', () => {
     answer: (turn: number) => Answer,
     options: Partial<Omit<LeadOptions, 'model'>> = {},
   ) => {
-    const hand = await swarmInHand(
-      (talk) => {
-        const { path, turn } = partOf(talk);
+    const harness = await swarmHarness(
+      (conversation) => {
+        const { path, turn } = partOf(conversation);
         if (path === '0') return turn > 0 ? [says('done')] : asks(1);
         return path === '0.0' ? answer(turn) : [calls('inner', 'Look', { name: 'forever' })];
       },
       { swarm: { times }, ...options },
     );
-    await hand.say('<<0>>');
+    await harness.say('<<0>>');
     await allSettled();
     const pass = async (ms: number) => {
-      await hand.clock.advance(ms);
+      await harness.clock.advance(ms);
       await allSettled();
     };
-    return { ...hand, pass, report: () => hand.results()['t0.0'] };
+    return { ...harness, pass, report: () => harness.results()['t0.0'] };
   };
 
   /** Until it is told to stop. */
@@ -244,7 +244,7 @@ describe('an agent that', () => {
   ];
 
   test('does nothing for too long stops, and its parent has what it said', async () => {
-    const { pass, report, lead } = await watched(looks('forever'), { deeds: { forever: never } });
+    const { pass, report, lead } = await watched(looks('forever'), { effects: { forever: never } });
     await pass(1_800);
     expect(report()).toBeUndefined();
     await pass(400);
@@ -258,7 +258,7 @@ describe('an agent that', () => {
       new Promise<ToolOutcome>((resolve) => {
         clock.wakeAt(clock.now() + 1_000, () => resolve({ content: `seen at ${clock.now()}` }));
       });
-    const { pass, report } = await watched(looks('slow'), { clock, deeds: { slow } });
+    const { pass, report } = await watched(looks('slow'), { clock, effects: { slow } });
     await pass(9_800);
     expect(report()).toBeUndefined();
     await pass(400);
@@ -277,7 +277,7 @@ describe('an agent that', () => {
 
   test('waits for an agent of its own is not idle, but that one is', async () => {
     const open = (turn: number) => (turn > 0 ? [says('read')] : asks(1, '0.0'));
-    const { pass, report } = await watched(open, { deeds: { forever: never } });
+    const { pass, report } = await watched(open, { effects: { forever: never } });
     await pass(1_800);
     expect(report()).toBeUndefined();
     await pass(400);

@@ -5,8 +5,14 @@ import { StorageError } from '../../../src/protocol/skein-error.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
-import type { LeadOptions } from '../session/lead-in-hand.js';
-import { allSettled, type SwarmInHand, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+import type { LeadOptions } from '../session/lead-harness.js';
+import {
+  allSettled,
+  type Conversation,
+  type SwarmHarness,
+  swarmHarness,
+  task,
+} from './swarm-harness.js';
 
 /** Sessions whose next owner finds the journals of some agents spoilt. */
 class SpoiltDisk extends MemorySessionStore {
@@ -42,35 +48,35 @@ const never = waits(new Promise(() => {}));
 const lost = async () => {
   const clock = virtualClock();
   const store = new SpoiltDisk(clock);
-  const answer = ({ last, said }: Talk): Answer => {
+  const answer = ({ last, said }: Conversation): Answer => {
     if (last.includes('begin')) {
       return ['one', 'two'].map((it) => calls(`c_${it}`, 'Task', task(`job ${it}`, BEHIND)));
     }
     return said[0]?.includes('job') ? [says('half'), never] : [says('waiting')];
   };
-  const hand = await swarmInHand(answer, { clock, store });
-  await hand.say('begin');
+  const harness = await swarmHarness(answer, { clock, store });
+  await harness.say('begin');
   await allSettled();
-  await hand.lead.close();
-  return { clock, store, id: hand.lead.id };
+  await harness.lead.close();
+  return { clock, store, id: harness.lead.id };
 };
 
 const resume = async (
   { clock, store, id }: Awaited<ReturnType<typeof lost>>,
   options: Partial<Omit<LeadOptions, 'model'>> = {},
-): Promise<SwarmInHand> => {
+): Promise<SwarmHarness> => {
   const choice = { kind: 'resume', id } as const;
-  const hand = await swarmInHand(() => [says('seen')], { clock, store, choice, ...options });
-  hand.lead.start();
+  const harness = await swarmHarness(() => [says('seen')], { clock, store, choice, ...options });
+  harness.lead.start();
   await allSettled();
-  return hand;
+  return harness;
 };
 
-const notices = ({ items }: SwarmInHand): readonly string[] =>
+const notices = ({ items }: SwarmHarness): readonly string[] =>
   items.flatMap((it) => (it.type === 'notice' ? [it.text] : []));
 
 /** Letters of agents that the lead has had, in their own words. */
-const told = async ({ records }: SwarmInHand): Promise<readonly string[]> =>
+const told = async ({ records }: SwarmHarness): Promise<readonly string[]> =>
   (await records()).flatMap((it) =>
     it.type === 'letter.received' && it.from === 'agent' ? [it.raw] : [],
   );
@@ -78,9 +84,9 @@ const told = async ({ records }: SwarmInHand): Promise<readonly string[]> =>
 describe('a background agent of a process that died', () => {
   test('goes on though no agent may be nested so deep any more', async () => {
     const limits = { maxAgents: 10, maxConcurrentAgents: 10, maxDepth: 0 };
-    const hand = await resume(await lost(), { swarm: { limits } });
-    expect(hand.lead.state).toBe('stopped');
-    expect([notices(hand), (await told(hand)).length]).toEqual([[], 2]);
+    const harness = await resume(await lost(), { swarm: { limits } });
+    expect(harness.lead.state).toBe('stopped');
+    expect([notices(harness), (await told(harness)).length]).toEqual([[], 2]);
   });
 
   test.each([
@@ -90,13 +96,13 @@ describe('a background agent of a process that died', () => {
   ] as const)('is told of when it cannot go on, and not waited for: %s', async (how, why) => {
     const before = await lost();
     before.store[how] = 'a_2';
-    const hand = await resume(before);
-    expect(hand.lead.state).toBe('stopped');
-    expect(notices(hand)).toEqual([expect.stringMatching(new RegExp(`a_2.*${why}`))]);
-    const letters = await told(hand);
+    const harness = await resume(before);
+    expect(harness.lead.state).toBe('stopped');
+    expect(notices(harness)).toEqual([expect.stringMatching(new RegExp(`a_2.*${why}`))]);
+    const letters = await told(harness);
     expect(letters).toHaveLength(2);
     expect(letters[0]).toMatch(new RegExp(`cannot resume.*a_2.*${why}`));
-    expect(hand.requests.some(({ body }) => body.includes(why))).toBe(true);
+    expect(harness.requests.some(({ body }) => body.includes(why))).toBe(true);
   });
 
   test('is told of once, however often the session is resumed', async () => {

@@ -6,7 +6,7 @@ import { StorageError } from '../../../src/protocol/skein-error.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
-import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+import { allSettled, type Conversation, swarmHarness, task } from './swarm-harness.js';
 
 /** Sessions in which one agent cannot write down how it ended. */
 class FullDisk extends MemorySessionStore {
@@ -37,7 +37,7 @@ const EXPLORER = { subagent_type: 'explorer' };
 const behind = (words: string) => task(words, { ...EXPLORER, run_in_background: true });
 
 /** The lead waits for `high`, which waits with one agent at work and one that waits for a place. */
-const answer = ({ said, last, turn }: Talk): Answer => {
+const answer = ({ said, last, turn }: Conversation): Answer => {
   if (last.includes('begin')) return [calls('c1', 'Task', task('high', EXPLORER))];
   if (said[0]?.includes('high') && turn === 0) {
     return [
@@ -53,20 +53,22 @@ test('one that waits for a place ends with its parent, though its disk is full',
   const clock = virtualClock();
   const store = new FullDisk(clock);
   store.agent = 'a_4';
-  const hand = await swarmInHand(answer, {
+  const harness = await swarmHarness(answer, {
     clock,
     store,
-    lingers: true,
-    deeds: {
+    staysIdle: true,
+    effects: {
       long: ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     },
     swarm: { limits: { maxAgents: 10, maxConcurrentAgents: 2, maxDepth: 3 } },
   });
-  await hand.say('begin');
+  await harness.say('begin');
   await allSettled();
-  hand.lead.interrupt();
+  harness.lead.interrupt();
   await allSettled();
-  const ended = hand.items.flatMap((it) => (it.type === 'agent.ended' ? [it.report.agent.id] : []));
-  expect([hand.lead.state, ended.sort()]).toEqual(['idle', ['a_2', 'a_3', 'a_4']]);
+  const ended = harness.items.flatMap((it) =>
+    it.type === 'agent.ended' ? [it.report.agent.id] : [],
+  );
+  expect([harness.lead.state, ended.sort()]).toEqual(['idle', ['a_2', 'a_3', 'a_4']]);
 });

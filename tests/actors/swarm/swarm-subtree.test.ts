@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FileChange } from '../../../src/protocol/session/checkpoints.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
-import type { LeadOptions } from '../session/lead-in-hand.js';
-import { allSettled, swarmInHand, type Talk, task } from './swarm-in-hand.js';
+import type { LeadOptions } from '../session/lead-harness.js';
+import { allSettled, type Conversation, swarmHarness, task } from './swarm-harness.js';
 
 const BEHIND = { run_in_background: true };
 const explorer = (prompt: string, more: Record<string, unknown> = {}) =>
@@ -23,7 +23,7 @@ const checkpoints: LeadOptions['checkpoints'] = () => ({
 /** A lead has a middle one look after a deep one, which makes a file and ends. */
 const three =
   (middle: Promise<void>, more: Record<string, unknown> = {}) =>
-  ({ last, said }: Talk) => {
+  ({ last, said }: Conversation) => {
     const [first = ''] = said;
     if (first.includes('deep')) {
       return [
@@ -53,33 +53,33 @@ const CHANGED = 'Changed: /tmp/deep.txt';
 
 describe('a report tells of all below', () => {
   test('in one process', async () => {
-    const hand = await swarmInHand(three(opened), { checkpoints });
-    await hand.say('begin');
+    const harness = await swarmHarness(three(opened), { checkpoints });
+    await harness.say('begin');
     await allSettled();
-    expect(figures(hand.results().c1)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
+    expect(figures(harness.results().c1)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
   });
 
   test('where the agent goes on in another one', async () => {
-    const slow = await swarmInHand(three(gate().opened), { checkpoints });
+    const slow = await swarmHarness(three(gate().opened), { checkpoints });
     await slow.say('begin');
     await allSettled();
     await slow.lead.close();
     const { store, clock } = slow;
     const choice = { kind: 'resume', id: slow.lead.id } as const;
-    const hand = await swarmInHand(three(opened), { store, clock, choice, checkpoints });
-    hand.lead.start();
+    const harness = await swarmHarness(three(opened), { store, clock, choice, checkpoints });
+    harness.lead.start();
     await allSettled();
-    expect(figures(hand.results().c1)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
-    expect(hand.lead.spent.usage).toMatchObject({ input: 600, output: 60 });
+    expect(figures(harness.results().c1)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
+    expect(harness.lead.spent.usage).toMatchObject({ input: 600, output: 60 });
   });
 
   test('where it had ended unheard', async () => {
     const door = gate();
-    const slow = await swarmInHand(
-      (talk) =>
-        talk.last.includes('Started in the background')
+    const slow = await swarmHarness(
+      (conversation) =>
+        conversation.last.includes('Started in the background')
           ? [waits(door.opened), says('never')]
-          : three(opened, BEHIND)(talk),
+          : three(opened, BEHIND)(conversation),
       { checkpoints },
     );
     await slow.say('begin');
@@ -87,7 +87,7 @@ describe('a report tells of all below', () => {
     await slow.lead.close();
     const { store, clock } = slow;
     const choice = { kind: 'resume', id: slow.lead.id } as const;
-    const hand = await swarmInHand(
+    const harness = await swarmHarness(
       ({ last }) => [
         last.includes('look')
           ? calls('c2', 'TaskOutput', { task_id: 'a_2', block: false })
@@ -95,20 +95,20 @@ describe('a report tells of all below', () => {
       ],
       { store, clock, choice, checkpoints },
     );
-    await hand.say('look');
+    await harness.say('look');
     await allSettled();
-    expect(figures(hand.results().c2)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
+    expect(figures(harness.results().c2)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
   });
 
   test('where it was woken by a letter', async () => {
-    const hand = await swarmInHand(three(opened), { checkpoints, lingers: true });
-    await hand.say('begin');
+    const harness = await swarmHarness(three(opened), { checkpoints, staysIdle: true });
+    await harness.say('begin');
     await allSettled();
-    await hand.lead.steer.send('a_2', 'again', 'user', 'l_again');
+    await harness.lead.steer.send('a_2', 'again', 'user', 'l_again');
     await allSettled();
-    expect(hand.requests.at(-1)?.body).toContain('middle is done again');
+    expect(harness.requests.at(-1)?.body).toContain('middle is done again');
     expect(
-      figures(JSON.parse(hand.requests.at(-1)?.body ?? '').messages.at(-1).content[0].text),
+      figures(JSON.parse(harness.requests.at(-1)?.body ?? '').messages.at(-1).content[0].text),
     ).toEqual({
       turns: 3,
       tokens: 550,

@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
 import { type Answer, calls, fails, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
-import { allSettled, swarmInHand, type Talk, talkOf, task } from './swarm-in-hand.js';
+import {
+  allSettled,
+  type Conversation,
+  conversationOf,
+  swarmHarness,
+  task,
+} from './swarm-harness.js';
 
 const explore = (what: string, more: Record<string, unknown> = {}) =>
   task(what, { subagent_type: 'explorer', ...more });
@@ -11,39 +17,39 @@ const explore = (what: string, more: Record<string, unknown> = {}) =>
 /** The last words of a conversation choose the answer. */
 const answers =
   (replies: Record<string, ReturnType<typeof says> | ReturnType<typeof says>[]>) =>
-  ({ last }: Talk) => {
+  ({ last }: Conversation) => {
     const found = Object.entries(replies).findLast(([words]) => last.includes(words));
     return found === undefined ? [says('done')] : [found[1]].flat();
   };
 
 describe('a typed agent', () => {
   test('reports to the call that asked for it', async () => {
-    const hand = await swarmInHand(
+    const harness = await swarmHarness(
       answers({
         begin: calls('c1', 'Task', explore('find the parser')),
         'find the parser': says('It is in src/parser.ts.'),
       }),
     );
 
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
 
-    expect(hand.results().c1).toContain('It is in src/parser.ts.');
-    expect(hand.results().c1).toMatch(/explorer a_\w+ "find the parser" completed: 1 turn/);
+    expect(harness.results().c1).toContain('It is in src/parser.ts.');
+    expect(harness.results().c1).toMatch(/explorer a_\w+ "find the parser" completed: 1 turn/);
   });
 
   test('has the head of the lead, and knows nothing of its conversation', async () => {
-    const hand = await swarmInHand(
+    const harness = await swarmHarness(
       answers({
         begin: calls('c1', 'Task', explore('find the parser')),
         'find the parser': says('It is there.'),
       }),
     );
 
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
 
-    const [lead, child] = hand.requests.map(({ body }) => body);
+    const [lead, child] = harness.requests.map(({ body }) => body);
     const head = (body = '') => body.slice(0, body.indexOf('"messages"'));
     expect(head(child)).toBe(head(lead));
     expect(child).not.toContain('begin');
@@ -51,7 +57,7 @@ describe('a typed agent', () => {
   });
 
   test('may not use what its definition does not give it', async () => {
-    const hand = await swarmInHand(
+    const harness = await swarmHarness(
       answers({
         begin: calls('c1', 'Task', explore('a note', { prompt: 'write it down' })),
         'write it down': calls('c2', 'Change', { name: 'a' }),
@@ -59,18 +65,18 @@ describe('a typed agent', () => {
       { swarm: { definitions: [agentDefinition({ tools: ['Look'] })] } },
     );
 
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
 
-    expect(hand.deeds).toEqual([]);
-    const [, , refused] = hand.requests.map((request) => talkOf(request).last);
+    expect(harness.callLog).toEqual([]);
+    const [, , refused] = harness.requests.map((request) => conversationOf(request).last);
     expect(refused).toContain('The definition of the agent explorer');
   });
 });
 
 describe('a fork', () => {
   test('goes on from the conversation of its parent, with its task as the last block', async () => {
-    const hand = await swarmInHand(
+    const harness = await swarmHarness(
       answers({
         begin: [calls('c1', 'Task', task('left')), calls('c2', 'Task', task('right'))],
         '<fork-task>\nleft': says('left is done'),
@@ -78,20 +84,20 @@ describe('a fork', () => {
       }),
     );
 
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
 
-    const [, left = '', right = ''] = hand.requests.map(({ body }) => body);
+    const [, left = '', right = ''] = harness.requests.map(({ body }) => body);
     const letters = Array.from({ length: left.length }, (_, at) => at);
     const firstDifference = letters.find((at) => left[at] !== right[at]);
     expect(left.slice(0, firstDifference)).toContain('<fork-task>');
     expect(left).toContain('"tool_use_id":"c2"');
-    expect(hand.results().c1).toContain('left is done');
-    expect(hand.results().c2).toContain('right is done');
+    expect(harness.results().c1).toContain('left is done');
+    expect(harness.results().c2).toContain('right is done');
   });
 
   test('knows which files its parent has seen, and asks for them again if it must not', async () => {
-    const hand = await swarmInHand(
+    const harness = await swarmHarness(
       answers({
         begin: calls('c1', 'Task', task('left')),
         '<fork-task>\nleft': calls('c2', 'Look', { name: 'a' }),
@@ -99,17 +105,17 @@ describe('a fork', () => {
       }),
     );
 
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
 
-    expect(hand.results().c1).toContain('seen');
-    expect(hand.results().c1).toContain('2 turns');
+    expect(harness.results().c1).toContain('seen');
+    expect(harness.results().c1).toContain('2 turns');
   });
 });
 
 test('a fork whose oldest messages had to go still knows its task', async () => {
   let looks = 0;
-  const hand = await swarmInHand(({ last, said }) => {
+  const harness = await swarmHarness(({ last, said }) => {
     if (last.includes('begin')) return [calls('c1', 'Task', task('part', { prompt: 'Paint it.' }))];
     if (last.includes('a summary that you write now')) return [fails('overloaded')];
     if (!said.some((words) => words.includes('Paint it.'))) return [says('done')];
@@ -118,20 +124,20 @@ test('a fork whose oldest messages had to go still knows its task', async () => 
     return looks > 8 ? [says('Painted.')] : [calls(`l${looks}`, 'Look', { name: `a${looks}` })];
   });
 
-  await hand.say('begin');
+  await harness.say('begin');
   await allSettled(60);
 
-  const [shortened] = hand.requests.filter(({ body }) => body.includes('removed to fit'));
-  expect(talkOf(shortened ?? { model: '', body: '{"messages":[]}', betas: [] }).said[0]).toContain(
-    'Paint it.',
-  );
-  expect(hand.results().c1).toContain('Painted.');
+  const [shortened] = harness.requests.filter(({ body }) => body.includes('removed to fit'));
+  expect(
+    conversationOf(shortened ?? { model: '', body: '{"messages":[]}', betas: [] }).said[0],
+  ).toContain('Paint it.');
+  expect(harness.results().c1).toContain('Painted.');
 });
 
 describe('a background agent', () => {
   test('lets its parent go on, and wakes it with its report', async () => {
     const door = gate();
-    const hand = await swarmInHand(({ last }) => {
+    const harness = await swarmHarness(({ last }) => {
       if (last.includes('begin')) {
         return [calls('c1', 'Task', explore('watch', { run_in_background: true }))];
       }
@@ -141,16 +147,16 @@ describe('a background agent', () => {
       return undefined;
     });
 
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
-    expect(hand.items.some(({ type }) => type === 'run.ended')).toBe(false);
+    expect(harness.items.some(({ type }) => type === 'run.ended')).toBe(false);
     door.open();
     await allSettled();
 
-    expect(hand.requests.map((request) => talkOf(request).last).at(-1)).toContain(
+    expect(harness.requests.map((request) => conversationOf(request).last).at(-1)).toContain(
       'I have seen it.',
     );
-    expect(hand.items.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
+    expect(harness.items.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
   });
 });
 
@@ -158,7 +164,7 @@ describe('after a crash', () => {
   test.each(['sync', 'fork'])('a %s child is joined again by its call', async (kind) => {
     const door = gate();
     const order = kind === 'fork' ? task('the work') : explore('the work');
-    const slow = await swarmInHand(({ last }) => {
+    const slow = await swarmHarness(({ last }) => {
       if (last.includes('begin')) return [calls('c1', 'Task', order)];
       if (last.includes('did a')) return [waits(door.opened), says('never said')];
       return [calls('c2', 'Look', { name: 'a' })];
@@ -169,16 +175,16 @@ describe('after a crash', () => {
 
     const { store, clock } = slow;
     const choice = { kind: 'resume', id: slow.lead.id } as const;
-    const hand = await swarmInHand(
+    const harness = await swarmHarness(
       ({ last }) => [says(last.includes('did a') ? 'It was easy.' : 'All is done.')],
       { store, clock, choice },
     );
-    hand.lead.start();
+    harness.lead.start();
     await allSettled();
 
-    expect(hand.results().c1).toContain('It was easy.');
-    expect(await store.agents(hand.lead.id)).toHaveLength(2);
-    expect(hand.deeds).toEqual([]);
+    expect(harness.results().c1).toContain('It was easy.');
+    expect(await store.agents(harness.lead.id)).toHaveLength(2);
+    expect(harness.callLog).toEqual([]);
   });
 
   test('the fork of an agent is still guarded by the hooks of that agent', async () => {
@@ -188,7 +194,7 @@ describe('after a crash', () => {
     });
     const tools = ['Task', 'Change'];
     const swarm = { definitions: [agentDefinition({ tools, hooks: [denies] })] };
-    const slow = await swarmInHand(
+    const slow = await swarmHarness(
       ({ last }): Answer => {
         if (last.includes('begin')) return [calls('c1', 'Task', explore('hand it on'))];
         if (last.includes('the work')) return [waits(door.opened), says('never said')];
@@ -202,21 +208,21 @@ describe('after a crash', () => {
 
     const { store, clock } = slow;
     const choice = { kind: 'resume', id: slow.lead.id } as const;
-    const hand = await swarmInHand(
+    const harness = await swarmHarness(
       ({ last }) =>
         last.includes('the work') ? [calls('c3', 'Change', { name: 'a' })] : [says(last)],
       { store, clock, choice, swarm },
     );
-    hand.lead.start();
+    harness.lead.start();
     await allSettled();
 
-    expect(hand.deeds).toEqual([]);
-    expect(hand.results().c1).toContain('Not that.');
+    expect(harness.callLog).toEqual([]);
+    expect(harness.results().c1).toContain('Not that.');
   });
 
   test('a child is joined again though nobody describes its type any more', async () => {
     const door = gate();
-    const slow = await swarmInHand(
+    const slow = await swarmHarness(
       ({ last }): Answer =>
         last.includes('begin')
           ? [calls('c1', 'Task', explore('the work'))]
@@ -228,15 +234,15 @@ describe('after a crash', () => {
 
     const { store, clock } = slow;
     const choice = { kind: 'resume', id: slow.lead.id } as const;
-    const hand = await swarmInHand(() => [says('It was easy.')], {
+    const harness = await swarmHarness(() => [says('It was easy.')], {
       store,
       clock,
       choice,
       swarm: { definitions: [] },
     });
-    hand.lead.start();
+    harness.lead.start();
     await allSettled();
 
-    expect(hand.results().c1).toContain('It was easy.');
+    expect(harness.results().c1).toContain('It was easy.');
   });
 });

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { calls, says } from '../../fakes/agents/scripted-model.js';
-import { allSettled, swarmInHand, task } from '../swarm/swarm-in-hand.js';
+import { allSettled, swarmHarness, task } from '../swarm/swarm-harness.js';
 
 const ORDER = task('tell', { description: 'WORDS', subagent_type: 'explorer' });
 const WORDS = `First words.${'x'.repeat(250_000)}Last words.`;
 
 describe('a report that is far too long', () => {
   test('keeps its end, and says how long it was', async () => {
-    const hand = await swarmInHand(({ last }) => {
+    const harness = await swarmHarness(({ last }) => {
       if (last.includes('begin')) return [calls('c1', 'Task', ORDER)];
       return [says(last.endsWith('tell') ? WORDS : 'ok')];
     });
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
 
-    const { c1: result = '' } = hand.results();
+    const { c1: result = '' } = harness.results();
     const [, said = ''] = result.split('<agent-report>\n');
     expect(said.slice(0, 12)).toBe('First words.');
     expect(said.slice(-27)).toBe('Last words.\n</agent-report>');
@@ -23,14 +23,14 @@ describe('a report that is far too long', () => {
   });
 
   test('is kept within a bound by whoever holds it', async () => {
-    const hand = await swarmInHand(({ last }) => {
+    const harness = await swarmHarness(({ last }) => {
       if (last.includes('begin')) return [calls('c1', 'Task', ORDER)];
       return [says(last.endsWith('tell') ? WORDS : 'ok')];
     });
-    await hand.say('begin');
+    await harness.say('begin');
     await allSettled();
 
-    const [text = ''] = hand.items.flatMap((item) =>
+    const [text = ''] = harness.items.flatMap((item) =>
       item.type === 'agent.ended' ? [item.report.text] : [],
     );
     expect(text.length).toBeLessThanOrEqual(100_000);

@@ -1,34 +1,34 @@
 import { describe, expect, test } from 'vitest';
 import { capabilitiesOf } from '../../../src/protocol/model/providers.js';
 import { fails, says, scriptedModel } from '../../fakes/agents/scripted-model.js';
-import { type LeadInHand, type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
+import { type LeadHarness, type LeadOptions, leadHarness } from '../session/lead-harness.js';
 
 type Given = Partial<Omit<LeadOptions, 'model'>>;
 
 /** A session with this number of answered prompts. */
-const talk = async (prompts: number, given: Given) => {
+const conversation = async (prompts: number, given: Given) => {
   const model = scriptedModel(...Array.from({ length: prompts }, () => [says('Yes.')]));
-  const hand = await leadInHand({ model, lingers: true, ...given });
-  for (let n = 0; n < prompts; n += 1) await hand.say(`Prompt ${n}.`);
-  return { ...hand, betas: model.requests.map(({ betas }) => betas) };
+  const harness = await leadHarness({ model, staysIdle: true, ...given });
+  for (let n = 0; n < prompts; n += 1) await harness.say(`Prompt ${n}.`);
+  return { ...harness, betas: model.requests.map(({ betas }) => betas) };
 };
 
 /** Resumes the session in another process. */
-const resumed = async ({ lead, store, clock }: LeadInHand, prompts: number, given: Given) => {
+const resumed = async ({ lead, store, clock }: LeadHarness, prompts: number, given: Given) => {
   await lead.close();
-  return talk(prompts, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
+  return conversation(prompts, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
 };
 
 describe('the beta features of a session (K8)', () => {
   test('are none, and unsaid, where none are wanted', async () => {
-    const { betas, records } = await talk(1, {});
+    const { betas, records } = await conversation(1, {});
     expect(betas).toEqual([[]]);
     const started = (await records()).find(({ type }) => type === 'turn.started');
     expect(started).not.toHaveProperty('betas');
   });
 
   test('are sent with every later request, also by processes that do not want them', async () => {
-    const first = await talk(2, { betas: ['b', 'a'] });
+    const first = await conversation(2, { betas: ['b', 'a'] });
     const second = await resumed(first, 2, { betas: ['c'] });
     const third = await resumed(second, 1, {});
     const two = ['a', 'b'];
@@ -43,31 +43,31 @@ describe('the beta features of a session (K8)', () => {
   });
 
   test('go along with a fork', async () => {
-    const first = await talk(1, { betas: ['a'] });
+    const first = await conversation(1, { betas: ['a'] });
     await first.lead.close();
     const { store, clock, lead } = first;
     const choice = { kind: 'fork', from: lead.id, id: 's_fork' } as const;
-    const fork = await talk(1, { store, clock, choice });
+    const fork = await conversation(1, { store, clock, choice });
     expect(fork.betas).toEqual([['a']]);
   });
 
   test('count from the first attempt on, whether it is answered or not', async () => {
     const model = scriptedModel([fails('rejected')]);
-    const first = await leadInHand({ model, lingers: true, betas: ['a'] });
+    const first = await leadHarness({ model, staysIdle: true, betas: ['a'] });
     await first.say('Prompt.');
     expect(model.requests.map(({ betas }) => betas)).toEqual([['a']]);
     expect((await resumed(first, 1, {})).betas).toEqual([['a']]);
   });
 
   test('are kept when the conversation begins anew', async () => {
-    const first = await talk(1, { betas: ['a'] });
+    const first = await conversation(1, { betas: ['a'] });
     first.lead.clear();
     expect((await resumed(first, 1, {})).betas).toEqual([['a']]);
   });
 
   test('are sent with a summary too, which reads the same prefix', async () => {
     const model = scriptedModel(...Array.from({ length: 21 }, () => [says('Yes. '.repeat(2_000))]));
-    const { say, lead } = await leadInHand({ model, lingers: true, betas: ['a'] });
+    const { say, lead } = await leadHarness({ model, staysIdle: true, betas: ['a'] });
     for (let n = 0; n < 20; n += 1) await say(`Prompt ${n}.`);
     await lead.compact('');
     expect(model.requests.at(-1)?.body).toContain('context window');
@@ -76,7 +76,7 @@ describe('the beta features of a session (K8)', () => {
 
   test('are left out where the provider takes none, and wait for one that does', async () => {
     const none = { capabilities: capabilitiesOf('openai') };
-    const first = await talk(1, { betas: ['a'], ...none });
+    const first = await conversation(1, { betas: ['a'], ...none });
     expect(first.betas).toEqual([[]]);
     const second = await resumed(first, 1, { betas: ['a'] });
     expect(second.betas).toEqual([['a']]);

@@ -11,8 +11,8 @@ import {
   waits,
 } from '../../fakes/agents/scripted-model.js';
 import { settled } from '../../fakes/virtual-clock.js';
-import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
-import { answers, type Body, unmarked, WINDOW } from '../session/long-talk.js';
+import { type LeadOptions, leadHarness } from '../session/lead-harness.js';
+import { answers, type Body, unmarked, WINDOW } from '../session/small-window.js';
 
 const bodyOf = (request: { body: string } | undefined) => JSON.parse(request?.body ?? '{}') as Body;
 const notices = (items: readonly FeedItem[]) =>
@@ -26,9 +26,9 @@ const tenExchanges = (tokens: number): Answer[] => [
 
 const afterTen = async (tokens: number, then: Answer[], options: Partial<LeadOptions> = {}) => {
   const model = scriptedModel(...tenExchanges(tokens), ...then);
-  const hand = await leadInHand({ model, lingers: true, contextWindow: WINDOW, ...options });
-  for (let number = 1; number <= 10; number += 1) await hand.say(`Prompt ${number}.`);
-  return { ...hand, model };
+  const harness = await leadHarness({ model, staysIdle: true, contextWindow: WINDOW, ...options });
+  for (let number = 1; number <= 10; number += 1) await harness.say(`Prompt ${number}.`);
+  return { ...harness, model };
 };
 
 describe('a conversation near its window', () => {
@@ -113,7 +113,7 @@ describe('a conversation near its window', () => {
       ends('tool_use', { input: at === 8 ? 9_000 : 100, output: 0 }),
     ]);
     const model = scriptedModel(...work, [says('Nine were read.')], [says('Done.')]);
-    const { say } = await leadInHand({ model, lingers: true, contextWindow: WINDOW });
+    const { say } = await leadHarness({ model, staysIdle: true, contextWindow: WINDOW });
     await say('Read nine files.');
     const { messages } = bodyOf(model.requests.at(-1));
     const uses = messages.flatMap(({ content }) =>
@@ -157,11 +157,11 @@ describe('a conversation near its window', () => {
     await say('Prompt 11.');
     await lead.close();
     const next = scriptedModel(answers('Answer 12.', 200));
-    const again = await leadInHand({
+    const again = await leadHarness({
       model: next,
       store,
       clock,
-      lingers: true,
+      staysIdle: true,
       contextWindow: WINDOW,
       choice: { kind: 'resume', id: lead.id },
     });
@@ -185,12 +185,12 @@ describe('a conversation near its window', () => {
   });
 
   test('takes a model that calls a tool instead for one that gave no summary', async () => {
-    const { deeds, items, say } = await afterTen(8_400, [
+    const { callLog, items, say } = await afterTen(8_400, [
       [calls('c', 'Change', { name: 'sneaky' })],
       answers('Answer 11.', 1),
     ]);
     await say('Prompt 11.');
-    expect(deeds).toEqual([]);
+    expect(callLog).toEqual([]);
     expect(notices(items)).toContain(
       'The conversation was not compacted: the model gave no summary.',
     );
@@ -231,7 +231,7 @@ describe('a person', () => {
   test('hears why nothing was summarised', async () => {
     const hello = [says('Hello.')];
     const model = scriptedModel(hello, hello, hello, [fails('overloaded')]);
-    const { lead, items, say } = await leadInHand({ model, lingers: true });
+    const { lead, items, say } = await leadHarness({ model, staysIdle: true });
     const tooLittle = 'There is too little to summarise yet.';
     await expect(lead.compact('')).rejects.toThrow(tooLittle);
     await say('Hi.');
@@ -246,10 +246,10 @@ describe('a person', () => {
   test('cannot have it summarised or cleared while the agent works', async () => {
     const shut = gate();
     const model = scriptedModel([waits(shut.opened), says('Done.')]);
-    const hand = await leadInHand({ model, lingers: true });
-    await hand.say('Go.');
-    await expect(hand.lead.compact('')).rejects.toThrow('The agent is running');
-    expect(() => hand.lead.clear()).toThrow('The agent is running');
+    const harness = await leadHarness({ model, staysIdle: true });
+    await harness.say('Go.');
+    await expect(harness.lead.compact('')).rejects.toThrow('The agent is running');
+    expect(() => harness.lead.clear()).toThrow('The agent is running');
     shut.open();
     await settled();
   });
@@ -303,15 +303,15 @@ describe('a person', () => {
       [says('Summary.')],
       [says('On we go.')],
     );
-    const deeds = { slow: async () => ({ content: String(await never.opened) }) };
-    const hand = await leadInHand({ model, lingers: true, deeds });
-    for (let number = 1; number <= 10; number += 1) await hand.say(`Prompt ${number}.`);
-    await hand.say('Change it.');
-    hand.lead.interrupt();
+    const effects = { slow: async () => ({ content: String(await never.opened) }) };
+    const harness = await leadHarness({ model, staysIdle: true, effects });
+    for (let number = 1; number <= 10; number += 1) await harness.say(`Prompt ${number}.`);
+    await harness.say('Change it.');
+    harness.lead.interrupt();
     never.open();
     await settled();
-    await hand.lead.compact('');
-    await hand.say('Go on.');
+    await harness.lead.compact('');
+    await harness.say('Go on.');
     const { messages } = bodyOf(model.requests.at(-1));
     expect(messages.at(-2)?.content[0]?.type).toBe('tool_use');
     expect(messages.at(-1)?.content.map(({ type }) => type)).toEqual(['tool_result', 'text']);

@@ -20,8 +20,8 @@ import {
   waits,
 } from '../../fakes/agents/scripted-model.js';
 import { settled, type VirtualClock, virtualClock } from '../../fakes/virtual-clock.js';
-import { type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
-import { answers, type Body, unmarked, WINDOW } from '../session/long-talk.js';
+import { type LeadOptions, leadHarness } from '../session/lead-harness.js';
+import { answers, type Body, unmarked, WINDOW } from '../session/small-window.js';
 
 /** Sent requests, checked against the rules of the Messages API. */
 const sent = (request: { body: string } | undefined): Body => {
@@ -42,9 +42,9 @@ const afterTen = async (tokens: number, then: Answer[], options: Partial<LeadOpt
     ...answers(`Answer ${at + 1}.`, at === 9 ? tokens : 100),
   ]);
   const model = scriptedModel(...ten, ...then);
-  const hand = await leadInHand({ model, lingers: true, contextWindow: WINDOW, ...options });
-  for (let number = 1; number <= 10; number += 1) await hand.say(`Prompt ${number}.`);
-  return { ...hand, model };
+  const harness = await leadHarness({ model, staysIdle: true, contextWindow: WINDOW, ...options });
+  for (let number = 1; number <= 10; number += 1) await harness.say(`Prompt ${number}.`);
+  return { ...harness, model };
 };
 
 describe('thoughts, which are bound to all that was said before them', () => {
@@ -93,7 +93,7 @@ describe('room that is made', () => {
       [thinks(long), says('Two.')],
       answers('Summary.'),
     );
-    const deep = await leadInHand({ model, lingers: true });
+    const deep = await leadHarness({ model, staysIdle: true });
     await deep.say('First.');
     await deep.say('Second.');
     await deep.lead.compact('');
@@ -121,7 +121,7 @@ describe('room that is made', () => {
         answers('Summary.'),
         answers('Read.'),
       ],
-      { deeds: { big: () => ({ content: 'x'.repeat(1_000) }) } },
+      { effects: { big: () => ({ content: 'x'.repeat(1_000) }) } },
     );
     await say('Read them all.');
     expect(model.requests).toHaveLength(13);
@@ -146,7 +146,7 @@ describe('room that is made', () => {
     const { lead, say, model } = await afterTen(
       100,
       [[calls('c', 'Change', { name: 'slow' })], answers('Summary.'), answers('Yes.')],
-      { deeds: { slow: async () => ({ content: String(await never.opened) }) } },
+      { effects: { slow: async () => ({ content: String(await never.opened) }) } },
     );
     await say('Change it.');
     lead.interrupt();
@@ -166,17 +166,17 @@ describe('room that is made', () => {
     const first = scriptedModel(...Array.from({ length: 10 }, () => answers('Yes.', 300_000)));
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
-    const hand = await leadInHand({ model: first, lingers: true, store, clock });
-    for (let number = 1; number <= 10; number += 1) await hand.say(heavy);
-    await hand.lead.close();
+    const harness = await leadHarness({ model: first, staysIdle: true, store, clock });
+    for (let number = 1; number <= 10; number += 1) await harness.say(heavy);
+    await harness.lead.close();
     const model = scriptedModel(answers('Summary.'), answers('On we go.'));
-    const again = await leadInHand({
+    const again = await leadHarness({
       model,
       store,
       clock,
-      lingers: true,
+      staysIdle: true,
       modelName: 'claude-haiku-4-5',
-      choice: { kind: 'resume', id: hand.lead.id },
+      choice: { kind: 'resume', id: harness.lead.id },
     });
     await again.say('And now?');
     expect(model.requests.map((request) => request.model)).toEqual([
@@ -211,18 +211,18 @@ describe('a fallback model with a smaller window', () => {
       summary,
       answers('Three.'),
     );
-    const hand = await leadInHand({
+    const harness = await leadHarness({
       model,
-      lingers: true,
+      staysIdle: true,
       fallbackModel: 'claude-haiku-4-5',
       limits: { overloadsBeforeFallback: 1 },
     });
-    for (const text of ['1', '2', '3']) await hand.say(text.repeat(500));
-    await hand.clock.toNextWake();
+    for (const text of ['1', '2', '3']) await harness.say(text.repeat(500));
+    await harness.clock.toNextWake();
     expect(model.requests.slice(3).map((request) => request.model)).toEqual(
       Array.from({ length: 3 }, () => 'claude-haiku-4-5'),
     );
-    expect(hand.lead.isIdle).toBe(true);
+    expect(harness.lead.isIdle).toBe(true);
   });
 });
 
@@ -291,7 +291,7 @@ describe('a summary that a person asked for', () => {
       answers('Answer 11.'),
     );
     const model = deafModel(script, shut.opened, 11);
-    const { lead, say, records } = await leadInHand({ model, lingers: true });
+    const { lead, say, records } = await leadHarness({ model, staysIdle: true });
     for (let number = 1; number <= 10; number += 1) await say(`Prompt ${number}.`);
     const compacted = lead.compact('');
     await settled();
@@ -308,7 +308,7 @@ describe('a summary that a person asked for', () => {
   test('changes nothing when it is given up while what opens it is found out', async () => {
     const contextProvider = changingContext();
     const then = [answers('A summary.'), answers('Answer 11.')];
-    const { lead, say, records } = await afterTen(100, then, { briefing: contextProvider });
+    const { lead, say, records } = await afterTen(100, then, { contextProvider });
     const shut = gate();
     contextProvider.world.gate = shut.opened;
     const compacted = lead.compact('');
@@ -337,7 +337,7 @@ describe('a cleared conversation', () => {
         [calls('c', 'Change', { name: 'slow' }), ends('model_context_window_exceeded')],
         answers('Hello.'),
       ],
-      { deeds: { slow: async () => ({ content: String(await never.opened) }) } },
+      { effects: { slow: async () => ({ content: String(await never.opened) }) } },
     );
     await say('Change it.');
     lead.interrupt();
@@ -453,18 +453,18 @@ const resumedAfterEach = async (
         return { messageId: 'm', requestId: null, stopReason: 'end_turn', usage, model: name };
       },
     };
-    const hand = await leadInHand({
+    const harness = await leadHarness({
       model,
       store,
       clock,
-      lingers: true,
+      staysIdle: true,
       contextWindow: WINDOW,
       choice: { kind: 'resume', id },
     });
-    await hand.say('Are you there?');
-    expect(hand.lead.state).toBe('idle');
-    expect(hand.lead.isIdle).toBe(true);
-    expect(hand.lead.journal.history.waiting).toBe(0);
+    await harness.say('Are you there?');
+    expect(harness.lead.state).toBe('idle');
+    expect(harness.lead.isIdle).toBe(true);
+    expect(harness.lead.journal.history.waiting).toBe(0);
     for (const body of bodies) sent({ body });
     check(sent({ body: bodies.at(-1) ?? '' }), record);
     const said = bodies.at(-1)?.split('Are you there?').length;
@@ -488,11 +488,11 @@ describe('an agent that was killed', () => {
       answers('A second summary.'),
       answers('More.'),
     );
-    const { lead, say, records } = await leadInHand({
+    const { lead, say, records } = await leadHarness({
       model,
       store,
       clock,
-      lingers: true,
+      staysIdle: true,
       contextWindow: WINDOW,
     });
     await say('Read eight files.');
@@ -511,7 +511,7 @@ describe('an agent that was killed', () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     const model = scriptedModel(answers('One.'), answers('Two.'));
-    const { lead, say, records } = await leadInHand({ model, store, clock, lingers: true });
+    const { lead, say, records } = await leadHarness({ model, store, clock, staysIdle: true });
     await say('First.');
     lead.clear();
     await say('Second.');

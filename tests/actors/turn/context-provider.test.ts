@@ -19,10 +19,12 @@ import {
 } from '../../fakes/agents/scripted-model.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 import { firstBreak } from '../../laws/prompts.js';
-import { type LeadInHand, type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
-import { type Body, WINDOW } from '../session/long-talk.js';
+import { type LeadHarness, type LeadOptions, leadHarness } from '../session/lead-harness.js';
+import { type Body, WINDOW } from '../session/small-window.js';
 
-type Given = Partial<Omit<LeadOptions, 'model' | 'briefing'>> & { readonly world?: Partial<World> };
+type Given = Partial<Omit<LeadOptions, 'model' | 'contextProvider'>> & {
+  readonly world?: Partial<World>;
+};
 
 const STAMP = { digest: 'd', mtimeMs: 1, size: 1 };
 
@@ -36,19 +38,19 @@ const saw = (path: string) => async () => ({
 const briefed = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
   const model = scriptedModel(...answers);
   const contextProvider = changingContext(world);
-  const hand = await leadInHand({ model, briefing: contextProvider, lingers: true, ...given });
+  const harness = await leadHarness({ model, contextProvider, staysIdle: true, ...given });
   const sent = (at: number) =>
     (JSON.parse(model.requests.at(at)?.body ?? '{}') as Body).messages.map(({ role, content }) =>
       [role[0], ...content.map(({ type, text }) => text ?? type)].join(' | '),
     );
-  return { ...hand, model, briefing: contextProvider, world: contextProvider.world, sent };
+  return { ...harness, model, contextProvider, world: contextProvider.world, sent };
 };
 
 /** Requests as bytes, to compare their prompts. */
 const bodiesOf = ({ model }: Awaited<ReturnType<typeof briefed>>) =>
   model.requests.map(({ body }) => Buffer.from(body));
 
-const resumed = async (former: LeadInHand, answers: readonly Answer[], given: Given = {}) => {
+const resumed = async (former: LeadHarness, answers: readonly Answer[], given: Given = {}) => {
   const { lead, store, clock } = former;
   await lead.close();
   return briefed(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
@@ -132,19 +134,19 @@ const tireless: ModelPort = {
 
 describe('what opens a conversation', () => {
   test('stands before everything else in the first message, and nowhere again', async () => {
-    const hand = await briefed([yes, yes]);
-    await hand.say('One.');
-    await hand.say('Two.');
-    expect(hand.sent(-1)).toEqual(['u | It opens. | One.', 'a | Yes.', 'u | Two.']);
-    expect(hand.briefing.asked).toEqual(['head', 'opening']);
+    const harness = await briefed([yes, yes]);
+    await harness.say('One.');
+    await harness.say('Two.');
+    expect(harness.sent(-1)).toEqual(['u | It opens. | One.', 'a | Yes.', 'u | Two.']);
+    expect(harness.contextProvider.asked).toEqual(['head', 'opening']);
   });
 
   test('is no block where there is nothing to say, and is not asked for again', async () => {
-    const hand = await briefed([yes, yes], { world: { opening: '' } });
-    await hand.say('One.');
-    await hand.say('Two.');
-    expect(hand.sent(-1)).toEqual(['u | One.', 'a | Yes.', 'u | Two.']);
-    expect(hand.briefing.asked).toEqual(['head', 'opening']);
+    const harness = await briefed([yes, yes], { world: { opening: '' } });
+    await harness.say('One.');
+    await harness.say('Two.');
+    expect(harness.sent(-1)).toEqual(['u | One.', 'a | Yes.', 'u | Two.']);
+    expect(harness.contextProvider.asked).toEqual(['head', 'opening']);
   });
 
   test('is not told again by the process that goes on', async () => {
@@ -153,41 +155,41 @@ describe('what opens a conversation', () => {
     const second = await resumed(first, [yes], { world: { opening: 'Another.' } });
     await second.say('Two.');
     expect(firstBreak([...bodiesOf(first), ...bodiesOf(second)])).toBeUndefined();
-    expect(second.briefing.asked).toEqual([]);
+    expect(second.contextProvider.asked).toEqual([]);
   });
 
   test('comes behind the results in a session that has never heard it', async () => {
-    const hand = await briefed([yes], await formerSession());
-    await hand.say('Go on.');
-    expect(hand.sent(-1)).toEqual([
+    const harness = await briefed([yes], await formerSession());
+    await harness.say('Go on.');
+    expect(harness.sent(-1)).toEqual([
       'u | Old prompt.',
       'a | tool_use | tool_use',
       'u | tool_result | tool_result | It opens. | Go on.',
     ]);
-    expect(hand.model.requests[0]?.body).toContain('Be an old goose.');
+    expect(harness.model.requests[0]?.body).toContain('Be an old goose.');
   });
 
   test('waits with a session that owes an answer and has nothing to send', async () => {
     const parts = [{ call: 'c1' }, { call: 'c2' }];
-    const hand = await briefed([yes, yes], await formerSession([{ type: 'user.sent', parts }]));
-    hand.lead.start();
+    const harness = await briefed([yes, yes], await formerSession([{ type: 'user.sent', parts }]));
+    harness.lead.start();
     await settled();
-    await hand.say('And now?');
-    expect(hand.sent(0).at(-1)).toBe('u | tool_result | tool_result');
-    expect(hand.sent(1).at(-1)).toBe('u | It opens. | And now?');
+    await harness.say('And now?');
+    expect(harness.sent(0).at(-1)).toBe('u | tool_result | tool_result');
+    expect(harness.sent(1).at(-1)).toBe('u | It opens. | And now?');
   });
 
   test('takes along what people say while it is being found out', async () => {
     const shut = gate();
-    const hand = await briefed([yes], { world: { gate: shut.opened } });
-    await hand.say('One.');
-    await hand.say('Two.');
-    expect(hand.model.requests).toEqual([]);
+    const harness = await briefed([yes], { world: { gate: shut.opened } });
+    await harness.say('One.');
+    await harness.say('Two.');
+    expect(harness.model.requests).toEqual([]);
     shut.open();
     await settled();
-    expect(hand.sent(-1)).toEqual(['u | It opens. | One. | Two.']);
-    expect(hand.lead.isIdle).toBe(true);
-    expect(hand.lead.journal.history.waiting).toBe(0);
+    expect(harness.sent(-1)).toEqual(['u | It opens. | One. | Two.']);
+    expect(harness.lead.isIdle).toBe(true);
+    expect(harness.lead.journal.history.waiting).toBe(0);
   });
 
   test.each(Array.from({ length: 12 }, (_, steps) => steps))(
@@ -195,55 +197,58 @@ describe('what opens a conversation', () => {
     async (steps) => {
       const shut = gate();
       const contextProvider = changingContext({ gate: shut.opened });
-      const hand = await leadInHand({ model: tireless, briefing: contextProvider, lingers: true });
-      await hand.say('One.');
+      const harness = await leadHarness({ model: tireless, contextProvider, staysIdle: true });
+      await harness.say('One.');
       shut.open();
       for (let step = 0; step < steps; step += 1) await Promise.resolve();
-      hand.lead.submit(`[${rawText('Two.')}]`);
+      harness.lead.submit(`[${rawText('Two.')}]`);
       await settled();
-      const { messages, letters, owesAnswer } = hand.lead.journal.history;
+      const { messages, letters, owesAnswer } = harness.lead.journal.history;
       expect(messages.map(({ bytes }) => bytes.toString()).join()).toContain('Two.');
-      expect([letters.size, owesAnswer, hand.lead.isIdle]).toEqual([0, false, true]);
+      expect([letters.size, owesAnswer, harness.lead.isIdle]).toEqual([0, false, true]);
     },
   );
 
   test('may be interrupted, and the prompt waits for a person to go on', async () => {
     const shut = gate();
-    const hand = await briefed([yes], { world: { gate: shut.opened } });
-    await hand.say('One.');
-    hand.lead.interrupt();
+    const harness = await briefed([yes], { world: { gate: shut.opened } });
+    await harness.say('One.');
+    harness.lead.interrupt();
     shut.open();
     await settled();
-    expect(hand.items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'interrupted' } });
-    expect(hand.model.requests).toEqual([]);
-    await hand.say('Two.');
-    expect(hand.sent(-1)).toEqual(['u | It opens. | One.', 'u | Two.']);
+    expect(harness.items.at(-1)).toMatchObject({
+      type: 'run.ended',
+      stop: { reason: 'interrupted' },
+    });
+    expect(harness.model.requests).toEqual([]);
+    await harness.say('Two.');
+    expect(harness.sent(-1)).toEqual(['u | It opens. | One.', 'u | Two.']);
   });
 
   test('leaves to a run of its own what is said after an interrupt', async () => {
     const shut = gate();
-    const hand = await briefed([yes], { world: { gate: shut.opened } });
-    await hand.say('One.');
-    hand.lead.interrupt();
-    await hand.say('Rather this.');
+    const harness = await briefed([yes], { world: { gate: shut.opened } });
+    await harness.say('One.');
+    harness.lead.interrupt();
+    await harness.say('Rather this.');
     shut.open();
     await settled();
-    expect(hand.sent(-1)).toEqual(['u | It opens. | One.', 'u | Rather this.']);
-    expect(hand.lead.isIdle).toBe(true);
+    expect(harness.sent(-1)).toEqual(['u | It opens. | One.', 'u | Rather this.']);
+    expect(harness.lead.isIdle).toBe(true);
   });
 
   test('does no harm when the session is closed meanwhile', async () => {
     const shut = gate();
-    const hand = await briefed([], { world: { gate: shut.opened } });
-    await hand.say('One.');
-    await hand.lead.close();
+    const harness = await briefed([], { world: { gate: shut.opened } });
+    await harness.say('One.');
+    await harness.lead.close();
     shut.open();
     await settled();
-    expect((await hand.records()).map(({ type }) => type)).not.toContain('user.sent');
+    expect((await harness.records()).map(({ type }) => type)).not.toContain('user.sent');
     const again = await briefed([yes], {
-      store: hand.store,
-      clock: hand.clock,
-      choice: { kind: 'resume', id: hand.lead.id },
+      store: harness.store,
+      clock: harness.clock,
+      choice: { kind: 'resume', id: harness.lead.id },
     });
     again.lead.start();
     await settled();
@@ -251,13 +256,13 @@ describe('what opens a conversation', () => {
   });
 
   test('is told anew, and looked up anew, when the conversation is cleared', async () => {
-    const hand = await briefed([yes, yes]);
-    await hand.say('One.');
-    hand.world.opening = 'It opens again.';
-    hand.lead.clear();
-    await hand.say('Two.');
-    expect(hand.sent(-1)).toEqual(['u | It opens again. | Two.']);
-    expect(hand.briefing.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
+    const harness = await briefed([yes, yes]);
+    await harness.say('One.');
+    harness.world.opening = 'It opens again.';
+    harness.lead.clear();
+    await harness.say('Two.');
+    expect(harness.sent(-1)).toEqual(['u | It opens again. | Two.']);
+    expect(harness.contextProvider.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
   });
 });
 
@@ -265,63 +270,63 @@ describe('what opens a conversation', () => {
 const longTalk = async (given: Given = {}) => {
   const full: Answer = [says('Long. '.repeat(400)), ends('end_turn', { input: 8_400, output: 0 })];
   const many = Array.from({ length: 9 }, () => [says('Yes. '.repeat(40))]);
-  const hand = await briefed([...many, full, [says('They talked.')], yes], {
+  const harness = await briefed([...many, full, [says('They talked.')], yes], {
     contextWindow: WINDOW,
     ...given,
   });
-  for (let n = 1; n <= 10; n += 1) await hand.say(`Prompt ${n}.`);
-  return hand;
+  for (let n = 1; n <= 10; n += 1) await harness.say(`Prompt ${n}.`);
+  return harness;
 };
 
 describe('a shortened conversation', () => {
   test('begins with a new opening, then the summary, then the rest', async () => {
-    const hand = await longTalk();
-    hand.world.opening = 'It opens again.';
-    await hand.say('Prompt 11.');
-    const [first = '', second] = hand.sent(-1);
+    const harness = await longTalk();
+    harness.world.opening = 'It opens again.';
+    await harness.say('Prompt 11.');
+    const [first = '', second] = harness.sent(-1);
     expect(first).toMatch(/^u \| It opens again\. \| The older part of this conversation/);
     expect(first).toContain('word for word:\n\nPrompt 1.\n');
     expect(first).toContain('They talked.');
     expect(first).not.toContain('It opens.');
     expect(second).toMatch(/^a/);
-    expect(hand.briefing.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
-    const broken = (await hand.records()).filter(({ type }) => type === 'prompt.broken');
+    expect(harness.contextProvider.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
+    const broken = (await harness.records()).filter(({ type }) => type === 'prompt.broken');
     expect(broken).toMatchObject([{ reason: 'compaction', section: 'messages' }]);
     expect(broken[0]).not.toHaveProperty('prompt');
   });
 
   test('is said to fill the window with its new opening, too', async () => {
     const filled = async (opening: string) => {
-      const hand = await longTalk();
-      hand.world.opening = opening;
-      await hand.say('Prompt 11.');
-      const broken = (await hand.records()).find(({ type }) => type === 'prompt.broken');
+      const harness = await longTalk();
+      harness.world.opening = opening;
+      await harness.say('Prompt 11.');
+      const broken = (await harness.records()).find(({ type }) => type === 'prompt.broken');
       return broken?.type === 'prompt.broken' ? (broken.tokensAfter ?? 0) : 0;
     };
     expect((await filled('x'.repeat(404))) - (await filled('x'.repeat(4)))).toBe(100);
   });
 
   test('is told again what only the lost messages said, and nothing else', async () => {
-    const deeds = { a: saw('/tmp/a') };
+    const effects = { a: saw('/tmp/a') };
     const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
     const look = (id: string): Answer => [calls(id, 'Look', { name: 'a' })];
     const long = Array.from({ length: 8 }, () => [says('Yes. '.repeat(40))]);
-    const hand = await briefed(
+    const harness = await briefed(
       [look('c1'), ...long, full, [says('They talked.')], look('c2'), yes],
-      { deeds, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
+      { effects, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
     );
-    await hand.say('Look.');
-    hand.world.facts.date = 'Tuesday';
-    for (let n = 1; n <= 8; n += 1) await hand.say(`Prompt ${n}.`);
+    await harness.say('Look.');
+    harness.world.facts.date = 'Tuesday';
+    for (let n = 1; n <= 8; n += 1) await harness.say(`Prompt ${n}.`);
     expect(
-      hand
+      harness
         .sent(-1)
         .join('\n')
         .match(/No tabs|is Tuesday/g),
     ).toHaveLength(2);
-    await hand.say('Look again.');
-    expect(hand.sent(-2).join('\n')).not.toMatch(/No tabs|is Tuesday/);
-    expect(hand.sent(-1).at(-1)).toBe('u | tool_result | No tabs.');
+    await harness.say('Look again.');
+    expect(harness.sent(-2).join('\n')).not.toMatch(/No tabs|is Tuesday/);
+    expect(harness.sent(-1).at(-1)).toBe('u | tool_result | No tabs.');
   });
 
   test('keeps its first message when the oldest turns are dropped', async () => {
@@ -329,14 +334,14 @@ describe('a shortened conversation', () => {
     const tooLong = fails('prompt-too-long', {
       message: 'prompt is too long: 700 tokens > 500 maximum',
     });
-    const hand = await briefed([long, long, long, [tooLong], [tooLong], yes, yes]);
-    await hand.say('One.');
-    hand.world.facts.date = 'Tuesday';
-    for (const text of ['Two.', 'Three.', 'Four.', 'Five.']) await hand.say(text);
-    const [first] = hand.sent(-2);
+    const harness = await briefed([long, long, long, [tooLong], [tooLong], yes, yes]);
+    await harness.say('One.');
+    harness.world.facts.date = 'Tuesday';
+    for (const text of ['Two.', 'Three.', 'Four.', 'Five.']) await harness.say(text);
+    const [first] = harness.sent(-2);
     expect(first).toMatch(/^u \| It opens\. \| One\. \| \[Earlier turns/);
-    expect(hand.sent(-1).at(-1)).toBe('u | Five. | The date is Tuesday.');
-    expect(hand.briefing.asked).toEqual(['head', 'opening']);
+    expect(harness.sent(-1).at(-1)).toBe('u | Five. | The date is Tuesday.');
+    expect(harness.contextProvider.asked).toEqual(['head', 'opening']);
   });
 
   test('hears the opening again when the message that told it is dropped', async () => {
@@ -345,10 +350,10 @@ describe('a shortened conversation', () => {
       message: 'prompt is too long: 900 tokens > 100 maximum',
     });
     const former = await formerSession();
-    const hand = await briefed([long, long, [tooLong], [tooLong], yes, yes], former);
-    for (const text of ['One.', 'Two.', 'Three.', 'Four.']) await hand.say(text);
-    expect(hand.sent(-2).join()).not.toContain('It opens.');
-    expect(hand.sent(-1).at(-1)).toBe('u | It opens. | Four.');
+    const harness = await briefed([long, long, [tooLong], [tooLong], yes, yes], former);
+    for (const text of ['One.', 'Two.', 'Three.', 'Four.']) await harness.say(text);
+    expect(harness.sent(-2).join()).not.toContain('It opens.');
+    expect(harness.sent(-1).at(-1)).toBe('u | It opens. | Four.');
   });
 });
 
@@ -372,40 +377,40 @@ describe('what was told', () => {
   });
 
   test('is known to whoever reads the journal, wherever it ends', async () => {
-    const deeds = { a: saw('/tmp/a') };
+    const effects = { a: saw('/tmp/a') };
     const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
     const look = (id: string): Answer => [calls(id, 'Look', { name: 'a' })];
     const long = Array.from({ length: 8 }, () => [says('Yes. '.repeat(40))]);
-    const hand = await briefed(
+    const harness = await briefed(
       [look('c1'), ...long, full, [says('They talked.')], look('c2'), yes, yes],
-      { deeds, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
+      { effects, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
     );
     const live: ReturnType<typeof knownBy>[] = [];
-    const { journal } = hand.lead;
+    const { journal } = harness.lead;
     const record = journal.record.bind(journal);
     journal.record = (body) => {
       const made = record(body);
       live.push(knownBy(journal.history));
       return made;
     };
-    await hand.say('Look.');
+    await harness.say('Look.');
     for (let n = 1; n <= 8; n += 1) {
-      hand.world.facts.date = `Day ${n}`;
-      hand.world.mayChange = n === 4;
-      if (n === 4) hand.world.sections = { goose: 'Be a swan.' };
-      await hand.say(`Prompt ${n}.`);
+      harness.world.facts.date = `Day ${n}`;
+      harness.world.mayChange = n === 4;
+      if (n === 4) harness.world.sections = { goose: 'Be a swan.' };
+      await harness.say(`Prompt ${n}.`);
     }
-    await hand.say('Look again.');
-    hand.lead.clear();
-    await hand.say('Anew.');
+    await harness.say('Look again.');
+    harness.lead.clear();
+    await harness.say('Anew.');
     const rebuilt = new History();
-    const read = (await hand.records()).map((line) => {
+    const read = (await harness.records()).map((line) => {
       rebuilt.apply(line);
       return knownBy(rebuilt);
     });
     expect(read.slice(-live.length)).toEqual(live);
-    expect(new Set((await hand.records()).map(({ type }) => type)).size).toBeGreaterThan(10);
-    const reasons = (await hand.records()).flatMap((it) =>
+    expect(new Set((await harness.records()).map(({ type }) => type)).size).toBeGreaterThan(10);
+    const reasons = (await harness.records()).flatMap((it) =>
       it.type === 'prompt.broken' ? [it.reason] : [],
     );
     expect(reasons).toEqual(['section', 'compaction', 'clear']);
@@ -437,27 +442,27 @@ describe('what was told', () => {
         tokensAfter: 3,
       },
     ]);
-    const hand = await briefed([yes], old);
-    await hand.say('Go on.');
-    expect(hand.sent(-1)).toEqual(['u | They looked.', 'a | Seen.', 'u | It opens. | Go on.']);
+    const harness = await briefed([yes], old);
+    await harness.say('Go on.');
+    expect(harness.sent(-1)).toEqual(['u | They looked.', 'a | Seen.', 'u | It opens. | Go on.']);
   });
 });
 
 describe('reminders', () => {
   test('stand at the very end of the newest message and touch nothing before', async () => {
     const look: Answer = [calls('c1', 'Look', { name: 'a' })];
-    const deeds = { a: saw('/tmp/a') };
-    const hand = await briefed([look, yes, yes], {
-      deeds,
+    const effects = { a: saw('/tmp/a') };
+    const harness = await briefed([look, yes, yes], {
+      effects,
       world: { rules: { '/tmp/a': 'No tabs.' } },
     });
-    await hand.say('Look.');
-    expect(hand.sent(-1).at(-1)).toBe('u | tool_result | No tabs.');
-    hand.world.facts = { date: 'Tuesday', branch: 'next' };
-    await hand.say('And?');
-    expect(hand.sent(-1).at(-1)).toBe('u | And? | The date is Tuesday. | The branch is next.');
-    expect(firstBreak(bodiesOf(hand))).toBeUndefined();
-    expect((await hand.records()).filter(({ type }) => type === 'prompt.broken')).toEqual([]);
+    await harness.say('Look.');
+    expect(harness.sent(-1).at(-1)).toBe('u | tool_result | No tabs.');
+    harness.world.facts = { date: 'Tuesday', branch: 'next' };
+    await harness.say('And?');
+    expect(harness.sent(-1).at(-1)).toBe('u | And? | The date is Tuesday. | The branch is next.');
+    expect(firstBreak(bodiesOf(harness))).toBeUndefined();
+    expect((await harness.records()).filter(({ type }) => type === 'prompt.broken')).toEqual([]);
   });
 
   test('are told once, also across a resume and in a fork', async () => {
@@ -480,31 +485,31 @@ describe('reminders', () => {
 
   test('of a file that two calls touched come once', async () => {
     const two: Answer = [calls('c1', 'Look', { name: 'a' }), calls('c2', 'Look', { name: 'a' })];
-    const hand = await briefed([two, [calls('c3', 'Look', { name: 'a' })], yes], {
-      deeds: { a: saw('/tmp/a') },
+    const harness = await briefed([two, [calls('c3', 'Look', { name: 'a' })], yes], {
+      effects: { a: saw('/tmp/a') },
       world: { rules: { '/tmp/a': 'No tabs.' } },
     });
-    await hand.say('Look.');
-    expect(hand.sent(1).at(-1)).toBe('u | tool_result | tool_result | No tabs.');
-    expect(hand.sent(2).at(-1)).toBe('u | tool_result');
+    await harness.say('Look.');
+    expect(harness.sent(1).at(-1)).toBe('u | tool_result | tool_result | No tabs.');
+    expect(harness.sent(2).at(-1)).toBe('u | tool_result');
   });
 
   test('know the files of calls that a former process ran', async () => {
     const world = { rules: { '/tmp/c1': 'No tabs.' } };
-    const hand = await briefed([yes], { ...(await formerSession()), world });
-    hand.lead.start();
+    const harness = await briefed([yes], { ...(await formerSession()), world });
+    harness.lead.start();
     await settled();
-    expect(hand.sent(-1).at(-1)).toBe('u | tool_result | tool_result | It opens. | No tabs.');
+    expect(harness.sent(-1).at(-1)).toBe('u | tool_result | tool_result | It opens. | No tabs.');
   });
 
   test('are no reason to send a message', async () => {
     const shut = gate();
     const paused = [waits(shut.opened), says('Half'), ends('pause_turn')];
-    const hand = await briefed([paused, yes]);
-    await hand.say('One.');
-    hand.world.facts.date = 'Tuesday';
+    const harness = await briefed([paused, yes]);
+    await harness.say('One.');
+    harness.world.facts.date = 'Tuesday';
     shut.open();
     await settled();
-    expect(hand.sent(-1)).toEqual(['u | It opens. | One.', 'a | Half']);
+    expect(harness.sent(-1)).toEqual(['u | It opens. | One.', 'a | Half']);
   });
 });

@@ -9,7 +9,7 @@ import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { spawnAgent } from '../../../src/tools/agents/spawn-agent.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
-import { type Talk, talkOf } from '../../actors/swarm/swarm-in-hand.js';
+import { type Conversation, conversationOf } from '../../actors/swarm/swarm-harness.js';
 import {
   type Answer,
   calls,
@@ -181,7 +181,7 @@ const handsOn = (prompt: string, more: Record<string, unknown> = {}) => ({
 });
 
 /** Each agent of the swarm below, by the words of its conversation. */
-const answerOf = ({ said, last, turn }: Talk, word: string): Answer => {
+const answerOf = ({ said, last, turn }: Conversation, word: string): Answer => {
   const isAbout = (part: string) => said.some((text) => text.includes(part));
   if (isAbout('deep part')) {
     return turn === 0 ? [calls('d1', 'Look', { at: 'd', slow: 5 })] : [says(`deep ${word}`)];
@@ -212,7 +212,7 @@ const swarmLogOf = async (word: string): Promise<string> => {
     const isFirst = !failed.has(request.body);
     failed.add(request.body);
     if (isFirst && number % 5 === 0) return [fails('overloaded')];
-    return answerOf(talkOf(request), word);
+    return answerOf(conversationOf(request), word);
   });
   const limits = { maxAgents: 100, maxConcurrentAgents: 3, maxDepth: 3 };
   const session = await openRig({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { windowThresholds } from '../../../src/context/window/window-thresholds.js';
 import { contextUse, contextUseOf } from '../../../src/sdk/sessions/context-use.js';
-import { leadInHand } from '../../actors/session/lead-in-hand.js';
-import { answers, WINDOW } from '../../actors/session/long-talk.js';
+import { leadHarness } from '../../actors/session/lead-harness.js';
+import { answers, WINDOW } from '../../actors/session/small-window.js';
 import { scriptedModel } from '../../fakes/agents/scripted-model.js';
 
 const MARKS = windowThresholds('unknown', 200_000);
@@ -27,7 +27,7 @@ describe('the context use', () => {
 
   test('of a lead is the count of the last response and an estimate of later messages', async () => {
     const model = scriptedModel(answers('Answer.', 7_400));
-    const { lead, say } = await leadInHand({ model, lingers: true, contextWindow: WINDOW });
+    const { lead, say } = await leadHarness({ model, lingers: true, contextWindow: WINDOW });
     expect(contextUseOf(lead)).toMatchObject({ window: WINDOW, level: 'ok' });
     await say('Prompt.');
     const { tokens, level, warnAbove } = contextUseOf(lead);

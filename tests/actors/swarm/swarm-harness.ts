@@ -5,9 +5,9 @@ import { taskOutput } from '../../../src/tools/shell/task-output.js';
 import { type Answer, choosingModel, type SentRequest } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
 import { settled } from '../../fakes/virtual-clock.js';
-import { type LeadInHand, type LeadOptions, leadInHand } from '../session/lead-in-hand.js';
+import { type LeadHarness, type LeadOptions, leadHarness } from '../session/lead-harness.js';
 
-export interface Talk extends SentRequest {
+export interface Conversation extends SentRequest {
   /** All text of the newest message. */
   readonly last: string;
   /** Texts of all messages of the user, results included. */
@@ -29,7 +29,7 @@ interface Body {
 const wordsOf = ({ text, content }: Block): string =>
   text ?? (typeof content === 'string' ? content : JSON.stringify(content ?? ''));
 
-export const talkOf = (request: SentRequest): Talk => {
+export const conversationOf = (request: SentRequest): Conversation => {
   const { messages } = JSON.parse(request.body) as Body;
   const texts = messages.map(({ content }) => content.map(wordsOf).join('\n'));
   const said = texts.filter((_, at) => messages[at]?.role === 'user');
@@ -37,22 +37,22 @@ export const talkOf = (request: SentRequest): Talk => {
   return { ...request, last: said.at(-1) ?? '', said, turn };
 };
 
-export interface SwarmInHand extends LeadInHand {
+export interface SwarmHarness extends LeadHarness {
   readonly requests: readonly SentRequest[];
 }
 
-export const swarmInHand = async (
-  answer: (talk: Talk) => Answer | undefined,
+export const swarmHarness = async (
+  answer: (conversation: Conversation) => Answer | undefined,
   options: Partial<Omit<LeadOptions, 'model'>> = {},
-): Promise<SwarmInHand> => {
-  const model = choosingModel((request) => answer(talkOf(request)));
-  const hand = await leadInHand({
+): Promise<SwarmHarness> => {
+  const model = choosingModel((request) => answer(conversationOf(request)));
+  const harness = await leadHarness({
     model,
     ...options,
     tools: [spawnAgent, taskOutput, stopTask, ...(options.tools ?? [])],
     swarm: { definitions: [agentDefinition()], ...options.swarm },
   });
-  return { ...hand, requests: model.requests };
+  return { ...harness, requests: model.requests };
 };
 
 /** Lets a swarm do all that needs no time: many agents take many turns of the loop. */

@@ -1,8 +1,14 @@
 /** A lead with teammates that write to each other, in memory. */
 import { sendMessage } from '../../../src/tools/agents/send-message.js';
 import { type Answer, calls } from '../../fakes/agents/scripted-model.js';
-import type { LeadOptions } from '../session/lead-in-hand.js';
-import { type SwarmInHand, swarmInHand, type Talk, talkOf, task } from '../swarm/swarm-in-hand.js';
+import type { LeadOptions } from '../session/lead-harness.js';
+import {
+  type Conversation,
+  conversationOf,
+  type SwarmHarness,
+  swarmHarness,
+  task,
+} from '../swarm/swarm-harness.js';
 
 export const MATE = { subagent_type: 'explorer', team_name: 'geese' };
 
@@ -13,23 +19,23 @@ export const writes = (id: string, to: string, message: string, more: object = {
   calls(id, 'SendMessage', { to, message, ...more });
 
 export const team = (
-  answer: (talk: Talk) => Answer | undefined,
+  answer: (conversation: Conversation) => Answer | undefined,
   options: Partial<Omit<LeadOptions, 'model'>> = {},
-): Promise<SwarmInHand> =>
-  swarmInHand(answer, {
-    lingers: true,
+): Promise<SwarmHarness> =>
+  swarmHarness(answer, {
+    staysIdle: true,
     ...options,
     tools: [sendMessage, ...(options.tools ?? [])],
   });
 
 /** True if the conversation started with this task. */
-export const isOf = ({ said }: Talk, word: string) => said[0]?.includes(word) === true;
+export const isOf = ({ said }: Conversation, word: string) => said[0]?.includes(word) === true;
 
 /** Requests of the conversation that started with this word, the newest last. */
-export const sentFor = ({ requests }: SwarmInHand, word: string): readonly string[] =>
-  requests.filter((it) => isOf(talkOf(it), word)).map(({ body }) => body);
-export const lastFor = (hand: SwarmInHand, word: string): string =>
-  sentFor(hand, word).at(-1) ?? '';
+export const sentFor = ({ requests }: SwarmHarness, word: string): readonly string[] =>
+  requests.filter((it) => isOf(conversationOf(it), word)).map(({ body }) => body);
+export const lastFor = (harness: SwarmHarness, word: string): string =>
+  sentFor(harness, word).at(-1) ?? '';
 
-export const ended = ({ items }: SwarmInHand) =>
+export const ended = ({ items }: SwarmHarness) =>
   items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));

@@ -42,18 +42,18 @@ import { memoryWorkspace } from '../../fakes/memory-workspace.js';
 import { settled, type VirtualClock, virtualClock } from '../../fakes/virtual-clock.js';
 
 /** Effect of a call, by the name in its input. Default: the result `did <name>`. */
-export type Deeds = Readonly<
+export type ToolEffects = Readonly<
   Record<string, (context: ToolContext) => Promise<ToolOutcome> | ToolOutcome>
 >;
 
 export interface LeadOptions {
   readonly model: ModelPort;
-  readonly deeds?: Deeds;
+  readonly effects?: ToolEffects;
   readonly mode?: PermissionMode;
   readonly rules?: readonly PermissionRule[];
   /** One surface, or several that are all asked: surface-1, surface-2. */
   readonly surface?: Surface | readonly Surface[];
-  readonly lingers?: boolean;
+  readonly staysIdle?: boolean;
   readonly limits?: Partial<AgentLimits>;
   readonly fallbackModel?: string;
   readonly modelName?: string;
@@ -74,18 +74,18 @@ export interface LeadOptions {
   readonly choice?: SessionChoice;
   /** Version of the program. */
   readonly version?: string;
-  readonly briefing?: ContextProvider;
+  readonly contextProvider?: ContextProvider;
   readonly capabilities?: Capabilities;
   readonly betas?: readonly string[];
   readonly swarm?: Partial<SwarmSetup>;
 }
 
-export interface LeadInHand {
+export interface LeadHarness {
   readonly lead: LeadSession;
   readonly clock: VirtualClock;
   readonly store: SessionStore;
   /** Starts and ends of calls in order: `start x`, `end x`. */
-  readonly deeds: readonly string[];
+  readonly callLog: readonly string[];
   readonly items: readonly FeedItem[];
   readonly keptRules: readonly string[];
   /** Submits a prompt and waits for all work that needs no time. */
@@ -95,13 +95,13 @@ export interface LeadInHand {
   results(): Record<string, string>;
 }
 
-export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
+export const leadHarness = async (options: LeadOptions): Promise<LeadHarness> => {
   const clock = options.clock ?? virtualClock();
   const store = options.store ?? new MemorySessionStore(clock);
   const { checkpoints } = options;
-  const deeds: string[] = [];
+  const callLog: string[] = [];
   const keptRules: string[] = [];
-  const tools = toolbox([...fakeTools(options.deeds ?? {}, deeds), ...(options.tools ?? [])]);
+  const tools = toolbox([...fakeTools(options.effects ?? {}, callLog), ...(options.tools ?? [])]);
   const lead = await openSession({
     store,
     clock,
@@ -116,7 +116,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       entrypoint: 'test',
       title: 'A test',
     },
-    contextProvider: options.briefing ?? plainContext(),
+    contextProvider: options.contextProvider ?? plainContext(),
     requestSettings: () => ({ maxTokens: 100 }),
     // Cache diagnostics would appear in every body that a test compares.
     capabilities: options.capabilities ?? { ...capabilitiesOf('firstParty'), diagnostics: false },
@@ -148,7 +148,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
       fallbackModel: options.fallbackModel,
       random: () => 0,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
-      staysIdle: options.lingers ?? false,
+      staysIdle: options.staysIdle ?? false,
       permissions: permissionManager({
         policy: {
           rules: options.rules ?? [],
@@ -173,7 +173,7 @@ export const leadInHand = async (options: LeadOptions): Promise<LeadInHand> => {
     lead,
     clock,
     store,
-    deeds,
+    callLog,
     items,
     keptRules,
     async say(text) {
@@ -209,7 +209,7 @@ const CWD = '/tmp';
  * Scripted tools: Look reads, Change writes, Note writes concurrently, Stamp writes and cannot be
  * interrupted, Wait waits.
  */
-const fakeTools = (deeds: Deeds, log: string[]): Tool[] => {
+const fakeTools = (effects: ToolEffects, log: string[]): Tool[] => {
   const tool = (
     name: string,
     kind: Partial<Pick<Tool, 'interruptBehavior' | 'onlyWaits'>> & Class,
@@ -231,7 +231,7 @@ const fakeTools = (deeds: Deeds, log: string[]): Tool[] => {
       async call(input, context) {
         log.push(`start ${input.name}`);
         try {
-          return (await deeds[input.name]?.(context)) ?? { content: `did ${input.name}` };
+          return (await effects[input.name]?.(context)) ?? { content: `did ${input.name}` };
         } finally {
           log.push(`end ${input.name}`);
         }
