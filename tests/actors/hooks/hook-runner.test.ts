@@ -30,19 +30,19 @@ const exited = (exitCode: number, stdout = '', stderr = ''): HookEnd => ({
   isCut: false,
 });
 
-interface DeskScript {
+interface RunnerScript {
   /** Ends of commands by name. A command without an entry runs until it is aborted. */
   readonly ends?: Readonly<Record<string, HookEnd>>;
   readonly record?: (body: JournalBody) => JournalRecord;
 }
 
-const deskWith = (setups: readonly HookSetup[], script: DeskScript = {}) => {
+const runnerWith = (setups: readonly HookSetup[], script: RunnerScript = {}) => {
   const records: JournalBody[] = [];
   const items: FeedItem[] = [];
   const inputs: Record<string, unknown>[] = [];
   const failures: Error[] = [];
   const clock = virtualClock();
-  const permissions = new HookRunner({
+  const runner = new HookRunner({
     setups,
     clock,
     runCommand: ({ command: text, input, signal }) => {
@@ -60,18 +60,14 @@ const deskWith = (setups: readonly HookSetup[], script: DeskScript = {}) => {
     },
     feed: { emit: (item) => items.push(item) },
   });
-  const fire = (event: HookEvent = 'PreToolUse', terms: Partial<HookOptions> = {}) =>
-    permissions.fire(
-      event,
-      { tool_name: 'Edit' },
-      { signal: new AbortController().signal, ...terms },
-    );
-  return { desk: permissions, fire, records, items, inputs, failures, clock };
+  const fire = (event: HookEvent = 'PreToolUse', options: Partial<HookOptions> = {}) =>
+    runner.fire(event, { tool_name: 'Edit' }, { signal: new AbortController().signal, ...options });
+  return { runner, fire, records, items, inputs, failures, clock };
 };
 
-describe('the desk of an agent’s hooks', () => {
-  test('tells a hook everything, in the words of the wire', async () => {
-    const { fire, inputs } = deskWith([command('look')], { ends: { look: exited(0) } });
+describe('HookRunner', () => {
+  test('passes session facts and event data to a hook, with the documented field names', async () => {
+    const { fire, inputs } = runnerWith([command('look')], { ends: { look: exited(0) } });
     await fire();
     expect(inputs).toEqual([
       {
@@ -86,12 +82,12 @@ describe('the desk of an agent’s hooks', () => {
   });
 
   test.each(HOOK_EVENTS)(
-    'runs a hook of %s once when it is fired, and journals it',
+    'runs a hook of %s once when the event fires, and journals the run',
     async (event) => {
       const seen: unknown[] = [];
       const hook = hookFunction(event, (input) => void seen.push(input), { name: 'counts' });
-      const { fire, records, desk: permissions } = deskWith([hook]);
-      expect(permissions.has(event)).toBe(true);
+      const { fire, records, runner } = runnerWith([hook]);
+      expect(runner.has(event)).toBe(true);
       await fire(event, { call: 'c1' });
       expect(seen).toMatchObject([{ hook_event_name: event }]);
       expect(records).toEqual([
@@ -106,24 +102,25 @@ describe('the desk of an agent’s hooks', () => {
         },
       ]);
       const others = HOOK_EVENTS.filter((other) => other !== event);
-      expect(others.some((other) => permissions.has(other))).toBe(false);
+      expect(others.some((other) => runner.has(other))).toBe(false);
     },
   );
 
-  test('runs only what matches', async () => {
+  test('runs only hooks whose matcher matches', async () => {
     const only = command('look', { matches: (subject) => subject === 'Write' });
-    const { desk: permissions, fire, inputs } = deskWith([only], { ends: { look: exited(0) } });
-    expect([permissions.has('PreToolUse', 'Edit'), permissions.has('PreToolUse', 'Write')]).toEqual(
-      [false, true],
-    );
+    const { runner, fire, inputs } = runnerWith([only], { ends: { look: exited(0) } });
+    expect([runner.has('PreToolUse', 'Edit'), runner.has('PreToolUse', 'Write')]).toEqual([
+      false,
+      true,
+    ]);
     await fire('PreToolUse', { subject: 'Edit' });
     expect(inputs).toEqual([]);
     await fire('PreToolUse', { subject: 'Write' });
     expect(inputs).toHaveLength(1);
   });
 
-  test('starts all at once, and one that is there twice only once', async () => {
-    const { fire, inputs } = deskWith([command('a'), command('b'), command('a')]);
+  test('starts all hooks at once, and a duplicate hook only once', async () => {
+    const { fire, inputs } = runnerWith([command('a'), command('b'), command('a')]);
     const controller = new AbortController();
     const verdict = fire('PreToolUse', { signal: controller.signal });
     await settled();
@@ -132,17 +129,17 @@ describe('the desk of an agent’s hooks', () => {
     expect((await verdict).runs.map(({ outcome }) => outcome)).toEqual(['aborted', 'aborted']);
   });
 
-  test('ends the rest as soon as one blocks', async () => {
+  test('aborts the other hooks as soon as a hook blocks', async () => {
     const setups = [command('slow'), command('strict'), command('endless')];
-    const { fire, records } = deskWith(setups, { ends: { strict: exited(2, '', 'No.') } });
+    const { fire, records } = runnerWith(setups, { ends: { strict: exited(2, '', 'No.') } });
     const { permission, block, runs } = await fire();
     expect([permission?.behavior, block?.hook]).toEqual(['deny', 'strict']);
     expect(runs.map(({ outcome }) => outcome)).toEqual(['aborted', 'blocked', 'aborted']);
     expect(records).toHaveLength(3);
   });
 
-  test('says once to people that a hook fails, and lets everything go on', async () => {
-    const { fire, items } = deskWith([command('bad')], { ends: { bad: exited(1, '', 'Oops') } });
+  test('reports a failing hook once with a notice, and does not block', async () => {
+    const { fire, items } = runnerWith([command('bad')], { ends: { bad: exited(1, '', 'Oops') } });
     const verdict = await fire();
     await fire();
     expect(verdict).toMatchObject({ context: [], runs: [{ outcome: 'failed' }] });
@@ -155,41 +152,37 @@ describe('the desk of an agent’s hooks', () => {
     ]);
   });
 
-  test('runs a hook that is meant for once only once', async () => {
-    const {
-      desk: permissions,
-      fire,
-      inputs,
-    } = deskWith([command('look', { once: true })], {
+  test('runs a hook with `once` a single time', async () => {
+    const { runner, fire, inputs } = runnerWith([command('look', { once: true })], {
       ends: { look: exited(0) },
     });
     await fire();
-    expect(permissions.has('PreToolUse')).toBe(false);
+    expect(runner.has('PreToolUse')).toBe(false);
     await fire();
     expect(inputs).toHaveLength(1);
   });
 
-  test('does not wait for a hook that runs beside the rest, nor listen to it', async () => {
-    const { desk: permissions, fire, records } = deskWith([command('aside', { isAsync: true })]);
+  test('does not wait for an asynchronous hook and ignores its result', async () => {
+    const { runner, fire, records } = runnerWith([command('aside', { isAsync: true })]);
     expect(await fire()).toMatchObject({ runs: [] });
-    permissions.close();
+    runner.close();
     await settled();
     expect(records).toMatchObject([{ hook: 'aside', outcome: 'aborted' }]);
   });
 
-  test('runs nothing once it is closed', async () => {
-    const { desk: permissions, fire, inputs } = deskWith([command('look')]);
-    const under = fire();
+  test('aborts running hooks and runs no hook after it is closed', async () => {
+    const { runner, fire, inputs } = runnerWith([command('look')]);
+    const running = fire();
     await settled();
-    permissions.close();
-    expect((await under).runs).toMatchObject([{ outcome: 'aborted' }]);
+    runner.close();
+    expect((await running).runs).toMatchObject([{ outcome: 'aborted' }]);
     await fire();
     expect(inputs).toHaveLength(1);
   });
 
-  test('does not fail when the disk does, but nothing is recorded after it', async () => {
+  test('keeps the verdict of a hook if its record cannot be written', async () => {
     const full = new StorageError('The disk is full.');
-    const { fire, failures } = deskWith([command('look')], {
+    const { fire, failures } = runnerWith([command('look')], {
       ends: { look: exited(2, '', 'No.') },
       record: () => {
         throw full;
@@ -199,35 +192,35 @@ describe('the desk of an agent’s hooks', () => {
     expect(failures).toEqual([full]);
   });
 
-  test('tells as much as can be told of what is no JSON', async () => {
-    const { desk: permissions, inputs } = deskWith([command('look')], {
+  test('passes the serializable fields if the input is not valid JSON', async () => {
+    const { runner, inputs } = runnerWith([command('look')], {
       ends: { look: exited(0) },
     });
-    const terms = { signal: new AbortController().signal };
-    await permissions.fire('PreToolUse', { tool_name: 'Edit', tool_input: 1n }, terms);
+    const options = { signal: new AbortController().signal };
+    await runner.fire('PreToolUse', { tool_name: 'Edit', tool_input: 1n }, options);
     expect(inputs).toMatchObject([{ session_id: 's', tool_name: 'Edit', unreadable: true }]);
   });
 });
 
 describe('a hook that is a function', () => {
   const outcomeOf = async (run: HookFunction) => {
-    const { fire, items, clock } = deskWith([hookFunction('PreToolUse', run, { name: 'mine' })]);
+    const { fire, items, clock } = runnerWith([hookFunction('PreToolUse', run, { name: 'mine' })]);
     const verdict = fire();
     await clock.advance(60_000);
     const notices = items.flatMap((item) => (item.type === 'notice' ? [item.text] : []));
     return { ...(await verdict), notices };
   };
 
-  test('is given the input and the call, and answers in the words of a command', async () => {
+  test('gets input, call and signal, and returns the same output as a command', async () => {
     const seen: unknown[] = [];
-    const { desk: permissions } = deskWith([
+    const { runner } = runnerWith([
       hookFunction('PreToolUse', async (input, call, { signal }) => {
         seen.push(input.tool_name, call, signal.aborted);
         return { hookSpecificOutput: { permissionDecision: 'ask', additionalContext: 'Hm.' } };
       }),
     ]);
-    const terms = { call: 'c1', signal: new AbortController().signal };
-    const verdict = await permissions.fire('PreToolUse', { tool_name: 'Edit' }, terms);
+    const options = { call: 'c1', signal: new AbortController().signal };
+    const verdict = await runner.fire('PreToolUse', { tool_name: 'Edit' }, options);
     expect(seen).toEqual(['Edit', 'c1', false]);
     expect(verdict).toMatchObject({ permission: { behavior: 'ask' }, context: ['Hm.'] });
   });
@@ -235,9 +228,9 @@ describe('a hook that is a function', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic.self = cyclic;
   test.each<[string, HookFunction, string, readonly RegExp[]]>([
-    ['throws', () => Promise.reject(new Error('boo')), 'failed', [/boo/]],
+    ['rejects', () => Promise.reject(new Error('boo')), 'failed', [/boo/]],
     [
-      'throws at once',
+      'throws',
       () => {
         throw new Error('boo');
       },
@@ -245,11 +238,11 @@ describe('a hook that is a function', () => {
       [/boo/],
     ],
     ['never settles', () => new Promise(() => {}), 'timeout', [/within 60 seconds/]],
-    ['returns words', () => 'no', 'failed', [/cannot be used/]],
-    ['returns a circle', () => cyclic, 'failed', [/not JSON/]],
+    ['returns a string', () => 'no', 'failed', [/cannot be used/]],
+    ['returns a cyclic object', () => cyclic, 'failed', [/not JSON/]],
     ['returns a function', () => () => 1, 'failed', [/not JSON/]],
-    ['returns too much', () => ({ reason: 'x'.repeat(2e6) }), 'failed', [/too long/]],
-    ['returns nothing', () => undefined, 'ok', []],
+    ['returns a too long output', () => ({ reason: 'x'.repeat(2e6) }), 'failed', [/too long/]],
+    ['returns undefined', () => undefined, 'ok', []],
     ['returns null', () => null, 'ok', []],
   ])('that %s', async (_, run, outcome, sentences) => {
     const { runs, notices, permission } = await outcomeOf(run);
@@ -258,13 +251,13 @@ describe('a hook that is a function', () => {
     expect(permission).toBeUndefined();
   });
 
-  test('cannot change what others read', async () => {
+  test('cannot change the input of other hooks', async () => {
     const spoil: HookFunction = (input) => {
       (input as Record<string, unknown>).tool_name = 'Bash';
     };
     const seen: unknown[] = [];
     const look: HookFunction = (input) => void seen.push(input.tool_name);
-    const { fire } = deskWith([
+    const { fire } = runnerWith([
       hookFunction('PreToolUse', spoil),
       hookFunction('PreToolUse', look),
     ]);
@@ -272,18 +265,18 @@ describe('a hook that is a function', () => {
     expect(seen).toEqual(['Edit']);
   });
 
-  test('is told when nobody waits for it any more', async () => {
-    let heard: AbortSignal | undefined;
+  test('gets an abort signal if the event is aborted', async () => {
+    let hookSignal: AbortSignal | undefined;
     const waits: HookFunction = (_, __, { signal }) => {
-      heard = signal;
+      hookSignal = signal;
       return new Promise(() => {});
     };
-    const { fire } = deskWith([hookFunction('PreToolUse', waits)]);
+    const { fire } = runnerWith([hookFunction('PreToolUse', waits)]);
     const controller = new AbortController();
     const verdict = fire('PreToolUse', { signal: controller.signal });
     await settled();
     controller.abort();
     expect((await verdict).runs).toMatchObject([{ outcome: 'aborted' }]);
-    expect(heard?.aborted).toBe(true);
+    expect(hookSignal?.aborted).toBe(true);
   });
 });

@@ -46,7 +46,7 @@ const textsOf = (body: string | undefined): readonly string[] => {
 };
 
 describe('UserPromptSubmit', () => {
-  test('sees the prompt once, before it is written down', async () => {
+  test('gets the prompt once', async () => {
     const { seen, hook } = watching('UserPromptSubmit');
     const { say, model } = await lead(1, [hook]);
     await say('Hello.');
@@ -54,7 +54,7 @@ describe('UserPromptSubmit', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('adds at the tail of the message', async () => {
+  test('adds its context at the end of the message', async () => {
     const { hook } = watching(
       'UserPromptSubmit',
       adds('UserPromptSubmit', 'It is </system-reminder> late.'),
@@ -67,7 +67,7 @@ describe('UserPromptSubmit', () => {
     ]);
   });
 
-  test('erases a prompt that it blocks, and says so; the next one is heard', async () => {
+  test('erases a blocked prompt and reports it, and the next prompt runs', async () => {
     const { hook } = watching('UserPromptSubmit', ({ prompt }) =>
       prompt === 'My password is x.' ? blocks('No secrets.')() : undefined,
     );
@@ -83,7 +83,7 @@ describe('UserPromptSubmit', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('that blocks in the middle of a run lets it go on, and says so', async () => {
+  test('that blocks a prompt during a run reports it, and the run continues', async () => {
     const hold = gate();
     const { hook } = watching('UserPromptSubmit', ({ prompt }) =>
       prompt === 'Stop that.' ? blocks('Not now.')() : undefined,
@@ -102,7 +102,7 @@ describe('UserPromptSubmit', () => {
     expect(ends).toMatchObject([{ stop: { reason: 'end_turn' } }]);
   });
 
-  test('ends a run of one prompt that it blocks', async () => {
+  test('ends a session without idle state if it blocks the prompt', async () => {
     const { hook } = watching('UserPromptSubmit', blocks('Not now.'));
     const { say, lead: session, model } = await lead(0, [hook], { staysIdle: false });
     await say('Hello.');
@@ -113,7 +113,7 @@ describe('UserPromptSubmit', () => {
     expect(model.requests).toHaveLength(0);
   });
 
-  test('keeps prompts in their order, however long it looks', async () => {
+  test('keeps the order of prompts while a hook runs', async () => {
     const hold = gate();
     const { hook } = watching('UserPromptSubmit', ({ prompt }) =>
       prompt === 'First.' ? hold.opened : undefined,
@@ -129,7 +129,7 @@ describe('UserPromptSubmit', () => {
     expect(textsOf(model.requests[0]?.body).slice(-2)).toEqual(['First.', 'Second.']);
   });
 
-  test('can be interrupted: the prompt is not sent', async () => {
+  test('can be interrupted, and the prompt is not sent', async () => {
     const { hook } = watching('UserPromptSubmit', () => new Promise(() => {}));
     const { say, lead: session, items, model } = await lead(0, [hook]);
     await say('Hello.');
@@ -139,7 +139,7 @@ describe('UserPromptSubmit', () => {
     expect([model.requests.length, session.isIdle]).toEqual([0, true]);
   });
 
-  test('that ends the run with `continue` erases the prompt as well', async () => {
+  test('erases the prompt if it returns `continue: false`', async () => {
     const { hook } = watching('UserPromptSubmit', () => ({ continue: false, stopReason: 'Over.' }));
     const { say, items } = await lead(0, [hook]);
     await say('Hello.');
@@ -154,7 +154,7 @@ describe('SessionStart', () => {
     return { seen, hook, store };
   };
 
-  test('is heard once at the start, and adds to the first message at its tail', async () => {
+  test('runs once at the start, and adds its context at the end of the first message', async () => {
     const { seen, hook } = starting();
     const { say, model } = await lead(2, [hook]);
     await say('Hello.');
@@ -166,7 +166,7 @@ describe('SessionStart', () => {
     expect(textsOf(model.requests[1]?.body).join()).not.toContain(words);
   });
 
-  test('holds the first prompt until it has ended', async () => {
+  test('delays the first prompt until it has ended', async () => {
     const hold = gate();
     const { hook } = watching('SessionStart', () => hold.opened);
     const { say, model } = await lead(1, [hook]);
@@ -177,7 +177,7 @@ describe('SessionStart', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('does not swallow an interrupt', async () => {
+  test('does not block an interrupt', async () => {
     const { hook } = watching('SessionStart', () => new Promise(() => {}));
     const { say, lead: session } = await lead(0, [hook], { staysIdle: false });
     await say('Hello.');
@@ -185,7 +185,7 @@ describe('SessionStart', () => {
     expect(await session.stopped).toMatchObject({ stop: { reason: 'interrupted' } });
   });
 
-  test('starts nobody in a session that was closed meanwhile', async () => {
+  test('starts no agent if the session is closed while it runs', async () => {
     const { hook } = watching('SessionStart', () => new Promise(() => {}));
     const { say, lead: session } = await lead(0, [hook]);
     await say('Hello.');
@@ -194,7 +194,7 @@ describe('SessionStart', () => {
     expect(session.state).toBe('idle');
   });
 
-  test('knows a session that is taken up again', async () => {
+  test('gets the source `resume` in a resumed session', async () => {
     const { hook, seen, store } = starting();
     const first = await lead(1, [], { store });
     await first.say('Hello.');
@@ -205,7 +205,7 @@ describe('SessionStart', () => {
     expect(textsOf(again.model.requests[0]?.body).at(-1)).toContain(words);
   });
 
-  test('is heard again when the conversation begins anew', async () => {
+  test('runs again with the source `clear` after the conversation is cleared', async () => {
     const { hook, seen } = starting();
     const end = watching('SessionEnd');
     const { say, lead: session, model } = await lead(2, [hook, end.hook]);
@@ -219,7 +219,7 @@ describe('SessionStart', () => {
 });
 
 describe('SessionEnd', () => {
-  test('is heard once, when the session is closed', async () => {
+  test('runs once when the session is closed', async () => {
     const { seen, hook } = watching('SessionEnd');
     const { say, lead: session } = await lead(1, [hook]);
     await say('Hello.');
@@ -228,7 +228,7 @@ describe('SessionEnd', () => {
     expect(seen).toMatchObject([{ reason: 'prompt_input_exit' }]);
   });
 
-  test('does not keep anybody for longer than a few seconds', async () => {
+  test('is aborted after 5 seconds', async () => {
     const { hook } = watching('SessionEnd', () => new Promise(() => {}));
     const { lead: session, clock, records } = await lead(0, [hook]);
     const closed = session.close();
@@ -241,7 +241,7 @@ describe('SessionEnd', () => {
 });
 
 describe('Notification', () => {
-  test('tells that permission is asked for, once', async () => {
+  test('reports a permission question once', async () => {
     const { seen, hook } = watching('Notification');
     const model = scriptedModel([calls('c', 'Change', { name: 'x' })], [says('Done.')]);
     const { say } = await leadHarness({
@@ -257,7 +257,7 @@ describe('Notification', () => {
     ]);
   });
 
-  test('tells that a person is asked something', async () => {
+  test('reports a question of a tool', async () => {
     const { seen, hook } = watching('Notification');
     const model = scriptedModel([calls('c', 'Look', { name: 'ask' })], [says('Done.')]);
     const options = [{ label: 'goose' }];
@@ -282,7 +282,7 @@ describe('Notification', () => {
     ]);
   });
 
-  test('tells once that nobody has spoken for a minute', async () => {
+  test('reports once that the session is idle for a minute', async () => {
     const { seen, hook } = watching('Notification');
     const { say, clock } = await lead(1, [hook]);
     await say('Hello.');
@@ -293,7 +293,7 @@ describe('Notification', () => {
     expect(seen).toMatchObject([{ notification_type: 'idle_prompt' }]);
   });
 
-  test('does not tell when somebody has', async () => {
+  test('does not report an idle session after a new prompt or a close', async () => {
     const { seen, hook } = watching('Notification');
     const { say, clock, lead: session } = await lead(2, [hook]);
     await say('Hello.');
@@ -307,7 +307,7 @@ describe('Notification', () => {
 });
 
 describe('a compaction', () => {
-  const talked = async (
+  const compactable = async (
     hooks: readonly HookSetup[],
     then = [answers('Summary.'), answers('More.')],
   ) => {
@@ -318,11 +318,11 @@ describe('a compaction', () => {
     return { ...harness, model };
   };
 
-  test('is seen before and after, and as a beginning', async () => {
+  test('runs PreCompact, PostCompact and SessionStart hooks', async () => {
     const pre = watching('PreCompact', adds('PreCompact', 'Keep the names.'));
     const post = watching('PostCompact');
     const start = watching('SessionStart', adds('SessionStart', 'Use tabs.'));
-    const { lead: session, model, say } = await talked([pre.hook, post.hook, start.hook]);
+    const { lead: session, model, say } = await compactable([pre.hook, post.hook, start.hook]);
     await session.compact('Mind the geese.');
     expect(pre.seen).toMatchObject([{ trigger: 'manual', custom_instructions: 'Mind the geese.' }]);
     expect(post.seen).toMatchObject([{ trigger: 'manual', compact_summary: 'Summary.' }]);
@@ -332,17 +332,17 @@ describe('a compaction', () => {
     expect(textsOf(model.requests[11]?.body).at(-1)).toContain('Use tabs.');
   });
 
-  test('does not happen when a hook says so', async () => {
+  test('does not happen if a PreCompact hook blocks it', async () => {
     const pre = watching('PreCompact', blocks('Not yet.'));
     const post = watching('PostCompact');
-    const { lead: session, model } = await talked([pre.hook, post.hook], []);
+    const { lead: session, model } = await compactable([pre.hook, post.hook], []);
     await expect(session.compact('')).rejects.toThrow('A hook refused the compaction: Not yet.');
     expect([model.requests.length, post.seen.length]).toEqual([10, 0]);
   });
 });
 
 describe('Stop', () => {
-  test('is heard once for a run, and told when it goes on because of a hook', async () => {
+  test('runs at each end, and gets `stop_hook_active` after it has continued the run', async () => {
     let isFirst = true;
     const { seen, hook } = watching('Stop', () => {
       const answer = isFirst ? blocks('Not yet.')() : undefined;
@@ -357,7 +357,7 @@ describe('Stop', () => {
     ]);
   });
 
-  test('ends the run with a reason when it says that it is over', async () => {
+  test('ends the run with its reason if it returns `continue: false`', async () => {
     const { hook } = watching('Stop', () => ({ continue: false, stopReason: 'Enough.' }));
     const { say, items } = await lead(1, [hook]);
     await say('Hello.');

@@ -26,8 +26,8 @@ const strict = (...reasons: readonly string[]) => {
   return { seen, hooks: [hookFunction('Stop', review)] };
 };
 
-describe('a Stop hook, which reviews a run’s end (R6),', () => {
-  test('sends the run back with its reason and context, and is asked again', async () => {
+describe('a Stop hook, which reviews the end of a run (R6),', () => {
+  test('continues the run with its reason and context, and runs again at the next end', async () => {
     const { seen, hooks } = strict('The tests fail.');
     const model = scriptedModel(
       [says('Done!')],
@@ -43,7 +43,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     expect(items.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
   });
 
-  test('is a letter in the journal, so that a resumed run has it', async () => {
+  test('that blocks is journaled as a letter', async () => {
     const { hooks } = strict('Not yet.');
     const model = scriptedModel([says('Done!')], [says('Now.')]);
     const { records, say } = await leadHarness({ model, staysIdle: true, hooks });
@@ -52,7 +52,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     expect(letters).toMatchObject([{ from: 'user' }, { from: 'stop-hook' }]);
   });
 
-  test('is bounded: a run that is never good enough ends, and says so', async () => {
+  test('blocks up to a limit; then the run ends and the limit is journaled', async () => {
     const model = scriptedModel(...Array.from({ length: 4 }, () => [says('Done!')]));
     const { items, records, say } = await leadHarness({
       model,
@@ -67,7 +67,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     );
   });
 
-  test('counts anew for each run', async () => {
+  test('has its limit counted from zero in each run', async () => {
     const model = scriptedModel(...Array.from({ length: 4 }, () => [says('Done!')]));
     const hooks = stopHook(async () => ({ decision: 'block' }));
     const harness = await leadHarness({
@@ -81,7 +81,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     expect(model.requests).toHaveLength(4);
   });
 
-  test('lets the run end when it fails itself', async () => {
+  test('does not block the end of the run if it fails', async () => {
     const model = scriptedModel([says('Done!')]);
     const hooks = stopHook(() => Promise.reject(new Error('no shell')));
     const { items, say } = await leadHarness({ model, staysIdle: true, hooks });
@@ -113,7 +113,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'interrupted' } });
   });
 
-  test('says nothing any more once it was interrupted', async () => {
+  test('is ignored if it blocks after an interrupt', async () => {
     let block = () => {};
     const hooks = stopHook(
       () =>
@@ -132,17 +132,17 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     expect(letters).toMatchObject([{ from: 'user' }]);
   });
 
-  test('is cut when it has too much to say', async () => {
+  test('has a too long reason cut to valid text', async () => {
     const { hooks } = strict('🪿'.repeat(20_000));
     const model = scriptedModel([says('Done!')], [says('Now.')]);
     const { say } = await leadHarness({ model, staysIdle: true, hooks });
     await say('Go.');
-    const told = lastUser(model.requests[1]?.body) ?? '';
-    expect(told.length).toBeLessThan(10_200);
-    expect(told.isWellFormed()).toBe(true);
+    const reason = lastUser(model.requests[1]?.body) ?? '';
+    expect(reason.length).toBeLessThan(10_200);
+    expect(reason.isWellFormed()).toBe(true);
   });
 
-  test('does not look at a run that a person ended', async () => {
+  test('does not run at the end of a run without turns', async () => {
     const { seen, hooks } = strict();
     const model = scriptedModel([says('Done!')]);
     const limits = { maxTurns: 0 };
@@ -155,7 +155,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     expect(seen).toEqual(['Done!']);
   });
 
-  test('does not look at an agent that rests from the start, but at its first run', async () => {
+  test('does not run for an agent without a prompt, only for its first run', async () => {
     const { seen, hooks } = strict('Why rest?');
     const model = scriptedModel([says('Done!')], [says('Now.')]);
     const harness = await leadHarness({ model, staysIdle: true, hooks });
@@ -166,7 +166,7 @@ describe('a Stop hook, which reviews a run’s end (R6),', () => {
     expect(seen).toEqual(['Done!', 'Now.']);
   });
 
-  test('hears a prompt that comes while it looks, before the run ends', async () => {
+  test('lets a prompt that arrives while it runs continue the run', async () => {
     const model = scriptedModel([says('Done!')], [says('And that.')]);
     let pass = () => {};
     const hooks = stopHook(

@@ -1,4 +1,4 @@
-/** A lead with teammates that write to each other, in memory. */
+/** Lead with teammates that send messages to each other, in memory. */
 import { sendMessage } from '../../../src/tools/agents/send-message.js';
 import { type Answer, calls } from '../../fakes/agents/scripted-model.js';
 import type { LeadOptions } from '../session/lead-harness.js';

@@ -12,7 +12,7 @@ import { leadHarness } from '../session/lead-harness.js';
 
 const asked = { question: 'Which?', options: [{ label: 'a' }, { label: 'b' }], multiple: false };
 
-/** Agent with one call that asks, and a scripted surface. */
+/** Agent with a call that asks a question, and a scripted surface. */
 const asking = async (choose?: Surface['choose'], turns = 2) => {
   const harness = await leadHarness({
     model: scriptedModel(
@@ -35,7 +35,7 @@ const asking = async (choose?: Surface['choose'], turns = 2) => {
 };
 
 describe('a question of a tool to a person', () => {
-  test('goes to the surface with its agent and its call, and is told to listeners', async () => {
+  test('is sent to the surface with agent and call, and emitted to the feed', async () => {
     const questions: PersonQuestion[] = [];
     const harness = await asking(async (question) => {
       questions.push(question);
@@ -47,23 +47,23 @@ describe('a question of a tool to a person', () => {
     expect(harness.results()).toEqual({ c1: '{"chosen":["b"]}' });
   });
 
-  test('cannot be put where the surface can only rule', async () => {
+  test('has no answer if the surface only answers permission questions', async () => {
     expect((await asking()).results()).toEqual({ c1: '"nobody"' });
   });
 
-  test('is given up after the time for permissions', async () => {
+  test('fails after the permission time-out', async () => {
     const harness = await asking(() => new Promise<PersonAnswer>(() => {}));
     expect(harness.lead.state).toBe('tool-running');
     await harness.clock.advance(600_000);
     expect(harness.results().c1).toMatch(/^error: Nobody answered within 600 seconds\. Decide it/);
   });
 
-  test('is answered with the reason when the person does not want to', async () => {
+  test('fails with the reason if the surface rejects', async () => {
     const harness = await asking(() => Promise.reject(new Error('Ask me later.')));
     expect(harness.results().c1).toMatch(/^error: There is no answer: Ask me later\. Decide it/);
   });
 
-  test('is withdrawn when the run is interrupted', async () => {
+  test('is withdrawn if the run is interrupted', async () => {
     let isWithdrawn = false;
     const harness = await asking((_, signal) => {
       signal.addEventListener('abort', () => {
@@ -78,20 +78,20 @@ describe('a question of a tool to a person', () => {
   });
 });
 
-describe('a question to several people', () => {
-  const put = (...choosers: readonly ((signal: AbortSignal) => Promise<PersonAnswer>)[]) => {
+describe('a question to several surfaces', () => {
+  const askAll = (...choosers: readonly ((signal: AbortSignal) => Promise<PersonAnswer>)[]) => {
     const clock = virtualClock();
-    const terms = { clock, timeoutMs: 1_000, signal: new AbortController().signal };
-    return { clock, answer: askPerson(choosers, terms) };
+    const options = { clock, timeoutMs: 1_000, signal: new AbortController().signal };
+    return { clock, answer: askPerson(choosers, options) };
   };
 
-  test('is decided by the first who answers, and withdrawn from the others', async () => {
+  test('takes the first answer and is withdrawn from the other surfaces', async () => {
     const seen: AbortSignal[] = [];
     const silent = (signal: AbortSignal) => {
       seen.push(signal);
       return new Promise<PersonAnswer>(() => {});
     };
-    const { answer, clock } = put(
+    const { answer, clock } = askAll(
       silent,
       () => Promise.reject(new Error('Not me.')),
       async () => ({ chosen: ['a'] }),
@@ -101,8 +101,8 @@ describe('a question to several people', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  test('has no answer when nobody wants to give one', async () => {
-    const { answer } = put(
+  test('has no answer if all surfaces reject', async () => {
+    const { answer } = askAll(
       () => Promise.reject(new Error('Not me.')),
       () => Promise.reject(new Error('Nor me.')),
     );

@@ -32,18 +32,18 @@ const QUESTION: PermissionQuestion = {
   cwd: '/w',
 };
 
-/** Asks one question in the inbox and in a terminal that answers on demand. */
+/** Asks a question in the inbox and in a terminal that answers on demand. */
 const asked = async () => {
   const clock = virtualClock();
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const session = mkdtempSync(join(tmpdir(), 'inbox-'));
   onTestFinished(() => rmSync(session, { recursive: true, force: true }));
   const { board, decisions } = fileQuestions(session, clock);
-  let answerThere: (answer: PermissionAnswer) => void = () => {};
+  let answerInTerminal: (answer: PermissionAnswer) => void = () => {};
   const screen = {
     ask: () =>
       new Promise<PermissionAnswer>((resolve) => {
-        answerThere = resolve;
+        answerInTerminal = resolve;
       }),
   };
   const terminal = signingSurface('terminal', screen, clock);
@@ -77,17 +77,26 @@ const asked = async () => {
       },
       key,
     );
-  // Another process has the same files.
-  const other = fileQuestions(session, clock);
-  const open = async () => (await other.read()).questions.map(({ id }) => id);
+  // Second instance on the same files, as in another process.
+  const second = fileQuestions(session, clock);
+  const open = async () => (await second.read()).questions.map(({ id }) => id);
   await expect.poll(open).toEqual(['q_1']);
-  return { clock, other: other.decisions, open, decision, sign, outcomes, withdrawal, answerThere };
+  return {
+    clock,
+    decisions: second.decisions,
+    open,
+    decision,
+    sign,
+    outcomes,
+    withdrawal,
+    answerInTerminal,
+  };
 };
 
 describe('a question in the inbox', () => {
-  test('is open until a holder of the key answers it', async () => {
-    const { other, open, decision, sign, outcomes } = await asked();
-    expect(await other.answer(sign())).toMatchObject({ surface: INBOX });
+  test('is open until an answer with the right key arrives', async () => {
+    const { decisions, open, decision, sign, outcomes } = await asked();
+    expect(await decisions.answer(sign())).toMatchObject({ surface: INBOX });
     expect(await decision).toMatchObject({ behavior: 'allow', by: 'inbox' });
     expect(await open()).toEqual([]);
     expect(outcomes).toEqual(['inbox accepted']);
@@ -97,60 +106,60 @@ describe('a question in the inbox', () => {
     ['another input', { inputDigest: 'other' }],
     ['another call', { call: 'c_2' }],
     ['another agent', { agent: 'a_2' }],
-    ['a surface that has another key', { surface: 'terminal' }],
-    ['a time before it was asked', { issuedAt: 0 }],
-  ])('is not answered by an answer with %s, and stays open', async (_, claims) => {
-    const { other, open, decision, sign, outcomes } = await asked();
-    await other.answer(sign(claims));
+    ['a surface with a different key', { surface: 'terminal' }],
+    ['a time before the question', { issuedAt: 0 }],
+  ])('stays open after an answer with %s', async (_, claims) => {
+    const { decisions, open, decision, sign, outcomes } = await asked();
+    await decisions.answer(sign(claims));
     await expect.poll(open).toEqual(['q_1']);
     expect(outcomes).toEqual([]);
-    await other.answer(sign({ answer: { behavior: 'deny', reason: 'no' } }));
+    await decisions.answer(sign({ answer: { behavior: 'deny', reason: 'no' } }));
     expect(await decision).toMatchObject({ behavior: 'deny', reason: 'no' });
   });
 
-  test('is not answered by another key', async () => {
-    const { other, open, sign, outcomes } = await asked();
-    await other.answer(sign({}, generateKeyPairSync('ed25519').privateKey));
+  test('stays open after an answer with a different key', async () => {
+    const { decisions, open, sign, outcomes } = await asked();
+    await decisions.answer(sign({}, generateKeyPairSync('ed25519').privateKey));
     await expect.poll(open).toEqual(['q_1']);
     expect(outcomes).toEqual([]);
   });
 
-  test('has one winner, which the other answerer is told', async () => {
-    const { other, sign, decision } = await asked();
+  test('takes the first of two concurrent answers and returns it to both', async () => {
+    const { decisions, sign, decision } = await asked();
     const first = sign();
     const answers = [first, sign({ answer: { behavior: 'deny', reason: 'no' } })];
-    const winners = await Promise.all(answers.map((signed) => other.answer(signed)));
+    const winners = await Promise.all(answers.map((signed) => decisions.answer(signed)));
     expect(winners).toEqual([first, first]);
     expect(await decision).toMatchObject({ behavior: 'allow' });
   });
 
-  test('that the terminal has answered is closed, and a late answer finds the winner', async () => {
-    const { other, open, sign, decision, answerThere } = await asked();
-    answerThere({ behavior: 'deny', reason: 'no' });
+  test('is closed by an answer in the terminal, and a late answer gets the decision', async () => {
+    const { decisions, open, sign, decision, answerInTerminal } = await asked();
+    answerInTerminal({ behavior: 'deny', reason: 'no' });
     expect(await decision).toMatchObject({ by: 'terminal' });
     await expect.poll(open).toEqual([]);
-    expect(await other.answer(sign())).toMatchObject({
+    expect(await decisions.answer(sign())).toMatchObject({
       surface: 'terminal',
       answer: { behavior: 'deny' },
     });
   });
 
-  test('that another process has answered is closed for the terminal', async () => {
-    const { other, sign, decision, outcomes, answerThere } = await asked();
-    await other.answer(sign());
-    answerThere({ behavior: 'deny', reason: 'too late' });
+  test('is closed for the terminal by an answer of another process', async () => {
+    const { decisions, sign, decision, outcomes, answerInTerminal } = await asked();
+    await decisions.answer(sign());
+    answerInTerminal({ behavior: 'deny', reason: 'too late' });
     expect(await decision).toMatchObject({ behavior: 'allow', by: 'inbox' });
     expect(outcomes.filter((outcome) => outcome.endsWith('accepted'))).toEqual(['inbox accepted']);
   });
 
-  test('that is withdrawn or runs out of time is closed, and a late answer finds no question', async () => {
-    const [one, two] = [await asked(), await asked()];
-    one.withdrawal.abort();
-    await two.clock.advance(60_000);
-    for (const { other, open, sign, decision } of [one, two]) {
+  test('is closed by withdrawal or time-out, and a late answer gets no decision', async () => {
+    const [withdrawn, timedOut] = [await asked(), await asked()];
+    withdrawn.withdrawal.abort();
+    await timedOut.clock.advance(60_000);
+    for (const { decisions, open, sign, decision } of [withdrawn, timedOut]) {
       expect(await decision).toMatchObject({ behavior: 'deny' });
       await expect.poll(open).toEqual([]);
-      expect(await other.answer(sign())).toBeUndefined();
+      expect(await decisions.answer(sign())).toBeUndefined();
     }
   });
 });

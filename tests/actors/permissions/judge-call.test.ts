@@ -11,7 +11,7 @@ import { systemClock } from '../../../src/protocol/clock.js';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 
-/** Write call that was judged in /repo, on a disk with a link that can be redirected. */
+/** Write call that was judged in /repo, with a symbolic link that can be redirected. */
 const judged = (file_path: string) => {
   let target = '/repo/inside';
   const realPath = (path: string) => path.replace(/^\/repo\/link/, target);
@@ -28,12 +28,12 @@ const judged = (file_path: string) => {
     permissionTimeoutMs: 1_000,
     keepRule: () => undefined,
   });
-  const wanted = { id: 'c', tool: 'Write', input: { file_path, content: '' } };
-  const judgement = judgeCall(wanted, toolbox(builtinTools), permissions, '/repo');
+  const requested = { id: 'c', tool: 'Write', input: { file_path, content: '' } };
+  const judgement = judgeCall(requested, toolbox(builtinTools), permissions, '/repo');
   if (judgement.kind !== 'judged') throw new Error(judgement.message);
   return {
     call: judgement.call,
-    turn: (place: string) => {
+    redirect: (place: string) => {
       target = place;
     },
     now: (call: ValidCall, cwd = '/repo', isApproved = true) =>
@@ -42,22 +42,22 @@ const judged = (file_path: string) => {
 };
 
 describe('a call that a person has approved', () => {
-  test('holds while it names the same place', () => {
+  test('is not refused while its path resolves to the same file', () => {
     const { call, now } = judged('link/a');
     expect(now(call)).toBeUndefined();
     expect(now(judged('/repo/a').call, '/elsewhere')).toBeUndefined();
   });
 
-  test('does not hold for another place', () => {
-    const { call, now, turn } = judged('link/a');
+  test('is refused if its path resolves to another file', () => {
+    const { call, now, redirect } = judged('link/a');
     expect(now(call, '/elsewhere')).toBe('callback');
-    turn('/etc');
+    redirect('/etc');
     expect(now(call)).toBe('callback');
-    turn('/home/ada/.skein');
+    redirect('/home/ada/.skein');
     expect(now(call)).toBe('deny');
   });
 
-  test('is nothing without the approval', () => {
+  test('is refused without the approval', () => {
     const { call, now } = judged('link/a');
     expect(now(call, '/repo', false)).toBe('callback');
   });

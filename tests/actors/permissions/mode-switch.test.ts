@@ -9,26 +9,26 @@ const only = (...allowed: readonly PermissionMode[]) => {
   };
 };
 
-describe('a switch for the permission mode', () => {
-  test('tells of every change, also of the end of plan mode, until nobody listens', () => {
-    const heard: string[] = [];
+describe('modeSwitch', () => {
+  test('notifies its listener of every change, including the end of plan mode, until it unsubscribes', () => {
+    const modes: string[] = [];
     const mode = modeSwitch('acceptEdits');
-    const forget = mode.listen(() => heard.push(mode.mode));
+    const unsubscribe = mode.listen(() => modes.push(mode.mode));
     mode.change('plan');
     expect(mode.leavePlan()).toBe('acceptEdits');
-    forget();
+    unsubscribe();
     mode.change('default');
-    expect(heard).toEqual(['plan', 'acceptEdits']);
+    expect(modes).toEqual(['plan', 'acceptEdits']);
   });
 
-  test('tells nothing of a mode that may not be used', () => {
+  test('rejects a mode that is not allowed and does not notify', () => {
     const mode = modeSwitch('default', only('default'));
     mode.listen(() => expect.unreachable());
     expect(() => mode.change('bypassPermissions')).toThrow('Not here.');
     expect(mode.mode).toBe('default');
   });
 
-  test('follows a lead wherever it may', () => {
+  test('follows the mode of the lead if all modes are allowed', () => {
     const mode = modeSwitch('default');
     mode.follow('bypassPermissions');
     expect(mode.mode).toBe('bypassPermissions');
@@ -36,7 +36,7 @@ describe('a switch for the permission mode', () => {
     expect(mode.mode).toBe('plan');
   });
 
-  test('follows to what is stricter, and not to what is looser, where neither may be chosen', () => {
+  test('follows to a stricter mode that is not allowed, and not to a looser mode', () => {
     const mode = modeSwitch('acceptEdits', only('acceptEdits'));
     mode.follow('dontAsk');
     expect(mode.mode).toBe('dontAsk');

@@ -32,10 +32,10 @@ const questionOf = (input: unknown, agent = 'a_child'): PermissionQuestion => ({
   reason: 'No rule.',
 });
 
-/** A parent with its own permissions, and the question of a child to it. */
-const family = (rules: readonly PermissionRule[], ...people: readonly Surface[]) => {
+/** Parent with its own permissions, and a function that asks it a question of its child. */
+const parentAndChild = (rules: readonly PermissionRule[], ...people: readonly Surface[]) => {
   const clock = virtualClock();
-  const deskWith = (surfaces: readonly KnownSurface[]) =>
+  const managerWith = (surfaces: readonly KnownSurface[]) =>
     permissionManager({
       policy: {
         rules,
@@ -49,19 +49,21 @@ const family = (rules: readonly PermissionRule[], ...people: readonly Surface[])
       permissionTimeoutMs: 60_000,
       keepRule: () => undefined,
     });
-  const permissions = deskWith(people.map((person, at) => signingSurface(`p${at}`, person, clock)));
+  const permissions = managerWith(
+    people.map((person, at) => signingSurface(`p${at}`, person, clock)),
+  );
   const tools = toolbox(builtinTools);
   const parent = parentSurface({ agent: 'a_parent', permissions, toolbox: tools, clock });
-  const heard: SurfaceOutcome[] = [];
+  const outcomes: SurfaceOutcome[] = [];
   const askUp = (input: unknown, surfaces: readonly KnownSurface[] = [parent], of = 'a_parent') =>
     askSurfaces(surfaces, questionOf(input), {
       clock,
       timeoutMs: 60_000,
       signal: new AbortController().signal,
       parent: of,
-      onAnswer: (what) => heard.push(what),
+      onAnswer: (outcome) => outcomes.push(outcome),
     });
-  return { askUp, heard, parent, clock, desk: permissions, tools };
+  return { askUp, outcomes, parent, clock, permissions, tools };
 };
 
 const rule = (behavior: PermissionRule['behavior'], text: string): PermissionRule => ({
@@ -70,33 +72,33 @@ const rule = (behavior: PermissionRule['behavior'], text: string): PermissionRul
   source: 'user',
 });
 
-describe('a parent that is asked by its child', () => {
-  test('allows what its own rules allow, and asks nobody', async () => {
+describe('a parent that gets a question of its child', () => {
+  test('allows a call that its rules allow, and asks no surface', async () => {
     const person = scriptedSurface();
-    const { askUp } = family([rule('allow', 'Bash(make)')], person);
+    const { askUp } = parentAndChild([rule('allow', 'Bash(make)')], person);
     const decision = await askUp({ command: 'make' });
     expect(decision).toMatchObject({ behavior: 'allow', scope: 'once', by: 'desk of a_parent' });
     expect(person.questions).toEqual([]);
   });
 
-  test('denies what its own rules deny, with the reason', async () => {
-    const { askUp } = family([rule('deny', 'Bash(make)')], scriptedSurface());
+  test('denies a call that its rules deny, with the rule as reason', async () => {
+    const { askUp } = parentAndChild([rule('deny', 'Bash(make)')], scriptedSurface());
     const decision = await askUp({ command: 'make' });
     expect(decision).toMatchObject({ behavior: 'deny', by: 'desk of a_parent' });
     expect(decision).toHaveProperty('reason', expect.stringContaining('Bash(make)'));
   });
 
-  test('passes on what its rules leave open, and hands the answer back as it was signed', async () => {
+  test('forwards an undecided call to its surface and returns the signed answer', async () => {
     const person = scriptedSurface(allows);
-    const { askUp, heard } = family([], person);
+    const { askUp, outcomes } = parentAndChild([], person);
     expect(await askUp({ command: 'make' })).toMatchObject({ behavior: 'allow', by: 'p0' });
     expect(person.questions).toMatchObject([{ agent: 'a_child', id: 'q_1' }]);
-    expect(heard).toMatchObject([{ surface: 'p0', outcome: 'accepted' }]);
+    expect(outcomes).toMatchObject([{ surface: 'p0', outcome: 'accepted' }]);
   });
 
-  test('allows what a child was allowed for the session, so that the next one is not asked about', async () => {
+  test('allows a call that a person allowed for the session to a child', async () => {
     const person = scriptedSurface();
-    const { askUp, desk: permissions, parent } = family([], person);
+    const { askUp, permissions, parent } = parentAndChild([], person);
     const child = permissions.forChild({ tools: undefined, mode: 'bubble', surfaces: [parent] });
     const subject = { action: 'execute', target: 'make' } as const;
     child.allowForSession({ tool: 'Bash', subject, cwd: '/repo', readOnly: false }, 'person');
@@ -104,39 +106,39 @@ describe('a parent that is asked by its child', () => {
     expect(person.questions).toEqual([]);
   });
 
-  test('is not bound by what a hook of its child allowed for the session', async () => {
+  test('does not allow a call that a hook of its child allowed for the session', async () => {
     const person = scriptedSurface(denies('No.'));
-    const { askUp, desk: permissions, parent } = family([], person);
+    const { askUp, permissions, parent } = parentAndChild([], person);
     const child = permissions.forChild({ tools: undefined, mode: 'bubble', surfaces: [parent] });
     const subject = { action: 'execute', target: 'make' } as const;
     child.allowForSession({ tool: 'Bash', subject, cwd: '/repo', readOnly: false }, 'hook');
     expect(await askUp({ command: 'make' })).toMatchObject({ behavior: 'deny', by: 'p0' });
   });
 
-  test('has not answered when nobody answers it', async () => {
-    const { askUp, heard } = family([]);
+  test('denies without an answerer if no surface answers', async () => {
+    const { askUp, outcomes } = parentAndChild([]);
     expect(await askUp({ command: 'make' })).toMatchObject({ behavior: 'deny' });
-    const silent = family([], scriptedSurface(new Error('gone')));
+    const silent = parentAndChild([], scriptedSurface(new Error('gone')));
     expect(await silent.askUp({ command: 'make' })).not.toHaveProperty('by');
-    expect(heard).toHaveLength(1);
+    expect(outcomes).toHaveLength(1);
   });
 
-  test('denies an input that no tool takes', async () => {
-    const { askUp } = family([], scriptedSurface());
+  test('denies an invalid tool input', async () => {
+    const { askUp } = parentAndChild([], scriptedSurface());
     expect(await askUp({ command: 7 })).toMatchObject({ behavior: 'deny', by: 'desk of a_parent' });
   });
 
-  test('does not answer for the child of another', async () => {
-    const { askUp, heard, parent } = family([rule('allow', 'Bash(make)')]);
+  test('does not answer for the child of another parent', async () => {
+    const { askUp, outcomes, parent } = parentAndChild([rule('allow', 'Bash(make)')]);
     const decision = await askUp({ command: 'make' }, [parent], 'a_other');
     expect(decision).toMatchObject({ behavior: 'deny' });
-    expect(heard).toMatchObject([{ refusal: 'not-the-parent' }]);
+    expect(outcomes).toMatchObject([{ refusal: 'not-the-parent' }]);
   });
 
-  test('asks its own parent in turn', async () => {
+  test('forwards the question to its own parent', async () => {
     const person = scriptedSurface(allows);
-    const { parent: top, clock, tools, askUp } = family([], person);
-    const middle = family([]).desk;
+    const { parent: top, clock, tools, askUp } = parentAndChild([], person);
+    const middle = parentAndChild([]).permissions;
     const permissions = { ...middle, surfaces: [top], rule: withPerson(middle.rule) };
     const up = { agent: 'a_middle', parent: 'a_parent', permissions, toolbox: tools, clock };
     const decision = await askUp({ command: 'make' }, [parentSurface(up)], 'a_middle');
@@ -144,7 +146,7 @@ describe('a parent that is asked by its child', () => {
   });
 });
 
-/** The middle agent has no surface of its own; its questions go to its parent. */
+/** Turns rejections into questions, because the middle agent has no surface of its own. */
 const withPerson =
   (rule: ReturnType<typeof permissionManager>['rule']): typeof rule =>
   (request, said) => {

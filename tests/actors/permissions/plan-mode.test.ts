@@ -30,20 +30,20 @@ const planning = async (
   return { ...harness, surface };
 };
 
-describe('in plan mode', () => {
-  test('a call with effects is denied, and nobody is asked', async () => {
+describe('plan mode', () => {
+  test('denies a call with effects without a question', async () => {
     const { callLog, surface, results } = await planning([], [[change('c1')]]);
     expect(callLog).toEqual([]);
     expect(surface.questions).toEqual([]);
     expect(results().c1).toContain('plan mode allows none');
   });
 
-  test('reading goes on', async () => {
+  test('allows a read-only call', async () => {
     const { callLog } = await planning([], [[calls('c1', 'Look', { name: 'a' })]]);
     expect(callLog).toEqual(['start a', 'end a']);
   });
 
-  test('a person who agrees with the plan ends it, and what was denied is possible', async () => {
+  test('ends if a person approves the plan, and calls with effects can be allowed', async () => {
     const { callLog, surface, lead } = await planning(
       [allows, allows],
       [[leaves('c1')], [change('c2')]],
@@ -53,14 +53,14 @@ describe('in plan mode', () => {
     expect(lead.mode).toBe('default');
   });
 
-  test('a person who does not agree keeps it, and the model reads why', async () => {
+  test('continues if a person rejects the plan, and the model gets the reason', async () => {
     const { lead, results } = await planning([denies('Too short.')], [[leaves('c1')]]);
     expect(lead.mode).toBe('plan');
     expect(results().c1).toContain('Too short.');
   });
 
   test.each(['allow', 'ask'] as const)(
-    'no %s rule lets the model leave by itself',
+    'is not left without a question under an %s rule',
     async (kind) => {
       const rules: PermissionRule[] = [{ behavior: kind, text: 'ExitPlanMode', source: 'user' }];
       const { lead, surface } = await planning([denies('No.')], [[leaves('c1')]], { rules });
@@ -69,7 +69,7 @@ describe('in plan mode', () => {
     },
   );
 
-  test('an answer is never kept for the next time', async () => {
+  test('asks again at the next plan after an approval for the session', async () => {
     const surface = scriptedSurface({ behavior: 'allow', scope: 'session' }, denies('Not again.'));
     const model = scriptedModel([leaves('c1')], [says('One.')], [leaves('c2')], [says('Two.')]);
     const { lead, say } = await leadHarness({
@@ -87,7 +87,7 @@ describe('in plan mode', () => {
     expect(lead.mode).toBe('plan');
   });
 
-  test('nobody to ask means that it stays', async () => {
+  test('continues if no surface can be asked', async () => {
     const model = scriptedModel([leaves('c1')], [says('Done.')]);
     const harness = await leadHarness({ model, mode: 'plan', tools: [exitPlanMode] });
     await harness.say('Go');
@@ -97,13 +97,13 @@ describe('in plan mode', () => {
   });
 });
 
-test('outside of plan mode there is nothing to leave', async () => {
+test('ExitPlanMode fails outside of plan mode', async () => {
   const { results, surface } = await planning([], [[leaves('c1')]], { mode: 'default' });
   expect(results().c1).toContain('This is not plan mode');
   expect(surface.questions).toEqual([]);
 });
 
-test('no rule lets an agent of one that plans do what has effects', async () => {
+test('an allow rule does not let a child of a planning agent make calls with effects', async () => {
   const answer = ({ said, last, turn }: Conversation): Answer => {
     if (last.includes('Go')) return [calls('c1', 'Task', task('write', EXPLORER))];
     return said[0]?.includes('write') && turn === 0 ? [change('c2')] : [says('Done.')];

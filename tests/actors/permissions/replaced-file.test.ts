@@ -28,7 +28,7 @@ const disk = memoryWorkspace({
 const replacedBy = (asked: ValidCall, behavior: Ruling['behavior'] = 'allow') =>
   replacedFile(asked, disk, { rule: () => ({ behavior }) as Ruling });
 
-describe('what a call would replace', () => {
+describe('replacedFile', () => {
   test.each([
     ['text', { bytes: 8, lines: 2, text: 'one\ntwo\n' }],
     ['empty', { bytes: 0, lines: 0, text: '' }],
@@ -39,22 +39,22 @@ describe('what a call would replace', () => {
     ['', undefined],
     ['missing', undefined],
     ['no\0path', undefined],
-  ])('is of %j: %j', async (path, replaced) => {
+  ])('returns for %j: %j', async (path, replaced) => {
     expect(await replacedBy(call(path))).toEqual(replaced);
   });
 
   test.each(['ask', 'deny'] as const)(
-    'is told without its text where reading it would be: %s',
+    'omits the text if the ruling for reading the file is %s',
     async (behavior) => {
       expect(await replacedBy(call('text'), behavior)).toEqual({ bytes: 8, lines: 2 });
     },
   );
 
-  test('is nothing for tools that say themselves what they change', async () => {
+  test('returns undefined for tools that describe their change', async () => {
     expect(await replacedBy(call('text', 'Edit'))).toBeUndefined();
   });
 
-  test('is part of the question and not of what its answer is bound to', async () => {
+  test('adds the content to the question but not to its input digest', async () => {
     const surface = scriptedSurface(allows, allows);
     const input = { file_path: 'a', content: 'one\n' };
     const model = scriptedModel(

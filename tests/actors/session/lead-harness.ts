@@ -1,14 +1,15 @@
 /**
- * A whole session in memory with the real machine, crew and policy. The model, the tools and the
- * clock are scripted.
+ * Complete session in memory with the real machine, crew and policy. Model, tools and clock are
+ * scripted.
  */
 import { z } from 'zod';
 import type { Checkpointer } from '../../../src/actors/checkpoints/checkpointer.js';
 import { modeSwitch } from '../../../src/actors/permissions/mode-switch.js';
 import { permissionManager } from '../../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../../src/actors/permissions/signing-surface.js';
-import type { SessionChoice } from '../../../src/actors/session/begin-session.js';
-import { type LeadSession, openSession } from '../../../src/actors/session/open-session.js';
+import { beginSession, type SessionChoice } from '../../../src/actors/session/begin-session.js';
+import type { LeadSession, SessionOptions } from '../../../src/actors/session/lead-session.js';
+import { openSession } from '../../../src/actors/session/open-session.js';
 import type { SwarmSetup } from '../../../src/actors/tree/swarm-context.js';
 import { windowThresholds } from '../../../src/context/window/window-thresholds.js';
 import { governor } from '../../../src/model/governor.js';
@@ -51,7 +52,7 @@ export interface LeadOptions {
   readonly effects?: ToolEffects;
   readonly mode?: PermissionMode;
   readonly rules?: readonly PermissionRule[];
-  /** One surface, or several that are all asked: surface-1, surface-2. */
+  /** A surface, or several surfaces that are all asked: surface-1, surface-2. */
   readonly surface?: Surface | readonly Surface[];
   readonly staysIdle?: boolean;
   readonly limits?: Partial<AgentLimits>;
@@ -62,14 +63,14 @@ export interface LeadOptions {
   readonly contextWindow?: number;
   readonly hooks?: Hooks | readonly HookSetup[];
   readonly checkpoints?: (record: (body: JournalBody) => void) => Checkpointer;
-  /** Tools in addition to the scripted ones. */
+  /** Tools in addition to the scripted tools. */
   readonly tools?: readonly Tool[];
   readonly answersByHook?: boolean;
   readonly wantsStreamEvents?: boolean;
   readonly shell?: Shell;
   readonly store?: SessionStore;
   readonly clock?: VirtualClock;
-  /** Store that several leads share. Default: a store for each lead. */
+  /** Governor that several leads share. Default: a governor for each lead. */
   readonly governor?: Governor;
   readonly choice?: SessionChoice;
   /** Version of the program. */
@@ -102,7 +103,7 @@ export const leadHarness = async (options: LeadOptions): Promise<LeadHarness> =>
   const callLog: string[] = [];
   const keptRules: string[] = [];
   const tools = toolbox([...fakeTools(options.effects ?? {}, callLog), ...(options.tools ?? [])]);
-  const lead = await openSession({
+  const sessionOptions: SessionOptions = {
     store,
     clock,
     ids: countedIds(),
@@ -133,39 +134,40 @@ export const leadHarness = async (options: LeadOptions): Promise<LeadHarness> =>
               runCommand: async () => ({ kind: 'failed', why: 'there is no shell' }),
             },
     }),
-    ...(checkpoints && { checkpoints: (_, record) => checkpoints(record) }),
-    equip: () => ({
-      toolbox: tools,
-      toolCount: 4,
-      model: options.model,
-      windowOf: (name) => windowThresholds(name, options.contextWindow),
-      governor: options.governor ?? governor(clock, 4),
-      workspace: memoryWorkspace(),
-      shell: options.shell ?? { run: none },
-      search: { list: none, find: none, grep: none },
-      web: { get: none },
-      openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
-      fallbackModel: options.fallbackModel,
-      random: () => 0,
-      limits: { ...DEFAULT_LIMITS, ...options.limits },
-      staysIdle: options.staysIdle ?? false,
-      permissions: permissionManager({
-        policy: {
-          rules: options.rules ?? [],
-          roots: [CWD],
-          home: '/home',
-          skeinHome: '/home/.skein',
-          realPath: (path) => path,
-        },
-        mode: modeSwitch(options.mode ?? 'bypassPermissions'),
-        answersByHook: options.answersByHook ?? false,
-        surfaces: [options.surface ?? []]
-          .flat()
-          .map((surface, at) => signingSurface(`surface-${at + 1}`, surface, clock)),
-        permissionTimeoutMs: 600_000,
-        keepRule: (text) => keptRules.push(text),
-      }),
+  };
+  const begun = await beginSession(sessionOptions);
+  const lead = await openSession(sessionOptions, begun, {
+    toolbox: tools,
+    toolCount: 4,
+    model: options.model,
+    windowOf: (name) => windowThresholds(name, options.contextWindow),
+    governor: options.governor ?? governor(clock, 4),
+    workspace: memoryWorkspace(),
+    shell: options.shell ?? { run: none },
+    search: { list: none, find: none, grep: none },
+    web: { get: none },
+    openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
+    fallbackModel: options.fallbackModel,
+    random: () => 0,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    staysIdle: options.staysIdle ?? false,
+    permissions: permissionManager({
+      policy: {
+        rules: options.rules ?? [],
+        roots: [CWD],
+        home: '/home',
+        skeinHome: '/home/.skein',
+        realPath: (path) => path,
+      },
+      mode: modeSwitch(options.mode ?? 'bypassPermissions'),
+      answersByHook: options.answersByHook ?? false,
+      surfaces: [options.surface ?? []]
+        .flat()
+        .map((surface, at) => signingSurface(`surface-${at + 1}`, surface, clock)),
+      permissionTimeoutMs: 600_000,
+      keepRule: (text) => keptRules.push(text),
     }),
+    checkpoints: checkpoints?.((body) => void begun.journal.record(body)),
   });
   const items: FeedItem[] = [];
   lead.listen((item) => items.push(item));
@@ -201,8 +203,8 @@ interface Result {
   readonly is_error?: boolean;
 }
 
-/** A directory that exists on every machine, because a session needs one to be resumed. */
 const none = () => Promise.reject(new Error('none'));
+/** Exists on every machine, because a session is resumed only in an existing directory. */
 const CWD = '/tmp';
 
 /**

@@ -1,4 +1,4 @@
-/** What a typed agent learns of its role, also where its definition is gone when it comes to that. */
+/** Role in the first message of a typed agent that starts after a restart of the process. */
 import { describe, expect, test } from 'vitest';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
@@ -7,7 +7,7 @@ import { allSettled, conversationOf, swarmHarness, task } from '../swarm/swarm-h
 const explorer = (prompt: string) =>
   task(prompt, { description: prompt.toUpperCase(), subagent_type: 'explorer' });
 
-/** The second one waits for the place of the first, so nothing was sent for it when the process ends. */
+/** Resumes a swarm whose second agent was queued for the only slot, so it had sent no request. */
 const resumedWith = async (definitions: readonly ReturnType<typeof agentDefinition>[]) => {
   const limits = { maxAgents: 10, maxConcurrentAgents: 1, maxDepth: 3 };
   const slow = await swarmHarness(
@@ -28,20 +28,19 @@ const resumedWith = async (definitions: readonly ReturnType<typeof agentDefiniti
   harness.lead.start();
   await allSettled();
   const notices = harness.items.flatMap((item) => (item.type === 'notice' ? [item.text] : []));
-  const sent = (words: string) =>
-    harness.requests.map(conversationOf).find(({ said }) => said[0]?.includes(words))?.said[0] ??
-    '';
+  const sent = (text: string) =>
+    harness.requests.map(conversationOf).find(({ said }) => said[0]?.includes(text))?.said[0] ?? '';
   return { harness, notices, left: sent('left'), right: sent('right') };
 };
 
-describe('a typed agent that has not begun when its process ends', () => {
-  test('learns its role in the next one', async () => {
+describe('a typed agent that has not started when its process ends', () => {
+  test('gets its role in the next process', async () => {
     const { right, notices } = await resumedWith([agentDefinition()]);
     expect(right).toContain('You explore.');
     expect(notices).toEqual([]);
   });
 
-  test('knows whom it works for where its definition is gone, and people are told', async () => {
+  test('gets a note instead of its role if its definition is gone, and a notice is shown', async () => {
     const { harness, left, right, notices } = await resumedWith([]);
     expect(left).toContain('You explore.');
     expect(right).toContain('You are the agent "explorer" and work for another agent');

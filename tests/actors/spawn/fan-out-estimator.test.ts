@@ -1,4 +1,4 @@
-/** What a fan-out may cost is told before it begins, and to a lead that asks. */
+/** Cost preview of a fan-out, shown before it starts and returned to a lead that requests it. */
 import { describe, expect, test } from 'vitest';
 import { type Answer, calls, says } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
@@ -9,9 +9,9 @@ const explorers = (count: number): Answer =>
     calls(`c${at}`, 'Task', task('look', { subagent_type: 'explorer' })),
   );
 
-/** Calls for so many of each type; no type is a fork. */
-const mixed = (wanted: readonly (readonly [number, object])[]): Answer =>
-  wanted.flatMap(([count, more], group) =>
+/** Task calls: a number of agents for each input. An input without a type makes forks. */
+const mixed = (groups: readonly (readonly [number, object])[]): Answer =>
+  groups.flatMap(([count, more], group) =>
     Array.from({ length: count }, (_, at) =>
       calls(`c${group}.${at}`, 'Task', task(`look ${group}`, { description: 'look', ...more })),
     ),
@@ -19,7 +19,7 @@ const mixed = (wanted: readonly (readonly [number, object])[]): Answer =>
 
 const TYPES = ['explorer', 'reviewer', 'planner'].map((name) => agentDefinition({ name }));
 
-/** A lead that answers so, turn by turn, and agents that look once. */
+/** Runs a lead with an answer per turn and agents that answer once. */
 const run = async (...turns: readonly Answer[]): Promise<SwarmHarness> => {
   const harness = await swarmHarness(
     ({ said, last, turn }) => {
@@ -33,8 +33,8 @@ const run = async (...turns: readonly Answer[]): Promise<SwarmHarness> => {
   return harness;
 };
 
-/** In order: what was previewed, and who began. */
-const told = ({ items }: SwarmHarness): readonly (string | number)[] =>
+/** Previews and started agents in order. */
+const feedOf = ({ items }: SwarmHarness): readonly (string | number)[] =>
   items.flatMap((it) => {
     if (it.type === 'fan-out.previewed') return [`${it.preview.count} by ${it.preview.observed}`];
     return it.type === 'agent.spawned' ? [it.agent.call] : [];
@@ -43,19 +43,19 @@ const told = ({ items }: SwarmHarness): readonly (string | number)[] =>
 const previews = ({ items }: SwarmHarness) =>
   items.flatMap((it) => (it.type === 'fan-out.previewed' ? [it.preview] : []));
 
-describe('people are told what a fan-out may cost', () => {
-  test('once for each that is large, before anybody begins, and better the second time', async () => {
+describe('a cost preview', () => {
+  test('is shown for each large fan-out before an agent starts, the second with observed costs', async () => {
     const spawned = Array.from({ length: 10 }, (_, at) => `c${at}`);
     const harness = await run(explorers(10), explorers(10));
-    expect(told(harness)).toEqual(['10 by 0', ...spawned, '10 by 10', ...spawned]);
+    expect(feedOf(harness)).toEqual(['10 by 0', ...spawned, '10 by 10', ...spawned]);
   });
 
-  test('but not for a small one', async () => {
+  test('is not shown for fewer than ten agents', async () => {
     const harness = await run(explorers(9));
-    expect(told(harness).filter((it) => String(it).includes('by'))).toEqual([]);
+    expect(feedOf(harness).filter((it) => String(it).includes('by'))).toEqual([]);
   });
 
-  test('for all that a message asks for, of whatever types they are', async () => {
+  test('covers all agents of a message, of all types', async () => {
     const many = TYPES.map(({ name }) => [9, { subagent_type: name }] as const);
     const [whole, ...others] = previews(await run(mixed(many)));
     expect(others).toEqual([]);
@@ -77,7 +77,7 @@ describe('people are told what a fan-out may cost', () => {
     }
   });
 
-  test('as unknown where the price of one of their models is', async () => {
+  test('has unknown costs if the price of a model is unknown', async () => {
     const harness = await run(
       mixed([
         [9, { subagent_type: 'explorer' }],
@@ -95,7 +95,7 @@ describe('people are told what a fan-out may cost', () => {
     ]);
   });
 
-  test('without what is only asked about, and what is of no type that there is', async () => {
+  test('does not count calls for a preview and calls with an unknown type', async () => {
     const harness = await run(
       mixed([
         [9, { subagent_type: 'explorer' }],
@@ -107,23 +107,23 @@ describe('people are told what a fan-out may cost', () => {
   });
 });
 
-test('what agents would cost is told for the model that was asked for', async () => {
-  const wanted = task('look', { subagent_type: 'explorer', model: 'claude-haiku-5-5', preview: 3 });
-  const harness = await run([calls('p', 'Task', wanted)]);
+test('the Task preview uses the requested model', async () => {
+  const input = task('look', { subagent_type: 'explorer', model: 'claude-haiku-5-5', preview: 3 });
+  const harness = await run([calls('p', 'Task', input)]);
   expect(harness.results().p).toContain('3 of explorer on claude-haiku-5-5 would cost');
 });
 
-test('what forks would cost on another model is not told, for there are none', async () => {
+test('the Task preview rejects forks on another model', async () => {
   const harness = await run([
     calls('p', 'Task', task('look', { model: 'claude-haiku-5-5', preview: 3 })),
   ]);
   expect(harness.results().p).toMatch(/^error: A fork runs on the model of the agent/);
 });
 
-test('a lead that asks what agents would cost is told, and none begins', async () => {
-  const wanted = task('look', { subagent_type: 'explorer', preview: 30 });
-  const harness = await run([calls('p', 'Task', wanted)]);
-  expect(told(harness)).toEqual([]);
+test('the Task preview returns the estimated cost and starts no agent', async () => {
+  const input = task('look', { subagent_type: 'explorer', preview: 30 });
+  const harness = await run([calls('p', 'Task', input)]);
+  expect(feedOf(harness)).toEqual([]);
   expect(harness.results().p).toMatch(
     /^Nothing was started\. 30 of explorer on claude-opus-5-5 would cost about \$[\d.]+ to \$[\d.]+ with the cache, \$[\d.]+ to \$[\d.]+ without it\. A guess/,
   );

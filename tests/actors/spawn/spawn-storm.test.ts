@@ -1,4 +1,4 @@
-/** A model that asks for agents without end is stopped by limits and budget, and nothing is lost. */
+/** Endless spawn requests of a model, stopped by limits and budget without lost records. */
 import { describe, expect, test } from 'vitest';
 import { type Answer, calls, says } from '../../fakes/agents/scripted-model.js';
 import type { LeadOptions } from '../session/lead-harness.js';
@@ -14,7 +14,7 @@ const TYPED = { subagent_type: 'explorer' };
 const KINDS = [{}, TYPED, { ...TYPED, run_in_background: true }];
 const LIMITS = { maxAgents: 8, maxConcurrentAgents: 3, maxDepth: 3 };
 
-/** Every agent asks for so many more, until it has had enough. */
+/** Runs a swarm in which every agent spawns `width` agents per turn until `isEnough`. */
 const storm = async (
   width: number,
   isEnough: (conversation: Conversation) => boolean,
@@ -38,8 +38,8 @@ const storm = async (
   return harness;
 };
 
-/** Everybody who began has ended on record, and no call is without a result. */
-const expectNothingLost = async (harness: SwarmHarness): Promise<void> => {
+/** Expects that every started agent has a final record and every call has a result. */
+const expectAllRecorded = async (harness: SwarmHarness): Promise<void> => {
   const known = [...(await histories(harness)).values()];
   expect(known).toHaveLength(
     harness.items.filter(({ type }) => type === 'agent.spawned').length + 1,
@@ -54,25 +54,25 @@ const expectNothingLost = async (harness: SwarmHarness): Promise<void> => {
 const isRefused = ({ last }: Conversation) => /is the limit|would be deeper|has ended/.test(last);
 
 describe('a storm of spawns', () => {
-  test('is over when all who asked are refused, and the answer of the lead is kept', async () => {
+  test('ends when all spawns are refused, and the last answer of the lead is kept', async () => {
     const harness = await storm(300, isRefused);
     expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
     expect(harness.items.filter(({ type }) => type === 'agent.spawned')).toHaveLength(8);
-    const said = harness.items.findLast((it) => it.type === 'assistant.message');
-    expect(JSON.stringify(said)).toContain('I did the rest myself.');
-    await expectNothingLost(harness);
+    const lastMessage = harness.items.findLast((it) => it.type === 'assistant.message');
+    expect(JSON.stringify(lastMessage)).toContain('I did the rest myself.');
+    await expectAllRecorded(harness);
   });
 
-  test('of a model that takes no refusal ends by itself', async () => {
+  test('ends with the stop reason loop if the model ignores refusals', async () => {
     const harness = await storm(30, () => false);
-    // Sooner than one whose calls keep failing: all of them are refused in the same words.
+    // The loop detector acts before the limit of failed turns, because all refusals are equal.
     expect((await harness.lead.stopped).stop.reason).toBe('loop');
-    await expectNothingLost(harness);
+    await expectAllRecorded(harness);
   });
 
-  test('is ended by a budget, too', async () => {
+  test('ends when the budget is spent', async () => {
     const harness = await storm(30, () => false, { maxBudgetUsd: 0.01 });
     expect((await harness.lead.stopped).stop.reason).toBe('budget');
-    await expectNothingLost(harness);
+    await expectAllRecorded(harness);
   });
 });

@@ -1,4 +1,4 @@
-/** A lead with agents below it, in memory: who says what is chosen by the words of each conversation. */
+/** Lead with child agents in memory. A function chooses each model answer by the conversation. */
 import { spawnAgent } from '../../../src/tools/agents/spawn-agent.js';
 import { stopTask } from '../../../src/tools/shell/stop-task.js';
 import { taskOutput } from '../../../src/tools/shell/task-output.js';
@@ -26,12 +26,12 @@ interface Body {
   readonly messages: readonly { readonly role: string; readonly content: readonly Block[] }[];
 }
 
-const wordsOf = ({ text, content }: Block): string =>
+const textOf = ({ text, content }: Block): string =>
   text ?? (typeof content === 'string' ? content : JSON.stringify(content ?? ''));
 
 export const conversationOf = (request: SentRequest): Conversation => {
   const { messages } = JSON.parse(request.body) as Body;
-  const texts = messages.map(({ content }) => content.map(wordsOf).join('\n'));
+  const texts = messages.map(({ content }) => content.map(textOf).join('\n'));
   const said = texts.filter((_, at) => messages[at]?.role === 'user');
   const turn = messages.filter(({ role }) => role === 'assistant').length;
   return { ...request, last: said.at(-1) ?? '', said, turn };
@@ -55,7 +55,7 @@ export const swarmHarness = async (
   return { ...harness, requests: model.requests };
 };
 
-/** Lets a swarm do all that needs no time: many agents take many turns of the loop. */
+/** Waits for all work that needs no time. Many agents need many rounds of the event loop. */
 export const allSettled = async (rounds = 20): Promise<void> => {
   for (let round = 0; round < rounds; round += 1) await settled();
 };

@@ -5,8 +5,8 @@ import { allSettled, swarmHarness, task } from '../swarm/swarm-harness.js';
 const ORDER = task('tell', { description: 'WORDS', subagent_type: 'explorer' });
 const WORDS = `First words.${'x'.repeat(250_000)}Last words.`;
 
-describe('a report that is far too long', () => {
-  test('keeps its end, and says how long it was', async () => {
+describe('a child report over the size limit', () => {
+  test('keeps start and end in the result of the Task call, and states its length', async () => {
     const harness = await swarmHarness(({ last }) => {
       if (last.includes('begin')) return [calls('c1', 'Task', ORDER)];
       return [says(last.endsWith('tell') ? WORDS : 'ok')];
@@ -22,7 +22,7 @@ describe('a report that is far too long', () => {
     expect(result.length).toBeLessThan(31_000);
   });
 
-  test('is kept within a bound by whoever holds it', async () => {
+  test('is cut to 100,000 characters in the feed, with its end kept', async () => {
     const harness = await swarmHarness(({ last }) => {
       if (last.includes('begin')) return [calls('c1', 'Task', ORDER)];
       return [says(last.endsWith('tell') ? WORDS : 'ok')];
