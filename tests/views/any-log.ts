@@ -1,4 +1,4 @@
-/** Logs of swarms that nobody would have written, and some that somebody could have. */
+/** Random logs of swarms, valid and invalid. */
 import fc from 'fast-check';
 import { CHILD_KINDS } from '../../src/protocol/agent/agent-tag.js';
 import { WAIT_REASONS } from '../../src/protocol/model/governor.js';
@@ -12,7 +12,7 @@ const agent = fc.constantFrom(...AGENTS);
 const call = fc.constantFrom('c_1', 'c_2', null);
 const amount = fc.constantFrom(0, 1, 250);
 
-/** Every value that some type of event has, whatever the type is. */
+/** Values for the fields of all types of events. */
 const values = fc.record({
   call,
   child: agent,
@@ -49,7 +49,7 @@ const values = fc.record({
   model: fc.constantFrom('m', null),
 });
 
-const TELLING = [
+const FREQUENT_TYPES = [
   'turn.started' as const,
   'turn.ended' as const,
   'run.started' as const,
@@ -63,8 +63,8 @@ const TELLING = [
 export const anyEvents: fc.Arbitrary<readonly SwarmEvent[]> = fc
   .array(
     fc.tuple(
-      // What begins and ends turns and calls more often than the rest.
-      fc.constantFrom(...EVENT_TYPES, ...TELLING, ...TELLING),
+      // The start and the end of turns and calls occur more often than other events.
+      fc.constantFrom(...EVENT_TYPES, ...FREQUENT_TYPES, ...FREQUENT_TYPES),
       agent,
       fc.constantFrom(null, ...AGENTS),
       fc.oneof(fc.nat(500), fc.integer({ min: -5_000, max: 90_000 })),

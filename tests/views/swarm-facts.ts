@@ -1,4 +1,4 @@
-/** Events of made-up swarms, and the report of them. */
+/** Events of invented swarms, and the report about them. */
 
 import type { SessionMeta } from '../../src/protocol/session/session-store.js';
 import type { SwarmEvent } from '../../src/protocol/session/swarm-event.js';
@@ -26,20 +26,23 @@ export const SESSION: SessionMeta = {
   title: 'Mend the roof',
 };
 
-/** Those without an agent are of the lead, `a_1`. */
+/** An event without an agent belongs to the lead, `a_1`. */
 export const eventsOf = (facts: readonly Fact[]): readonly SwarmEvent[] =>
   facts.map((fact, index) => {
     const head = { v: 1, seq: index + 1, swarm: 's_1', agent: 'a_1', parent: null } as const;
     return { ...head, cites: { seq: index + 1 }, ...fact };
   });
 
-export const told = (facts: readonly Fact[], terms: Partial<ReportOptions> = {}): SwarmReport => {
+export const reportOf = (
+  facts: readonly Fact[],
+  options: Partial<ReportOptions> = {},
+): SwarmReport => {
   const fold = new ReportFold(SESSION);
   for (const event of eventsOf(facts)) fold.take(event);
-  return fold.report({ isHeld: false, jobs: [], now: 0, ...terms });
+  return fold.report({ isHeld: false, jobs: [], now: 0, ...options });
 };
 
-/** Short ways to say what happened, and when. */
+/** Short functions for events with a time. */
 export const factsOf = () => {
   const of = (agent = 'a_1') => ({ agent, parent: agent === 'a_1' ? null : 'a_1' });
   const usage = { input: 10, output: 5, cacheRead: 800, cacheWrite5m: 100, cacheWrite1h: 0 };
@@ -154,5 +157,5 @@ export const swarmOf = (agents: number, turns = 5): readonly Fact[] => {
     return [requested(5, id), spawned(10 + at, id), ...work(id, 10 + at), over(end, id)];
   }).flat();
   const facts = [...begun(0), ...work('a_1', 0), ...children, over(turns * 100 + agents + 100)];
-  return facts.toSorted((one, other) => one.ts - other.ts);
+  return facts.toSorted((a, b) => a.ts - b.ts);
 };

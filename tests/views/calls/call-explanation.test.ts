@@ -15,8 +15,8 @@ const created: JournalBody = {
   prompt: 'p',
 };
 
-/** A message that calls tools: `[id, name, input]` each. */
-const wants = (...calls: readonly [string, string, object][]): JournalBody => ({
+/** Message that calls tools, each as `[id, name, input]`. */
+const callsTools = (...calls: readonly [string, string, object][]): JournalBody => ({
   type: 'assistant.received',
   ...at,
   model: 'm',
@@ -65,7 +65,7 @@ const changed = (call: string, path: string, isNew = false): JournalBody => ({
   ],
 });
 
-/** A session whose one agent has these records, one a second. */
+/** Session with a single agent that has these records, one per second. */
 const sessionOf = (...bodies: readonly JournalBody[]) => {
   const records = [created, ...bodies].map(
     (body, index): JournalRecord => ({
@@ -82,18 +82,18 @@ const sessionOf = (...bodies: readonly JournalBody[]) => {
       yield* records;
     },
   };
-  const explain = async (wanted: string) => {
+  const explain = async (name: string) => {
     const calls = await listCalls(store, 's_1');
-    return explainCall(store, 's_1', calls, findCall(calls, wanted));
+    return explainCall(store, 's_1', calls, findCall(calls, name));
   };
   return { store, explain };
 };
 
 describe('the explanation of a call', () => {
-  test('names the step that decided, the rule with file and line, and what would have changed it', async () => {
+  test('names the step that decided, the rule with file and line, and an alternative', async () => {
     const rule = { rule: 'Bash(rm:*)', source: 'project', file: '/repo/.claude/s.json', line: 4 };
     const { explain } = sessionOf(
-      wants(['c_1', 'Bash', { command: 'rm x' }]),
+      callsTools(['c_1', 'Bash', { command: 'rm x' }]),
       ruled('c_1', { behavior: 'deny', step: 'deny', instead: 'Nothing.', ...rule }),
       ended('c_1', 'Denied.', 'denied'),
     );
@@ -114,9 +114,9 @@ describe('the explanation of a call', () => {
     expect([outcome, result]).toEqual(['denied', 'Denied.']);
   });
 
-  test('tells who was asked, who answered and how long that took', async () => {
+  test('lists the questions with their answers and the waiting time', async () => {
     const { explain } = sessionOf(
-      wants(['c_1', 'Bash', { command: 'make' }]),
+      callsTools(['c_1', 'Bash', { command: 'make' }]),
       ruled('c_1', { behavior: 'ask', step: 'ask' }),
       {
         type: 'question.asked',
@@ -172,7 +172,7 @@ describe('the explanation of a call', () => {
     });
   });
 
-  test('tells which hooks ran for it and for no other call', async () => {
+  test('lists only the hooks that ran for this call', async () => {
     const ran = (call: string, hook: string): JournalBody => ({
       type: 'hook.ran',
       event: 'PreToolUse',
@@ -183,7 +183,7 @@ describe('the explanation of a call', () => {
       detail: '',
     });
     const { explain } = sessionOf(
-      wants(['c_1', 'Bash', {}], ['c_2', 'Bash', {}]),
+      callsTools(['c_1', 'Bash', {}], ['c_2', 'Bash', {}]),
       ran('c_1', './one'),
       ran('c_2', './two'),
       ruled('c_1', { behavior: 'allow', step: 'hooks', hook: './one' }),
@@ -191,24 +191,24 @@ describe('the explanation of a call', () => {
     const { hooks, steps, outcome } = await explain('1');
     expect(hooks.map(({ hook }) => hook)).toEqual(['./one']);
     const fates = Object.fromEntries(steps.map(({ step, fate }) => [step, fate]));
-    // A hook that allows is heard only after the rules have been.
+    // The decision of a hook that allows counts only after the rules.
     expect(fates).toMatchObject({ hooks: 'allowed', deny: 'passed', allow: 'passed' });
     expect(fates.callback).toBe('not reached');
     expect(outcome).toBe('not started');
   });
 
-  test('tells what it changed and which earlier calls had changed the same file', async () => {
+  test('lists changed files and the earlier calls that changed the same file', async () => {
     const { explain } = sessionOf(
-      wants(['c_1', 'Write', { file_path: 'src/a.ts' }]),
+      callsTools(['c_1', 'Write', { file_path: 'src/a.ts' }]),
       ended('c_1', 'ok'),
       changed('c_1', '/repo/src/a.ts', true),
-      wants(['c_2', 'Bash', { command: 'sed' }]),
+      callsTools(['c_2', 'Bash', { command: 'sed' }]),
       ended('c_2', 'ok'),
       changed('c_2', '/repo/src/b.ts'),
-      // Of a time when nobody watched.
-      wants(['c_3', 'Edit', { file_path: '/repo/src/a.ts' }]),
+      // From a time without file watching.
+      callsTools(['c_3', 'Edit', { file_path: '/repo/src/a.ts' }]),
       ended('c_3', 'ok'),
-      wants(['c_4', 'Bash', { command: 'fmt' }]),
+      callsTools(['c_4', 'Bash', { command: 'fmt' }]),
       ended('c_4', 'ok'),
       changed('c_4', '/repo/src/a.ts'),
     );
@@ -232,15 +232,15 @@ describe('the explanation of a call', () => {
     });
   });
 
-  test('cites the earlier outputs that may have misled the model, and no later one', async () => {
+  test('cites earlier outputs that may have misled the model, and no later outputs', async () => {
     const { explain } = sessionOf(
-      wants(['c_1', 'Grep', { pattern: 'x' }]),
+      callsTools(['c_1', 'Grep', { pattern: 'x' }]),
       ended('c_1', 'first\nsrc/old.ts:4: delete me\nlast'),
-      wants(['c_2', 'Read', { file_path: 'src/old.ts' }]),
+      callsTools(['c_2', 'Read', { file_path: 'src/old.ts' }]),
       ended('c_2', 'const a = 1;\nmore'),
-      wants(['c_3', 'Grep', { pattern: 'y' }]),
+      callsTools(['c_3', 'Grep', { pattern: 'y' }]),
       ended('c_3', 'src/older.ts and mysrc/old.tsx'),
-      wants(['c_4', 'Bash', { command: 'rm src/old.ts' }], ['c_5', 'Bash', { command: 'ls' }]),
+      callsTools(['c_4', 'Bash', { command: 'rm src/old.ts' }], ['c_5', 'Bash', { command: 'ls' }]),
       ended('c_4', 'gone'),
       ended('c_5', 'rm src/old.ts'),
     );
@@ -256,30 +256,30 @@ describe('the explanation of a call', () => {
     ]);
     expect(seenMore).toBe(0);
     const edit = sessionOf(
-      wants(['c_1', 'Read', { file_path: 'a.ts' }]),
+      callsTools(['c_1', 'Read', { file_path: 'a.ts' }]),
       ended('c_1', 'const a = 1;'),
-      wants(['c_2', 'Edit', { file_path: '/repo/a.ts' }]),
+      callsTools(['c_2', 'Edit', { file_path: '/repo/a.ts' }]),
     );
     expect((await edit.explain('2')).seen).toEqual([
       { number: 1, tool: 'Read', isSame: true, line: 1, text: 'const a = 1;' },
     ]);
   });
 
-  test('cites few of many, and counts the rest', async () => {
+  test('cites at most five earlier outputs and counts the others', async () => {
     const before = Array.from({ length: 30 }, (_, index) => [
-      wants([`c_${index}`, 'Read', { file_path: 'a.ts' }]),
+      callsTools([`c_${index}`, 'Read', { file_path: 'a.ts' }]),
       ended(`c_${index}`, `version ${index}`),
     ]).flat();
-    const { explain } = sessionOf(...before, wants(['last', 'Edit', { file_path: 'a.ts' }]));
+    const { explain } = sessionOf(...before, callsTools(['last', 'Edit', { file_path: 'a.ts' }]));
     const { seen, seenMore } = await explain('last');
     expect(seen.map(({ text }) => text)).toEqual([29, 28, 27, 26, 25].map((it) => `version ${it}`));
     expect(seenMore).toBe(25);
   });
 
-  test('shows no secret and no more than a screen', async () => {
+  test('contains no secrets and stays short', async () => {
     const secret = 'sk-ant-api03-0123456789abcdef0123456789';
     const { explain } = sessionOf(
-      wants(['c_1', 'Bash', { command: `echo ${secret}`, more: 'x'.repeat(100_000) }]),
+      callsTools(['c_1', 'Bash', { command: `echo ${secret}`, more: 'x'.repeat(100_000) }]),
       ruled('c_1', { behavior: 'allow', step: 'allow', reason: `Of ${secret}.`, rule: secret }),
       ended('c_1', `${secret}\n${'y'.repeat(1_000_000)}`),
     );
@@ -288,10 +288,10 @@ describe('the explanation of a call', () => {
     expect(text.length).toBeLessThan(10_000);
   });
 
-  test('says of a call that a rewind took it back, until that is undone', async () => {
+  test('marks a call as undone by a rewind until that rewind is undone', async () => {
     const rewound = (more: object): JournalBody =>
       ({ type: 'session.rewound', to: 1, conversation: true, changes: [], ...more }) as JournalBody;
-    const call = [wants(['c_1', 'Bash', {}]), ended('c_1', 'ok'), rewound({})];
+    const call = [callsTools(['c_1', 'Bash', {}]), ended('c_1', 'ok'), rewound({})];
     expect((await sessionOf(...call).explain('1')).rewoundAt).toBe(3_000);
     const undone = [...call, rewound({ to: 3, undoes: 4 })];
     expect((await sessionOf(...undone).explain('1')).rewoundAt).toBeNull();
@@ -299,7 +299,7 @@ describe('the explanation of a call', () => {
     expect((await sessionOf(...again).explain('1')).rewoundAt).toBe(3_000);
   });
 
-  test('says of a call after a rewind that undoing the rewind took it back', async () => {
+  test('marks a call after a rewind as undone when the rewind itself is undone', async () => {
     const rewound = (to: number): JournalBody => ({
       type: 'session.rewound',
       to,
@@ -307,30 +307,30 @@ describe('the explanation of a call', () => {
       changes: [],
     });
     const { explain } = sessionOf(
-      wants(['c_1', 'Bash', {}]),
+      callsTools(['c_1', 'Bash', {}]),
       ended('c_1', 'ok'),
       rewound(1),
-      wants(['c_2', 'Bash', {}]),
+      callsTools(['c_2', 'Bash', {}]),
       ended('c_2', 'ok'),
       { ...rewound(3), undoes: 4 } as JournalBody,
     );
     expect([(await explain('1')).rewoundAt, (await explain('2')).rewoundAt]).toEqual([null, 6_000]);
   });
 
-  test('knows a call that was over before its message had come in, and one whose message was cut', async () => {
+  test('covers a call that ended before its message arrived, and a call without a message', async () => {
     const { explain } = sessionOf(
       ruled('c_1', { tool: 'Bash', behavior: 'deny', step: 'deny' }),
       ended('c_1', 'Denied.', 'denied'),
-      wants(['c_1', 'Bash', { command: 'make' }]),
+      callsTools(['c_1', 'Bash', { command: 'make' }]),
       ruled('c_2', { tool: 'Read', behavior: 'allow', step: 'mode' }),
     );
     expect(await explain('1')).toMatchObject({ input: '{"command":"make"}', outcome: 'denied' });
     expect(await explain('2')).toMatchObject({ tool: 'Read', input: '{}', outcome: 'not started' });
   });
 
-  test('works on a journal that knows nothing of steps, hooks or files', async () => {
+  test('works for a journal without steps, hooks and files', async () => {
     const { explain } = sessionOf(
-      wants(['c_1', 'Bash', ['no object']]),
+      callsTools(['c_1', 'Bash', ['no object']]),
       ended('c_1', 'ok', 'invalid'),
     );
     expect(await explain('1')).toMatchObject({
@@ -348,7 +348,7 @@ describe('the explanation of a call', () => {
 describe('the name of a call', () => {
   const three = async () => {
     const { store } = sessionOf(
-      wants(['toolu_aa', 'Read', {}], ['toolu_ab', 'Read', {}], ['toolu_b', 'Read', {}]),
+      callsTools(['toolu_aa', 'Read', {}], ['toolu_ab', 'Read', {}], ['toolu_b', 'Read', {}]),
     );
     return listCalls(store, 's_1');
   };
@@ -358,8 +358,8 @@ describe('the name of a call', () => {
     ['#3', 'toolu_b'],
     ['toolu_b', 'toolu_b'],
     ['toolu_aa', 'toolu_aa'],
-  ])('may be %s', async (wanted, call) => {
-    expect(findCall(await three(), wanted).call).toBe(call);
+  ])('may be %s', async (name, call) => {
+    expect(findCall(await three(), name).call).toBe(call);
   });
 
   test.each([
@@ -367,8 +367,8 @@ describe('the name of a call', () => {
     ['4', 'There is no call "4"; the session has 3 calls'],
     ['x'.repeat(10_000), 'There is no call'],
     ['', 'There is no call'],
-  ])('is refused with what to do when it is %s', async (wanted, sentence) => {
+  ])('is rejected with a hint for %s', async (name, sentence) => {
     const calls = await three();
-    expect(() => findCall(calls, wanted)).toThrow(sentence);
+    expect(() => findCall(calls, name)).toThrow(sentence);
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type Fact, factsOf, told } from '../swarm-facts.js';
+import { type Fact, factsOf, reportOf } from '../swarm-facts.js';
 
 const { begun, started, ended, asked, ruled, tool, taken, over } = factsOf();
-const historyOf = (facts: readonly Fact[], terms: Parameters<typeof told>[1] = {}) =>
-  told([...begun(0), ...facts], terms).permissions;
-const outcomes = (facts: readonly Fact[], terms: Parameters<typeof told>[1] = {}) =>
-  historyOf(facts, terms).entries.map(({ outcome }) => outcome);
+const historyOf = (facts: readonly Fact[], options: Parameters<typeof reportOf>[1] = {}) =>
+  reportOf([...begun(0), ...facts], options).permissions;
+const outcomes = (facts: readonly Fact[], options: Parameters<typeof reportOf>[1] = {}) =>
+  historyOf(facts, options).entries.map(({ outcome }) => outcome);
 
 describe('a question', () => {
-  test('waits until it is ruled on, and has what decided it', () => {
+  test('waits for its ruling, and shows the cause of the ruling', () => {
     const cause = {
       step: 'allow',
       rule: 'Bash(ls)',
@@ -22,7 +22,7 @@ describe('a question', () => {
     ]);
   });
 
-  test('is withdrawn when its call, its run or its process ends first, or when it is asked again', () => {
+  test('is withdrawn when its call, run or process ends first, or when it is asked again', () => {
     expect(outcomes([asked(1, 'c'), tool('tool.ended', 2, 'c')])).toEqual(['withdrawn']);
     expect(outcomes([asked(1, 'c'), over(2)])).toEqual(['withdrawn']);
     expect(outcomes([asked(1, 'c'), taken(2)])).toEqual(['withdrawn']);
@@ -30,23 +30,23 @@ describe('a question', () => {
     expect(outcomes(again)).toEqual(['withdrawn', 'denied']);
   });
 
-  test('is open only while somebody runs whoever asks', () => {
+  test('is open only while a process runs the agent that asks', () => {
     expect(outcomes([asked(1, 'c')], { isHeld: true, now: 9 })).toEqual(['open']);
     expect(outcomes([asked(1, 'c')])).toEqual(['withdrawn']);
   });
 
-  test('has waited until it was withdrawn, and so far while it is open', () => {
-    const waits = (facts: readonly Fact[], terms: Parameters<typeof told>[1] = {}) =>
-      historyOf(facts, terms).entries.map(({ waitedMs }) => waitedMs);
+  test('reports the waiting time until the withdrawal, or until now while it is open', () => {
+    const waits = (facts: readonly Fact[], options: Parameters<typeof reportOf>[1] = {}) =>
+      historyOf(facts, options).entries.map(({ waitedMs }) => waitedMs);
     expect(waits([asked(100, 'c'), tool('tool.ended', 700, 'c')])).toEqual([600]);
     expect(waits([asked(100, 'c'), over(900)])).toEqual([800]);
     expect(waits([asked(100, 'c')], { isHeld: true, now: 9_100 })).toEqual([9_000]);
-    // Nobody has the session: it ends with the last event of the swarm.
+    // No process has the session, so the question ends with the last event of the swarm.
     const alone = [asked(100, 'c'), { ...asked(600, 'd', 'a_2'), parent: 'a_1' }];
     expect(waits(alone, { now: 9_100 })).toEqual([500, 0]);
   });
 
-  test('waits for nobody while nobody runs whoever asks', () => {
+  test('counts no waiting time while no process runs the agent that asks', () => {
     const child = [started(20, 'a_2'), ended(30, 'tool_use', 'a_2'), asked(150, 'd', 'a_2')];
     const facts = [...child, asked(100, 'c'), taken(90_000), asked(90_100, 'c')];
     const { entries, waitedMs } = historyOf(facts, { isHeld: true, now: 90_500 });
@@ -58,7 +58,7 @@ describe('a question', () => {
     expect(waitedMs).toBe(450);
   });
 
-  test('counts in the time of all of them, also where it is too old to be listed', () => {
+  test('counts in the total waiting time even if it is too old to be listed', () => {
     const many = Array.from({ length: 3_000 }, (_, at) => [
       asked(at * 10, `c${at}`),
       ...(at === 0 ? [] : [ruled(at * 10 + 5, `c${at}`, at % 2 === 0 ? 'allow' : 'deny')]),
@@ -68,8 +68,8 @@ describe('a question', () => {
     expect(waitedMs).toBe(2_999 * 5 + 40_000);
   });
 
-  test('says for how long it was allowed', () => {
-    const heard = (detail: string, outcome = 'accepted'): Fact => ({
+  test('has the scope of its permission', () => {
+    const answered = (detail: string, outcome = 'accepted'): Fact => ({
       type: 'permission.answered',
       ts: 2,
       call: 'c',
@@ -79,14 +79,14 @@ describe('a question', () => {
     });
     const scopeOf = (...facts: readonly Fact[]) =>
       historyOf([asked(1, 'c'), ...facts, ruled(3, 'c', 'allow')]).entries[0]?.scope;
-    expect(scopeOf(heard('project'))).toBe('project');
-    expect(scopeOf(heard('session', 'refused'))).toBeNull();
-    expect(scopeOf(heard('for ever'))).toBeNull();
+    expect(scopeOf(answered('project'))).toBe('project');
+    expect(scopeOf(answered('session', 'refused'))).toBeNull();
+    expect(scopeOf(answered('for ever'))).toBeNull();
   });
 });
 
 describe('rulings', () => {
-  test('without a question are listed where they deny, and counted by what decided', () => {
+  test('without a question are listed if they deny, and counted by their cause', () => {
     const free = [1, 2, 3].map((at) => ruled(at, `c${at}`, 'allow', { step: 'mode' }));
     const { entries, rulings, denials } = historyOf([
       ...free,
@@ -100,7 +100,7 @@ describe('rulings', () => {
     ]);
   });
 
-  test('are bounded, and what is left out is counted', () => {
+  test('are limited in number, and the omitted rulings are counted', () => {
     const many = Array.from({ length: 2_600 }, (_, at) =>
       ruled(at, `c${at}`, 'deny', { rule: `Bash(${at})` }),
     );

@@ -10,18 +10,18 @@ import { cellText } from '../../../src/ui/swarm/table/table-columns.js';
 import { cacheReadPercent } from '../../../src/views/cost/cache-read-percent.js';
 import { SessionCostFold } from '../../../src/views/cost/session-cost.js';
 import { SwarmFold } from '../../../src/views/swarm/swarm-fold.js';
-import { eventsOf, factsOf, SESSION, told } from '../swarm-facts.js';
+import { eventsOf, factsOf, reportOf, SESSION } from '../swarm-facts.js';
 
 const tokens = fc.integer({ min: 0, max: 1_000_000_000 });
 
-describe('the share that was read from the cache', () => {
-  test('is told to the nearest tenth, and not at all where nothing was sent', () => {
+describe('the percentage of input that was read from the cache', () => {
+  test('is rounded to a tenth, and null if no input was sent', () => {
     expect(cacheReadPercent(9_845, 10_000)).toBe(98.5);
     expect(cacheReadPercent(9_844, 10_000)).toBe(98.4);
     expect(cacheReadPercent(0, 0)).toBeNull();
   });
 
-  test('is 100 only when all was read, and 0 only when nothing was', () => {
+  test('is 100 only if all input was read from the cache, and 0 only if none was', () => {
     fc.assert(
       fc.property(tokens, tokens, (read, rest) => {
         const share = cacheReadPercent(read, read + rest);
@@ -38,19 +38,19 @@ describe('the share that was read from the cache', () => {
     const usage = { ...NO_USAGE, input: 155, cacheRead: 9_845, output: 9 };
     const { begun, started, ended } = factsOf();
     const facts = [...begun(0), started(1), { ...ended(2, 'end_turn'), usage }];
-    const [fold, ledger] = [new SwarmFold('a_1'), new SessionCostFold()];
+    const [fold, costs] = [new SwarmFold('a_1'), new SessionCostFold()];
     for (const event of eventsOf(facts)) {
       fold.take(event);
-      ledger.take(event);
+      costs.take(event);
     }
     const agents = fold.agents(true);
     const paper = { width: 120, unicode: true, now: 9 };
     const status = { model: 'm', mode: 'default', running: 0, waiting: 0 };
     const cachePercent = agents[0]?.cacheReadPercent ?? 0;
-    expect(ledger.report().cache.readPercent).toBe(98.5);
-    const page = reportPage(told(facts));
-    for (const place of ['<dd>98.5 %', '"98.5">98.5 %</td>', '98.5 % of the sent tokens']) {
-      expect(page).toContain(place);
+    expect(costs.report().cache.readPercent).toBe(98.5);
+    const page = reportPage(reportOf(facts));
+    for (const text of ['<dd>98.5 %', '"98.5">98.5 %</td>', '98.5 % of the sent tokens']) {
+      expect(page).toContain(text);
     }
     expect(agents.map((agent) => cellText('cache', agent, 9))).toEqual(['98.5 %']);
     expect(swarmText({ session: SESSION, holder: undefined, agents }, paper)).toContain(' 98.5 % ');

@@ -6,14 +6,14 @@ import { SessionCostFold } from '../../../src/views/cost/session-cost.js';
 
 const MODEL = 'claude-sonnet-4-5';
 
-/** What the report says of the cache, over some facts that are whole events in all that matters. */
+/** Cache part of the report about facts. Each fact is an event with only the relevant fields. */
 const cacheOn = (...facts: readonly Partial<SwarmEvent>[]) => {
-  const ledger = new SessionCostFold();
+  const costs = new SessionCostFold();
   for (const [index, fact] of facts.entries()) {
     const head = { v: 1, seq: index + 1, ts: 1, swarm: 's_1', agent: 'a_1', parent: null } as const;
-    ledger.take({ ...head, cites: { seq: index + 1 }, type: 'run.started', ...fact });
+    costs.take({ ...head, cites: { seq: index + 1 }, type: 'run.started', ...fact });
   }
-  return ledger.report().cache;
+  return costs.report().cache;
 };
 
 const answer = (turn: number, usage: Partial<Usage>, more: object = {}) => {
@@ -38,8 +38,8 @@ const broken = (turn: number, more: object = {}) => ({
   ...more,
 });
 
-describe('the cache of a session', () => {
-  test('has nothing to say of one where nothing was sent', () => {
+describe('the cache report of a session', () => {
+  test('has only zeros for a session without requests', () => {
     expect(cacheOn()).toEqual({
       readTokens: 0,
       writtenTokens: 0,
@@ -56,7 +56,7 @@ describe('the cache of a session', () => {
     });
   });
 
-  test('was read for a share of the input, and a first request that only writes is no miss', () => {
+  test('has the percentage of input that was read, and counts no miss for a first request', () => {
     const cache = cacheOn(
       answer(1, { input: 500, cacheWrite5m: 9_500, output: 77 }),
       answer(2, { input: 500, cacheRead: 9_500 }),
@@ -65,19 +65,19 @@ describe('the cache of a session', () => {
     expect(cache).toMatchObject({ promptTokens: 20_000, readPercent: 47.5, missCount: 0 });
   });
 
-  test('is never said to have been read whole while a token was not', () => {
+  test('shows 100 percent only if every token was read from the cache', () => {
     expect(cacheOn(answer(1, { input: 1, cacheRead: 999_999 })).readPercent).toBe(99.9);
     expect(cacheOn(answer(1, { cacheRead: 1_000_000 })).readPercent).toBe(100);
   });
 
   test.each([
-    ['written for five minutes', { cacheWrite5m: 1_000_000 }, 3.45],
-    ['written for an hour', { cacheWrite1h: 1_000_000 }, 5.7],
-    ['paid in full', { input: 1_000_000 }, 2.7],
-    ['partly gone from the prompt', { cacheWrite5m: 500_000 }, 1.725],
-    ['written beside much that is new', { cacheWrite5m: 3_000_000 }, 3.45],
-    ['written for an hour beside much that is new', { cacheWrite1h: 3_000_000 }, 5.7],
-  ])('counts what was lost and %s', (_, usage, extra) => {
+    ['were written for five minutes', { cacheWrite5m: 1_000_000 }, 3.45],
+    ['were written for an hour', { cacheWrite1h: 1_000_000 }, 5.7],
+    ['were paid in full', { input: 1_000_000 }, 2.7],
+    ['partly left the prompt', { cacheWrite5m: 500_000 }, 1.725],
+    ['were written with many new tokens', { cacheWrite5m: 3_000_000 }, 3.45],
+    ['were written for an hour with many new tokens', { cacheWrite1h: 3_000_000 }, 5.7],
+  ])('counts lost tokens that %s', (_, usage, extra) => {
     const { lostTokens, extraCostUsd, causes } = cacheOn(answer(1, usage), broken(1));
     expect(lostTokens).toBe(1_000_000);
     expect(extraCostUsd).toBeCloseTo(extra, 9);
@@ -95,25 +95,25 @@ describe('the cache of a session', () => {
     ]);
   });
 
-  test('knows what a miss cost, whether it is told before its answer or after', () => {
+  test('has the cost of a miss, whether it is recorded before or after its answer', () => {
     const usage = { cacheWrite5m: 1_000_000 };
     const after = cacheOn(answer(1, usage), broken(1));
     const before = cacheOn(broken(1), answer(1, usage));
     expect(before).toEqual(after);
   });
 
-  test('does not guess what a miss cost whose answer never came', () => {
+  test('has no cost for a miss without an answer', () => {
     const { missCount, extraCostUsd, misses } = cacheOn(answer(1, { input: 5 }), broken(2));
     expect({ missCount, extraCostUsd }).toEqual({ missCount: 1, extraCostUsd: null });
     expect(misses[0]).toMatchObject({ turn: 2, lostTokens: 1_000_000, extraCostUsd: null });
   });
 
-  test('does not know the cost of a miss of a model without a price', () => {
+  test('has no cost for a miss of a model without a price', () => {
     const unpriced = answer(1, { input: 9 }, { model: 'mystery', cost: null });
     expect(cacheOn(unpriced, broken(1)).extraCostUsd).toBeNull();
   });
 
-  test('puts accidents first, and what was declared ahead by itself', () => {
+  test('lists unexpected causes first, and declared breaks separately', () => {
     const expected = { expected: true, cachedTokens: 9_000_000 };
     const { causes, missCount, accidentCount } = cacheOn(
       answer(1, {}),
@@ -134,7 +134,7 @@ describe('the cache of a session', () => {
     expect({ missCount, accidentCount }).toEqual({ missCount: 4, accidentCount: 2 });
   });
 
-  test('names the owners by how often, and each word of the server once', () => {
+  test('sorts the owners by count, and has each diagnosis of the server once', () => {
     const said = { diagnosis: 'tools_changed' };
     const { causes } = cacheOn(
       answer(1, {}),
@@ -157,7 +157,7 @@ describe('the cache of a session', () => {
     ]);
   });
 
-  test('tells the misses of two agents apart that answer at the same time', () => {
+  test('separates the misses of two agents that answer at the same time', () => {
     const other = { agent: 'a_2' };
     const { misses } = cacheOn(
       broken(1),
@@ -171,7 +171,7 @@ describe('the cache of a session', () => {
     ]);
   });
 
-  test('lists a thousand misses, counts them all, and keeps the owners within bounds', () => {
+  test('lists at most a thousand misses, counts all, and limits the number of owners', () => {
     const facts = Array.from({ length: 1_200 }, (_, turn) =>
       broken(turn, { owner: `tool${turn}` }),
     );
@@ -183,7 +183,7 @@ describe('the cache of a session', () => {
     expect(causes[0]?.owners[0]).toEqual({ owner: '(others)', count: 1_100 });
   });
 
-  test('takes no nonsense from the index', () => {
+  test('ignores invalid values of the event index', () => {
     const { missCount, misses } = cacheOn(
       { type: 'cache.broken', cause: '\u001B[2J' },
       { type: 'cache.broken', cause: 'server', cachedTokens: 'many', readTokens: Number.NaN },
@@ -192,7 +192,7 @@ describe('the cache of a session', () => {
     expect(misses[0]).toMatchObject({ cause: 'server', lostTokens: 0, owner: '', byte: null });
   });
 
-  test('of a fork leaves out what the other session missed', () => {
+  test('of a copied session omits the misses of the original session', () => {
     const cache = cacheOn(
       { type: 'agent.spawned', forkedFrom: { session: 's_0', agent: 'a_1' } },
       answer(1, { input: 7 }),

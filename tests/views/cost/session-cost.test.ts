@@ -6,14 +6,14 @@ import { SessionCostFold } from '../../../src/views/cost/session-cost.js';
 
 const MODEL = 'claude-sonnet-4-5';
 
-/** The report over some facts, each of which is a whole event in all that matters here. */
+/** Report about facts. Each fact is an event with only the relevant fields. */
 const reportOn = (...facts: readonly Partial<SwarmEvent>[]) => {
-  const ledger = new SessionCostFold();
+  const costs = new SessionCostFold();
   for (const [index, fact] of facts.entries()) {
     const head = { v: 1, seq: index + 1, ts: 1, swarm: 's_1', agent: 'a_1', parent: null } as const;
-    ledger.take({ ...head, cites: { seq: index + 1 }, type: 'run.started', ...fact });
+    costs.take({ ...head, cites: { seq: index + 1 }, type: 'run.started', ...fact });
   }
-  return ledger.report();
+  return costs.report();
 };
 
 const spent = (type: SwarmEvent['type'], usage: Partial<Usage>, more: object = {}) => {
@@ -23,7 +23,7 @@ const spent = (type: SwarmEvent['type'], usage: Partial<Usage>, more: object = {
 };
 
 describe('the cost of a session', () => {
-  test('is nothing when nothing was asked', () => {
+  test('is zero without requests', () => {
     expect(reportOn()).toMatchObject({
       models: [],
       consultations: [],
@@ -33,7 +33,7 @@ describe('the cost of a session', () => {
     });
   });
 
-  test('adds turns, attempts that were cut and consultations up, and names them apart', () => {
+  test('sums turns, failed attempts and side requests, and lists each separately', () => {
     const report = reportOn(
       spent('turn.failed', { input: 1_000_000 }),
       spent('turn.ended', { output: 1_000_000 }, { attempt: 2 }),
@@ -52,19 +52,19 @@ describe('the cost of a session', () => {
     expect(report.consultations).toEqual([{ purpose: 'page', count: 2, costUsd: 6 }]);
   });
 
-  test('counts the searches of the provider, which the cache does not make cheaper', () => {
+  test('includes web searches of the provider, which the cache does not make cheaper', () => {
     const report = reportOn(spent('turn.ended', { cacheRead: 1_000_000, webSearches: 2 }));
     expect(report.total).toMatchObject({ webSearches: 2, costUsd: 0.32, uncachedCostUsd: 3.02 });
   });
 
-  test('says what the cache saved, and what it cost where nothing was read', () => {
+  test('has the percentage that the cache saved, negative if no token was read from it', () => {
     const saved = reportOn(spent('turn.ended', { cacheRead: 1_000_000 }));
     expect(saved.total).toMatchObject({ costUsd: 0.3, uncachedCostUsd: 3, savedPercent: 90 });
     const wasted = reportOn(spent('turn.ended', { cacheWrite5m: 1_000_000 }));
     expect(wasted.total).toMatchObject({ costUsd: 3.75, uncachedCostUsd: 3, savedPercent: -25 });
   });
 
-  test('is unknown, and not 0, as soon as one price is', () => {
+  test('is unknown, and not 0, as soon as a price is unknown', () => {
     const unpriced = { type: 'turn.ended', model: 'mystery', cost: null } as const;
     const report = reportOn(spent('turn.ended', { input: 1_000_000 }), {
       ...unpriced,
@@ -77,7 +77,7 @@ describe('the cost of a session', () => {
     ]);
   });
 
-  test('takes figures that are none for nothing, wherever they came from', () => {
+  test('counts invalid numbers as zero', () => {
     const usage = { input: '\u001B[2J', output: Number.NaN, cacheRead: null };
     const report = reportOn({ type: 'turn.ended', model: MODEL, usage, cost: 'free' });
     expect(report.total).toMatchObject({
@@ -88,17 +88,17 @@ describe('the cost of a session', () => {
     });
   });
 
-  test('is known for an attempt that came to nothing, whatever its model', () => {
+  test('is 0 for an attempt without usage, even if its model has no price', () => {
     const report = reportOn({ type: 'turn.failed', model: 'mystery', usage: NO_USAGE, cost: null });
     expect(report.total).toMatchObject({ requests: 1, costUsd: 0 });
   });
 
-  test('counts what was asked and never answered', () => {
+  test('counts requests that were never answered', () => {
     const asked = (attempt: number) => ({ type: 'turn.started', turn: 1, attempt }) as const;
     expect(reportOn(asked(1), spent('turn.ended', {}), asked(2)).openRequests).toBe(1);
   });
 
-  test('of a fork leaves out what the other session paid', () => {
+  test('of a copied session omits the cost of the original session', () => {
     const report = reportOn(
       { type: 'agent.spawned', forkedFrom: { session: 's_0', agent: 'a_1' } },
       { type: 'epoch.began', epoch: 1 },
@@ -116,7 +116,7 @@ describe('the cost of a session', () => {
     expect(report.openRequests).toBe(0);
   });
 
-  test('keeps everything of a session that was taken up again', () => {
+  test('includes all requests of a resumed session', () => {
     const report = reportOn(
       { type: 'agent.spawned' },
       spent('turn.ended', { output: 1_000_000 }),
@@ -126,7 +126,7 @@ describe('the cost of a session', () => {
     expect(report.total).toMatchObject({ requests: 2, costUsd: 30 });
   });
 
-  test('is told by agent, the dearest first, with what each missed in the cache', () => {
+  test('is listed by agent, the most expensive first, with the cache misses of each agent', () => {
     const origin = { kind: 'sync', type: 'explorer', description: 'Find it', call: 'c', depth: 1 };
     const child = { agent: 'a_2', parent: 'a_1' };
     const miss = { cause: 'tools', expected: false, cachedTokens: 900, readTokens: 100 };

@@ -6,10 +6,10 @@ import type { ReplayLog } from '../../../src/views/replay/replay-log.js';
 import type { SwarmView } from '../../../src/views/swarm/swarm-view.js';
 import { anyEvents, logOf } from '../any-log.js';
 
-/** With the rate at a time, which is no value by itself. */
-const seen = ({ throughput: pace, ...view }: SwarmView, now: number) => ({
+/** View with the rate at a time, because the throughput object is not comparable. */
+const comparable = ({ throughput, ...view }: SwarmView, now: number) => ({
   ...view,
-  rate: pace?.at(now),
+  rate: throughput?.at(now),
 });
 
 const fromTheStart = (log: ReplayLog, position: number) => new ReplayFold(log).at(position);
@@ -31,8 +31,8 @@ const eventsOf = (...facts: readonly Fact[]): readonly SwarmEvent[] =>
 const child = { agent: 'a_2', parent: 'a_1' };
 const origin = { kind: 'background', type: 'runner', description: 'to run', depth: 1 };
 
-describe('a swarm at a moment of its log', () => {
-  test('is the same whatever was looked at before', () => {
+describe('a swarm at a position of its log', () => {
+  test('does not depend on the positions that were requested before', () => {
     const places = fc.array(fc.nat(60), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(anyEvents, places, fc.integer({ min: 1, max: 9 }), (events, all, interval) => {
@@ -42,7 +42,7 @@ describe('a swarm at a moment of its log', () => {
           const position = Math.min(place, log.length);
           const view = fold.at(position);
           const now = log.times[position - 1] ?? 0;
-          expect(seen(view, now)).toEqual(seen(fromTheStart(log, position), now));
+          expect(comparable(view, now)).toEqual(comparable(fromTheStart(log, position), now));
           expect(fold.at(position)).toBe(view);
         }
       }),
@@ -50,7 +50,7 @@ describe('a swarm at a moment of its log', () => {
     );
   });
 
-  test('has nobody who was lost before the owner really went', () => {
+  test('has lost agents only after the owner has stopped', () => {
     const log = logOf(
       eventsOf(
         { type: 'agent.spawned' },
@@ -59,7 +59,7 @@ describe('a swarm at a moment of its log', () => {
         { type: 'agent.spawned', ...child, origin },
         { type: 'run.started', ...child },
         { type: 'turn.started', ...child },
-        // The process died here, and another one took the session.
+        // The process died here, and another process resumed the session.
         { type: 'epoch.began', epoch: 2 },
         { type: 'run.started' },
         { type: 'epoch.began', epoch: 2, ...child },
@@ -82,7 +82,7 @@ describe('a swarm at a moment of its log', () => {
     expect(statuses(12)).toEqual(['ended', 'ended']);
   });
 
-  test('has those at work on whom a worker went on when their lead was taken up again', () => {
+  test('has a running child that a worker resumed before another process resumed the lead', () => {
     const log = logOf(
       eventsOf(
         { type: 'agent.spawned' },
@@ -101,7 +101,7 @@ describe('a swarm at a moment of its log', () => {
     expect(ofChild(8)).toBe('lost');
   });
 
-  test('is not over at the end of a log that somebody still writes', () => {
+  test('has a running lead at the end of a log that a process still writes', () => {
     const events = eventsOf(
       { type: 'agent.spawned' },
       { type: 'epoch.began', epoch: 1 },

@@ -24,14 +24,14 @@ const event = (seq: number, more: Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>
   ...more,
 });
 
-describe('a log that is to be played', () => {
-  test('is read once, and says whether somebody still works on it', async () => {
+describe('a replay log', () => {
+  test('is read once, with the information whether a process holds the session', async () => {
     const events = [event(1, { type: 'agent.spawned' }), event(2, { type: 'run.started' })];
     const log = await readReplayLog(storeOf(events, true), meta());
     expect([log.events, log.isHeld, log.left, log.length]).toEqual([events, true, 0, 2]);
   });
 
-  test('keeps no more of long values than can be shown', async () => {
+  test('keeps no more of long values than the screen can show', async () => {
     const long = 'x'.repeat(5_000);
     const shaped = event(1, { type: 'request.shaped', shape: { 'tool Bash': 'd' } });
     const failed = event(2, { type: 'turn.failed', message: long, kind: 'odd' });
@@ -40,7 +40,7 @@ describe('a log that is to be played', () => {
     expect(log.events[1]).toEqual({ ...failed, message: `${'x'.repeat(400)}…` });
   });
 
-  test('has times that never go back, and that a date can be made of', async () => {
+  test('has times that never decrease and that are valid dates', async () => {
     const log = logOf([5, 3, 9, 1e300, -1].map((ts) => event(1, { type: 'run.started', ts })));
     expect([...log.times]).toEqual([5, 5, 9, 8.64e15, 8.64e15]);
   });
@@ -61,7 +61,7 @@ describe('a log that is to be played', () => {
     ]);
   });
 
-  test('knows what was written of an agent by then', () => {
+  test('knows the last journal record of an agent at each position', () => {
     const log = logOf([
       event(1, { type: 'agent.spawned' }),
       event(2, { type: 'agent.spawned', agent: 'a_2', cites: { seq: 1 } }),
@@ -71,12 +71,12 @@ describe('a log that is to be played', () => {
     expect(log.lastSeqOf('a_9', 3)).toBe(0);
   });
 
-  test('that is too long to keep begins with what its beginning came to', async () => {
+  test('that is too long keeps the state of its omitted beginning', async () => {
     await fc.assert(
-      fc.asyncProperty(anyEvents, fc.integer({ min: 1, max: 20 }), async (events, most) => {
-        const log = await readReplayLog(storeOf(events), meta(), { maxEvents: most });
+      fc.asyncProperty(anyEvents, fc.integer({ min: 1, max: 20 }), async (events, maxEvents) => {
+        const log = await readReplayLog(storeOf(events), meta(), { maxEvents });
         expect(log.left + log.length).toBe(events.length);
-        expect(log.length).toBeLessThanOrEqual(most);
+        expect(log.length).toBeLessThanOrEqual(maxEvents);
         const whole = new ReplayFold(logOf(events)).at(events.length);
         const { throughput: _, ...end } = new ReplayFold(log).at(log.length);
         const { throughput: __, ...expected } = whole;

@@ -17,7 +17,7 @@ const cutAt = (records: readonly JournalRecord[], seq: number) => {
 };
 
 describe('the transcript of a replay', () => {
-  test('ends at the moment that is shown, however one got there', async () => {
+  test('ends at the current position, independent of the earlier positions', async () => {
     const moves = fc.array(fc.nat(60), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(anyJournal, moves, fc.boolean(), async (records, seqs, isHasty) => {
@@ -36,28 +36,28 @@ describe('the transcript of a replay', () => {
     );
   });
 
-  test('reads on where it was, and from the beginning only when it goes back', async () => {
+  test('continues reading forwards, and restarts from the beginning only to move back', async () => {
     const [records = []] = fc.sample(anyJournal, { numRuns: 1, seed: 7 });
-    let begun = 0;
+    let reads = 0;
     const journals = {
       records: () => {
-        begun += 1;
+        reads += 1;
         return oneByOne(records);
       },
     };
-    let told = 0;
+    let notified = 0;
     const transcript = new ReplayTranscript(journals, 's_1', 'a_1', () => {});
     transcript.watch(() => {
-      told += 1;
+      notified += 1;
     });
     for (const seq of [1, 2, 4]) await transcript.goTo(seq);
-    expect([begun, told]).toEqual([1, 3]);
+    expect([reads, notified]).toEqual([1, 3]);
     await transcript.goTo(4);
     await transcript.goTo(2);
-    expect([begun, told]).toEqual([2, 4]);
+    expect([reads, notified]).toEqual([2, 4]);
   });
 
-  test('says why a journal cannot be read', async () => {
+  test('shows the reason if a journal cannot be read', async () => {
     const journals = {
       async *records(): AsyncGenerator<JournalRecord, void> {
         yield* [];

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { concurrencyCurve } from '../../../src/views/report/concurrency-curve.js';
 import type { StateSpan } from '../../../src/views/report/state-timeline.js';
-import { swarmOf, told } from '../swarm-facts.js';
+import { reportOf, swarmOf } from '../swarm-facts.js';
 
-/** States one after the other from `at` on, each with its milliseconds. */
+/** Consecutive states from `at` on, each with its milliseconds. */
 const lane = (at: number, ...parts: readonly (readonly [string, number])[]): StateSpan[] => {
   let to = at;
   return parts.map(([state, ms]) => {
@@ -14,8 +14,8 @@ const lane = (at: number, ...parts: readonly (readonly [string, number])[]): Sta
   });
 };
 
-describe('how many work at once', () => {
-  test('is told piece by piece, on the average, without those who rest', () => {
+describe('the number of agents that work at the same time', () => {
+  test('is the average of each interval, without idle agents', () => {
     const lanes = [
       lane(0, ['streaming', 30], ['tool-running', 10], ['idle', 40]),
       lane(10, ['queued', 10], ['streaming', 20], ['lost', 40]),
@@ -31,7 +31,7 @@ describe('how many work at once', () => {
     });
   });
 
-  test('leaves pauses out, and has a piece for whatever is between them', () => {
+  test('omits pauses, and has an interval for each stretch between them', () => {
     const lanes = [lane(0, ['streaming', 99], ['idle', 900], ['streaming', 1])];
     const time = { from: 0, to: 1_000, pauses: [{ from: 99, to: 999 }] };
     expect(concurrencyCurve(lanes, time, 2).pieces).toEqual([
@@ -41,7 +41,7 @@ describe('how many work at once', () => {
     ]);
   });
 
-  test('does not count who ends when another begins', () => {
+  test('does not count an agent that ends when another starts', () => {
     const lanes = [lane(0, ['streaming', 5]), lane(5, ['streaming', 5]), lane(9, ['streaming', 9])];
     expect(concurrencyCurve(lanes, { from: 0, to: 18, pauses: [] }, 3).most).toBe(2);
     expect(concurrencyCurve([], { from: 0, to: 0, pauses: [] }, 3)).toEqual({
@@ -50,7 +50,7 @@ describe('how many work at once', () => {
     });
   });
 
-  test('adds up to the time that all of them worked, in no more pieces than it may have', () => {
+  test('sums up to the working time of all agents, in the given number of intervals', () => {
     const state = fc.constantFrom('streaming', 'idle', 'tool-running');
     const parts = fc.array(fc.tuple(state, fc.integer({ min: 1, max: 500 })), { maxLength: 30 });
     fc.assert(
@@ -77,8 +77,8 @@ describe('how many work at once', () => {
     );
   });
 
-  test('is exact for a swarm whose spans are too many to be shown', () => {
-    const { atWork, agents, thinned } = told(swarmOf(250, 60));
+  test('is exact for a swarm with too many spans to show', () => {
+    const { atWork, agents, thinned } = reportOf(swarmOf(250, 60));
     expect(thinned.spans).toBeGreaterThan(1_000);
     expect(atWork.pieces.length).toBeLessThan(300);
     for (const state of ['streaming', 'tool-running']) {

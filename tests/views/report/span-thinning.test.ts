@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { spanThinning } from '../../../src/views/report/span-thinning.js';
 import type { StateSpan } from '../../../src/views/report/state-timeline.js';
 
-/** States one after the other, each with its milliseconds; `gap` leaves some out. */
+/** Consecutive states, each with its milliseconds. `gap` leaves time out. */
 const lane = (...parts: readonly (readonly [string, number])[]): readonly StateSpan[] => {
   let at = 0;
   return parts.flatMap(([state, ms]) => {
@@ -14,12 +14,12 @@ const lane = (...parts: readonly (readonly [string, number])[]): readonly StateS
 };
 
 describe('spans of states', () => {
-  test('stay as they are where there are few', () => {
+  test('stay unchanged if there are few', () => {
     const lanes = [lane(['idle', 1], ['streaming', 1])];
     expect(spanThinning(lanes, 2, 1_000)).toEqual({ lanes, leftOut: 0, shortestMs: 0 });
   });
 
-  test('that are too short become part of what is around them, as what there is most of', () => {
+  test('that are too short merge with their neighbours, as the most frequent state', () => {
     const short = lane(['streaming', 2], ['tool-running', 3], ['streaming', 3], ['idle', 9_000]);
     const { lanes, leftOut } = spanThinning([short], 1, 9_008);
     expect(lanes).toEqual([[{ state: 'idle', from: 0, to: 9_008 }]]);
@@ -28,22 +28,22 @@ describe('spans of states', () => {
     expect(spanThinning([crowd], 2, 9_006).lanes[0]?.at(-1)).toMatchObject({ state: 'retrying' });
   });
 
-  test('keep the gap before an agent that was begun again', () => {
+  test('keep the gap before a restarted agent', () => {
     const parts = lane(['streaming', 1], ['gap', 5_000], ['streaming', 1]);
     expect(spanThinning([parts], 1, 5_002).lanes[0]).toHaveLength(2);
   });
 
-  /** Agents that all think for two seconds and then run a tool for three, again and again. */
+  /** Agents that repeatedly stream for two seconds and then run a tool for three. */
   const busy = (agents: number) => {
     const turn: readonly (readonly [string, number])[] = [
       ['streaming', 2_000],
       ['tool-running', 3_000],
     ];
-    const one = lane(...Array.from({ length: 100 }, () => turn).flat());
-    return Array.from({ length: agents }, () => one);
+    const turns = lane(...Array.from({ length: 100 }, () => turn).flat());
+    return Array.from({ length: agents }, () => turns);
   };
 
-  test('that are all short keep their shares in each lane, and take the room that there is', () => {
+  test('that are all short keep the share of each state per agent, and use the available number', () => {
     for (const agents of [150, 300, 500, 2_000]) {
       const { lanes } = spanThinning(busy(agents), 20_000, 500_000);
       const size = lanes.flat().length;
@@ -54,14 +54,14 @@ describe('spans of states', () => {
     }
   });
 
-  test('that are just too short beside others that are not do not vanish', () => {
+  test('that are slightly shorter than their neighbours keep their share of the time', () => {
     const parts = Array.from({ length: 200 }, (_, at) => [
       ['streaming', 90 + (at % 5)] as const,
       ['tool-running', 100 + (at % 7)] as const,
     ]).flat();
     const whole = lane(...parts);
-    for (const most of [20, 50, 100, 300]) {
-      const [thinned = []] = spanThinning([whole], most, 40_000).lanes;
+    for (const maxSpans of [20, 50, 100, 300]) {
+      const [thinned = []] = spanThinning([whole], maxSpans, 40_000).lanes;
       const share = (spans: readonly StateSpan[]) => (timesOf(spans).streaming ?? 0) / 40_000;
       expect(Math.abs(share(thinned) - share(whole))).toBeLessThan(0.1);
     }
@@ -70,21 +70,22 @@ describe('spans of states', () => {
   const state = fc.constantFrom('streaming', 'idle', 'tool-running', 'gap');
   const parts = fc.array(fc.tuple(state, fc.integer({ min: 1, max: 500 })), { maxLength: 40 });
 
-  test('cover the same time as before, in order, however many may stay', () => {
+  test('cover the same time as before, in order, for every limit', () => {
     fc.assert(
       fc.property(
         fc.array(parts, { maxLength: 5 }),
         fc.integer({ min: 1, max: 60 }),
-        (all, most) => {
+        (all, maxSpans) => {
           const lanes = all.map((some) => lane(...some));
           const whole = Math.max(1, ...lanes.flat().map(({ to }) => to));
-          const thinned = spanThinning(lanes, most, whole);
+          const thinned = spanThinning(lanes, maxSpans, whole);
           const size = (of: readonly (readonly StateSpan[])[]) => of.flat().length;
           expect(size(thinned.lanes) + thinned.leftOut).toBe(size(lanes));
           for (const [at, spans] of thinned.lanes.entries()) {
             const before = lanes[at] ?? [];
             expect(covered(spans)).toEqual(covered(before));
-            // A crowd is shorter than two widths, and what a state has lost comes back to it.
+            // A merged group is shorter than two widths, and later groups compensate the error of a
+            // state.
             const [shown, exact] = [timesOf(spans), timesOf(before)];
             for (const name of new Set([...Object.keys(shown), ...Object.keys(exact)])) {
               const error = Math.abs((shown[name] ?? 0) - (exact[name] ?? 0));
@@ -103,7 +104,7 @@ const timesOf = (spans: readonly StateSpan[]): Readonly<Record<string, number>> 
   return times;
 };
 
-/** Stretches without a gap. */
+/** Intervals without a gap. */
 const covered = (spans: readonly StateSpan[]): readonly (readonly [number, number])[] => {
   const stretches: [number, number][] = [];
   for (const { from, to } of spans) {

@@ -2,18 +2,22 @@ import { describe, expect, test } from 'vitest';
 import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import { SessionCostFold } from '../../../src/views/cost/session-cost.js';
 import { redactedReport } from '../../../src/views/report/redacted-report.js';
-import { type Fact, factsOf, swarmOf, told } from '../swarm-facts.js';
+import { type Fact, factsOf, reportOf, swarmOf } from '../swarm-facts.js';
 
-/** The states of an agent one after the other, each with the milliseconds that it took. */
-const statesOf = (facts: readonly Fact[], agent = 'a_1', more: Parameters<typeof told>[1] = {}) =>
-  told(facts, more)
+/** States of an agent in order, each with its milliseconds. */
+const statesOf = (
+  facts: readonly Fact[],
+  agent = 'a_1',
+  more: Parameters<typeof reportOf>[1] = {},
+) =>
+  reportOf(facts, more)
     .agents.find(({ id }) => id === agent)
     ?.spans.map(({ state, from, to }) => `${state} ${to - from}`);
 
 const { begun, started, ended, asked, ruled, tool, requested, spawned, taken, over } = factsOf();
 
 describe('the time of an agent', () => {
-  test('is told state by state, as its events have it', () => {
+  test('is divided into the states of its events', () => {
     const facts = [
       ...begun(0),
       started(10),
@@ -34,7 +38,7 @@ describe('the time of an agent', () => {
       'streaming 70',
       'idle 10',
     ]);
-    expect(told(facts).agents[0]?.times).toEqual({
+    expect(reportOf(facts).agents[0]?.times).toEqual({
       streaming: 180,
       'tool-running': 120,
       'awaiting-permission': 200,
@@ -42,7 +46,7 @@ describe('the time of an agent', () => {
     });
   });
 
-  test('begins in the queue for a child, and ends when it has stopped', () => {
+  test('of a child starts in the queue and ends when the child stops', () => {
     const facts = [
       ...begun(0),
       requested(10, 'a_2'),
@@ -55,7 +59,7 @@ describe('the time of an agent', () => {
     expect(statesOf(facts, 'a_2')).toEqual(['queued 60', 'streaming 30', 'idle 5']);
   });
 
-  test('is lost from the last sign of a process that died until another takes it', () => {
+  test('is lost from the last event of a dead process until another process resumes the agent', () => {
     const facts = [
       ...begun(0),
       spawned(10, 'a_2'),
@@ -80,12 +84,12 @@ describe('the time of an agent', () => {
       'lost 5200',
       'streaming 700',
     ]);
-    // What nobody has taken up since is lost until now.
+    // An agent that no process has resumed is lost until now.
     const left = facts.slice(0, -2);
     expect(statesOf(left, 'a_2', still)?.at(-1)).toBe('lost 5900');
   });
 
-  test('is lost from its own last sign when its worker died, whatever its lead does', () => {
+  test('is lost from the last event of the agent when its worker died, while the lead still works', () => {
     const facts = [
       ...begun(0),
       spawned(10, 'a_2'),
@@ -98,28 +102,28 @@ describe('the time of an agent', () => {
     const still = { isHeld: true, now: 6_000 };
     const gone = { ...still, jobs: [{ ...job, worker: undefined }] };
     expect(statesOf(facts, 'a_2', gone)).toEqual(['idle 10', 'streaming 10', 'lost 5970']);
-    expect(told(facts, gone).agents[1]?.times).toMatchObject({ lost: 5_970 });
+    expect(reportOf(facts, gone).agents[1]?.times).toMatchObject({ lost: 5_970 });
     const there = { ...still, jobs: [{ ...job, worker: 'w_1' }] };
     expect(statesOf(facts, 'a_2', there)?.at(-1)).toBe('tool-running 5970');
-    // A lead that was taken over meanwhile says as little about it.
+    // The same after another process has taken over the lead.
     expect(statesOf([...facts, taken(5_500)], 'a_2', gone)?.at(-1)).toBe('lost 5970');
   });
 
-  test('never goes back, whatever the clock of another machine says', () => {
+  test('never decreases when the clocks of two machines differ', () => {
     const facts = [...begun(1_000), started(2_000), ended(1_500, 'tool_use'), started(2_100)];
-    const spans = told([...facts, over(2_200)]).agents[0]?.spans ?? [];
+    const spans = reportOf([...facts, over(2_200)]).agents[0]?.spans ?? [];
     expect(spans.every(({ from, to }) => from < to)).toBe(true);
     expect(spans.slice(1).map(({ from }) => from)).toEqual(spans.slice(0, -1).map(({ to }) => to));
   });
 
-  test('goes on until now while somebody runs it, and to the last event when nobody does', () => {
+  test('lasts until now while a process runs the session, else until the last event', () => {
     const facts = [...begun(0), started(100)];
-    expect(told(facts, { isHeld: true, now: 900 })).toMatchObject({ isRunning: true, to: 900 });
-    expect(told(facts, { now: 900 })).toMatchObject({ isRunning: false, to: 100 });
+    expect(reportOf(facts, { isHeld: true, now: 900 })).toMatchObject({ isRunning: true, to: 900 });
+    expect(reportOf(facts, { now: 900 })).toMatchObject({ isRunning: false, to: 100 });
     expect(statesOf(facts, 'a_1', { isHeld: true, now: 900 })).toEqual(['streaming 900']);
   });
 
-  test('is told without the hours in which nobody worked', () => {
+  test('omits long pauses in which no agent worked', () => {
     const day = 86_400_000;
     const facts = [
       ...begun(0),
@@ -133,19 +137,19 @@ describe('the time of an agent', () => {
       ended(day + 4_000, 'end_turn'),
       over(day + 4_010),
     ];
-    const report = told([...facts, ...again]);
+    const report = reportOf([...facts, ...again]);
     expect(report.pauses).toEqual([{ from: 5_000, to: day + 10 }]);
     expect(report.activeMs).toBe(9_000);
   });
 });
 
 describe('the curves of a session', () => {
-  test('end where the bill of the session does', () => {
+  test('end with the totals of the session cost', () => {
     const facts = swarmOf(12);
-    const ledger = new SessionCostFold();
-    for (const event of facts) ledger.take(event as SwarmEvent);
-    const { total } = ledger.report();
-    const { spending, cost, turns } = told(facts);
+    const costs = new SessionCostFold();
+    for (const event of facts) costs.take(event as SwarmEvent);
+    const { total } = costs.report();
+    const { spending, cost, turns } = reportOf(facts);
     expect(cost.total).toEqual(total);
     expect(spending.at(-1)).toMatchObject({
       costUsd: expect.closeTo(total.costUsd ?? 0, 9),
@@ -157,23 +161,23 @@ describe('the curves of a session', () => {
     expect(turns).toBe(total.requests);
     for (const key of ['costUsd', 'cacheReadTokens', 'at'] as const) {
       const values = spending.map((point) => point[key]);
-      expect(values).toEqual(values.toSorted((one, other) => one - other));
+      expect(values).toEqual(values.toSorted((a, b) => a - b));
     }
   });
 
-  test('leave out what another session has paid for, and its time', () => {
+  test('omit the cost and the time of the session that was copied', () => {
     const copied = { ...begun(0)[0], forkedFrom: { session: 's_0' } } as Fact;
     const facts = [copied, started(10), ended(500, 'end_turn'), asked(510, 'c')];
     const own = [taken(90_000), started(90_010), ended(90_500, 'end_turn'), over(90_600)];
-    const report = told([...facts, ...own]);
+    const report = reportOf([...facts, ...own]);
     expect(report).toMatchObject({ continues: 's_0', from: 90_000, to: 90_600 });
     expect(report.spending.at(-1)?.costUsd).toBe(report.cost.total.costUsd);
     expect(report.permissions.questions).toBe(0);
   });
 });
 
-test('a large swarm has a bounded report with exact times, every agent, and what it leaves out', () => {
-  const report = told(swarmOf(250, 40));
+test('a large swarm has a limited report with exact times, all agents and the omitted counts', () => {
+  const report = reportOf(swarmOf(250, 40));
   const shown = report.agents.reduce((sum, { spans }) => sum + spans.length, 0);
   expect(report.agents).toHaveLength(250);
   expect([shown <= 20_000, report.spending.length <= 401]).toEqual([true, true]);
@@ -186,14 +190,14 @@ test('a large swarm has a bounded report with exact times, every agent, and what
   }
 });
 
-test('secrets are taken out of all that is told, also where they are cut', () => {
+test('the report contains no secrets, even where values are cut', () => {
   const secret = 'sk-ant-api03-abcdefgh12345678';
   const facts = [
     ...begun(0),
     { ...spawned(1, 'a_2'), origin: { kind: 'sync', name: secret, description: `x ${secret}` } },
     { ...asked(2, 'c'), description: `${'y'.repeat(1_990)} ${secret}`, reason: 'hush of mine' },
   ] as const;
-  const report = redactedReport(told(facts), (text) =>
+  const report = redactedReport(reportOf(facts), (text) =>
     text.replaceAll(/sk-ant-\S+/g, '[redacted]').replaceAll('hush', '[redacted]'),
   );
   expect(JSON.stringify(report)).not.toContain('sk-ant');

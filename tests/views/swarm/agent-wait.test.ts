@@ -14,7 +14,7 @@ const of = (agent: string, type: SwarmEvent['type'], more: object = {}): Fact =>
   ...more,
 });
 
-/** What each waits for after some facts of `a_1` and others; each fact is a millisecond later. */
+/** The wait of each agent after some facts. Each fact is a millisecond later. */
 const waitsAfter = (facts: readonly Fact[], isLive = true, jobs: readonly ListedJob[] = []) => {
   const fold = new SwarmFold('a_1');
   for (const [index, fact] of [...BEGUN, ...facts].entries()) {
@@ -49,7 +49,7 @@ const consulted = (type: 'consultation.started' | 'consultation.ended', call: st
 const turn = [started, ended('tool_use')];
 
 describe('an agent waits', () => {
-  test('for the model, since its request has left', () => {
+  test('for the model from the start of its request', () => {
     expect(lead(started)).toEqual({
       kind: 'model',
       detail: 'claude',
@@ -60,7 +60,7 @@ describe('an agent waits', () => {
     expect(lead(consulted('consultation.started', null))).toMatchObject({ kind: 'model' });
   });
 
-  test('for nothing while a call of its works, or before a request', () => {
+  test('for no other agent while a call runs, or before a request', () => {
     expect(lead()).toBeNull();
     expect(lead(...turn)).toBeNull();
     expect(lead(...turn, running('1', 'Bash'))).toBeNull();
@@ -68,7 +68,7 @@ describe('an agent waits', () => {
     expect(lead(...turn, running('1', 'Task'))).toBeNull();
   });
 
-  test('for a person once nothing else can go on', () => {
+  test('for a person when no other call can continue', () => {
     expect(lead(...turn, asks('1'), asks('2'))).toEqual({
       kind: 'permission',
       detail: 'Bash rm x',
@@ -85,7 +85,7 @@ describe('an agent waits', () => {
     ).toBeNull();
   });
 
-  test('for the agents that its calls asked for', () => {
+  test('for the agents of its Task calls', () => {
     const two = [running('1', 'Task'), wants('a_2', '1'), running('2', 'Task'), wants('a_3', '2')];
     expect(lead(...turn, ...two)).toEqual({
       kind: 'child',
@@ -98,24 +98,24 @@ describe('an agent waits', () => {
     expect(lead(...turn, ...two, born('a_2', 'sync', 'docs'))).toMatchObject({ detail: 'docs' });
   });
 
-  test('names some of very many', () => {
+  test('for many agents and lists only the first five', () => {
     const many = Array.from({ length: 50 }, (_, at) => `a_c${at}`);
     const calls = many.flatMap((id) => [running(`call_${id}`, 'Task'), wants(id, `call_${id}`)]);
     expect(lead(...turn, ...calls)).toMatchObject({ agents: many.slice(0, 5), count: 50 });
   });
 
-  test('for an agent whose output it wants, and not for a command', () => {
+  test('for an agent whose output it requests, and not for a command', () => {
     const child = [wants('a_2', '1', 'background'), born('a_2', 'background', 'docs'), over('1')];
-    const wanted = (task: string) => running('2', 'TaskOutput', `TaskOutput ${task}`);
-    expect(lead(...turn, ...child, wanted('docs'))).toMatchObject({
+    const readsOutput = (task: string) => running('2', 'TaskOutput', `TaskOutput ${task}`);
+    expect(lead(...turn, ...child, readsOutput('docs'))).toMatchObject({
       kind: 'child',
       agents: ['a_2'],
     });
-    expect(lead(...turn, ...child, wanted('a_2'))).toMatchObject({ agents: ['a_2'] });
-    expect(lead(...turn, ...child, wanted('bash_1'))).toBeNull();
+    expect(lead(...turn, ...child, readsOutput('a_2'))).toMatchObject({ agents: ['a_2'] });
+    expect(lead(...turn, ...child, readsOutput('bash_1'))).toBeNull();
   });
 
-  test('with its last word for those in the background, until the last has ended', () => {
+  test('after its last answer for its background agents, until the last has ended', () => {
     const both = [
       born('a_2', 'background', 'docs'),
       born('a_3', 'background'),
@@ -136,7 +136,7 @@ describe('an agent waits', () => {
     expect(lead(...answered, gone, other, again)).toMatchObject({ agents: ['a_3'] });
   });
 
-  test('at rest for a teammate that works, and for none that rests', () => {
+  test('while idle for a running teammate, and not for an idle teammate', () => {
     const mate = [born('a_2', 'teammate', 'docs'), of('a_2', 'run.started', { run: 1 })];
     const rest = of('a_1', 'run.ended', { reason: 'end_turn' });
     expect(lead(...mate, rest)).toMatchObject({ kind: 'child', agents: ['a_2'] });
@@ -157,7 +157,7 @@ describe('an agent waits', () => {
     });
   });
 
-  test('for the model that a call of its asks, while nothing else runs', () => {
+  test('for the model request of a call while no other call runs', () => {
     const call = [...turn, running('1', 'WebFetch'), queued('requests', '1', 'page')];
     const asking = [...call, consulted('consultation.started', '1')];
     expect(lead(...asking)).toMatchObject({ kind: 'model', since: 7 });
@@ -165,7 +165,7 @@ describe('an agent waits', () => {
     expect(lead(...asking, consulted('consultation.ended', '1'))).toBeNull();
   });
 
-  test('after a failure, for the rate limit where that was it', () => {
+  test('for a retry after a failure, or for the rate limit if that was the cause', () => {
     const failed = (kind: string) => of('a_1', 'turn.failed', { kind, message: 'No.' });
     expect(lead(started, failed('overloaded'))).toMatchObject({ kind: 'retry', detail: 'No.' });
     expect(lead(started, failed('rate-limited'))).toMatchObject({
@@ -180,12 +180,12 @@ describe('an agent waits', () => {
   });
 });
 
-describe('an agent that has not begun waits', () => {
+describe('an agent that has not started waits', () => {
   const asked = [wants('a_2', '1', 'background'), born('a_2', 'background')];
   const child = (facts: readonly Fact[], jobs: readonly ListedJob[] = []) =>
     waitsAfter(facts, true, jobs).get('a_2');
 
-  test('for a place or for a worker, as its last record says', () => {
+  test('for a slot or for a worker, as its last record says', () => {
     expect(child([...asked, of('a_2', 'agent.queued', { reason: 'Full.' })])).toEqual({
       kind: 'place',
       detail: null,
@@ -202,7 +202,7 @@ describe('an agent that has not begun waits', () => {
     expect(child([wants('a_2', '1', 'background')])).toBeNull();
   });
 
-  test('for a worker while the queue has it, whatever it did before', () => {
+  test('for a worker while its job is queued, even if it ran before', () => {
     const job = { id: 'a_2', swarm: 's_1', addedAt: 1, worker: undefined };
     expect(child([...asked, of('a_2', 'turn.started')], [job])).toMatchObject({ kind: 'worker' });
     expect(child([...asked, of('a_2', 'turn.started')], [{ ...job, worker: 'w_1' }])).toMatchObject(
@@ -211,12 +211,12 @@ describe('an agent that has not begun waits', () => {
   });
 });
 
-describe('a tree that another agent has', () => {
+describe('a worktree lock that another agent holds', () => {
   const awaited = (agent: string, more: object = {}) =>
     of(agent, 'lock.awaited', { place: '/repo', holder: 'a_9', ...more });
   const LOCK = { kind: 'lock', detail: '/repo', agents: ['a_9'] };
 
-  test('is waited for by one that has ended, until its work is home', () => {
+  test('makes an ended agent wait until its work is merged back', () => {
     const facts = [born('a_2', 'sync'), of('a_2', 'agent.stopped', { reason: 'end_turn' })];
     const waiting = [...facts, awaited('a_2')];
     expect(waitsAfter(waiting).get('a_2')).toMatchObject(LOCK);
@@ -224,7 +224,7 @@ describe('a tree that another agent has', () => {
     expect(waitsAfter(waiting, false).get('a_2')).toBeNull();
   });
 
-  test('is waited for by one that has no record yet, until it has', () => {
+  test('makes a child without a record wait until it has a record', () => {
     const waiting = [wants('a_2', '1'), awaited('a_1', { child: 'a_2' })];
     expect(waitsAfter(waiting).get('a_2')).toMatchObject(LOCK);
     expect(waitsAfter(waiting).get('a_1')).toBeNull();
@@ -232,13 +232,13 @@ describe('a tree that another agent has', () => {
   });
 });
 
-test('nobody waits whom nobody works on', () => {
+test('an agent that no process runs does not wait', () => {
   expect(waitsAfter([...turn, asks('1')], false).get('a_1')).toBeNull();
   expect(waitsAfter([started], false).get('a_1')).toBeNull();
   expect(lead(started, of('a_1', 'agent.stopped', { reason: 'stopped' }))).toBeNull();
 });
 
-test('whatever the events are, each agent has one known reason, or none', () => {
+test('each agent has at most one reason to wait, for any sequence of events', () => {
   const value = fc.constantFrom<unknown>('a_1', 'a_2', '1', 'TaskOutput a_2', 'Task', 7, null, {});
   const keys = ['call', 'child', 'tool', 'description', 'why', 'purpose', 'holder', 'place'];
   const fact = fc.tuple(

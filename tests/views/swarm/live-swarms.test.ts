@@ -18,23 +18,24 @@ const begin = async (store: MemorySessionStore, id: string, createdAt: number) =
 
 const watchAll = (store: ListableStore, clock: VirtualClock) => {
   const seen: LiveSwarmUpdate[] = [];
-  const heard: string[] = [];
-  const live = new LiveSwarms(store, (sighting) => seen.push(sighting), {
+  const eventTypes: string[] = [];
+  const live = new LiveSwarms(store, (update) => seen.push(update), {
     clock,
-    onEvents: (session, events) => heard.push(...events.map(({ type }) => `${session} ${type}`)),
+    onEvents: (session, events) =>
+      eventTypes.push(...events.map(({ type }) => `${session} ${type}`)),
   });
   const ids = () => seen.at(-1)?.swarms.map(({ swarm }) => swarm.session.id);
-  return { live, seen, ids, heard };
+  return { live, seen, ids, eventTypes };
 };
 
-describe('all swarms that are under way', () => {
-  test('are told together, the youngest first, and those that begin join them', async () => {
+describe('LiveSwarms', () => {
+  test('sends all running swarms together, the newest first, and adds new swarms', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     const { lead } = await begin(store, 's_old', 1);
     await begin(store, 's_young', 2);
     await (await begin(store, 's_over', 3)).session.close();
-    const { live, ids, seen, heard } = watchAll(store, clock);
+    const { live, ids, seen, eventTypes } = watchAll(store, clock);
     await clock.advance(1_000);
     expect(ids()).toEqual(['s_young', 's_old']);
     await begin(store, 's_new', 4);
@@ -44,13 +45,13 @@ describe('all swarms that are under way', () => {
     lead.append(letter('l_1'));
     await clock.advance(500);
     const after = seen.at(-1)?.swarms;
-    expect(after?.map((sighting, at) => sighting === before?.[at])).toEqual([true, true, false]);
-    expect(heard).toContain('s_old letter.delivered');
+    expect(after?.map((update, at) => update === before?.[at])).toEqual([true, true, false]);
+    expect(eventTypes).toContain('s_old letter.delivered');
     live.stop();
     await live.done;
   });
 
-  test('are first told when each has been looked at, however long that takes', async () => {
+  test('sends the first update when every swarm has been read', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     await begin(store, 's_1', 1);
@@ -78,7 +79,7 @@ describe('all swarms that are under way', () => {
     live.stop();
   });
 
-  test('that are none are told as none', async () => {
+  test('sends an empty list if no swarm runs', async () => {
     const clock = virtualClock();
     const { live, seen } = watchAll(new MemorySessionStore(clock), clock);
     await clock.advance(500);
@@ -86,7 +87,7 @@ describe('all swarms that are under way', () => {
     live.stop();
   });
 
-  test('stay when they end, and go when they are taken away', async () => {
+  test('keeps ended swarms and drops removed swarms', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     const { session } = await begin(store, 's_1', 1);
@@ -104,7 +105,7 @@ describe('all swarms that are under way', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  test('are told at most ten times a second', async () => {
+  test('sends at most ten updates a second', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     const both = [await begin(store, 's_1', 1), await begin(store, 's_2', 2)];
@@ -120,7 +121,7 @@ describe('all swarms that are under way', () => {
     live.stop();
   });
 
-  test('that cannot be listed are said to be so, with what was last seen', async () => {
+  test('reports that the list cannot be read, with the last known swarms', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     await begin(store, 's_1', 1);
@@ -138,7 +139,7 @@ describe('all swarms that are under way', () => {
     live.stop();
   });
 
-  test('end with the defect of a listener', async () => {
+  test('rejects with the defect of a listener', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     await begin(store, 's_1', 1);

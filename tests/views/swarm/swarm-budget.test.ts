@@ -22,19 +22,19 @@ const reserved = (agent: string, usd: number, left: number): Fact => [
 ];
 const child = (id: string, caps: object = {}): Fact => [id, 'agent.spawned', { origin: caps }];
 
-describe('what a swarm has left to spend', () => {
-  test('is unknown where nothing is limited', () => {
+describe('the remaining budget of a swarm', () => {
+  test('is unknown without a limit', () => {
     expect(leftAfter()).toEqual({ usd: null, tokens: null });
     expect(leftAfter(['a_1', 'turn.ended', spent])).toEqual({ usd: null, tokens: null });
   });
 
-  test('is what the pool had left, and when the answer is there what it did not cost comes back', () => {
+  test('is the rest of the pool, and an answer returns the unused part of its reservation', () => {
     expect(leftAfter(reserved('a_1', 2, 8))).toEqual({ usd: 8, tokens: null });
     expect(leftAfter(reserved('a_1', 2, 8), ['a_1', 'turn.ended', spent]).usd).toBe(9.5);
     expect(leftAfter(reserved('a_1', 2, 8), ['a_1', 'turn.failed', {}]).usd).toBe(10);
   });
 
-  test('is told in tokens as well', () => {
+  test('covers tokens too', () => {
     const both: Fact = [
       'a_1' as const,
       'budget.reserved' as const,
@@ -44,13 +44,13 @@ describe('what a swarm has left to spend', () => {
     expect(leftAfter(both, ['a_1', 'turn.ended', spent])).toEqual({ usd: 3.5, tokens: 1_300 });
   });
 
-  test('is told by any agent that draws on the pool of the lead', () => {
+  test("is updated by every agent that draws from the lead's pool", () => {
     const facts = [reserved('a_1', 1, 9), child('a_2'), reserved('a_2', 3, 6)];
     expect(leftAfter(...facts).usd).toBe(6);
     expect(leftAfter(...facts, ['a_2', 'turn.ended', spent]).usd).toBe(8.5);
   });
 
-  test('is not told by one that has a pool of its own, nor by those that work for it', () => {
+  test('ignores an agent with its own pool, and its descendants', () => {
     const below: Fact = ['a_3', 'agent.spawned', { parent: 'a_2', origin: {} }];
     const own = [child('a_2', { maxBudgetUsd: 1 }), below];
     const facts = [reserved('a_1', 1, 9), ...own];
@@ -60,19 +60,19 @@ describe('what a swarm has left to spend', () => {
     );
   });
 
-  test('pays for questions beside the conversation, which set nothing aside on record', () => {
+  test('pays for side requests, which record no reservation', () => {
     const facts = [reserved('a_1', 2, 8), ['a_1', 'consultation.ended', spent]] as const;
     expect(leftAfter(...facts).usd).toBe(7.5);
     expect(leftAfter(...facts, ['a_1', 'turn.ended', spent]).usd).toBe(9);
   });
 
-  test('is unknown again when another process has taken the lead', () => {
+  test('is unknown after another process has taken over the lead', () => {
     const taken: Fact = ['a_1', 'epoch.began', { epoch: 2 }];
     expect(leftAfter(reserved('a_1', 2, 8), taken)).toEqual({ usd: null, tokens: null });
     expect(leftAfter(reserved('a_1', 2, 8), taken, reserved('a_1', 1, 4)).usd).toBe(4);
   });
 
-  test('keeps to figures', () => {
+  test('ignores invalid numbers', () => {
     const evil: Fact = ['a_1', 'budget.reserved', { usd: 'much', left: {}, tokens: 1 }];
     expect(leftAfter(evil)).toEqual({ usd: null, tokens: null });
   });

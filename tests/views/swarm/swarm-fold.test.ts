@@ -4,13 +4,13 @@ import type { AgentFold } from '../../../src/views/swarm/agent-fold.js';
 import type { AgentLiveness, AgentView } from '../../../src/views/swarm/agent-view.js';
 import { SwarmFold } from '../../../src/views/swarm/swarm-fold.js';
 
-/** Counts the views that it makes. */
+/** Counts the created views. */
 class CountingFold extends SwarmFold {
   made = 0;
 
-  protected override makeView(agent: AgentFold, standing: AgentLiveness): AgentView {
+  protected override makeView(agent: AgentFold, liveness: AgentLiveness): AgentView {
     this.made += 1;
-    return super.makeView(agent, standing);
+    return super.makeView(agent, liveness);
   }
 }
 
@@ -34,15 +34,15 @@ const swarm = () => {
   return { fold, take };
 };
 
-describe('a swarm that is looked at again and again', () => {
-  test('makes no view and no list when nothing has happened', () => {
+describe('SwarmFold with repeated reads', () => {
+  test('creates no view and no list without an event', () => {
     const { fold } = swarm();
     const before = fold.agents(true);
     expect(fold.agents(true)).toBe(before);
     expect(fold.made).toBe(0);
   });
 
-  test('makes the view of the one that had an event, and keeps all others', () => {
+  test('creates only the view of the agent that had an event', () => {
     const { fold, take } = swarm();
     const before = fold.agents(true);
     take('a_child7', 'turn.started', { model: 'm' });
@@ -54,7 +54,7 @@ describe('a swarm that is looked at again and again', () => {
     ]);
   });
 
-  test('with ten looks a second and an event of each agent in each, makes one view for each event', () => {
+  test('creates one view per event, with ten reads a second and an event of each agent between reads', () => {
     const { fold, take } = swarm();
     for (let look = 0; look < 10; look += 1) {
       for (const child of CHILDREN) take(child, 'message.sent');
@@ -63,7 +63,7 @@ describe('a swarm that is looked at again and again', () => {
     expect(fold.made).toBe(5_000);
   });
 
-  test('sees all anew when its owner is gone, and the one whose worker is', () => {
+  test('recreates all views when the owner is gone, and a single view when its worker is gone', () => {
     const { fold } = swarm();
     fold.agents(true, [{ ...JOB, worker: 'w_1' }]);
     expect(fold.made).toBe(1);
@@ -73,7 +73,7 @@ describe('a swarm that is looked at again and again', () => {
     expect(fold.made).toBe(2 + 501);
   });
 
-  test('sees those anew that a new owner has not taken up yet', () => {
+  test('recreates the views of agents that a new owner has not resumed yet', () => {
     const { fold, take } = swarm();
     take('a_1', 'epoch.began', { epoch: 2 });
     const [, first] = fold.agents(true);
@@ -82,7 +82,7 @@ describe('a swarm that is looked at again and again', () => {
     expect(fold.agents(true)[1]?.status).toBe('running');
   });
 
-  test('makes those anew that are lost when somebody else of their swarm is heard of, and no others', () => {
+  test('recreates only the views of lost agents when another agent has an event', () => {
     const { fold, take } = swarm();
     take('a_child3', 'agent.stopped', { reason: 'end_turn' });
     const before = fold.agents(false);
@@ -92,7 +92,7 @@ describe('a swarm that is looked at again and again', () => {
     expect(kept.map(({ id }) => id)).toEqual(['a_1', 'a_child3']);
   });
 
-  test('puts one that joins behind its parent', () => {
+  test('puts a new child after its parent', () => {
     const { fold, take } = swarm();
     const before = fold.agents(true);
     take('a_child3', 'agent.requested', { child: 'a_new', kind: 'sync', agentType: 'tester' });
@@ -101,7 +101,7 @@ describe('a swarm that is looked at again and again', () => {
   });
 });
 
-describe('an agent that is lost', () => {
+describe('a lost agent', () => {
   const lived = () => {
     const fold = new SwarmFold('a_1');
     const take = (ts: number, agent: string, type: SwarmEvent['type'], more: object = {}) => {
@@ -119,7 +119,7 @@ describe('an agent that is lost', () => {
   const lostAt = (fold: SwarmFold, isLive = false) =>
     fold.agents(isLive).map((view) => view.lostAt);
 
-  test('was run for as long as anybody of its swarm was heard of', () => {
+  test('was alive until the last event of its swarm', () => {
     const { fold, take } = lived();
     take(65_000, 'a_1', 'message.sent');
     expect(lostAt(fold, true)).toEqual([null, null]);
@@ -127,7 +127,7 @@ describe('an agent that is lost', () => {
     expect(lostAt(fold.copy())).toEqual([65_000, 65_000]);
   });
 
-  test('was not run by the process that took its session and not it', () => {
+  test('was not run by a process that resumed its session but not the agent', () => {
     const { fold, take } = lived();
     take(65_000, 'a_1', 'message.sent');
     take(900_000, 'a_1', 'epoch.began', { epoch: 2 });
@@ -136,7 +136,7 @@ describe('an agent that is lost', () => {
     expect(lostAt(fold.copy())).toEqual([950_000, 65_000]);
   });
 
-  test('lived until its own last word, whatever the clocks of others say', () => {
+  test('was alive until its own last event, even if the clocks of machines differ', () => {
     const { fold, take } = lived();
     take(70_000, 'a_2', 'message.sent');
     take(900_000, 'a_1', 'epoch.began', { epoch: 2 });

@@ -1,4 +1,4 @@
-/** Swarms of another process, followed in a Redis that goes away and comes back. */
+/** Follows the swarms of another process in a Redis that stops and restarts. */
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { SessionStore } from '../../../src/protocol/session/session-store.js';
@@ -23,21 +23,21 @@ const open = async (url: string, pid: number): Promise<SessionStore> => {
 };
 
 needs.describe('own-redis')('a swarm in Redis', () => {
-  test('is seen from elsewhere while it works, while Redis is away, and when it is gone', async () => {
+  test('is followed by another process while it runs, during a Redis outage, and until it is removed', async () => {
     const server = await ownRedisServer();
     const [owner, other] = await Promise.all([open(server.url, 1), open(server.url, 2)]);
     const session = await owner.create(meta());
     const lead = await session.journal('a_1', null);
     lead.append(created);
     const seen: SwarmUpdate[] = [];
-    const follower = new SwarmFollower(other, meta(), (sighting) => seen.push(sighting));
+    const follower = new SwarmFollower(other, meta(), (update) => seen.push(update));
     onTestFinished(() => follower.stop());
-    const until = (what: string, isSo: (last: SwarmUpdate) => boolean) =>
-      eventually(what, () => seen.slice(-1).some(isSo));
+    const until = (what: string, condition: (last: SwarmUpdate) => boolean) =>
+      eventually(what, () => seen.slice(-1).some(condition));
 
     await until('the lead runs', ({ swarm }) => swarm.agents[0]?.status === 'running');
     (await session.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
-    await until('its agent joins', ({ swarm }) => swarm.agents.length === 2);
+    await until('the child is listed', ({ swarm }) => swarm.agents.length === 2);
     const [first] = seen.at(-1)?.swarm.agents ?? [];
 
     await server.kill();
@@ -46,12 +46,12 @@ needs.describe('own-redis')('a swarm in Redis', () => {
     await server.start();
     await until('Redis is back', ({ trouble }) => trouble === null);
     lead.append(letter('l_1'));
-    await until('the lead has news', ({ swarm }) => swarm.agents[0] !== first);
+    await until('the lead has a new event', ({ swarm }) => swarm.agents[0] !== first);
 
     await session.close();
-    await until('nobody holds it', ({ swarm }) => swarm.holder === undefined);
+    await until('no process holds the session', ({ swarm }) => swarm.holder === undefined);
     await owner.remove('s_1');
-    await until('it is gone', ({ isGone }) => isGone);
+    await until('the swarm is gone', ({ isGone }) => isGone);
     await follower.done;
   });
 });

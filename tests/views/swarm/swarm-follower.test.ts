@@ -19,13 +19,13 @@ const follow = (
   options: Omit<SwarmFollowerOptions, 'clock'> = {},
 ) => {
   const seen: SwarmUpdate[] = [];
-  const tell = (sighting: SwarmUpdate) => seen.push(sighting);
-  const follower = new SwarmFollower(store, meta(), tell, { ...options, clock });
+  const onUpdate = (update: SwarmUpdate) => seen.push(update);
+  const follower = new SwarmFollower(store, meta(), onUpdate, { ...options, clock });
   const statuses = () => seen.at(-1)?.swarm.agents.map(({ id, status }) => [id, status]);
   return { follower, seen, statuses };
 };
 
-/** A session with a lead at work. */
+/** Session with a running lead. */
 const begin = async (store: SessionStore) => {
   const session = await store.create(meta());
   const lead = await session.journal('a_1', null);
@@ -40,8 +40,8 @@ const inMemory = async () => {
   return { clock, store, ...(await begin(store)) };
 };
 
-describe('a swarm that is followed', () => {
-  test('is told when it has been read, and again when something happens', async () => {
+describe('SwarmFollower', () => {
+  test('sends the swarm when it has been read, and again after each change', async () => {
     const { clock, store, session } = await inMemory();
     const { seen, statuses, follower } = follow(store, clock);
     await clock.advance(1_000);
@@ -59,7 +59,7 @@ describe('a swarm that is followed', () => {
     await follower.done;
   });
 
-  test('keeps the objects of those without news', async () => {
+  test('keeps the view objects of agents without events', async () => {
     const { clock, store, session, lead } = await inMemory();
     for (let at = 0; at < 50; at += 1) {
       (await session.journal(`a_c${at}`, 'a_1')).append(createdFor(`a_c${at}`, 'a_1'));
@@ -74,7 +74,7 @@ describe('a swarm that is followed', () => {
     follower.stop();
   });
 
-  test('is told at most so often, whatever happens, and with the newest each time', async () => {
+  test('limits the number of updates per second and sends the newest state each time', async () => {
     const { clock, store, lead } = await inMemory();
     const { seen, follower } = follow(store, clock, { perSecond: 5 });
     await clock.advance(10);
@@ -88,7 +88,7 @@ describe('a swarm that is followed', () => {
     follower.stop();
   });
 
-  test('reads each event once, however often it looks, and hands it on', async () => {
+  test('reads each event once and forwards it', async () => {
     const { clock, store, lead } = await inMemory();
     let read = 0;
     let holders = 0;
@@ -112,13 +112,15 @@ describe('a swarm that is followed', () => {
         };
       },
     };
-    const heard: SwarmEvent[] = [];
-    const { follower } = follow(counting, clock, { onEvents: (events) => heard.push(...events) });
+    const forwarded: SwarmEvent[] = [];
+    const { follower } = follow(counting, clock, {
+      onEvents: (events) => forwarded.push(...events),
+    });
     await clock.advance(5_000);
     lead.append(letter('l_1'));
     await clock.advance(5_000);
     expect(read).toBe(3);
-    expect(heard.map(({ type }) => type)).toEqual([
+    expect(forwarded.map(({ type }) => type)).toEqual([
       'agent.spawned',
       'run.started',
       'letter.delivered',
@@ -127,7 +129,7 @@ describe('a swarm that is followed', () => {
     follower.stop();
   });
 
-  test('is lost when its owner goes, and runs when another has taken it', async () => {
+  test('shows the lead as lost when its owner is gone, and as running after another process resumed it', async () => {
     const { clock, store, session } = await inMemory();
     const { statuses, seen, follower } = follow(store, clock);
     await clock.advance(500);
@@ -142,7 +144,7 @@ describe('a swarm that is followed', () => {
     follower.stop();
   });
 
-  test('that has gone from the store is told once more, and then no longer', async () => {
+  test('sends a last update for a swarm that was removed from the store', async () => {
     const { clock, store, session } = await inMemory();
     const { seen, follower } = follow(store, clock);
     await clock.advance(500);
@@ -154,21 +156,21 @@ describe('a swarm that is followed', () => {
     expect(seen.filter(({ isGone }) => isGone)).toHaveLength(1);
   });
 
-  test('goes on being told when the clock of the machine is set back', async () => {
+  test('continues to send updates when the clock of the machine is set back', async () => {
     const { store, lead } = await inMemory();
     const seen: SwarmUpdate[] = [];
-    const follower = new SwarmFollower(store, meta(), (sighting) => seen.push(sighting));
+    const follower = new SwarmFollower(store, meta(), (update) => seen.push(update));
     onTestFinished(() => follower.stop());
     await expect.poll(() => seen.length).toBe(1);
     const setBack = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
     onTestFinished(() => setBack.mockRestore());
-    // It looks and finds nothing new, so that its next pause is by the new time.
+    // The follower finds no change, so it computes its next pause with the new time.
     await new Promise((resolve) => setTimeout(resolve, 300));
     lead.append(letter('l_1'));
     await expect.poll(() => seen.length).toBe(2);
   });
 
-  test('says nothing after it was stopped', async () => {
+  test('sends no updates after stop', async () => {
     const { clock, store, lead } = await inMemory();
     const { seen, follower } = follow(store, clock);
     await clock.advance(500);
@@ -181,8 +183,8 @@ describe('a swarm that is followed', () => {
   });
 });
 
-describe('a swarm in files', () => {
-  test('has what a killed owner left in its journals alone', async () => {
+describe('a followed swarm in files', () => {
+  test('includes records of a killed owner that are missing in the event index', async () => {
     const root = temporaryFolder();
     const clock = virtualClock();
     const { session, lead } = await begin(sessionFiles(root, { clock }));
@@ -197,7 +199,7 @@ describe('a swarm in files', () => {
 });
 
 describe('a store that cannot be read', () => {
-  test('is said, with what was last seen, and looked at again until it can', async () => {
+  test('is reported with the last known swarm, and read again until it works', async () => {
     const { clock, store, lead } = await inMemory();
     let trouble: Error | undefined;
     const failing: FollowedStore = {
@@ -225,9 +227,9 @@ describe('a store that cannot be read', () => {
     follower.stop();
   });
 
-  test('that is away makes nobody wait for the word of it, nor for the end', async () => {
+  test('is reported during an outage without waiting for the pending read, and the follower can stop', async () => {
     const { clock, store } = await inMemory();
-    let say: (trouble: string | undefined) => void = () => {};
+    let reportOutage: (trouble: string | undefined) => void = () => {};
     let isAway = false;
     const away: FollowedStore = {
       jobs: store.jobs,
@@ -238,7 +240,7 @@ describe('a store that cannot be read', () => {
       outages: {
         trouble: undefined,
         listen(listener) {
-          say = listener;
+          reportOutage = listener;
           return () => {};
         },
       },
@@ -247,14 +249,14 @@ describe('a store that cannot be read', () => {
     await clock.advance(500);
     isAway = true;
     await clock.advance(2_000);
-    say('Redis does not answer');
+    reportOutage('Redis does not answer');
     await clock.advance(100);
     expect(seen.at(-1)?.trouble).toBe('Redis does not answer');
     follower.stop();
     await follower.done;
   });
 
-  test('for a reason of ours ends it with that', async () => {
+  test('makes the follower reject if the cause is a defect', async () => {
     const { clock, store } = await inMemory();
     const broken: FollowedStore = {
       jobs: store.jobs,

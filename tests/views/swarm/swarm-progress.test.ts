@@ -20,7 +20,7 @@ const ended = (reason: string, status: AgentView['status'] = 'ended') =>
 const mainOf = (...kinds: readonly WaitKind[]) =>
   swarmProgress({ agents: kinds.map((kind) => waits(kind)) }, 0).mainWait;
 
-describe('how far a swarm is', () => {
+describe('the progress of a swarm', () => {
   test('counts every agent once', () => {
     const agents = [
       agent(),
@@ -58,7 +58,7 @@ describe('how far a swarm is', () => {
     ]);
   });
 
-  test('says what most of them wait for, and of as many what a person can do something about', () => {
+  test('names the most frequent wait, and prefers a wait that a person can end', () => {
     expect(mainOf()).toBeNull();
     expect(mainOf('rate-limit', 'permission', 'rate-limit')).toBe('rate-limit');
     expect(mainOf('rate-limit', 'permission')).toBe('permission');
@@ -67,21 +67,21 @@ describe('how far a swarm is', () => {
     expect(mainOf('model')).toBeNull();
   });
 
-  test('has no cost once a price is not known', () => {
+  test('has no cost if a price is unknown', () => {
     expect(swarmProgress({ agents: [agent(), agent({ costUsd: null })] }, 0).costUsd).toBeNull();
   });
 
-  test('passes on what is left, and the pace at that time', () => {
+  test('includes the remaining budget and the rate at the given time', () => {
     const rate = { turnsPerMinute: 7, tokensPerMinute: 8, usdPerMinute: null };
     const budget = { usd: 3, tokens: null };
     const asked: number[] = [];
-    const pace = {
+    const throughput = {
       at(now: number) {
         asked.push(now);
         return rate;
       },
     };
-    expect(swarmProgress({ agents: [], budget, throughput: pace }, 42)).toMatchObject({
+    expect(swarmProgress({ agents: [], budget, throughput }, 42)).toMatchObject({
       budget,
       rate,
     });

@@ -19,22 +19,22 @@ const event = (second: number, more: Partial<SwarmEvent> = {}): SwarmEvent => ({
 });
 
 const rateAt = (second: number, ...events: readonly SwarmEvent[]) => {
-  const pace = new SwarmThroughput();
-  for (const one of events) pace.take(one);
-  return pace.at(START + second * 1_000);
+  const throughput = new SwarmThroughput();
+  for (const each of events) throughput.take(each);
+  return throughput.at(START + second * 1_000);
 };
 const everySecond = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => event(from + at));
 
-describe('how fast a swarm works', () => {
-  test('is what its requests brought in the last minute', () => {
+describe('the throughput of a swarm', () => {
+  test('is the sum of its requests in the last minute', () => {
     const rate = rateAt(299, ...everySecond(0, 300));
     expect(rate.turnsPerMinute).toBe(60);
     expect(rate.tokensPerMinute).toBe(6_000);
     expect(rate.usdPerMinute).toBeCloseTo(6);
   });
 
-  test('falls to nothing when nothing comes any more', () => {
+  test('decreases to zero after the last request', () => {
     expect(rateAt(329, ...everySecond(0, 300)).turnsPerMinute).toBe(30);
     expect(rateAt(360, ...everySecond(0, 300))).toEqual({
       turnsPerMinute: 0,
@@ -43,25 +43,25 @@ describe('how fast a swarm works', () => {
     });
   });
 
-  test('of a young one is measured over its life, and not over less than ten seconds', () => {
+  test('of a new swarm is measured over its age, and over at least ten seconds', () => {
     expect(rateAt(20, ...everySecond(0, 20)).turnsPerMinute).toBe(60);
     expect(rateAt(1, event(0)).turnsPerMinute).toBe(6);
     expect(rateAt(0).turnsPerMinute).toBe(0);
   });
 
-  test('counts what was paid beside turns, and no turns for it', () => {
+  test('counts the cost of failed turns and side requests, but not as turns', () => {
     const cut = event(0, { type: 'turn.failed' });
     const beside = event(0, { type: 'consultation.ended' });
     expect(rateAt(60 - 1, cut, beside)).toMatchObject({ turnsPerMinute: 0 });
     expect(rateAt(20, event(0), cut, beside).tokensPerMinute).toBe(900);
   });
 
-  test('has no price when one is not known', () => {
+  test('has no price if a price is unknown', () => {
     expect(rateAt(5, event(0), event(1, { cost: null })).usdPerMinute).toBeNull();
     expect(rateAt(70, event(0, { cost: null }), event(61)).usdPerMinute).toBeCloseTo(0.1);
   });
 
-  test('takes clocks that differ a little, and forgets what comes a minute late', () => {
+  test('tolerates small clock differences, and ignores events that are a minute late', () => {
     expect(rateAt(30, event(0), event(33)).turnsPerMinute).toBe(4);
     expect(rateAt(65, event(0), event(60), event(0)).turnsPerMinute).toBe(1);
     expect(rateAt(5, event(0), event(-1e12), event(1e12)).turnsPerMinute).toBeLessThan(7);

@@ -12,7 +12,7 @@ type Fact = Partial<SwarmEvent> & Pick<SwarmEvent, 'type'>;
 const MODEL = 'claude-sonnet-4-5';
 const usage = { input: 10, output: 5, cacheRead: 80, cacheWrite5m: 10, cacheWrite1h: 0 };
 
-/** The agents after some facts; those without an agent are of the lead, `a_1`. */
+/** Agents after some facts. A fact without an agent belongs to the lead, `a_1`. */
 const agentsAfter = (facts: readonly Fact[], isLive = true, jobs: readonly ListedJob[] = []) => {
   const fold = new SwarmFold('a_1');
   for (const [index, fact] of facts.entries()) {
@@ -37,7 +37,7 @@ const ended = (stopReason: string): Fact => ({
   usage,
   cost: 0.5,
 });
-const takenUp: readonly Fact[] = [
+const resumed: readonly Fact[] = [
   { type: 'epoch.began', epoch: 2 },
   { type: 'run.started', run: 1 },
 ];
@@ -74,7 +74,7 @@ const consultingFor = (call: string | null): Fact => ({
 });
 const consulting = consultingFor(null);
 const summaryQueued: Fact = { ...queued('requests'), purpose: 'summary' };
-const RESTED: Fact = { type: 'run.ended', reason: 'end_turn' };
+const IDLE: Fact = { type: 'run.ended', reason: 'end_turn' };
 const child = (id: string, origin: object, ...facts: readonly Fact[]): readonly Fact[] =>
   [{ type: 'agent.spawned', model: MODEL, origin } as Fact, ...facts].map((fact) => ({
     ...fact,
@@ -101,8 +101,8 @@ describe('an agent of a swarm', () => {
     ['streaming', [started, ended('pause_turn')]],
     ['idle', [started, ended('end_turn'), { type: 'run.ended', reason: 'end_turn' }]],
     ['stopped', [started, ended('end_turn'), { type: 'agent.stopped', reason: 'end_turn' }]],
-    ['awaiting-permission', [started, ended('tool_use'), asked('1'), ...takenUp, asked('1')]],
-    ['idle', [started, ended('end_turn'), ...takenUp]],
+    ['awaiting-permission', [started, ended('tool_use'), asked('1'), ...resumed, asked('1')]],
+    ['idle', [started, ended('end_turn'), ...resumed]],
     ['waiting', [{ type: 'run.started', run: 1 }, queued('requests')]],
     ['waiting', [started, { type: 'turn.failed', kind: 'rate-limited' }, queued('rate-limit')]],
     ['streaming', [queued('warming'), queued('budget'), started]],
@@ -112,19 +112,19 @@ describe('an agent of a swarm', () => {
     ],
     ['streaming', [started, ended('pause_turn'), queued('budget'), consulted]],
     ['compacting', [started, ended('pause_turn'), consulting]],
-    ['compacting', [started, ended('end_turn'), RESTED, summaryQueued, consulting]],
-    ['waiting', [started, ended('end_turn'), RESTED, summaryQueued]],
-    ['idle', [started, ended('end_turn'), RESTED, summaryQueued, consulted]],
-    ['idle', [started, ended('end_turn'), RESTED, summaryQueued, consulting, consulted]],
+    ['compacting', [started, ended('end_turn'), IDLE, summaryQueued, consulting]],
+    ['waiting', [started, ended('end_turn'), IDLE, summaryQueued]],
+    ['idle', [started, ended('end_turn'), IDLE, summaryQueued, consulted]],
+    ['idle', [started, ended('end_turn'), IDLE, summaryQueued, consulting, consulted]],
     ['retrying', [started, { type: 'turn.failed' }, consulting, consulted]],
     ['streaming', [started, { type: 'turn.failed' }, consulting, consulted, started]],
     ['tool-running', [started, ended('tool_use'), tool('tool.started', '1'), consultingFor('1')]],
-    ['streaming', [started, ended('end_turn'), ...takenUp, { type: 'message.sent', parts: 1 }]],
-  ])('is %s after what its events say', (state, facts) => {
+    ['streaming', [started, ended('end_turn'), ...resumed, { type: 'message.sent', parts: 1 }]],
+  ])('is %s after its events', (state, facts) => {
     expect(lead(...facts)?.state).toBe(state);
   });
 
-  test('has the sums of its turns, and no price where one is not known', () => {
+  test('has the sums of its turns, and no cost if a price is unknown', () => {
     expect(lead(started, ended('tool_use'), started, ended('end_turn'))).toMatchObject({
       turns: 2,
       inputTokens: 200,
@@ -136,7 +136,7 @@ describe('an agent of a swarm', () => {
     expect(lead()).toMatchObject({ costUsd: 0, cacheReadPercent: null });
   });
 
-  test('of a copied session is not billed for what another one paid', () => {
+  test('of a copied session does not include the cost of the original session', () => {
     const copy: Fact = { type: 'agent.spawned', model: MODEL, forkedFrom: { session: 's_0' } };
     const again: Fact = { type: 'epoch.began', epoch: 2 };
     const [view] = agentsAfter([
@@ -150,7 +150,7 @@ describe('an agent of a swarm', () => {
     expect(view).toMatchObject({ turns: 1, costUsd: 0.5 });
   });
 
-  test('says what its request waits for, until it leaves', () => {
+  test('shows the reason for which its request waits, until the request is sent', () => {
     const begun: Fact = { type: 'run.started', run: 1 };
     expect(lead(begun, queued('warming'), queued('budget'))).toMatchObject({
       status: 'running',
@@ -169,7 +169,7 @@ describe('an agent of a swarm', () => {
     });
   });
 
-  test('shows what it runs and what it asks, and nothing of it once it has ended', () => {
+  test('shows its calls and questions until it has ended', () => {
     const busy = [started, ended('tool_use'), tool('tool.started', '1'), asked('2')];
     expect(lead(...busy)).toMatchObject({ calls: [{ call: '1' }], questions: [{ call: '2' }] });
     expect(lead(...busy, { type: 'agent.stopped', reason: 'stopped' })).toMatchObject({
@@ -181,10 +181,10 @@ describe('an agent of a swarm', () => {
   });
 });
 
-describe('a compaction that somebody asks for at rest', () => {
-  const resting = [started, ended('end_turn'), RESTED, consulting];
+describe('a compaction of an idle agent', () => {
+  const resting = [started, ended('end_turn'), IDLE, consulting];
 
-  test('is no run: how the last one ended is still told, and nobody is lost with it', () => {
+  test('is no run: the agent keeps its last stop reason, and is not lost with its process', () => {
     expect(lead(...resting)).toMatchObject({
       state: 'compacting',
       status: 'running',
@@ -194,12 +194,12 @@ describe('a compaction that somebody asks for at rest', () => {
   });
 });
 
-describe('the window of an agent', () => {
+describe('the context size of an agent', () => {
   const tokens = (...facts: readonly Fact[]) => lead(...facts)?.contextTokens;
   const asked = { ...started, estimatedTokens: 90 };
   const compacted: Fact = { type: 'context.compacted', tokensAfter: 30 };
 
-  test('is what was sent, then what was counted, then what is left of it', () => {
+  test('is the estimate of the request, then the count of the answer, then the size after compaction', () => {
     expect(tokens()).toBeNull();
     expect(tokens(asked)).toBe(90);
     expect(tokens(asked, ended('end_turn'))).toBe(105);
@@ -211,10 +211,10 @@ describe('the window of an agent', () => {
   });
 });
 
-describe('who works', () => {
+describe('the status of an agent', () => {
   const working = [...BEGUN, started];
 
-  test('is running while its session has an owner, and lost without one', () => {
+  test('is running while its session has an owner, else lost', () => {
     expect(agentsAfter(working)).toMatchObject([{ status: 'running', state: 'streaming' }]);
     expect(agentsAfter(working, false)).toMatchObject([{ status: 'lost', state: 'lost' }]);
     expect(agentsAfter(BEGUN, false)).toMatchObject([{ status: 'ended', state: 'stopped' }]);
@@ -223,25 +223,25 @@ describe('who works', () => {
     expect(agentsAfter(waiting, false)).toMatchObject([{ status: 'lost', state: 'lost' }]);
   });
 
-  test('a child that nobody has taken up again is lost while its session goes on', () => {
-    const one = child('a_2', EXPLORER, { ...started });
+  test('of a child is lost if a new owner has resumed the session but not the child', () => {
+    const running = child('a_2', EXPLORER, { ...started });
     const again: Fact = { type: 'epoch.began', epoch: 2 };
-    expect(agentsAfter([...working, ...one])[1]).toMatchObject({ status: 'running' });
-    expect(agentsAfter([...working, ...one, again])[1]).toMatchObject({ status: 'lost' });
+    expect(agentsAfter([...working, ...running])[1]).toMatchObject({ status: 'running' });
+    expect(agentsAfter([...working, ...running, again])[1]).toMatchObject({ status: 'lost' });
     const taken = child('a_2', EXPLORER, started).slice(1);
-    expect(agentsAfter([...working, ...one, again, ...taken])[1]).toMatchObject({
+    expect(agentsAfter([...working, ...running, again, ...taken])[1]).toMatchObject({
       status: 'running',
     });
   });
 
-  test('a child that was asked for and has no record yet is queued', () => {
-    const wanted = {
+  test('of a requested child without a record is queued', () => {
+    const request = {
       child: 'a_2',
       kind: 'background',
       agentType: 'tester',
       description: 'test it',
     };
-    expect(agentsAfter([...working, { type: 'agent.requested', ...wanted }])[1]).toMatchObject({
+    expect(agentsAfter([...working, { type: 'agent.requested', ...request }])[1]).toMatchObject({
       id: 'a_2',
       kind: 'background',
       type: 'tester',
@@ -252,7 +252,7 @@ describe('who works', () => {
     });
   });
 
-  test('whatever the events are, each agent is there once, behind its parent', () => {
+  test('is listed once per agent, after its parent, for any sequence of events', () => {
     const ids = ['a_1', 'a_2', 'a_3', 'a_4'];
     const fact = fc.record({
       type: fc.constantFrom('agent.spawned', 'turn.started', 'agent.stopped', 'agent.requested'),
@@ -265,17 +265,17 @@ describe('who works', () => {
       fc.property(fc.array(fact, { maxLength: 30 }), fc.boolean(), (facts, isLive) => {
         const agents = agentsAfter(facts as readonly Fact[], isLive);
         const seen = agents.map(({ id }) => id);
-        const told = facts.flatMap(({ agent, type, child: other }) =>
+        const mentioned = facts.flatMap(({ agent, type, child: other }) =>
           type === 'agent.requested' ? [agent, other] : [agent],
         );
-        expect(seen.toSorted()).toEqual([...new Set(told)].sort());
+        expect(seen.toSorted()).toEqual([...new Set(mentioned)].sort());
         expect(agents.every(({ status }) => isLive || status !== 'running')).toBe(true);
       }),
     );
   });
 });
 
-describe('an agent that workers take', () => {
+describe('an agent that runs on workers', () => {
   const origin = { kind: 'background', type: 'tester', description: 'test', call: 'c', depth: 1 };
   const own = { ...EXPLORER, depth: 2 };
   const below = child('a_3', own, started).map((fact) => ({ ...fact, parent: 'a_2' }));
@@ -284,20 +284,20 @@ describe('an agent that workers take', () => {
   const statusOf = (isLive: boolean, jobs: readonly ListedJob[]) =>
     agentsAfter(facts, isLive, jobs).map(({ status }) => status);
 
-  test('runs with all that work for it while a worker has it, also without its lead', () => {
+  test('runs with its descendants while a worker has its job, even without the lead', () => {
     const jobs = [{ ...job, worker: 'w_1' }];
     expect(statusOf(false, jobs)).toEqual(['lost', 'running', 'running']);
     expect(statusOf(true, jobs)).toEqual(['running', 'running', 'running']);
   });
 
-  test('is queued when no worker has it, whatever it did before', () => {
+  test('is queued while no worker has its job, even if it ran before', () => {
     const jobs = [{ ...job, worker: undefined }];
     expect(statusOf(false, jobs)).toEqual(['lost', 'queued', 'queued']);
     expect(statusOf(true, jobs)).toEqual(['running', 'queued', 'queued']);
     expect(agentsAfter(facts, true, jobs)[1]).toMatchObject({ state: 'queued', calls: [] });
   });
 
-  test('has lost its worker if it was at work and none has it', () => {
+  test('has lost its worker if it was running and no worker has its job', () => {
     const lostBy = (more: readonly Fact[], worker?: string) =>
       agentsAfter([...facts, ...more], true, [{ ...job, worker }]).map((it) => it.hasLostWorker);
     expect(lostBy([])).toEqual([false, true, true]);
@@ -311,7 +311,7 @@ describe('an agent that workers take', () => {
     expect(lostBy([queued])).toEqual([false, false, true]);
   });
 
-  test('has ended when it says so, though its job is still there', () => {
+  test('has ended after its last record, even if its job still exists', () => {
     const stopped = {
       type: 'agent.stopped',
       reason: 'end_turn',
@@ -323,7 +323,7 @@ describe('an agent that workers take', () => {
   });
 });
 
-describe('an address', () => {
+describe('the address of an agent', () => {
   const swarm = (id: string, facts: readonly Fact[]): SwarmView => ({
     session: { id, lead: 'a_1' } as SessionMeta,
     holder: { pid: 1, host: 'here' },
@@ -335,27 +335,27 @@ describe('an address', () => {
     ...child('a_2abc', named('docs'), { type: 'agent.stopped', reason: 'end_turn' }),
     ...child('a_3', named('tests'), started),
   ]);
-  const meant = (wanted: string, ...swarms: readonly SwarmView[]) =>
-    findAgent(swarms.length === 0 ? [one] : swarms, wanted).agent.id;
+  const idOf = (address: string, ...swarms: readonly SwarmView[]) =>
+    findAgent(swarms.length === 0 ? [one] : swarms, address).agent.id;
 
   test.each([
     ['an id', 'a_3', 'a_3'],
-    ['a name, of those that still work first', 'docs', 'a_2xyz'],
-    ['the beginning of an id', 'a_2a', 'a_2abc'],
-    ['the beginning of a name', 'te', 'a_3'],
+    ['a name, of running agents first', 'docs', 'a_2xyz'],
+    ['the start of an id', 'a_2a', 'a_2abc'],
+    ['the start of a name', 'te', 'a_3'],
     ['a session, for its lead', 's_one', 'a_1'],
     ['the lead', 'lead', 'a_1'],
-  ])('is %s', (_, wanted, id) => {
-    expect(meant(wanted)).toBe(id);
+  ])('can be %s', (_, address, id) => {
+    expect(idOf(address)).toBe(id);
   });
 
-  test('that fits several or none lists whom there is', () => {
-    expect(() => meant('a_2')).toThrow(/"a_2" matches 2 agents: a_2xyz \(docs of s_one\), a_2abc/);
-    expect(() => meant('lead', one, swarm('s_two', []))).toThrow(UsageError);
-    expect(() => meant('nobody')).toThrow(
+  test('that matches several agents or none is rejected with a list of agents', () => {
+    expect(() => idOf('a_2')).toThrow(/"a_2" matches 2 agents: a_2xyz \(docs of s_one\), a_2abc/);
+    expect(() => idOf('lead', one, swarm('s_two', []))).toThrow(UsageError);
+    expect(() => idOf('nobody')).toThrow(
       /no agent "nobody". There is a_1 \(lead of s_one\), a_2xyz/,
     );
-    expect(() => meant('')).toThrow(UsageError);
+    expect(() => idOf('')).toThrow(UsageError);
     expect(() => findAgent([], 'x')).toThrow(/nothing runs/);
   });
 });

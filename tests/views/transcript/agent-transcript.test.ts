@@ -30,74 +30,74 @@ const answer = (raw: string): JournalBody => ({
 });
 const said = (text: string) => JSON.stringify([{ type: 'text', text }]);
 
-/** A session with one child, and every look at a journal counted. */
+/** Session with a child, counting the reads of its journal. */
 const openSession = async () => {
   const store = new MemorySessionStore(virtualClock());
   const session = await store.create(meta());
   const journal = await session.journal('a_2', 'a_1');
   journal.append(createdFor('a_2', 'a_1'));
-  let looks = 0;
+  let reads = 0;
   const journals: Pick<SessionStore, 'watchRecords'> = {
     watchRecords: (...of) => {
       const watch = store.watchRecords(...of);
       return {
         next: () => {
-          looks += 1;
+          reads += 1;
           return watch.next();
         },
       };
     },
   };
   const news = store.watch('s_1');
-  return { journals, journal, looks: () => looks, events: () => news.next() };
+  return { journals, journal, reads: () => reads, events: () => news.next() };
 };
 
-const rest = () => new Promise((resolve) => setTimeout(resolve, 5));
+const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
 const texts = ({ items }: OpenTranscript) => items.map(({ text }) => text);
 const settled = async (transcript: OpenTranscript) => {
-  await rest();
+  await pause();
   return texts(transcript).slice(1);
 };
 
 describe('an open transcript', () => {
-  test('has what is on record, and looks again only when something new is cited', async () => {
-    const { journals, journal, looks, events } = await openSession();
+  test('shows the records, and reads again only after an event that cites a new record', async () => {
+    const { journals, journal, reads, events } = await openSession();
     journal.append(letter('l_1', 'Mend it.'));
     const transcripts = new OpenTranscripts(journals);
     const transcript = transcripts.open('s_1', 'a_2');
     expect(await settled(transcript)).toEqual(['Mend it.']);
-    const before = looks();
+    const before = reads();
     transcripts.takeEvents(await events());
-    await rest();
-    expect(looks()).toBe(before);
+    await pause();
+    expect(reads()).toBe(before);
     journal.append(answer(said('Done.')));
     const fresh = await events();
     transcripts.takeEvents(fresh.map((event) => ({ ...event, agent: 'a_1' })));
     transcripts.takeEvents(fresh.map((event) => ({ ...event, swarm: 's_9' })));
     expect(await settled(transcript)).toEqual(['Mend it.']);
-    let told = 0;
+    let notified = 0;
     transcript.watch(() => {
-      told += 1;
+      notified += 1;
     });
     transcripts.takeEvents(fresh);
     expect(await settled(transcript)).toEqual(['Mend it.', 'Done.']);
-    expect([told, looks() - before]).toEqual([1, 2]);
+    expect([notified, reads() - before]).toEqual([1, 2]);
   });
 
-  test('reads nothing more once it is closed', async () => {
-    const { journals, journal, looks, events } = await openSession();
+  test('stops reading when it is closed', async () => {
+    const { journals, journal, reads, events } = await openSession();
     const transcripts = new OpenTranscripts(journals);
     const transcript = transcripts.open('s_1', 'a_2');
-    await rest();
+    await pause();
     transcript.close();
-    const before = looks();
+    const before = reads();
     journal.append(letter('l_1'));
     transcripts.takeEvents(await events());
-    await rest();
-    expect([looks() - before, texts(transcript).length]).toEqual([0, 1]);
+    await pause();
+    expect([reads() - before, texts(transcript).length]).toEqual([0, 1]);
   });
 
-  test('says why it cannot be read, and goes on when it can', async () => {
+  test('shows why it cannot be read, and continues when it can', async () => {
     let isAway = true;
     const { journals } = await openSession();
     const transcript = new AgentTranscript(
@@ -115,7 +115,7 @@ describe('an open transcript', () => {
       's_1',
       'a_2',
     );
-    await rest();
+    await pause();
     expect(transcript.items).toMatchObject([
       {
         kind: 'note',
@@ -153,8 +153,8 @@ describe('an open transcript in the process of its agent', () => {
     const { journals, journal } = await openSession();
     const transcripts = new OpenTranscripts(journals);
     const transcript = transcripts.open('s_1', 'a_2');
-    await rest();
-    const hear = (...items: readonly FeedItem[]) => {
+    await pause();
+    const feedChild = (...items: readonly FeedItem[]) => {
       for (const item of items)
         transcripts.takeFeedItem('s_1', 'a_1', { type: 'agent.feed', agent: TAG, item });
     };
@@ -162,87 +162,91 @@ describe('an open transcript in the process of its agent', () => {
       transcript.items
         .slice(1)
         .map(({ kind, text, isUnfinished = false }) => [kind, text, isUnfinished]);
-    return { transcripts, transcript, journal, hear, shown };
+    return { transcripts, transcript, journal, feedChild, shown };
   };
 
-  test('grows token by token, and what is on record in the end is not shown twice', async () => {
-    const { journal, hear, shown } = await openLive();
-    hear(requested, opens({ type: 'text', text: '' }), delta({ type: 'text_delta', text: 'It ' }));
+  test('grows token by token, and shows a recorded message only once', async () => {
+    const { journal, feedChild, shown } = await openLive();
+    feedChild(
+      requested,
+      opens({ type: 'text', text: '' }),
+      delta({ type: 'text_delta', text: 'It ' }),
+    );
     expect(shown()).toEqual([['text', 'It ', true]]);
-    hear(delta({ type: 'text_delta', text: 'works.' }));
+    feedChild(delta({ type: 'text_delta', text: 'works.' }));
     expect(shown()).toEqual([['text', 'It works.', true]]);
     journal.append(answer(said('It works.')));
-    hear(stops(), message(said('It works.')));
+    feedChild(stops(), message(said('It works.')));
     expect(shown()).toEqual([['text', 'It works.', false]]);
-    await rest();
+    await pause();
     expect(shown()).toEqual([['text', 'It works.', false]]);
   });
 
-  test('does not mind to hear of a message after it has read it', async () => {
-    const { transcript, journal, hear, shown } = await openLive();
-    hear(requested, opens({ type: 'text', text: '' }), delta({ text: 'Done.' }));
+  test('ignores a message in the feed that it has already read from the journal', async () => {
+    const { transcript, journal, feedChild, shown } = await openLive();
+    feedChild(requested, opens({ type: 'text', text: '' }), delta({ text: 'Done.' }));
     journal.append(answer(said('Done.')));
     await (transcript as AgentTranscript).refresh();
-    hear(stops(), message(said('Done.')));
-    await rest();
+    feedChild(stops(), message(said('Done.')));
+    await pause();
     expect(shown()).toEqual([['text', 'Done.', false]]);
   });
 
-  test('takes back what an attempt has said that does not count', async () => {
-    const { hear, shown } = await openLive();
-    hear(requested, opens({ type: 'text', text: '' }), delta({ text: 'It wo' }));
-    hear({ type: 'attempt.discarded', ...attempt, reason: 'cut' });
+  test('removes the text of a discarded attempt', async () => {
+    const { feedChild, shown } = await openLive();
+    feedChild(requested, opens({ type: 'text', text: '' }), delta({ text: 'It wo' }));
+    feedChild({ type: 'attempt.discarded', ...attempt, reason: 'cut' });
     expect(shown()).toEqual([]);
-    hear(requested, opens({ type: 'text', text: '' }), delta({ text: 'Again' }));
+    feedChild(requested, opens({ type: 'text', text: '' }), delta({ text: 'Again' }));
     expect(shown()).toEqual([['text', 'Again', true]]);
   });
 
-  test('shows thoughts and calls while they are written', async () => {
-    const { hear, shown } = await openLive();
-    hear(requested, opens({ type: 'thinking', thinking: '' }), delta({ thinking: 'Hm.' }));
-    hear(opens({ type: 'tool_use', id: 'c_1', name: 'Bash', input: {} }, 1));
-    hear(delta({ partial_json: '{"command":"ls' }, 1));
+  test('shows thinking and calls while they are streamed', async () => {
+    const { feedChild, shown } = await openLive();
+    feedChild(requested, opens({ type: 'thinking', thinking: '' }), delta({ thinking: 'Hm.' }));
+    feedChild(opens({ type: 'tool_use', id: 'c_1', name: 'Bash', input: {} }, 1));
+    feedChild(delta({ partial_json: '{"command":"ls' }, 1));
     expect(shown()).toEqual([
       ['thinking', 'Hm.', true],
       ['call', 'Bash {"command":"ls', true],
     ]);
-    hear(delta({ partial_json: ' -l"}' }, 1), stops(1));
+    feedChild(delta({ partial_json: ' -l"}' }, 1), stops(1));
     expect(shown()[1]).toEqual(['call', 'Bash ls -l', true]);
   });
 
-  test('hears its own agent alone', async () => {
-    const { transcripts, hear, shown } = await openLive();
+  test('ignores the feed of other agents', async () => {
+    const { transcripts, feedChild, shown } = await openLive();
     transcripts.takeFeedItem('s_1', 'a_1', opens({ type: 'text', text: 'of the lead' }));
     transcripts.takeFeedItem('s_9', 'a_2', opens({ type: 'text', text: 'of another session' }));
     expect(shown()).toEqual([]);
-    hear(event('ping', {}), { type: 'stream.event', event: { type: 'message_start' } });
-    hear(delta({ partial_json: '{}' }, 7), opens({ type: 'unheard-of' }));
+    feedChild(event('ping', {}), { type: 'stream.event', event: { type: 'message_start' } });
+    feedChild(delta({ partial_json: '{}' }, 7), opens({ type: 'unheard-of' }));
     expect(shown()).toEqual([]);
   });
 
-  test('begins with what was said before it was opened, and goes on by itself', async () => {
+  test('starts with the text that was streamed before it was opened, and continues', async () => {
     const { journals } = await openSession();
-    const speech = new LiveMessages();
-    const tell = (...items: readonly FeedItem[]) => {
-      for (const item of items) speech.take('a_2', item, 0);
+    const liveMessages = new LiveMessages();
+    const takeLive = (...items: readonly FeedItem[]) => {
+      for (const item of items) liveMessages.take('a_2', item, 0);
     };
-    tell(requested, opens({ type: 'text', text: '' }), delta({ text: 'one two ' }));
-    const transcripts = new OpenTranscripts(journals, speech);
+    takeLive(requested, opens({ type: 'text', text: '' }), delta({ text: 'one two ' }));
+    const transcripts = new OpenTranscripts(journals, liveMessages);
     const feed = (item: FeedItem) =>
       transcripts.takeFeedItem('s_1', 'a_1', { type: 'agent.feed', agent: TAG, item });
     const first = transcripts.open('s_1', 'a_2');
     feed(delta({ text: 'three' }));
-    tell(delta({ text: 'three' }));
+    takeLive(delta({ text: 'three' }));
     const second = transcripts.open('s_1', 'a_2');
     expect([first, second].map(texts)).toEqual([['one two three'], ['one two three']]);
-    tell(message(said('one two three.')));
+    takeLive(message(said('one two three.')));
     expect(texts(transcripts.open('s_1', 'a_2'))).toEqual([]);
     expect(texts(transcripts.open('s_1', 'a_1'))).toEqual([]);
   });
 
-  test('joins in the middle of what is being said', async () => {
-    const { hear, shown } = await openLive();
-    hear(delta({ text: ' and then' }), delta({ text: ' more' }));
+  test('marks the missing start of a message that was already streaming', async () => {
+    const { feedChild, shown } = await openLive();
+    feedChild(delta({ text: ' and then' }), delta({ text: ' more' }));
     expect(shown()).toEqual([['text', '… and then more', true]]);
   });
 });

@@ -5,20 +5,20 @@ import { TranscriptFold } from '../../../src/views/transcript/transcript-fold.js
 import type { TranscriptItem } from '../../../src/views/transcript/transcript-item.js';
 import { anyJournal, usage } from '../../protocol/journal-records.js';
 
-const EVERYTHING = { items: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY };
+const UNBOUNDED = { items: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY };
 
 const records = (...bodies: readonly JournalBody[]): readonly JournalRecord[] =>
   bodies.map(
     (body, index) => ({ v: 1, seq: index + 1, ts: 1_000 + index, epoch: 1, ...body }) as const,
   );
 
-const folded = (all: readonly JournalRecord[], bounds = EVERYTHING): TranscriptFold => {
+const folded = (all: readonly JournalRecord[], bounds = UNBOUNDED): TranscriptFold => {
   const fold = new TranscriptFold(bounds);
   for (const record of all) fold.take(record);
   return fold;
 };
 
-const told = (...bodies: readonly JournalBody[]) =>
+const itemsOf = (...bodies: readonly JournalBody[]) =>
   folded(records(...bodies)).items.map((item): Partial<TranscriptItem> => {
     const { at, ...rest } = item;
     return at > 0 ? rest : item;
@@ -94,7 +94,7 @@ const letter = (from: string, ...blocks: readonly object[]): JournalBody => ({
 const text = (words: string) => ({ type: 'text', text: words });
 
 describe('a transcript', () => {
-  test('says where lines of the journal could not be read, and how many', () => {
+  test('shows where and how many lines of the journal could not be read', () => {
     const all = records(
       letter('user', text('one')),
       letter('user', text('two')),
@@ -115,14 +115,14 @@ describe('a transcript', () => {
       text: '1 line of the journal could not be read',
       isTrouble: true,
     });
-    // An owner that took over may write a number for the second time.
+    // A new owner may write a sequence number for the second time.
     expect(folded([...all, ...all]).items.every(({ kind }) => kind === 'prompt')).toBe(true);
   });
 
-  test('tells what was asked, thought, said and done, in that order', () => {
+  test('shows prompt, thinking, text, calls and results in order', () => {
     const thinking = { type: 'thinking', thinking: 'First look.', signature: 's' };
     expect(
-      told(
+      itemsOf(
         letter('user', text('Mend it.'), { type: 'image', source: {} }),
         turnStarted,
         answer(
@@ -153,9 +153,9 @@ describe('a transcript', () => {
     ]);
   });
 
-  test('shows a call that ran early where the message asks for it', () => {
+  test('shows a call that ran early at its position in the message', () => {
     expect(
-      told(
+      itemsOf(
         turnStarted,
         started('c_1', 'Read', 'Read a.ts'),
         ended('c_1', 'a'),
@@ -172,28 +172,28 @@ describe('a transcript', () => {
     ]);
   });
 
-  test('names the call of a result that does not follow it', () => {
+  test('names the call of a result that does not follow its call', () => {
     const two = [
       callOf('c_1', 'Bash', { command: 'one' }),
       callOf('c_2', 'Bash', { command: 'two' }),
     ];
-    const results = told(answer(two, 'tool_use'), ended('c_1', 'a'), ended('c_2', 'b')).slice(2);
+    const results = itemsOf(answer(two, 'tool_use'), ended('c_1', 'a'), ended('c_2', 'b')).slice(2);
     expect(results.map(({ about }) => about)).toEqual(['Bash one', 'Bash two']);
-    const [, one] = told(answer(two.slice(0, 1), 'tool_use'), ended('c_1', 'a'));
+    const [, one] = itemsOf(answer(two.slice(0, 1), 'tool_use'), ended('c_1', 'a'));
     expect(one?.about).toBeUndefined();
   });
 
-  test('leaves out what ran for an attempt that came to nothing', () => {
+  test('omits the calls of a failed attempt', () => {
     expect(
-      told(turnStarted, started('c_1', 'Read', 'Read a.ts'), ended('c_1', 'a'), turnFailed),
+      itemsOf(turnStarted, started('c_1', 'Read', 'Read a.ts'), ended('c_1', 'a'), turnFailed),
     ).toEqual([
       { kind: 'note', text: 'Attempt 1 failed (overloaded): Too much.', isTrouble: true },
     ]);
   });
 
-  test('names the subject of a call that never started, and says that it was denied', () => {
+  test('names the subject of a call that never started, and shows that it was denied', () => {
     expect(
-      told(
+      itemsOf(
         turnStarted,
         answer([callOf('c_1', 'Bash', { command: 'rm -rf /' })], 'tool_use'),
         ended('c_1', 'Denied: never.', 'denied'),
@@ -224,14 +224,14 @@ describe('a transcript', () => {
     ],
     ['Bash', { old_string: 'a', new_string: 'b' }, undefined],
     ['Edit', null, undefined],
-  ])('has what %s puts into a file', (tool, input, edits) => {
-    const [item] = told(answer([callOf('c_1', tool, input)]));
+  ])('has the edits of %s', (tool, input, edits) => {
+    const [item] = itemsOf(answer([callOf('c_1', tool, input)]));
     expect(item?.edits).toEqual(edits);
   });
 
-  test('says how the agent began, what it waited for and what ended it', () => {
+  test('shows how the agent started, waited and ended', () => {
     expect(
-      told(
+      itemsOf(
         {
           type: 'agent.created',
           agent: 'a_2',
@@ -275,25 +275,25 @@ describe('a transcript', () => {
     ]);
   });
 
-  test('takes whatever a message holds', () => {
+  test('accepts any content of a message', () => {
     const odd = [null, 7, 'words', {}, { type: 'text' }, { type: 'tool_use' }, { type: 9 }];
-    expect(told(answer(odd), answer({ type: 'text', text: 'no list' }))).toEqual([
+    expect(itemsOf(answer(odd), answer({ type: 'text', text: 'no list' }))).toEqual([
       { kind: 'text', text: '' },
       { kind: 'call', call: '', tool: '?', text: '?' },
     ]);
   });
 
-  test('cuts what nobody would read to its end', () => {
-    const [item] = told(answer([text('x'.repeat(100_000))]));
+  test('cuts very long text', () => {
+    const [item] = itemsOf(answer([text('x'.repeat(100_000))]));
     expect(item?.text).toHaveLength(64_000 + '… (36000 more characters)'.length);
   });
 
-  test('keeps the end of a long one, and says how much came before', () => {
+  test('keeps the end of a long journal, and counts the omitted items', () => {
     fc.assert(
       fc.property(anyJournal, fc.integer({ min: 1, max: 12 }), (journal, items) => {
         const whole = folded(journal).items;
         const fold = folded(journal, { items, characters: Number.POSITIVE_INFINITY });
-        // What a call was is not known any more once it is gone.
+        // The description of a call is unknown once the call was omitted.
         const known = (all: readonly TranscriptItem[]) =>
           all.map((item) => ({ ...item, about: undefined }));
         expect(known(fold.items)).toEqual(known(whole.slice(-items)));
@@ -303,7 +303,7 @@ describe('a transcript', () => {
     );
   });
 
-  test('keeps so many characters, and the newest piece whatever its length', () => {
+  test('keeps a limited number of characters, and the newest item at any length', () => {
     const fold = new TranscriptFold({ items: 100, characters: 25 });
     for (const word of ['one', 'two', 'three']) {
       for (const record of records(answer([text(word.repeat(4))]))) fold.take(record);
@@ -312,7 +312,7 @@ describe('a transcript', () => {
     expect(fold.left).toBe(2);
   });
 
-  test('has each call that was asked for once, with its result', () => {
+  test('has each requested call once, with its result', () => {
     fc.assert(
       fc.property(anyJournal, (journal) => {
         const { items } = folded(journal);
