@@ -6,15 +6,15 @@ import { readAgentsFlag } from '../../../src/config/agents/read-agents-flag.js';
 import { findWorkspace } from '../../../src/config/workspace/workspace-folders.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
-interface Machine {
+interface Setup {
   readonly files?: Readonly<Record<string, string>>;
   /** JSON of `--agents`. */
   readonly command?: string;
   readonly isTrusted?: boolean;
 }
 
-/** Reads all agents on a machine with these files. */
-const catalogOf = async ({ files = {}, command, isTrusted = true }: Machine) => {
+/** Reads all agents of a temporary folder with these files. */
+const catalogOf = async ({ files = {}, command, isTrusted = true }: Setup) => {
   const folder = temporaryFolder();
   mkdirSync(join(folder.repo, '.git'));
   for (const [name, text] of Object.entries(files)) folder.put(name, text);
@@ -30,48 +30,50 @@ const catalogOf = async ({ files = {}, command, isTrusted = true }: Machine) => 
   return { ...catalog, sources: Object.fromEntries(sources) as Record<string, string>, folder };
 };
 
-const described = (name: string, more = '') =>
+const definitionOf = (name: string, more = '') =>
   `---\nname: ${name}\ndescription: It is ${name}\n${more}---\nYou are ${name}.\n`;
 
 const COMMAND = '{"a": {"description": "Typed", "prompt": "You are typed."}}';
 
-const EVERYWHERE = {
-  'repo/.skein/agents/a.md': described('a'),
-  'repo/.skein/agents/b.md': described('b'),
-  'repo/.claude/agents/b.md': described('b'),
-  'home/.skein/agents/b.md': described('b'),
-  'home/.skein/agents/c.md': described('c'),
-  'home/.claude/agents/c.md': described('c'),
-  'package/agents/c.md': described('c'),
-  'package/agents/d.md': described('d'),
+const FILES = {
+  'repo/.skein/agents/a.md': definitionOf('a'),
+  'repo/.skein/agents/b.md': definitionOf('b'),
+  'repo/.claude/agents/b.md': definitionOf('b'),
+  'home/.skein/agents/b.md': definitionOf('b'),
+  'home/.skein/agents/c.md': definitionOf('c'),
+  'home/.claude/agents/c.md': definitionOf('c'),
+  'package/agents/c.md': definitionOf('c'),
+  'package/agents/d.md': definitionOf('d'),
 };
 
-describe('the agents that can be asked for', () => {
-  test('are the strongest of each name: command, project, user, package', async () => {
-    const { sources, agents } = await catalogOf({ files: EVERYWHERE, command: COMMAND });
+describe('the agent catalog', () => {
+  test('has the definition of the strongest source for each name: command, project, user, package', async () => {
+    const { sources, agents } = await catalogOf({ files: FILES, command: COMMAND });
     expect(sources).toEqual({ a: 'command', b: 'project', c: 'user', d: 'builtin' });
     expect(agents[1]?.path).toMatch(/repo\/\.skein\/agents\/b\.md$/);
     expect(agents[2]?.path).toMatch(/home\/\.skein\/agents\/c\.md$/);
   });
 
-  test('are those of the user and of the package before those of a workspace that nobody trusts', async () => {
-    const files = { ...EVERYWHERE, 'repo/.skein/agents/d.md': described('d') };
+  test('prefers user and package definitions to an untrusted workspace', async () => {
+    const files = { ...FILES, 'repo/.skein/agents/d.md': definitionOf('d') };
     const { sources } = await catalogOf({ files, command: COMMAND, isTrusted: false });
     expect(sources).toEqual({ a: 'command', b: 'user', c: 'user', d: 'builtin' });
   });
 
-  test('are in the order of their names, whatever these are', async () => {
+  test('is sorted by name, including names of object properties', async () => {
     const names = ['zoe', 'constructor', '__proto__', 'Abe', 'toString'];
-    const files = names.map((name) => [`home/.skein/agents/${name}.md`, described(name)] as const);
+    const files = names.map(
+      (name) => [`home/.skein/agents/${name}.md`, definitionOf(name)] as const,
+    );
     const { agents } = await catalogOf({ files: Object.fromEntries(files) });
     expect(agents.map(({ name }) => name)).toEqual([...names].sort());
   });
 
-  test('are without one whose strongest file is broken, although a weaker one works', async () => {
+  test('omits a name if its strongest file is invalid, although a weaker file is valid', async () => {
     const files = {
       'repo/.claude/agents/c.md': 'You are c.',
-      'package/agents/c.md': described('c'),
-      'package/agents/d.md': described('d'),
+      'package/agents/c.md': definitionOf('c'),
+      'package/agents/d.md': definitionOf('d'),
     };
     const catalog = await catalogOf({ files });
     expect(catalog.sources).toEqual({ d: 'builtin' });
@@ -81,14 +83,14 @@ describe('the agents that can be asked for', () => {
     });
   });
 
-  test('are there although a broken file of a workspace that nobody trusts has their name', async () => {
-    const files = { 'repo/.claude/agents/d.md': '', 'package/agents/d.md': described('d') };
+  test('ignores an invalid file of an untrusted workspace if a valid definition has the name', async () => {
+    const files = { 'repo/.claude/agents/d.md': '', 'package/agents/d.md': definitionOf('d') };
     const { sources, warnings } = await catalogOf({ files, isTrusted: false });
     expect(sources).toEqual({ d: 'builtin' });
     expect(warnings).toEqual([expect.stringContaining('d.md does not describe an agent')]);
   });
 
-  test('are none where there are none', async () => {
+  test('is empty without files', async () => {
     const catalog = await catalogOf({});
     expect(catalog).toMatchObject({ agents: [], unusable: [], warnings: [], withheld: [] });
     expect(findAgentDefinition('a', catalog)).toEqual({
@@ -97,8 +99,8 @@ describe('the agents that can be asked for', () => {
   });
 });
 
-describe('an agent of a workspace that nobody trusts', () => {
-  const POWERS = [
+describe('an agent of an untrusted workspace', () => {
+  const RESTRICTED_KEYS = [
     'model: opus',
     'permissionMode: acceptEdits',
     'mcpServers: github',
@@ -108,8 +110,8 @@ describe('an agent of a workspace that nobody trusts', () => {
   ].join('\n');
   const FILE = 'repo/.claude/agents/a.md';
 
-  test('has its words and its tools, and neither model, mode, hooks nor servers', async () => {
-    const files = { [FILE]: described('a', `${POWERS}\n`) };
+  test('has its prompt and tools, but no model, mode, hooks and servers', async () => {
+    const files = { [FILE]: definitionOf('a', `${RESTRICTED_KEYS}\n`) };
     const { agents, withheld, folder } = await catalogOf({ files, isTrusted: false });
     const [agent] = agents;
     expect(agent).toMatchObject({ prompt: 'You are a.', tools: ['Bash'], maxTurns: 3 });
@@ -123,8 +125,8 @@ describe('an agent of a workspace that nobody trusts', () => {
     expect(withheld).toEqual(['a']);
   });
 
-  test('is whole where somebody trusts it, and so is one of the user', async () => {
-    const text = described('a', `${POWERS}\n`);
+  test('is complete in a trusted workspace, as is an agent of the user', async () => {
+    const text = definitionOf('a', `${RESTRICTED_KEYS}\n`);
     const trusted = await catalogOf({ files: { [FILE]: text } });
     const ofUser = await catalogOf({
       files: { 'home/.claude/agents/a.md': text },
@@ -137,18 +139,18 @@ describe('an agent of a workspace that nobody trusts', () => {
     }
   });
 
-  test('is not spoken of when it asks for nothing of the kind', async () => {
+  test('has no warning without restricted keys', async () => {
     const { agents, withheld } = await catalogOf({
-      files: { [FILE]: described('a') },
+      files: { [FILE]: definitionOf('a') },
       isTrusted: false,
     });
     expect([agents[0]?.warnings, withheld]).toEqual([[], []]);
   });
 });
 
-describe('a name that is no agent', () => {
-  test('is shown in bounds', async () => {
-    const found = findAgentDefinition('x'.repeat(10_000), await catalogOf({ files: EVERYWHERE }));
+describe('an unknown agent name', () => {
+  test('is truncated in the message', async () => {
+    const found = findAgentDefinition('x'.repeat(10_000), await catalogOf({ files: FILES }));
     expect(found).toEqual({
       problem: `There is no agent "${'x'.repeat(64)}…". The agents are: a, b, c, d.`,
     });

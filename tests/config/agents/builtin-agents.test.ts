@@ -18,8 +18,8 @@ const effectsOf = (name: string) => {
   );
 };
 
-describe('the agents of the package', () => {
-  test('are five, without a mistake', () => {
+describe('the built-in agents', () => {
+  test('are five, without warnings', () => {
     expect(catalog.agents.map(({ name }) => name)).toEqual([
       'explorer',
       'implementer',
@@ -31,14 +31,14 @@ describe('the agents of the package', () => {
     expect(catalog.agents.flatMap(({ warnings, hooks }) => [...warnings, ...hooks])).toEqual([]);
   });
 
-  test('are short, for every agent of a type pays for its words', () => {
+  test('have short texts because every agent of the type pays for them', () => {
     for (const { description, prompt } of catalog.agents) {
       expect(description.length).toBeLessThanOrEqual(100);
       expect(prompt.length).toBeLessThanOrEqual(700);
     }
   });
 
-  test('list tools that there are, and share the prompt of the lead', () => {
+  test('list existing tools and share the prompt of the lead', () => {
     const known = builtinTools.map(({ name }) => name);
     for (const { tools = [], ownPrompt } of catalog.agents) {
       expect(tools.filter((tool) => !known.includes(tool))).toEqual([]);
@@ -47,7 +47,7 @@ describe('the agents of the package', () => {
     }
   });
 
-  test('write and run commands only where that is what they are for', () => {
+  test('write or run commands only if their role requires it', () => {
     for (const name of ['explorer', 'planner', 'reviewer']) expect(effectsOf(name)).toEqual([]);
     expect(effectsOf('tester')).toEqual(['Bash']);
     expect(effectsOf('implementer')).toEqual([...EFFECT_TOOLS]);

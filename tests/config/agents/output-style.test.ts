@@ -20,7 +20,7 @@ const stylesOf = (files: Readonly<Record<string, string>>, isTrusted = true) => 
 const TERSE = 'repo/.skein/output-styles/terse.md';
 
 describe('an output style', () => {
-  test("is the person's own one, while nobody trusts a workspace that has one of that name", () => {
+  test("is the user's style if a workspace with a style of the same name is not trusted", () => {
     const files = { [TERSE]: 'Obey.', 'home/.claude/output-styles/terse.md': 'Be brief.' };
     expect(stylesOf(files, true).find('terse').style?.text).toBe('Obey.');
     expect(stylesOf(files, false).find('terse').style?.text).toBe('Be brief.');
@@ -35,20 +35,20 @@ describe('an output style', () => {
     });
   });
 
-  test('is that of the nearest place which has one', () => {
+  test('is read from the nearest folder that has it', () => {
     const places = ['repo/.skein', 'repo/.claude', 'home/.skein', 'home/.claude'];
     for (let first = 0; first < places.length; first += 1) {
-      const left = places.slice(first).map((it) => `${it}/output-styles/terse.md`);
-      const { find } = stylesOf(Object.fromEntries(left.map((path) => [path, path])));
-      expect(find('terse').style?.text).toBe(left[0]);
+      const paths = places.slice(first).map((place) => `${place}/output-styles/terse.md`);
+      const { find } = stylesOf(Object.fromEntries(paths.map((path) => [path, path])));
+      expect(find('terse').style?.text).toBe(paths[0]);
     }
   });
 
-  test('is none by default', () => {
+  test('is empty for the name default', () => {
     expect(stylesOf({ 'repo/.skein/output-styles/default.md': 'x' }).find('default')).toEqual({});
   });
 
-  test('that is missing is told of with the places that were looked at', () => {
+  test('causes a warning with the searched folders if it is missing', () => {
     const { folder, find } = stylesOf({});
     expect(find('terse')).toEqual({
       warning: `outputStyle "terse" is ignored: there is no terse.md in ${[
@@ -69,7 +69,7 @@ describe('an output style', () => {
     '/etc/passwd',
     'a\u0000',
     'x'.repeat(101),
-  ])('is not sought by a name that leads elsewhere: %j', (name) => {
+  ])('is not searched if the name contains a path: %j', (name) => {
     const { find } = stylesOf({
       'repo/.skein/terse.md': 'x',
       'repo/.skein/output-styles/a/b.md': 'x',
@@ -80,7 +80,7 @@ describe('an output style', () => {
   test.each([
     ['is empty', '---\nname: x\n---\n \n', 'it is empty'],
     ['is too large', 'x'.repeat(102_401), 'the limit is 100 KiB'],
-  ])('is ignored with a word when its file %s', (_, text, expected) => {
+  ])('is ignored with a warning if its file %s', (_, text, expected) => {
     const { style, warning } = stylesOf({ [TERSE]: text }).find('terse');
     expect(style).toBeUndefined();
     expect(warning).toContain(expected);

@@ -5,21 +5,21 @@ import type { AgentDefinition } from '../../../src/protocol/agent/agent-definiti
 
 const PLACE = { path: '/a/looker.md', source: 'user' } as const;
 
-/** Parses a file with these lines in its front matter, from its fourth line on. */
-const parsed = (...lines: readonly string[]) =>
+/** Parses a file with these lines in its front matter, starting at line 4. */
+const parse = (...lines: readonly string[]) =>
   parseAgentDefinition(
     ['---', 'name: looker', 'description: Looks', ...lines, '---', 'You look.'].join('\n'),
     PLACE,
   );
 
 const agent = (...lines: readonly string[]): AgentDefinition => {
-  const found = parsed(...lines);
+  const found = parse(...lines);
   if ('fix' in found) throw new Error(found.fix);
   return found;
 };
 
 describe('the front matter of an agent', () => {
-  test('may say all of this', () => {
+  test('may have all these keys', () => {
     const { hooks, ...rest } = agent(
       'tools: Read, Bash',
       'disallowedTools: [WebFetch]',
@@ -67,11 +67,11 @@ describe('the front matter of an agent', () => {
     expect(hooks[0]?.matches('Read')).toBe(false);
   });
 
-  test('may leave a key without a value', () => {
+  test('may have keys without a value', () => {
     expect(agent('tools:', 'model:', 'hooks:', 'maxTurns: null', 'color: ~')).toEqual(agent());
   });
 
-  test('may share the prompt of the lead in so many words', () => {
+  test('may request the shared prompt explicitly', () => {
     expect(agent('prompt: shared').ownPrompt).toBe(false);
   });
 
@@ -89,7 +89,7 @@ describe('the front matter of an agent', () => {
     ['tools: Read,, Grep,', { tools: ['Read', 'Grep'] }],
     ['disallowedTools: Bash(rm:*), Write', { disallowedTools: ['Write'], denials: ['Bash(rm:*)'] }],
     ['disallowedTools: Bash(*)', { disallowedTools: ['Bash'], denials: [] }],
-  ])('may give or forbid parts of tools: %s', (line, expected) => {
+  ])('may allow or deny parts of tools: %s', (line, expected) => {
     expect(agent(line)).toMatchObject(expected);
   });
 
@@ -116,15 +116,15 @@ describe('the front matter of an agent', () => {
     ['background: later', 'background: write true or false instead of the text "later"'],
     ['isolation: moon', 'isolation: write worktree instead of the text "moon"'],
     ['prompt: mine', 'prompt: write own or shared instead of the text "mine"'],
-  ])('describes no agent with a value that is none, and says where: %s', (line, fix) => {
-    expect(parsed('', line)).toEqual({
+  ])('with an invalid value is rejected with the line: %s', (line, fix) => {
+    expect(parse('', line)).toEqual({
       name: 'looker',
       line: 5,
       fix: expect.stringContaining(fix),
     });
   });
 
-  test('may have a color that is none, for that harms nobody', () => {
+  test('may have an invalid color, with a warning', () => {
     const { color, warnings } = agent('color: [red]');
     expect(color).toBeUndefined();
     expect(warnings).toEqual([
@@ -143,18 +143,15 @@ describe('the front matter of an agent', () => {
       'Stop: [{ hooks: [{ command: ./end }, { type: comand, command: ./look }] }]',
       'hooks.Stop[0].hooks[1].type: write "command", the only supported type, instead of the text "comand"',
     ],
-  ])(
-    'describes no agent with a hook that cannot be read, which might guard it: %s',
-    (hook, fix) => {
-      expect(parsed('hooks:', '  SessionEnd: []', `  ${hook}`)).toEqual({
-        name: 'looker',
-        line: 6,
-        fix: expect.stringContaining(fix),
-      });
-    },
-  );
+  ])('with an invalid hook is rejected because the hook may be a guard: %s', (hook, fix) => {
+    expect(parse('hooks:', '  SessionEnd: []', `  ${hook}`)).toEqual({
+      name: 'looker',
+      line: 6,
+      fix: expect.stringContaining(fix),
+    });
+  });
 
-  test('tells of keys that mean nothing, in bounds', () => {
+  test('with unknown keys causes a bounded warning', () => {
     const keys = Array.from({ length: 13 }, (_, index) => `strange${'r'.repeat(90)}${index}: 1`);
     const [warning = '', ...more] = agent('permisionMode: plan', ...keys).warnings;
     expect(more).toEqual([]);
@@ -164,7 +161,7 @@ describe('the front matter of an agent', () => {
   });
 
   test.each([['__proto__'], ['constructor'], ['toString'], ['7'], ['hooks']])(
-    'may name an agent %s',
+    'may have the name %s',
     (name) => {
       const text = `---\nname: "${name}"\ndescription: Looks\n---\nYou look.`;
       expect(parseAgentDefinition(text, PLACE)).toMatchObject({ name, prompt: 'You look.' });
@@ -172,7 +169,7 @@ describe('the front matter of an agent', () => {
   );
 
   test.each([[''], ['a b'], ['../a'], ['a/b'], ['-a'], ['ä'], ['a'.repeat(65)], ['a\\nb']])(
-    'may not name an agent %j',
+    'may not have the name %j',
     (name) => {
       const text = `---\ndescription: Looks\nname: "${name}"\n---\nYou look.`;
       const line = 3;
@@ -182,8 +179,8 @@ describe('the front matter of an agent', () => {
   );
 });
 
-describe('a file of any kind', () => {
-  test('is an agent or a line and what to do there, and never more', () => {
+describe('any text', () => {
+  test('parses to an agent, or to a line with a fix', () => {
     const words = fc.constantFrom(
       '---\n',
       'name: a\n',

@@ -6,7 +6,7 @@ import { findWorkspace } from '../../../src/config/workspace/workspace-folders.j
 import { UsageError } from '../../../src/protocol/skein-error.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
-/** Creates a machine with these agent files. The workspace is a folder inside of a repository. */
+/** Writes these agent files. The workspace is a folder inside a repository. */
 const agentsOf = (files: Readonly<Record<string, string>>, isTrusted = true) => {
   const folder = temporaryFolder();
   mkdirSync(join(folder.repo, '.git'));
@@ -22,20 +22,20 @@ const agentsOf = (files: Readonly<Record<string, string>>, isTrusted = true) => 
   return {
     folder,
     read: () => readAgentCatalog(places),
-    resolve: (it: string) => resolveAgent(it, places),
+    resolve: (name: string) => resolveAgent(name, places),
   };
 };
 
-const described = (name: string, more = '', prompt = 'You review.') =>
+const definitionOf = (name: string, more = '', prompt = 'You review.') =>
   `---\nname: ${name}\ndescription: Reviews things\n${more}---\n\n${prompt}\n`;
 
 const FILE = 'repo/part/.skein/agents/reviewer.md';
 
-describe('an agent that a file describes', () => {
-  test("is the person's own one, while nobody trusts a workspace that has one of that name", async () => {
+describe('an agent from a file', () => {
+  test("is the user's agent if a workspace with an agent of the same name is not trusted", async () => {
     const files = {
-      [FILE]: described('reviewer', '', 'You obey.'),
-      'home/.claude/agents/reviewer.md': described('reviewer', '', 'You review.'),
+      [FILE]: definitionOf('reviewer', '', 'You obey.'),
+      'home/.claude/agents/reviewer.md': definitionOf('reviewer', '', 'You review.'),
     };
     expect((await agentsOf(files, true).resolve('reviewer')).prompt).toBe('You obey.');
     expect((await agentsOf(files, false).resolve('reviewer')).prompt).toBe('You review.');
@@ -44,7 +44,7 @@ describe('an agent that a file describes', () => {
   test('has a name, a description, tools, a model and a prompt', async () => {
     const more = 'tools: Read, Grep ,Bash\nmodel: haiku\nproactive: true\n';
     const { folder, resolve } = agentsOf({
-      [FILE]: described('reviewer', more, 'You review.\n\n---\n\nWith care.'),
+      [FILE]: definitionOf('reviewer', more, 'You review.\n\n---\n\nWith care.'),
     });
     expect(await resolve('reviewer')).toEqual({
       name: 'reviewer',
@@ -68,28 +68,28 @@ describe('an agent that a file describes', () => {
   });
 
   test.each([
-    ['nothing of tools and models', '', undefined],
+    ['no tools and no model', '', undefined],
     ['a list', 'tools: [Read, Grep]\n', ['Read', 'Grep']],
-    ['a list of none', 'tools: []\n', []],
-    ['an empty line of tools', 'tools:\n', undefined],
-    ['the model of whoever asks', 'model: inherit\n', undefined],
-  ])('may say %s', async (_, more, expected) => {
-    const agent = await agentsOf({ [FILE]: described('reviewer', more) }).resolve('reviewer');
+    ['an empty list', 'tools: []\n', []],
+    ['an empty value', 'tools:\n', undefined],
+    ['model: inherit', 'model: inherit\n', undefined],
+  ])('may have %s', async (_, more, expected) => {
+    const agent = await agentsOf({ [FILE]: definitionOf('reviewer', more) }).resolve('reviewer');
     expect(agent.tools).toEqual(expected);
     expect(agent.model).toBeUndefined();
     expect(agent.proactive).toBe(false);
   });
 
-  test('may have a byte order mark and other ends of lines', async () => {
-    const text = described('reviewer', '', 'You review.\nWith care.');
+  test('may have a byte order mark and CRLF line ends', async () => {
+    const text = definitionOf('reviewer', '', 'You review.\nWith care.');
     const odd = `\uFEFF${text.replaceAll('\n', '\r\n')}`;
     const { prompt } = await agentsOf({ [FILE]: odd }).resolve('reviewer');
     expect(prompt).toBe('You review.\nWith care.');
   });
 
-  test('says which of its keys mean nothing here', async () => {
+  test('has a warning about unknown keys', async () => {
     const { folder, resolve } = agentsOf({
-      [FILE]: described('reviewer', 'color: red\ncolour: {a: 1}\n__proto__: {tools: [Bash]}\n'),
+      [FILE]: definitionOf('reviewer', 'color: red\ncolour: {a: 1}\n__proto__: {tools: [Bash]}\n'),
     });
     const { color, warnings, tools } = await resolve('reviewer');
     expect(color).toBe('red');
@@ -99,7 +99,7 @@ describe('an agent that a file describes', () => {
     ]);
   });
 
-  test('is that of the nearest place which has one', async () => {
+  test('is read from the nearest folder that has it', async () => {
     const places = [
       'repo/part/.skein/agents/a.md',
       'repo/part/.claude/agents/b.md',
@@ -110,19 +110,19 @@ describe('an agent that a file describes', () => {
       'package/agents/g.md',
     ];
     for (let first = 0; first < places.length; first += 1) {
-      const left = places.slice(first);
-      const files = left.map((place) => [place, described('reviewer', '', place)] as const);
+      const present = places.slice(first);
+      const files = present.map((place) => [place, definitionOf('reviewer', '', place)] as const);
       const { read } = agentsOf(Object.fromEntries(files));
-      expect((await read()).agents.map(({ prompt }) => prompt)).toEqual([left[0]]);
+      expect((await read()).agents.map(({ prompt }) => prompt)).toEqual([present[0]]);
     }
-    const { source } = await agentsOf({ 'package/agents/g.md': described('x') }).resolve('x');
+    const { source } = await agentsOf({ 'package/agents/g.md': definitionOf('x') }).resolve('x');
     expect(source).toBe('builtin');
   });
 
-  test('is ignored with a word when another in the same place has its name', async () => {
+  test('is ignored with a warning if another file of the same folder has its name', async () => {
     const { read } = agentsOf({
-      [FILE]: described('x'),
-      [FILE.replace('rev', 'a-rev')]: described('x'),
+      [FILE]: definitionOf('x'),
+      [FILE.replace('rev', 'a-rev')]: definitionOf('x'),
     });
     expect((await read()).agents).toHaveLength(1);
     expect((await read()).warnings[0]).toMatch(
@@ -131,31 +131,36 @@ describe('an agent that a file describes', () => {
   });
 });
 
-describe('a file that describes no agent', () => {
+describe('an invalid agent file', () => {
   test.each([
     ['no front matter', 'You review.', 1, 'begin with a line ---'],
-    ['nothing', '', 1, 'begin with a line ---'],
+    ['no text', '', 1, 'begin with a line ---'],
     ['front matter without an end', '---\nname: x\ndescription: y\n', 1, 'then a line ---'],
     ['no name', '---\ndescription: y\n---\nz', 1, 'such as "name: reviewer"'],
-    ['a name that is a path', described('../x'), 2, 'such as "name: reviewer"'],
+    ['a name that is a path', definitionOf('../x'), 2, 'such as "name: reviewer"'],
     ['a number as its name', '---\ndescription: y\nname: 7\n---\nz', 3, '"name: reviewer"'],
     ['no description', '---\nname: reviewer\n---\nz', 1, 'say when to choose it'],
     [
-      'tools that are none',
-      described('reviewer', 'tools: {Read: true}\n'),
+      'invalid tools',
+      definitionOf('reviewer', 'tools: {Read: true}\n'),
       4,
       'names of tools, such as',
     ],
-    ['a word for yes', described('reviewer', 'proactive: often\n'), 4, 'write true or false'],
-    ['no prompt', described('reviewer', '', ''), 4, 'write the prompt of the agent below'],
-    ['a colon', '---\nname: x\ndescription: Use it: always\n---\nz', 3, 'put the value in quotes'],
+    ['a word as boolean', definitionOf('reviewer', 'proactive: often\n'), 4, 'write true or false'],
+    ['no prompt', definitionOf('reviewer', '', ''), 4, 'write the prompt of the agent below'],
+    [
+      'an unquoted colon',
+      '---\nname: x\ndescription: Use it: always\n---\nz',
+      3,
+      'put the value in quotes',
+    ],
     ['a tab', '---\nname: x\ntools:\n\t- Read\n---\nz', 4, 'spaces instead of tabs'],
-    ['a name twice', '---\nname: x\nname: y\n---\nz', 3, 'keep one of the two lines'],
+    ['a repeated key', '---\nname: x\nname: y\n---\nz', 3, 'keep one of the two lines'],
     ['an open quote', '---\nname: "x\n---\nz', 2, 'close the quote'],
     ['a list', '---\n- x\n---\nz', 2, 'write lines such as "name: value"'],
     ['references', '---\na: &a [1]\nb: *a\n---\nz', 2, 'instead of aliases'],
-    ['a deep nest', `---\na: ${'['.repeat(50_000)}\n---\nz`, 2, ''],
-  ])('names itself, the line and the fix: %s', async (_, text, line, fix) => {
+    ['deep nesting', `---\na: ${'['.repeat(50_000)}\n---\nz`, 2, ''],
+  ])('causes a message with the file, the line and the fix: %s', async (_, text, line, fix) => {
     const { folder, read } = agentsOf({ [FILE]: text });
     const { agents, unusable } = await read();
     expect(agents).toEqual([]);
@@ -164,32 +169,32 @@ describe('a file that describes no agent', () => {
     expect(unusable[0]?.problem).toContain(fix);
   });
 
-  test('is not passed over for a weaker one of the same name', async () => {
+  test('is not replaced with a weaker file of the same name', async () => {
     const { resolve } = agentsOf({
       [FILE]: 'broken',
-      'home/.skein/agents/r.md': described('reviewer'),
+      'home/.skein/agents/r.md': definitionOf('reviewer'),
     });
     await expect(resolve('reviewer')).rejects.toThrow('does not describe an agent, at line 1');
   });
 
-  test('does not stand in the way of a stronger one', async () => {
+  test('does not hide a stronger file of the same name', async () => {
     const { resolve } = agentsOf({
-      [FILE]: described('reviewer'),
+      [FILE]: definitionOf('reviewer'),
       'home/.skein/agents/reviewer.md': '',
     });
     expect((await resolve('reviewer')).source).toBe('project');
   });
 
-  test('may have 100 KiB', async () => {
-    const size = (bytes: number) => described('reviewer').padEnd(bytes, 'x');
+  test('may have at most 100 KiB', async () => {
+    const size = (bytes: number) => definitionOf('reviewer').padEnd(bytes, 'x');
     expect((await agentsOf({ [FILE]: size(102_400) }).resolve('reviewer')).prompt).toMatch(/^You/);
     await expect(agentsOf({ [FILE]: size(102_401) }).resolve('reviewer')).rejects.toThrow(
       'has 102401 bytes; the limit is 100 KiB, so shorten it.',
     );
   });
 
-  test('may not be a link out of the workspace, where the user may have links', async () => {
-    const { folder, resolve, read } = agentsOf({ 'secret/x.md': described('spy') });
+  test('may not be a link out of the workspace, unlike a link of the user', async () => {
+    const { folder, resolve, read } = agentsOf({ 'secret/x.md': definitionOf('spy') });
     const link = (place: string) => {
       mkdirSync(join(folder.path, place), { recursive: true });
       symlinkSync(join(folder.path, 'secret/x.md'), join(folder.path, place, 'spy.md'));
@@ -197,28 +202,28 @@ describe('a file that describes no agent', () => {
     link('repo/part/.claude/agents');
     await expect(resolve('spy')).rejects.toThrow('leads out of');
     expect((await read()).agents).toEqual([]);
-    const other = agentsOf({ 'secret/x.md': described('spy') });
-    mkdirSync(join(other.folder.home, '.claude/agents'), { recursive: true });
+    const ofUser = agentsOf({ 'secret/x.md': definitionOf('spy') });
+    mkdirSync(join(ofUser.folder.home, '.claude/agents'), { recursive: true });
     symlinkSync(
-      join(other.folder.path, 'secret/x.md'),
-      join(other.folder.home, '.claude/agents/spy.md'),
+      join(ofUser.folder.path, 'secret/x.md'),
+      join(ofUser.folder.home, '.claude/agents/spy.md'),
     );
-    expect((await other.resolve('spy')).source).toBe('user');
+    expect((await ofUser.resolve('spy')).source).toBe('user');
   });
 
-  test('is no folder of links out of the workspace either', async () => {
-    const { folder, read } = agentsOf({ 'secret/agents/x.md': described('spy') });
+  test('may not be in a folder that links out of the workspace', async () => {
+    const { folder, read } = agentsOf({ 'secret/agents/x.md': definitionOf('spy') });
     mkdirSync(join(folder.repo, '.claude'));
     symlinkSync(join(folder.path, 'secret/agents'), join(folder.repo, '.claude/agents'));
     expect((await read()).agents).toEqual([]);
   });
 });
 
-describe('an agent that is not there', () => {
-  test('brings the list of those there are, and the nearest', async () => {
+describe('a missing agent', () => {
+  test('causes a message with the existing agents and the most similar name', async () => {
     const { resolve } = agentsOf({
-      [FILE]: described('reviewer'),
-      'home/.claude/agents/w.md': described('writer'),
+      [FILE]: definitionOf('reviewer'),
+      'home/.claude/agents/w.md': definitionOf('writer'),
     });
     await expect(resolve('reviewr')).rejects.toThrow(UsageError);
     await expect(resolve('reviewr')).rejects.toThrow(
@@ -226,18 +231,18 @@ describe('an agent that is not there', () => {
     );
   });
 
-  test('says where to describe the first one', async () => {
+  test('causes a message with the path for a first definition', async () => {
     const { folder, resolve } = agentsOf({});
     await expect(resolve('x')).rejects.toThrow(
       `There is no agent "x". No agents are defined. Describe it in ${folder.repo}/part/.skein/agents/x.md.`,
     );
   });
 
-  test('is told of in bounds, however many there are', async () => {
+  test('causes a bounded message with 200 agents', async () => {
     const { folder, read, resolve } = agentsOf({});
     const place = join(folder.home, '.skein/agents');
     mkdirSync(place, { recursive: true });
-    for (let n = 0; n < 201; n += 1) writeFileSync(join(place, `a${n}.md`), described(`a${n}`));
+    for (let n = 0; n < 201; n += 1) writeFileSync(join(place, `a${n}.md`), definitionOf(`a${n}`));
     expect((await read()).agents).toHaveLength(200);
     expect((await read()).warnings).toEqual([
       `${place} has 201 agents; only the first 200 are read.`,

@@ -6,8 +6,8 @@ const read = (value: unknown) => readAgentsFlag(JSON.stringify(value));
 
 const LOOKER = { description: 'Looks', prompt: 'You look.' };
 
-describe('agents of the command line', () => {
-  test('are what an object says of each name', () => {
+describe('agents of the --agents flag', () => {
+  test('are defined by an object per name', () => {
     const [looker, writer] = read({
       looker: LOOKER,
       writer: {
@@ -63,17 +63,17 @@ describe('agents of the command line', () => {
     expect(read({})).toEqual([]);
   });
 
-  test('may have a prompt of their own', () => {
+  test('may have their own prompt', () => {
     expect(read({ looker: { ...LOOKER, ownPrompt: true } })[0]?.ownPrompt).toBe(true);
     expect(read({ looker: LOOKER })[0]?.ownPrompt).toBe(false);
   });
 
-  test('may be called what no object should be asked for', () => {
+  test('may have names of object properties', () => {
     const text = `{"__proto__": ${JSON.stringify(LOOKER)}, "toString": ${JSON.stringify(LOOKER)}}`;
     expect(readAgentsFlag(text).map(({ name }) => name)).toEqual(['__proto__', 'toString']);
   });
 
-  test('say which of their keys mean nothing', () => {
+  test('have a warning about unknown keys', () => {
     expect(read({ looker: { ...LOOKER, maxTurn: 3 } })[0]?.warnings).toEqual([
       '--agents (looker) has keys that Skein does not know and does not use: maxTurn (did you mean maxTurns?).',
     ]);
@@ -109,12 +109,12 @@ describe('agents of the command line', () => {
       '--agents has a.hooks.Stop twice: keep only one.',
     ],
     [`{"a": ${'['.repeat(70)}${']'.repeat(70)}}`, 'levels deep'],
-  ])('are refused with the entry and what to do: %s', (text, sentence) => {
+  ])('are rejected with the entry and the fix: %s', (text, sentence) => {
     expect(() => readAgentsFlag(text)).toThrow(UsageError);
     expect(() => readAgentsFlag(text)).toThrow(sentence);
   });
 
-  test('are bounded in number and length', () => {
+  test('are limited in number and length', () => {
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`a${n}`, LOOKER]));
     expect(() => read(many)).toThrow('--agents describes 101 agents; the limit is 100');
     expect(() => read({ a: { ...LOOKER, prompt: 'x'.repeat(102_401) } })).toThrow(

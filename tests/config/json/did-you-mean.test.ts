@@ -3,7 +3,7 @@ import { didYouMean } from '../../../src/config/json/did-you-mean.js';
 
 const COMMANDS = ['demo', 'doctor', 'sessions', 'cost', 'logs', 'config', 'trust'];
 
-describe('the command that somebody meant', () => {
+describe('a mistyped command', () => {
   test.each([
     ['doctr', 'doctor'],
     ['dcotor', 'doctor'],
@@ -12,12 +12,12 @@ describe('the command that somebody meant', () => {
     ['LOGS', 'logs'],
     ['log', 'logs'],
     ['confgi', 'config'],
-  ])('by %s is %s', (given, meant) => {
-    expect(didYouMean(given, COMMANDS)).toBe(meant);
+  ])('%s suggests %s', (given, expected) => {
+    expect(didYouMean(given, COMMANDS)).toBe(expected);
   });
 
   test.each(['test', 'hi', 'explain', 'fix it', 'do', '', 'x'.repeat(10_000)])(
-    'by "%s" is none: it is a prompt',
+    '"%s" suggests no command because it is a prompt',
     (given) => {
       expect(didYouMean(given, COMMANDS)).toBeUndefined();
     },

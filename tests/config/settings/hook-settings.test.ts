@@ -4,7 +4,7 @@ import { temporaryFolder } from '../temporary-folder.js';
 
 const GOOD = { matcher: 'Edit|Write', hooks: [{ type: 'command', command: 'check', timeout: 5 }] };
 
-const reading = (hooks: unknown, more: object = {}) => {
+const readHooks = (hooks: unknown, more: object = {}) => {
   const folder = temporaryFolder();
   const text = JSON.stringify({ ...more, hooks }, null, 1);
   const file = folder.put('home/.claude/settings.json', text);
@@ -12,11 +12,11 @@ const reading = (hooks: unknown, more: object = {}) => {
   return { setups, warnings: warnings.map((warning) => warning.replace(file, 'FILE')) };
 };
 
-const one = (hook: unknown) => reading({ Stop: [{ hooks: [hook] }, { hooks: GOOD.hooks }] });
+const readHook = (hook: unknown) => readHooks({ Stop: [{ hooks: [hook] }, { hooks: GOOD.hooks }] });
 
-describe('the hooks of the settings', () => {
-  test('are read in the shape that people have them in', () => {
-    const { setups, warnings } = reading({ PreToolUse: [GOOD] });
+describe('hooks in settings', () => {
+  test('are read in the documented shape', () => {
+    const { setups, warnings } = readHooks({ PreToolUse: [GOOD] });
     expect(warnings).toEqual([]);
     expect(setups).toMatchObject([
       {
@@ -34,15 +34,15 @@ describe('the hooks of the settings', () => {
     ]);
   });
 
-  test('have a minute, and may run beside the rest, or once', () => {
+  test('have a time-out of 60 seconds and may be asynchronous or run once', () => {
     const hook = { type: 'command', command: 'c', async: true, once: true, statusMessage: 'Hm' };
-    expect(one(hook)).toMatchObject({
+    expect(readHook(hook)).toMatchObject({
       setups: [{ timeoutMs: 60_000, isAsync: true, once: true }, {}],
       warnings: [],
     });
   });
 
-  test('of one place come before those of a stronger one', () => {
+  test('of a weaker source come first', () => {
     const folder = temporaryFolder();
     const hooksOf = (command: string) =>
       JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] } });
@@ -64,8 +64,8 @@ describe('the hooks of the settings', () => {
     [{ PreToolUse: [{ ...GOOD, matcher: 5 }] }, /matcher .*write a text instead of 5/],
     [{ PreToolUse: ['check'] }, /hooks\.PreToolUse\[0\] .*write \{ "matcher", "hooks" \}/],
     [{ PreToolUse: [{ hooks: 'check' }] }, /PreToolUse\[0\]\.hooks .*write a list/],
-  ])('with a mistake say file, line, key and fix: %j', (hooks, sentence) => {
-    const { setups, warnings } = reading(hooks);
+  ])('with a mistake cause a warning with file, line, key and fix: %j', (hooks, sentence) => {
+    const { setups, warnings } = readHooks(hooks);
     expect(setups).toEqual([]);
     expect(warnings).toEqual([expect.stringMatching(sentence)]);
   });
@@ -80,30 +80,30 @@ describe('the hooks of the settings', () => {
     [{ type: 'command', command: 'c', timeout: -1 }, /\.timeout .*write seconds, more than 0/],
     [{ type: 'command', command: 'c', async: 'yes' }, /\.async .*write true or false/],
     [{ type: 'command', command: 'c', if: 'Bash(git *)' }, /\.if .*conditions are not supported/],
-  ])('lose only the hook that a mistake is in: %j', (hook, sentence) => {
-    const { setups, warnings } = one(hook);
+  ])('lose only the invalid hook: %j', (hook, sentence) => {
+    const { setups, warnings } = readHook(hook);
     expect(setups).toMatchObject([{ action: { command: 'check' } }]);
     expect(warnings).toEqual([expect.stringMatching(sentence)]);
   });
 
-  test('say what means nothing to them, and run', () => {
-    expect(one({ type: 'command', command: 'c', shell: 'fish' })).toMatchObject({
+  test('with ignored keys run with a warning', () => {
+    expect(readHook({ type: 'command', command: 'c', shell: 'fish' })).toMatchObject({
       setups: [{}, {}],
       warnings: [expect.stringMatching(/runs, but .*does not use: shell/)],
     });
-    expect(reading({ Stop: [{ ...GOOD, matcher: 'Edit' }] })).toMatchObject({
+    expect(readHooks({ Stop: [{ ...GOOD, matcher: 'Edit' }] })).toMatchObject({
       setups: [{}],
       warnings: [expect.stringMatching(/Stop has no matcher, so its hooks always run/)],
     });
   });
 
-  test('are not endless', () => {
+  test('are limited to 50', () => {
     const hooks = Array.from({ length: 51 }, (_, at) => ({ type: 'command', command: `c${at}` }));
-    const { setups, warnings } = reading({ Stop: [{ hooks }] });
+    const { setups, warnings } = readHooks({ Stop: [{ hooks }] });
     expect([setups.length, warnings.length]).toEqual([50, 1]);
   });
 
-  test('can be switched off', () => {
-    expect(reading({ PreToolUse: [GOOD] }, { disableAllHooks: true }).setups).toEqual([]);
+  test('can be disabled', () => {
+    expect(readHooks({ PreToolUse: [GOOD] }, { disableAllHooks: true }).setups).toEqual([]);
   });
 });

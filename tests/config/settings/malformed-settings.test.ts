@@ -7,7 +7,7 @@ import { findJsonError } from '../../../src/config/json/json-error.js';
 import { UsageError } from '../../../src/protocol/skein-error.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
-const loading = (content: unknown) => {
+const settingsFile = (content: unknown) => {
   const folder = temporaryFolder();
   const file = folder.put('home/.claude/settings.json', content);
   return { file, load: () => folder.load() };
@@ -28,14 +28,14 @@ describe('a settings file that is not JSON', () => {
     ['{} {}', 1, 4, 'complete'],
     ['', 1, 1, 'write {} or delete the file'],
     ['[1,]', 1, 4, 'remove the comma before it'],
-  ])('ends the command, with the place and the fix: %s', (text, line, column, fix) => {
-    const { file, load } = loading(text);
+  ])('ends the command with the position and the fix: %s', (text, line, column, fix) => {
+    const { file, load } = settingsFile(text);
     expect(load).toThrow(UsageError);
     expect(load).toThrow(`${file} is not valid JSON at line ${line}, column ${column}: `);
     expect(load).toThrow(fix);
   });
 
-  test('is found wherever JSON.parse fails, and only inside the text', () => {
+  test('has an error position inside the text if JSON.parse fails', () => {
     const bits = fc.constantFrom(
       '{',
       '}',
@@ -77,35 +77,38 @@ describe('a settings file that is not JSON', () => {
   });
 });
 
-describe('a settings file that cannot be used', () => {
-  test.each([['[]'], ['"text"'], ['null'], ['12']])('ends the command when it holds %s', (text) => {
-    expect(loading(text).load).toThrow('must contain a JSON object');
+describe('an unusable settings file', () => {
+  test.each([['[]'], ['"text"'], ['null'], ['12']])(
+    'ends the command if it contains %s',
+    (text) => {
+      expect(settingsFile(text).load).toThrow('must contain a JSON object');
+    },
+  );
+
+  test('ends the command if it is larger than 1 MiB', () => {
+    expect(settingsFile({ a: 'x'.repeat(2 ** 20) }).load).toThrow('1 MiB');
   });
 
-  test('ends the command when it is larger than 1 MiB', () => {
-    expect(loading({ a: 'x'.repeat(2 ** 20) }).load).toThrow('1 MiB');
-  });
-
-  test('ends the command when it is a folder or a pipe, instead of waiting', () => {
+  test('ends the command without blocking if it is a folder or a pipe', () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder.repo, '.claude/settings.json'), { recursive: true });
     expect(() => folder.load()).toThrow('is not a regular file');
-    const other = temporaryFolder();
-    mkdirSync(join(other.repo, '.skein'));
-    execFileSync('mkfifo', [join(other.repo, '.skein/settings.json')]);
-    expect(() => other.load()).toThrow('is not a regular file');
+    const withPipe = temporaryFolder();
+    mkdirSync(join(withPipe.repo, '.skein'));
+    execFileSync('mkfifo', [join(withPipe.repo, '.skein/settings.json')]);
+    expect(() => withPipe.load()).toThrow('is not a regular file');
   });
 
-  test('ends the command when it is so deep that it looks for a stack to overflow', () => {
+  test('ends the command if it is nested too deeply', () => {
     const deep = `{"hooks":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
-    expect(loading(deep).load).toThrow('is nested 200001 levels deep; the limit is 64');
+    expect(settingsFile(deep).load).toThrow('is nested 200001 levels deep; the limit is 64');
   });
 
-  test('is read in spite of a byte order mark', () => {
-    expect(loading('\uFEFF{"model":"opus"}').load().model?.value).toBe('opus');
+  test('is read if it starts with a byte order mark', () => {
+    expect(settingsFile('\uFEFF{"model":"opus"}').load().model?.value).toBe('opus');
   });
 
-  test('is none when .claude is a file', () => {
+  test('is ignored if .claude is a file', () => {
     const folder = temporaryFolder();
     folder.put('repo/.claude', 'not a folder');
     expect(folder.load().warnings).toEqual([]);

@@ -23,7 +23,7 @@ const SOURCES = {
 type Source = keyof typeof SOURCES;
 const NAMES = Object.keys(SOURCES) as Source[];
 
-interface Said {
+interface Permissions {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
   readonly defaultMode?: PermissionMode;
@@ -31,14 +31,17 @@ interface Said {
 }
 
 /** Loads the settings of a trusted workspace in which each source has its own values. */
-const told = (said: Partial<Record<Source, Said>>, more: Record<string, unknown> = {}) => {
+const loadWith = (
+  values: Partial<Record<Source, Permissions>>,
+  more: Record<string, unknown> = {},
+) => {
   const folder = temporaryFolder();
   for (const name of NAMES) {
     const file = SOURCES[name];
-    const values = { permissions: said[name] ?? {}, ...(name === 'policy' && more) };
-    if (file !== undefined) folder.put(file, values);
+    const content = { permissions: values[name] ?? {}, ...(name === 'policy' && more) };
+    if (file !== undefined) folder.put(file, content);
   }
-  const { allow, deny, defaultMode } = said.command ?? {};
+  const { allow, deny, defaultMode } = values.command ?? {};
   return folder.load({
     trust: true,
     flags: {
@@ -72,53 +75,56 @@ const allowsOf = ({ rules }: LoadedSettings) =>
 describe('the merge of all sources', () => {
   const pairs = NAMES.flatMap((denies) => NAMES.map((allows) => ({ denies, allows })));
 
-  test.each(pairs)('lets the deny of $denies beat the allow of $allows', ({ denies, allows }) => {
-    const { rules } = told({
-      [allows]: { allow: ['Bash'] },
-      [denies]: { deny: ['Bash(make:*)'], ...(allows === denies && { allow: ['Bash'] }) },
-    });
-    const session: PermissionRule = {
-      behavior: 'allow',
-      text: 'Bash(make all)',
-      source: 'session',
-    };
-    for (const some of [rules, [...rules, session], [session, ...rules]]) {
-      expect(ruling(some, 'bypassPermissions')).toMatchObject({
-        behavior: 'deny',
-        step: 'deny',
-        rule: { source: denies, text: 'Bash(make:*)' },
+  test.each(pairs)(
+    'lets a deny rule of $denies override an allow rule of $allows',
+    ({ denies, allows }) => {
+      const { rules } = loadWith({
+        [allows]: { allow: ['Bash'] },
+        [denies]: { deny: ['Bash(make:*)'], ...(allows === denies && { allow: ['Bash'] }) },
       });
-    }
-  });
+      const session: PermissionRule = {
+        behavior: 'allow',
+        text: 'Bash(make all)',
+        source: 'session',
+      };
+      for (const order of [rules, [...rules, session], [session, ...rules]]) {
+        expect(ruling(order, 'bypassPermissions')).toMatchObject({
+          behavior: 'deny',
+          step: 'deny',
+          rule: { source: denies, text: 'Bash(make:*)' },
+        });
+      }
+    },
+  );
 
   const mode = fc.option(fc.constantFrom(...PERMISSION_MODES), { nil: undefined });
   const modes = fc.record(Object.fromEntries(NAMES.map((name) => [name, mode])));
 
-  test('takes the mode of the strongest source that defines one', () => {
+  test('uses the mode of the strongest source that sets a mode', () => {
     fc.assert(
-      fc.property(modes, (wanted) => {
-        const said = Object.fromEntries(
+      fc.property(modes, (modeOf) => {
+        const values = Object.fromEntries(
           NAMES.flatMap((name) => {
-            const defaultMode = wanted[name];
+            const defaultMode = modeOf[name];
             return defaultMode === undefined ? [] : [[name, { defaultMode }]];
           }),
         );
-        const strongest = NAMES.findLast((name) => wanted[name] !== undefined);
-        const merged = told(said).mode;
+        const strongest = NAMES.findLast((name) => modeOf[name] !== undefined);
+        const merged = loadWith(values).mode;
         expect(merged.source).toBe(strongest ?? 'default');
-        expect(merged.value).toBe(strongest === undefined ? 'default' : wanted[strongest]);
+        expect(merged.value).toBe(strongest === undefined ? 'default' : modeOf[strongest]);
       }),
       { numRuns: 60 },
     );
   });
 
-  test('never lets anybody override the managed policy', () => {
-    const said = fc.record({
+  test('never overrides the managed policy', () => {
+    const values = fc.record({
       allow: fc.subarray(['Bash', 'Edit', 'WebFetch']),
       deny: fc.subarray(['Read(.env)', 'Task']),
       defaultMode: fc.constantFrom(...PERMISSION_MODES),
     });
-    const others = fc.record(Object.fromEntries(NAMES.map((name) => [name, said])));
+    const others = fc.record(Object.fromEntries(NAMES.map((name) => [name, values])));
     fc.assert(
       fc.property(others, fc.boolean(), fc.boolean(), (all, isClosed, isStrict) => {
         const policy = { allow: all.policy?.allow ?? [], deny: all.policy?.deny ?? [] };
@@ -126,7 +132,7 @@ describe('the merge of all sources', () => {
           ...policy,
           ...(isClosed && { disableBypassPermissionsMode: 'disable' as const }),
         };
-        const settings = told(
+        const settings = loadWith(
           { ...all, policy: own },
           { allowManagedPermissionRulesOnly: isStrict },
         );
@@ -143,7 +149,7 @@ describe('the merge of all sources', () => {
     );
   });
 
-  test('rules the same in whatever order rules are read', () => {
+  test('gives the same ruling for any order of rules', () => {
     const texts = ['Bash', 'Bash(make:*)', 'Bash(make all)', 'Edit', '*'];
     const rule = fc.record({
       behavior: fc.constantFrom('allow' as const, 'deny' as const, 'ask' as const),
@@ -156,14 +162,18 @@ describe('the merge of all sources', () => {
         fc.tuple(fc.constant(rules), fc.shuffledSubarray(rules, { minLength: rules.length })),
       );
     fc.assert(
-      fc.property(shuffled, fc.constantFrom(...PERMISSION_MODES), ([rules, other], wanted) => {
-        expect(ruling(other, wanted).behavior).toBe(ruling(rules, wanted).behavior);
-        expect(ruling(other, wanted).step).toBe(ruling(rules, wanted).step);
-      }),
+      fc.property(
+        shuffled,
+        fc.constantFrom(...PERMISSION_MODES),
+        ([rules, reordered], askedMode) => {
+          expect(ruling(reordered, askedMode).behavior).toBe(ruling(rules, askedMode).behavior);
+          expect(ruling(reordered, askedMode).step).toBe(ruling(rules, askedMode).step);
+        },
+      ),
     );
   });
 
-  test('shows every value with the source, the file and the line it came from', () => {
+  test('shows every value with its source, file and line', () => {
     const folder = temporaryFolder();
     const lines = (name: string) =>
       `{\n  "model": "of-${name}",\n  "permissions": {\n    "allow": ["Read(${name})"],\n    "deny": [\n      "Edit(${name})"\n    ]\n  },\n  "env": { "WHO": "${name}" }\n}\n`;
@@ -200,8 +210,8 @@ describe('the merge of all sources', () => {
 });
 
 describe('the managed policy', () => {
-  test('keeps allow rules to itself where it says so, and says how many it left out', () => {
-    const settings = told(
+  test('can drop other allow rules, with a warning about their number', () => {
+    const settings = loadWith(
       {
         user: { allow: ['Bash'], deny: ['Read'] },
         command: { allow: ['Edit'] },
@@ -218,7 +228,7 @@ describe('the managed policy', () => {
     ]);
   });
 
-  test('has hooks that only it can switch off', () => {
+  test('has hooks that only the policy can disable', () => {
     const folder = temporaryFolder();
     const hooks = { Stop: [] };
     folder.put('home/.claude/settings.json', { hooks });
@@ -235,7 +245,7 @@ describe('the managed policy', () => {
     expect(sources()).toEqual([]);
   });
 
-  test('knows the line of everything in its hooks', () => {
+  test('has the line of each value in its hooks', () => {
     const folder = temporaryFolder();
     folder.put('managed.json', '{"hooks": {\n"Stop": [\n{"hooks": [\n{"type": "x"}]}]}}');
     expect(folder.load().hooks[0]?.lineOf(['Stop', 0, 'hooks', 0, 'type'])).toBe(4);

@@ -6,25 +6,25 @@ import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.js';
 
 /** Sources of settings, weakest first, each with a function that sets a value in it. */
 const everySource = (folder: TemporaryFolder) => {
-  const say = (name: string, depth: number) =>
+  const writeLayer = (name: string, depth: number) =>
     folder.put(name, {
       permissions: { allow: [`Read(${depth})`] },
       env: { [`FROM_${depth}`]: 'x', WHO: String(depth) },
       model: `model-${depth}`,
       skein: { maxDepth: depth },
     });
-  say('home/.claude/settings.json', 1);
-  say('home/.skein/settings.json', 2);
-  say('repo/.claude/settings.json', 3);
-  say('repo/.skein/settings.json', 4);
-  say('repo/.claude/settings.local.json', 5);
-  say('repo/.skein/settings.local.json', 6);
-  say('flag.json', 8);
-  say('managed.json', 10);
+  writeLayer('home/.claude/settings.json', 1);
+  writeLayer('home/.skein/settings.json', 2);
+  writeLayer('repo/.claude/settings.json', 3);
+  writeLayer('repo/.skein/settings.json', 4);
+  writeLayer('repo/.claude/settings.local.json', 5);
+  writeLayer('repo/.skein/settings.local.json', 6);
+  writeLayer('flag.json', 8);
+  writeLayer('managed.json', 10);
 };
 
 describe('layers of settings', () => {
-  test('are laid over each other from the user to the managed policy', () => {
+  test('override each other in the order from user to managed policy', () => {
     const folder = temporaryFolder();
     everySource(folder);
     const { rules, env, model, skein, skeinOrigins } = folder.load({
@@ -71,7 +71,7 @@ describe('layers of settings', () => {
       'command',
     ],
     ['files beat defaults', {}, 6, 'local'],
-  ])('know who is stronger: %s', (_, options, depth, source) => {
+  ])('have the documented precedence: %s', (_, options, depth, source) => {
     const folder = temporaryFolder();
     folder.put('repo/.skein/settings.local.json', { skein: { maxDepth: 6 } });
     const { skein, skeinOrigins } = folder.load({ trust: true, ...options });
@@ -79,7 +79,7 @@ describe('layers of settings', () => {
     expect(skeinOrigins.maxDepth?.source).toBe(source);
   });
 
-  test('have the documented defaults when nobody says anything', () => {
+  test('have the documented defaults without any settings', () => {
     const { skein, mode, rules, warnings, ignoredNotice } = temporaryFolder().load();
     expect(skein).toEqual({
       maxAgents: 200,
@@ -119,7 +119,7 @@ describe('layers of settings', () => {
     expect([rules, warnings, ignoredNotice]).toEqual([[], [], undefined]);
   });
 
-  test('take the mode from the last that defines one', () => {
+  test('use the mode of the strongest layer', () => {
     const folder = temporaryFolder();
     folder.put('home/.claude/settings.json', { permissions: { defaultMode: 'acceptEdits' } });
     expect(folder.load().mode.value).toBe('acceptEdits');
@@ -128,7 +128,7 @@ describe('layers of settings', () => {
     expect(folder.load({ flags: { permissionMode: 'plan' } }).mode.value).toBe('dontAsk');
   });
 
-  test('cannot bypass permissions where the policy forbids it', () => {
+  test('cannot bypass permissions if the policy forbids it', () => {
     const folder = temporaryFolder();
     folder.put('managed.json', { permissions: { disableBypassPermissionsMode: 'disable' } });
     const { mode, warnings } = folder.load({ flags: { permissionMode: 'bypassPermissions' } });
@@ -136,7 +136,7 @@ describe('layers of settings', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('resolve added directories from where they were written', () => {
+  test('resolve added directories relative to their file', () => {
     const folder = temporaryFolder();
     folder.put('repo/.claude/settings.json', {
       permissions: { additionalDirectories: ['../docs', '~/x'] },
@@ -146,7 +146,7 @@ describe('layers of settings', () => {
     expect(paths).toEqual([join(folder.path, 'docs'), join(folder.home, 'x'), '/abs']);
   });
 
-  test('do not read the same file as user and as project', () => {
+  test('read a file only once if user and project folder are the same', () => {
     const folder = temporaryFolder();
     folder.put('home/.claude/settings.json', { permissions: { allow: ['Read'] } });
     folder.put('repo/.skein/settings.json', { permissions: { allow: ['Edit'] } });
@@ -156,7 +156,7 @@ describe('layers of settings', () => {
     expect(rules.map(({ source }) => source)).toEqual(['user', 'user']);
   });
 
-  test('know the places of a managed policy', () => {
+  test('include the managed policy files of the platform', () => {
     expect(managedSettingsFiles('linux')).toEqual([
       '/etc/claude-code/managed-settings.json',
       '/etc/skein/managed-settings.json',
@@ -188,7 +188,7 @@ describe('the explanation of settings', () => {
     expect(rows).toContainEqual({ key: 'skein.maxConcurrentAgents', value: 20, source: 'default' });
   });
 
-  test('masks what looks like a secret', () => {
+  test('masks secrets', () => {
     const folder = temporaryFolder();
     const env = {
       GITHUB_TOKEN: 'hush',

@@ -3,21 +3,21 @@ import { ruleProblems } from '../../../src/policy/rules/compile-rules.js';
 import { UsageError } from '../../../src/protocol/skein-error.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
-/** Settings whose mistake begins in line 4, after a rule and a model that must still apply. */
-const mistaken = (lines: string, place = 'home/.claude/settings.json') => {
+/** Settings with a mistake from line 4 on, after valid lines that must still apply. */
+const settingsWith = (lines: string, place = 'home/.claude/settings.json') => {
   const folder = temporaryFolder();
-  const sound = '{\n  "fallbackModel": "opus",\n  "language": "no",\n';
-  const file = folder.put(place, `${sound}${lines}\n}\n`);
+  const validLines = '{\n  "fallbackModel": "opus",\n  "language": "no",\n';
+  const file = folder.put(place, `${validLines}${lines}\n}\n`);
   return { file, load: () => folder.load() };
 };
 
 const inPermissions = (lines: string) => `"permissions": {\n"deny": ["Read(.env)"],\n${lines}\n}`;
 const inSkein = (lines: string) => `"skein": {\n"maxDepth": 2,\n${lines}\n}`;
 
-describe('a mistake in a settings file that may be ignored', () => {
+describe('a mistake in a settings file that can be ignored', () => {
   test.each([
     [
-      'a number for a text',
+      'a number instead of a text',
       '"model": 5',
       'model in FILE, line 4, is ignored: write a text instead of 5.',
     ],
@@ -32,17 +32,17 @@ describe('a mistake in a settings file that may be ignored', () => {
       'outputStyle in FILE, line 4, is ignored: write a text of at most 100 characters in one line instead of null.',
     ],
     [
-      'a list for an object',
+      'a list instead of an object',
       '"skein": []',
       'skein in FILE, line 4, is ignored: write an object instead of a list.',
     ],
     [
-      'a text for an object',
+      'a text instead of an object',
       '"env": "A=1"',
       'env in FILE, line 4, is ignored: write an object instead of the text "A=1".',
     ],
     [
-      'words for a number',
+      'a text instead of a number',
       inSkein('"maxAgents": "many"'),
       'skein.maxAgents in FILE, line 6, is ignored: write a whole number of 0 or more instead of the text "many".',
     ],
@@ -52,12 +52,12 @@ describe('a mistake in a settings file that may be ignored', () => {
       'skein.maxAgents in FILE, line 6, is ignored: write a whole number of 0 or more instead of -1.',
     ],
     [
-      'a fraction for a whole number',
+      'a fraction instead of a whole number',
       inSkein('"maxRetries": 1.5'),
       'skein.maxRetries in FILE, line 6, is ignored: write a whole number of 0 or more instead of 1.5.',
     ],
     [
-      'a text for a switch',
+      'a text instead of a boolean',
       inSkein('"simple": "yes"'),
       'skein.simple in FILE, line 6, is ignored: write true or false instead of the text "yes".',
     ],
@@ -67,12 +67,12 @@ describe('a mistake in a settings file that may be ignored', () => {
       'skein.effort in FILE, line 6, is ignored: write one of low, medium, high, xhigh, max instead of the text "most".',
     ],
     [
-      'an address of another kind',
+      'a URL with another scheme',
       inSkein('"store": "mysql://x"'),
       'skein.store in FILE, line 6, is ignored: write "embedded" or a URL that begins with redis:// or rediss:// instead of the text "mysql://x".',
     ],
     [
-      'a list with something else in it',
+      'a list with an invalid host',
       inSkein('"allowPrivateAddresses": ["a/b"]'),
       'skein.allowPrivateAddresses in FILE, line 6, is ignored: write a list of hosts such as localhost or 10.0.0.7:8080 instead of a list.',
     ],
@@ -82,32 +82,32 @@ describe('a mistake in a settings file that may be ignored', () => {
       'permissions.defaultMode in FILE, line 6, is ignored: write one of default, acceptEdits, plan, dontAsk, bypassPermissions instead of the text "yolo".',
     ],
     [
-      'a text for a list of allow rules',
+      'a text instead of a list of allow rules',
       inPermissions('"allow": "Read"'),
       'permissions.allow in FILE, line 6, is ignored: write a list of texts instead of the text "Read".',
     ],
     [
-      'one allow rule that is no text',
+      'an allow rule that is not a text',
       inPermissions('"allow": [\n"Read",\n{}]'),
       'permissions.allow[1] in FILE, line 8, is ignored: write a text instead of an object.',
     ],
     [
-      'a directory that is no text',
+      'a directory that is not a text',
       inPermissions('"additionalDirectories": [\n7]'),
       'permissions.additionalDirectories[0] in FILE, line 7, is ignored: write a text instead of 7.',
     ],
     [
-      'a variable with a number',
+      'a number as environment variable',
       '"env": {\n"PORT": 80}',
       'env.PORT in FILE, line 5, is ignored: put its value between double quotes.',
     ],
     [
-      'a variable with a bad name',
+      'an environment variable with an invalid name',
       '"env": {\n"A=B": "x"}',
       'env.A=B in FILE, line 5, is ignored: use only letters, digits and _ in its name, and no digit first.',
     ],
     [
-      'a variable that holds a NUL',
+      'an environment variable with a NUL character',
       '"env": {\n"A": "\\u0000"}',
       'env.A in FILE, line 5, is ignored: remove the character \\u0000 from its value.',
     ],
@@ -132,61 +132,60 @@ describe('a mistake in a settings file that may be ignored', () => {
       'permissions.additionaldirectory in FILE, line 6, is unknown and has no effect: check its spelling or remove it.',
     ],
     [
-      'a key that nobody knows',
+      'an unknown key',
       '"colour": "red"',
       'colour in FILE, line 4, is unknown and has no effect: check its spelling or remove it.',
     ],
     [
-      'a list of rules outside of its section',
+      'a list of rules outside its section',
       '"allow": ["Read"]',
       'allow in FILE, line 4, is unknown and has no effect: move it into permissions.',
     ],
     [
-      'one of our keys outside of its section',
+      'a skein key outside its section',
       '"maxAgents": 3',
       'maxAgents in FILE, line 4, is unknown and has no effect: move it into skein.',
     ],
     [
-      'a key that is there twice',
+      'a repeated key',
       '"model": "a",\n"model": "b"',
       'model in FILE, line 5, is already in line 4, and only the last one counts: join them.',
     ],
     [
-      'a switch of the managed policy',
+      'a key of the managed policy',
       '"allowManagedHooksOnly": true',
       'allowManagedHooksOnly in FILE, line 4, is ignored: it has an effect only in the managed policy; remove it.',
     ],
     [
-      'a text for the switch of hooks',
+      'a text instead of the boolean disableAllHooks',
       '"disableAllHooks": "no"',
       'disableAllHooks in FILE, line 4, is ignored: write true or false instead of the text "no".',
     ],
-  ])('names the file, the line and the fix, and costs that key only: %s', (_, lines, sentence) => {
-    const { file, load } = mistaken(lines);
-    const { warnings, fallbackModel, language, rules, skein } = load();
-    expect(warnings).toEqual([sentence.replace('FILE', file)]);
-    expect([fallbackModel?.value, language?.value]).toEqual(['opus', 'no']);
-    const kept = rules.filter(({ behavior }) => behavior === 'deny').map(({ text }) => text);
-    expect(kept).toEqual(lines.startsWith('"permissions"') ? ['Read(.env)'] : []);
-    expect(skein.maxDepth).toBe(lines.startsWith('"skein": {') ? 2 : 3);
-  });
+  ])(
+    'drops only its key, and its message has the file, the line and the fix: %s',
+    (_, lines, sentence) => {
+      const { file, load } = settingsWith(lines);
+      const { warnings, fallbackModel, language, rules, skein } = load();
+      expect(warnings).toEqual([sentence.replace('FILE', file)]);
+      expect([fallbackModel?.value, language?.value]).toEqual(['opus', 'no']);
+      const kept = rules.filter(({ behavior }) => behavior === 'deny').map(({ text }) => text);
+      expect(kept).toEqual(lines.startsWith('"permissions"') ? ['Read(.env)'] : []);
+      expect(skein.maxDepth).toBe(lines.startsWith('"skein": {') ? 2 : 3);
+    },
+  );
 
   test.each([
+    ['an unclosed parenthesis', 'Read(src', 'the closing parenthesis at its end is missing'],
     [
-      'a parenthesis that is not closed',
-      'Read(src',
-      'the closing parenthesis at its end is missing',
+      'a star after a tool name',
+      'Ba*',
+      'a * after a tool name is allowed only in mcp__server__* names',
     ],
-    ['a star after a tool', 'Ba*', 'a * after a tool name is allowed only in mcp__server__* names'],
-    ['no tool', '(npm test)', 'the tool name before the parenthesis is missing'],
+    ['no tool name', '(npm test)', 'the tool name before the parenthesis is missing'],
     ['an empty rule', ' ', 'the rule is empty; write a tool name such as Read'],
-    [
-      'a bracket that is not closed',
-      'Edit([ab)',
-      'in its path pattern, the bracket "[" is not closed',
-    ],
-  ])('is an allow rule that cannot be read, and costs that rule only: %s', (_, text, fix) => {
-    const { file, load } = mistaken(inPermissions(`"allow": [\n"Grep",\n"${text}"]`));
+    ['an unclosed bracket', 'Edit([ab)', 'in its path pattern, the bracket "[" is not closed'],
+  ])('in an allow rule drops only that rule: %s', (_, text, fix) => {
+    const { file, load } = settingsWith(inPermissions(`"allow": [\n"Grep",\n"${text}"]`));
     const { rules, warnings } = load();
     expect(warnings).toEqual([]);
     const problems = ruleProblems(rules);
@@ -198,44 +197,44 @@ describe('a mistake in a settings file that may be ignored', () => {
     ]);
   });
 
-  test('is told of no more often than anybody reads', () => {
+  test('is reported at most 20 times', () => {
     const keys = Array.from({ length: 10_000 }, (_, index) => `"key${index}": 1`);
-    const { file, load } = mistaken(keys.join(',\n'));
+    const { file, load } = settingsWith(keys.join(',\n'));
     const { warnings } = load();
     expect(warnings).toHaveLength(21);
     expect(warnings.at(-1)).toBe(`${file} has 9980 more mistakes.`);
   });
 
-  test('keeps what it does not know, and says nothing of the keys of other programs', () => {
-    const { file, load } = mistaken('"statusLine": {"type": "command"},\n"colour": "red"');
+  test('keeps unknown keys, without a warning for keys of other programs', () => {
+    const { file, load } = settingsWith('"statusLine": {"type": "command"},\n"colour": "red"');
     const { warnings, others } = load();
     expect(warnings).toHaveLength(1);
     const value = { statusLine: { type: 'command' }, colour: 'red' };
     expect(others).toEqual([{ value, source: 'user', file }]);
   });
 
-  test('cannot reach the prototype of anything', () => {
-    mistaken(
+  test('cannot change a prototype', () => {
+    settingsWith(
       '"__proto__":{"polluted":1},"env":{"__proto__":"x"},"skein":{"modelAliases":{"__proto__":"y"}}',
     ).load();
     expect({}).not.toHaveProperty('polluted');
   });
 });
 
-describe('a mistake in a settings file that would make things less safe', () => {
+describe('a mistake in a settings file that reduces safety', () => {
   test.each([
     [
-      'a text for a list of deny rules',
+      'a text instead of a list of ask rules',
       inPermissions('"ask": "Read"'),
       'permissions.ask in FILE, line 6, cannot be used: write a list of texts instead of the text "Read".',
     ],
     [
-      'one deny rule that is no text',
+      'a deny rule that is not a text',
       '"permissions": {"deny": [\n1]}',
       'permissions.deny[0] in FILE, line 5, cannot be used: write a text instead of 1.',
     ],
     [
-      'no list of deny rules',
+      'null instead of a list of deny rules',
       '"permissions": {"deny": null}',
       'permissions.deny in FILE, line 4, cannot be used: write a list of texts instead of null.',
     ],
@@ -255,36 +254,36 @@ describe('a mistake in a settings file that would make things less safe', () => 
       'permissions in FILE, line 8, is already in line 4, and only the last one counts: join them.',
     ],
     [
-      'hooks that are there twice',
+      'repeated hooks',
       '"hooks": {\n"Stop": [],\n"Stop": []}',
       'hooks.Stop in FILE, line 6, is already in line 5, and only the last one counts: join them.',
     ],
     [
-      'a budget in words',
+      'a text instead of a budget',
       inSkein('"maxBudgetUsd": "5 dollars"'),
       'skein.maxBudgetUsd in FILE, line 6, cannot be used: write an amount in US dollars of 0 or more instead of the text "5 dollars".',
     ],
     [
-      'a barrier that is none',
+      'an invalid value of disableBypassPermissionsMode',
       inPermissions('"disableBypassPermissionsMode": true'),
       'permissions.disableBypassPermissionsMode in FILE, line 6, cannot be used: write the text "disable" instead of true.',
     ],
   ])('ends the command: %s', (_, lines, sentence) => {
-    const { file, load } = mistaken(lines);
+    const { file, load } = settingsWith(lines);
     expect(load).toThrow(UsageError);
     expect(load).toThrow(sentence.replace('FILE', file));
   });
 
   test.each([
     ['an unknown mode', inPermissions('"defaultMode": "yolo"')],
-    ['a switch that is none', '"allowManagedPermissionRulesOnly": "yes"'],
+    ['a text instead of a boolean', '"allowManagedPermissionRulesOnly": "yes"'],
   ])('ends the command in a managed policy: %s', (_, lines) => {
-    const { file, load } = mistaken(lines, 'managed.json');
+    const { file, load } = settingsWith(lines, 'managed.json');
     expect(load).toThrow(`in ${file}, line `);
   });
 
-  test('is a deny rule that cannot be read', () => {
-    const { file, load } = mistaken('"permissions": {"deny": [\n"Bash(rm"]}');
+  test('in a deny rule is fatal', () => {
+    const { file, load } = settingsWith('"permissions": {"deny": [\n"Bash(rm"]}');
     const [problem] = ruleProblems(load().rules);
     expect([problem?.fatal, problem?.message]).toEqual([
       true,
@@ -292,7 +291,7 @@ describe('a mistake in a settings file that would make things less safe', () => 
     ]);
   });
 
-  test('is an unknown mode that would leave a looser one in force, and not one that would not', () => {
+  test('in the mode ends the command only if a looser mode would apply', () => {
     const folder = temporaryFolder();
     folder.put('home/.claude/settings.json', { permissions: { defaultMode: 'plan' } });
     const file = folder.put('home/.skein/settings.json', { permissions: { defaultMode: 'plann' } });
@@ -304,7 +303,7 @@ describe('a mistake in a settings file that would make things less safe', () => 
     expect(folder.load({ flags: { permissionMode: 'dontAsk' } }).mode.value).toBe('dontAsk');
   });
 
-  test('is whatever was typed just now', () => {
+  test('on the command line or in the environment always ends the command', () => {
     const folder = temporaryFolder();
     expect(() => folder.load({ flags: { permissionMode: 'yolo' } })).toThrow(
       'permissions.defaultMode in the command line cannot be used: write one of default,',

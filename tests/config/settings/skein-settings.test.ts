@@ -5,7 +5,7 @@ import { environmentName, SKEIN_KEYS } from '../../../src/config/settings/skein-
 import { temporaryFolder } from '../temporary-folder.js';
 
 describe('the environment variable of a setting', () => {
-  test('is its name in capitals, word by word', () => {
+  test('is SKEIN_ with the key in upper case and underscores', () => {
     expect(Object.keys(SKEIN_KEYS).map(environmentName)).toEqual([
       'SKEIN_MAX_AGENTS',
       'SKEIN_MAX_CONCURRENT_AGENTS',
@@ -77,11 +77,11 @@ describe('the environment variable of a setting', () => {
     ['SKEIN_CACHE_HOUR_FOR', '["*"]', { cacheHourFor: ['*'] }],
     ['SKEIN_CACHE_BREAKER', '7', { cacheBreaker: '7' }],
     ['SKEIN_MCP_INSTRUCTIONS_DELTA', 'false', { mcpInstructionsDelta: false }],
-  ])('is read as what the setting is: %s=%s', (name, value, expected) => {
+  ])('is read with the type of its setting: %s=%s', (name, value, expected) => {
     expect(temporaryFolder().load({ env: { [name]: value } }).skein).toMatchObject(expected);
   });
 
-  test('names the store before the Redis URL does', () => {
+  test('SKEIN_STORE overrides SKEIN_REDIS_URL', () => {
     const env = { SKEIN_STORE: 'embedded', SKEIN_REDIS_URL: 'redis://host' };
     expect(temporaryFolder().load({ env }).skein.store).toBe('embedded');
   });
@@ -105,7 +105,7 @@ describe('the environment variable of a setting', () => {
     ['SKEIN_ALLOW_PRIVATE_ADDRESSES', '*'],
     ['SKEIN_ALLOW_PRIVATE_ADDRESSES', 'http://localhost'],
     ['SKEIN_ALLOW_PRIVATE_ADDRESSES', 'localhost,,x'],
-  ])('ends the command when it cannot be used, without showing secrets: %s=%s', (name, value) => {
+  ])('ends the command if it is invalid, without showing secrets: %s=%s', (name, value) => {
     const load = () => temporaryFolder().load({ env: { [name]: value } });
     expect(load).toThrow(`${name} cannot be used: expected `);
     expect(load).not.toThrow('hush');
@@ -113,7 +113,7 @@ describe('the environment variable of a setting', () => {
 });
 
 describe('a model name', () => {
-  test('is an alias or passes through as it was given', () => {
+  test('is an alias or is used unchanged', () => {
     expect(MODEL_ALIASES).toEqual({
       default: 'claude-sonnet-5-5',
       opus: 'claude-opus-5-5',
@@ -126,7 +126,7 @@ describe('a model name', () => {
     expect(resolveModel('constructor')).toBe('constructor');
   });
 
-  test('may be an alias of the user, for an id or for another alias', () => {
+  test('may be an alias of the user for an id or for another alias', () => {
     const own = { fast: 'haiku', opus: 'my-opus', sonnet: 'sonnet' };
     expect(['fast', 'opus', 'sonnet'].map((name) => resolveModel(name, own))).toEqual([
       'claude-haiku-5-5',

@@ -3,8 +3,8 @@ import { refuseRootBypass } from '../../../src/config/trust/refuse-root-bypass.j
 import { PERMISSION_MODES } from '../../../src/protocol/permission/permission-mode.js';
 import { UsageError } from '../../../src/protocol/skein-error.js';
 
-describe('root that wants to bypass permissions', () => {
-  test('is refused, with what to do', () => {
+describe('bypassPermissions as root', () => {
+  test('is refused with advice', () => {
     for (const env of [{}, { IS_SANDBOX: '0' }, { IS_SANDBOX: 'yes' }]) {
       const refused = () => refuseRootBypass('bypassPermissions', { env, uid: 0 });
       expect(refused).toThrow(UsageError);
@@ -12,11 +12,11 @@ describe('root that wants to bypass permissions', () => {
     }
   });
 
-  test('may where it is a sandbox, and so may everybody else and every other mode', () => {
+  test('is allowed in a sandbox, for other users and in other modes', () => {
     refuseRootBypass('bypassPermissions', { env: { IS_SANDBOX: '1' }, uid: 0 });
     refuseRootBypass('bypassPermissions', { env: {}, uid: 1000 });
     refuseRootBypass('bypassPermissions', { env: {}, uid: undefined });
-    for (const mode of PERMISSION_MODES.filter((it) => it !== 'bypassPermissions')) {
+    for (const mode of PERMISSION_MODES.filter((other) => other !== 'bypassPermissions')) {
       refuseRootBypass(mode, { env: {}, uid: 0 });
     }
   });

@@ -52,8 +52,8 @@ const hostileFolder = () => {
   return { ...folder, file, trustFile, workspace };
 };
 
-describe('a workspace that nobody trusts', () => {
-  test('may not speak in the system prompt', () => {
+describe('an untrusted workspace', () => {
+  test('cannot change the system prompt', () => {
     const folder = temporaryFolder();
     folder.put('repo/.claude/settings.json', { language: 'no', outputStyle: 'terse' });
     const { language, outputStyle, ignoredNotice } = folder.load();
@@ -61,7 +61,7 @@ describe('a workspace that nobody trusts', () => {
     expect(ignoredNotice).toContain('so its language, outputStyle do not apply');
   });
 
-  test('may make things stricter and nothing else', () => {
+  test('can only make permissions stricter', () => {
     const { load } = hostileFolder();
     const settings = load();
     expect(settings.trust).toBe('untrusted');
@@ -85,14 +85,14 @@ describe('a workspace that nobody trusts', () => {
     });
   });
 
-  test('is told in one sentence what did not apply', () => {
+  test('has a notice that lists the ignored settings', () => {
     const { load, repo } = hostileFolder();
     expect(load().ignoredNotice).toBe(
       `The workspace ${repo} is not trusted, so its permissions.allow, permissions.defaultMode, permissions.additionalDirectories, env, hooks, model, skein, MCP servers do not apply; review them, then run skein trust or pass --trust.`,
     );
   });
 
-  test('is told nothing when it asked for nothing more', () => {
+  test('has no notice if all its settings apply', () => {
     const folder = temporaryFolder();
     folder.put('repo/.claude/settings.json', {
       permissions: { deny: ['Bash'], defaultMode: 'plan' },
@@ -101,7 +101,7 @@ describe('a workspace that nobody trusts', () => {
     expect([ignoredNotice, mode.value, rules.length]).toEqual([undefined, 'plan', 1]);
   });
 
-  test('cannot loosen the mode that its user chose', () => {
+  test('cannot loosen the mode of the user', () => {
     const folder = temporaryFolder();
     folder.put('home/.claude/settings.json', { permissions: { defaultMode: 'plan' } });
     folder.put('repo/.claude/settings.local.json', { permissions: { defaultMode: 'default' } });
@@ -110,7 +110,7 @@ describe('a workspace that nobody trusts', () => {
 });
 
 describe('a trusted workspace', () => {
-  test('gets what it asks for, except variables that decide what runs', () => {
+  test('applies its settings, except protected environment variables', () => {
     const { load, trustFile, workspace, file } = hostileFolder();
     trustWorkspace(trustFile, workspace);
     const settings = load();
@@ -122,7 +122,7 @@ describe('a trusted workspace', () => {
     ]);
   });
 
-  test('loses its trust when its settings change, appear or go', () => {
+  test('loses its trust if a settings file is changed or added', () => {
     for (const name of ['.claude/settings.json', '.skein/settings.local.json', '.mcp.json']) {
       const { put, load, trustFile, workspace } = hostileFolder();
       trustWorkspace(trustFile, workspace);
@@ -133,7 +133,7 @@ describe('a trusted workspace', () => {
     }
   });
 
-  test('is known by its real path, and not its neighbours', () => {
+  test('is identified by its real path', () => {
     const { path, repo, home, trustFile, workspace } = hostileFolder();
     trustWorkspace(trustFile, workspace);
     symlinkSync(repo, join(path, 'link'));
@@ -142,35 +142,35 @@ describe('a trusted workspace', () => {
     expect(isTrusted(trustFile, findWorkspace(join(path, 'repo2'), home))).toBe(false);
   });
 
-  test('can be distrusted again', () => {
+  test('can be untrusted again', () => {
     const { trustFile, workspace } = hostileFolder();
     trustWorkspace(trustFile, workspace);
     untrustWorkspace(trustFile, workspace);
     expect(trustState(trustFile, workspace)).toBe('untrusted');
   });
 
-  test('may be trusted for one run by a flag or a variable', () => {
+  test('may be trusted for a single run by a flag or a variable', () => {
     const { load } = hostileFolder();
     expect(load({ trust: true }).trust).toBe('trusted');
     expect(load({ env: { SKEIN_TRUST: '1' } }).trust).toBe('trusted');
     expect(load({ env: { SKEIN_TRUST: '0' } }).trust).toBe('untrusted');
   });
 
-  test('is written down for the user alone', () => {
+  test('is stored in a file that only the user can read', () => {
     const { trustFile, workspace } = hostileFolder();
     trustWorkspace(trustFile, workspace);
     expect(statSync(trustFile).mode & 0o777).toBe(0o600);
   });
 
-  test('is not guessed from a trust file that cannot be read', () => {
+  test('is not assumed if the trust file is invalid', () => {
     const { load, put } = hostileFolder();
     put('home/.skein/trust.json', { version: 2 });
     expect(() => load()).toThrow(UsageError);
   });
 });
 
-describe('an answer for the project', () => {
-  test('becomes an allow rule, and leaves the rest of the file as it was', () => {
+describe('an allow rule for the project', () => {
+  test('is added without other changes of the file', () => {
     const { repo, put } = temporaryFolder();
     const text =
       '{\n\t"colour": "red",\n\t"permissions": {\n\t\t"allow": [\n\t\t\t"Read"\n\t\t],\n\t\t"deny": []\n\t}\n}\n';
@@ -183,7 +183,7 @@ describe('an answer for the project', () => {
     expect(readFileSync(file, 'utf8').match(/npm test/g)).toHaveLength(1);
   });
 
-  test('makes the file when there is none', () => {
+  test('creates the file if it is missing', () => {
     const { repo, load } = temporaryFolder();
     addLocalAllowRule(repo, 'Bash(npm test)');
     expect(load({ trust: true }).rules).toMatchObject([
@@ -191,7 +191,7 @@ describe('an answer for the project', () => {
     ]);
   });
 
-  test('is refused when the file is broken, which is then left alone', () => {
+  test('is rejected if the file is invalid, and the file stays unchanged', () => {
     const { repo, put } = temporaryFolder();
     for (const text of ['{', '{"permissions":[]}', '{"permissions":{"allow":"Read"}}']) {
       const file = put('repo/.skein/settings.local.json', text);
@@ -200,7 +200,7 @@ describe('an answer for the project', () => {
     }
   });
 
-  test('keeps the trust of a workspace that had it, and gives none', () => {
+  test('keeps the trust of a trusted workspace, and adds no trust', () => {
     const { trustFile, workspace, load, repo } = hostileFolder();
     addTrustedAllowRule(trustFile, workspace, 'Read');
     expect(load().trust).toBe('untrusted');

@@ -10,8 +10,8 @@ import { findWorkspace } from '../../../src/config/workspace/workspace-folders.j
 import { externalIncludes } from '../../../src/sdk/assembly/prompt/run-memory.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
-/** Creates a machine on which every folder that is read has a file named after the folder. */
-const furnished = () => {
+/** Creates files in all folders that are read. Each file is named after its folder. */
+const setUp = () => {
   const folder = temporaryFolder();
   const skeinHome = join(folder.home, '.skein');
   const places = ['home/.claude', 'home/.skein', 'repo/.claude', 'repo/.skein'];
@@ -30,15 +30,15 @@ const furnished = () => {
   return { ...folder, skeinHome, workspace, promptPlaces };
 };
 
-describe('what is read of a user and of a repository', () => {
-  test('is the settings of both, and the local ones of the repository', () => {
-    const { load } = furnished();
+describe('configuration files of the user and the repository', () => {
+  test('include the settings of both, and the local settings of the repository', () => {
+    const { load } = setUp();
     const { env } = load({ trust: true });
     expect(Object.keys(env).sort()).toEqual(['L2', 'L3', 'S0', 'S1', 'S2', 'S3']);
   });
 
-  test('is their agents and their output styles', async () => {
-    const { promptPlaces } = furnished();
+  test('include agents and output styles', async () => {
+    const { promptPlaces } = setUp();
     const names = (await readAgentCatalog(promptPlaces)).agents.map(({ name }) => name);
     expect(names).toEqual(['agent-0', 'agent-1', 'agent-2', 'agent-3']);
     for (const index of [0, 1, 2, 3]) {
@@ -46,8 +46,8 @@ describe('what is read of a user and of a repository', () => {
     }
   });
 
-  test('is, of a repository, what trust is bound to', () => {
-    const { workspace, repo } = furnished();
+  test('include the files that trust depends on', () => {
+    const { workspace, repo } = setUp();
     const names = projectFiles(workspace).map(({ path }) => path.replace(`${repo}/`, ''));
     expect(names).toEqual([
       '.claude/settings.json',
@@ -58,8 +58,8 @@ describe('what is read of a user and of a repository', () => {
     ]);
   });
 
-  test('is the notes of a project in a folder of its own, by its real path', async () => {
-    const { load, home, repo, skeinHome } = furnished();
+  test('include the notes of a project in a folder named by its real path', async () => {
+    const { load, home, repo, skeinHome } = setUp();
     const settings = load({ env: { SKEIN_AUTO_MEMORY: '1' } });
     const flags = {};
     const machine = { home, cwd: repo, platform: 'linux' as const };
@@ -78,14 +78,14 @@ const notesFolder = (skeinHome: string, cwd: string): string => {
 };
 
 describe('the state directory', () => {
-  test('makes folders for what is written, and none that nothing reads', () => {
+  test('has only the folders that are written', () => {
     const { path } = temporaryFolder();
     const layout = openStateDirectory(join(path, 'state'));
     expect(readdirSync(layout.home).sort()).toEqual(['checkpoints', 'sessions', 'worktrees']);
     for (const name of readdirSync(layout.home)) {
       expect(statSync(join(layout.home, name)).mode & 0o777).toBe(0o700);
     }
-    const named = Object.values(stateLayout('/s')).filter((it) => it !== '/s');
-    expect(new Set(named.map((it) => dirname(it)))).toEqual(new Set(['/s']));
+    const named = Object.values(stateLayout('/s')).filter((path) => path !== '/s');
+    expect(new Set(named.map((path) => dirname(path)))).toEqual(new Set(['/s']));
   });
 });

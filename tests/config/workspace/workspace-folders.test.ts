@@ -11,8 +11,8 @@ const temporaryFolder = () => {
   return folder;
 };
 
-describe('the folder that a run works in', () => {
-  test('is refused in one sentence when it is not there or cannot be looked at', () => {
+describe('the workspace folder', () => {
+  test('is rejected with a message if it is missing or not accessible', () => {
     const folder = temporaryFolder();
     const loop = join(folder, 'loop');
     symlinkSync(loop, loop);

@@ -19,7 +19,7 @@ describe('the state directory', () => {
     ['~/state', '/home/ada/state'],
     ['~', '/home/ada'],
     ['state', '/repo/state'],
-  ])('is where SKEIN_HOME=%s says', (given, expected) => {
+  ])('with SKEIN_HOME=%s is %s', (given, expected) => {
     const env = given === undefined ? {} : { SKEIN_HOME: given };
     expect(resolveSkeinHome({ env, home: '/home/ada', cwd: '/repo' })).toBe(expected);
   });
@@ -40,7 +40,7 @@ describe('the state directory', () => {
     });
   });
 
-  test('is made for the user alone, and can be opened again', () => {
+  test('is readable only for the user, and can be opened again', () => {
     const { path } = temporaryFolder();
     const layout = openStateDirectory(join(path, 'deep/state'));
     for (const folder of [layout.home, layout.sessions, layout.checkpoints, layout.worktrees]) {
@@ -49,7 +49,7 @@ describe('the state directory', () => {
     expect(openStateDirectory(layout.home)).toEqual(layout);
   });
 
-  test('says in one sentence why it cannot be used', () => {
+  test('is rejected with a message if it cannot be created', () => {
     const { path, put } = temporaryFolder();
     put('file', 'in the way');
     for (const place of [join(path, 'file'), join(path, 'file/below')]) {
@@ -60,7 +60,7 @@ describe('the state directory', () => {
 });
 
 describe('the workspace', () => {
-  test('takes settings from its folder, and from the top of its repository when that has some', () => {
+  test('reads settings from its folder and from the repository root', () => {
     const { home, repo } = temporaryFolder();
     const below = join(repo, 'packages/a');
     mkdirSync(below, { recursive: true });
@@ -72,7 +72,7 @@ describe('the workspace', () => {
     expect(findWorkspace(repo, home).folders).toEqual([repo]);
   });
 
-  test('is never the home folder, whose settings are the user\u2019s', () => {
+  test('is never the home folder, which has the settings of the user', () => {
     const { home } = temporaryFolder();
     mkdirSync(join(home, '.git'));
     mkdirSync(join(home, '.claude'));
@@ -87,7 +87,7 @@ describe('the workspace', () => {
   });
 });
 
-test('a real path follows links as far as they go, and never throws', () => {
+test('a real path resolves links as far as possible and never throws', () => {
   const { path, repo } = temporaryFolder();
   symlinkSync(repo, join(path, 'link'));
   symlinkSync(join(path, 'loop'), join(path, 'loop'));
