@@ -1,47 +1,54 @@
-/** One storm over one swarm, and what is left of it. Of a bad one SKEIN_TEST_KEEP, a folder, keeps everything. */
+/**
+ * Runs a swarm under random faults and checks its final state. If the check fails, all data of the swarm is copied to
+ * the folder SKEIN_TEST_KEEP.
+ */
 import { join } from 'node:path';
 import { queueKey } from '../../src/store/redis/connection/swarm-keys.js';
-import { examine, type Findings } from './examination.js';
-import { readRemains, shownAgents } from './remains.js';
+import { ChaosSwarm } from './chaos-swarm.js';
+import { checkFinalState, type Findings } from './check-final-state.js';
+import { FaultInjector, type InjectedFaults } from './fault-injector.js';
+import { readFinalState, shownAgents } from './final-state.js';
 import { seededRandom } from './seeded-random.js';
-import { Storm, type StormFigures } from './storm.js';
-import { StormySwarm } from './stormy-swarm.js';
 import { swarmRules } from './swarm-script.js';
 
 export const AGENTS = 200;
-const MOST_STRIKES = 24;
+const MAX_FAULTS = 24;
 
 export interface ChaosReport extends Findings {
   readonly seed: number;
-  readonly strikes: StormFigures['strikes'];
+  /** Number of faults by kind. */
+  readonly strikes: InjectedFaults['strikes'];
   readonly diary: readonly string[];
   readonly seconds: number;
-  /** Agents that workers let go, most of them zombies. */
+  /** Number of agents that workers returned to the queue, most of them after a lost lease. */
   readonly givenBack: number;
 }
 
 export const runChaos = async (seed: number): Promise<ChaosReport> => {
   const random = seededRandom(seed);
-  const begun = Date.now();
-  const paces = Array.from({ length: AGENTS }, () => random.between(200, 1_200));
-  const swarm = await StormySwarm.open(swarmRules(AGENTS, (agent) => paces[agent] ?? 0));
+  const startedAt = Date.now();
+  const delaysMs = Array.from({ length: AGENTS }, () => random.between(200, 1_200));
+  const swarm = await ChaosSwarm.open(swarmRules(AGENTS, (agent) => delaysMs[agent] ?? 0));
   try {
     const isEnough = async () =>
-      Number(await swarm.broker.call('ZCARD', queueKey('completed'))) > AGENTS * 0.8;
-    await swarm.begun();
-    const { strikes, diary, woken } = await new Storm(swarm, random).rage(MOST_STRIKES, isEnough);
-    const ownerless = await swarm.silence(() => shownAgents(swarm));
+      Number(await swarm.connections.call('ZCARD', queueKey('completed'))) > AGENTS * 0.8;
+    await swarm.waitForFirstJob();
+    const injector = new FaultInjector(swarm, random);
+    const { strikes, diary, resumedLeads } = await injector.run(MAX_FAULTS, isEnough);
+    const ownerless = await swarm.whileAllDead(() => shownAgents(swarm));
     const last = await swarm.finish();
-    const { wrong, ...rest } = examine(await readRemains(swarm), AGENTS);
+    const { wrong, ...rest } = checkFinalState(await readFinalState(swarm), AGENTS);
     const ends = [
       ...[...ownerless].flatMap(([id, status]) =>
-        status === 'running' ? [`${id} is shown as running when nobody is there.`] : [],
+        status === 'running' ? [`${id} is shown as running without a process.`] : [],
       ),
-      ...(last?.code === 0 ? [] : ['The last lead did not end as it should.']),
-      ...woken.flatMap(({ code }) => (code === 1 ? [] : [`A lead that woke ended with ${code}.`])),
+      ...(last?.code === 0 ? [] : ['The last lead did not succeed.']),
+      ...resumedLeads.flatMap(({ code }) =>
+        code === 1 ? [] : [`A lead that was stopped and resumed ended with ${code}.`],
+      ),
       ...swarm.badEnds,
     ];
-    const seconds = Math.round((Date.now() - begun) / 1_000);
+    const seconds = Math.round((Date.now() - startedAt) / 1_000);
     const { givenBack } = swarm;
     const report = {
       seed,

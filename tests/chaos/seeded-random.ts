@@ -1,10 +1,10 @@
-/** Chance that is the same for the same seed, so that a storm can be had again. */
+/** Random numbers that are the same for the same seed, so that a chaos run can be repeated. */
 
 export interface Random {
-  /** From 0 up to, and without, 1. */
+  /** A number from 0 inclusive to 1 exclusive. */
   next(): number;
-  /** A whole number from `least` to `most`. */
-  between(least: number, most: number): number;
+  /** An integer from `min` to `max`, both inclusive. */
+  between(min: number, max: number): number;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
 }
 
@@ -17,7 +17,7 @@ export const seededRandom = (seed: number): Random => {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  const between = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
+  const between = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
   return {
     next,
     between,

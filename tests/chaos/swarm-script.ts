@@ -1,17 +1,17 @@
 /**
- * What the model says in a storm: the lead starts all its agents in a few messages, and each of them reads
- * a file, leaves one line behind in another, writes to the lead and ends.
+ * Answers of the model in a chaos run: the lead starts all its agents in a few messages. Each agent reads a file,
+ * appends a line to another file, writes to the lead and ends.
  */
 import type { Rules } from '../fakes/skein-process.js';
 
 export const PROMPT = 'Start the whole swarm.';
-/** One line for each agent. */
+/** File with a line of each agent. */
 export const EFFECTS = 'effects.txt';
 export const NOTES = 'notes.txt';
 
-const AT_ONCE = 20;
+const AGENTS_PER_MESSAGE = 20;
 
-/** What marks an agent in its task, in its line and in its message. */
+/** Identifies an agent in its task, in its line and in its message. */
 export const tokenOf = (agent: number): string => `token-${String(agent).padStart(3, '0')}.`;
 
 export const AGENTS_FLAG = JSON.stringify({
@@ -22,29 +22,31 @@ export const AGENTS_FLAG = JSON.stringify({
   },
 });
 
-export const swarmRules = (agents: number, paceMs: (agent: number) => number): Rules => {
+export const swarmRules = (agents: number, delayOf: (agent: number) => number): Rules => {
   const tokens = Array.from({ length: agents }, (_, at) => tokenOf(at));
-  const messages = Math.ceil(agents / AT_ONCE);
+  const messages = Math.ceil(agents / AGENTS_PER_MESSAGE);
   const starts = Array.from({ length: messages }, (_, turn) => ({
     match: { firstUser: PROMPT, turn },
     reply: {
-      tool_use: tokens.slice(turn * AT_ONCE, (turn + 1) * AT_ONCE).map((token) => ({
-        name: 'Task',
-        input: {
-          description: token,
-          prompt: `You are ${token}`,
-          subagent_type: 'hand',
-          run_in_background: true,
-        },
-      })),
+      tool_use: tokens
+        .slice(turn * AGENTS_PER_MESSAGE, (turn + 1) * AGENTS_PER_MESSAGE)
+        .map((token) => ({
+          name: 'Task',
+          input: {
+            description: token,
+            prompt: `You are ${token}`,
+            subagent_type: 'hand',
+            run_in_background: true,
+          },
+        })),
     },
   }));
   return [
     ...starts,
-    // It takes its time, so that it hears of several at once.
+    // A slow answer, so that the lead receives several reports at once.
     { match: { firstUser: PROMPT }, reply: { text: 'All were started.', delayMs: 1_000 } },
     ...tokens.flatMap((token, at) => {
-      const delayMs = paceMs(at);
+      const delayMs = delayOf(at);
       const step = (turn: number, name: string, input: Record<string, unknown>) => ({
         match: { firstUser: token, turn },
         reply: { tool_use: { name, input }, delayMs },

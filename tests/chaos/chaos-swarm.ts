@@ -1,6 +1,6 @@
 /**
- * A swarm of real processes with a Redis of its own, and what can happen to it: workers, the lead and Redis
- * are killed, or stopped for longer than anybody waits for them. Somebody else takes over each time.
+ * A swarm of real processes with a private Redis. Workers, the lead and Redis can be killed, or stopped for longer
+ * than a lease lasts. Another process takes over each time.
  */
 import { lstatSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
@@ -23,8 +23,8 @@ import { AGENTS_FLAG, NOTES, PROMPT } from './swarm-script.js';
 export const SESSION = 'storm';
 export const LEASE_MS = 2_000;
 export const WORKERS = 3;
-/** Whoever has not ended so long after a storm hangs. */
-const PATIENCE_MS = 120_000;
+/** Time limit for the end of the lead after the faults. */
+const END_LIMIT_MS = 120_000;
 
 const FLAGS = [
   '--permission-mode',
@@ -34,88 +34,93 @@ const FLAGS = [
   '--output-format',
   'json',
 ];
-/** What a start may say that comes too early: it is tried again. */
+/** Errors of a process that started too early. The start is retried. */
 const TOO_EARLY = /is open in another process|cannot be used/;
 const EXPECTED =
   /is open in another process|cannot be used|Another process has (?:taken over|had) session/;
 
-const NO_END = { code: 'nothing', signal: null, stdout: '', stderr: '' };
+const NO_END = { code: 'no exit code', signal: null, stdout: '', stderr: '' };
 
 interface Started {
   readonly args: readonly string[];
   readonly process: Running;
-  fate: Ended | undefined;
+  /** Undefined while the process runs. */
+  end: Ended | undefined;
 }
 
-export class StormySwarm {
+export class ChaosSwarm {
   readonly scene: Scene & { close(): Promise<void> };
   readonly redis: RedisServer;
-  readonly broker: RedisConnections;
+  readonly connections: RedisConnections;
   readonly env: Record<string, string>;
-  /** Everything that was started, in order. */
+  /** All processes, in the order of their starts. */
   private readonly started: Started[] = [];
   workers: Running[] = [];
   lead: Running;
   private isOver = false;
 
-  private constructor(scene: StormySwarm['scene'], redis: RedisServer, broker: RedisConnections) {
+  private constructor(
+    scene: ChaosSwarm['scene'],
+    redis: RedisServer,
+    connections: RedisConnections,
+  ) {
     this.scene = scene;
     this.redis = redis;
-    this.broker = broker;
+    this.connections = connections;
     this.env = { SKEIN_REDIS_URL: redis.url, SKEIN_LEASE_MS: String(LEASE_MS) };
     this.lead = this.start(['-p', PROMPT, '--session-id', SESSION, ...FLAGS]);
     for (let count = 0; count < WORKERS; count += 1) this.startWorker();
   }
 
-  static async open(rules: Rules): Promise<StormySwarm> {
+  static async open(rules: Rules): Promise<ChaosSwarm> {
     const scene = await openScene(rules);
     await writeFile(join(scene.workspace, NOTES), 'Nothing but one line.\n');
     const redis = await openRedis();
-    return new StormySwarm(scene, redis, await connectRedis(redis.url));
+    return new ChaosSwarm(scene, redis, await connectRedis(redis.url));
   }
 
-  /** It ends by itself only where it comes up while Redis is away, and then another one comes. */
+  /** A worker that starts without Redis ends by itself, and another worker replaces it. */
   startWorker(): void {
     const worker = this.start(['worker', '--concurrency', '20']);
     this.workers.push(worker);
     void worker.ended.then(() => {
-      const isMissed = !this.isOver && this.workers.includes(worker);
-      this.workers = this.workers.filter((other) => other !== worker);
-      if (isMissed) setTimeout(() => this.startWorker(), 200);
+      const isUnexpected = !this.isOver && this.workers.includes(worker);
+      this.workers = this.workers.filter((running) => running !== worker);
+      if (isUnexpected) setTimeout(() => this.startWorker(), 200);
     });
   }
 
-  /** Nobody waits for it any more, and another one comes. */
+  /** Removes a worker from the list and starts another worker. */
   replaceWorker(worker: Running): void {
-    this.workers = this.workers.filter((other) => other !== worker);
+    this.workers = this.workers.filter((running) => running !== worker);
     this.startWorker();
   }
 
-  /** Resolves when another process has the session, or it is over. */
+  /** Starts another lead. Resolves when it has the session, or when the session is over. */
   async takeOver(): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       while ((await this.lease()) !== '') await pause(50);
-      // Both ways that people have.
-      const way = attempt % 2 === 0 ? ['resume', SESSION, '-p'] : ['-p', '--resume', SESSION];
-      const next = this.start([...way, ...FLAGS]);
-      const fate = await Promise.race([next.ended, this.hasBegun(next)]);
-      if (fate === 'begun' || !TOO_EARLY.test(fate.stderr)) {
+      // Alternates between both commands that resume a session.
+      const command = attempt % 2 === 0 ? ['resume', SESSION, '-p'] : ['-p', '--resume', SESSION];
+      const next = this.start([...command, ...FLAGS]);
+      const outcome = await Promise.race([next.ended, this.waitForLease(next)]);
+      if (outcome === 'running' || !TOO_EARLY.test(outcome.stderr)) {
         this.lead = next;
         return;
       }
     }
   }
 
-  /** Resolves when a job was handed over: before that there is nothing to take over. */
-  async begun(): Promise<void> {
-    while (Number(await this.broker.call('EXISTS', queueKey('id'))) === 0) await pause(20);
+  /** Resolves when the queue has its first job. Before that there is no agent to take over. */
+  async waitForFirstJob(): Promise<void> {
+    while (Number(await this.connections.call('EXISTS', queueKey('id'))) === 0) await pause(20);
   }
 
-  /** Kills everybody, asks when all leases have run out, and lets others go on. */
-  async silence<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  /** Kills all processes, calls `ask` after all leases have expired, and starts new processes. */
+  async whileAllDead<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const all = [this.lead, ...this.workers];
     const isLed = this.started.some(
-      ({ process, fate }) => process === this.lead && fate === undefined,
+      ({ process, end }) => process === this.lead && end === undefined,
     );
     this.workers = [];
     for (const process of all) process.kill('SIGKILL');
@@ -127,15 +132,15 @@ export class StormySwarm {
     return answer;
   }
 
-  /** How often workers let an agent go. */
+  /** Number of times that workers returned an agent to the queue. */
   get givenBack(): number {
-    const said = this.started.map(({ process }) => process.stderr).join('');
-    return said.split(' is returned to the queue').length - 1;
+    const output = this.started.map(({ process }) => process.stderr).join('');
+    return output.split(' is returned to the queue').length - 1;
   }
 
-  /** Lets everybody end. Resolves with how the last lead did; nothing when it does not. */
+  /** Waits for the lead and stops the workers. Returns undefined if the lead exceeds the time limit. */
   async finish(): Promise<Ended | undefined> {
-    const late = pause(PATIENCE_MS).then(() => undefined);
+    const late = pause(END_LIMIT_MS).then(() => undefined);
     const ended = await Promise.race([this.lead.ended, late]);
     this.isOver = true;
     for (const worker of this.workers) worker.kill('SIGTERM');
@@ -143,35 +148,35 @@ export class StormySwarm {
     return ended;
   }
 
-  /** Of all that have ended, and were not killed: those that had no reason to. */
+  /** Processes that ended with an unexpected error, each as a sentence. */
   get badEnds(): readonly string[] {
-    return this.started.flatMap(({ args, fate }) => {
-      const { code, signal, stdout, stderr } = fate ?? NO_END;
-      const isRight = code === 0 || signal === 'SIGKILL' || EXPECTED.test(stdout + stderr);
-      return isRight
+    return this.started.flatMap(({ args, end }) => {
+      const { code, signal, stdout, stderr } = end ?? NO_END;
+      const isExpected = code === 0 || signal === 'SIGKILL' || EXPECTED.test(stdout + stderr);
+      return isExpected
         ? []
         : [`${args.slice(0, 3).join(' ')} ended with ${code}: ${stderr.slice(-1_000)}`];
     });
   }
 
-  /** What can be looked at later: what Redis has, what is on disk, and what everybody said. */
+  /** Copies the data of Redis, the files of the scene and the output of all processes to `folder`. */
   async keep(folder: string): Promise<void> {
     await mkdir(folder, { recursive: true });
     // Sockets and pipes cannot be copied.
     const filter = (path: string) => !lstatSync(path).isSocket() && !lstatSync(path).isFIFO();
-    const places = { redis: dirname(this.redis.socket), scene: this.scene.root };
-    for (const [name, from] of Object.entries(places)) {
+    const sources = { redis: dirname(this.redis.socket), scene: this.scene.root };
+    for (const [name, from] of Object.entries(sources)) {
       await cp(from, join(folder, name), { recursive: true, filter });
     }
-    const said = this.started.map(
+    const output = this.started.map(
       ({ args, process }) => `${process.pid} ${args.slice(0, 3).join(' ')}\n${process.stderr}`,
     );
-    await writeFile(join(folder, 'said'), said.join('\n'));
+    await writeFile(join(folder, 'said'), output.join('\n'));
   }
 
   async close(): Promise<void> {
     this.isOver = true;
-    await this.broker.close();
+    await this.connections.close();
     await this.scene.close();
     await this.redis.stop();
   }
@@ -179,29 +184,30 @@ export class StormySwarm {
   private start(args: readonly string[]): Running {
     const started = this.scene.start(args, { env: this.env });
     started.endInput();
-    const entry: Started = { args, process: started, fate: undefined };
+    const entry: Started = { args, process: started, end: undefined };
     this.started.push(entry);
     void started.ended.then((ended) => {
-      entry.fate = ended;
+      entry.end = ended;
     });
     return started;
   }
 
-  private async hasBegun({ pid, ended }: Running): Promise<'begun'> {
+  /** Resolves when the process has the lease. Never resolves if the process ends first. */
+  private async waitForLease({ pid, ended }: Running): Promise<'running'> {
     let isOver = false;
     void ended.then(() => {
       isOver = true;
     });
     while (!isOver) {
-      if ((await this.lease()).includes(`"pid":${pid},`)) return 'begun';
+      if ((await this.lease()).includes(`"pid":${pid},`)) return 'running';
       await pause(50);
     }
     return new Promise(() => {});
   }
 
-  /** Who has the session, as Redis has it; nothing when nobody does. */
+  /** The lease of the session in Redis. Empty if no process has it. */
   private async lease(): Promise<string> {
-    const held = await this.broker.call('GET', swarmKeys(SESSION).lease('lead'));
+    const held = await this.connections.call('GET', swarmKeys(SESSION).lease('lead'));
     return typeof held === 'string' ? held : '';
   }
 }
