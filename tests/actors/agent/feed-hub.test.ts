@@ -11,19 +11,19 @@ const last: FeedItem = {
 };
 const isLast = ({ type }: FeedItem) => type === 'run.ended';
 
-describe('a feed', () => {
-  test('tells everybody who listens, until they stop', () => {
+describe('FeedHub', () => {
+  test('sends items to all listeners until they unsubscribe', () => {
     const hub = new FeedHub(false);
-    const heard: string[] = [];
-    const stop = hub.listen(({ type }) => heard.push(`first ${type}`));
-    hub.listen(({ type }) => heard.push(`second ${type}`));
+    const received: string[] = [];
+    const unsubscribe = hub.listen(({ type }) => received.push(`first ${type}`));
+    hub.listen(({ type }) => received.push(`second ${type}`));
     hub.emit(notice('a'));
-    stop();
+    unsubscribe();
     hub.emit(notice('b'));
-    expect(heard).toEqual(['first notice', 'second notice', 'second notice']);
+    expect(received).toEqual(['first notice', 'second notice', 'second notice']);
   });
 
-  test('can be pulled, and ends with the last item', async () => {
+  test('can be iterated, and the iteration ends with the last item', async () => {
     const hub = new FeedHub(true);
     const items = hub.follow(isLast);
     const first = items.next();
@@ -37,7 +37,7 @@ describe('a feed', () => {
     expect(rest).toEqual([notice('b'), last]);
   });
 
-  test('fails with its source, after what had been said', async () => {
+  test('rejects with the error of its source after the items that were emitted before', async () => {
     const hub = new FeedHub(true);
     let fail: (error: Error) => void = () => {};
     const source = new Promise<never>((_, reject) => {
@@ -51,7 +51,7 @@ describe('a feed', () => {
     await expect(items.next()).rejects.toThrow('a defect');
   });
 
-  test('drops raw events for a reader that falls behind, nothing else, and says how many', async () => {
+  test('drops only stream events for a slow reader, and reports their number', async () => {
     const hub = new FeedHub(true);
     const items = hub.follow(isLast);
     const first = items.next();

@@ -6,13 +6,17 @@ import { scriptedSurface } from '../../fakes/agents/scripted-surface.js';
 import { leadHarness } from '../session/lead-harness.js';
 
 const done = [says('Done.')];
-const wants = (call: string, name = 'a') => [calls(call, 'Change', { name })];
+const asksFor = (call: string, name = 'a') => [calls(call, 'Change', { name })];
 
 /** Session with an allowed call, and the calls that ran after its resume. */
-const goOn = async (scope: AnswerScope, how: (id: string) => SessionChoice, next = wants('c2')) => {
+const resumeAfter = async (
+  scope: AnswerScope,
+  choiceOf: (id: string) => SessionChoice,
+  next = asksFor('c2'),
+) => {
   const surface = scriptedSurface({ behavior: 'allow', scope });
   const first = await leadHarness({
-    model: scriptedModel(wants('c1'), done),
+    model: scriptedModel(asksFor('c1'), done),
     surface,
     mode: 'default',
   });
@@ -24,7 +28,7 @@ const goOn = async (scope: AnswerScope, how: (id: string) => SessionChoice, next
     model: scriptedModel(next, done),
     store: first.store,
     mode: 'default',
-    choice: how(first.lead.id),
+    choice: choiceOf(first.lead.id),
     surface: {
       async ask({ call }) {
         asked.push(call);
@@ -39,25 +43,28 @@ const goOn = async (scope: AnswerScope, how: (id: string) => SessionChoice, next
 
 const resume = (id: string): SessionChoice => ({ kind: 'resume', id });
 
-describe('an answer for the session', () => {
-  test('still holds when the session is resumed', async () => {
-    expect(await goOn('session', resume)).toEqual({ asked: [], callLog: ['start a', 'end a'] });
+describe('an allow answer for the session', () => {
+  test('is valid in the resumed session', async () => {
+    expect(await resumeAfter('session', resume)).toEqual({
+      asked: [],
+      callLog: ['start a', 'end a'],
+    });
   });
 
-  test('holds for that call only', async () => {
-    const { asked, callLog } = await goOn('session', resume, wants('c2', 'b'));
+  test('is valid for the same call only', async () => {
+    const { asked, callLog } = await resumeAfter('session', resume, asksFor('c2', 'b'));
     expect({ asked, callLog }).toEqual({ asked: ['c2'], callLog: [] });
   });
 
-  test('is none for a session that is forked from it', async () => {
+  test('is not valid in a forked session', async () => {
     const fork = (from: string): SessionChoice => ({ kind: 'fork', from, id: 's_fork' });
-    expect(await goOn('session', fork)).toEqual({ asked: ['c2'], callLog: [] });
+    expect(await resumeAfter('session', fork)).toEqual({ asked: ['c2'], callLog: [] });
   });
 });
 
-describe('an answer that is not for the session', () => {
+describe('an allow answer that is not for the session', () => {
   test.each(['once', 'project'] as const)('(%s) is not kept in the session', async (scope) => {
-    // A rule for the project is in its settings, and ends when it is removed there.
-    expect(await goOn(scope, resume)).toEqual({ asked: ['c2'], callLog: [] });
+    // A rule for the project is stored in the project settings.
+    expect(await resumeAfter(scope, resume)).toEqual({ asked: ['c2'], callLog: [] });
   });
 });

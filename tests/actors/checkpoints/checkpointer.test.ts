@@ -10,43 +10,46 @@ import { blobDigest, checkpointBlobs } from '../../../src/store/files/checkpoint
 import { environment, temporaryFolder } from '../../host/git/repository.js';
 import { needs } from '../../setup/needs.js';
 
-interface Place {
+interface TestWorkspace {
   readonly root: string;
   readonly blobs: Blobs;
   readonly records: JournalBody[];
-  readonly said: string[];
+  readonly notices: string[];
   put(name: string, text: string): string;
   run(command: string): void;
   /** Changes of the command: names below the root, with the kinds before and after. */
   changesOf(command: string): Promise<readonly string[]>;
   detailsOf(command: string): Promise<readonly FileChange[]>;
-  again(): ReturnType<typeof checkpointer>;
+  newCheckpointer(): ReturnType<typeof checkpointer>;
 }
 
-const place = (kind: 'git' | 'plain', bounds: Partial<WorkspaceBounds> = {}): Place => {
+const testWorkspace = (
+  kind: 'git' | 'plain',
+  bounds: Partial<WorkspaceBounds> = {},
+): TestWorkspace => {
   const folder = temporaryFolder();
   const root = join(folder, 'work');
   fs.mkdirSync(root);
   const blobs = checkpointBlobs(join(folder, 'checkpoints'));
   const records: JournalBody[] = [];
-  const said: string[] = [];
+  const notices: string[] = [];
   const run = (command: string) => {
     execFileSync('bash', ['-c', command], { cwd: root, stdio: 'pipe' });
   };
   if (kind === 'git') run('git init -q -b main .');
-  const again = () =>
+  const newCheckpointer = () =>
     checkpointer({
       roots: [root],
       excluded: [join(root, '.skein')],
       blobs,
       bounds,
       environment: environment(),
-      notify: (sentence) => said.push(sentence),
+      notify: (sentence) => notices.push(sentence),
       record: (body) => records.push(body),
     });
-  const watcher = again();
+  const tracked = newCheckpointer();
   const detailsOf = async (command: string) => {
-    const watch = await watcher.watch({ call: 'c1', paths: undefined });
+    const watch = await tracked.watch({ call: 'c1', paths: undefined });
     run(command);
     return watch.changes();
   };
@@ -54,9 +57,9 @@ const place = (kind: 'git' | 'plain', bounds: Partial<WorkspaceBounds> = {}): Pl
     root,
     blobs,
     records,
-    said,
+    notices,
     run,
-    again,
+    newCheckpointer,
     detailsOf,
     put(name, text) {
       const path = join(root, name);
@@ -78,8 +81,8 @@ for (const kind of KINDS) {
   needs.describe('git')(
     `checkpoints around a command, ${kind === 'git' ? 'in a repository' : 'without git'}`,
     () => {
-      test('find what was made, changed, moved, removed and linked', async () => {
-        const { put, run, changesOf, root } = place(kind);
+      test('find created, changed, moved, removed and linked files', async () => {
+        const { put, run, changesOf, root } = testWorkspace(kind);
         put('kept', 'same');
         put('src/a', 'one');
         put('src/b', 'two');
@@ -106,8 +109,8 @@ for (const kind of KINDS) {
         expect(fs.readFileSync(join(root, 'kept'), 'utf8')).toBe('same');
       });
 
-      test('keep the contents from before in blobs, also those that only git had', async () => {
-        const { put, run, detailsOf, blobs } = place(kind);
+      test('store the previous contents in blobs, including contents that only git had', async () => {
+        const { put, run, detailsOf, blobs } = testWorkspace(kind);
         put('a', 'as it was');
         if (kind === 'git')
           run('git add -A && git -c user.name=a -c user.email=b@c commit -qm first');
@@ -117,16 +120,16 @@ for (const kind of KINDS) {
         expect(Buffer.from(blobs.read(digest) as Uint8Array).toString()).toBe('as it was');
       });
 
-      test('see a change that leaves the size and the time as they were', async () => {
-        const { put, changesOf } = place(kind);
+      test('detect a change that keeps size and time', async () => {
+        const { put, changesOf } = testWorkspace(kind);
         put('a', 'abc');
         expect(await changesOf('touch -r a t; printf xyz > a; touch -r t a; rm t')).toEqual([
           'a: file → file',
         ]);
       });
 
-      test('leave out what is ignored, also when it stops being so', async () => {
-        const { put, changesOf } = place(kind);
+      test('skip ignored files, including files that are no longer ignored after the command', async () => {
+        const { put, changesOf } = testWorkspace(kind);
         put('.gitignore', 'secret\nbuild/\n');
         put('secret', 'mine');
         put('build/out', 'made');
@@ -136,17 +139,17 @@ for (const kind of KINDS) {
         ).toEqual(['.gitignore: file → absent', 'new: absent → file']);
       });
 
-      test('do not take a file for removed because it is ignored now', async () => {
-        const { put, changesOf } = place(kind);
+      test('do not report a file as removed if it becomes ignored', async () => {
+        const { put, changesOf } = testWorkspace(kind);
         put('notes', 'mine');
         expect(await changesOf('echo notes > .gitignore')).toEqual(['.gitignore: absent → file']);
       });
 
-      test('find after a crash what the command had changed', async () => {
-        const { put, run, again, records } = place(kind);
+      test('find the changes of a command after a crash', async () => {
+        const { put, run, newCheckpointer, records } = testWorkspace(kind);
         put('a', 'one');
         put('b', 'two');
-        await again().watch({ call: 'c9', paths: undefined });
+        await newCheckpointer().watch({ call: 'c9', paths: undefined });
         run('rm a; echo 3 > c');
         const journal = records.map((body, at) => ({
           v: 1,
@@ -155,7 +158,7 @@ for (const kind of KINDS) {
           epoch: 1,
           ...body,
         }));
-        await again().settle(journal as JournalRecord[]);
+        await newCheckpointer().settle(journal as JournalRecord[]);
         const found = records.find(({ type }) => type === 'files.changed');
         expect(found).toMatchObject({
           call: 'c9',
@@ -166,46 +169,49 @@ for (const kind of KINDS) {
   );
 }
 
-describe('checkpoints of a workspace that is too much', () => {
-  test('say once which files are too large, and call them unknown', async () => {
-    const { put, said, detailsOf, records } = place('plain', { maxFileBytes: 10 });
+describe('checkpoints of a workspace over the limits', () => {
+  test('report a too large file once and record it as unknown', async () => {
+    const { put, notices, detailsOf, records } = testWorkspace('plain', { maxFileBytes: 10 });
     put('big', 'x'.repeat(11));
     const [change] = await detailsOf('rm big');
     expect(change?.before).toEqual({ kind: 'unknown', why: 'it is larger than 10 bytes' });
-    expect(said).toHaveLength(1);
+    expect(notices).toHaveLength(1);
     put('big', 'x'.repeat(12));
     await detailsOf('true');
-    expect(said).toHaveLength(1);
-    expect(said[0]).toContain('big');
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toContain('big');
     expect(records.filter(({ type }) => type === 'bound.hit')).toHaveLength(1);
   });
 
-  test('never take what was out of sight for new', async () => {
-    const { put, said, changesOf } = place('plain', { maxEntries: 3 });
+  test('do not report an entry over the limit as new', async () => {
+    const { put, notices, changesOf } = testWorkspace('plain', { maxEntries: 3 });
     for (const name of ['a', 'b', 'c', 'd']) put(name, name);
     expect(await changesOf('rm a')).not.toContain('d: absent → file');
-    expect(said[0]).toContain('more than 3');
+    expect(notices[0]).toContain('more than 3');
   });
 
-  test('copy what fits, and the rest with the next command', async () => {
-    const { put, said, detailsOf } = place('plain', { maxBytes: 5 });
+  test('copy files up to the byte limit, and the rest before the next command', async () => {
+    const { put, notices, detailsOf } = testWorkspace('plain', { maxBytes: 5 });
     put('a', '1234');
     put('b', '5678');
     fs.utimesSync(join(put('c', ''), '..'), 0, 0);
     await new Promise((resolve) => setTimeout(resolve, 80));
     await detailsOf('true');
-    expect(said[0]).toContain('too much to copy');
+    expect(notices[0]).toContain('too much to copy');
     const changes = await detailsOf('rm a b');
     expect(changes.map(({ before }) => before.kind)).toEqual(['file', 'file']);
   });
 });
 
 describe('checkpoints of a file that a tool writes', () => {
-  test('keep the file that is really written, and the folders that are made for it', async () => {
-    const { put, root, again, records } = place('plain');
+  test('resolve links and include the new parent folders', async () => {
+    const { put, root, newCheckpointer, records } = testWorkspace('plain');
     put('real/a', 'one');
     fs.symlinkSync('real', join(root, 'way'));
-    const watch = await again().watch({ call: 'c', paths: [join(root, 'way/sub/deep/f')] });
+    const watch = await newCheckpointer().watch({
+      call: 'c',
+      paths: [join(root, 'way/sub/deep/f')],
+    });
     put('real/sub/deep/f', 'new');
     expect((await watch.changes()).map(({ path }) => path)).toEqual(
       ['real/sub', 'real/sub/deep', 'real/sub/deep/f'].map((name) => join(root, name)),
@@ -214,10 +220,10 @@ describe('checkpoints of a file that a tool writes', () => {
     expect(records[0]).toMatchObject({ type: 'files.watched', call: 'c' });
   });
 
-  test('are written down before anything changes, with the contents', async () => {
-    const { put, root, again, records, blobs } = place('plain');
+  test('are journaled before the change, with the contents', async () => {
+    const { put, root, newCheckpointer, records, blobs } = testWorkspace('plain');
     const path = put('a', 'one');
-    await again().watch({ call: 'c', paths: [path] });
+    await newCheckpointer().watch({ call: 'c', paths: [path] });
     const digest = blobDigest(Buffer.from('one'));
     expect(records).toEqual([
       {

@@ -16,7 +16,11 @@ const CHANGE: FileChange = {
   after: { kind: 'file', digest: 'd', mode: 0o644 },
 };
 
-const watched = async (tool: string, ready?: Promise<void>, rest: Answer[] = [[says('Done.')]]) => {
+const watched = async (
+  tool: string,
+  whenReady?: Promise<void>,
+  rest: Answer[] = [[says('Done.')]],
+) => {
   const model = scriptedModel([calls('c1', tool, { name: 'a' })], ...rest);
   const watches: WatchedCall[] = [];
   const harness = await leadHarness({
@@ -24,7 +28,7 @@ const watched = async (tool: string, ready?: Promise<void>, rest: Answer[] = [[s
     checkpoints: (record) => ({
       async watch(call) {
         watches.push(call);
-        await ready;
+        await whenReady;
         record({ type: 'files.watched', call: call.call });
         return { changes: async () => [CHANGE] };
       },
@@ -32,16 +36,16 @@ const watched = async (tool: string, ready?: Promise<void>, rest: Answer[] = [[s
     }),
   });
   await harness.say('Go');
-  const types = async () => (await harness.records()).map(({ type }) => type);
-  return { ...harness, watches, types };
+  const recordTypes = async () => (await harness.records()).map(({ type }) => type);
+  return { ...harness, watches, recordTypes };
 };
 
 describe('a call that writes', () => {
-  test('is watched before it starts, and what it changed is kept before its result', async () => {
-    const { types, watches } = await watched('Change');
+  test('is watched before it starts, and its changes are journaled before its result', async () => {
+    const { recordTypes, watches } = await watched('Change');
     expect(watches).toEqual([{ call: 'c1', paths: ['/tmp/a'] }]);
-    const story = (await types()).filter((type) => /^(files|call)\./.test(type));
-    expect(story).toEqual([
+    const types = (await recordTypes()).filter((type) => /^(files|call)\./.test(type));
+    expect(types).toEqual([
       'call.ruled',
       'files.watched',
       'call.started',
@@ -50,20 +54,20 @@ describe('a call that writes', () => {
     ]);
   });
 
-  test('does not start before its files are kept', async () => {
-    const door = gate();
-    const { callLog } = await watched('Change', door.opened);
+  test('does not start before its files are saved', async () => {
+    const ready = gate();
+    const { callLog } = await watched('Change', ready.opened);
     expect(callLog).toEqual([]);
-    door.open();
+    ready.open();
     await settled();
     expect(callLog).toEqual(['start a', 'end a']);
   });
 
-  test('never starts when it is interrupted while they are being kept', async () => {
-    const door = gate();
-    const { lead, callLog } = await watched('Change', door.opened, []);
+  test('does not start if the run is interrupted while its files are saved', async () => {
+    const ready = gate();
+    const { lead, callLog } = await watched('Change', ready.opened, []);
     lead.interrupt();
-    door.open();
+    ready.open();
     expect(await lead.stopped).toMatchObject({ stop: { reason: 'interrupted' } });
     expect(callLog).toEqual([]);
   });

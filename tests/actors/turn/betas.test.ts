@@ -5,7 +5,7 @@ import { type LeadHarness, type LeadOptions, leadHarness } from '../session/lead
 
 type Given = Partial<Omit<LeadOptions, 'model'>>;
 
-/** A session with this number of answered prompts. */
+/** Session with this number of answered prompts. */
 const conversation = async (prompts: number, given: Given) => {
   const model = scriptedModel(...Array.from({ length: prompts }, () => [says('Yes.')]));
   const harness = await leadHarness({ model, staysIdle: true, ...given });
@@ -20,14 +20,14 @@ const resumed = async ({ lead, store, clock }: LeadHarness, prompts: number, giv
 };
 
 describe('the beta features of a session (K8)', () => {
-  test('are none, and unsaid, where none are wanted', async () => {
+  test('are not sent or journaled if none are configured', async () => {
     const { betas, records } = await conversation(1, {});
     expect(betas).toEqual([[]]);
     const started = (await records()).find(({ type }) => type === 'turn.started');
     expect(started).not.toHaveProperty('betas');
   });
 
-  test('are sent with every later request, also by processes that do not want them', async () => {
+  test('are sent with every later request, even by processes that do not configure them', async () => {
     const first = await conversation(2, { betas: ['b', 'a'] });
     const second = await resumed(first, 2, { betas: ['c'] });
     const third = await resumed(second, 1, {});
@@ -42,7 +42,7 @@ describe('the beta features of a session (K8)', () => {
     ]);
   });
 
-  test('go along with a fork', async () => {
+  test('are sent by a forked session', async () => {
     const first = await conversation(1, { betas: ['a'] });
     await first.lead.close();
     const { store, clock, lead } = first;
@@ -51,7 +51,7 @@ describe('the beta features of a session (K8)', () => {
     expect(fork.betas).toEqual([['a']]);
   });
 
-  test('count from the first attempt on, whether it is answered or not', async () => {
+  test('are kept from the first attempt on, even if it fails', async () => {
     const model = scriptedModel([fails('rejected')]);
     const first = await leadHarness({ model, staysIdle: true, betas: ['a'] });
     await first.say('Prompt.');
@@ -59,13 +59,13 @@ describe('the beta features of a session (K8)', () => {
     expect((await resumed(first, 1, {})).betas).toEqual([['a']]);
   });
 
-  test('are kept when the conversation begins anew', async () => {
+  test('are kept after a clear', async () => {
     const first = await conversation(1, { betas: ['a'] });
     first.lead.clear();
     expect((await resumed(first, 1, {})).betas).toEqual([['a']]);
   });
 
-  test('are sent with a summary too, which reads the same prefix', async () => {
+  test('are sent with a summary request, which reads the same prefix', async () => {
     const model = scriptedModel(...Array.from({ length: 21 }, () => [says('Yes. '.repeat(2_000))]));
     const { say, lead } = await leadHarness({ model, staysIdle: true, betas: ['a'] });
     for (let n = 0; n < 20; n += 1) await say(`Prompt ${n}.`);
@@ -74,7 +74,7 @@ describe('the beta features of a session (K8)', () => {
     expect(model.requests.map(({ betas }) => betas)).toEqual(model.requests.map(() => ['a']));
   });
 
-  test('are left out where the provider takes none, and wait for one that does', async () => {
+  test('are omitted for a provider without betas, and kept for the next provider', async () => {
     const none = { capabilities: capabilitiesOf('openai') };
     const first = await conversation(1, { betas: ['a'], ...none });
     expect(first.betas).toEqual([[]]);

@@ -31,15 +31,15 @@ const afterTen = async (tokens: number, then: Answer[], options: Partial<LeadOpt
   return { ...harness, model };
 };
 
-describe('a conversation near its window', () => {
-  test('is sent as it is up to the mark', async () => {
+describe('a conversation near the context window limit', () => {
+  test('is sent unchanged up to the threshold', async () => {
     // The next prompt adds 16 tokens to the count of the last answer.
     const { model, say } = await afterTen(8_334, [answers('Answer 11.', 1)]);
     await say('Prompt 11.');
     expect(model.requests).toHaveLength(11);
   });
 
-  test('is summarised one token later, in a request that extends it', async () => {
+  test('is summarised above the threshold, in a request that extends the conversation', async () => {
     const { model, say, lead } = await afterTen(8_335, [
       answers('They counted to ten.', 8_400),
       answers('Answer 11.', 300),
@@ -61,7 +61,7 @@ describe('a conversation near its window', () => {
     expect(lead.isIdle).toBe(true);
   });
 
-  test('is a declared break, with what it freed, and is paid for', async () => {
+  test('journals the compaction as a prompt break with token counts, and bills the summary', async () => {
     const { say, records, lead } = await afterTen(8_400, [
       answers('Summary.', 8_500),
       answers('Answer 11.', 300),
@@ -89,7 +89,7 @@ describe('a conversation near its window', () => {
     expect((lead.journal.history.spent.cost ?? 0) - before).toBeCloseTo((8_500 + 300) * 4e-6, 6);
   });
 
-  test('says a word in time, once', async () => {
+  test('shows a notice once above the notice threshold', async () => {
     const { items, say } = await afterTen(7_350, [
       answers('Answer 11.', 7_400),
       answers('Answer 12.', 7_500),
@@ -101,13 +101,13 @@ describe('a conversation near its window', () => {
     ]);
   });
 
-  test('says no word of what is coming when it comes at once', async () => {
+  test('shows no notice if the compaction starts at once', async () => {
     const { items, say } = await afterTen(8_400, [answers('Summary.', 1), answers('Yes.', 1)]);
     await say('Prompt 11.');
     expect(notices(items)).toEqual([]);
   });
 
-  test('keeps a call with its result', async () => {
+  test('keeps each call together with its result', async () => {
     const work: Answer[] = Array.from({ length: 9 }, (_, at) => [
       calls(`c${at}`, 'Look', { name: `f${at}` }),
       ends('tool_use', { input: at === 8 ? 9_000 : 100, output: 0 }),
@@ -132,7 +132,7 @@ describe('a conversation near its window', () => {
     expect(results).toEqual(uses);
   });
 
-  test('merges an earlier summary, and keeps the first prompt through both', async () => {
+  test('merges an earlier summary and keeps the first prompt', async () => {
     const { model, say } = await afterTen(8_400, [
       answers('The first summary.', 1),
       answers('Answer 11.', 8_400),
@@ -149,7 +149,7 @@ describe('a conversation near its window', () => {
     expect(text).not.toContain('The first summary.');
   });
 
-  test('goes on after a resume with the very bytes', async () => {
+  test('has the same prompt bytes after a resume', async () => {
     const { model, say, lead, store, clock } = await afterTen(8_400, [
       answers('Summary.', 1),
       answers('Answer 11.', 200),
@@ -170,7 +170,7 @@ describe('a conversation near its window', () => {
     expect(unmarked(next.requests[0]?.body ?? '').startsWith(before)).toBe(true);
   });
 
-  test('goes on unsummarised when the summary fails, and gives up after three', async () => {
+  test('continues without a summary if the summary fails, and stops trying after three failures', async () => {
     const rounds = [1, 2, 3].flatMap(() => [[fails('overloaded')], answers('Still.', 8_400)]);
     const { model, say, items, lead } = await afterTen(8_400, [
       ...rounds,
@@ -184,7 +184,7 @@ describe('a conversation near its window', () => {
     expect(lead.journal.history.messages).toHaveLength(28);
   });
 
-  test('takes a model that calls a tool instead for one that gave no summary', async () => {
+  test('treats a tool call instead of a summary as no summary', async () => {
     const { callLog, items, say } = await afterTen(8_400, [
       [calls('c', 'Change', { name: 'sneaky' })],
       answers('Answer 11.', 1),
@@ -196,7 +196,7 @@ describe('a conversation near its window', () => {
     );
   });
 
-  test('stops making room when it is interrupted, and loses nothing', async () => {
+  test('stops the compaction on an interrupt and keeps all messages', async () => {
     const never = gate();
     const { say, lead, items } = await afterTen(8_400, [[waits(never.opened)]]);
     await say('Prompt 11.');
@@ -209,8 +209,8 @@ describe('a conversation near its window', () => {
   });
 });
 
-describe('a person', () => {
-  test('may have it summarised at any time, and say what matters', async () => {
+describe('a compaction on request', () => {
+  test('summarises an idle conversation with the instructions of the person', async () => {
     const { lead, model, say } = await afterTen(100, [
       answers('All about geese.', 100),
       answers('Answer 11.', 100),
@@ -228,7 +228,7 @@ describe('a person', () => {
     ]);
   });
 
-  test('hears why nothing was summarised', async () => {
+  test('rejects with the reason if no summary is made', async () => {
     const hello = [says('Hello.')];
     const model = scriptedModel(hello, hello, hello, [fails('overloaded')]);
     const { lead, items, say } = await leadHarness({ model, staysIdle: true });
@@ -243,34 +243,34 @@ describe('a person', () => {
     expect(lead.state).toBe('idle');
   });
 
-  test('cannot have it summarised or cleared while the agent works', async () => {
-    const shut = gate();
-    const model = scriptedModel([waits(shut.opened), says('Done.')]);
+  test('is rejected while the agent runs, and so is a clear', async () => {
+    const release = gate();
+    const model = scriptedModel([waits(release.opened), says('Done.')]);
     const harness = await leadHarness({ model, staysIdle: true });
     await harness.say('Go.');
     await expect(harness.lead.compact('')).rejects.toThrow('The agent is running');
     expect(() => harness.lead.clear()).toThrow('The agent is running');
-    shut.open();
+    release.open();
     await settled();
   });
 
-  test('is answered when a prompt comes while it is being summarised', async () => {
-    const shut = gate();
+  test('lets a prompt that arrives meanwhile be answered afterwards', async () => {
+    const release = gate();
     const { lead, model, say } = await afterTen(100, [
-      [waits(shut.opened), says('Summary.')],
+      [waits(release.opened), says('Summary.')],
       answers('Answer 11.', 100),
     ]);
     const compacted = lead.compact('');
     await say('Prompt 11.');
     expect(lead.state).toBe('compacting');
-    shut.open();
+    release.open();
     await compacted;
     await settled();
     expect(bodyOf(model.requests.at(-1)).messages.at(-1)?.content[0]?.text).toBe('Prompt 11.');
     expect(lead.isIdle).toBe(true);
   });
 
-  test('may interrupt it', async () => {
+  test('can be interrupted', async () => {
     const never = gate();
     const { lead, say } = await afterTen(100, [[waits(never.opened)], answers('Answer 11.', 100)]);
     const compacted = lead.compact('');
@@ -282,7 +282,7 @@ describe('a person', () => {
     expect(lead.journal.history.messages).toHaveLength(22);
   });
 
-  test('may begin anew within the session', async () => {
+  test('can be replaced by a clear, which starts a new conversation in the session', async () => {
     const { lead, model, say, records } = await afterTen(100, [answers('Who are you?', 100)]);
     lead.clear();
     await say('Hello again.');
@@ -295,7 +295,7 @@ describe('a person', () => {
     expect(lead.journal.history.firstPrompt).toBe('Hello again.');
   });
 
-  test('may summarise after an interrupt that left results unsent', async () => {
+  test('works after an interrupt that left results unsent', async () => {
     const never = gate();
     const model = scriptedModel(
       ...tenExchanges(100),

@@ -47,8 +47,8 @@ const afterTen = async (tokens: number, then: Answer[], options: Partial<LeadOpt
   return { ...harness, model };
 };
 
-describe('thoughts, which are bound to all that was said before them', () => {
-  test('are left out of what a summary precedes, and those that come after it stay', async () => {
+describe('thinking blocks, which are valid only after an unchanged prefix,', () => {
+  test('are dropped behind a summary, and new blocks are kept', async () => {
     const { model, say } = await afterTen(8_400, [
       answers('Summary.'),
       [thinks('A new thought.'), says('Answer 11.')],
@@ -63,7 +63,7 @@ describe('thoughts, which are bound to all that was said before them', () => {
     expect(unmarked(model.requests[12]?.body ?? '').startsWith(before)).toBe(true);
   });
 
-  test('are left out of what a truncation precedes', async () => {
+  test('are dropped behind a truncation', async () => {
     const { model, say } = await afterTen(100, [
       [fails('prompt-too-long')],
       [fails('overloaded')],
@@ -74,15 +74,15 @@ describe('thoughts, which are bound to all that was said before them', () => {
   });
 });
 
-/** The newest break record, and the state of the history right after it. */
+/** The newest break record. */
 const breakOf = (records: readonly JournalRecord[]) => {
   const broken = records.findLast(({ type }) => type === 'prompt.broken');
   if (broken?.type !== 'prompt.broken') throw new Error('no break');
   return broken;
 };
 
-describe('room that is made', () => {
-  test('is what the break says: the thoughts that went are not counted', async () => {
+describe('compaction', () => {
+  test('does not count dropped thinking blocks in the tokens of the break', async () => {
     const long = 'x'.repeat(4_000);
     const { lead, records } = await afterTen(100, [answers('Summary.')]);
     await lead.compact('');
@@ -100,7 +100,7 @@ describe('room that is made', () => {
     expect(breakOf(await deep.records()).tokensAfter).toBeLessThan(300);
   });
 
-  test('is what the break says when the oldest were dropped', async () => {
+  test('journals the token counts of a truncation', async () => {
     const { say, records } = await afterTen(1_000, [
       [fails('prompt-too-long')],
       [fails('overloaded')],
@@ -112,7 +112,7 @@ describe('room that is made', () => {
     expect(tokensAfter).toBeLessThan(tokensBefore);
   });
 
-  test('is made once for a turn, even if the prompt is still too long', async () => {
+  test('happens once per turn, even if the prompt is still too long', async () => {
     const results = Array.from({ length: 40 }, (_, at) => calls(`c${at}`, 'Look', { name: 'big' }));
     const { model, say } = await afterTen(
       100,
@@ -128,7 +128,7 @@ describe('room that is made', () => {
     expect(sent(model.requests.at(-1)).messages).toHaveLength(3);
   });
 
-  test('is asked for without the part that stays, when the whole was refused', async () => {
+  test('summarises only the dropped part if the full prompt was rejected', async () => {
     const { model, say } = await afterTen(100, [
       [fails('prompt-too-long')],
       answers('Summary.'),
@@ -141,7 +141,7 @@ describe('room that is made', () => {
     expect(9 + kept).toBe(refused?.messages.length);
   });
 
-  test('is asked for without calls whose results nobody has sent', async () => {
+  test('omits calls with unsent results from the summary request', async () => {
     const never = gate();
     const { lead, say, model } = await afterTen(
       100,
@@ -161,7 +161,7 @@ describe('room that is made', () => {
     ]);
   });
 
-  test('suits the model that is asked next, not only the one that spoke last', async () => {
+  test('fits the prompt into the window of the next model', async () => {
     const heavy = 'x'.repeat(80_000);
     const first = scriptedModel(...Array.from({ length: 10 }, () => answers('Yes.', 300_000)));
     const clock = virtualClock();
@@ -187,21 +187,21 @@ describe('room that is made', () => {
   });
 });
 
-/** A model that ignores aborts while `deaf` is closed. */
-const deafModel = (model: ModelPort, deaf: Promise<void>, from: number): ModelPort => {
+/** Model whose request number `from` waits for `released` and ignores aborts. */
+const unabortableModel = (model: ModelPort, released: Promise<void>, from: number): ModelPort => {
   let requests = 0;
   return {
     async stream(request, sink, signal) {
       requests += 1;
       if (requests !== from) return model.stream(request, sink, signal);
-      await deaf;
+      await released;
       return model.stream(request, sink, new AbortController().signal);
     },
   };
 };
 
 describe('a fallback model with a smaller window', () => {
-  test('is asked at once, and makes room itself when it refuses', async () => {
+  test('gets the request at once, and makes the summary if it rejects the prompt', async () => {
     const summary = answers('Summary.');
     const model = scriptedModel(
       answers('One.'),
@@ -226,8 +226,8 @@ describe('a fallback model with a smaller window', () => {
   });
 });
 
-describe('a summary that a person asked for', () => {
-  test('leaves its place among the requests, however it ends', async () => {
+describe('a summary on request', () => {
+  test('releases its request slot on success and on failure', async () => {
     const clock = virtualClock();
     const { lead, say, model } = await afterTen(
       100,
@@ -240,7 +240,7 @@ describe('a summary that a person asked for', () => {
     expect(model.unused).toBe(0);
   });
 
-  test('gives way to a prompt when it is interrupted', async () => {
+  test('lets a waiting prompt run after an interrupt', async () => {
     const never = gate();
     const { lead, say, items, model } = await afterTen(100, [
       [waits(never.opened)],
@@ -257,25 +257,25 @@ describe('a summary that a person asked for', () => {
     expect(runEnds(items)).toHaveLength(11);
   });
 
-  test('is one at a time, and nothing is cleared meanwhile', async () => {
-    const shut = gate();
-    const { lead } = await afterTen(100, [[waits(shut.opened), ...answers('Summary.')]]);
+  test('blocks another summary and a clear while it runs', async () => {
+    const release = gate();
+    const { lead } = await afterTen(100, [[waits(release.opened), ...answers('Summary.')]]);
     const first = lead.compact('');
     await expect(lead.compact('')).rejects.toThrow('The agent is running');
     expect(() => lead.clear()).toThrow('The agent is running');
-    shut.open();
+    release.open();
     await expect(first).resolves.toMatch(/^Summarised/);
   });
 
-  test('gives way to a prompt when there is none to be had', async () => {
-    const shut = gate();
+  test('lets a waiting prompt run after a failure', async () => {
+    const release = gate();
     const { lead, say, items, model } = await afterTen(100, [
-      [waits(shut.opened), fails('overloaded')],
+      [waits(release.opened), fails('overloaded')],
       answers('Answer 11.'),
     ]);
     const compacted = lead.compact('');
     await say('Prompt 11.');
-    shut.open();
+    release.open();
     await expect(compacted).rejects.toThrow('It was overloaded.');
     await settled();
     expect(lastText(sent(model.requests.at(-1)))).toBe('Prompt 11.');
@@ -283,21 +283,21 @@ describe('a summary that a person asked for', () => {
     expect(runEnds(items)).toHaveLength(11);
   });
 
-  test('changes nothing when it comes after it was given up', async () => {
-    const shut = gate();
+  test('is ignored if it arrives after an interrupt', async () => {
+    const release = gate();
     const script = scriptedModel(
       ...Array.from({ length: 10 }, () => answers('Yes.')),
       answers('A late summary.'),
       answers('Answer 11.'),
     );
-    const model = deafModel(script, shut.opened, 11);
+    const model = unabortableModel(script, release.opened, 11);
     const { lead, say, records } = await leadHarness({ model, staysIdle: true });
     for (let number = 1; number <= 10; number += 1) await say(`Prompt ${number}.`);
     const compacted = lead.compact('');
     await settled();
     lead.interrupt();
     lead.clear();
-    shut.open();
+    release.open();
     await expect(compacted).rejects.toThrow('cancelled');
     await say('Hello again.');
     expect(sent(script.requests.at(-1)).messages).toHaveLength(1);
@@ -305,23 +305,23 @@ describe('a summary that a person asked for', () => {
     expect(made).toMatchObject([{ reason: 'clear' }]);
   });
 
-  test('changes nothing when it is given up while what opens it is found out', async () => {
+  test('is ignored if the interrupt comes while the preamble is loaded', async () => {
     const contextProvider = changingContext();
     const then = [answers('A summary.'), answers('Answer 11.')];
     const { lead, say, records } = await afterTen(100, then, { contextProvider });
-    const shut = gate();
-    contextProvider.world.gate = shut.opened;
+    const release = gate();
+    contextProvider.world.gate = release.opened;
     const compacted = lead.compact('');
     await settled();
     expect(contextProvider.asked).toEqual(['head', 'opening', 'renew', 'head', 'opening']);
     lead.interrupt();
-    shut.open();
+    release.open();
     await expect(compacted).rejects.toThrow('cancelled');
     await say('Hello again.');
     expect((await records()).filter(({ type }) => type === 'prompt.broken')).toEqual([]);
   });
 
-  test('is refused by a budget that is used up, and the agent lives on', async () => {
+  test('is rejected if the budget is spent, and the agent stays idle', async () => {
     const { lead } = await afterTen(1_000_000, [], { maxBudgetUsd: 4.2 });
     await expect(lead.compact('')).rejects.toThrow('The budget of $4.2 is used up');
     expect(lead.state).toBe('idle');
@@ -329,7 +329,7 @@ describe('a summary that a person asked for', () => {
 });
 
 describe('a cleared conversation', () => {
-  test('needs no room that the old one needed', async () => {
+  test('does not need the compaction of the old conversation', async () => {
     const never = gate();
     const { lead, say, model } = await afterTen(
       100,
@@ -352,7 +352,7 @@ describe('a cleared conversation', () => {
   });
 });
 
-/** Sessions in memory with a disk that is full for the records that `refuses` selects. */
+/** Store in memory that fails to append the records that `refuses` selects. */
 const fullDisk = (
   clock: VirtualClock,
   refuses: (body: JournalBody) => boolean,
@@ -375,9 +375,9 @@ const fullDisk = (
   return store;
 };
 
-describe('a disk that is full', () => {
+describe('a full disk', () => {
   test.each(['consultation.ended', 'prompt.broken'])(
-    'ends the run that needs room, when it refuses %s',
+    'stops the run during a compaction if %s cannot be written',
     async (type) => {
       const clock = virtualClock();
       const store = fullDisk(clock, (body) => body.type === type);
@@ -389,7 +389,7 @@ describe('a disk that is full', () => {
   );
 
   test.each(['consultation.ended', 'prompt.broken'])(
-    'is what whoever asked for room hears of, when it refuses %s',
+    'rejects a requested compaction if %s cannot be written',
     async (type) => {
       const clock = virtualClock();
       const store = fullDisk(clock, (body) => body.type === type);
@@ -399,7 +399,7 @@ describe('a disk that is full', () => {
     },
   );
 
-  test('leaves an agent that cannot be spoken to, and says so', async () => {
+  test('leaves a stopped agent that rejects later requests', async () => {
     const clock = virtualClock();
     const store = fullDisk(clock, ({ type }) => type === 'consultation.ended');
     const { lead } = await afterTen(100, [answers('Summary.')], { clock, store });
@@ -408,7 +408,7 @@ describe('a disk that is full', () => {
     expect(() => lead.clear()).toThrow('The agent has stopped;');
   });
 
-  test('leaves the conversation as it is when it refuses to clear it', async () => {
+  test('leaves the conversation unchanged if a clear cannot be written', async () => {
     const clock = virtualClock();
     const store = fullDisk(clock, ({ type }) => type === 'prompt.broken');
     const { lead, say, model } = await afterTen(100, [answers('Answer 11.')], { clock, store });
@@ -423,7 +423,7 @@ const bodyOf = ({ v: _v, seq: _seq, ts: _ts, epoch: _epoch, ...body }: JournalRe
   JSON.parse(JSON.stringify(body).replaceAll('"letter":"', '"letter":"past_')) as JournalBody;
 
 /**
- * Resumes a copy of the session that ends after each of its records, and submits one more prompt.
+ * Resumes copies of the session that end after each of its records, and submits another prompt.
  */
 const resumedAfterEach = async (
   records: readonly JournalRecord[],
@@ -467,13 +467,13 @@ const resumedAfterEach = async (
     expect(harness.lead.journal.history.waiting).toBe(0);
     for (const body of bodies) sent({ body });
     check(sent({ body: bodies.at(-1) ?? '' }), record);
-    const said = bodies.at(-1)?.split('Are you there?').length;
-    expect(said).toBe(2);
+    const parts = bodies.at(-1)?.split('Are you there?').length;
+    expect(parts).toBe(2);
   }
 };
 
-describe('an agent that was killed', () => {
-  test('around a summary goes on after any record, with every prompt once', async () => {
+describe('a killed agent', () => {
+  test('resumes after any record around a summary, with every prompt once', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     const work: Answer[] = Array.from({ length: 8 }, (_, at) => [
@@ -498,16 +498,16 @@ describe('an agent that was killed', () => {
     await say('Read eight files.');
     await lead.compact('');
     await say('More.');
-    let isSaid = false;
+    let isReceived = false;
     await resumedAfterEach(await records(), store, lead.id, ({ messages }, { type }) => {
-      isSaid ||= type === 'letter.received';
+      isReceived ||= type === 'letter.received';
       const text = JSON.stringify(messages);
-      expect(text.split('Read eight files.')).toHaveLength(isSaid ? 2 : 1);
+      expect(text.split('Read eight files.')).toHaveLength(isReceived ? 2 : 1);
     });
-    expect(isSaid).toBe(true);
+    expect(isReceived).toBe(true);
   });
 
-  test('around a clearing goes on after any record', async () => {
+  test('resumes after any record around a clear', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     const model = scriptedModel(answers('One.'), answers('Two.'));
@@ -523,7 +523,7 @@ describe('an agent that was killed', () => {
     expect(isCleared).toBe(true);
   });
 
-  test('around a truncation goes on after any record', async () => {
+  test('resumes after any record around a truncation', async () => {
     const { records, say, store, lead } = await afterTen(100, [
       [fails('prompt-too-long')],
       [fails('overloaded')],
@@ -542,29 +542,33 @@ describe('an agent that was killed', () => {
   });
 });
 
-describe('a session that is closed', () => {
-  test('while it is being summarised writes nothing more, and its readers hear the end', async () => {
-    const shut = gate();
-    const { lead, records } = await afterTen(100, [[waits(shut.opened), ...answers('Summary.')]]);
+describe('a closed session', () => {
+  test('writes no record of a running summary, and its stop is reported', async () => {
+    const release = gate();
+    const { lead, records } = await afterTen(100, [
+      [waits(release.opened), ...answers('Summary.')],
+    ]);
     const compacted = lead.compact('');
     const refused = compacted.catch((error: unknown) => String(error));
     await settled();
     const before = (await records()).length;
     await lead.close();
-    shut.open();
+    release.open();
     await settled();
     expect(await refused).toMatch(/closed|given up/);
     expect(await records()).toHaveLength(before);
     await expect(lead.stopped).resolves.toMatchObject({ stop: { reason: 'interrupted' } });
   });
 
-  test('in the middle of a turn is as if the process had died there', async () => {
-    const shut = gate();
-    const { lead, records, say } = await afterTen(100, [[waits(shut.opened), ...answers('Late.')]]);
+  test('writes no record of a running turn', async () => {
+    const release = gate();
+    const { lead, records, say } = await afterTen(100, [
+      [waits(release.opened), ...answers('Late.')],
+    ]);
     await say('Prompt 11.');
     const before = (await records()).length;
     await lead.close();
-    shut.open();
+    release.open();
     await settled();
     expect(await records()).toHaveLength(before);
   });

@@ -28,14 +28,14 @@ type Given = Partial<Omit<LeadOptions, 'model' | 'contextProvider'>> & {
 
 const STAMP = { digest: 'd', mtimeMs: 1, size: 1 };
 
-/** A tool that has read this file. */
-const saw = (path: string) => async () => ({
+/** Tool effect that reports this file as read. */
+const reads = (path: string) => async () => ({
   content: 'seen',
   notes: [{ type: 'file.seen' as const, path, stamp: STAMP }],
 });
 
-/** A session with a context provider, and its requests. */
-const briefed = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
+/** Session with a changing context provider, and its requests. */
+const contextHarness = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
   const model = scriptedModel(...answers);
   const contextProvider = changingContext(world);
   const harness = await leadHarness({ model, contextProvider, staysIdle: true, ...given });
@@ -47,13 +47,18 @@ const briefed = async (answers: readonly Answer[], { world, ...given }: Given = 
 };
 
 /** Requests as bytes, to compare their prompts. */
-const bodiesOf = ({ model }: Awaited<ReturnType<typeof briefed>>) =>
+const bodiesOf = ({ model }: Awaited<ReturnType<typeof contextHarness>>) =>
   model.requests.map(({ body }) => Buffer.from(body));
 
 const resumed = async (former: LeadHarness, answers: readonly Answer[], given: Given = {}) => {
   const { lead, store, clock } = former;
   await lead.close();
-  return briefed(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
+  return contextHarness(answers, {
+    store,
+    clock,
+    choice: { kind: 'resume', id: lead.id },
+    ...given,
+  });
 };
 
 /** Journal of a version without preambles that ends with two tool results. */
@@ -123,8 +128,8 @@ const formerSession = async (tail: readonly JournalBody[] = []) => {
 
 const yes: Answer = [says('Yes.')];
 
-/** Surface that allows every call. */
-const tireless: ModelPort = {
+/** Model that answers every request with `Yes.`. */
+const agreeable: ModelPort = {
   async stream({ model }, sink) {
     await Promise.resolve();
     sink.blockEnded({ type: 'text', raw: rawText('Yes.') });
@@ -132,25 +137,25 @@ const tireless: ModelPort = {
   },
 };
 
-describe('what opens a conversation', () => {
-  test('stands before everything else in the first message, and nowhere again', async () => {
-    const harness = await briefed([yes, yes]);
+describe('the preamble', () => {
+  test('is the first block of the first message and is not repeated', async () => {
+    const harness = await contextHarness([yes, yes]);
     await harness.say('One.');
     await harness.say('Two.');
     expect(harness.sent(-1)).toEqual(['u | It opens. | One.', 'a | Yes.', 'u | Two.']);
     expect(harness.contextProvider.asked).toEqual(['head', 'opening']);
   });
 
-  test('is no block where there is nothing to say, and is not asked for again', async () => {
-    const harness = await briefed([yes, yes], { world: { opening: '' } });
+  test('is omitted if it is empty, and not requested again', async () => {
+    const harness = await contextHarness([yes, yes], { world: { opening: '' } });
     await harness.say('One.');
     await harness.say('Two.');
     expect(harness.sent(-1)).toEqual(['u | One.', 'a | Yes.', 'u | Two.']);
     expect(harness.contextProvider.asked).toEqual(['head', 'opening']);
   });
 
-  test('is not told again by the process that goes on', async () => {
-    const first = await briefed([yes]);
+  test('is not sent again after a resume', async () => {
+    const first = await contextHarness([yes]);
     await first.say('One.');
     const second = await resumed(first, [yes], { world: { opening: 'Another.' } });
     await second.say('Two.');
@@ -158,8 +163,8 @@ describe('what opens a conversation', () => {
     expect(second.contextProvider.asked).toEqual([]);
   });
 
-  test('comes behind the results in a session that has never heard it', async () => {
-    const harness = await briefed([yes], await formerSession());
+  test('follows the tool results in a resumed session that never had a preamble', async () => {
+    const harness = await contextHarness([yes], await formerSession());
     await harness.say('Go on.');
     expect(harness.sent(-1)).toEqual([
       'u | Old prompt.',
@@ -169,9 +174,12 @@ describe('what opens a conversation', () => {
     expect(harness.model.requests[0]?.body).toContain('Be an old goose.');
   });
 
-  test('waits with a session that owes an answer and has nothing to send', async () => {
+  test('is sent with the next prompt if the resumed session has no message to send', async () => {
     const parts = [{ call: 'c1' }, { call: 'c2' }];
-    const harness = await briefed([yes, yes], await formerSession([{ type: 'user.sent', parts }]));
+    const harness = await contextHarness(
+      [yes, yes],
+      await formerSession([{ type: 'user.sent', parts }]),
+    );
     harness.lead.start();
     await settled();
     await harness.say('And now?');
@@ -179,13 +187,13 @@ describe('what opens a conversation', () => {
     expect(harness.sent(1).at(-1)).toBe('u | It opens. | And now?');
   });
 
-  test('takes along what people say while it is being found out', async () => {
-    const shut = gate();
-    const harness = await briefed([yes], { world: { gate: shut.opened } });
+  test('is sent with all prompts that arrive while it is loaded', async () => {
+    const release = gate();
+    const harness = await contextHarness([yes], { world: { gate: release.opened } });
     await harness.say('One.');
     await harness.say('Two.');
     expect(harness.model.requests).toEqual([]);
-    shut.open();
+    release.open();
     await settled();
     expect(harness.sent(-1)).toEqual(['u | It opens. | One. | Two.']);
     expect(harness.lead.isIdle).toBe(true);
@@ -193,13 +201,13 @@ describe('what opens a conversation', () => {
   });
 
   test.each(Array.from({ length: 12 }, (_, steps) => steps))(
-    'loses nothing that is said %i steps after it is known',
+    'loses no prompt that arrives %i microtasks after it is loaded',
     async (steps) => {
-      const shut = gate();
-      const contextProvider = changingContext({ gate: shut.opened });
-      const harness = await leadHarness({ model: tireless, contextProvider, staysIdle: true });
+      const release = gate();
+      const contextProvider = changingContext({ gate: release.opened });
+      const harness = await leadHarness({ model: agreeable, contextProvider, staysIdle: true });
       await harness.say('One.');
-      shut.open();
+      release.open();
       for (let step = 0; step < steps; step += 1) await Promise.resolve();
       harness.lead.submit(`[${rawText('Two.')}]`);
       await settled();
@@ -209,12 +217,12 @@ describe('what opens a conversation', () => {
     },
   );
 
-  test('may be interrupted, and the prompt waits for a person to go on', async () => {
-    const shut = gate();
-    const harness = await briefed([yes], { world: { gate: shut.opened } });
+  test('can be interrupted while it is loaded, and the prompt is sent with the next run', async () => {
+    const release = gate();
+    const harness = await contextHarness([yes], { world: { gate: release.opened } });
     await harness.say('One.');
     harness.lead.interrupt();
-    shut.open();
+    release.open();
     await settled();
     expect(harness.items.at(-1)).toMatchObject({
       type: 'run.ended',
@@ -225,27 +233,27 @@ describe('what opens a conversation', () => {
     expect(harness.sent(-1)).toEqual(['u | It opens. | One.', 'u | Two.']);
   });
 
-  test('leaves to a run of its own what is said after an interrupt', async () => {
-    const shut = gate();
-    const harness = await briefed([yes], { world: { gate: shut.opened } });
+  test('is loaded again for a prompt after an interrupt, in a separate message', async () => {
+    const release = gate();
+    const harness = await contextHarness([yes], { world: { gate: release.opened } });
     await harness.say('One.');
     harness.lead.interrupt();
     await harness.say('Rather this.');
-    shut.open();
+    release.open();
     await settled();
     expect(harness.sent(-1)).toEqual(['u | It opens. | One.', 'u | Rather this.']);
     expect(harness.lead.isIdle).toBe(true);
   });
 
-  test('does no harm when the session is closed meanwhile', async () => {
-    const shut = gate();
-    const harness = await briefed([], { world: { gate: shut.opened } });
+  test('is not journaled if the session is closed while it is loaded', async () => {
+    const release = gate();
+    const harness = await contextHarness([], { world: { gate: release.opened } });
     await harness.say('One.');
     await harness.lead.close();
-    shut.open();
+    release.open();
     await settled();
     expect((await harness.records()).map(({ type }) => type)).not.toContain('user.sent');
-    const again = await briefed([yes], {
+    const again = await contextHarness([yes], {
       store: harness.store,
       clock: harness.clock,
       choice: { kind: 'resume', id: harness.lead.id },
@@ -255,8 +263,8 @@ describe('what opens a conversation', () => {
     expect(again.sent(-1)).toEqual(['u | It opens. | One.']);
   });
 
-  test('is told anew, and looked up anew, when the conversation is cleared', async () => {
-    const harness = await briefed([yes, yes]);
+  test('is loaded and sent again after a clear', async () => {
+    const harness = await contextHarness([yes, yes]);
     await harness.say('One.');
     harness.world.opening = 'It opens again.';
     harness.lead.clear();
@@ -267,10 +275,10 @@ describe('what opens a conversation', () => {
 });
 
 /** Turns that fill the window; the next prompt starts a compaction. */
-const longTalk = async (given: Given = {}) => {
+const fullWindow = async (given: Given = {}) => {
   const full: Answer = [says('Long. '.repeat(400)), ends('end_turn', { input: 8_400, output: 0 })];
   const many = Array.from({ length: 9 }, () => [says('Yes. '.repeat(40))]);
-  const harness = await briefed([...many, full, [says('They talked.')], yes], {
+  const harness = await contextHarness([...many, full, [says('They talked.')], yes], {
     contextWindow: WINDOW,
     ...given,
   });
@@ -278,9 +286,9 @@ const longTalk = async (given: Given = {}) => {
   return harness;
 };
 
-describe('a shortened conversation', () => {
-  test('begins with a new opening, then the summary, then the rest', async () => {
-    const harness = await longTalk();
+describe('a compacted conversation', () => {
+  test('starts with a new preamble, then the summary, then the kept messages', async () => {
+    const harness = await fullWindow();
     harness.world.opening = 'It opens again.';
     await harness.say('Prompt 11.');
     const [first = '', second] = harness.sent(-1);
@@ -295,9 +303,9 @@ describe('a shortened conversation', () => {
     expect(broken[0]).not.toHaveProperty('prompt');
   });
 
-  test('is said to fill the window with its new opening, too', async () => {
+  test('includes the new preamble in its token count', async () => {
     const filled = async (opening: string) => {
-      const harness = await longTalk();
+      const harness = await fullWindow();
       harness.world.opening = opening;
       await harness.say('Prompt 11.');
       const broken = (await harness.records()).find(({ type }) => type === 'prompt.broken');
@@ -306,12 +314,12 @@ describe('a shortened conversation', () => {
     expect((await filled('x'.repeat(404))) - (await filled('x'.repeat(4)))).toBe(100);
   });
 
-  test('is told again what only the lost messages said, and nothing else', async () => {
-    const effects = { a: saw('/tmp/a') };
+  test('gets reminders again only if the dropped messages contained them', async () => {
+    const effects = { a: reads('/tmp/a') };
     const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
     const look = (id: string): Answer => [calls(id, 'Look', { name: 'a' })];
     const long = Array.from({ length: 8 }, () => [says('Yes. '.repeat(40))]);
-    const harness = await briefed(
+    const harness = await contextHarness(
       [look('c1'), ...long, full, [says('They talked.')], look('c2'), yes],
       { effects, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
     );
@@ -329,12 +337,12 @@ describe('a shortened conversation', () => {
     expect(harness.sent(-1).at(-1)).toBe('u | tool_result | No tabs.');
   });
 
-  test('keeps its first message when the oldest turns are dropped', async () => {
+  test('keeps its first message if the oldest turns are dropped', async () => {
     const long: Answer = [says('x'.repeat(2_000))];
     const tooLong = fails('prompt-too-long', {
       message: 'prompt is too long: 700 tokens > 500 maximum',
     });
-    const harness = await briefed([long, long, long, [tooLong], [tooLong], yes, yes]);
+    const harness = await contextHarness([long, long, long, [tooLong], [tooLong], yes, yes]);
     await harness.say('One.');
     harness.world.facts.date = 'Tuesday';
     for (const text of ['Two.', 'Three.', 'Four.', 'Five.']) await harness.say(text);
@@ -344,24 +352,24 @@ describe('a shortened conversation', () => {
     expect(harness.contextProvider.asked).toEqual(['head', 'opening']);
   });
 
-  test('hears the opening again when the message that told it is dropped', async () => {
+  test('gets the preamble again if the message with the preamble is dropped', async () => {
     const long: Answer = [says('x'.repeat(2_000))];
     const tooLong = fails('prompt-too-long', {
       message: 'prompt is too long: 900 tokens > 100 maximum',
     });
     const former = await formerSession();
-    const harness = await briefed([long, long, [tooLong], [tooLong], yes, yes], former);
+    const harness = await contextHarness([long, long, [tooLong], [tooLong], yes, yes], former);
     for (const text of ['One.', 'Two.', 'Three.', 'Four.']) await harness.say(text);
     expect(harness.sent(-2).join()).not.toContain('It opens.');
     expect(harness.sent(-1).at(-1)).toBe('u | It opens. | Four.');
   });
 });
 
-describe('what was told', () => {
+describe('the announced facts', () => {
   /** State of a process that reads the journal, and of the process that wrote it. */
   const knownBy = ({
     messages,
-    announced: told,
+    announced,
     cwd,
     prompt,
     firstPrompt: opening,
@@ -371,17 +379,17 @@ describe('what was told', () => {
     prompt,
     opening,
     waiting,
-    isBriefed: told.hasPreamble,
-    facts: [...told.facts],
+    hasPreamble: announced.hasPreamble,
+    facts: [...announced.facts],
     messages: messages.map(({ bytes }) => bytes.toString()),
   });
 
-  test('is known to whoever reads the journal, wherever it ends', async () => {
-    const effects = { a: saw('/tmp/a') };
+  test('are rebuilt from the journal after every record', async () => {
+    const effects = { a: reads('/tmp/a') };
     const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
     const look = (id: string): Answer => [calls(id, 'Look', { name: 'a' })];
     const long = Array.from({ length: 8 }, () => [says('Yes. '.repeat(40))]);
-    const harness = await briefed(
+    const harness = await contextHarness(
       [look('c1'), ...long, full, [says('They talked.')], look('c2'), yes, yes],
       { effects, contextWindow: WINDOW, world: { rules: { '/tmp/a': 'No tabs.' } } },
     );
@@ -416,7 +424,7 @@ describe('what was told', () => {
     expect(reasons).toEqual(['section', 'compaction', 'clear']);
   });
 
-  test('is nothing after a summary that an older version made', async () => {
+  test('are empty after a summary of an older version', async () => {
     const parts = [{ call: 'c1' }, { call: 'c2' }];
     const attempt = { turn: 2, attempt: 1, model: 'claude-opus-5-5' };
     const old = await formerSession([
@@ -442,17 +450,17 @@ describe('what was told', () => {
         tokensAfter: 3,
       },
     ]);
-    const harness = await briefed([yes], old);
+    const harness = await contextHarness([yes], old);
     await harness.say('Go on.');
     expect(harness.sent(-1)).toEqual(['u | They looked.', 'a | Seen.', 'u | It opens. | Go on.']);
   });
 });
 
 describe('reminders', () => {
-  test('stand at the very end of the newest message and touch nothing before', async () => {
+  test('are at the end of the newest message and do not change the prefix', async () => {
     const look: Answer = [calls('c1', 'Look', { name: 'a' })];
-    const effects = { a: saw('/tmp/a') };
-    const harness = await briefed([look, yes, yes], {
+    const effects = { a: reads('/tmp/a') };
+    const harness = await contextHarness([look, yes, yes], {
       effects,
       world: { rules: { '/tmp/a': 'No tabs.' } },
     });
@@ -465,8 +473,8 @@ describe('reminders', () => {
     expect((await harness.records()).filter(({ type }) => type === 'prompt.broken')).toEqual([]);
   });
 
-  test('are told once, also across a resume and in a fork', async () => {
-    const first = await briefed([yes, yes]);
+  test('are sent once, even after a resume and in a fork', async () => {
+    const first = await contextHarness([yes, yes]);
     await first.say('One.');
     first.world.facts.date = 'Tuesday';
     await first.say('Two.');
@@ -477,16 +485,16 @@ describe('reminders', () => {
     await second.lead.close();
     const { store, clock, lead } = second;
     const choice = { kind: 'fork', from: lead.id, id: 's_fork' } as const;
-    const fork = await briefed([yes], { store, clock, choice, world });
+    const fork = await contextHarness([yes], { store, clock, choice, world });
     await fork.say('Four.');
     expect(fork.sent(-1).at(-1)).toBe('u | Four.');
     expect(firstBreak([first, second, fork].flatMap(bodiesOf))).toBeUndefined();
   });
 
-  test('of a file that two calls touched come once', async () => {
+  test('of a file that two calls read are sent once', async () => {
     const two: Answer = [calls('c1', 'Look', { name: 'a' }), calls('c2', 'Look', { name: 'a' })];
-    const harness = await briefed([two, [calls('c3', 'Look', { name: 'a' })], yes], {
-      effects: { a: saw('/tmp/a') },
+    const harness = await contextHarness([two, [calls('c3', 'Look', { name: 'a' })], yes], {
+      effects: { a: reads('/tmp/a') },
       world: { rules: { '/tmp/a': 'No tabs.' } },
     });
     await harness.say('Look.');
@@ -494,21 +502,21 @@ describe('reminders', () => {
     expect(harness.sent(2).at(-1)).toBe('u | tool_result');
   });
 
-  test('know the files of calls that a former process ran', async () => {
+  test('include the files that calls of an earlier process read', async () => {
     const world = { rules: { '/tmp/c1': 'No tabs.' } };
-    const harness = await briefed([yes], { ...(await formerSession()), world });
+    const harness = await contextHarness([yes], { ...(await formerSession()), world });
     harness.lead.start();
     await settled();
     expect(harness.sent(-1).at(-1)).toBe('u | tool_result | tool_result | It opens. | No tabs.');
   });
 
-  test('are no reason to send a message', async () => {
-    const shut = gate();
-    const paused = [waits(shut.opened), says('Half'), ends('pause_turn')];
-    const harness = await briefed([paused, yes]);
+  test('do not cause a message on their own', async () => {
+    const release = gate();
+    const paused = [waits(release.opened), says('Half'), ends('pause_turn')];
+    const harness = await contextHarness([paused, yes]);
     await harness.say('One.');
     harness.world.facts.date = 'Tuesday';
-    shut.open();
+    release.open();
     await settled();
     expect(harness.sent(-1)).toEqual(['u | It opens. | One.', 'a | Half']);
   });
