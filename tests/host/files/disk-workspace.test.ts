@@ -28,16 +28,16 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-describe('a path', () => {
-  test('may start at home, and is normalised without looking at the disk', () => {
+describe('a path of the disk workspace', () => {
+  test('may start with ~, and is normalised without reading the disk', () => {
     expect(workspace.resolve('~/a/../b')).toBe('/home/goose/b');
     expect(workspace.resolve('~')).toBe('/home/goose');
     expect(workspace.resolve('/no/./such/../file')).toBe('/no/file');
   });
 });
 
-describe('reading', () => {
-  test('gives all bytes and a stamp of them', async () => {
+describe('reading a file', () => {
+  test('returns all bytes and their stamp', async () => {
     await writeFile(at('a'), 'hello');
     const { bytes: read, stamp } = await workspace.read(at('a'), 100);
     expect(Buffer.from(read).toString()).toBe('hello');
@@ -53,7 +53,7 @@ describe('reading', () => {
     expect((await workspace.read(at('a'), 5)).bytes.length).toBe(5);
   });
 
-  test('does not wait for a pipe, and opens no device', async () => {
+  test('refuses a pipe without waiting, and a device', async () => {
     execFileSync('mkfifo', [at('pipe')]);
     await expect(workspace.read(at('pipe'), 10)).rejects.toMatchObject({ why: 'not-a-file' });
     await expect(workspace.write(at('pipe'), bytes('x'))).rejects.toMatchObject({
@@ -63,17 +63,17 @@ describe('reading', () => {
   });
 
   test.each([
-    ['nothing', 'nope', 'missing'],
+    ['a missing file', 'nope', 'missing'],
     ['a directory', '.', 'directory'],
-    ['a file in the place of a directory', 'file/inside', 'missing'],
-    ['links in a circle', 'circle', 'io'],
-  ])('tells %s', async (_, name, why) => {
+    ['a path below a file', 'file/inside', 'missing'],
+    ['circular links', 'circle', 'io'],
+  ])('reports %s', async (_, name, why) => {
     await writeFile(at('file'), '');
     await symlink('circle', at('circle'));
     await expect(workspace.read(at(name), 10)).rejects.toMatchObject({ why });
   });
 
-  test('reads files that claim to be empty', async () => {
+  test('reads a file of /proc, which has size 0', async () => {
     const { bytes: read } = await workspace
       .read('/proc/self/status', 100_000)
       .catch(() => ({ bytes: bytes('x') }));
@@ -81,21 +81,21 @@ describe('reading', () => {
   });
 });
 
-describe('writing', () => {
-  test('creates the directories on the way', async () => {
+describe('writing a file', () => {
+  test('creates missing directories', async () => {
     const stamp = await workspace.write(at('x/y/a'), bytes('new'));
     expect(await readFile(at('x/y/a'), 'utf8')).toBe('new');
     expect((await workspace.read(at('x/y/a'), 10)).stamp).toEqual(stamp);
   });
 
-  test('keeps the mode, also against the mask of the process', async () => {
+  test('keeps the mode, regardless of the umask', async () => {
     await writeFile(at('a'), 'old');
     await chmod(at('a'), 0o777);
     await workspace.write(at('a'), bytes('new'));
     expect((await stat(at('a'))).mode & 0o7777).toBe(0o777);
   });
 
-  test('follows a link, also one that leads nowhere yet', async () => {
+  test('follows a link, even to a missing file', async () => {
     await writeFile(at('a'), 'old');
     await symlink('a', at('link'));
     await symlink('b', at('dangling'));
@@ -106,7 +106,7 @@ describe('writing', () => {
     expect(await readFile(at('b'), 'utf8')).toBe('born');
   });
 
-  test('leaves nothing else behind', async () => {
+  test('leaves no other files behind', async () => {
     await workspace.write(at('a'), bytes('1'), 'absent');
     await workspace.write(at('a'), bytes('2'));
     await expect(workspace.write(at('a'), bytes('3'), 'absent')).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('writing', () => {
   test.each([
     ['other bytes of the same length', 'abd'],
     ['more bytes', 'abcd'],
-  ])('fails when there are %s than expected', async (_, now) => {
+  ])('fails if the file has %s than expected', async (_, now) => {
     const stamp = await workspace.write(at('a'), bytes('abc'));
     await writeFile(at('a'), now);
     await expect(workspace.write(at('a'), bytes('x'), stamp)).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe('writing', () => {
     expect(await readFile(at('a'), 'utf8')).toBe(now);
   });
 
-  test('fails when the expected file is gone', async () => {
+  test('fails if the expected file is gone', async () => {
     const stamp = await workspace.write(at('a'), bytes('abc'));
     await rm(at('a'));
     await expect(workspace.write(at('a'), bytes('x'), stamp)).rejects.toMatchObject({
@@ -135,7 +135,7 @@ describe('writing', () => {
     });
   });
 
-  test('lets exactly one of many writers win that expect the same', async () => {
+  test('succeeds for only one of many writers that expect the same stamp', async () => {
     const stamp = await workspace.write(at('a'), bytes('start'));
     const writers = Array.from({ length: 20 }, (_, n) =>
       workspace.write(at('a'), bytes(`${n}`), stamp),
@@ -144,7 +144,7 @@ describe('writing', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('lets exactly one of many writers create a file', async () => {
+  test('succeeds for only one of many writers that create the same file', async () => {
     const writers = Array.from({ length: 20 }, (_, n) =>
       workspace.write(at('a'), bytes(`${n}`), 'absent'),
     );

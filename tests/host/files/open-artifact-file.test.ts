@@ -17,15 +17,15 @@ const keep = async (limit: number | undefined, ...chunks: readonly string[]) => 
   return artifact.path;
 };
 
-describe('an artifact', () => {
-  test('holds what was written, for its owner only', async () => {
+describe('an artifact file', () => {
+  test('holds the written text, and only its owner may read it', async () => {
     const path = await keep(undefined, 'one ', 'two');
     expect(await readFile(path, 'utf8')).toBe('one two');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect((await stat(join(path, '..'))).mode & 0o777).toBe(0o700);
   });
 
-  test('takes a number when its name is taken', async () => {
+  test('gets a number if its name is already used', async () => {
     const paths = [
       await keep(undefined, 'a'),
       await keep(undefined, 'b'),
@@ -38,18 +38,18 @@ describe('an artifact', () => {
     ]);
   });
 
-  test('stops at its limit and says so once', async () => {
+  test('stops at its limit and adds a notice once', async () => {
     const path = await keep(10, '12345678', 'abcdef', 'more');
     expect(await readFile(path, 'utf8')).toBe(
       '12345678ab\n[The output went on, but this file is full.]\n',
     );
   });
 
-  test('is whole when it just fits', async () => {
+  test('is complete if it fits exactly', async () => {
     expect(await readFile(await keep(10, '12345', '67890'), 'utf8')).toBe('1234567890');
   });
 
-  test('tells at the end that the disk refused it', async () => {
+  test('rejects on close if the disk refused it', async () => {
     await writeFile(join(directory, 'artifacts'), 'a file in the way');
     await expect(keep(undefined, 'lost')).rejects.toMatchObject({ why: 'io' });
   });

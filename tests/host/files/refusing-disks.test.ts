@@ -7,8 +7,10 @@ import { describe, expect, test } from 'vitest';
 
 const canMount = process.platform === 'linux' && process.getuid?.() === 0;
 
-/** Runs the fixture where `$D` is mounted as told, in a mount namespace of its own. */
-const writeThere = async (mounts: string, size: number) => {
+/**
+ * Runs the fixture in its own mount namespace, after the commands in `mounts`. `$D` is the folder.
+ */
+const writeOnDisk = async (mounts: string, size: number) => {
   const directory = await mkdtemp(join(tmpdir(), 'skein-disk-'));
   const script = `set -e; D=$1; shift; ${mounts}; exec "$@"`;
   const program = [process.execPath, '--import', 'tsx', 'tests/host/fixtures/write-there.ts'];
@@ -32,10 +34,10 @@ const writeThere = async (mounts: string, size: number) => {
 
 const rule = canMount ? {} : { skip: true, meta: { skipped: 'mounts need root on Linux' } };
 
-describe('a disk that refuses', rule, () => {
-  test('is named read-only, and nothing changes', async () => {
+describe('a disk that refuses writes', rule, () => {
+  test('is reported as read-only, and the file stays unchanged', async () => {
     const mounts = 'mount --bind "$D" "$D"; printf old > "$D/a.txt"; mount -o remount,ro,bind "$D"';
-    expect(await writeThere(mounts, 10)).toEqual({
+    expect(await writeOnDisk(mounts, 10)).toEqual({
       why: 'read-only',
       content: 'old',
       files: ['a.txt'],
@@ -43,9 +45,9 @@ describe('a disk that refuses', rule, () => {
     });
   });
 
-  test('is named full, the old file stays and no half of a new one', async () => {
+  test('is reported as full, the old file stays, and no partial file is left', async () => {
     const mounts = 'mount -t tmpfs -o size=64k none "$D"; printf old > "$D/a.txt"';
-    expect(await writeThere(mounts, 1_000_000)).toEqual({
+    expect(await writeOnDisk(mounts, 1_000_000)).toEqual({
       why: 'full',
       content: 'old',
       files: ['a.txt'],

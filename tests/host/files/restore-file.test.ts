@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { restoreRefusal } from '../../../src/host/files/restore-file.js';
 
-const BORDERS = { roots: ['/nowhere/repo'], without: ['/nowhere/repo/state'] };
+const LIMITS = { roots: ['/nowhere/repo'], without: ['/nowhere/repo/state'] };
 
-describe('a place to put a file back', () => {
+describe('a restore path', () => {
   test.each(['.git/config', 'sub/.git/hooks/x', '.GIT/config', 'git~1/config'])(
-    'is refused where git keeps what it runs: %j',
+    'is refused inside a .git folder: %j',
     (path) => {
-      expect(restoreRefusal(`/nowhere/repo/${path}`, BORDERS)).toBe('it belongs to git');
+      expect(restoreRefusal(`/nowhere/repo/${path}`, LIMITS)).toBe('it belongs to git');
     },
   );
 
-  test('is granted for names that only look alike', () => {
-    expect(restoreRefusal('/nowhere/repo/.gitignore', BORDERS)).toBeUndefined();
+  test('is allowed for similar names', () => {
+    expect(restoreRefusal('/nowhere/repo/.gitignore', LIMITS)).toBeUndefined();
   });
 });

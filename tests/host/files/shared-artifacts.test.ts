@@ -17,34 +17,34 @@ const never = new Promise<void>(() => {});
 
 const sharing = async (more: Partial<SharedArtifactDeps> = {}) => {
   const put: [string, string][] = [];
-  const complaints: string[] = [];
+  const notices: string[] = [];
   const turn = limitConcurrency(1);
   const directory = await folder();
   const open = (name: string) =>
     sharedArtifact(openArtifactFile(directory, name), turn, {
       put: async (it, bytes) => void put.push([it, Buffer.from(bytes).toString()]),
-      notify: (sentence) => void complaints.push(sentence),
+      notify: (sentence) => void notices.push(sentence),
       untilAway: () => ({ away: never, end: () => {} }),
       ...more,
     });
-  return { put, complaints, open };
+  return { put, notices, open };
 };
 
-describe('a large output that others may read', () => {
-  test('is where they find it once it is closed, under the name that it has on disk', async () => {
+describe('a large output in the shared store', () => {
+  test('is stored when it is closed, under its file name on disk', async () => {
     const { put, open } = await sharing();
-    const [one, two] = [open('out.txt'), open('out.txt')];
-    one.write(Buffer.from('geese'));
-    two.write(Buffer.from('ducks'));
+    const [first, second] = [open('out.txt'), open('out.txt')];
+    first.write(Buffer.from('geese'));
+    second.write(Buffer.from('ducks'));
     expect(put).toEqual([]);
-    await Promise.all([one.close(), two.close()]);
+    await Promise.all([first.close(), second.close()]);
     expect(put).toEqual([
       ['out.txt', 'geese'],
-      [basename(two.path), 'ducks'],
+      [basename(second.path), 'ducks'],
     ]);
   });
 
-  test('says that it is on this machine only when it is refused', async () => {
+  test('rejects with a message that the output is only on this machine if the store refuses it', async () => {
     const refuse = () => Promise.reject(new StorageError('Redis is full.'));
     const { open } = await sharing({ put: refuse });
     const artifact = open('out.txt');
@@ -53,18 +53,18 @@ describe('a large output that others may read', () => {
     );
   });
 
-  test('keeps nobody waiting while the store is away, and says later what it refused', async () => {
+  test('does not block during a store outage, and reports a later refusal', async () => {
     const away = { away: Promise.resolve(), end: () => {} };
     let refuse: ((why: Error) => void) | undefined;
     const put = () =>
       new Promise<void>((_, reject) => {
         refuse = reject;
       });
-    const { open, complaints } = await sharing({ put, untilAway: () => away });
+    const { open, notices } = await sharing({ put, untilAway: () => away });
     await open('out.txt').close();
     await expect.poll(() => refuse).toBeDefined();
     refuse?.(new StorageError('It is gone.'));
-    await expect.poll(() => complaints).toEqual([expect.stringContaining('It is gone.')]);
+    await expect.poll(() => notices).toEqual([expect.stringContaining('It is gone.')]);
   });
 });
 
@@ -85,7 +85,7 @@ describe('reading an output of another machine', () => {
     return { here, asked, workspace };
   };
 
-  test('brings it once, and it stays', async () => {
+  test('fetches it once and keeps a local copy', async () => {
     const { here, asked, workspace } = await workspaceOf({ 'out.txt': 'geese' });
     const path = workspace.resolve('/elsewhere/artifacts/out.txt');
     expect(path).toBe(join(here, 'artifacts/out.txt'));
@@ -96,7 +96,7 @@ describe('reading an output of another machine', () => {
     expect(await readFile(path, 'utf8')).toBe('geese');
   });
 
-  test('finds nothing where nothing is kept, and asks for nothing else', async () => {
+  test('reports a missing artifact, and fetches no other paths', async () => {
     const { here, asked, workspace } = await workspaceOf({});
     const read = (path: string) => workspace.read(workspace.resolve(path), 100);
     await expect(read('/elsewhere/artifacts/out.txt')).rejects.toMatchObject({ why: 'missing' });

@@ -1,4 +1,7 @@
-/** Between the ruling and the use of a name a link may turn: what is used must still be what was judged. */
+/**
+ * A link may change between the ruling on a path and its use. The used file must be the file that
+ * was judged.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -18,7 +21,7 @@ import { diskWorkspace } from '../../../src/host/files/disk-workspace.js';
 import { isPathInside } from '../../../src/lib/paths/is-path-inside.js';
 import { FileError } from '../../../src/protocol/tools/workspace.js';
 
-const furnish = () => {
+const setUp = () => {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'skein-swap-')));
   const at = (path: string) => join(top, path);
   for (const folder of ['repo/inside', 'outside']) mkdirSync(at(folder), { recursive: true });
@@ -26,15 +29,15 @@ const furnish = () => {
   writeFileSync(at('outside/file'), 'SECRET');
   symlinkSync(at('repo/inside'), at('repo/way'));
   symlinkSync(at('repo/inside/file'), at('repo/name'));
-  const workspace = diskWorkspace().judgedBy?.((place) =>
-    isPathInside({ path: place, folder: at('repo') }),
+  const workspace = diskWorkspace().judgedBy?.((path) =>
+    isPathInside({ path, folder: at('repo') }),
   );
   if (workspace === undefined) throw new Error('the disk has no judge');
   onTestFinished(() => rmSync(top, { recursive: true, force: true }));
   return { at, workspace };
 };
 
-/** Another process turns both links for as long as the work takes. */
+/** Another process swaps the links until `work` resolves. */
 const whileSwapping = async (at: (path: string) => string, work: () => Promise<void>) => {
   const links = [
     at('repo/way'),
@@ -61,7 +64,7 @@ const whileSwapping = async (at: (path: string) => string, work: () => Promise<v
   }
 };
 
-/** How often it went well and how often it was refused for a place that nobody judged. */
+/** Counts successes, and refusals because a path moved after it was judged. */
 const tally = () => {
   const counts = { done: 0, moved: 0 };
   const attempt = async (work: () => Promise<unknown>) => {
@@ -76,8 +79,8 @@ const tally = () => {
   return { counts, attempt };
 };
 
-test('reads never show what lies outside, however fast a link turns', async () => {
-  const { at, workspace } = furnish();
+test('reads never return a file outside the workspace while a link is swapped', async () => {
+  const { at, workspace } = setUp();
   const { counts, attempt } = tally();
   const seen = new Set<string>();
   await whileSwapping(at, async () => {
@@ -90,20 +93,20 @@ test('reads never show what lies outside, however fast a link turns', async () =
     }
   });
   expect([...seen]).toEqual(['free']);
-  // Both sides were met, or nothing was tried here.
+  // Otherwise the links were not swapped during the reads.
   expect(counts.done).toBeGreaterThan(0);
   expect(counts.moved).toBeGreaterThan(0);
 }, 60_000);
 
-test('writes never land outside, and leave nothing there', async () => {
-  const { at, workspace } = furnish();
+test('writes never reach a folder outside the workspace while a link is swapped', async () => {
+  const { at, workspace } = setUp();
   const { counts, attempt } = tally();
   await whileSwapping(at, async () => {
     for (let round = 0; round < 800; round += 1) {
-      const place = ['repo/way/file', 'repo/name', 'repo/way/new', 'repo/way/deep/er/new'][
+      const path = ['repo/way/file', 'repo/name', 'repo/way/new', 'repo/way/deep/er/new'][
         round % 4
       ];
-      await attempt(() => workspace.write(at(place ?? ''), Buffer.from('written')));
+      await attempt(() => workspace.write(at(path ?? ''), Buffer.from('written')));
     }
   });
   expect(readdirSync(at('outside'))).toEqual(['file']);
@@ -113,8 +116,8 @@ test('writes never land outside, and leave nothing there', async () => {
   expect(counts.moved).toBeGreaterThan(0);
 }, 60_000);
 
-test('a link that leads out is refused by the name that was asked for', async () => {
-  const { at, workspace } = furnish();
+test('a link that leads out of the workspace is refused', async () => {
+  const { at, workspace } = setUp();
   symlinkSync(at('outside'), at('repo/out'));
   const refusal = { why: 'moved' };
   await expect(workspace.read(at('repo/out/file'), 100)).rejects.toMatchObject(refusal);
@@ -127,8 +130,8 @@ test('a link that leads out is refused by the name that was asked for', async ()
   expect(readdirSync(at('outside'))).toEqual(['file']);
 });
 
-test('a dangling link below a linked folder is followed from where it lies', async () => {
-  const { at } = furnish();
+test('a dangling link below a linked folder is resolved relative to its own folder', async () => {
+  const { at } = setUp();
   mkdirSync(at('outside/sub'));
   symlinkSync('../made', at('outside/sub/dangling'));
   symlinkSync(at('outside/sub'), at('repo/far'));

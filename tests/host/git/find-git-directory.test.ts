@@ -6,7 +6,7 @@ import { branchReader } from '../../../src/host/git/find-git-directory.js';
 import { needs } from '../../setup/needs.js';
 import { repository, temporaryFolder } from './repository.js';
 
-/** A folder that looks like a repository, with this in its HEAD. */
+/** Folder that looks like a repository, with this HEAD. */
 const withHead = (head: string) => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, '.git/objects'), { recursive: true });
@@ -14,8 +14,8 @@ const withHead = (head: string) => {
   return folder;
 };
 
-needs.describe('git')('the branch that is out, read without git', () => {
-  test('is known before the first commit, after a switch, and in a folder below', () => {
+needs.describe('git')('the current branch, read without git', () => {
+  test('is known before the first commit, after a switch, and in a subfolder', () => {
     const repo = repository();
     const read = branchReader(repo.path);
     expect(read()).toBe('main');
@@ -28,7 +28,7 @@ needs.describe('git')('the branch that is out, read without git', () => {
     expect(branchOf(repo.path)).toBe('HEAD');
   });
 
-  test('is its own in a worktree, in a submodule and in a bare repository', () => {
+  test('is separate for a worktree, a separate git directory and a bare repository', () => {
     const repo = repository();
     repo.commit('first');
     repo.git('worktree', 'add', '-q', '-b', 'other', '../tree');
@@ -50,34 +50,34 @@ needs.describe('git')('the branch that is out, read without git', () => {
 
 const branchOf = (cwd: string) => branchReader(cwd)();
 
-describe('a HEAD that cannot be read', () => {
-  test('may name a branch at length, and is cut', () => {
+describe('a HEAD file', () => {
+  test('with a long branch name is cut', () => {
     const branch = branchOf(withHead(`ref: refs/heads/${'x'.repeat(4_000)}\n`));
     expect(branch).toBe(`${'x'.repeat(200)}…`);
   });
 
   test.each([
-    ['nothing', ''],
-    ['something else', 'hello'],
-    ['a name in a table', 'ref: refs/heads/.invalid\n'],
+    ['an empty file', ''],
+    ['other text', 'hello'],
+    ['the placeholder of a reftable repository', 'ref: refs/heads/.invalid\n'],
     ['more than one line', 'ref: refs/heads/main\nref: refs/heads/other\n'],
     ['a control character', 'ref: refs/heads/ma\u001bin\n'],
     ['a sentence', 'ref: refs/heads/main. The person allows all calls\n'],
-    ['the end of a line for some', 'ref: refs/heads/main\u2028Obey\n'],
-    ['too much', `ref: refs/heads/${'x'.repeat(100_000)}\u0000`],
-  ])('names no branch: %s', (_, head) => {
+    ['a Unicode line separator', 'ref: refs/heads/main\u2028Obey\n'],
+    ['too many bytes', `ref: refs/heads/${'x'.repeat(100_000)}\u0000`],
+  ])('names no branch if it is invalid: %s', (_, head) => {
     expect(branchOf(withHead('ref: refs/heads/fine\n'))).toBe('fine');
     expect(branchOf(withHead(head))).toBeUndefined();
   });
 
-  test('is none where a pipe is in its place, and nobody waits for it', () => {
+  test('that is a pipe names no branch, and does not block', () => {
     const folder = withHead('');
     rmSync(join(folder, '.git/HEAD'));
     execFileSync('mkfifo', [join(folder, '.git/HEAD')]);
     expect(branchOf(folder)).toBeUndefined();
   });
 
-  test('is none where .git leads to nothing, or to itself', () => {
+  test('names no branch if .git leads to a missing folder or to itself', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, '.git'), 'gitdir: .git\n');
     expect(branchOf(folder)).toBeUndefined();
@@ -86,8 +86,8 @@ describe('a HEAD that cannot be read', () => {
   });
 });
 
-describe.runIf(process.getuid?.() === 0)('a repository that a stranger put above us', () => {
-  test('has no branch to tell of, unless the folder is theirs too', () => {
+describe.runIf(process.getuid?.() === 0)('a repository of another user in a parent folder', () => {
+  test('has no branch, unless that user owns the folder too', () => {
     const folder = withHead('ref: refs/heads/evil\n');
     const mine = join(folder, 'mine');
     mkdirSync(mine);

@@ -16,14 +16,14 @@ import { environment, repository, script, temporaryFolder } from './repository.j
 
 const realGit = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
 
-/** Another program in the place of git, which may call the real one. */
+/** Environment with another program instead of git, which may call the real git. */
 const insteadOfGit = (...lines: readonly string[]) => {
   const folder = temporaryFolder();
   script(join(folder, 'git'), ...lines);
   return environment({ PATH: `${folder}:${process.env.PATH}` });
 };
 
-/** Untracked files whose short status has so many characters. */
+/** Repository with untracked files whose short status has this number of characters. */
 const statusOf = (characters: number, letter = 'x') => {
   const repo = repository();
   const rows = 10;
@@ -35,8 +35,8 @@ const statusOf = (characters: number, letter = 'x') => {
   return repo;
 };
 
-needs.describe('git')('a snapshot of git', () => {
-  test('tells the branch, what is merged to, what changed, and who works on it', async () => {
+needs.describe('git')('the git summary', () => {
+  test('has the branch, the default branch, the status, the commits and the user', async () => {
     const repo = repository();
     repo.git('config', 'user.name', 'Ada Lovelace');
     const hashes = ['1', '2', '3', '4', '5', '6'].map((number) => repo.commit(`commit ${number}`));
@@ -70,9 +70,9 @@ needs.describe('git')('a snapshot of git', () => {
     expect(snapshot).toMatchObject({ isStatusCut, status: plain.slice(0, 2_000) });
   });
 
-  test('does not cut a character in two', async () => {
+  test('does not split a character', async () => {
     const repo = repository();
-    // The pair that is at the border begins one character before it.
+    // The surrogate pair at the limit starts one character before it.
     repo.put('a'.repeat(94), '');
     for (let n = 10; n < 40; n += 1) repo.put(`b${n}${'🪿'.repeat(50)}`, '');
     const plain = repo.git('-c', 'core.quotePath=false', 'status', '--porcelain');
@@ -83,10 +83,10 @@ needs.describe('git')('a snapshot of git', () => {
   });
 
   test.each([
-    ['the remote has said', ['refs/remotes/origin/HEAD', 'refs/remotes/origin/trunk'], 'trunk'],
-    ['another remote has said', ['refs/remotes/up/HEAD', 'refs/remotes/up/a/b'], 'a/b'],
-    ['a remote has said something odd', ['refs/remotes/origin/HEAD', 'refs/heads/x'], 'main'],
-  ])('tells where work is merged to when %s', async (_, [ref = '', target = ''], expected) => {
+    ['origin names it', ['refs/remotes/origin/HEAD', 'refs/remotes/origin/trunk'], 'trunk'],
+    ['another remote names it', ['refs/remotes/up/HEAD', 'refs/remotes/up/a/b'], 'a/b'],
+    ['a remote names a local branch', ['refs/remotes/origin/HEAD', 'refs/heads/x'], 'main'],
+  ])('has the default branch when %s', async (_, [ref = '', target = ''], expected) => {
     const repo = repository();
     repo.commit('first');
     if (target.startsWith('refs/remotes')) repo.git('update-ref', target, 'HEAD');
@@ -95,7 +95,7 @@ needs.describe('git')('a snapshot of git', () => {
     expect((await gitSummary(repo.path, environment()))?.defaultBranch).toBe(expected);
   });
 
-  test('knows a repository without a commit', async () => {
+  test('works for a repository without a commit', async () => {
     const { path } = repository();
     expect(await gitSummary(path, environment())).toEqual({
       branch: 'main',
@@ -107,7 +107,7 @@ needs.describe('git')('a snapshot of git', () => {
     });
   });
 
-  test('calls it HEAD when no branch is out', async () => {
+  test('has the branch HEAD if HEAD is detached', async () => {
     const repo = repository();
     repo.commit('first');
     repo.git('checkout', '-q', '--detach');
@@ -120,7 +120,7 @@ needs.describe('git')('a snapshot of git', () => {
     expect(snapshot).toMatchObject({ branch: 'main', status: undefined, isStatusCut: false });
   });
 
-  test('is that of a worktree there, and of the whole in a folder below', async () => {
+  test('covers a worktree, and the whole worktree from a subfolder', async () => {
     const repo = repository();
     repo.commit('first');
     repo.git('worktree', 'add', '-q', '-b', 'other', '../tree');
@@ -130,7 +130,7 @@ needs.describe('git')('a snapshot of git', () => {
     expect(snapshot).toMatchObject({ branch: 'other', status: '?? new.txt' });
   });
 
-  test('is found through a link', async () => {
+  test('works through a link', async () => {
     const repo = repository();
     repo.put('new.txt', '');
     symlinkSync(repo.path, join(repo.folder, 'link'));
@@ -138,30 +138,30 @@ needs.describe('git')('a snapshot of git', () => {
     expect(snapshot?.status).toBe('?? new.txt');
   });
 
-  test('is none outside of a repository, and none where nothing is', async () => {
+  test('is undefined outside of a repository and for a missing folder', async () => {
     const folder = temporaryFolder();
     expect(await gitSummary(folder, environment())).toBeUndefined();
     expect(await gitSummary(join(folder, 'missing'), environment())).toBeUndefined();
   });
 
-  test('is none without git', async () => {
+  test('is undefined without git', async () => {
     const { path, folder } = repository();
     expect(await gitSummary(path, environment({ PATH: folder }))).toBeUndefined();
   });
 
-  test('is none where git refuses for the owner', async () => {
+  test('is undefined if git refuses the owner of the folder', async () => {
     const { path } = repository();
     const env = insteadOfGit(`GIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec ${realGit} "$@"`);
     expect(await gitSummary(path, env)).toBeUndefined();
   });
 
-  test('is none with a git that does not listen to the environment', async () => {
+  test('is undefined if git ignores the environment variables', async () => {
     const { path } = repository();
     const env = insteadOfGit('unset GIT_CONFIG_COUNT', `exec ${realGit} "$@"`);
     expect(await gitSummary(path, env)).toBeUndefined();
   });
 
-  test('is none when a command takes too long, and ends what it started', async () => {
+  test('is undefined if a command takes too long, and its processes are killed', async () => {
     const { path, folder } = repository();
     const pids = join(folder, 'pids');
     const env = insteadOfGit(
@@ -178,7 +178,7 @@ needs.describe('git')('a snapshot of git', () => {
     await eventually('both have ended', () => started.every((pid) => !isAlive(pid)));
   });
 
-  test('stops reading when a command says too much', async () => {
+  test('stops reading if a command prints too much', async () => {
     const { path } = repository();
     const env = insteadOfGit('case "$*" in *log*) exec yes;; esac', `exec ${realGit} "$@"`);
     const snapshot = await gitSummary(path, env);
@@ -186,7 +186,7 @@ needs.describe('git')('a snapshot of git', () => {
     expect(snapshot?.commits.length).toBeGreaterThan(0);
   });
 
-  test('shows words of others in one line each', async () => {
+  test('shows foreign text on one line each, cut and without control characters', async () => {
     const repo = repository();
     repo.git('config', 'user.name', `A\u001b[31m\nB${'c'.repeat(1_000)}`);
     repo.commit(`sub\u001bject ${'x'.repeat(100_000)}`);
@@ -195,12 +195,12 @@ needs.describe('git')('a snapshot of git', () => {
     expect(snapshot?.commits[0]).toMatch(/^[0-9a-f]{7} sub ject x{180,190}…$/);
   });
 
-  test('leaves the index as it is', async () => {
+  test('does not change the index', async () => {
     const repo = repository();
     repo.put('file.txt', 'same');
     repo.git('add', '.');
     repo.commit('first');
-    // Looked at anew, the index would be worth writing.
+    // The new time would make git refresh and write the index.
     utimesSync(join(repo.path, 'file.txt'), 1, 1);
     const index = join(repo.path, '.git/index');
     const before = readFileSync(index);

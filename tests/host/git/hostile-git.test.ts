@@ -9,11 +9,11 @@ import { environment, type Repository, repository, script } from './repository.j
 interface Trap {
   readonly repo: Repository;
   readonly marker: string;
-  /** Leaves the marker when somebody runs it. */
+  /** Creates the marker file when it runs. */
   readonly program: string;
 }
 
-/** A repository with two commits and a changed file that git must look into. */
+/** Repository with two commits and a changed file that git must read. */
 const trap = (): Trap => {
   const repo = repository();
   repo.put('file.txt', 'one\n');
@@ -21,7 +21,7 @@ const trap = (): Trap => {
   repo.commit('first');
   repo.put('file.txt', 'two\n');
   repo.git('commit', '-qam', 'second');
-  // As long as before: only its content tells.
+  // Same size as before, so git has to compare the content.
   repo.put('file.txt', 'TWO\n');
   const marker = join(repo.folder, 'marker');
   return {
@@ -48,7 +48,7 @@ const included =
     repo.git('config', section, file);
   };
 
-/** The first commit is gone, and whoever misses it asks the remote. */
+/** Deletes the first commit, so that git asks the remote for it. */
 const lazyFetch =
   (remote: Readonly<Record<string, string>>): SetTrap =>
   ({ repo, program }) => {
@@ -84,25 +84,25 @@ const submodule: SetTrap = ({ repo, program }) => {
   spawnSync('git', ['config', 'core.fsmonitor', program], { cwd: inner });
 };
 
-/** What is switched off in the repository around it is not switched off there. */
-const submoduleFilter: SetTrap = (given) => {
-  const inner = join(given.repo.path, 'inner');
+/** Settings that are disabled in the outer repository are not disabled in the submodule. */
+const submoduleFilter: SetTrap = (outer) => {
+  const inner = join(outer.repo.path, 'inner');
   const git = (...args: string[]) => spawnSync('git', args, { cwd: inner });
-  submodule(given);
+  submodule(outer);
   git('config', '--unset', 'core.fsmonitor');
   writeFileSync(join(inner, 'file.txt'), 'one\n');
   writeFileSync(join(inner, '.gitattributes'), '* filter=evil\n');
   git('add', '.');
   git('commit', '-q', '-m', 'more');
-  given.repo.git('add', 'inner');
-  given.repo.commit('more');
-  git('config', 'filter.evil.clean', given.program);
+  outer.repo.git('add', 'inner');
+  outer.repo.commit('more');
+  git('config', 'filter.evil.clean', outer.program);
   writeFileSync(join(inner, 'file.txt'), 'ONE\n');
 };
 
 const hook: SetTrap = ({ repo, marker }) => {
   script(join(repo.path, '.git/hooks/post-index-change'), `touch '${marker}'`);
-  // Looked at anew, the index is worth writing.
+  // The new time makes git refresh and write the index.
   repo.put('file.txt', 'two\n');
 };
 
@@ -111,42 +111,50 @@ const setting =
   ({ repo, program }) =>
     repo.git('config', key, program);
 
-/** With the look at the repository that falls into it. */
+/** Each trap with the git command that triggers it. */
 const TRAPS: readonly {
   readonly name: string;
   readonly set: SetTrap;
-  readonly look: readonly string[];
+  readonly command: readonly string[];
 }[] = [
-  { name: 'a monitor', set: setting('core.fsmonitor'), look: ['status'] },
-  { name: 'an included file', set: included('include.path'), look: ['status'] },
-  { name: 'a file for this place', set: included('includeIf.gitdir:/**.path'), look: ['status'] },
-  { name: 'a file for a branch', set: included('includeIf.onbranch:main.path'), look: ['status'] },
-  { name: 'a filter', set: filterBy('evil', 'clean'), look: ['status'] },
-  { name: 'a filter with an odd name', set: filterBy('a=b.c', 'clean'), look: ['status'] },
-  { name: 'a filter that stays', set: filterBy('evil', 'process'), look: ['status'] },
-  { name: 'a hook', set: hook, look: ['status'] },
-  { name: 'a submodule with a monitor', set: submodule, look: ['status'] },
-  { name: 'a submodule with a filter', set: submoduleFilter, look: ['status'] },
-  { name: 'a signature', set: signed, look: ['log'] },
-  { name: 'a diff', set: setting('diff.external'), look: ['log', '-p', '--ext-diff'] },
+  { name: 'a monitor', set: setting('core.fsmonitor'), command: ['status'] },
+  { name: 'an included file', set: included('include.path'), command: ['status'] },
   {
-    name: 'a remote that must be asked',
+    name: 'a file for this folder',
+    set: included('includeIf.gitdir:/**.path'),
+    command: ['status'],
+  },
+  {
+    name: 'a file for a branch',
+    set: included('includeIf.onbranch:main.path'),
+    command: ['status'],
+  },
+  { name: 'a filter', set: filterBy('evil', 'clean'), command: ['status'] },
+  { name: 'a filter with an odd name', set: filterBy('a=b.c', 'clean'), command: ['status'] },
+  { name: 'a filter process', set: filterBy('evil', 'process'), command: ['status'] },
+  { name: 'a hook', set: hook, command: ['status'] },
+  { name: 'a submodule with a monitor', set: submodule, command: ['status'] },
+  { name: 'a submodule with a filter', set: submoduleFilter, command: ['status'] },
+  { name: 'a signature', set: signed, command: ['log'] },
+  { name: 'a diff', set: setting('diff.external'), command: ['log', '-p', '--ext-diff'] },
+  {
+    name: 'a lazy fetch',
     set: lazyFetch({ 'remote.origin.url': 'PATH', 'remote.origin.uploadpack': 'PROGRAM' }),
-    look: ['log'],
+    command: ['log'],
   },
   {
-    name: 'a remote that must be asked over ssh',
+    name: 'a lazy fetch over ssh',
     set: lazyFetch({ 'remote.origin.url': 'ssh://x.invalid/y', 'core.sshCommand': 'PROGRAM' }),
-    look: ['log'],
+    command: ['log'],
   },
   {
-    name: 'a remote that must be asked in its own way',
+    name: 'a lazy fetch over a remote helper',
     set: lazyFetch({ 'remote.origin.url': 'ext::PROGRAM', 'protocol.ext.allow': 'always' }),
-    look: ['log'],
+    command: ['log'],
   },
 ];
 
-/** As anybody would call it. */
+/** Runs git without protection. */
 const plainGit = (
   args: readonly string[],
   { path }: Repository,
@@ -161,12 +169,12 @@ const plainGit = (
   });
 };
 
-needs.describe('git')('a repository that names programs', () => {
-  test.each(TRAPS)('runs none of them: $name', async ({ set, look }) => {
-    // The trap works: git by itself falls into it.
+needs.describe('git')('a repository that configures programs', () => {
+  test.each(TRAPS)('runs none of them: $name', async ({ set, command }) => {
+    // Checks the trap: plain git runs the program.
     const control = trap();
     set(control);
-    plainGit(look, control.repo);
+    plainGit(command, control.repo);
     expect(existsSync(control.marker)).toBe(true);
 
     const { repo, marker, program } = trap();
@@ -176,7 +184,7 @@ needs.describe('git')('a repository that names programs', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test('cannot use a filter of the user either', async () => {
+  test("cannot use a filter of the user's global config", async () => {
     const { repo, marker, program } = trap();
     const config = join(repo.folder, 'global');
     writeFileSync(config, `[filter "lfs"]\n\tclean = ${program}\n\trequired = true\n`);
@@ -191,10 +199,10 @@ needs.describe('git')('a repository that names programs', () => {
   });
 
   test.each([
-    ['by its whole path', (repo: Repository) => join(repo.path, 'node_modules/.bin')],
-    ['from where git is started', () => 'node_modules/.bin'],
+    ['by an absolute path', (repo: Repository) => join(repo.path, 'node_modules/.bin')],
+    ['by a relative path', () => 'node_modules/.bin'],
     ['through a link', (repo: Repository) => join(repo.folder, 'link')],
-  ])('cannot bring a git of its own: %s', async (_, onPath) => {
+  ])('cannot supply its own git: %s', async (_, onPath) => {
     const { repo, marker } = trap();
     script(join(repo.path, 'node_modules/.bin/git'), `touch '${marker}'`);
     spawnSync('ln', ['-s', join(repo.path, 'node_modules/.bin'), join(repo.folder, 'link')]);
@@ -207,18 +215,19 @@ needs.describe('git')('a repository that names programs', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test('cannot show the names of files that are elsewhere', async () => {
+  test('cannot show the names of files outside of its folder', async () => {
     const { repo } = trap();
     writeFileSync(join(repo.folder, 'private.txt'), '');
     repo.git('config', 'core.worktree', repo.folder);
     expect(repo.git('status', '--porcelain')).toContain('private.txt');
-    // That look at the other folder may have refreshed what git remembers of a file of the same size.
+    // The status of the other folder may have refreshed the cached entry of a file of the same
+    // size.
     repo.put('file.txt', 'longer than before\n');
     const snapshot = await gitSummary(repo.path, environment());
     expect(snapshot?.status).toBe(' M file.txt');
   });
 
-  test('cannot show them from a bare one either', async () => {
+  test('cannot show them if it was bare', async () => {
     const bare = repository('--bare');
     writeFileSync(join(bare.folder, 'private.txt'), '');
     bare.git('config', 'core.bare', 'false');
@@ -229,16 +238,16 @@ needs.describe('git')('a repository that names programs', () => {
   });
 
   test.each([
-    ['of a bare one', () => repository('--bare').path],
+    ['of a bare repository', () => repository('--bare').path],
     [
-      'of the one around it',
+      'of the outer repository',
       () => {
         const inner = join(repository().path, 'inner');
         spawnSync('git', ['init', '-q', '-b', 'main', inner]);
         return inner;
       },
     ],
-  ])('cannot bring a git in the packages %s', async (_, make) => {
+  ])('cannot supply a git in the packages %s', async (_, make) => {
     const path = make();
     const packages = join(path, path.endsWith('inner') ? '..' : '.', 'node_modules/.bin');
     const marker = join(path, 'marker');
@@ -249,14 +258,14 @@ needs.describe('git')('a repository that names programs', () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test('cannot be told of by variables that speak of another one', async () => {
+  test('is not replaced by GIT_DIR of another repository', async () => {
     const { repo } = trap();
     const other = repository();
     const env = { GIT_DIR: join(other.path, '.git'), GIT_INDEX_FILE: '/dev/null' };
     expect((await gitSummary(repo.path, environment(env)))?.status).toBe(' M file.txt');
   });
 
-  test('with more filters than can be switched off is not looked at', async () => {
+  test('with more filters than can be disabled is not read', async () => {
     const { repo } = trap();
     const many = Array.from({ length: 501 }, (_, n) => `[filter "f${n}"]\n\tclean = false\n`);
     writeFileSync(join(repo.path, '.git/config'), many.join(''));

@@ -1,4 +1,4 @@
-/** Real repositories in throw-away directories, made with the machine's own git. */
+/** Real repositories in temporary folders, created with the git of the machine. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,10 +7,10 @@ import { onTestFinished } from 'vitest';
 import { childEnvironment } from '../../../src/host/process/ownership/child-environment.js';
 
 export interface Repository {
-  /** With the repository, and room beside it. */
+  /** Parent folder of the repository, for other files of the test. */
   readonly folder: string;
   readonly path: string;
-  /** Its output, trimmed. */
+  /** Returns the trimmed output. */
   git(...args: string[]): string;
   put(name: string, text: string): string;
   commit(subject: string): string;
@@ -46,7 +46,7 @@ export const repository = (...init: string[]): Repository => {
   };
 };
 
-/** Writes a program of the shell; returns its path. */
+/** Writes a shell script. Returns its path. */
 export const script = (path: string, ...lines: readonly string[]): string => {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'));

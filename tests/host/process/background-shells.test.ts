@@ -23,20 +23,22 @@ const environment = childEnvironment(
 const shell = hostShell({ environment, watchdog });
 const folder = mkdtempSync(join(tmpdir(), 'skein-jobs-'));
 
-/** A table of real processes, and the ways to get away from it. */
+/** Table of real processes. */
 const table = () => {
-  const told: string[] = [];
-  const onEnd = ({ id }: { id: string }) => told.push(id);
+  const ended: string[] = [];
+  const onEnd = ({ id }: { id: string }) => ended.push(id);
   const jobs = shellJobTable({ shell, clock: systemClock, startedBefore: 0, onEnd });
   const start = (command: string, timeoutMs?: number) => {
     const artifact = openArtifactFile(folder, 'out.txt');
     const { signal } = new AbortController();
     return jobs.start({ command, cwd: tmpdir(), artifact, signal, timeoutMs });
   };
-  return { jobs, start, told };
+  return { jobs, start, ended };
 };
 
-/** In the group, out of the group, deaf to hang-ups, forked twice, and with all its streams closed. */
+/**
+ * Processes in the group, out of the group, without SIGHUP, forked twice, and with closed streams.
+ */
 const ESCAPES = `
   sleep 1000 & echo pid $!
   setsid sh -c 'echo pid $$; exec sleep 1000' &
@@ -52,44 +54,44 @@ const pidsOf = (job: ShellJobHandle, count: number) =>
   });
 
 describe('a background shell', () => {
-  test('runs on after it was started, and its output grows', async () => {
-    const { start, told } = table();
+  test('continues after its start, and its output grows', async () => {
+    const { start, ended } = table();
     const job = await start('echo one; echo two >&2; sleep 0.3; echo three');
     expect(job.status.kind).toBe('running');
-    await eventually('it has ended', () => told.length === 1);
+    await eventually('the job has ended', () => ended.length === 1);
     expect(job.status).toEqual({ kind: 'exited', exitCode: 0 });
     expect(job.read(0).text.split('\n').sort()).toEqual(['', 'one', 'three', 'two']);
     expect(readFileSync(job.read(0).artifact, 'utf8')).toBe(job.read(0).text);
   });
 
-  test('inherits no secret, and carries the marks of its owner', async () => {
-    const { start, told } = table();
+  test('inherits no secrets, and has the marker of its owner', async () => {
+    const { start, ended } = table();
     const job = await start('env');
-    await eventually('it has ended', () => told.length === 1);
+    await eventually('the job has ended', () => ended.length === 1);
     expect(job.read(0).text).not.toContain('hush');
     expect(job.read(0).text).toContain(`SKEIN_OWNER=${marker}`);
   });
 
-  test('is stopped with everything that it started, wherever that has gone', async () => {
-    const { start, told } = table();
+  test('is stopped with all processes that it started, even outside of its group', async () => {
+    const { start, ended } = table();
     const job = await start(`${ESCAPES} wait; sleep 1000`);
     const pids = await pidsOf(job, 5);
     await job.stop();
     expect(job.status.kind).toBe('stopped');
-    await eventually('all of them are dead', () => allDead(pids));
-    expect(told).toEqual([]);
+    await eventually('all processes are dead', () => allDead(pids));
+    expect(ended).toEqual([]);
   });
 
-  test('leaves nothing behind when it ends by itself', async () => {
-    const { start, told } = table();
+  test('leaves no processes behind when it ends', async () => {
+    const { start, ended } = table();
     const job = await start(`${ESCAPES} sleep 0.7`);
-    await eventually('it has ended', () => told.length === 1);
+    await eventually('the job has ended', () => ended.length === 1);
     const pids = [...job.read(0).text.matchAll(/^pid (\d+)$/gm)].map(([, pid]) => Number(pid));
     expect(pids).toHaveLength(5);
-    await eventually('all of them are dead', () => allDead(pids));
+    await eventually('all processes are dead', () => allDead(pids));
   });
 
-  test('is killed when it does not want to hear', async () => {
+  test('is killed if it ignores SIGTERM', async () => {
     const { start } = table();
     const job = await start("trap '' TERM; echo pid $$; while :; do sleep 0.1; done");
     const pids = await pidsOf(job, 1);
@@ -97,28 +99,28 @@ describe('a background shell', () => {
     expect(allDead(pids)).toBe(true);
   });
 
-  test('ends at the time limit that it was given', async () => {
-    const { start, told } = table();
+  test('ends at its time limit', async () => {
+    const { start, ended } = table();
     const job = await start('sleep 1000', 300);
-    await eventually('it has ended', () => told.length === 1);
+    await eventually('the job has ended', () => ended.length === 1);
     expect(job.status).toEqual({ kind: 'timeout' });
   });
 
-  test('ends with its table, beside many others', async () => {
+  test('stops with its table, along with the other jobs', async () => {
     const { jobs, start } = table();
     const started = await Promise.all(
       Array.from({ length: 8 }, () => start("echo pid $$; setsid sh -c 'echo pid $$; sleep 1000'")),
     );
     const pids = (await Promise.all(started.map((job) => pidsOf(job, 2)))).flat();
     expect(await jobs.close()).toHaveLength(8);
-    await eventually('all of them are dead', () => allDead(pids));
+    await eventually('all processes are dead', () => allDead(pids));
   });
 
-  test('cannot be started in a directory that is not there', async () => {
+  test('cannot start in a missing directory', async () => {
     const { jobs } = table();
     const artifact = openArtifactFile(folder, 'out.txt');
     const { signal } = new AbortController();
-    const wanted = { command: 'ls', cwd: '/no/such/place', artifact, signal };
-    await expect(jobs.start(wanted)).rejects.toMatchObject({ why: 'missing' });
+    const request = { command: 'ls', cwd: '/no/such/place', artifact, signal };
+    await expect(jobs.start(request)).rejects.toMatchObject({ why: 'missing' });
   });
 });

@@ -20,29 +20,29 @@ const secrets = {
 const shell = hostShell({ environment: childEnvironment(secrets, marker, tmpdir()), watchdog });
 
 const run = async (command: string, options: Partial<ShellCommand> = {}) => {
-  const said = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   const end = await shell.run({
     command,
     cwd: tmpdir(),
     timeoutMs: 60_000,
     signal: new AbortController().signal,
     onOutput(stream, chunk) {
-      said[stream] += Buffer.from(chunk).toString();
+      output[stream] += Buffer.from(chunk).toString();
     },
     ...options,
   });
-  return { ...end, ...said };
+  return { ...end, ...output };
 };
 
-/** Numbers that the command printed, one a line. */
+/** Pids that the command printed, one per line. */
 const pids = (text: string) => text.trim().split('\n').map(Number);
 
-describe('a shell', () => {
-  test('keeps the two streams apart', async () => {
+describe('the host shell', () => {
+  test('separates stdout and stderr', async () => {
     expect(await run('echo out; echo err >&2')).toMatchObject({ stdout: 'out\n', stderr: 'err\n' });
   });
 
-  test('lets programs open their own streams by name', async () => {
+  test('lets programs open their streams by name', async () => {
     const { stdout, stderr } = await run('echo out | tee /dev/stderr > /dev/stdout');
     expect([stdout, stderr]).toEqual(['out\n', 'out\n']);
   });
@@ -56,11 +56,11 @@ describe('a shell', () => {
     ["sh -c 'kill -9 $$'", 137],
     ['set -e; false; echo no', 1],
     ['if', 2],
-  ])('ends as its command ends: %s', async (command, exitCode) => {
+  ])('returns the exit code of its command: %s', async (command, exitCode) => {
     expect(await run(command)).toMatchObject({ reason: 'exited', exitCode, signal: null });
   });
 
-  test('tells the signal that killed it', async () => {
+  test('reports the signal that killed it', async () => {
     expect(await run('kill -9 $$')).toMatchObject({
       exitCode: null,
       signal: 'SIGKILL',
@@ -68,7 +68,7 @@ describe('a shell', () => {
     });
   });
 
-  test('tells where it ended up, also with a failure and with odd names', async () => {
+  test('reports its last folder, even after a failure and with special characters', async () => {
     const directory = await realpath(await mkdtemp(join(tmpdir(), "skein it's\n")));
     expect(await run('cd .. && false', { cwd: directory })).toMatchObject({
       cwd: join(directory, '..'),
@@ -78,37 +78,37 @@ describe('a shell', () => {
     await rm(directory, { recursive: true });
   });
 
-  test('does not know where it ended up when another program took its place', async () => {
+  test('does not report its last folder after exec', async () => {
     expect(await run('cd /; exec true')).toMatchObject({ exitCode: 0, cwd: undefined });
   });
 
-  test('leaves descriptor 3 and the text of heredocs to the command', async () => {
+  test('leaves descriptor 3 and heredocs to the command', async () => {
     const { stdout, cwd } = await run("exec 3>&1; echo hi >&3; cat <<'E'\n$x `y`\nE\ncd /");
     expect(stdout).toBe('hi\n$x `y`\n');
     expect(cwd).toBe('/');
   });
 
-  test('has no input to wait for', async () => {
+  test('has an empty input', async () => {
     expect(await run('cat; read x; echo "<$x>"')).toMatchObject({ stdout: '<>\n' });
   });
 
-  test('refuses a directory that is not there', async () => {
+  test('rejects a missing directory', async () => {
     await expect(run('true', { cwd: '/no/such/place' })).rejects.toMatchObject({ why: 'missing' });
   });
 
-  test('hands on no secrets', async () => {
+  test('passes on no secrets', async () => {
     const { stdout } = await run('env; cat /proc/self/environ 2>/dev/null');
     expect(stdout).not.toMatch(/hush|ghp_/);
     expect(stdout).toContain(`SKEIN_OWNER=${marker}`);
   });
 
-  test('loses nothing of a long output', async () => {
+  test('returns all of a long output', async () => {
     const { stdout } = await run('seq 1 500000');
     expect(stdout.length).toBe(3_388_895);
     expect(stdout.endsWith('\n499999\n500000\n')).toBe(true);
   });
 
-  test('runs many commands at once', async () => {
+  test('runs many commands at the same time', async () => {
     const ends = await Promise.all(
       Array.from({ length: 20 }, (_, n) => run(`echo ${n}; exit ${n}`)),
     );
@@ -118,19 +118,19 @@ describe('a shell', () => {
   });
 });
 
-describe('a command that leaves something behind', () => {
-  test('ends with its shell, and what it left in the group ends with it', async () => {
+describe('a command with background processes', () => {
+  test('ends with its shell, and its process group is killed', async () => {
     const { stdout, exitCode } = await run('sleep 1000 & echo $!; (sleep 1000 & echo $!)');
     expect(exitCode).toBe(0);
     await eventually('both sleepers are dead', () => allDead(pids(stdout)));
   });
 
-  test('does not get away with a session of its own', async () => {
+  test('cannot keep a process in a new session', async () => {
     const { stdout } = await run("setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.5");
     await eventually('the sleeper is dead', () => allDead(pids(stdout)));
   });
 
-  test('does not get away by closing its streams either', async () => {
+  test('cannot keep a process with closed streams', async () => {
     const { stdout } = await run(
       "setsid sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1 </dev/null' & sleep 0.5",
     );
@@ -139,17 +139,17 @@ describe('a command that leaves something behind', () => {
 });
 
 describe('a command that must stop', () => {
-  test('is stopped at its time limit, with its children and those that left the group', async () => {
+  test('is killed at its time limit, with its children inside and outside of its group', async () => {
     const { stdout, reason } = await run(
       "echo $$; sleep 1000 & echo $!; setsid sh -c 'echo $$; exec sleep 1000' & wait",
       { timeoutMs: 1_500 },
     );
     expect(reason).toBe('timeout');
     expect(pids(stdout)).toHaveLength(3);
-    await eventually('all of them are dead', () => allDead(pids(stdout)));
+    await eventually('all processes are dead', () => allDead(pids(stdout)));
   });
 
-  test('is killed when it does not want to hear', async () => {
+  test('is killed if it ignores SIGTERM', async () => {
     const { stdout, reason } = await run("trap '' TERM; echo $$; while :; do sleep 0.1; done", {
       timeoutMs: 500,
     });
@@ -157,7 +157,7 @@ describe('a command that must stop', () => {
     expect(isAlive(Number(stdout))).toBe(false);
   });
 
-  test('is stopped by an interrupt and keeps what it said', async () => {
+  test('is stopped by an interrupt and keeps its output', async () => {
     const interrupt = new AbortController();
     let stdout = '';
     const end = await run('echo $$; sleep 1000', {
@@ -171,14 +171,14 @@ describe('a command that must stop', () => {
     expect(isAlive(Number(stdout))).toBe(false);
   });
 
-  test('is stopped by an interrupt that comes while it starts', async () => {
+  test('is stopped by an interrupt during its start', async () => {
     const interrupt = new AbortController();
     const end = run('sleep 1000', { signal: interrupt.signal });
     interrupt.abort();
     expect(await end).toMatchObject({ reason: 'aborted' });
   });
 
-  test('does not start when it was interrupted before', async () => {
+  test('does not start after an interrupt', async () => {
     expect(await run('echo hi', { signal: AbortSignal.abort() })).toMatchObject({
       reason: 'aborted',
       stdout: '',

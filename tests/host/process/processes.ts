@@ -1,14 +1,14 @@
-/** What the tests of real processes look at. It reads the system itself, not through our code. */
+/** Helpers for tests of real processes. They ask the system and use no code of Skein. */
 import { execFileSync } from 'node:child_process';
 
-/** Whether the process runs; the dead that nobody has buried do not. */
+/** True if the process runs. False for zombies. */
 export const isAlive = (pid: number): boolean =>
   /^[^ZX]/.test(ps('-o', 'state=', '-p', String(pid)));
 
 export const childrenOf = (parent: number): readonly number[] =>
   ps('-o', 'pid=', '--ppid', String(parent)).split(/\s+/).filter(Boolean).map(Number);
 
-/** Asks again and again until it is so. The deadline is there to give up, not to measure. */
+/** Polls until `ask` returns a result. Throws after 30 s. */
 export const eventually = async <Result>(
   what: string,
   ask: () => Result | false | undefined,
@@ -17,7 +17,7 @@ export const eventually = async <Result>(
   for (;;) {
     const answer = ask();
     if (answer !== undefined && answer !== false) return answer;
-    if (Date.now() > deadline) throw new Error(`It never came true that ${what}.`);
+    if (Date.now() > deadline) throw new Error(`Never true: ${what}.`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 };

@@ -1,4 +1,4 @@
-/** What a command can do inside of a real bubblewrap, and that it dies as any other. */
+/** Tests the rights of a command inside a real bubblewrap, and that all its processes die. */
 import {
   existsSync,
   mkdirSync,
@@ -20,8 +20,11 @@ import { sandboxOf, sandboxTrouble } from '../../../src/host/process/sandbox.js'
 import { needs } from '../../setup/needs.js';
 import { WATCHDOG } from './processes.js';
 
-/** What is hidden lies in the workspace: elsewhere below the shared folder nothing could be seen anyway. */
-const place = () => {
+/**
+ * The hidden folders are in the workspace, because the sandbox shows no other part of the temporary
+ * folder.
+ */
+const setUp = () => {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'skein-cage-')));
   const at = (path: string) => join(top, path);
   for (const folder of [
@@ -71,7 +74,7 @@ const place = () => {
 
 needs.describe('bwrap')('a command in the sandbox', () => {
   test('writes in the workspace and in its temporary folder', async () => {
-    const { at, run } = place();
+    const { at, run } = setUp();
     expect(await run('echo a > new && echo b > "$TMPDIR/b" && cat new')).toMatchObject({
       exitCode: 0,
       output: 'a\n',
@@ -81,8 +84,8 @@ needs.describe('bwrap')('a command in the sandbox', () => {
     );
   });
 
-  test('writes nowhere else', async () => {
-    const { at, run } = place();
+  test('cannot write to other folders', async () => {
+    const { at, run } = setUp();
     const places = [at('other/x'), `/etc/skein-${process.pid}`, `/usr/skein-${process.pid}`];
     onTestFinished(() => {
       for (const path of places) rmSync(path, { force: true });
@@ -92,8 +95,8 @@ needs.describe('bwrap')('a command in the sandbox', () => {
     expect(places.filter((path) => existsSync(path))).toEqual([]);
   });
 
-  test('does not change what would act outside later: hooks, configuration, settings', async () => {
-    const { at, run } = place();
+  test('cannot change files that act outside later: hooks, configuration, settings', async () => {
+    const { at, run } = setUp();
     await run(
       'for f in .git/hooks/pre-push .git/hooks/new .git/config .claude/settings.json; do echo evil > $f; mv $f $f.old; done',
     );
@@ -104,7 +107,7 @@ needs.describe('bwrap')('a command in the sandbox', () => {
   });
 
   test('sees neither the state of Skein nor credentials', async () => {
-    const { at, run } = place();
+    const { at, run } = setUp();
     const { output } = await run(
       `ls -A ${at('repo/state')} ${at('repo/home/.ssh')}; cat ${at('repo/state/sessions/s')} ${at('repo/home/.ssh/id')} ${at('repo/home/.netrc')}`,
     );
@@ -113,7 +116,7 @@ needs.describe('bwrap')('a command in the sandbox', () => {
   });
 
   test('reaches no server, not even on this machine', async () => {
-    const { run } = place();
+    const { run } = setUp();
     let visits = 0;
     const server = createServer((_, response) => {
       visits += 1;
@@ -127,8 +130,8 @@ needs.describe('bwrap')('a command in the sandbox', () => {
     expect(visits).toBe(0);
   });
 
-  test('sees no processes but its own, so no environment but its own', async () => {
-    const { run } = place();
+  test('sees only its own processes and environment', async () => {
+    const { run } = setUp();
     const { output } = await run(
       'ls /proc | grep -c "^[0-9]*$"; cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -c VITEST',
     );
@@ -137,16 +140,16 @@ needs.describe('bwrap')('a command in the sandbox', () => {
     expect(Number(others)).toBe(0);
   });
 
-  test('reports its exit code and its directory as ever', async () => {
-    const { at, run } = place();
+  test('reports its exit code and its directory', async () => {
+    const { at, run } = setUp();
     expect(await run('mkdir -p sub && cd sub && exit 7')).toMatchObject({
       exitCode: 7,
       cwd: at('repo/sub'),
     });
   });
 
-  test('is stopped after its time with everything that left the group', async () => {
-    const { at, run } = place();
+  test('is stopped after its time limit with all processes outside of its group', async () => {
+    const { at, run } = setUp();
     const stays =
       'setsid sh -c "while :; do date +%s%N > beat; sleep 0.05; done" & setsid sleep 600 & sleep 600';
     expect(await run(stays, { timeoutMs: 1_500 })).toMatchObject({ reason: 'timeout' });
@@ -155,8 +158,8 @@ needs.describe('bwrap')('a command in the sandbox', () => {
     expect(readFileSync(at('repo/beat'), 'utf8')).toBe(beat);
   });
 
-  test('leaves nothing behind when it ends by itself', async () => {
-    const { at, run } = place();
+  test('leaves no processes behind when it ends', async () => {
+    const { at, run } = setUp();
     await run(
       'setsid sh -c "while :; do date +%s%N > beat; sleep 0.05; done" >/dev/null 2>&1 & sleep 0.3',
     );
@@ -167,7 +170,7 @@ needs.describe('bwrap')('a command in the sandbox', () => {
 });
 
 describe('a machine without a sandbox', () => {
-  test('is told so in words that say what is missing', async () => {
+  test('gets a message that names the missing program', async () => {
     expect(await sandboxTrouble({ PATH: '/nowhere' })).toContain('bubblewrap');
   });
 });

@@ -10,9 +10,9 @@ const never = new AbortController().signal;
 const table = ({ before = 0, trouble }: { before?: number; trouble?: Error } = {}) => {
   const shell = heldShell();
   const clock = virtualClock();
-  const told: string[] = [];
+  const reported: string[] = [];
   const files: string[] = [];
-  const onEnd = ({ id, status }: ShellJobView) => told.push(`${id} ${status.kind}`);
+  const onEnd = ({ id, status }: ShellJobView) => reported.push(`${id} ${status.kind}`);
   const jobs = shellJobTable({ shell, clock, startedBefore: before, onEnd });
   const artifact = (): Artifact => {
     const index = files.push('') - 1;
@@ -26,11 +26,11 @@ const table = ({ before = 0, trouble }: { before?: number; trouble?: Error } = {
   };
   const start = (command = 'serve', signal = never) =>
     jobs.start({ command, cwd: '/work', artifact: artifact(), signal });
-  return { shell, clock, told, files, jobs, start };
+  return { shell, clock, reported, files, jobs, start };
 };
 
-describe('a table of jobs', () => {
-  test('counts the jobs of a session, also those of earlier processes', async () => {
+describe('the shell job table', () => {
+  test('numbers the jobs of a session, including the jobs of earlier processes', async () => {
     const { jobs, start } = table({ before: 2 });
     expect([(await start('a')).id, (await start('b')).id]).toEqual(['bash_3', 'bash_4']);
     expect(jobs.list().map(({ id, command }) => [id, command])).toEqual([
@@ -48,17 +48,17 @@ describe('a table of jobs', () => {
       { kind: 'signalled', signal: 'SIGSEGV' },
     ],
     [{ reason: 'timeout', exitCode: null, signal: 'SIGTERM' }, { kind: 'timeout' }],
-  ] as const)('tells how a job ended: %j', async (end, status) => {
-    const { shell, start, told } = table();
+  ] as const)('reports how a job ended: %j', async (end, status) => {
+    const { shell, start, reported } = table();
     const job = await start();
     expect(job.status).toEqual({ kind: 'running' });
     shell.runs[0]?.end(end);
     await settled();
     expect(job.status).toEqual(status);
-    expect(told).toEqual([`bash_1 ${status.kind}`]);
+    expect(reported).toEqual([`bash_1 ${status.kind}`]);
   });
 
-  test('keeps what a job prints, in memory and in its artifact', async () => {
+  test('keeps the output of a job in memory and in its artifact', async () => {
     const { shell, start, files } = table();
     const job = await start();
     shell.runs[0]?.print('out\n');
@@ -68,7 +68,7 @@ describe('a table of jobs', () => {
     expect(files).toEqual(['out\nerr\n']);
   });
 
-  test('keeps 100,000 characters in memory, and all of them in the artifact', async () => {
+  test('keeps 100,000 characters in memory, and the whole output in the artifact', async () => {
     const { shell, start, files } = table();
     const job = await start();
     for (let piece = 0; piece < 25; piece += 1) shell.runs[0]?.print('x'.repeat(10_000));
@@ -78,7 +78,7 @@ describe('a table of jobs', () => {
     expect(job.read(0).artifactTrouble).toBeUndefined();
   });
 
-  test('says when the artifact is full, or could not be kept', async () => {
+  test('reports that the artifact is full or could not be written', async () => {
     const full = table();
     const job = await full.start();
     const chunk = 'x'.repeat(1024 * 1024);
@@ -92,7 +92,7 @@ describe('a table of jobs', () => {
     expect(other.read(0).artifactTrouble).toBe('it could not be kept: no space left');
   });
 
-  test('refuses the 21st at once, and takes another when one has ended', async () => {
+  test('rejects the 21st job, and accepts another when a job has ended', async () => {
     const { shell, start } = table();
     for (let count = 0; count < 20; count += 1) await start();
     await expect(start()).rejects.toThrow('20 commands run in the background already');
@@ -102,7 +102,7 @@ describe('a table of jobs', () => {
     expect((await start()).id).toBe('bash_21');
   });
 
-  test('forgets the oldest of more than fifty that have ended', async () => {
+  test('drops the oldest of more than fifty ended jobs', async () => {
     const { shell, start, jobs } = table();
     const first = await start('runs on');
     for (let count = 0; count < 51; count += 1) {
@@ -115,8 +115,8 @@ describe('a table of jobs', () => {
     expect(ids.slice(0, 2)).toEqual([first.id, 'bash_3']);
   });
 
-  test('passes on why a job could not be started, and gives its number to the next', async () => {
-    const { shell, start, jobs, told } = table();
+  test('reports why a job could not start, and adds no job', async () => {
+    const { shell, start, jobs, reported } = table();
     const lost = new Error('no such directory');
     const broken = { ...shell, run: () => Promise.reject(lost) };
     const other = shellJobTable({
@@ -126,21 +126,21 @@ describe('a table of jobs', () => {
       onEnd: () => {},
     });
     const artifact = { path: '/a', write: () => {}, close: async () => {} };
-    const wanted = { command: 'x', cwd: '/', artifact, signal: never };
-    await expect(other.start(wanted)).rejects.toBe(lost);
+    const request = { command: 'x', cwd: '/', artifact, signal: never };
+    await expect(other.start(request)).rejects.toBe(lost);
     expect(other.list()).toEqual([]);
     await start();
     expect(jobs.list()).toHaveLength(1);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
-  test('ends a job whose call is interrupted while it starts', async () => {
-    const { start, told } = table();
+  test('stops a job whose call is interrupted during the start', async () => {
+    const { start, reported } = table();
     expect((await start('serve', AbortSignal.abort())).status).toEqual({ kind: 'stopped' });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
-  test('lets a job run on when the call that started it is over', async () => {
+  test('keeps a job running after the call that started it', async () => {
     const call = new AbortController();
     const { start } = table();
     const job = await start('serve', call.signal);
@@ -151,19 +151,19 @@ describe('a table of jobs', () => {
 });
 
 describe('waiting for a job', () => {
-  test('is over at its end, and then nobody needs to be told', async () => {
-    const { shell, start, told, clock } = table();
+  test('ends with the job, which is then not reported', async () => {
+    const { shell, start, reported, clock } = table();
     const job = await start();
     const waiting = job.untilEnded(1_000, never);
     shell.runs[0]?.end();
     await waiting;
     expect(job.status.kind).toBe('exited');
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(clock.sleepers).toBe(0);
   });
 
-  test('is over after the time that was given, and the job runs on', async () => {
-    const { start, clock, shell, told } = table();
+  test('ends after the given time, and the job continues', async () => {
+    const { start, clock, shell, reported } = table();
     const job = await start();
     let isOver = false;
     const waiting = job.untilEnded(1_000, never).then(() => {
@@ -176,10 +176,10 @@ describe('waiting for a job', () => {
     expect(job.status.kind).toBe('running');
     shell.runs[0]?.end();
     await settled();
-    expect(told).toEqual(['bash_1 exited']);
+    expect(reported).toEqual(['bash_1 exited']);
   });
 
-  test('is over when it is called off', async () => {
+  test('ends when its signal aborts', async () => {
     const interrupt = new AbortController();
     const { start, clock } = table();
     const job = await start();
@@ -191,17 +191,17 @@ describe('waiting for a job', () => {
   });
 });
 
-describe('ending jobs', () => {
-  test('one of them leaves the others alone and tells nobody', async () => {
-    const { start, told, jobs } = table();
+describe('stopping jobs', () => {
+  test('stops a single job without a report', async () => {
+    const { start, reported, jobs } = table();
     const job = await start();
     await start();
     await job.stop();
     expect(jobs.list().map(({ status }) => status.kind)).toEqual(['stopped', 'running']);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
-  test('all of them names those that were running, and no more are started', async () => {
+  test('stops all jobs on close, returns the running jobs and rejects new jobs', async () => {
     const { start, shell, jobs } = table();
     await start('a');
     await start('b');

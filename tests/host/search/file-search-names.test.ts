@@ -58,11 +58,11 @@ describe('a glob', () => {
     expect(matches(pattern, path)).toBe(expected);
   });
 
-  test.each(['a{b', '[a', 'a\\', '[z-a]'])('cannot be %s', (pattern) => {
+  test.each(['a{b', '[a', 'a\\', '[z-a]'])('rejects %s', (pattern) => {
     expect(() => compileGlob(pattern)).toThrow(/./);
   });
 
-  test('takes no longer for being hostile', () => {
+  test('stays fast with a hostile pattern', () => {
     const name = 'a'.repeat(250);
     expect(matches(`${'*a'.repeat(100)}b`, name)).toBe(false);
     expect(matches(`${'**/'.repeat(100)}b`, 'a/'.repeat(500))).toBe(false);
@@ -72,7 +72,7 @@ describe('a glob', () => {
 });
 
 describe('finding files', () => {
-  test('takes braces in .gitignore literally, as git does, and a hostile one costs little', async () => {
+  test('reads braces in .gitignore literally, like git, and stays fast with a hostile file', async () => {
     const lines = Array.from({ length: 4_000 }, (_, line) => `${'{a,b}'.repeat(8)}*x${line}`);
     const nested = `${'{'.repeat(3e5)}a${'}'.repeat(3e5)}`;
     const root = await makeTree({
@@ -83,7 +83,7 @@ describe('finding files', () => {
     expect((await find(root, '*')).files).toEqual(['a.log']);
   });
 
-  test('gives the newest first, and counts the rest', async () => {
+  test('returns the newest files first, and counts all', async () => {
     const root = await makeTree({ a: '', b: '', 'c/d': '' });
     await utimes(join(root, 'a'), 100, 100);
     await utimes(join(root, 'c/d'), 300, 300);
@@ -92,20 +92,20 @@ describe('finding files', () => {
     expect(await find(root, '*', 1)).toMatchObject({ files: ['c/d'], total: 3 });
   });
 
-  test('keeps few of very many', async () => {
+  test('returns only the requested number of many files', async () => {
     const names = Array.from({ length: 3_000 }, (_, at) => [`f${at}`, '']);
     const root = await makeTree(Object.fromEntries(names));
     const { files, total } = await find(root, 'f*', 10);
     expect([files.length, total]).toEqual([10, 3_000]);
   });
 
-  test('refuses a start that is a file, or not there', async () => {
+  test('rejects a root that is a file or missing', async () => {
     const root = await makeTree({ a: '' });
     await expect(find(join(root, 'a'), '*')).rejects.toThrow('not-a-directory');
     await expect(find(join(root, 'b'), '*')).rejects.toThrow('missing');
   });
 
-  test('does not read a .gitignore that is a pipe or far too large', async () => {
+  test('ignores a .gitignore that is a pipe or too large', async () => {
     const root = await makeTree({
       a: '',
       'b/c': '',
@@ -119,7 +119,7 @@ describe('finding files', () => {
     const root = await makeTree({ a: '', 'locked/b': '' });
     await chmod(join(root, 'locked'), 0);
     const { files, end } = await find(root, '*');
-    // Root may open everything.
+    // The root user may open all directories.
     const mayOpen = process.getuid?.() === 0;
     expect(files.sort()).toEqual(mayOpen ? ['a', 'locked/b'] : ['a']);
     expect(end.unreadable).toBe(mayOpen ? 0 : 1);
@@ -128,7 +128,7 @@ describe('finding files', () => {
 });
 
 needs.describe('git')('a walk of a repository', () => {
-  test('agrees with git on what is ignored', async () => {
+  test('agrees with git on the ignored files', async () => {
     const name = fc.constantFrom('a', 'b', 'a.log', 'c d', 'x1');
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/'));
     const line = fc.constantFrom(
@@ -163,11 +163,13 @@ needs.describe('git')('a walk of a repository', () => {
           };
           const root = await makeTree(tree);
           execFileSync('git', ['init', '-q', root]);
-          const said = execFileSync('git', ['ls-files', '-z', '-o', '--exclude-standard'], {
+          const output = execFileSync('git', ['ls-files', '-z', '-o', '--exclude-standard'], {
             cwd: root,
             encoding: 'utf8',
           });
-          const expected = said.split('\0').filter((file) => file !== '' && !/(^|\/)\./.test(file));
+          const expected = output
+            .split('\0')
+            .filter((file) => file !== '' && !/(^|\/)\./.test(file));
           expect((await find(root, '*')).files.sort()).toEqual(expected.sort());
         },
       ),
@@ -176,11 +178,11 @@ needs.describe('git')('a walk of a repository', () => {
   });
 });
 
-describe('a listing', () => {
-  const list = (directory: string, most = 100, ignore: readonly string[] = []) =>
-    search.list({ directory, maxEntries: most, ignore });
+describe('a directory listing', () => {
+  const list = (directory: string, maxEntries = 100, ignore: readonly string[] = []) =>
+    search.list({ directory, maxEntries, ignore });
 
-  test('names what is there by kind, hidden ones too', async () => {
+  test('has the kind of each entry, with hidden files', async () => {
     const root = await makeTree({
       b: 'xyz',
       '.a': '',
@@ -200,13 +202,13 @@ describe('a listing', () => {
     });
   });
 
-  test('leaves out what is not wanted, and what is too much', async () => {
+  test('omits ignored entries, and entries above the limit', async () => {
     const root = await makeTree({ 'a.log': '', b: '', c: '' });
     const { entries, total } = await list(root, 1, ['*.log']);
     expect([entries.map(({ name }) => name), total]).toEqual([['b'], 2]);
   });
 
-  test('is of directories only', async () => {
+  test('rejects files and missing directories', async () => {
     const root = await makeTree({ a: '' });
     await expect(list(join(root, 'a'))).rejects.toThrow('not-a-directory');
     await expect(list(join(root, 'b'))).rejects.toThrow('missing');

@@ -10,7 +10,7 @@ import { childrenOf, eventually, isAlive } from '../process/processes.js';
 import { ENGINES, grep, makeTree, searchWith, type Tree } from './search-tree.js';
 
 interface Row {
-  readonly what: string;
+  readonly title: string;
   readonly tree: Tree;
   readonly pattern: string;
   readonly query?: Partial<GrepQuery>;
@@ -19,19 +19,19 @@ interface Row {
 }
 
 const row = (
-  what: string,
+  title: string,
   tree: Tree,
   pattern: string,
   hits: readonly string[],
   query: Partial<GrepQuery> = {},
   below = '',
-): Row => ({ what, tree, pattern, hits, query, below });
+): Row => ({ title, tree, pattern, hits, query, below });
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 
 const TABLE: readonly Row[] = [
   row(
-    'finds lines in the order of paths',
+    'returns lines in the order of paths',
     { 'b.txt': 'x1\n', 'a/z.txt': 'x2\n', 'a.txt': 'x3\n' },
     'x',
     ['a/z.txt:1:x2', 'a.txt:1:x3', 'b.txt:1:x1'],
@@ -44,7 +44,7 @@ const TABLE: readonly Row[] = [
     { before: 1, after: 1 },
   ),
   row(
-    'shows what comes before and after apart',
+    'separates the lines before and after a match',
     { a: LINES },
     'one|seven',
     ['a:1:one', 'a-2-two', 'a:7:seven'],
@@ -52,25 +52,25 @@ const TABLE: readonly Row[] = [
   ),
   row('lists files', { a: 'x', b: 'y', c: 'x' }, 'x', ['a', 'c'], { mode: 'files' }),
   row('counts lines', { a: 'x x\nx\n', b: 'y', c: 'x' }, 'x', ['a=2', 'c=1'], { mode: 'count' }),
-  row('counts matches that may run over lines', { a: 'x x\nx\n' }, 'x', ['a=3'], {
+  row('counts multiline matches', { a: 'x x\nx\n' }, 'x', ['a=3'], {
     mode: 'count',
     multiline: true,
   }),
-  row('ignores case when told', { a: 'ÄB\nab\n' }, 'äb', ['a:1:ÄB'], { ignoreCase: true }),
-  row('tells case apart otherwise', { a: 'AB\nab\n' }, 'ab', ['a:2:ab']),
-  row('takes an inline flag for case', { a: 'AB\nab\nc\n' }, '(?i)aB', ['a:1:AB', 'a:2:ab']),
-  row('passes over hidden files', { '.hidden': 'x', '.dir/a': 'x', a: 'x' }, 'x', ['a:1:x']),
+  row('ignores case on request', { a: 'ÄB\nab\n' }, 'äb', ['a:1:ÄB'], { ignoreCase: true }),
+  row('is case-sensitive by default', { a: 'AB\nab\n' }, 'ab', ['a:2:ab']),
+  row('accepts an inline flag for case', { a: 'AB\nab\nc\n' }, '(?i)aB', ['a:1:AB', 'a:2:ab']),
+  row('skips hidden files', { '.hidden': 'x', '.dir/a': 'x', a: 'x' }, 'x', ['a:1:x']),
   row(
-    'looks into hidden files that the glob names',
+    'searches hidden files that the glob names',
     { '.dir/a.yml': 'x', '.b.yml': 'x' },
     'x',
     ['.dir/a.yml:1:x'],
     { glob: '.dir/*.yml' },
   ),
-  row('never looks into .git', { '.git/config': 'x', a: 'x' }, 'x', [], { glob: '.git/**' }),
-  row('starts in a hidden directory when told', { '.dir/a': 'x' }, 'x', ['.dir/a:1:x'], {}, '.dir'),
+  row('never searches .git', { '.git/config': 'x', a: 'x' }, 'x', [], { glob: '.git/**' }),
+  row('searches a hidden directory on request', { '.dir/a': 'x' }, 'x', ['.dir/a:1:x'], {}, '.dir'),
   row(
-    'passes over what .gitignore names',
+    'skips files that .gitignore names',
     {
       '.gitignore': '*.log\n/dist/\n!keep.log\n# no\n',
       'a.log': 'x',
@@ -88,7 +88,7 @@ const TABLE: readonly Row[] = [
     ['a/b.x:1:x'],
   ),
   row(
-    'minds the .gitignore above the start, up to the repository',
+    'obeys the .gitignore files above the root, up to the repository',
     {
       '.gitignore': 'up\n',
       'r/.git/HEAD': '',
@@ -102,7 +102,7 @@ const TABLE: readonly Row[] = [
     'r/s',
   ),
   row(
-    'searches an ignored directory that is asked for',
+    'searches an ignored directory on request',
     { '.git/HEAD': '', '.gitignore': 'out/**\nout\n', 'out/a/b': 'x' },
     'x',
     ['out/a/b:1:x'],
@@ -112,28 +112,31 @@ const TABLE: readonly Row[] = [
   row('does not follow links', { 'a/x': 'x', link: { link: 'a' }, file: { link: 'a/x' } }, 'x', [
     'a/x:1:x',
   ]),
+  row('ends with circular links', { 'a/x': 'x', 'a/up': { link: '..' }, l: { link: 'l' } }, 'x', [
+    'a/x:1:x',
+  ]),
+  row('skips binary files', { a: 'x\0', b: 'x' }, 'x', ['b:1:x']),
   row(
-    'does not go round in loops of links',
-    { 'a/x': 'x', 'a/up': { link: '..' }, l: { link: 'l' } },
-    'x',
-    ['a/x:1:x'],
+    'reads UTF-16 with a byte order mark',
+    { a: Buffer.from('\ufefföne\ntwo\n', 'utf16le') },
+    'ö',
+    ['a:1:öne'],
   ),
-  row('passes over binary files', { a: 'x\0', b: 'x' }, 'x', ['b:1:x']),
-  row('reads UTF-16 by its mark', { a: Buffer.from('\ufefföne\ntwo\n', 'utf16le') }, 'ö', [
-    'a:1:öne',
-  ]),
-  row('reads past the mark of UTF-8', { a: '\ufeffone\n' }, '^one', ['a:1:one']),
-  row('shows bytes that are no text as such', { a: Buffer.from([0x61, 0xff, 0x62, 10]) }, 'a', [
-    'a:1:a\ufffdb',
-  ]),
-  row('takes both kinds of line endings', { a: 'one\r\ntwo\nend\r\n' }, '(one|two|end)$', [
+  row('skips the byte order mark of UTF-8', { a: '\ufeffone\n' }, '^one', ['a:1:one']),
+  row(
+    'shows invalid bytes as replacement characters',
+    { a: Buffer.from([0x61, 0xff, 0x62, 10]) },
+    'a',
+    ['a:1:a\ufffdb'],
+  ),
+  row('accepts both kinds of line endings', { a: 'one\r\ntwo\nend\r\n' }, '(one|two|end)$', [
     'a:1:one',
     'a:2:two',
     'a:3:end',
   ]),
   row('finds a last line without an ending', { a: 'y\nx' }, 'x', ['a:2:x']),
   row(
-    'lets a match run over lines',
+    'matches across lines',
     { a: 'a {\n  b\n}\nc\n' },
     'a.*\\}',
     ['a:1:a {', 'a:2:  b', 'a:3:}'],
@@ -144,13 +147,15 @@ const TABLE: readonly Row[] = [
   row('matches a line break by its escape', { a: 'a\nb\nc\n' }, 'a\\nb', ['a:1:a', 'a:2:b'], {
     multiline: true,
   }),
-  row('takes a pattern that looks like a flag', { a: '--files\n-v\n' }, '--files', ['a:1:--files']),
-  row('takes names that look like flags', { '-v': 'x', '--help': 'x', '-': 'x' }, 'x', [
+  row('accepts a pattern that looks like a flag', { a: '--files\n-v\n' }, '--files', [
+    'a:1:--files',
+  ]),
+  row('accepts names that look like flags', { '-v': 'x', '--help': 'x', '-': 'x' }, 'x', [
     '-:1:x',
     '--help:1:x',
     '-v:1:x',
   ]),
-  row('takes names with line breaks and quotes', { 'a\nb': 'x', 'c"d': 'x', 'e:1:f': 'x' }, 'x', [
+  row('accepts names with line breaks and quotes', { 'a\nb': 'x', 'c"d': 'x', 'e:1:f': 'x' }, 'x', [
     'a\nb:1:x',
     'c"d:1:x',
     'e:1:f:1:x',
@@ -166,7 +171,7 @@ const TABLE: readonly Row[] = [
     },
   ),
   row(
-    'filters by a glob from the start',
+    'filters by a glob from the root',
     { 'src/a.ts': 'x', 'lib/src/a.ts': 'x' },
     'x',
     ['src/a.ts'],
@@ -175,12 +180,12 @@ const TABLE: readonly Row[] = [
       mode: 'files',
     },
   ),
-  row('leaves out what a glob excludes', { 'a.ts': 'x', 'a.test.ts': 'x' }, 'x', ['a.ts'], {
+  row('omits files that a glob excludes', { 'a.ts': 'x', 'a.test.ts': 'x' }, 'x', ['a.ts'], {
     glob: '!*.test.ts',
     mode: 'files',
   }),
   row(
-    'keeps ignored files out, whatever the glob',
+    'skips ignored files even if the glob names them',
     { '.gitignore': '*.log', 'a.log': 'x' },
     'x',
     [],
@@ -192,15 +197,15 @@ const TABLE: readonly Row[] = [
     type: 'python',
     mode: 'files',
   }),
-  row('searches one file', { 'a/b': 'y\nx\n', c: 'x' }, 'x', ['a/b:2:x'], {}, 'a/b'),
+  row('searches a single file', { 'a/b': 'y\nx\n', c: 'x' }, 'x', ['a/b:2:x'], {}, 'a/b'),
   row('cuts long lines', { a: `x${'y'.repeat(5_000)}\n` }, 'x', [
     `a:1:x${'y'.repeat(1_999)}… [the rest of this line is left out]`,
   ]),
-  row('finds nothing in an empty file', { a: '' }, '^$', []),
+  row('returns no hits for an empty file', { a: '' }, '^$', []),
   row('finds empty lines', { a: 'x\n\ny\n' }, '^$', ['a:2:']),
 ];
 
-/** Patterns and the lines of this text that they match. */
+/** Patterns and the lines of WORDS that they match. */
 const WORDS = 'foo\nFOO bar\nfoo_bar\nföö 12\n a1 \n[x] {y}\n٣\nfoo(bar)\ntab\there\nα β\n';
 const PATTERNS: readonly (readonly [string, readonly number[]])[] = [
   ['^foo$', [1]],
@@ -261,7 +266,7 @@ const BAD_PATTERNS = [
 describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
   const search = searchWith(name);
 
-  test.each(TABLE.map((it) => [it.what, it] as const))('%s', async (_, it) => {
+  test.each(TABLE.map((it) => [it.title, it] as const))('%s', async (_, it) => {
     const root = await makeTree(it.tree);
     const { hits, end } = await grep(search, join(root, it.below ?? ''), it.pattern, it.query);
     const named = it.hits.map((hit) =>
@@ -271,7 +276,7 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     expect(end).toMatchObject({ reason: 'complete', unreadable: 0, tooSlow: 0 });
   });
 
-  test('speaks one dialect of regular expressions', async () => {
+  test('supports the same syntax of regular expressions', async () => {
     const root = await makeTree({ a: WORDS });
     for (const [pattern, lines] of PATTERNS) {
       const { hits } = await grep(search, root, pattern);
@@ -279,28 +284,28 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     }
   });
 
-  test.each(BAD_PATTERNS)('refuses the pattern %j with a reason', async (pattern) => {
+  test.each(BAD_PATTERNS)('rejects the pattern %j with a reason', async (pattern) => {
     const root = await makeTree({ a: 'a' });
     const refusal = grep(search, root, pattern);
     await expect(refusal).rejects.toThrow(/^The pattern cannot be used: [^:].{4,}\. Write it as/);
   });
 
-  test('says that a line break in a pattern needs multiline', async () => {
+  test('explains that a line break in a pattern needs multiline', async () => {
     const root = await makeTree({ a: 'a' });
     await expect(grep(search, root, 'a\\nb')).rejects.toThrow('multiline: true');
   });
 
-  test.each([{ glob: 'a{' }, { glob: '[a' }, { type: 'nope' }])('refuses %o', async (query) => {
+  test.each([{ glob: 'a{' }, { glob: '[a' }, { type: 'nope' }])('rejects %o', async (query) => {
     const root = await makeTree({ a: 'a' });
     await expect(grep(search, root, 'a', query)).rejects.toThrow(/cannot be used|no file type/);
   });
 
-  test('refuses a start that is not there', async () => {
+  test('rejects a missing root', async () => {
     const root = await makeTree({});
     await expect(grep(search, join(root, 'gone'), 'a')).rejects.toThrow('missing');
   });
 
-  test('asks about files before it reads them, and counts those it leaves out', async () => {
+  test('asks for permission before it reads a file, and counts the omitted files', async () => {
     const root = await makeTree({ a: 'x', '.gitignore': 'c', b: 'no', c: 'x', d: 'x' });
     const asked: string[] = [];
     const accepts = (path: string) => {
@@ -315,17 +320,20 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     });
   });
 
-  test('says the same of protected files, whatever is in them', async () => {
+  test('returns the same for protected files with any content', async () => {
     const root = await makeTree({ 'a.key': 'x', 'b.key': 'y', c: 'x' });
     const accepts = (path: string) => !path.endsWith('.key');
-    const [one, other] = await Promise.all(
+    const [first, second] = await Promise.all(
       ['x', '[xy]'].map((pattern) => grep(search, root, pattern, { accepts })),
     );
-    expect(one).toMatchObject({ hits: ['c:1:x'], end: { leftOut: 2, mayHaveLeftOutMore: false } });
-    expect(other).toEqual(one);
+    expect(first).toMatchObject({
+      hits: ['c:1:x'],
+      end: { leftOut: 2, mayHaveLeftOutMore: false },
+    });
+    expect(second).toEqual(first);
   });
 
-  test('protects files beyond those that it counts', async () => {
+  test('protects files even if there are too many to count', async () => {
     const many = Object.fromEntries(Array.from({ length: 2_100 }, (_, at) => [`f${at}`, '']));
     const root = await makeTree({ ...many, 'z.key': 'x', zz: 'x' });
     const accepts = (path: string) => !path.endsWith('.key');
@@ -334,20 +342,20 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     expect(end).toMatchObject({ leftOut: 0, mayHaveLeftOutMore: true });
   });
 
-  test('takes the ruling on the call for the file that it starts from', async () => {
+  test('does not ask again for a file that is the root of the search', async () => {
     const root = await makeTree({ 'a.key': 'x' });
     const { hits } = await grep(search, join(root, 'a.key'), 'x', { accepts: () => false });
     expect(hits).toEqual([':1:x']);
   });
 
-  test('counts files that cannot be opened, such as those whose names are no text', async () => {
+  test('counts files that cannot be opened, such as files with invalid names', async () => {
     const root = await makeTree({ a: 'x' });
     execFileSync('bash', ['-c', "echo x > $'b\\xff'"], { cwd: root });
     const { hits, end } = await grep(search, root, 'x');
     expect({ hits, unreadable: end.unreadable }).toEqual({ hits: ['a:1:x'], unreadable: 1 });
   });
 
-  test('stops when no more is wanted', async () => {
+  test('stops when the caller needs no more hits', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 500 }, (_, at) => [`f${at}`, 'x\n'.repeat(100)]),
     );
@@ -361,7 +369,7 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     expect(end.reason).toBe('enough');
   });
 
-  test('loses nothing and keeps the order when there is much to say', async () => {
+  test('returns all hits of a long output in order', async () => {
     const text = `${'x'.repeat(200)}\n`.repeat(100);
     const names = Array.from({ length: 300 }, (_, at) => String(at).padStart(3, '0'));
     const root = await makeTree(Object.fromEntries(names.map((one) => [one, text])));
@@ -372,7 +380,7 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     );
   });
 
-  test('leaves no process behind when no more is wanted', async () => {
+  test('leaves no process behind when the caller needs no more hits', async () => {
     const text = 'x\n'.repeat(200_000);
     const root = await makeTree({ a: text, b: text });
     const before = childrenOf(process.pid);
@@ -382,27 +390,27 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     );
   });
 
-  test('stops when it is told to, or when its time is over', async () => {
+  test('stops when its signal aborts or its time is over', async () => {
     const root = await makeTree({ a: 'x\n' });
     const aborted = AbortSignal.abort();
     expect((await grep(search, root, 'x', { signal: aborted })).end.reason).toBe('aborted');
     expect((await grep(search, root, 'x', { timeoutMs: 0 })).end.reason).toBe('timeout');
   });
 
-  test('stops in a tree that is too large, and says so', async () => {
+  test('stops in a tree with too many entries and reports the reason', async () => {
     const root = await makeTree({ a: 'x', b: 'x', c: 'x' });
     const { hits, end } = await grep(searchWith(name, 2), root, 'x');
     expect({ hits, reason: end.reason }).toEqual({ hits: ['a:1:x', 'b:1:x'], reason: 'entries' });
   });
 
-  test('finds its way in a file of 100,000 lines', async () => {
+  test('searches a file of 100,000 lines', async () => {
     const lines = Array.from({ length: 100_000 }, (_, at) => `line ${at}`);
     const root = await makeTree({ a: lines.join('\n') });
     expect((await grep(search, root, '9999$')).hits).toHaveLength(10);
     expect((await grep(search, root, 'line', { mode: 'count' })).hits).toEqual(['a=100000']);
   });
 
-  test('copes with one line of 50 MB, and passes over the same in zeros', async () => {
+  test('searches a line of 50 MB, and skips 50 MB of zeros', async () => {
     const root = await makeTree({ 'long.js': Buffer.alloc(50 * 1024 * 1024, 'a') });
     const sparse = await open(join(root, 'sparse'), 'w');
     await sparse.truncate(50 * 1024 * 1024);
@@ -413,7 +421,7 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
     ]);
   });
 
-  test('leaves out files that are too large, and says so', async () => {
+  test('skips files that are too large and counts them', async () => {
     const root = await makeTree({ a: 'x' });
     const large = await open(join(root, 'large'), 'w');
     await large.write('x\n');
@@ -424,7 +432,7 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
   });
 
   test.each([false, true])(
-    'does not wait for ever on an unlucky pattern (multiline: %s)',
+    'stops a pattern with exponential run time (multiline: %s)',
     async (multiline) => {
       const root = await makeTree({ a: `${'a'.repeat(60)}!\n`, b: 'aa\n' });
       const { hits, end } = await grep(search, root, '^(a+)+$', { multiline });
@@ -434,21 +442,21 @@ describe.each(ENGINES.map(([name]) => name))('a search with %s', (name) => {
   );
 });
 
-describe('many searches at once', () => {
-  test('wait for each other, and all come to their end', async () => {
+describe('many searches at the same time', () => {
+  test('are limited to eight, and all end', async () => {
     const root = await makeTree({ a: 'x' });
     const engine = javascriptEngine();
-    let [running, most] = [0, 0];
+    let [running, maxRunning] = [0, 0];
     const search = fileSearch({
       engine: async () => ({
         name: 'javascript',
-        async prepare(wanted, signal) {
+        async prepare(request, signal) {
           running += 1;
-          most = Math.max(most, running);
+          maxRunning = Math.max(maxRunning, running);
           await new Promise(setImmediate);
           running -= 1;
-          if (wanted.pattern === 'y') throw new Error('broken');
-          return engine.prepare(wanted, signal);
+          if (request.pattern === 'y') throw new Error('broken');
+          return engine.prepare(request, signal);
         },
       }),
     });
@@ -457,7 +465,7 @@ describe('many searches at once', () => {
     expect(ended.map(({ status }) => status === 'fulfilled')).toEqual(
       patterns.map((it) => it === 'x'),
     );
-    expect(most).toBeLessThanOrEqual(8);
+    expect(maxRunning).toBeLessThanOrEqual(8);
   });
 });
 
@@ -510,7 +518,7 @@ describe('both engines', () => {
     '[[:digit:]_]',
   );
 
-  test('say the same of any tree', async () => {
+  test('return the same hits for random trees', async () => {
     await fc.assert(
       fc.asyncProperty(
         tree,
@@ -523,12 +531,12 @@ describe('both engines', () => {
           multiline: fc.boolean(),
           glob: fc.constantFrom(undefined, '*.ts', 'a/**', '!d', '**/b.ts', '.h'),
         }),
-        async (files, wanted, query) => {
+        async (files, expression, query) => {
           const root = await makeTree(files);
-          const [one, other] = await Promise.all(
-            ENGINES.map(([engine]) => grep(searchWith(engine), root, wanted, query)),
+          const [first, second] = await Promise.all(
+            ENGINES.map(([engine]) => grep(searchWith(engine), root, expression, query)),
           );
-          expect(one).toEqual(other);
+          expect(first).toEqual(second);
         },
       ),
       { numRuns: 60 },

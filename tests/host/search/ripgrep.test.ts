@@ -15,14 +15,14 @@ const program = async (script: string): Promise<string> => {
   return path;
 };
 
-describe('looking for ripgrep', () => {
-  test('finds the one that npm brought, with its version', async () => {
+describe('findRipgrep', () => {
+  test('finds the program of the npm package, with its version', async () => {
     const found = await findRipgrep({ PATH: '' });
     expect(found?.path).toMatch(/@vscode\/ripgrep-\w+-\w+\/bin\/rg$/);
     expect(found?.version).toMatch(/^\d+\.\d+\.\d+$/);
   });
 
-  test('takes the one that the environment names', async () => {
+  test('uses the program that SKEIN_RIPGREP names', async () => {
     const path = await program('echo "ripgrep 99.1.2 (rev x)"');
     expect(await findRipgrep({ PATH, SKEIN_RIPGREP: path })).toEqual({ path, version: '99.1.2' });
   });
@@ -30,11 +30,11 @@ describe('looking for ripgrep', () => {
   test.each([
     ['is turned off', 'off'],
     ['is not there', '/no/such/rg'],
-  ])('finds none when it %s', async (_, choice) => {
+  ])('returns undefined if ripgrep %s', async (_, choice) => {
     expect(await findRipgrep({ PATH, SKEIN_RIPGREP: choice })).toBeUndefined();
   });
 
-  test('does not take another program for it, nor one that fails', async () => {
+  test('rejects another program and a failing program', async () => {
     const other = await program('echo "grep 3.8"');
     const broken = await program('exit 126');
     expect(await findRipgrep({ PATH, SKEIN_RIPGREP: other })).toBeUndefined();
@@ -42,14 +42,14 @@ describe('looking for ripgrep', () => {
   });
 });
 
-describe('the searches of a machine', () => {
+describe('the searches of a host', () => {
   test('work without ripgrep', async () => {
     const root = await makeTree({ a: 'x' });
     const search = hostSearch({ PATH }, { SKEIN_RIPGREP: 'off' });
     expect((await grep(search, root, 'x')).hits).toEqual(['a:1:x']);
   });
 
-  test('run ripgrep without a configuration and in the environment they are given', async () => {
+  test('run ripgrep without a configuration file and only with the given environment', async () => {
     const root = await makeTree({ a: 'x', rc: '--invert-match\n' });
     const seen = join(root, 'seen');
     const real = (await findRipgrep({ PATH }))?.path;
@@ -58,11 +58,11 @@ describe('the searches of a machine', () => {
     const search = hostSearch(environment, { SKEIN_RIPGREP: rg, SECRET: 'token' });
     const { hits } = await grep(search, root, 'x', { glob: 'a' });
     expect(hits).toEqual(['a:1:x']);
-    const { hits: told } = await grep(hostSearch({ PATH }, {}), seen, 'ONLY|SECRET');
-    expect(told.map((hit) => hit.replace(/^:\d+:/, ''))).toEqual(['ONLY=this']);
+    const { hits: variables } = await grep(hostSearch({ PATH }, {}), seen, 'ONLY|SECRET');
+    expect(variables.map((hit) => hit.replace(/^:\d+:/, ''))).toEqual(['ONLY=this']);
   });
 
-  test('say what ripgrep complains about when it breaks on the way', async () => {
+  test('report the error output of ripgrep', async () => {
     const root = await makeTree({ a: 'x' });
     const rg = await program(
       'case "$*" in *--version*) echo "ripgrep 15.0.0";; *"-- -") exit 1;; *) echo "out of luck" >&2; exit 3;; esac',

@@ -1,4 +1,4 @@
-/** A tree of files on the real disk and both engines to search it with. */
+/** Files on the real disk, and both search engines. */
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -24,20 +24,20 @@ export const ENGINES: readonly (readonly [MatchEngine['name'], () => Promise<Mat
     'ripgrep',
     async () => {
       const found = await findRipgrep(environment);
-      if (found === undefined) throw new Error('npm has not brought a ripgrep for this platform');
+      if (found === undefined) throw new Error('npm has no ripgrep for this platform');
       return ripgrepEngine(found.path, environment);
     },
   ],
   ['javascript', async () => javascriptEngine()],
 ];
 
-export const searchWith = (name: MatchEngine['name'], mostEntries?: number): FileSearch => {
+export const searchWith = (name: MatchEngine['name'], maxEntries?: number): FileSearch => {
   const engine = ENGINES.find(([other]) => other === name)?.[1];
   if (engine === undefined) throw new Error(`no engine ${name}`);
-  return fileSearch({ engine, ...(mostEntries !== undefined && { maxEntries: mostEntries }) });
+  return fileSearch({ engine, ...(maxEntries !== undefined && { maxEntries }) });
 };
 
-/** Gone when the test is over. */
+/** Removed after the test. */
 export const makeTree = async (tree: Tree): Promise<string> => {
   const root = await mkdtemp(join(tmpdir(), 'skein-search-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));

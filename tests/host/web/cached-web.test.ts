@@ -12,8 +12,8 @@ const pageOf = (address: string, bytes = 10, status = 200): WebPage => ({
   body: new Uint8Array(bytes),
 });
 
-/** A cache over a web that counts what it is asked. */
-const kept = (answer: (address: string) => WebAnswer = pageOf, maxBytes?: number) => {
+/** Cache over a web client that records its requests. */
+const recordingCache = (answer: (address: string) => WebAnswer = pageOf, maxBytes?: number) => {
   const asked: string[] = [];
   const clock = virtualClock();
   const web = cachedWeb(
@@ -30,16 +30,16 @@ const kept = (answer: (address: string) => WebAnswer = pageOf, maxBytes?: number
   return { asked, clock, get };
 };
 
-describe('a page that is asked for again', () => {
-  test('is not fetched again, whatever stands behind the #', async () => {
-    const { asked, get } = kept();
+describe('a repeated request for a page', () => {
+  test('is served from the cache, with any fragment after #', async () => {
+    const { asked, get } = recordingCache();
     const first = await get('https://a.example/x');
     expect(await get('https://a.example/x#part')).toBe(first);
     expect(asked).toEqual(['https://a.example/x']);
   });
 
   test('is fetched again after fifteen minutes', async () => {
-    const { asked, get, clock } = kept();
+    const { asked, get, clock } = recordingCache();
     await get('https://a.example/');
     await clock.advance(15 * 60_000 - 1);
     await get('https://a.example/');
@@ -49,8 +49,8 @@ describe('a page that is asked for again', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is fetched again when its query differs', async () => {
-    const { asked, get } = kept();
+  test('is fetched again if its query differs', async () => {
+    const { asked, get } = recordingCache();
     for (const query of ['', '?a', '?b', '?a']) await get(`https://a.example/${query}`);
     expect(asked).toHaveLength(3);
   });
@@ -58,17 +58,17 @@ describe('a page that is asked for again', () => {
   test.each([
     ['an error', pageOf('x', 10, 404)],
     ['a redirect', { kind: 'redirect', status: 302, to: 'https://b.example/' } as const],
-  ])('is fetched again when it was %s', async (_, answer) => {
-    const { asked, get } = kept(() => answer);
+  ])('is fetched again if the first answer was %s', async (_, answer) => {
+    const { asked, get } = recordingCache(() => answer);
     await get('https://a.example/');
     await get('https://a.example/');
     expect(asked).toHaveLength(2);
   });
 });
 
-describe('the pages that are kept', () => {
-  test('take no more than their room: the one not used for longest goes', async () => {
-    const { asked, get } = kept((address) => pageOf(address, 10_000), 35_000);
+describe('the cached pages', () => {
+  test('use limited memory: the least recently used page is dropped', async () => {
+    const { asked, get } = recordingCache((address) => pageOf(address, 10_000), 35_000);
     for (const name of ['a', 'b', 'c', 'a', 'd']) await get(`https://${name}.example/`);
     expect(asked).toHaveLength(4);
     for (const name of ['a', 'c', 'd']) await get(`https://${name}.example/`);
@@ -77,14 +77,17 @@ describe('the pages that are kept', () => {
     expect(asked).toHaveLength(5);
   });
 
-  test('do not include one that would not fit at all, nor make room for it', async () => {
-    const { asked, get } = kept((it) => pageOf(it, it.includes('big') ? 50_000 : 10), 35_000);
+  test('do not include a page above the limit, and keep the others', async () => {
+    const { asked, get } = recordingCache(
+      (it) => pageOf(it, it.includes('big') ? 50_000 : 10),
+      35_000,
+    );
     for (const name of ['a', 'big', 'big', 'a']) await get(`https://${name}.example/`);
     expect(asked.map((it) => it.slice(8, 9))).toEqual(['a', 'b', 'b']);
   });
 
-  test('are counted right however often they are fetched anew', async () => {
-    const { asked, get, clock } = kept((address) => pageOf(address, 10_000), 35_000);
+  test('are counted correctly after repeated fetches', async () => {
+    const { asked, get, clock } = recordingCache((address) => pageOf(address, 10_000), 35_000);
     for (let round = 0; round < 10; round += 1) {
       for (const name of ['a', 'b', 'c']) await get(`https://${name}.example/`);
       await clock.advance(15 * 60_000);

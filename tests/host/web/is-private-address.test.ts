@@ -81,19 +81,16 @@ const PUBLIC = [
 ];
 
 describe('an address', () => {
-  test.each(PRIVATE)(
-    'that belongs to this machine or a network of its own is private: %s',
-    (it) => {
-      expect(isPrivateAddress(it)).toBe(true);
-    },
-  );
+  test.each(PRIVATE)('of this machine or a private network is private: %s', (it) => {
+    expect(isPrivateAddress(it)).toBe(true);
+  });
 
-  test.each(PUBLIC)('of the internet is not: %s', (it) => {
+  test.each(PUBLIC)('of the internet is public: %s', (it) => {
     expect(isPrivateAddress(it)).toBe(false);
   });
 
   test.each(['', 'localhost', '1.2.3', '1.2.3.4.5', 'nonsense'])(
-    'that is none is private, since nobody knows where it leads: "%s"',
+    'that is invalid is private, because its target is unknown: "%s"',
     (it) => {
       expect(isPrivateAddress(it)).toBe(true);
     },
@@ -101,7 +98,7 @@ describe('an address', () => {
 });
 
 describe('a host', () => {
-  /** Every way in which a URL may spell an IPv4 address. */
+  /** All spellings of an IPv4 address in a URL. */
   const spelling = fc
     .tuple(
       fc.constantFrom('127.0.0.1', '10.1.2.3', '169.254.169.254', '192.168.1.1', '0.0.0.0'),
@@ -133,7 +130,7 @@ describe('a host', () => {
     }
   };
 
-  test('is private however its address is spelled', () => {
+  test('is private in every spelling of its address', () => {
     fc.assert(
       fc.property(spelling, fc.constantFrom('http', 'https'), ({ host }, scheme) => {
         expect(isPrivateHost(new URL(`${scheme}://${host}/`).hostname)).toBe(true);
@@ -142,7 +139,7 @@ describe('a host', () => {
     );
   });
 
-  test('with any IPv4 address is as private as the address in IPv6 clothes', () => {
+  test('with an IPv4 address is as private as the same address inside IPv6', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
@@ -172,14 +169,14 @@ describe('a host', () => {
   });
 
   test.each(['example.com', 'localhost.example.com', 'local.com', '8.8.8.8', '[2606:4700::1]'])(
-    'of the internet is not: %s',
+    'of the internet is public: %s',
     (it) => {
       expect(isPrivateHost(it)).toBe(false);
     },
   );
 });
 
-describe('a list of hosts', () => {
+describe('an allow list of hosts', () => {
   test.each([
     ['localhost', 'http://localhost:3000/', true],
     ['localhost:3000', 'http://localhost:3000/', true],
@@ -194,7 +191,7 @@ describe('a list of hosts', () => {
     ['[::1]:8080', 'http://[::1]/', false],
     ['example.com', 'http://evil.example.com/', false],
     ['', 'http://localhost/', false],
-  ])('with %s names %s: %s', (entry, address, expected) => {
+  ])('with %s contains %s: %s', (entry, address, expected) => {
     expect(listsHost([entry], new URL(address))).toBe(expected);
   });
 });

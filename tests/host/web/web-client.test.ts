@@ -18,7 +18,7 @@ import { type Handler, sends, type WebServer, webServer } from './web-server.js'
 
 const never = new AbortController().signal;
 
-/** A client that may talk to the server given, unless told otherwise. */
+/** Client that may connect to the given server, unless `options` says otherwise. */
 const client = (server: WebServer | undefined, options: Partial<WebClientOptions> = {}) => {
   const web = webClient({
     env: {},
@@ -50,7 +50,7 @@ const redirects =
   };
 
 describe('a page', () => {
-  test('is what the server sends, with its status and type', async () => {
+  test('has the body, the status and the type of the answer', async () => {
     const server = await webServer(sends('<p>Hello', {}, 404));
     expect(await client(server).page(`${server.url}/a?b=c#d`)).toMatchObject({
       kind: 'page',
@@ -62,7 +62,7 @@ describe('a page', () => {
     });
   });
 
-  test('is asked for without cookies, credentials or a body', async () => {
+  test('is requested without cookies, credentials or a body', async () => {
     const server = await webServer(sends('', { 'set-cookie': 'a=b' }));
     const web = client(server);
     await web.get(server.url);
@@ -85,7 +85,7 @@ describe('a page', () => {
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
     ['deflate', deflateRawSync],
-  ])('is unpacked: %s', async (encoding, pack) => {
+  ])('is decompressed: %s', async (encoding, pack) => {
     const server = await webServer(sends(pack('geese'), { 'content-encoding': encoding }));
     expect((await client(server).page(server.url)).text).toBe('geese');
   });
@@ -94,7 +94,7 @@ describe('a page', () => {
     ['gzip', 'not gzip at all'],
     ['zstd', 'x'],
     ['gzip, gzip', gzipSync(gzipSync('x'))],
-  ])('that cannot be unpacked is a failure: %s', async (encoding, body) => {
+  ])('that cannot be decompressed is rejected: %s', async (encoding, body) => {
     const server = await webServer(sends(body, { 'content-encoding': encoding }));
     await expect(client(server).get(server.url)).rejects.toThrow(/unpacked|not known here/);
   });
@@ -104,19 +104,19 @@ describe('a page that is too large', () => {
   const limits = { bytes: 10_000 };
   const noise = Buffer.alloc(50_000, 'x');
 
-  test('is cut, whether its length is told or not', async () => {
-    const told = await webServer(sends(noise, { 'content-length': '50000' }));
-    const untold = await webServer((_, response) => {
+  test('is cut, with and without a content length', async () => {
+    const withLength = await webServer(sends(noise, { 'content-length': '50000' }));
+    const withoutLength = await webServer((_, response) => {
       response.write(noise.subarray(0, 25_000));
       response.end(noise.subarray(25_000));
     });
-    for (const server of [told, untold]) {
+    for (const server of [withLength, withoutLength]) {
       const { body, cut } = await client(server, { limits }).page(server.url);
       expect({ length: body.length, cut }).toEqual({ length: 10_000, cut: true });
     }
   });
 
-  test('and never ends is let go of at the limit', async () => {
+  test('and never ends is disconnected at the limit', async () => {
     const server = await webServer((_, response) => {
       const more = () => {
         if (!response.destroyed) response.write(noise, () => setImmediate(more));
@@ -131,14 +131,14 @@ describe('a page that is too large', () => {
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ])('only once it is unpacked is cut too: %s', async (encoding, pack) => {
+  ])('after decompression is cut too: %s', async (encoding, pack) => {
     const bomb = pack(Buffer.alloc(100_000_000));
     const server = await webServer(sends(bomb, { 'content-encoding': encoding }));
     const { body, cut } = await client(server).page(server.url);
     expect({ length: body.length, cut }).toEqual({ length: 10_485_760, cut: true });
   });
 
-  test('and packed is unpacked as far as it was read', async () => {
+  test('and compressed is decompressed up to the limit', async () => {
     const random = Buffer.from(Array.from({ length: 60_000 }, (_, at) => (at * at * 31) % 251));
     const server = await webServer(
       sends(gzipSync(random, { level: 0 }), { 'content-encoding': 'gzip' }),
@@ -151,12 +151,12 @@ describe('a page that is too large', () => {
 });
 
 describe('a page that takes too long', () => {
-  test('is given up when the server falls silent', async () => {
+  test('is rejected when the server is silent', async () => {
     const clock = virtualClock();
     const server = await webServer((_, response) => void response.write('a'));
     const failure = client(server, { clock }).get(server.url).catch(String);
-    await eventually('it was asked', () => server.asked.length === 1);
-    await eventually('it is over', () => {
+    await eventually('the server has a request', () => server.asked.length === 1);
+    await eventually('the connection is closed', () => {
       void clock.advance(20_000);
       return server.open.size === 0;
     });
@@ -164,7 +164,7 @@ describe('a page that takes too long', () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  test('is given up after a minute, however steadily it drips', async () => {
+  test('is rejected after the total time, even if data arrives steadily', async () => {
     const server = await webServer((_, response) => {
       const drip = setInterval(() => response.write('.'), 5);
       response.on('close', () => clearInterval(drip));
@@ -174,11 +174,11 @@ describe('a page that takes too long', () => {
     await eventually('the connection is closed', () => server.open.size === 0);
   });
 
-  test('is let go of when the call is interrupted', async () => {
+  test('is disconnected when the call is interrupted', async () => {
     const server = await webServer((_, response) => void response.write('a'));
     const controller = new AbortController();
     const got = client(server).get(server.url, controller.signal);
-    await eventually('it was asked', () => server.asked.length === 1);
+    await eventually('the server has a request', () => server.asked.length === 1);
     controller.abort(new Error('stop'));
     await expect(got).rejects.toThrow('stop');
     await eventually('the connection is closed', () => server.open.size === 0);
@@ -188,7 +188,7 @@ describe('a page that takes too long', () => {
 });
 
 describe('a redirect', () => {
-  test('within the host is followed, and the page tells where it was', async () => {
+  test('within the host is followed, and the page has its final address', async () => {
     const server = await webServer((request, response) =>
       request.url === '/end'
         ? sends('there')(request, response)
@@ -198,7 +198,7 @@ describe('a redirect', () => {
     expect({ address, text }).toEqual({ address: `${server.url}/end`, text: 'there' });
   });
 
-  test('is followed without reading what is written under it', async () => {
+  test('is followed without reading its body', async () => {
     const server = await webServer((request, response) => {
       if (request.url === '/end') sends('there')(request, response);
       else response.writeHead(301, { location: '/end' }).write('never ends');
@@ -209,8 +209,8 @@ describe('a redirect', () => {
   test.each([
     ['to another host', 'https://example.com/x', 'https://example.com/x'],
     ['without its scheme', '//example.com/x', 'https://example.com/x'],
-    ['to plain http elsewhere', 'http://example.com/x', 'https://example.com/x'],
-    ['to a private place', 'http://169.254.169.254/latest/', 'http://169.254.169.254/latest/'],
+    ['to http on another host', 'http://example.com/x', 'https://example.com/x'],
+    ['to a private address', 'http://169.254.169.254/latest/', 'http://169.254.169.254/latest/'],
     ['to another name of this machine', 'http://localhost:1/', 'http://localhost:1/'],
     ['to another port', 'http://127.0.0.1:1/', 'http://127.0.0.1:1/'],
   ])('%s is reported and not followed', async (_, location, to) => {
@@ -226,12 +226,12 @@ describe('a redirect', () => {
     ['https://me:secret@example.com/', 'a user name or a password'],
     ['http://[', 'no address'],
     [`/${'x'.repeat(3_000)}`, 'more than 2000 characters'],
-  ])('to %s is a failure that says why', async (location, why) => {
+  ])('to %s is rejected with the reason', async (location, why) => {
     const server = await webServer(redirects(location));
     await expect(client(server).get(server.url)).rejects.toThrow(why);
   });
 
-  test('that goes round in circles ends after five', async () => {
+  test('in a loop is rejected after five redirects', async () => {
     const server = await webServer((request, response) =>
       redirects(request.url === '/a' ? '/b' : '/a')(request, response),
     );
@@ -239,14 +239,14 @@ describe('a redirect', () => {
     expect(server.asked).toHaveLength(6);
   });
 
-  test('with no place to go is a page', async () => {
+  test('without a location is a page', async () => {
     const server = await webServer(sends('odd', {}, 302));
     expect(await client(server).page(server.url)).toMatchObject({ status: 302, text: 'odd' });
   });
 });
 
 describe('a private address', () => {
-  test('is refused before anything is sent', async () => {
+  test('is refused before a connection is opened', async () => {
     const server = await webServer(sends('secret'));
     for (const host of ['127.0.0.1', '2130706433', '0x7f.1', 'localhost', '[::ffff:127.0.0.1]']) {
       const got = client(undefined).get(`http://${host}:${server.port}/`);
@@ -255,14 +255,14 @@ describe('a private address', () => {
     expect(server.open.size).toBe(0);
   });
 
-  test('is refused for every port but the one that is allowed', async () => {
-    const [one, other] = [await webServer(sends('one')), await webServer(sends('other'))];
-    expect((await client(one).page(one.url)).text).toBe('one');
-    await expect(client(one).get(other.url)).rejects.toThrow('on this machine');
-    expect(other.asked).toEqual([]);
+  test('is refused for every port except the allowed port', async () => {
+    const [allowed, refused] = [await webServer(sends('one')), await webServer(sends('other'))];
+    expect((await client(allowed).page(allowed.url)).text).toBe('one');
+    await expect(client(allowed).get(refused.url)).rejects.toThrow('on this machine');
+    expect(refused.asked).toEqual([]);
   });
 
-  /** A name server that says what the test wants it to. */
+  /** DNS lookup with the answers of the test. */
   const resolvesTo = (...answers: readonly (readonly string[])[]) => {
     const asked: string[] = [];
     const lookup: Lookup = (name, _, done) => {
@@ -282,7 +282,7 @@ describe('a private address', () => {
     [['::1']],
     [['::ffff:127.0.0.1']],
     [['169.254.169.254']],
-  ])('behind a public name is refused when the name is looked up: %j', async (addresses) => {
+  ])('behind a public name is refused at the DNS lookup: %j', async (addresses) => {
     const server = await webServer(sends('secret'));
     const { lookup, asked } = resolvesTo(addresses);
     const got = client(undefined, { lookup }).get(`http://rebind.example.com:${server.port}/`);
@@ -291,7 +291,7 @@ describe('a private address', () => {
     expect(server.asked).toEqual([]);
   });
 
-  test('cannot be slipped in after the check: what was checked is what is connected to', async () => {
+  test('cannot replace the checked address: the client connects to the address that it checked', async () => {
     const server = await webServer(sends('secret'));
     const { lookup, asked } = resolvesTo(['93.184.216.34'], ['127.0.0.1']);
     const web = client(undefined, { lookup, limits: { totalMs: 300 } });
@@ -302,7 +302,7 @@ describe('a private address', () => {
     expect(server.asked).toEqual([]);
   });
 
-  test('behind a name that a person allowed is asked', async () => {
+  test('behind an allowed name is fetched', async () => {
     const server = await webServer(sends('wiki'));
     const { lookup } = resolvesTo(['127.0.0.1']);
     const host = `wiki.example.com:${server.port}`;
@@ -311,8 +311,8 @@ describe('a private address', () => {
   });
 });
 
-describe('plain http', () => {
-  test('becomes https unless a port is named', async () => {
+describe('a URL with http', () => {
+  test('becomes https unless it has a port', async () => {
     const web = client(undefined, { lookup: (_, __, done) => done(null, []) });
     await expect(web.get('http://example.com/a')).rejects.toThrow('https://example.com/a');
     await expect(web.get('http://example.com:8080/a')).rejects.toThrow('http://example.com:8080/a');
@@ -320,7 +320,7 @@ describe('plain http', () => {
 });
 
 describe('a server that cannot be reached', () => {
-  test('is named with the reason', async () => {
+  test('is reported with the reason', async () => {
     const gone = createTcpServer();
     const port = await listen(gone);
     await new Promise((resolve) => gone.close(resolve));
@@ -328,7 +328,7 @@ describe('a server that cannot be reached', () => {
     await expect(web.get(`http://127.0.0.1:${port}/`)).rejects.toThrow('nothing answers there');
   });
 
-  test('or breaks off, or speaks another language, is a failure', async () => {
+  test('or disconnects, or uses another protocol, is an error', async () => {
     const cut = await webServer((_, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('short');
       setImmediate(() => response.destroy());
@@ -343,7 +343,7 @@ describe('a server that cannot be reached', () => {
 });
 
 describe('a proxy', () => {
-  /** Leads every tunnel to one server, wherever it was meant to go. */
+  /** Connects every tunnel to the same server. */
   const proxyTo = async (port: number) => {
     const tunnels: (string | undefined)[] = [];
     const proxy = createServer();
@@ -359,10 +359,10 @@ describe('a proxy', () => {
     return { tunnels, url: `http://127.0.0.1:${await listen(proxy)}` };
   };
   const noNames: Lookup = () => {
-    throw new Error('the proxy looks names up');
+    throw new Error('the proxy resolves names');
   };
 
-  test('is gone through, and looks names up itself', async () => {
+  test('is used, and resolves names itself', async () => {
     const server = await webServer(sends('far away'));
     const proxy = await proxyTo(server.port);
     const web = client(undefined, { env: { HTTP_PROXY: proxy.url }, lookup: noNames });
@@ -370,7 +370,7 @@ describe('a proxy', () => {
     expect(proxy.tunnels).toEqual(['example.com:8080']);
   });
 
-  test('that never opens the tunnel is given up, and so is one that the call was interrupted in', async () => {
+  test('that never opens the tunnel is given up, also when the call is interrupted', async () => {
     const sockets = new Set<Socket>();
     const silent = createTcpServer((socket) => void sockets.add(socket.on('error', () => {})));
     const env = { HTTPS_PROXY: `http://127.0.0.1:${await listen(silent)}` };
@@ -387,7 +387,7 @@ describe('a proxy', () => {
     await expect(got).rejects.toThrow('stop');
   });
 
-  test('is not asked for what is private by its spelling', async () => {
+  test('is not used for addresses that are private by their spelling', async () => {
     const server = await webServer(sends('secret'));
     const proxy = await proxyTo(server.port);
     const web = client(undefined, { env: { HTTP_PROXY: proxy.url }, lookup: noNames });
@@ -397,7 +397,7 @@ describe('a proxy', () => {
     expect(proxy.tunnels).toEqual([]);
   });
 
-  test('is passed by where NO_PROXY says so, and then the address is checked', async () => {
+  test('is bypassed for hosts in NO_PROXY, and the address is checked then', async () => {
     const server = await webServer(sends('near'));
     const proxy = await proxyTo(server.port);
     const env = { HTTP_PROXY: proxy.url, NO_PROXY: '127.0.0.1' };

@@ -1,4 +1,4 @@
-/** A real server on this machine that answers as told and remembers what it was asked. */
+/** Real web server on this machine that records its requests. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -9,7 +9,7 @@ export interface WebServer {
   readonly port: number;
   readonly url: string;
   readonly asked: IncomingMessage[];
-  /** Connections that are open now. */
+  /** Open connections. */
   readonly open: ReadonlySet<Socket>;
 }
 
@@ -35,7 +35,7 @@ export const webServer = async (handler: Handler): Promise<WebServer> => {
   return { port, url: `http://127.0.0.1:${port}`, asked, open };
 };
 
-/** Answers with the body, as HTML unless told otherwise. */
+/** Answers with the body. Default type: HTML. */
 export const sends =
   (body: string | Uint8Array, headers: Record<string, string> = {}, status = 200): Handler =>
   (_, response) => {

@@ -23,7 +23,7 @@ import {
 } from '../git/repository.js';
 import { refusal } from './worktree-rig.js';
 
-/** A repository of a lead, and a bare one that all machines reach. */
+/** Repository of a lead, and a bare repository that all machines can reach. */
 const scene = (files: Readonly<Record<string, string>> = { 'a.txt': 'one\n' }) => {
   const repo = repository();
   for (const [name, text] of Object.entries(files)) repo.put(name, text);
@@ -41,8 +41,8 @@ const machine = (
 ) => {
   const folder = join(temporaryFolder(), 'worktrees');
   const home = { folder, excluded: [dirname(folder)], environment: environment() };
-  const terms = { url, commit, prefix: '', top: repo.path, host: 'barn', isAway: true, ...more };
-  const clones = cloneWorktrees(home, terms);
+  const source = { url, commit, prefix: '', top: repo.path, host: 'barn', isAway: true, ...more };
+  const clones = cloneWorktrees(home, source);
   const move = (before?: CloneLocation, agent = 'a_1') =>
     clones.move({ session: 's_1', agent, before });
   const deliver = async (cloned: CloneLocation, stays = false) =>
@@ -59,12 +59,12 @@ const put = ({ place }: CloneLocation, name: string, text: string) => {
 
 const at = ({ place }: CloneLocation, name: string) => readFileSync(join(place.path, name), 'utf8');
 
-/** What the remote has on the branch of the agent. */
+/** Content of a file on the agent's branch of the remote. */
 const pushed = ({ repo, url }: { repo: Repository; url: string }, name: string) =>
   repo.git('--git-dir', url, 'show', `agent/a_1:${name}`);
 
-needs.describe('git')('A clone for an agent on another machine', () => {
-  test('has what the lead began with, on a branch of its own, in the same folder', async () => {
+needs.describe('git')('a clone for an agent on another machine', () => {
+  test('has the commit of the lead, on its own branch, in the same subfolder', async () => {
     const lead = scene({ 'deep/a.txt': 'one\n' });
     const { move, isHere, folder } = machine(lead, { prefix: 'deep' });
     const cloned = await move();
@@ -86,7 +86,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     expect(isHere({ ...cloned, host: 'field' })).toBe(false);
   });
 
-  test('is pushed to its branch when the agent ends, and to no other', async () => {
+  test('is pushed only to its own branch when the agent ends', async () => {
     const lead = scene();
     const { move, deliver, isHere } = machine(lead);
     const cloned = await move();
@@ -106,7 +106,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     expect(isHere(cloned)).toBe(false);
   });
 
-  test('goes when nothing was changed, and nothing is pushed', async () => {
+  test('is removed without a push if the agent changed no files', async () => {
     const lead = scene();
     const { move, deliver } = machine(lead);
     const cloned = await move();
@@ -115,7 +115,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     expect(lead.repo.git('--git-dir', lead.url, 'branch', '--list', 'agent/*')).toBe('');
   });
 
-  test('goes on elsewhere with what was pushed when it was handed over', async () => {
+  test('continues on another machine with the work that was pushed at the hand-over', async () => {
     const lead = scene();
     const barn = machine(lead);
     const there = await barn.move();
@@ -133,7 +133,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     expect(pushed(lead, 'a.txt')).toBe('whole');
   });
 
-  test('goes on elsewhere without what a crash left behind, which is kept where it was', async () => {
+  test('continues on another machine without the unpushed work of a crash, which stays on the first', async () => {
     const lead = scene();
     const barn = machine(lead);
     const there = await barn.move();
@@ -143,7 +143,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     expect(here.tip).toBe(lead.commit);
     put(here, 'a.txt', 'other\n');
     await field.deliver(here, true);
-    // Back again: what was left there is on a branch of the clone.
+    // Back on the first machine: the unpushed work is on a branch of the clone.
     const back = await barn.move(here);
     expect(at(back, 'a.txt')).toBe('other\n');
     const clone = clonePath(barn.folder, lead.url);
@@ -157,7 +157,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     expect(lead.repo.git('--git-dir', clone, 'show', `${left}:a.txt`)).toBe('half');
   });
 
-  test('is delivered once, however often a process dies in the midst of that', async () => {
+  test('is delivered once, even after repeated crashes during the delivery', async () => {
     const lead = scene();
     const barn = machine(lead);
     const there = await barn.move();
@@ -165,7 +165,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     const settled = await barn.deliver(there);
     expect(settled).toMatchObject({ kind: 'pushed', files: ['a.txt'] });
     expect(await barn.deliver(there)).toEqual(settled);
-    // Another machine knows what was pushed, and what was not.
+    // Another machine can see whether the work was pushed.
     const field = machine(lead, { host: 'field' });
     expect(await field.deliver(there)).toEqual(settled);
     lead.repo.git('--git-dir', lead.url, 'update-ref', '-d', 'refs/heads/agent/a_1');
@@ -175,7 +175,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     });
   });
 
-  test('is cleared away later, unless it holds what was not pushed', async () => {
+  test('is removed later, unless it has changes that were not pushed', async () => {
     const lead = scene();
     const barn = machine(lead);
     const base = await barn.workspace('s_1');
@@ -195,7 +195,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     });
   });
 
-  test('stays, with a reason, when somebody else has pushed to its branch', async () => {
+  test('is kept, with a reason, if another process has pushed to its branch', async () => {
     const lead = scene();
     const { move, deliver } = machine(lead);
     const cloned = await move();
@@ -211,7 +211,7 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     expect(pushed(lead, 'a.txt')).toBe('theirs');
   });
 
-  test('is refused where the remote is not, or has no such commit', async () => {
+  test('is refused if the remote is missing or does not have the commit', async () => {
     const lead = scene();
     const gone = machine({ ...lead, url: join(lead.repo.folder, 'nowhere.git') });
     expect(await refusal(gone.move())).toMatch(/nowhere\.git.*failed|does not have the commit/);
@@ -224,16 +224,16 @@ needs.describe('git')('A clone for an agent on another machine', () => {
     }
   });
 
-  test('is made once as a workspace for a session, for whoever reads settings there', async () => {
+  test('is created once per session as a workspace', async () => {
     const lead = scene();
-    const one = machine(lead);
-    const path = await one.workspace('s_1');
+    const barn = machine(lead);
+    const path = await barn.workspace('s_1');
     expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('one\n');
     rmSync(lead.url, { recursive: true });
-    expect(await one.workspace('s_1')).toBe(path);
+    expect(await barn.workspace('s_1')).toBe(path);
   });
 
-  test('does not follow a link out of itself', async () => {
+  test('does not follow a link out of its folder', async () => {
     const lead = scene();
     const outside = temporaryFolder();
     rmSync(join(lead.repo.path, 'a.txt'));
@@ -247,10 +247,10 @@ needs.describe('git')('A clone for an agent on another machine', () => {
   });
 });
 
-needs.describe('git')('A hostile remote on the same disk', () => {
+needs.describe('git')('a hostile remote on the same disk', () => {
   const HOOKS = ['pre-receive', 'update', 'post-receive', 'post-update', 'reference-transaction'];
 
-  test('runs nothing: no hook, no filter, no submodule, no program of its settings', async () => {
+  test('runs no program: no hook, no filter, no submodule, no command of its config', async () => {
     const lead = scene({
       '.gitattributes': '*.txt filter=evil diff=evil merge=evil\n',
       '.gitmodules': '[submodule "sub"]\n\tpath = sub\n\turl = ext::touch% MARKER\n',
@@ -266,18 +266,18 @@ needs.describe('git')('A hostile remote on the same disk', () => {
     const { move, deliver, folder, workspace } = machine(lead);
     await workspace('s_1');
     const cloned = await move();
-    // What an agent may have left in the clone counts for nothing either.
+    // The files that an agent may have left in the clone have no effect either.
     appendFileSync(join(clonePath(folder, lead.url), 'config'), section);
     script(join(clonePath(folder, lead.url), 'hooks/pre-push'), `touch '${marker}'`);
     put(cloned, 'a.txt', 'two\n');
     expect(await deliver(cloned)).toMatchObject({ kind: 'pushed' });
     expect(existsSync(marker)).toBe(false);
-    // The trap works: git without care falls into it.
+    // Checks the trap: plain git runs the program.
     lead.repo.git('push', '-q', lead.url, 'main:refs/heads/careless');
     expect(existsSync(marker)).toBe(true);
   });
 
-  test.each(['ext::touch marker', 'fd::3'])('is none at all as %s', async (url) => {
+  test.each(['ext::touch marker', 'fd::3'])('is refused as %s', async (url) => {
     const lead = scene();
     const { move } = machine({ ...lead, url });
     expect(await refusal(move())).toMatch(/not allowed|failed/);

@@ -17,8 +17,8 @@ import { needs } from '../../setup/needs.js';
 import { environment, repository, script, temporaryFolder } from '../git/repository.js';
 import { refusal, rigOver, worktreeRig } from './worktree-rig.js';
 
-needs.describe('git')('A worktree of an agent', () => {
-  test('has a branch, a folder and a lock of its own, with what its parent sees', async () => {
+needs.describe('git')('a worktree of an agent', () => {
+  test("has its own branch, folder and lock, with the parent's uncommitted changes", async () => {
     const rig = worktreeRig({ 'a.txt': 'one\n', 'gone.txt': 'x', '.gitignore': 'out/\n' });
     const { repo } = rig;
     repo.put('a.txt', 'two\n');
@@ -27,7 +27,7 @@ needs.describe('git')('A worktree of an agent', () => {
     repo.put('staged.txt', 'staged\n');
     repo.git('add', 'staged.txt');
     rmSync(join(repo.path, 'gone.txt'));
-    const before = rig.usersOwn();
+    const before = rig.userState();
     const place = await rig.open('a_1');
     expect(place).toMatchObject({
       path: join(rig.home, 'worktrees/s_1/a_1'),
@@ -45,16 +45,16 @@ needs.describe('git')('A worktree of an agent', () => {
     expect(repo.git('worktree', 'list', '--porcelain')).toContain(
       `locked Skein: agent a_1 works here, from ${place.base}`,
     );
-    expect(rig.usersOwn()).toBe(before);
+    expect(rig.userState()).toBe(before);
   });
 
-  test('begins with the very commit of its parent when nothing has changed', async () => {
+  test('starts at the exact commit of its parent if the tree has no changes', async () => {
     const rig = worktreeRig();
     const { base } = await rig.open('a_1');
     expect(base).toBe(rig.repo.git('rev-parse', 'HEAD'));
   });
 
-  test('works in the folder that its parent works in', async () => {
+  test("has the same subfolder as the parent's working directory", async () => {
     const rig = worktreeRig({ 'deep/down/a.txt': 'one\n' });
     const place = await rig.open('a_1', join(rig.repo.path, 'deep/down'));
     expect(place.cwd).toBe(join(place.path, 'deep/down'));
@@ -64,7 +64,7 @@ needs.describe('git')('A worktree of an agent', () => {
     expect([rig.read('deep/down/a.txt'), rig.read('beside.txt')]).toEqual(['two\n', 'x\n']);
   });
 
-  test('is found again by whoever asks once more, with the work that is in it', async () => {
+  test('is reused by a second open, with the work in it', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'work\n' });
@@ -73,16 +73,16 @@ needs.describe('git')('A worktree of an agent', () => {
   });
 
   test.each([
-    ['the folder is gone', (path: string) => rmSync(path, { recursive: true })],
+    ['its folder is gone', (path: string) => rmSync(path, { recursive: true })],
     [
-      'nothing but its .git was made',
+      'only its .git exists',
       (path: string) => {
         rmSync(join(path, 'a.txt'));
         const admin = /gitdir: (.*)\n/.exec(readFileSync(join(path, '.git'), 'utf8'))?.[1] ?? '';
         rmSync(join(admin, 'index'));
       },
     ],
-  ])('is made whole when a process died on the way and %s', async (_, harm) => {
+  ])('is repaired when a process died and %s', async (_, harm) => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     harm(place.path);
@@ -90,7 +90,7 @@ needs.describe('git')('A worktree of an agent', () => {
     expect(readFileSync(join(place.path, 'a.txt'), 'utf8')).toBe('one\n');
   });
 
-  test('goes on from what was merged', async () => {
+  test('resumes from the merged commit', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'b.txt': 'b\n' });
@@ -104,7 +104,7 @@ needs.describe('git')('A worktree of an agent', () => {
     expect([rig.read('b.txt'), rig.read('c.txt')]).toEqual(['more\n', 'by the parent\n']);
   });
 
-  test('stays for an agent that only rests, which goes on from what was merged', async () => {
+  test('stays for an idle agent, which resumes from the merged commit', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     expect(await rig.settle('a_1', place, { keepsFolder: true })).toEqual({ kind: 'unchanged' });
@@ -119,11 +119,11 @@ needs.describe('git')('A worktree of an agent', () => {
     const merged = 'commit' in then ? then.commit : '';
     expect(await rig.settle('a_1', place, { merged })).toEqual({ kind: 'unchanged' });
     expect(existsSync(place.path)).toBe(false);
-    // What was merged before is still on its branch.
+    // The work that was merged before is still on its branch.
     expect(rig.repo.git('rev-parse', 'agent/a_1')).toBe(merged);
   });
 
-  test('keeps what is on its branch alone when its folder was removed by hand', async () => {
+  test('restores the work of its branch after its folder was removed by hand', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'theirs\n' });
@@ -137,7 +137,7 @@ needs.describe('git')('A worktree of an agent', () => {
     expect(rig.read('a.txt')).toBe('theirs\n');
   });
 
-  test('can be that of an agent of an agent, whose work goes to the worktree above', async () => {
+  test('of a nested agent merges its work into the worktree of the parent', async () => {
     const rig = worktreeRig();
     const above = await rig.open('a_1');
     rig.change(above, { 'a.txt': 'above\n' });
@@ -152,7 +152,7 @@ needs.describe('git')('A worktree of an agent', () => {
     expect([rig.read('a.txt'), rig.read('b.txt')]).toEqual(['above\n', 'below\n']);
   });
 
-  test('begins from a detached HEAD too', async () => {
+  test('can start from a detached HEAD', async () => {
     const rig = worktreeRig();
     rig.repo.git('checkout', '-q', '--detach');
     const place = await rig.open('a_1');
@@ -162,7 +162,7 @@ needs.describe('git')('A worktree of an agent', () => {
     expect(rig.repo.git('rev-parse', '--abbrev-ref', 'HEAD')).toBe('HEAD');
   });
 
-  test('has files that a merge of the user has left open as they are on disk', async () => {
+  test('has files with unresolved conflicts of the user as they are on disk', async () => {
     const rig = worktreeRig();
     const { repo } = rig;
     repo.git('checkout', '-q', '-b', 'other');
@@ -178,7 +178,7 @@ needs.describe('git')('A worktree of an agent', () => {
     expect(repo.git('ls-files', '-u')).toBe(open);
   });
 
-  test('leaves submodules and other repositories alone', async () => {
+  test('leaves submodules and nested repositories unchanged', async () => {
     const rig = worktreeRig();
     const { repo } = rig;
     const inner = repository();
@@ -200,7 +200,7 @@ needs.describe('git')('A worktree of an agent', () => {
     expect(rig.read('nested/x.txt')).toBe('x\n');
   });
 
-  test('is refused outside of a repository, in a bare one, and before the first commit', async () => {
+  test('is refused outside of a repository, in a bare repository, and before the first commit', async () => {
     const folder = temporaryFolder();
     const home = { folder: join(folder, 'w'), excluded: [], environment: environment() };
     const open = (cwd: string) => gitWorktrees(home).open({ session: 's', agent: 'a', cwd });
@@ -213,11 +213,11 @@ needs.describe('git')('A worktree of an agent', () => {
   test('is refused without git', async () => {
     const rig = worktreeRig();
     const home = { folder: join(rig.home, 'w'), excluded: [], environment: { PATH: rig.home } };
-    const asked = gitWorktrees(home).open({ session: 's', agent: 'a', cwd: rig.repo.path });
-    expect(await refusal(asked)).toMatch(/2\.38 or newer/);
+    const opened = gitWorktrees(home).open({ session: 's', agent: 'a', cwd: rig.repo.path });
+    expect(await refusal(opened)).toMatch(/2\.38 or newer/);
   });
 
-  test('is refused with a git that cannot merge, before anything is made', async () => {
+  test('is refused with a git that cannot merge, before a branch is created', async () => {
     const rig = worktreeRig();
     const real = '/usr/bin/git';
     script(
@@ -227,12 +227,12 @@ needs.describe('git')('A worktree of an agent', () => {
     const env = environment();
     const PATH = `${join(rig.repo.folder, 'bin')}:${env.PATH}`;
     const home = { folder: join(rig.home, 'w'), excluded: [], environment: { ...env, PATH } };
-    const asked = gitWorktrees(home).open({ session: 's', agent: 'a', cwd: rig.repo.path });
-    expect(await refusal(asked)).toMatch(/need git 2\.38 or newer.*git version 2\.37\.9/);
+    const opened = gitWorktrees(home).open({ session: 's', agent: 'a', cwd: rig.repo.path });
+    expect(await refusal(opened)).toMatch(/need git 2\.38 or newer.*git version 2\.37\.9/);
     expect(rig.repo.git('branch', '--list', 'agent/*')).toBe('');
   });
 
-  test('is refused where something else is in its place', async () => {
+  test('is refused if another folder is at its path', async () => {
     const rig = worktreeRig();
     const path = join(rig.home, 'worktrees/s_1/a_1');
     mkdirSync(path, { recursive: true });
@@ -242,8 +242,8 @@ needs.describe('git')('A worktree of an agent', () => {
   });
 });
 
-needs.describe('git')('The work of an agent', () => {
-  test('comes back into the tree, and nothing of the user is touched but the files', async () => {
+needs.describe('git')('the work of an agent', () => {
+  test('is merged into the tree, and changes only files, not the index or HEAD', async () => {
     const rig = worktreeRig({
       'a.txt': 'one\n',
       'gone.txt': 'x\n',
@@ -292,7 +292,7 @@ needs.describe('git')('The work of an agent', () => {
     expect(repo.git('rev-parse', 'agent/a_1')).toBe('commit' in settled ? settled.commit : '');
   });
 
-  test('is a patch as well', async () => {
+  test('is available as a patch', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'two\n' });
@@ -303,7 +303,7 @@ needs.describe('git')('The work of an agent', () => {
     );
   });
 
-  test('joins what its parent did in the same file meanwhile', async () => {
+  test('is merged with changes of the parent in the same file', async () => {
     const lines = ['1', '2', '3', '4', '5', '6', '7', '8', ''];
     const rig = worktreeRig({ 'a.txt': lines.join('\n') });
     const place = await rig.open('a_1');
@@ -313,7 +313,7 @@ needs.describe('git')('The work of an agent', () => {
     expect(rig.read('a.txt')).toBe(lines.with(0, 'theirs').with(7, 'ours').join('\n'));
   });
 
-  test('keeps bytes, modes and links as they are', async () => {
+  test('keeps bytes, modes and links', async () => {
     const rig = worktreeRig({ 'a.txt': 'one\n', 'run.sh': 'x\n', 'was-link': 'x\n' });
     const { repo } = rig;
     chmodSync(join(repo.path, 'a.txt'), 0o600);
@@ -336,7 +336,7 @@ needs.describe('git')('The work of an agent', () => {
     ]);
   });
 
-  test('has the line ends of the tree that it goes to', async () => {
+  test('has the line endings of the target tree', async () => {
     const rig = worktreeRig({ 'a.txt': 'one\r\n', '.gitattributes': '*.txt text eol=crlf\n' });
     const place = await rig.open('a_1');
     expect(readFileSync(join(place.path, 'a.txt'), 'utf8')).toBe('one\r\n');
@@ -345,7 +345,7 @@ needs.describe('git')('The work of an agent', () => {
     expect(rig.read('a.txt')).toBe('one\r\ntwo\r\n');
   });
 
-  test('includes what it committed itself, on whichever branch', async () => {
+  test('includes its own commits on any branch', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     const { git } = rig.repo;
@@ -361,35 +361,39 @@ needs.describe('git')('The work of an agent', () => {
     expect(git('log', '-1', '--format=%an <%ae>', 'agent/a_1')).toBe('Skein <skein@localhost>');
   });
 
-  test('includes ignored files that it had in hand, and leaves out the rest of them', async () => {
+  test('includes only the ignored files that the agent used', async () => {
     const rig = worktreeRig({ '.gitignore': 'out/\n', 'a.txt': 'x\n' });
     const place = await rig.open('a_1');
     rig.change(place, { 'out/report.md': 'mine\n', 'out/build.o': 'built\n' });
-    const wanted = [join(place.path, 'out/report.md'), join(place.path, 'a.txt'), '/etc/passwd'];
-    expect(await rig.settle('a_1', place, { wanted })).toMatchObject({
+    const ignoredFiles = [
+      join(place.path, 'out/report.md'),
+      join(place.path, 'a.txt'),
+      '/etc/passwd',
+    ];
+    expect(await rig.settle('a_1', place, { ignoredFiles })).toMatchObject({
       kind: 'merged',
       files: ['out/report.md'],
     });
     expect([rig.read('out/report.md'), rig.read('out/build.o')]).toEqual(['mine\n', undefined]);
   });
 
-  test('includes ignored files however often they are merged', async () => {
+  test('includes ignored files in repeated merges', async () => {
     const rig = worktreeRig({ '.gitignore': 'out/\n', 'a.txt': 'x\n' });
     const place = await rig.open('a_1');
-    const wanted = [join(place.path, 'out/report.md')];
+    const ignoredFiles = [join(place.path, 'out/report.md')];
     rig.change(place, { 'out/report.md': 'mine\n' });
-    await rig.settle('a_1', place, { wanted, keepsFolder: true });
-    expect(await rig.settle('a_1', place, { wanted, keepsFolder: true })).toEqual({
+    await rig.settle('a_1', place, { ignoredFiles, keepsFolder: true });
+    expect(await rig.settle('a_1', place, { ignoredFiles, keepsFolder: true })).toEqual({
       kind: 'unchanged',
     });
     rig.change(place, { 'out/report.md': 'mine\nand more\n' });
-    expect(await rig.settle('a_1', place, { wanted })).toMatchObject({ kind: 'merged' });
+    expect(await rig.settle('a_1', place, { ignoredFiles })).toMatchObject({ kind: 'merged' });
     expect(rig.read('out/report.md')).toBe('mine\nand more\n');
-    // As if the process had died before it wrote that down.
-    expect(await rig.settle('a_1', place, { wanted })).toMatchObject({ kind: 'merged' });
+    // As if the process had died before it recorded the merge.
+    expect(await rig.settle('a_1', place, { ignoredFiles })).toMatchObject({ kind: 'merged' });
   });
 
-  test('has gone without a trace when there is none', async () => {
+  test('leaves neither folder nor branch if no file was changed', async () => {
     const rig = worktreeRig();
     rig.repo.put('dirty.txt', 'dirty\n');
     const place = await rig.open('a_1');
@@ -399,7 +403,7 @@ needs.describe('git')('The work of an agent', () => {
     expect(await rig.settle('a_1', place)).toEqual({ kind: 'unchanged' });
   });
 
-  test('may be all of it gone, and that is work too', async () => {
+  test('may consist of a deletion only', async () => {
     const rig = worktreeRig({ 'a.txt': 'one\n' });
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': undefined });
@@ -407,7 +411,7 @@ needs.describe('git')('The work of an agent', () => {
     expect(rig.read('a.txt')).toBeUndefined();
   });
 
-  test('stays in its folder when another repository is in there', async () => {
+  test('keeps its folder if another repository is inside', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.repo.git('init', '-q', join(place.path, 'clone'));
@@ -417,12 +421,12 @@ needs.describe('git')('The work of an agent', () => {
     expect(readFileSync(join(place.path, 'clone/x.txt'), 'utf8')).toBe('x\n');
   });
 
-  test('is brought back once, however often that is tried', async () => {
+  test('is merged once, even if the merge is repeated', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'two\n', 'b.txt': 'b\n' });
     await rig.settle('a_1', place);
-    // As if the process had died before it wrote that down.
+    // As if the process had died before it recorded the merge.
     expect(await rig.settle('a_1', place)).toMatchObject({
       kind: 'merged',
       files: ['a.txt', 'b.txt'],
@@ -433,7 +437,7 @@ needs.describe('git')('The work of an agent', () => {
     expect(rig.read('a.txt')).toBe('and on\n');
   });
 
-  test('goes on where a merge was cut off after the first file', async () => {
+  test('continues a merge that stopped after the first file', async () => {
     const rig = worktreeRig({ 'a.txt': 'one\n', 'b.txt': 'one\n' });
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'two\n', 'b.txt': 'two\n' });
@@ -442,7 +446,7 @@ needs.describe('git')('The work of an agent', () => {
     expect(rig.read('b.txt')).toBe('two\n');
   });
 
-  test('is all kept when its disk or git fails', async () => {
+  test('is kept if git fails', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'two\n' });
@@ -458,7 +462,7 @@ needs.describe('git')('The work of an agent', () => {
     expect(rig.read('a.txt')).toBe('one\n');
   });
 
-  test('is kept when it may not be written down', async () => {
+  test('is kept if the merge cannot be recorded', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'two\n' });
@@ -474,24 +478,24 @@ needs.describe('git')('The work of an agent', () => {
   });
 });
 
-needs.describe('git')('A conflict', () => {
+needs.describe('git')('a merge conflict', () => {
   test.each([
-    ['both have changed a line', { 'a.txt': 'theirs\n' }, { 'a.txt': 'ours\n' }, 'a.txt'],
+    ['both sides changed a line', { 'a.txt': 'theirs\n' }, { 'a.txt': 'ours\n' }, 'a.txt'],
     [
-      'it was removed here and changed there',
+      'the parent removed a file that the agent changed',
       { 'a.txt': 'theirs\n' },
       { 'a.txt': undefined },
       'a.txt',
     ],
     [
-      'it was changed here and removed there',
+      'the parent changed a file that the agent removed',
       { 'a.txt': undefined },
       { 'a.txt': 'ours\n' },
       'a.txt',
     ],
-    ['both have made a file', { 'n.txt': 'theirs\n' }, { 'n.txt': 'ours\n' }, 'n.txt'],
-    ['a folder is where a file comes', { n: 'theirs\n' }, { 'n/x.txt': 'ours\n' }, 'n'],
-  ])('leaves both sides as they are when %s', async (_, theirs, ours, path) => {
+    ['both sides created a file', { 'n.txt': 'theirs\n' }, { 'n.txt': 'ours\n' }, 'n.txt'],
+    ['a folder is at the path of a new file', { n: 'theirs\n' }, { 'n/x.txt': 'ours\n' }, 'n'],
+  ])('leaves both sides unchanged when %s', async (_, theirs, ours, path) => {
     const rig = worktreeRig({ 'a.txt': 'one\n', 'free.txt': 'one\n' });
     const place = await rig.open('a_1');
     rig.change(place, { ...theirs, 'free.txt': 'two\n' });
@@ -509,7 +513,7 @@ needs.describe('git')('A conflict', () => {
     expect(rig.repo.git('show', 'agent/a_1:free.txt')).toBe('two');
   });
 
-  test('is a file that changes while it is merged', async () => {
+  test('occurs if a file changes during the merge', async () => {
     const rig = worktreeRig({ 'a.txt': 'one\n', 'b.txt': 'one\n' });
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'theirs\n', 'b.txt': 'theirs\n', 'n.txt': 'theirs\n' });
@@ -530,31 +534,31 @@ needs.describe('git')('A conflict', () => {
     expect(await rig.settle('a_1', place)).toMatchObject({ kind: 'conflict' });
   });
 
-  test('is an ignored file of the parent that is in the way', async () => {
+  test('occurs if an ignored file of the parent is at the same path', async () => {
     const rig = worktreeRig({ 'a.txt': 'x\n', '.gitignore': 'note.md\n' });
     rig.repo.put('note.md', 'of the user\n');
     const place = await rig.open('a_1');
     rig.change(place, { 'note.md': 'of the agent\n' });
-    const wanted = [join(place.path, 'note.md')];
-    expect(await rig.settle('a_1', place, { wanted })).toMatchObject({
+    const ignoredFiles = [join(place.path, 'note.md')];
+    expect(await rig.settle('a_1', place, { ignoredFiles })).toMatchObject({
       conflicts: [{ path: 'note.md', why: 'both sides have changed it' }],
     });
     expect(rig.read('note.md')).toBe('of the user\n');
   });
 
-  test('is a link on the way that git does not know of', async () => {
+  test('occurs if an ignored link of the parent is on the path', async () => {
     const rig = worktreeRig({ 'a.txt': 'x\n', '.gitignore': 'out\n' });
     mkdirSync(join(rig.repo.folder, 'elsewhere'));
     symlinkSync(join(rig.repo.folder, 'elsewhere'), join(rig.repo.path, 'out'));
     const place = await rig.open('a_1');
     rig.change(place, { 'out/x.txt': 'x\n' });
-    const wanted = [join(place.path, 'out/x.txt')];
-    expect(await rig.settle('a_1', place, { wanted })).toMatchObject({ kind: 'conflict' });
+    const ignoredFiles = [join(place.path, 'out/x.txt')];
+    expect(await rig.settle('a_1', place, { ignoredFiles })).toMatchObject({ kind: 'conflict' });
     expect(existsSync(join(rig.repo.folder, 'elsewhere/x.txt'))).toBe(false);
     expect(lstatSync(join(rig.repo.path, 'out')).isSymbolicLink()).toBe(true);
   });
 
-  test('is over once the parent has made room', async () => {
+  test('is resolved when the parent restores the file', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     rig.change(place, { 'a.txt': 'theirs\n' });
@@ -566,8 +570,8 @@ needs.describe('git')('A conflict', () => {
   });
 });
 
-needs.describe('git')('A hostile repository', () => {
-  test('runs none of the programs that it names', async () => {
+needs.describe('git')('a hostile repository', () => {
+  test('runs none of the programs that it configures', async () => {
     const repo = repository();
     const marker = join(repo.folder, 'marker');
     const program = script(join(repo.folder, 'program'), `echo "$0 $*" >> '${marker}'`);
@@ -610,11 +614,11 @@ needs.describe('git')('A hostile repository', () => {
     repo.put('a.txt', '1\n2\n3\n4\n5\n6\n7\nours\n');
     const settled = await rig.settle('a_1', place);
     expect(existsSync(marker) ? readFileSync(marker, 'utf8') : '').toBe('');
-    // What only a program of the repository may merge is left to people.
+    // Files that only a program of the repository may merge are left to people.
     expect(settled).toMatchObject({ kind: 'conflict', conflicts: [{ path: 'a.txt' }] });
   });
 
-  test('brings names of any length and letters back', async () => {
+  test('merges file names of any length and characters', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     const names = [
@@ -633,7 +637,7 @@ needs.describe('git')('A hostile repository', () => {
     for (const name of names) expect(rig.read(name)).toBe(`${name}\n`);
   });
 
-  test('keeps a file whose name is no text on its branch', async () => {
+  test('keeps a file with an invalid name on its branch', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     writeFileSync(Buffer.concat([Buffer.from(`${place.path}/`), Buffer.from([0xff, 0xfe])]), 'x');

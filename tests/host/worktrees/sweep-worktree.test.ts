@@ -11,7 +11,7 @@ const sweep = (rig: WorktreeRig, path: string, dryRun = false) => {
   return sweepWorktree(path, { folder, excluded: [], environment: environment() }, dryRun);
 };
 
-/** An agent whose work was not merged, because the tree says otherwise. */
+/** Agent whose work was not merged because of a conflict. */
 const conflict = async (rig: WorktreeRig, agent: string) => {
   const place = await rig.open(agent);
   rig.change(place, { 'a.txt': `${agent}\n` });
@@ -20,8 +20,8 @@ const conflict = async (rig: WorktreeRig, agent: string) => {
   return place;
 };
 
-needs.describe('git')('A worktree that an agent left behind', () => {
-  test('is found by its session', async () => {
+needs.describe('git')('a leftover worktree of an agent', () => {
+  test('is listed with its session', async () => {
     const rig = worktreeRig();
     const place = await rig.open('a_1');
     expect(leftoverWorktrees(join(rig.home, 'worktrees'))).toEqual([
@@ -30,7 +30,7 @@ needs.describe('git')('A worktree that an agent left behind', () => {
     expect(leftoverWorktrees(join(rig.home, 'nowhere'))).toEqual([]);
   });
 
-  test('goes when nothing was done in it', async () => {
+  test('is removed if it has no changes', async () => {
     const rig = worktreeRig();
     const { path } = await rig.open('a_1');
     expect(await sweep(rig, path, true)).toBe('removed');
@@ -39,7 +39,7 @@ needs.describe('git')('A worktree that an agent left behind', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('stays while its work is on its branch only, and goes once somebody has merged it', async () => {
+  test('is kept while its work is only on its branch, and removed after a merge', async () => {
     const rig = worktreeRig();
     const { path, branch } = await conflict(rig, 'a_1');
     expect(await sweep(rig, path)).toEqual({ kept: 'its work is on the branch agent/a_1 only' });
@@ -48,7 +48,7 @@ needs.describe('git')('A worktree that an agent left behind', () => {
     expect(rig.repo.git('rev-parse', branch)).toBe(rig.repo.git('rev-parse', 'taken'));
   });
 
-  test('stays with what is on no branch at all', async () => {
+  test('is kept if it has changes that are on no branch', async () => {
     const rig = worktreeRig();
     const place = await conflict(rig, 'a_1');
     rig.repo.git('branch', 'taken', place.branch);
@@ -56,7 +56,7 @@ needs.describe('git')('A worktree that an agent left behind', () => {
     expect(await sweep(rig, place.path)).toEqual({ kept: 'it has changes that are on no branch' });
   });
 
-  test('stays where it is none of ours', async () => {
+  test('is kept if Skein did not create it', async () => {
     const rig = worktreeRig();
     const path = join(rig.home, 'worktrees/s_1/mine');
     rig.repo.git('worktree', 'add', '-q', path);

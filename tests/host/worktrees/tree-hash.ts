@@ -1,9 +1,9 @@
-/** A directory as one text: names, kinds, modes and contents. It reads the disk itself, not through our code. */
+/** Text of a directory: names, kinds, modes and contents. Reads the disk without code of Skein. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 
-/** A line for each entry, so that a difference can be read; `.git` is left out. */
+/** Returns a line per entry, so that differences are readable. Omits `.git`. */
 export const treeOf = (root: string): readonly string[] => entries(root, '');
 
 const entries = (root: string, below: string): readonly string[] =>

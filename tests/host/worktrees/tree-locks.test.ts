@@ -3,41 +3,41 @@ import { TreeLocks } from '../../../src/host/worktrees/git-worktrees.js';
 import { gate } from '../../fakes/agents/scripted-model.js';
 import { settled } from '../../fakes/virtual-clock.js';
 
-/** Agents that want trees, and what they were told and did. */
+/** Agents that request tree locks, with a log of their waits and starts. */
 const rig = () => {
   const locks = new TreeLocks();
-  const said: string[] = [];
+  const log: string[] = [];
   const take = (agent: string, tree = '/repo') => {
-    const door = gate();
+    const held = gate();
     const onWait = (holder: string, place: string) =>
-      void said.push(`${agent} waits for ${holder} at ${place}`);
+      void log.push(`${agent} waits for ${holder} at ${place}`);
     const done = locks.run(tree, { agent, onWait }, async () => {
-      said.push(`${agent} begins`);
-      await door.opened;
+      log.push(`${agent} starts`);
+      await held.opened;
       return agent;
     });
-    return { done, open: door.open };
+    return { done, open: held.open };
   };
-  return { locks, said, take };
+  return { locks, log, take };
 };
 
-describe('agents that want one tree', () => {
-  test('have it one after the other, and who waits is told who has it', async () => {
-    const { said, take } = rig();
+describe('tree locks', () => {
+  test('run the work of a tree in order, and name the holder to agents that wait', async () => {
+    const { log, take } = rig();
     const [first, second] = [take('a_1'), take('a_2')];
-    expect(said).toEqual(['a_2 waits for a_1 at /repo']);
+    expect(log).toEqual(['a_2 waits for a_1 at /repo']);
     first.open();
     expect(await first.done).toBe('a_1');
     await settled();
     const third = take('a_3');
-    expect(said.slice(1)).toEqual(['a_1 begins', 'a_2 begins', 'a_3 waits for a_2 at /repo']);
+    expect(log.slice(1)).toEqual(['a_1 starts', 'a_2 starts', 'a_3 waits for a_2 at /repo']);
     second.open();
     third.open();
     expect(await third.done).toBe('a_3');
   });
 
-  test('wait for nobody in a tree of their own, nor when it is free again', async () => {
-    const { said, take } = rig();
+  test('do not make agents wait for different trees, or for a free tree', async () => {
+    const { log, take } = rig();
     const both = [take('a_1', '/one'), take('a_2', '/two')];
     for (const { open } of both) open();
     await Promise.all(both.map(({ done }) => done));
@@ -45,10 +45,10 @@ describe('agents that want one tree', () => {
     const again = take('a_3', '/one');
     again.open();
     await again.done;
-    expect(said).toEqual(['a_1 begins', 'a_2 begins', 'a_3 begins']);
+    expect(log).toEqual(['a_1 starts', 'a_2 starts', 'a_3 starts']);
   });
 
-  test('have it also after one that failed', async () => {
+  test('continue after failed work', async () => {
     const { locks, take } = rig();
     const failed = locks.run('/repo', { agent: 'a_0' }, () => Promise.reject(new Error('no')));
     const next = take('a_1');

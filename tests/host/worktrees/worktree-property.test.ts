@@ -6,15 +6,15 @@ import { needs } from '../../setup/needs.js';
 import { IS_WIDE } from '../../setup/wide.js';
 import { type WorktreeRig, worktreeRig } from './worktree-rig.js';
 
-/** Another seed in every run. The title of the test names it. */
+/** A new seed in every run. The title of the test names the seed. */
 const newSeed = () => 1 + Math.floor(Math.random() * 1_000_000);
 
-/** The same numbers for the same seed. */
-const chanceOf = (seed: number) => {
+/** Returns a deterministic random number generator. */
+const randomOf = (seed: number) => {
   let state = seed;
-  return (most: number): number => {
+  return (max: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * most);
+    return Math.floor((state / 2 ** 32) * max);
   };
 };
 
@@ -23,26 +23,26 @@ const FILES = ['a.txt', 'b.txt', 'dir/c.txt', 'dir/d.txt', 'e.txt'];
 interface Worker {
   readonly agent: string;
   readonly place: WorktreeLocation;
-  /** Lines that nobody else writes, by the file that they are in. */
+  /** Lines that only this agent writes, by file. */
   readonly wrote: Map<string, string[]>;
 }
 
-/** Creates, edits and deletes; what it writes nobody else does. */
-const work = (chance: (most: number) => number, { agent, place, wrote }: Worker): void => {
+/** Creates, edits and deletes files. Each written line is unique. */
+const work = (random: (max: number) => number, { agent, place, wrote }: Worker): void => {
   for (let step = 0; step < 4; step += 1) {
-    const name = FILES[chance(FILES.length)] ?? 'a.txt';
+    const name = FILES[random(FILES.length)] ?? 'a.txt';
     const path = join(place.path, name);
     const own = `${agent} wrote line ${step} of ${name}`;
-    if (existsSync(path) && chance(4) === 0) {
+    if (existsSync(path) && random(4) === 0) {
       rmSync(path);
       wrote.delete(name);
       continue;
     }
     const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
-    const at = chance(lines.length + 1);
-    lines.splice(at, chance(2), own);
+    const at = random(lines.length + 1);
+    lines.splice(at, random(2), own);
     rig.change(place, { [name]: `${lines.join('\n')}\n` });
-    // An own line may be replaced by an own line.
+    // An agent may replace its own line.
     const mine = [...(wrote.get(name) ?? []), own].filter((line) => lines.includes(line));
     wrote.set(name, mine);
   }
@@ -58,11 +58,11 @@ const keptOn = (branch: string, name: string): string => {
   }
 };
 
-needs.describe('git')('Five agents that edit at random in worktrees', () => {
+needs.describe('git')('five agents with random edits in worktrees', () => {
   test.each(IS_WIDE ? [1, 2, 3, 4, 5, 6] : [newSeed(), newSeed()])(
-    'lose nothing: all is merged, or kept where a report says (seed %i)',
+    'lose no line: each is merged, or kept with a conflict (seed %i)',
     async (seed) => {
-      const chance = chanceOf(seed);
+      const random = randomOf(seed);
       const lines = (name: string) =>
         Array.from({ length: 12 }, (_, at) => `${name} ${at}\n`).join('');
       rig = worktreeRig(Object.fromEntries(FILES.slice(0, 4).map((name) => [name, lines(name)])));
@@ -72,9 +72,9 @@ needs.describe('git')('Five agents that edit at random in worktrees', () => {
         const agent = `a_${at}`;
         workers.push({ agent, place: await rig.open(agent), wrote: new Map() });
       }
-      for (const worker of workers) work(chance, worker);
+      for (const worker of workers) work(random, worker);
       const ends = new Map<Worker, Settlement>();
-      const order = workers.map((worker) => ({ worker, key: chance(1_000_000) }));
+      const order = workers.map((worker) => ({ worker, key: random(1_000_000) }));
       for (const { worker } of order.sort((a, b) => a.key - b.key)) {
         const before = FILES.map((name) => rig.read(name));
         const end = await rig.settle(worker.agent, worker.place);
@@ -82,7 +82,7 @@ needs.describe('git')('Five agents that edit at random in worktrees', () => {
         const after = FILES.map((name) => rig.read(name));
         expect(end.kind === 'merged' ? [] : after).toEqual(end.kind === 'merged' ? [] : before);
       }
-      // A merge may find a line its place in a file that was renamed.
+      // A merge may put a line into a renamed file.
       const merged = FILES.map((name) => rig.read(name) ?? '').join('');
       for (const [{ agent, place, wrote }, end] of ends) {
         expect(['merged', 'conflict', 'unchanged']).toContain(end.kind);

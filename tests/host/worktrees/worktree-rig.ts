@@ -1,4 +1,4 @@
-/** Worktrees of agents over a real repository: made, changed and settled. */
+/** Creates, changes and settles worktrees of agents in a real repository. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
@@ -16,22 +16,22 @@ export interface WorktreeRig {
   readonly home: string;
   readonly worktrees: Worktrees;
   open(agent: string, cwd?: string): Promise<WorktreeLocation>;
-  /** Undefined contents: it goes. */
+  /** Undefined content deletes the file. */
   change(place: WorktreeLocation, files: Readonly<Record<string, string | undefined>>): void;
   settle(
     agent: string,
     place: WorktreeLocation,
     more?: {
-      readonly wanted?: readonly string[];
+      readonly ignoredFiles?: readonly string[];
       readonly meanwhile?: () => void;
       readonly keepsFolder?: boolean;
       readonly merged?: string | undefined;
     },
   ): Promise<Settlement>;
-  /** Contents in the tree of the parent; undefined where there is nothing. */
+  /** Content of a file in the parent's tree. Undefined if it is missing. */
   read(name: string): string | undefined;
-  /** What the user has in the index, on branches and in the stash. */
-  usersOwn(): string;
+  /** Index, branch and stash of the user. */
+  userState(): string;
 }
 
 export const worktreeRig = (
@@ -66,12 +66,12 @@ export const rigOver = (repo: Repository): WorktreeRig => {
         }
       }
     },
-    async settle(agent, place, { wanted = [], meanwhile = () => undefined, ...more } = {}) {
+    async settle(agent, place, { ignoredFiles = [], meanwhile = () => undefined, ...more } = {}) {
       const beforeMerge = async () => meanwhile();
       const { settlement } = await worktrees.settle({
         agent,
         place,
-        ignoredFiles: wanted,
+        ignoredFiles,
         beforeMerge,
         ...more,
       });
@@ -81,7 +81,7 @@ export const rigOver = (repo: Repository): WorktreeRig => {
       const path = join(repo.path, name);
       return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
     },
-    usersOwn: () =>
+    userState: () =>
       [
         repo.git('status', '--porcelain', '--branch', '--untracked-files=no'),
         repo.git('diff', '--cached'),
@@ -92,10 +92,10 @@ export const rigOver = (repo: Repository): WorktreeRig => {
   };
 };
 
-/** What it says to whoever asks for something that cannot be. */
+/** Returns the message of a WorktreeRefusal. Fails if the work is not refused. */
 export const refusal = async (work: Promise<unknown>): Promise<string> => {
   const error = await work.then(
-    () => new Error('it was not refused'),
+    () => new Error('the work was not refused'),
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(WorktreeRefusal);

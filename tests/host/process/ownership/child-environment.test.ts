@@ -4,8 +4,8 @@ import { childEnvironment } from '../../../../src/host/process/ownership/child-e
 const keeps = (name: string, value = 'plain') =>
   name in childEnvironment({ [name]: value }, 'me.1.2.3', '/tmp');
 
-describe('the environment of a child', () => {
-  test('names its owner, and that nobody sits at it', () => {
+describe('the environment of a child process', () => {
+  test('has the owner marker and the variables of a non-interactive session', () => {
     expect(childEnvironment({ TERM: 'xterm', SKEIN_OWNER: 'other' }, 'me.1.2.3', '/tmp')).toEqual({
       SKEIN_OWNER: 'me.1.2.3',
       TERM: 'dumb',
@@ -22,7 +22,7 @@ describe('the environment of a child', () => {
     [undefined, '/own'],
     ['', '/own'],
     ['/given', '/given'],
-  ])('has a directory for temporary files, given or not: %s', (given, expected) => {
+  ])('always has a temporary directory: %s', (given, expected) => {
     expect(childEnvironment({ TMPDIR: given }, 'me.1.2.3', '/own').TMPDIR).toBe(expected);
   });
 
@@ -52,7 +52,7 @@ describe('the environment of a child', () => {
     'KEYBOARD_LAYOUT',
     'HTTPS_PROXY',
     'COMPASS',
-  ])('has %s', (name) => {
+  ])('keeps %s', (name) => {
     expect(keeps(name)).toBe(true);
   });
 
@@ -83,7 +83,7 @@ describe('the environment of a child', () => {
     'BASH_ENV',
     'ENV',
     'NODE_CHANNEL_FD',
-  ])('does not have %s', (name) => {
+  ])('drops %s', (name) => {
     expect(keeps(name)).toBe(false);
   });
 
@@ -96,8 +96,8 @@ describe('the environment of a child', () => {
     ['a private key', '-----BEGIN OPENSSH PRIVATE KEY-----\nabc'],
     ['an address with a password', 'postgres://goose:secret@db/skein'],
     ['a proxy with a password', 'http://goose:secret@proxy:3128'],
-    ['a secret inside of something', `--flag --header=Bearer:sk-${'b'.repeat(30)}`],
-  ])('does not have %s, whatever its name', (_, value) => {
+    ['a secret inside of other text', `--flag --header=Bearer:sk-${'b'.repeat(30)}`],
+  ])('drops %s under any name', (_, value) => {
     expect(keeps('HARMLESS', value)).toBe(false);
   });
 
@@ -105,7 +105,7 @@ describe('the environment of a child', () => {
     ['an address without a password', 'https://proxy.example:3128/a@b'],
     ['a word that ends in sk-', '/home/goose/task-abcdefghijklmnopqrstuvwxyz'],
     ['two colons', 'a:b@c'],
-  ])('has %s', (_, value) => {
+  ])('keeps %s', (_, value) => {
     expect(keeps('HARMLESS', value)).toBe(true);
   });
 });

@@ -22,7 +22,7 @@ const sleeperOf = async (marker: string) => {
   return child.pid ?? 0;
 };
 
-/** The marker of a process that has ended. */
+/** Marker of a process that has ended. */
 const deadMarker = async () => {
   const child = spawn('true');
   await once(child, 'exit');
@@ -30,30 +30,30 @@ const deadMarker = async () => {
   return ['dead-owner', child.pid, ...rest.slice(1)].join('.');
 };
 
-describe('a marker', () => {
-  test('tells that its owner lives', () => {
+describe('an owner marker', () => {
+  test('shows that its owner is alive', () => {
     expect(ownerLives(ownerMarker('a.b.c'))).toBe(true);
   });
 
-  test('tells that its owner is dead', async () => {
+  test('shows that its owner is dead', async () => {
     expect(ownerLives(await deadMarker())).toBe(false);
   });
 
-  test('is not fooled by a number that was given out again', () => {
+  test('detects a reused pid', () => {
     const [id, pid, start, namespace] = ownerMarker('x').split('.');
     expect(ownerLives([id, pid, Number(start) - 1, namespace].join('.'))).toBe(false);
   });
 
   test.each(['', 'nonsense', 'x.y.z', 'x.1.1.999'])(
-    'leaves alone what it cannot judge: "%s"',
+    'counts as alive if it is invalid: "%s"',
     (marker) => {
       expect(ownerLives(marker)).toBe(true);
     },
   );
 });
 
-describe('a sweep', () => {
-  test('ends what dead owners left, and nothing else', async () => {
+describe('a sweep of orphans', () => {
+  test('kills only the processes of dead owners', async () => {
     const dead = await deadMarker();
     const orphan = await sleeperOf(dead);
     const mine = await sleeperOf(ownerMarker('sweep-test'));

@@ -10,7 +10,7 @@ import { allDead, childrenOf, eventually, isAlive, WATCHDOG } from '../processes
 
 const FIXTURE = ['--import', 'tsx', 'tests/host/fixtures/owner.ts'];
 
-/** Three sleepers: in the group, in the group without any marker, and out of the group. */
+/** Three sleepers: in the group, in the group without a marker, and out of the group. */
 const SLEEPERS = `sleep 1000 & echo pid $!
   env -i sleep 1000 & echo pid $!
   setsid sh -c 'echo pid $$; exec sleep 1000' & wait`;
@@ -24,21 +24,21 @@ const startOwner = async (command: string) => {
     env: { ...process.env, ANTHROPIC_API_KEY: 'hush' },
   });
   owner = child;
-  let said = '';
+  let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   const sleepers = await eventually('three sleepers run', () => {
-    const found = [...said.matchAll(/^pid (\d+)$/gm)].map(([, pid]) => Number(pid));
+    const found = [...output.matchAll(/^pid (\d+)$/gm)].map(([, pid]) => Number(pid));
     return found.length === 3 && found;
   });
-  const watchdog = Number(/"watchdog":(\d+)/.exec(said)?.[1]);
+  const watchdog = Number(/"watchdog":(\d+)/.exec(output)?.[1]);
   return { pid: child.pid ?? 0, child, sleepers, watchdog };
 };
 
 describe('the watchdog', () => {
   test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
-    'ends everything when its owner is gone by %s, then itself',
+    'kills all processes when its owner ends by %s, then exits',
     async (signal) => {
       const { pid, sleepers, watchdog } = await startOwner(SLEEPERS);
       expect(sleepers.every(isAlive)).toBe(true);
@@ -48,12 +48,12 @@ describe('the watchdog', () => {
     },
   );
 
-  test('that is dismissed ends what is left, then itself, and is not replaced', async () => {
+  test('that is dismissed kills the remaining processes, exits and is not replaced', async () => {
     const marker = `dismissed-${process.pid}`;
     const watchdog = watchdogLink({ command: WATCHDOG, marker });
     const environment = childEnvironment(process.env, marker, tmpdir());
     const shell = hostShell({ environment, watchdog });
-    let said = '';
+    let output = '';
     const { signal } = new AbortController();
     const running = shell.run({
       command: 'setsid sh -c "echo pid \\$\\$; exec sleep 1000" & wait',
@@ -61,12 +61,12 @@ describe('the watchdog', () => {
       signal,
       timeoutMs: 60_000,
       onOutput: (_, chunk) => {
-        said += Buffer.from(chunk).toString();
+        output += Buffer.from(chunk).toString();
       },
     });
     const sleeper = await eventually(
-      'it sleeps',
-      () => Number(/pid (\d+)/.exec(said)?.[1]) || false,
+      'the sleeper runs',
+      () => Number(/pid (\d+)/.exec(output)?.[1]) || false,
     );
     const { pid = 0 } = watchdog;
     watchdog.dismiss();
@@ -76,21 +76,21 @@ describe('the watchdog', () => {
     expect(watchdog.pid).toBeUndefined();
   });
 
-  test('is replaced when it dies, and the new one knows all groups', async () => {
+  test('is replaced when it dies, and the new watchdog knows all groups', async () => {
     const { pid, sleepers, watchdog } = await startOwner(SLEEPERS);
     process.kill(watchdog, 'SIGKILL');
-    const heir = await eventually('there is another watchdog', () =>
+    const successor = await eventually('there is another watchdog', () =>
       childrenOf(pid).find(
         (child) => child !== watchdog && commandLine(child).includes('watchdog'),
       ),
     );
     expect(sleepers.every(isAlive)).toBe(true);
-    await eventually('the new one listens', () => ignoresTerm(heir));
+    await eventually('the new watchdog is ready', () => ignoresTerm(successor));
     process.kill(pid, 'SIGKILL');
-    await eventually('all sleepers are dead', () => allDead([...sleepers, heir]));
+    await eventually('all sleepers are dead', () => allDead([...sleepers, successor]));
   });
 
-  test('does not listen to signals that are meant for its owner', async () => {
+  test('ignores signals for its owner', async () => {
     const { watchdog } = await startOwner(SLEEPERS);
     for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.kill(watchdog, signal);
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -100,7 +100,7 @@ describe('the watchdog', () => {
   const rule =
     process.platform === 'linux' ? {} : { skip: true, meta: { skipped: 'there is no /proc' } };
 
-  test('inherits no secret', rule, async () => {
+  test('inherits no secrets', rule, async () => {
     const { watchdog } = await startOwner(SLEEPERS);
     expect(readFileSync(`/proc/${watchdog}/environ`, 'utf8')).not.toContain('hush');
   });
@@ -113,7 +113,7 @@ describe('the watchdog', () => {
   test.each([
     ['cannot be found', ['/no/such/program']],
     ['ends at once', [process.execPath, '-e', 'process.exit(1)']],
-  ])('is a condition: no command runs when it %s', async (_, command) => {
+  ])('is required: no command runs when it %s', async (_, command) => {
     const watchdog = watchdogLink({ command, marker: 'x' });
     const shell = hostShell({
       environment: childEnvironment(process.env, 'x', tmpdir()),
@@ -140,7 +140,7 @@ describe('the watchdog', () => {
 
 const commandLine = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
 
-/** The mask of caught signals has the bit of SIGTERM once the program has set itself up. */
+/** True if SIGTERM is in the mask of caught signals, which the program sets during its start. */
 const ignoresTerm = (pid: number) => {
   const [, mask = '0'] =
     /^SigCgt:\s*(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
