@@ -6,11 +6,13 @@ import type { TerminalHost } from '../../src/terminal/terminal-host.js';
 const program = buildProgram({} as TerminalHost, () => {});
 
 const shapeOf = (command: Command): string[] => [
-  ...command.registeredArguments.map((it) => (it.required ? `<${it.name()}>` : `[${it.name()}]`)),
+  ...command.registeredArguments.map((argument) =>
+    argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+  ),
   ...command.options.map(({ flags }) => flags),
 ];
 
-test('the flags of a run', () => {
+test('the flags of a run do not change', () => {
   expect(shapeOf(program).sort()).toEqual([
     '--add-dir <dirs...>',
     '--agent <agent>',
@@ -50,7 +52,7 @@ test('the flags of a run', () => {
   ]);
 });
 
-test('the commands, with what they take', () => {
+test('the commands with their arguments and flags do not change', () => {
   const tree = (command: Command): readonly [string, string[]][] =>
     command.commands.flatMap((child) => {
       const path = `${command === program ? '' : `${command.name()} `}${child.name()}`;
@@ -100,7 +102,7 @@ test('the commands, with what they take', () => {
   });
 });
 
-test('the values that flags choose from', () => {
+test('the choices of the flags do not change', () => {
   const choices = program.options.flatMap(({ long, argChoices }) =>
     argChoices === undefined ? [] : [[long, argChoices] as const],
   );

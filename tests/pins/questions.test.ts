@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { postedQuestion } from '../../src/protocol/session/question-board.js';
 
-test('the fields of questions that other processes read are these', () => {
+test('the fields of a posted question do not change', () => {
   expect(Object.keys(postedQuestion.shape)).toEqual([
     'id',
     'agent',

@@ -12,13 +12,13 @@ import {
   WORKERS,
 } from '../../src/store/redis/connection/swarm-keys.js';
 
-/** Those that are for one thing of a kind are asked for with `x`. */
+/** The keys by name. Keys with a parameter get the argument `x`. */
 const named = (keys: Readonly<Record<string, string | ((of: string) => string)>>) =>
   Object.fromEntries(
     Object.entries(keys).map(([name, key]) => [name, typeof key === 'string' ? key : key('x')]),
   );
 
-test('the keys of a swarm', () => {
+test('the Redis keys of a swarm do not change', () => {
   expect(named(swarmKeys('s_1'))).toEqual({
     prefix: 'skein:1:{s_1}:',
     meta: 'skein:1:{s_1}:meta',
@@ -47,7 +47,7 @@ test('the keys of a swarm', () => {
   });
 });
 
-test('the keys that swarms share', () => {
+test('the Redis keys that swarms share do not change', () => {
   expect({ ALL_KEYS: KEY_PATTERN, SWARMS, WORKERS, QUEUE_PREFIX, QUEUE_NAME }).toEqual({
     ALL_KEYS: 'skein:1:{*}:*',
     SWARMS: 'skein:1:{.swarms}:all',
@@ -65,7 +65,7 @@ test('the keys that swarms share', () => {
   });
 });
 
-test('how long they stay', () => {
+test('the lifetimes of Redis keys do not change', () => {
   expect({ KEEP_MS, LEASE_MS, VERDICT_MS }).toEqual({
     KEEP_MS: 2_592_000_000,
     LEASE_MS: 15_000,

@@ -5,30 +5,30 @@ import { promptReport } from '../../src/sdk/sessions/prompt-report.js';
 import { SessionCostFold } from '../../src/views/cost/session-cost.js';
 import { factsOf, told } from '../views/swarm-facts.js';
 
-/** What programs read from `--json`. A key may be added; one that is gone breaks them. */
+/** Keys that programs read from `--json`. A new key is compatible, a removed key breaks these programs. */
 const HEAD: DryRunPrompt['head'] = {
   tools: '[{"name":"Read"}]',
   system: '[{"type":"text","text":"Be kind.","cache_control":{"type":"ephemeral"}}]',
   sections: [{ name: 'intro', zone: 'static', source: 'skein', block: 0, start: 0, end: 8 }],
   ttl: '5m',
 };
-const OPENING: DryRunPrompt['preamble'] = {
+const PREAMBLE: DryRunPrompt['preamble'] = {
   text: 'Rules.',
   facts: {},
   files: [{ layer: 'project', path: '/a', parent: null, fate: 'told', text: 'Rules.' }],
 };
 
-/** Every key, with those of the first member where there is a list. */
+/** All keys of a value with the types of their values. A list is represented by its first element. */
 const keysOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.length === 0 ? [] : [keysOf(value[0])];
   if (typeof value !== 'object' || value === null) return typeof value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, keysOf(inner)]));
 };
 
-test('the report of a cost', () => {
-  const ledger = new SessionCostFold();
+test('the keys of the cost report do not change', () => {
+  const costs = new SessionCostFold();
   const head = { v: 1, ts: 1, swarm: 's', agent: 'a', parent: null, turn: 1, attempt: 1 } as const;
-  ledger.take({
+  costs.take({
     ...head,
     seq: 1,
     cites: { seq: 1 },
@@ -37,7 +37,7 @@ test('the report of a cost', () => {
     usage: { input: 9 },
     cost: 1,
   });
-  ledger.take({
+  costs.take({
     ...head,
     seq: 2,
     cites: { seq: 2 },
@@ -65,7 +65,7 @@ test('the report of a cost', () => {
     uncachedCostUsd: 'number',
     savedPercent: 'number',
   };
-  expect(keysOf(ledger.report())).toEqual({
+  expect(keysOf(costs.report())).toEqual({
     pricesVersion: 'string',
     models: [{ model: 'string', ...line }],
     total: line,
@@ -130,8 +130,8 @@ test('the report of a cost', () => {
   });
 });
 
-test('the report of a window', () => {
-  expect(keysOf(newSessionWindowReport('m', HEAD, OPENING))).toEqual({
+test('the keys of the context window report do not change', () => {
+  expect(keysOf(newSessionWindowReport('m', HEAD, PREAMBLE))).toEqual({
     session: 'object',
     agent: 'object',
     model: 'string',
@@ -153,12 +153,12 @@ test('the report of a window', () => {
   });
 });
 
-test('the report of a prompt', () => {
-  const beginning = { cwd: '/', model: 'm', head: HEAD, preamble: OPENING, notices: [] };
+test('the keys of the prompt report do not change', () => {
+  const prompt = { cwd: '/', model: 'm', head: HEAD, preamble: PREAMBLE, notices: [] };
   const settings = {} as DryRunPrompt['settings'];
   const measured = { tokens: 'number', digest: 'string' };
   const mark = { ttl: 'string', scope: 'object' };
-  expect(keysOf(promptReport({ ...beginning, settings }, null))).toEqual({
+  expect(keysOf(promptReport({ ...prompt, settings }, null))).toEqual({
     cwd: 'string',
     model: 'string',
     agent: 'object',
@@ -201,7 +201,7 @@ test('the report of a prompt', () => {
   });
 });
 
-test('the report of a whole session', () => {
+test('the keys of the session report do not change', () => {
   const { begun, started, ended, asked, ruled, over } = factsOf();
   const again = [started(99_000), ended(99_900, 'end_turn'), over(99_990)];
   const asks = [asked(120, 'c'), ruled(130, 'c', 'allow', { by: 'inbox' }), over(140)];

@@ -14,7 +14,7 @@ import {
 import { SESSION_FORMAT } from '../../src/protocol/session/session-store.js';
 import { EVENT_TYPES, EVENTS_VERSION } from '../../src/protocol/session/swarm-event.js';
 
-test('the states of an agent', () => {
+test('the states of an agent do not change', () => {
   expect(AGENT_STATES).toEqual([
     'idle',
     'waking',
@@ -27,7 +27,7 @@ test('the states of an agent', () => {
   ]);
 });
 
-test('the reasons why an agent stops', () => {
+test('the stop reasons of an agent do not change', () => {
   expect(STOP_REASONS).toEqual([
     'end_turn',
     'max_turns',
@@ -45,7 +45,7 @@ test('the reasons why an agent stops', () => {
   ]);
 });
 
-test('the bounds that hold where nobody set others', () => {
+test('the default limits of an agent do not change', () => {
   expect(DEFAULT_LIMITS).toEqual({
     maxTurns: null,
     maxRetries: 10,
@@ -62,7 +62,7 @@ test('the bounds that hold where nobody set others', () => {
   });
 });
 
-test('the records of a journal', () => {
+test('the record types of a journal do not change', () => {
   expect(journalBody.options.map(({ shape }) => shape.type.value)).toEqual([
     'agent.created',
     'epoch.began',
@@ -104,7 +104,7 @@ test('the records of a journal', () => {
   ]);
 });
 
-test('the events of a swarm', () => {
+test('the event types of a swarm do not change', () => {
   expect(EVENT_TYPES).toEqual([
     'agent.spawned',
     'epoch.began',
@@ -148,7 +148,7 @@ test('the events of a swarm', () => {
   ]);
 });
 
-test('the hooks that people can set up', () => {
+test('the hook events do not change', () => {
   expect(HOOK_EVENTS).toEqual([
     'PreToolUse',
     'PostToolUse',
@@ -169,11 +169,11 @@ test('the hooks that people can set up', () => {
   ]);
 });
 
-test('the versions of what is written to disk', () => {
+test('the versions of journals, events and sessions do not change', () => {
   expect([JOURNAL_VERSION, EVENTS_VERSION, SESSION_FORMAT]).toEqual([1, 1, 1]);
 });
 
-test('the outcomes of a call, the modes and the sources of rules', () => {
+test('the outcomes of a call, the permission modes and the sources of rules do not change', () => {
   expect(CALL_OUTCOMES).toEqual(['ok', 'error', 'invalid', 'denied', 'interrupted']);
   expect(PERMISSION_MODES).toEqual([
     'default',
@@ -193,7 +193,7 @@ test('the outcomes of a call, the modes and the sources of rules', () => {
   ]);
 });
 
-test('what becomes of an answer, and why one does not count', () => {
+test('the outcomes of an answer and the reasons of refusals do not change', () => {
   expect(ANSWER_OUTCOMES).toEqual(['accepted', 'refused', 'failed']);
   expect(ANSWER_REFUSALS).toEqual([
     'malformed',
