@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../src/protocol/model/usage.js';
 import { prefixBlocks } from '../../src/simulator/prefix-blocks.js';
 import { PromptCache } from '../../src/simulator/prompt-cache.js';
 
-/** A request of text blocks of so many tokens each; those named alike are alike. */
+/** A request of text blocks with these sizes in tokens. Blocks of the same name and size are equal. */
 const request = (...blocks: readonly (readonly [name: string, tokens: number])[]): SentRequest => ({
   body: {
     model: 'claude-opus-5-5',
@@ -26,7 +26,7 @@ const request = (...blocks: readonly (readonly [name: string, tokens: number])[]
 const head = ['head', 10_000] as const;
 
 describe('billed input', () => {
-  test('weighs reads, writes and what was neither by their prices', () => {
+  test('weighs uncached input, cache writes and cache reads by their prices', () => {
     const usage = {
       ...NO_USAGE,
       input: 100,
@@ -37,34 +37,34 @@ describe('billed input', () => {
     expect(billedTokens(usage)).toBe(100 + 1_250 + 200 + 1);
   });
 
-  test('is least when what is shared is written once and read by all others', () => {
+  test('is lowest with a single write of the shared part and reads by all other requests', () => {
     const siblings = ['a', 'b', 'c'].map((name) => request(head, [name, 100]));
     const { written, inHindsight } = leastTokens(siblings);
     expect(written).toBeCloseTo(10_000 * 1.25 + 2 * 1_000 + 3 * 125);
     expect(inHindsight).toBeCloseTo(10_000 * 1.25 + 2 * 1_000 + 3 * 100);
   });
 
-  test('is least for a loop when each turn adds its own part alone', () => {
+  test('is lowest for a loop that writes only the new part in each turn', () => {
     const parts = ['a', 'b', 'c'].map((name) => [name, 1_000] as const);
     const loop = [1, 2, 3].map((turns) => request(head, ...parts.slice(0, turns)));
     const { written } = leastTokens(loop);
     expect(written).toBeCloseTo(13_000 * 1.25 + 2 * 1_100 + 100);
   });
 
-  test('does without requests that only warm a cache', () => {
-    const only = request(head);
-    const warming = { ...only, body: { ...only.body, max_tokens: 0 } };
-    expect(leastTokens([warming, only])).toEqual(leastTokens([only]));
+  test('has a minimum that leaves out requests that only warm a cache', () => {
+    const headOnly = request(head);
+    const warming = { ...headOnly, body: { ...headOnly.body, max_tokens: 0 } };
+    expect(leastTokens([warming, headOnly])).toEqual(leastTokens([headOnly]));
   });
 
-  test('cannot share what is too short to be cached, or was rendered for other features', () => {
+  test('has no shared part if the prefix is too short to be cached or the betas differ', () => {
     const short = request(['a', 10]);
     expect(leastTokens([short, short]).written).toBe(20);
     const other = { ...request(head), betas: 'more' };
     expect(leastTokens([request(head), other]).written).toBe(25_000);
   });
 
-  test('is never less than the least, whatever is marked', () => {
+  test('is never below the minimum, for any cache breakpoints', () => {
     const names = fc.constantFrom('a', 'b');
     const bodies = fc.array(fc.array(fc.tuple(names, fc.constantFrom(1_000, 5_000))), {
       maxLength: 8,
@@ -72,15 +72,15 @@ describe('billed input', () => {
     fc.assert(
       fc.property(bodies, fc.array(fc.nat(7), { maxLength: 4 }), (all, marked) => {
         const sent = all.map((blocks) => request(head, ...blocks));
-        const books = new PromptCache();
-        let paid = 0;
+        const cache = new PromptCache();
+        let billed = 0;
         for (const [now, { body }] of sent.entries()) {
           const blocks = prefixBlocks(body).map((block, at) => {
             return { ...block, mark: marked.includes(at) ? ('5m' as const) : undefined };
           });
-          const { usage, publish: begin } = books.access(body.model, blocks, now);
+          const { usage, publish: begin } = cache.access(body.model, blocks, now);
           begin(now);
-          paid += billedTokens({
+          billed += billedTokens({
             input: usage.input_tokens,
             output: 0,
             cacheWrite1h: 0,
@@ -88,7 +88,7 @@ describe('billed input', () => {
             cacheRead: usage.cache_read_input_tokens,
           });
         }
-        expect(paid).toBeGreaterThanOrEqual(leastTokens(sent).inHindsight - 1e-6);
+        expect(billed).toBeGreaterThanOrEqual(leastTokens(sent).inHindsight - 1e-6);
       }),
     );
   });

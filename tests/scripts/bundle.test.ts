@@ -56,12 +56,12 @@ const programFiles = () =>
     .map((name) => ({ name, text: readFileSync(join('dist', name), 'utf8') }));
 
 describe('the bundle', () => {
-  test('is a program that a shell can start', () => {
+  test('is an executable file with a shebang', () => {
     expect(readFileSync('dist/skein.js', 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
     accessSync('dist/skein.js', constants.X_OK);
   });
 
-  test('shows a model the very tools that the sources describe', async () => {
+  test('sends the tools of the sources to the model', async () => {
     const { run } = await setScene();
     const { stdout } = await run(['prompt', '--json']);
     const { tools } = JSON.parse(stdout) as { tools: { text: string }[] };
@@ -72,7 +72,7 @@ describe('the bundle', () => {
     expect(tools.map(({ text }) => text)).toEqual(described.map((tool) => JSON.stringify(tool)));
   });
 
-  test('loads what speaks to Redis only where Redis is meant', () => {
+  test('loads the Redis clients only in the Redis modules', () => {
     expect(partsThatLoad('sentinelRetryStrategy', 'WaitingChildrenError')).toEqual([
       'bull-queue',
       'redis-connections',
@@ -80,7 +80,7 @@ describe('the bundle', () => {
     ]);
   });
 
-  test('loads what lays screens out only where there is a screen', () => {
+  test('loads Ink only in modules with a screen', () => {
     expect(partsThatLoad('ink-virtual-text')).toEqual([
       'screen-view',
       'show-replay',
@@ -88,7 +88,7 @@ describe('the bundle', () => {
     ]);
   });
 
-  test('loads what knows how wide emoji are only where lines are laid out', () => {
+  test('loads the widths of emoji for screens, and not for print mode, SDK or workers', () => {
     const parts = partsThatLoad('RGI_Emoji');
     expect(parts).toContain('screen-view');
     expect(parts.filter((name) => /^(?:skein|sdk|print-mode|worker-command)$/.test(name))).toEqual(
@@ -104,7 +104,7 @@ describe('the bundle', () => {
     expect(bytes).toBeLessThanOrEqual(MAX_BYTES_AT_START);
   });
 
-  test('loads what reads HTML only when a page is read', () => {
+  test('loads the HTML parser on demand', () => {
     const files = programFiles();
     const [chunk, ...others] = files.filter(({ text }) =>
       text.includes('stateBeforeAttributeName'),
@@ -118,14 +118,14 @@ describe('the bundle', () => {
   });
 });
 
-/** The parts of the program that bring these words with them when they are loaded. */
+/** Entry modules of the bundle that statically load a file with one of these words. */
 const partsThatLoad = (...words: readonly string[]): readonly string[] => {
   const files = programFiles();
   for (const word of words) expect(files.some(({ text }) => text.includes(word))).toBe(true);
   const loads = new Set(
     files.filter(({ text }) => words.some((word) => text.includes(word))).map(({ name }) => name),
   );
-  // A set grows while it is walked: those who load one of them load all of it.
+  // The set grows while it is walked: a file that loads one of these files loads all its imports.
   for (const loaded of loads) {
     const named = loaded.replace('chunks/', '');
     const statically = new RegExp(`(?:from|import) ?"\\./(?:chunks/)?${named}"`);
@@ -137,7 +137,7 @@ const partsThatLoad = (...words: readonly string[]): readonly string[] => {
     .sort();
 };
 
-/** What `skein -p` has loaded when it sends its first request: packages, modules per room, bytes. */
+/** Packages, modules per room and bytes that `skein -p` loads before its first request. */
 const loadedAtStart = async () => {
   const { run, root } = await setScene();
   const [notes, dist] = [join(root, 'loads'), dirname(PROGRAM)];
@@ -152,7 +152,7 @@ const loadedAtStart = async () => {
     .map((line) => relative(dist, fileURLToPath(line)));
   const contents = JSON.parse(readFileSync(join(dist, '.contents.json'), 'utf8')) as Contents;
   const modules = files.flatMap((file) =>
-    // A module of types alone leaves no bytes.
+    // A module of types alone has no bytes in the bundle.
     Object.entries(contents[file] ?? {}).flatMap(([name, size]) => (size > 0 ? name : [])),
   );
   const rooms = new Map<string, number>();

@@ -1,10 +1,10 @@
-/** Which tests `npm run test:fast` runs: the rule over the tests as they are, and over planted ones. */
+/** The choice of tests for `npm run test:fast`, applied to this repository and to planted test files. */
 import { describe, expect, test } from 'vitest';
 import { chooseTests, chooseTestsIn } from '../setup/fast-tests.js';
 
-/** Sorts a test file of the given text, beside helpers and sources that it may import. */
-const choose = (text: string, others: Readonly<Record<string, string>> = {}) => {
-  const files = Object.entries({ ...others, 'tests/lib/a.test.ts': text });
+/** Sorts a test file with this text. `imported` has helpers and sources by path. */
+const choose = (text: string, imported: Readonly<Record<string, string>> = {}) => {
+  const files = Object.entries({ ...imported, 'tests/lib/a.test.ts': text });
   return chooseTests(files.map(([file, content]) => ({ file, text: content })));
 };
 
@@ -16,16 +16,16 @@ describe('the fast tests', () => {
     ['starts a process on demand', "await import('child_process');", 'child_process'],
     ['starts a thread', "import { Worker } from 'node:worker_threads';", 'node:worker_threads'],
     ['opens Redis', "import { Redis } from 'ioredis';", 'ioredis'],
-    ['has a server of Redis', "import '../fakes/redis/a.js';", 'tests/fakes/redis/a.ts'],
+    ['starts a Redis server', "import '../fakes/redis/a.js';", 'tests/fakes/redis/a.ts'],
     ['needs a tool', "import { needs } from '../setup/needs.js';", 'tests/setup/needs.ts'],
     ['reads the bundle', "readFileSync('dist/skein.js');", 'dist/skein.js'],
-  ])('leave out a file that %s', (_, text, reason) => {
+  ])('exclude a file that %s', (_, text, reason) => {
     const { fast, slow } = choose(text);
     expect(fast).toEqual([]);
     expect(slow.get(PLANTED)).toBe(`${PLANTED} → ${reason}`);
   });
 
-  test('leave out a file whose helper or source starts a process, however far away', () => {
+  test('exclude a file that starts a process through a chain of imports', () => {
     const { fast, slow } = choose("import { helper } from '../fakes/helper.js';", {
       'tests/fakes/helper.ts': "export { git } from '../../src/host/git.js';",
       'src/host/git.ts': "const { run } = await import('./run.js');",
@@ -37,7 +37,7 @@ describe('the fast tests', () => {
     );
   });
 
-  test('have a file that only mentions processes, and one that imports their types', () => {
+  test('include a file that mentions processes in comments and strings, or imports their types', () => {
     const text = [
       "// import { spawn } from 'node:child_process';",
       "import type { ChildProcess } from 'node:child_process';",
@@ -52,13 +52,13 @@ describe('the fast tests', () => {
     expect(choose(text, circle).fast).toEqual([PLANTED]);
   });
 
-  test('are test files only', () => {
+  test('include test files only', () => {
     expect(choose('', { 'tests/lib/helper.ts': '', 'src/lib/a.ts': '' }).fast).toEqual([PLANTED]);
   });
 
   const { fast, slow } = chooseTestsIn('.');
 
-  test('are there for every pure room', () => {
+  test('include tests of every pure room, and more files than the slow tests', () => {
     const rooms = new Set(fast.map((file) => file.split('/')[1]));
     expect([...rooms]).toEqual(
       expect.arrayContaining(['architecture.test.ts', 'context', 'machines', 'policy', 'prompt']),
@@ -66,9 +66,9 @@ describe('the fast tests', () => {
     expect(fast.length).toBeGreaterThan(slow.size);
   });
 
-  test('have no journey, no worktree, no job in Redis and no bundle', () => {
-    const wrong = /^tests\/(?:journeys|host\/worktrees|store\/redis\/jobs)\/|\/bundle\.test/;
-    expect(fast.filter((file) => wrong.test(file))).toEqual([]);
-    expect([...slow.keys()].filter((file) => wrong.test(file)).length).toBeGreaterThan(50);
+  test('exclude journeys, worktrees, jobs in Redis and the bundle', () => {
+    const slowFolders = /^tests\/(?:journeys|host\/worktrees|store\/redis\/jobs)\/|\/bundle\.test/;
+    expect(fast.filter((file) => slowFolders.test(file))).toEqual([]);
+    expect([...slow.keys()].filter((file) => slowFolders.test(file)).length).toBeGreaterThan(50);
   });
 });

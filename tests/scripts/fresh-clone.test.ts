@@ -1,4 +1,4 @@
-/** `npm start` and `npm test` from every state of a clone. npm, vitest and the bundler are small stand-ins. */
+/** `npm start` and `npm test` from every state of a clone. npm, vitest and the bundler are small fakes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const LOCK = {
 };
 const INSTALLED = { 'node_modules/vitest': LOCK['node_modules/vitest'] };
 
-/** Installs and builds as `npm ci` does, and notes that it was asked to. */
+/** Installs and builds as `npm ci` does, and records its arguments. */
 const NPM = `
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
@@ -90,7 +90,7 @@ const until = async (condition: () => boolean) => {
 };
 
 describe('a fresh clone', () => {
-  test('installs with dev dependencies and runs the demonstration', async () => {
+  test('installs with dev dependencies and runs the demo', async () => {
     const { run, lines } = clone();
     expect(await run('start', '--seed', '7')).toEqual({
       out: 'skein demo --seed 7\n',
@@ -102,14 +102,14 @@ describe('a fresh clone', () => {
     expect(lines('builds')).toEqual(['built']);
   });
 
-  test('installs and runs the tests, outside production', async () => {
+  test('installs and runs the tests with NODE_ENV=test', async () => {
     const { run } = clone();
     const { out, err } = await run('test', 'tests/a.test.ts', '-t', 'one');
     expect(out).toBe('vitest run tests/a.test.ts -t one test\n');
     expect(err).toBe(INSTALLING);
   });
 
-  test('says nothing and installs nothing the second time', async () => {
+  test('prints no notice and installs no package the second time', async () => {
     const { run, lines } = clone();
     await run('start');
     expect(await run('start')).toMatchObject({ err: '', out: 'skein demo\n' });
@@ -118,43 +118,43 @@ describe('a fresh clone', () => {
     expect(lines('builds')).toHaveLength(1);
   });
 
-  test('ends as npm ends when the install fails', async () => {
+  test('exits with the code and the error of npm if the install fails', async () => {
     const { run } = clone({ npm: 'console.error("npm error no network"); process.exit(7);' });
     const failed = { out: '', err: `${INSTALLING}npm error no network\n`, code: 7 };
     expect(await run('test')).toMatchObject(failed);
   });
 });
 
-describe('a clone that was used before', () => {
-  const used = async () => {
-    const house = clone();
-    await house.run('start');
-    return house;
+describe('a clone with an earlier install', () => {
+  const usedClone = async () => {
+    const used = clone();
+    await used.run('start');
+    return used;
   };
 
   test.each([
     ['a package has another version', { 'node_modules/vitest': { version: '4.2.0' } }],
     ['a package was added', { ...LOCK, 'node_modules/zod': { version: '4.0.0' } }],
-  ])('installs again when %s', async (_, packages) => {
-    const { run, lock, lines } = await used();
+  ])('installs again if %s', async (_, packages) => {
+    const { run, lock, lines } = await usedClone();
     lock(packages);
     expect((await run('start')).err).toBe(INSTALLING);
     expect(lines('npm-calls')).toHaveLength(2);
   });
 
   test.each([
-    ['an install was cut short', '{"packages":{"node_modules/vit'],
-    ['another system left its own packages', { ...INSTALLED['node_modules/vitest'], os: ['aix'] }],
-  ])('installs again when %s', async (_, left) => {
-    const { run, write, lines } = await used();
+    ['an install was interrupted', '{"packages":{"node_modules/vit'],
+    ['the packages are for another platform', { ...INSTALLED['node_modules/vitest'], os: ['aix'] }],
+  ])('installs again if %s', async (_, left) => {
+    const { run, write, lines } = await usedClone();
     const lock = JSON.stringify({ packages: { 'node_modules/vitest': left } });
     write('node_modules/.package-lock.json', typeof left === 'string' ? left : lock);
     await run('start');
     expect(lines('npm-calls')).toHaveLength(2);
   });
 
-  test('bundles again, and only that, when a source has changed', async () => {
-    const { run, write, lines } = await used();
+  test('builds again without an install if a source has changed', async () => {
+    const { run, write, lines } = await usedClone();
     write('src/cli/main.ts', 'console.log("new");');
     expect(await run('start')).toMatchObject({ out: 'new\n', err: '' });
     write('src/cli/flags.ts', '');
@@ -166,7 +166,7 @@ describe('a clone that was used before', () => {
 
 describe('npm start', () => {
   test.each(['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'])(
-    'starts the session when there is an %s',
+    'starts a session if there is an %s',
     async (name) => {
       const { run } = clone({ env: { [name]: 'key' } });
       expect(await run('start')).toMatchObject({ out: 'skein --plain\n', code: 0 });
@@ -179,7 +179,7 @@ describe('npm start', () => {
     expect(await run('start')).toMatchObject({ code: 3, signal: null });
   });
 
-  test('leaves signals to the command', async () => {
+  test('lets the command handle signals', async () => {
     const main = `
       process.on('SIGINT', () => process.exit(130));
       setInterval(() => {}, 1000);
@@ -191,7 +191,7 @@ describe('npm start', () => {
     expect(await ended).toMatchObject({ code: 130, signal: null });
   });
 
-  test('takes a running install down with it', async () => {
+  test('stops a running install when it is stopped', async () => {
     const npm = `
       import { writeFileSync } from 'node:fs';
       writeFileSync('npm-pid', process.pid + '\\n');

@@ -1,4 +1,4 @@
-/** What `npm ci` needs of the lockfile, so that a clone installs on every platform and from any registry. */
+/** Requirements of the lockfile, so that `npm ci` works on every platform and with any registry. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
@@ -13,13 +13,13 @@ const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
 
 describe('the lockfile', () => {
   test('names the optional packages of every platform (run scripts/complete-lockfile.mjs)', () => {
-    const asked = Object.values(packages).flatMap((entry) =>
+    const optional = Object.values(packages).flatMap((entry) =>
       Object.keys(entry.optionalDependencies ?? {}),
     );
-    expect(asked.filter((name) => !(`node_modules/${name}` in packages))).toEqual([]);
+    expect(optional.filter((name) => !(`node_modules/${name}` in packages))).toEqual([]);
   });
 
-  test('holds no download address', () => {
+  test('has no download address', () => {
     expect(Object.values(packages).flatMap((entry) => entry.resolved ?? [])).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Preload for a program under test: appends the address of each module that it loads to the file that
- * SKEIN_TEST_LOADS names, and a line `request` when it sends its first HTTP request. Runs a second time in
- * the thread of Node's module hooks, where `load` is called.
+ * Preload for a program under test: appends the URL of each module that the program loads to the file
+ * SKEIN_TEST_LOADS, and a line `request` at its first HTTP request. Runs a second time in the thread of
+ * Node's module hooks, which calls `load`.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';

@@ -11,10 +11,10 @@ const TWO_MINUTES = 120_000;
 
 const run = promisify(execFile);
 
-/** The folder that `npm install --global` writes to, and the paths in the tarball. */
+/** Packs and installs the package. Returns the folder of `npm install --global` and the paths in the tarball. */
 const installPackage = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'package-'));
-  // Scripts would build dist again, under the feet of the tests that run it.
+  // Scripts would build dist again while other tests run it.
   const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
   const [packed] = JSON.parse((await run('npm', pack)).stdout) as {
     filename: string;
@@ -48,7 +48,7 @@ describe('the installed package', () => {
     expect(stdout).toBe('function\n');
   });
 
-  test('has the types of the library, the agents and nothing of the build', () => {
+  test('has the types of the library and the agents, and no sources, tests or scripts', () => {
     const { files } = installed;
     expect(files).toEqual(expect.arrayContaining(['dist/types/sdk/skein.d.ts', 'LICENSE']));
     expect(files.some((file) => /^agents\/.*\.md$/.test(file))).toBe(true);

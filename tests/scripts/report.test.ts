@@ -1,4 +1,4 @@
-/** The end of a test run: what is said about skipped tests, and what counts as failed. */
+/** The end of a test run: the list of skipped tests and the counts. */
 import { describe, expect, test } from 'vitest';
 import { runTests } from './run-tests.js';
 
@@ -9,7 +9,7 @@ describe('a test run', () => {
     expect(code).toBe(0);
   });
 
-  test('lists what was skipped, and why', async () => {
+  test('lists skipped tests with reasons', async () => {
     const { lines } = await runTests(`
       needs('git', 'tmux')('draws', () => { throw new Error('ran'); });
       needs.describe('tmux')('the screen', () => test('scrolls', () => {}));
@@ -32,7 +32,7 @@ describe('a test run', () => {
     ['a failing test', "test('a', () => expect(1).toBe(2));", '0 passed, 1 failed'],
     ['a file that does not load', "throw new Error('no');", '0 passed, 1 failed'],
     [
-      'a rejection that nobody handles',
+      'an unhandled rejection',
       "test('a', () => { void Promise.reject(new Error('lost')); });",
       '1 passed, 1 failed',
     ],
@@ -42,7 +42,7 @@ describe('a test run', () => {
     expect(code).toBe(1);
   });
 
-  test('shows tests nothing of the user who started it', async () => {
+  test('hides keys, settings and proxies of the user from tests', async () => {
     const { lines } = await runTests(
       `test('a', () => {
         const seen = Object.keys(process.env).filter((name) => /^(ANTHROPIC|SKEIN|HTTPS?_PROXY)/.test(name));

@@ -1,12 +1,12 @@
-/** A test run of its own, for tests of what every test run does. */
+/** Runs vitest in a separate project, for tests of the setup and of the reporter. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
- * Runs one test file in a project of its own, on a machine that has a shell, git and those commands, each a shell
- * script, but no tmux and no Redis.
+ * Runs a single test file in a separate project. Its PATH has a shell, git and `commands` (shell scripts by name), but
+ * no tmux and no Redis.
  */
 export const runTests = (
   body: string,
@@ -20,14 +20,14 @@ export const runTests = (
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
   symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
-  const house = (file: string) => JSON.stringify(resolve('tests', file));
+  const quotedPath = (file: string) => JSON.stringify(resolve('tests', file));
   const config = `export default { test: {
-    globalSetup: [${house('setup/machine.ts')}],
-    setupFiles: [${house('setup/own-home.ts')}],
-    reporters: [${house('setup/reporter.ts')}],
+    globalSetup: [${quotedPath('setup/machine.ts')}],
+    setupFiles: [${quotedPath('setup/own-home.ts')}],
+    reporters: [${quotedPath('setup/reporter.ts')}],
   } };`;
   writeFileSync(join(root, 'vitest.config.mjs'), config);
-  const imports = `import { expect, test } from 'vitest'; import { needs } from ${house('setup/needs.ts')};`;
+  const imports = `import { expect, test } from 'vitest'; import { needs } from ${quotedPath('setup/needs.ts')};`;
   writeFileSync(join(root, 'one.test.ts'), `${imports}\n${body}`);
   return new Promise<{ lines: string[]; code: number | null }>((done) => {
     const vitest = execFile(

@@ -1,4 +1,4 @@
-/** The state charts in docs/architecture.md are drawn from the machines, so the page cannot fall behind. */
+/** The state charts in docs/architecture.md are generated from the machines, so the page is always current. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,12 @@ const runScript = (...args: readonly string[]) => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the state charts in docs/architecture.md', () => {
-  test('are those of the machines (run npm run charts)', () => {
+  test('match the machines (run npm run charts)', () => {
     const { status, stderr } = runScript('--check');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  test('fail the check if an arrow differs, and are written again', () => {
+  test('fail the check if an arrow differs, and are restored by the script', () => {
     const copy = join(folder, 'page.md');
     const changed = page.replace('retrying --> streaming: pause.over', 'retrying --> stopped');
     expect(changed).not.toBe(page);
