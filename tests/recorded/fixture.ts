@@ -1,5 +1,5 @@
 /**
- * The fixture of a recorded session: one gzip file of JSON for each kind of store.
+ * The fixture of a recorded session: a gzip file of JSON for each kind of store.
  * `zcat tests/recorded/fixtures/files.json.gz | jq .looks` shows a part of it.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import type { StoredEntry } from './folder-state.js';
 import type { Kind } from './recorded-place.js';
 import type { StoredKey } from './redis-state.js';
 
-/** What is on disk and in Redis after the last process has ended. */
+/** Files and Redis keys after the last process has ended. */
 export interface RecordedState {
   readonly home: readonly StoredEntry[];
   readonly workspace: readonly StoredEntry[];
@@ -19,9 +19,9 @@ export interface RecordedState {
 
 export interface Fixture {
   readonly state: RecordedState;
-  /** Outputs of commands that look back, as printed. */
+  /** Outputs of commands that show the past of the session, as printed. */
   readonly looks: Readonly<Record<string, string>>;
-  /** Raw request bodies. All of them are UTF-8. */
+  /** Raw request bodies in UTF-8. */
   readonly requests: Readonly<Record<string, string>>;
   /** Entries of the workspace after the rewind, as `treeOf` lists them. */
   readonly rewoundTree: readonly string[];

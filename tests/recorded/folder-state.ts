@@ -11,7 +11,7 @@ export interface StoredEntry {
   readonly content?: string;
 }
 
-/** Throws if the folder has a link, a socket or a file that is no UTF-8. */
+/** Throws if the folder has a link, a socket or a file that is not UTF-8. */
 export const readFolderState = async (folder: string): Promise<readonly StoredEntry[]> => {
   const entries: StoredEntry[] = [];
   for (const path of (await readdir(folder, { recursive: true })).sort()) {

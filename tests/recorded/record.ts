@@ -1,7 +1,7 @@
 /**
  * Records the sessions of `fixtures` with the built program: `npm run build && npx tsx tests/recorded/record.ts`.
- * Needs Linux, redis-server, and root because the processes get a host name of their own. A fixture that is recorded
- * again no longer proves that older sessions can be resumed, so add a file for a new format and keep the others.
+ * Needs Linux, redis-server, and root because the processes get a private host name. A fixture that is recorded again
+ * no longer proves that older sessions can be resumed, so add a file for a new format and keep the old files.
  */
 import { eventually } from '../host/process/processes.js';
 import { treeOf } from '../host/worktrees/tree-hash.js';
@@ -24,8 +24,8 @@ import {
   writeWorkspace,
 } from './story.js';
 
-/** Gives each process a host name that is no real one. */
-const ELSEWHERE = {
+/** Gives each process a fixed host name that differs from the name of this machine. */
+const OTHER_HOST = {
   through: ['unshare', '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"', 'recorded'],
 } as const;
 
@@ -34,9 +34,9 @@ const record = async (kind: Kind): Promise<void> => {
   const requests: Record<string, string> = {};
   let rewoundTree: readonly string[] = [];
   const state = await recordSession(kind, requests);
-  /** Each look sees the session as it was recorded, not as the look before has left it. */
+  /** Opens the session as it was recorded, without changes of earlier calls. */
   const look = async (work: (scene: RecordedScene) => Promise<void>): Promise<void> => {
-    const scene = await openRecordedScene(kind, state, ELSEWHERE);
+    const scene = await openRecordedScene(kind, state, OTHER_HOST);
     try {
       await work(scene);
     } finally {
@@ -74,10 +74,10 @@ const recordSession = async (
   kind: Kind,
   requests: Record<string, string>,
 ): Promise<RecordedState> => {
-  const scene = await openEmptyScene(kind, ELSEWHERE);
+  const scene = await openEmptyScene(kind, OTHER_HOST);
   try {
     const stop = scene.work();
-    await live(scene);
+    await runSession(scene);
     await stop();
     for (const [name, prompt] of Object.entries({ lead: PROMPTS.sum, ...HELPERS })) {
       requests[name] = lastRequestWith(scene.simulator.requests, prompt).toString();
@@ -93,7 +93,7 @@ const recordSession = async (
   }
 };
 
-const live = async (scene: RecordedScene): Promise<void> => {
+const runSession = async (scene: RecordedScene): Promise<void> => {
   const { succeed, workspace } = scene;
   await writeWorkspace(workspace);
   await succeed(['-p', PROMPTS.read, '--session-id', SESSION]);

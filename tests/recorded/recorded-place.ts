@@ -13,7 +13,7 @@ export const SESSION = 'recorded';
 
 const ROOT = '/tmp/skein-recorded';
 
-/** Makes the root of a recording, with nothing in it. */
+/** Makes the empty root folder of a recording. */
 export const emptyRoot = async (kind: Kind): Promise<string> => {
   const root = join(ROOT, kind);
   await rm(root, { recursive: true, force: true, maxRetries: 5 });

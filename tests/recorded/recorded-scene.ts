@@ -1,4 +1,4 @@
-/** A scene at the fixed root of a recording, with its private Redis where the session is in Redis. */
+/** A scene at the fixed root of a recording, with a private Redis if the session is in Redis. */
 import { openRedis } from '../fakes/redis/own-redis-server.js';
 import {
   type Ended,

@@ -1,10 +1,10 @@
 /**
- * Redis keys as text: each stored key has the commands that build it again. Commands work with every
- * version of Redis, whereas RDB files and DUMP payloads are refused by a server older than the one that wrote them.
+ * Redis keys as text: each stored key has the commands that restore it. Commands work with every version of Redis,
+ * whereas a server refuses RDB files and DUMP payloads of a newer version.
  */
 import { connectRedis } from '../../src/store/redis/connection/redis-connections.js';
 
-/** A value of Redis: text, or bytes that are no UTF-8. */
+/** A value of Redis: text, or bytes that are not UTF-8. */
 type Value = string | { readonly base64: string };
 
 export interface StoredKey {
@@ -36,7 +36,7 @@ export const readRedisState = (url: string): Promise<readonly StoredKey[]> =>
     return stored;
   });
 
-/** Builds the keys in a Redis that has none. Times to live start anew. */
+/** Writes the keys to an empty Redis. Times to live start again. */
 export const writeRedisState = (url: string, state: readonly StoredKey[]): Promise<void> =>
   connected(url, async (call) => {
     for (const { commands } of state) {
@@ -45,12 +45,12 @@ export const writeRedisState = (url: string, state: readonly StoredKey[]): Promi
   });
 
 const connected = async <Result>(url: string, work: (call: Call) => Promise<Result>) => {
-  const broker = await connectRedis(url);
+  const redis = await connectRedis(url);
   try {
-    const connection = broker.connection('commands');
+    const connection = redis.connection('commands');
     return await work((command, ...args) => connection.callBuffer(command, ...args));
   } finally {
-    await broker.close();
+    await redis.close();
   }
 };
 

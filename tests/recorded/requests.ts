@@ -31,7 +31,7 @@ export const lastRequestWith = (requests: readonly RequestRecord[], text: string
   return last;
 };
 
-/** Everything ahead of the newest message: options, tools, system and earlier messages, with cache breakpoints. */
+/** The text before the newest message: options, tools, system and earlier messages, with cache breakpoints. */
 export const beforeNewestMessage = (body: Buffer): string => {
   const newest = JSON.stringify(messagesOf(body).at(-1));
   const text = body.toString();
@@ -39,7 +39,7 @@ export const beforeNewestMessage = (body: Buffer): string => {
   return text.slice(0, -`${newest}]}`.length);
 };
 
-/** Everything up to the end of a prompt in the newest message. Throws if the prompt is not in there. */
+/** The text up to the end of a prompt in the newest message. Throws if the newest message lacks the prompt. */
 export const upToPrompt = (body: Buffer, prompt: string): string => {
   const text = body.toString();
   const quoted = JSON.stringify(prompt);

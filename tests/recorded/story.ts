@@ -1,4 +1,4 @@
-/** The session that is recorded: what the user says, what the model answers, and what a resume adds. */
+/** The recorded session: prompts of the user, answers of the model, and the prompts of a resume. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Reply, Rules } from '../fakes/skein-process.js';
@@ -7,7 +7,7 @@ import { SESSION } from './recorded-place.js';
 /** The prompt of the resume. No text of Skein contains it, so a search finds it in a request body. */
 export const NEXT_PROMPT = 'Task seven: say how many geese there are. ü🪿';
 
-/** The prompt that makes the lead write to its agents, which have ended. */
+/** The prompt that makes the lead write to its ended agents. */
 export const WAKE_PROMPT = 'Task eight: ask them again.';
 
 /** The message from the lead to each of its agents. */
@@ -15,10 +15,10 @@ export const WAKE_MESSAGE = 'And the swans?';
 
 export const RESUME = ['--resume', SESSION];
 
-/** Takes back the prompts that changed files, and leaves those before. */
+/** Rewinds the prompts that changed files and keeps the earlier prompts. */
 export const REWIND = ['rewind', SESSION, '--to', '8', '--yes'];
 
-/** Commands that look back, by the name of the fixture that holds their output. */
+/** Commands that show the past of the session, by the name of their output in the fixture. */
 export const LOOKS = {
   sessions: ['sessions', '--json'],
   report: ['report', SESSION, '--json'],
@@ -38,7 +38,7 @@ export const PROMPTS = {
   sum: 'Task five: sum up.',
 };
 
-/** Prompts of the agents that the lead starts, by name: a typed one, a fork, and one in the background. */
+/** Prompts of the agents that the lead starts, by name: a typed agent, a fork and a background agent. */
 export const HELPERS = {
   scout: 'Find the geese.',
   half: 'Count a half.',
