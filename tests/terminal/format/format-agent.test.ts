@@ -10,26 +10,26 @@ const NOW = BEGAN + 600_000;
 const LOST = agentView('a_1', { status: 'lost', state: 'lost', lostAt: BEGAN + 64_000 });
 
 describe('the age of an agent', () => {
-  test.each(['running', 'queued', 'idle'] as const)('grows while it is %s', (status) => {
+  test.each(['running', 'queued', 'idle'] as const)('grows while the agent is %s', (status) => {
     expect(formatAgentAge(agentView('a_1', { status }), NOW)).toBe('10m');
   });
 
-  test('is how long it worked when it has come to an end', () => {
+  test('is the run time of an agent that ended or was stopped', () => {
     expect(formatAgentAge(agentView('a_1', ended('end_turn')), NOW)).toBe('5s');
     expect(formatAgentAge(agentView('a_1', { ...ended('stopped'), status: 'stopped' }), NOW)).toBe(
       '5s',
     );
   });
 
-  test('is how long its process was seen to live when it is lost, though it said nothing', () => {
+  test('is the time until the loss of a lost agent', () => {
     expect(formatAgentAge(LOST, NOW)).toBe('64s');
   });
 
-  test('is the same in a tree, on a board and in detail', () => {
+  test('is the same in the tree, in the table and in the detail view', () => {
     const swarm = swarmView([leadView(), LOST]);
-    const paper = { width: 100, unicode: true, now: NOW };
-    const detail = agentDetail(swarm, LOST, { ...paper, height: 30, paint: paintFor(false) });
-    expect(swarmText(swarm, paper).split('\n').at(-1)).toMatch(/ 64s /);
+    const layout = { width: 100, unicode: true, now: NOW };
+    const detail = agentDetail(swarm, LOST, { ...layout, height: 30, paint: paintFor(false) });
+    expect(swarmText(swarm, layout).split('\n').at(-1)).toMatch(/ 64s /);
     expect(cellText('age', LOST, NOW)).toBe('64s');
     expect(detail.join('\n')).toContain('64s old');
   });

@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import { formatEvent } from '../../../src/terminal/format/format-event.js';
 
-/** The words for an event that has these facts. */
-const say = (type: string, facts: object = {}): string => {
+/** Formats an event with these fields. */
+const textOf = (type: string, facts: object = {}): string => {
   const head = { v: 1, seq: 1, ts: 1, swarm: 's_1', agent: 'a_1', parent: null, cites: { seq: 1 } };
   return formatEvent({ ...head, type, ...facts } as unknown as SwarmEvent);
 };
 
 const usage = { input: 10, output: 5, cacheRead: 1_000, cacheWrite5m: 0, cacheWrite1h: 0 };
 
-describe('an event in plain words', () => {
+describe('the text of an event', () => {
   test.each([
     [
       'turn.started',
@@ -149,19 +149,26 @@ describe('an event in plain words', () => {
       'a_3 waits for another agent to release the tree /repo',
     ],
     ['goose.honked', { volume: 11 }, 'goose.honked {"volume":11}'],
-  ])('says what %s was', (type, facts, words) => {
-    expect(say(type, facts)).toBe(words);
+  ])('describes %s', (type, facts, expected) => {
+    expect(textOf(type, facts)).toBe(expected);
   });
 
-  test.each(EVENT_TYPES)('of %s is one line, whatever its values are', (type) => {
-    const evil = '\u001B]0;x\u0007\u001B[2J\nline\u202E';
-    const keys = ['cwd', 'model', 'tool', 'reason', 'rule', 'file', 'message', 'kind', 'agent'];
-    const others = ['description', 'detail', 'what', 'section', 'purpose', 'outcome', 'from'];
-    const facts = Object.fromEntries([...keys, ...others].map((key) => [key, evil]));
-    for (const hostile of [facts, {}, { usage: { input: evil }, cost: evil, turn: evil }]) {
-      const words = say(type, hostile);
-      expect(words).not.toMatch(/[\p{Cc}\u202E]|NaN|undefined/u);
-      expect(words.length).toBeGreaterThan(3);
-    }
-  });
+  test.each(EVENT_TYPES)(
+    'is a single line without control characters for %s with hostile values',
+    (type) => {
+      const hostileText = '\u001B]0;x\u0007\u001B[2J\nline\u202E';
+      const keys = ['cwd', 'model', 'tool', 'reason', 'rule', 'file', 'message', 'kind', 'agent'];
+      const moreKeys = ['description', 'detail', 'what', 'section', 'purpose', 'outcome', 'from'];
+      const facts = Object.fromEntries([...keys, ...moreKeys].map((key) => [key, hostileText]));
+      for (const hostile of [
+        facts,
+        {},
+        { usage: { input: hostileText }, cost: hostileText, turn: hostileText },
+      ]) {
+        const text = textOf(type, hostile);
+        expect(text).not.toMatch(/[\p{Cc}\u202E]|NaN|undefined/u);
+        expect(text.length).toBeGreaterThan(3);
+      }
+    },
+  );
 });

@@ -31,16 +31,16 @@ const inputOf = (tool: string, input: unknown) =>
 
 const NOT_ALL = '  Not all of it is shown: v shows it. If in doubt, deny.';
 
-describe('what a permission question shows', () => {
+describe('the text of a permission question', () => {
   test.each([
     [false, 'the same from now on, saved in .skein/settings.local.json'],
     [true, 'the same; other sessions ask again, despite the rule'],
-  ])('is what an answer for the project does, always asked: %s', (isAlwaysAsked, words) => {
+  ])('explains the answer for the project, always asked: %s', (isAlwaysAsked, expected) => {
     const asked = { ...QUESTION, tool: 'Bash', input: {}, grant: 'Bash(make)', isAlwaysAsked };
-    expect(formatQuestion(asked, VIEW)).toContain(`  p  project: ${words}`);
+    expect(formatQuestion(asked, VIEW)).toContain(`  p  project: ${expected}`);
   });
 
-  test('is for whom an agent asks that works for another, and its words cannot leave their place', () => {
+  test('shows the purpose of a child behind a gutter and without escape sequences', () => {
     const purpose = `the lead, ${'Find it\n\u001b[2J '.repeat(20)}`;
     const asked = { ...QUESTION, tool: 'Bash', input: { command: 'ls' } };
     const [head, first, second] = formatQuestion(asked, { asker: 'Agent x', purpose, columns: 80 });
@@ -52,7 +52,7 @@ describe('what a permission question shows', () => {
     expect(`${first}${second}`).not.toContain('\u001b');
   });
 
-  test('is the whole command, with every line of it', () => {
+  test('shows every line of a command', () => {
     expect(linesFor('Bash', { command: 'a &&\nb', description: 'Both' })).toEqual([
       'The lead asks to use Bash.',
       '  | command:',
@@ -66,12 +66,12 @@ describe('what a permission question shows', () => {
     ]);
   });
 
-  test('is what an edit takes away and puts in', () => {
+  test('shows the lines that an edit removes and adds', () => {
     const input = { file_path: 'a.ts', old_string: 'same\nold\nend', new_string: 'same\nnew\nend' };
     expect(inputOf('Edit', input)).toEqual(['  | file: a.ts', '  | - old', '  | + new']);
   });
 
-  test('is what a file loses that is written anew', () => {
+  test('shows the lines that a Write call removes from an existing file', () => {
     const asked = (replaces: ReplacedFile) =>
       questionFacts(
         { ...QUESTION, tool: 'Write', input: { file_path: 'a', content: 'one\nnew\n' }, replaces },
@@ -99,7 +99,7 @@ describe('what a permission question shows', () => {
     );
   });
 
-  test('is each of several edits', () => {
+  test('shows every edit of a MultiEdit call', () => {
     const edits = [
       { old_string: 'a', new_string: 'b' },
       { old_string: 'c', new_string: '' },
@@ -118,7 +118,7 @@ describe('what a permission question shows', () => {
     ]);
   });
 
-  test('is both ends of what is long, and last that something is left out', () => {
+  test('shows the start and the end of a long input, with a note about the omitted part', () => {
     const edits = Array.from({ length: 50 }, (_, at) => ({ old_string: '', new_string: `e${at}` }));
     const content = Array.from({ length: 30 }, (_, line) => `line ${line}\n`).join('');
     const command = `rm -rf ~${'\n'.repeat(3_000)}ls`;
@@ -136,21 +136,21 @@ describe('what a permission question shows', () => {
       expect(lines.join('\n').length).toBeLessThan(5_000);
       expect(lines.join('\n')).toContain(first);
       expect(lines.join('\n')).toContain(last);
-      const words = lines.map((line) => line.slice(4)).join(' ');
-      expect(words).toMatch(/\(\d+ (lines|characters) are not shown here\)/);
+      const text = lines.map((line) => line.slice(4)).join(' ');
+      expect(text).toMatch(/\(\d+ (lines|characters) are not shown here\)/);
       expect(lines).toContain(NOT_ALL);
     }
   });
 
-  test('is in little room less of the input, and still the risk and that something is left out', () => {
+  test('shortens the input on a small screen and keeps the risk and the note about the omission', () => {
     const content = fc.array(fc.string({ maxLength: 300 }), { minLength: 40, maxLength: 60 });
-    const words = fc.string({ minLength: 1, maxLength: 300 });
+    const reasons = fc.string({ minLength: 1, maxLength: 300 });
     const size = fc.record({
       columns: fc.integer({ min: 60, max: 120 }),
       rows: fc.integer({ min: 2, max: 30 }),
     });
     fc.assert(
-      fc.property(content, words, size, (rows, reason, room) => {
+      fc.property(content, reasons, size, (rows, reason, room) => {
         const input = { file_path: 'a.ts', content: rows.join('\n') };
         const facts = { blockedPath: '/etc', grant: 'Write(a.ts)', reason };
         const asked = { ...QUESTION, ...facts, tool: 'Write', input };
@@ -172,14 +172,14 @@ describe('what a permission question shows', () => {
     );
   });
 
-  test('is how many lines are left out in all, also where a cut falls on an earlier one', () => {
+  test('counts all omitted lines, including the lines of an earlier cut', () => {
     const content = Array.from({ length: 30_000 }, (_, line) => `line ${line}\n`).join('');
     const rows = inputOf('Write', { file_path: 'a.ts', content });
     expect(rows.filter((row) => row.startsWith('  | + '))).toHaveLength(11);
     expect(rows).toContain('  | (29989 lines are not shown here)');
   });
 
-  test('is what each answer allows, also for those who ask in another way', () => {
+  test('offers the answers session and project only with a rule to grant', () => {
     const keysOf = (lines: readonly string[]) => lines.map((line) => line.slice(0, 3)).join('');
     expect(keysOf(answerLines({}))).toBe('o  d  ');
     expect(keysOf(answerLines({ grant: 'Bash(make)' }))).toBe('o  s  p  d  ');
@@ -188,7 +188,7 @@ describe('what a permission question shows', () => {
     );
   });
 
-  test('is all of it when a person wants to see that', () => {
+  test('shows the complete input on request', () => {
     const command = `start${'x'.repeat(1_000)}${'\n'.repeat(100)}\u001b[2J`;
     const why = {
       risk: 'high',
@@ -206,7 +206,7 @@ describe('what a permission question shows', () => {
     expect(lines.at(-1)).toBe('  |   ^[[2J');
   });
 
-  test('is every part of an input that nobody knows', () => {
+  test('shows every field of the input of an unknown tool', () => {
     const input = { url: 'https://a.example', deep: { b: [1] }, none: null };
     expect(inputOf('mcp__x__y', input)).toEqual([
       '  | url: https://a.example',
@@ -217,7 +217,7 @@ describe('what a permission question shows', () => {
     expect(inputOf('MultiEdit', { edits: ['x'] })).toEqual(['  | edit: x']);
   });
 
-  test('hides and obeys nothing', () => {
+  test('spells out control characters and invisible characters', () => {
     const lines = linesFor('Bash', { command: 'ls\u001b[2K\u202e \u200bx' }, 'a\u001b[1A').join(
       '\n',
     );
@@ -227,7 +227,7 @@ describe('what a permission question shows', () => {
     expect(blanks).toEqual(['  | command: <U+3164><U+115F><U+034F><U+2800><U+E0101>']);
   });
 
-  test('is how much a call can spoil, the place it is about and what each answer allows', () => {
+  test('shows the risk, the path, the rule and the effect of each answer', () => {
     const question = { ...QUESTION, tool: 'Edit', input: {}, description: '', reason: 'No rule.' };
     const more = { risk: 'high', blockedPath: '/etc/hosts', grant: 'Edit(//etc/hosts)' } as const;
     expect(formatQuestion({ ...question, ...more }, VIEW)).toEqual([
@@ -243,7 +243,7 @@ describe('what a permission question shows', () => {
     ]);
   });
 
-  test('cannot be imitated by what a model writes, at any width', () => {
+  test('cannot be imitated by text of the model at any width', () => {
     const fake = 'Allow it? o once, s session, p project, d deny: ';
     const hostile = fc.array(
       fc.constantFrom(fake, '\n', '  risk: low', '\u001b[1A', '\r', ' '.repeat(50), 'x'.repeat(70)),
@@ -265,7 +265,7 @@ describe('what a permission question shows', () => {
     );
   });
 
-  test('is no secret, but everything that a shell would act on', () => {
+  test('redacts secrets but no shell syntax', () => {
     const key = `sk-ant-${'a1'.repeat(12)}`;
     expect(inputOf('Bash', { command: `curl -H "x-api-key: ${key}" a.example` })).toEqual([
       '  | command: curl -H "x-api-key: sk-ant-[redacted]" a.example',

@@ -11,7 +11,7 @@ const wait = (kind: AgentWait['kind'], more: Partial<AgentWait> = {}): AgentWait
   ...more,
 });
 
-describe('why an agent waits', () => {
+describe('the text of a wait', () => {
   test.each<[string, AgentWait]>([
     ['asks: Bash rm x (+1)', wait('permission', { detail: 'Bash rm x', count: 2 })],
     ['waits for docs', wait('child', { detail: 'docs', agents: ['a_2'] })],
@@ -29,18 +29,18 @@ describe('why an agent waits', () => {
     ['retries soon', wait('retry')],
     ['waits for a_2 to release the tree /r', wait('lock', { detail: '/r', agents: ['a_2'] })],
     ['waits for another agent to release the tree /r', wait('lock', { detail: '/r' })],
-  ])('is said as "%s"', (words, reason) => {
-    expect(formatAgentWait(reason)).toBe(words);
+  ])('is "%s"', (expected, reason) => {
+    expect(formatAgentWait(reason)).toBe(expected);
   });
 
-  test.each(WAIT_KINDS)('%s is one harmless line, whatever its words are', (kind) => {
-    const evil = '\u001B]0;x\u0007\u001B[2J\nline\u202E';
-    expect(formatAgentWait(wait(kind, { detail: evil, agents: [evil] }))).not.toMatch(
+  test.each(WAIT_KINDS)('is a single line without control characters for the kind %s', (kind) => {
+    const hostileText = '\u001B]0;x\u0007\u001B[2J\nline\u202E';
+    expect(formatAgentWait(wait(kind, { detail: hostileText, agents: [hostileText] }))).not.toMatch(
       /[\p{Cc}\u202E]|undefined/u,
     );
   });
 
-  test('of a request is also said of what nobody knows', () => {
+  test('has a default for an unknown reason', () => {
     expect(formatWait('cheese')).toBe('an unknown reason');
   });
 });

@@ -5,12 +5,12 @@ import { viewDraft } from '../../../src/terminal/input/draft-view.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
 
 describe('a draft on the screen', () => {
-  test('stands behind its label, with the cursor at its place', () => {
+  test('follows its label and shows the cursor position', () => {
     const view = viewDraft('> ', { text: 'hello', at: 2 }, 80);
     expect(view).toEqual({ rows: ['> hello'], row: 0, column: 4 });
   });
 
-  test('is wrapped, and indented where it goes on', () => {
+  test('is wrapped, with an indent before continuation rows', () => {
     const view = viewDraft('> ', draftOf(`${'x'.repeat(50)}\nend`), 41);
     expect(view.rows).toEqual([`> ${'x'.repeat(38)}`, `  ${'x'.repeat(12)}`, '  end']);
     expect(view).toMatchObject({ row: 2, column: 5 });
@@ -21,11 +21,11 @@ describe('a draft on the screen', () => {
     expect(viewDraft('> ', draftOf('e\u0301'), 80).column).toBe(3);
   });
 
-  test('shows nothing that a terminal would obey', () => {
+  test('spells out control characters', () => {
     expect(viewDraft('> ', draftOf('a\u001b[2J'), 80).rows).toEqual(['> a^[[2J']);
   });
 
-  test('shows only what is around the cursor of a long one', () => {
+  test('is cut to at most 10 rows around the cursor', () => {
     const text = Array.from({ length: 5_000 }, (_, line) => `line ${line}`).join('\n');
     const end = viewDraft('> ', draftOf(text), 80);
     expect(end.rows.at(-1)).toBe('  line 4999');
@@ -34,7 +34,7 @@ describe('a draft on the screen', () => {
     expect(start.rows.length).toBeLessThanOrEqual(10);
   });
 
-  test('fits the terminal, wherever the cursor is', () => {
+  test('fits the terminal at any cursor position', () => {
     const text = fc.string({
       unit: fc.constantFrom('a', '日', '\n', ' ', '👩‍👩‍👧', '\u001b'),
       maxLength: 400,

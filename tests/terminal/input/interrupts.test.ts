@@ -8,50 +8,50 @@ afterEach(() => void vi.useRealTimers());
 /** Process that receives signals, with a log of their effects. */
 const listening = () => {
   const source = new EventEmitter();
-  const heard: string[] = [];
-  const onInterrupt = interrupts(source, () => heard.push('quit'));
-  const stop = onInterrupt(() => heard.push('interrupt'));
-  return { source, heard, stop };
+  const log: string[] = [];
+  const onInterrupt = interrupts(source, () => log.push('quit'));
+  const stop = onInterrupt(() => log.push('interrupt'));
+  return { source, log, stop };
 };
 
 describe('Ctrl-C', () => {
-  test('interrupts once, and quits when it is pressed again', () => {
-    const { source, heard } = listening();
+  test('interrupts at the first press and quits at the second', () => {
+    const { source, log } = listening();
     source.emit('SIGINT');
-    expect(heard).toEqual(['interrupt']);
+    expect(log).toEqual(['interrupt']);
     vi.advanceTimersByTime(1_000);
     source.emit('SIGINT');
-    expect(heard).toEqual(['interrupt', 'quit']);
+    expect(log).toEqual(['interrupt', 'quit']);
   });
 
-  test('that arrives twice for one key is one', () => {
-    const { source, heard } = listening();
+  test('counts once if its signal arrives twice within 20 ms', () => {
+    const { source, log } = listening();
     source.emit('SIGINT');
     vi.advanceTimersByTime(20);
     source.emit('SIGINT');
-    expect(heard).toEqual(['interrupt']);
+    expect(log).toEqual(['interrupt']);
   });
 
-  test.each(['SIGTERM', 'SIGHUP'])('is what %s does too', (signal) => {
-    const { source, heard } = listening();
+  test.each(['SIGTERM', 'SIGHUP'])('has the same effect as %s', (signal) => {
+    const { source, log } = listening();
     source.emit(signal);
-    expect(heard).toEqual(['interrupt']);
+    expect(log).toEqual(['interrupt']);
   });
 
-  test('is nobody to hear after the run', () => {
-    const { source, heard, stop } = listening();
+  test('has no listeners after the run', () => {
+    const { source, log, stop } = listening();
     stop();
     source.emit('SIGINT');
-    expect(heard).toEqual([]);
+    expect(log).toEqual([]);
     expect(source.eventNames()).toEqual([]);
   });
 });
 
-describe('a host that decides itself', () => {
-  test('hears every signal by its name, one key press once', () => {
+describe('a host with its own signal handler', () => {
+  test('receives every signal by name, once for each key press', () => {
     const source = new EventEmitter();
-    const heard: string[] = [];
-    const stop = signals(source)((signal) => heard.push(signal));
+    const log: string[] = [];
+    const stop = signals(source)((signal) => log.push(signal));
     source.emit('SIGINT');
     vi.advanceTimersByTime(20);
     source.emit('SIGINT');
@@ -61,7 +61,7 @@ describe('a host that decides itself', () => {
     source.emit('SIGTERM');
     vi.advanceTimersByTime(1_000);
     source.emit('SIGHUP');
-    expect(heard).toEqual(['SIGINT', 'SIGINT', 'SIGTERM', 'SIGHUP']);
+    expect(log).toEqual(['SIGINT', 'SIGINT', 'SIGTERM', 'SIGHUP']);
     stop();
     expect(source.eventNames()).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { draftOf, KEY_EDITS } from '../../../src/terminal/input/draft.js';
 import { type Key, LineEditor, MAX_DRAFT_LENGTH } from '../../../src/terminal/input/line-editor.js';
 
-/** `C-a`, `M-b`, `left`, or text that is typed character by character. */
+/** Keys of `C-a`, `M-b` or `left`; other text is typed character by character. */
 const keysOf = (stroke: string): readonly Key[] => {
   const [, ctrl, meta, name] = /^(C-)?(M-)?([a-z]+)$/.exec(stroke) ?? [];
   const isNamed = NAMED.includes(name ?? '') || ctrl !== undefined || meta !== undefined;
@@ -37,36 +37,36 @@ const editorWith = (history: readonly string[] = []) => {
   return { editor, type, shown };
 };
 
-describe('a line being typed', () => {
+describe('the line editor', () => {
   test.each([
-    ['moves by characters', ['abc', 'left', 'left', 'X'], 'aX|bc'],
-    ['moves to both ends', ['abc', 'C-a', 'X', 'C-e', 'Y'], 'XabcY|'],
-    ['moves by words', ['one two', 'M-b', 'X', 'M-b', 'M-b', 'Y'], 'Y|one Xtwo'],
+    ['moves the cursor by characters', ['abc', 'left', 'left', 'X'], 'aX|bc'],
+    ['moves the cursor to both ends', ['abc', 'C-a', 'X', 'C-e', 'Y'], 'XabcY|'],
+    ['moves the cursor by words', ['one two', 'M-b', 'X', 'M-b', 'M-b', 'Y'], 'Y|one Xtwo'],
     ['deletes on both sides', ['abc', 'left', 'backspace', 'delete'], 'a|'],
     ['deletes a word', ['one two', 'C-w'], 'one |'],
     ['deletes to both ends', ['abcd', 'left', 'left', 'C-k', 'C-u'], '|'],
     ['swaps two characters', ['ab', 'C-t'], 'ba|'],
-    ['deletes an emoji as one', ['a', '👩‍👩‍👧', 'backspace'], 'a|'],
-    ['ignores keys that mean nothing', ['a', 'C-y', 'M-z'], 'a|'],
+    ['deletes an emoji as a whole', ['a', '👩‍👩‍👧', 'backspace'], 'a|'],
+    ['ignores unknown keys', ['a', 'C-y', 'M-z'], 'a|'],
   ])('%s', (_, strokes, expected) => {
     const { type, shown } = editorWith();
     type(...strokes);
     expect(shown()).toBe(expected);
   });
 
-  test('is sent by Enter, and gone', () => {
+  test('submits and clears the line at Enter', () => {
     const { type, shown } = editorWith();
     expect(type('hello', 'return')).toEqual({ kind: 'submit', text: 'hello' });
     expect(shown()).toBe('|');
   });
 
-  test('goes on after a backslash or Alt-Enter', () => {
+  test('adds a line after a backslash or Alt-Enter', () => {
     const { type, shown } = editorWith();
     type('one\\', 'return', 'two', 'M-return', 'three');
     expect(shown()).toBe('one\ntwo\nthree|');
   });
 
-  test('moves between its lines before it goes to the history', () => {
+  test('moves between the lines of the draft before it opens the history', () => {
     const { type, shown } = editorWith(['earlier']);
     type('abc', 'M-return', 'de', 'up');
     expect(shown()).toBe('ab|c\nde');
@@ -76,7 +76,7 @@ describe('a line being typed', () => {
     expect(shown()).toBe('earlier|');
   });
 
-  test('ends the session at Ctrl-D only when it is empty', () => {
+  test('ends the session at Ctrl-D only if the line is empty', () => {
     const { type, shown } = editorWith();
     type('ab', 'left');
     expect(type('C-d')).toEqual({ kind: 'changed' });
@@ -85,7 +85,7 @@ describe('a line being typed', () => {
     expect(type('C-d')).toEqual({ kind: 'end' });
   });
 
-  test('keeps its cursor between characters, whatever is pressed', () => {
+  test('keeps the cursor between characters for any keys', () => {
     const strokes = fc.oneof(
       fc.constantFrom(...Object.keys(KEY_EDITS), 'up', 'down', 'M-return'),
       fc.constantFrom('a', ' ', '日', '👩‍👩‍👧', 'é', '_'),
@@ -106,14 +106,14 @@ describe('a line being typed', () => {
 });
 
 describe('a paste', () => {
-  test('is taken as it is, at the cursor, with its lines', () => {
+  test('is inserted at the cursor with its line breaks', () => {
     const { editor, type, shown } = editorWith();
     type('ab', 'left');
     expect(editor.paste('1\r\n2\r3')).toEqual({ kind: 'changed' });
     expect(shown()).toBe('a1\n2\n3|b');
   });
 
-  test('is cut at the bound, which is said', () => {
+  test('is cut at the maximum length and reported as full', () => {
     const { editor } = editorWith();
     expect(editor.paste('x'.repeat(MAX_DRAFT_LENGTH + 1))).toEqual({ kind: 'full' });
     expect(editor.draft.text).toHaveLength(MAX_DRAFT_LENGTH);
@@ -125,7 +125,7 @@ describe('a paste', () => {
 describe('earlier prompts', () => {
   const history = ['first', 'second thing', 'third'];
 
-  test('says whether its line is one of them, word for word', () => {
+  test('count as recalled only while the line is unchanged', () => {
     const { editor, type } = editorWith(history);
     expect(editor.isRecalled).toBe(false);
     type('up');
@@ -138,7 +138,7 @@ describe('earlier prompts', () => {
     expect(editor.isRecalled).toBe(true);
   });
 
-  test('come back with the arrows, and the draft after them', () => {
+  test('are recalled with the arrow keys, and the draft after them', () => {
     const { type, shown } = editorWith(history);
     type('now', 'up', 'up');
     expect(shown()).toBe('second thing|');
@@ -150,7 +150,7 @@ describe('earlier prompts', () => {
     expect(shown()).toBe('now|');
   });
 
-  test('are found by a part of them, older ones with every Ctrl-R', () => {
+  test('are found by a substring, an older match with every Ctrl-R', () => {
     const { editor, type, shown } = editorWith(history);
     type('C-r', 'ir');
     expect(editor.label('> ')).toBe('search "ir": ');
@@ -163,7 +163,7 @@ describe('earlier prompts', () => {
     expect(editor.label('> ')).toBe('> ');
   });
 
-  test('that are not found leave the draft, and Esc brings it back', () => {
+  test('leave the draft unchanged after a search without a match', () => {
     const { editor, type, shown } = editorWith(history);
     type('draft', 'C-r', 'zzz');
     expect(editor.label('> ')).toBe('search "zzz" (not found): ');
@@ -174,7 +174,7 @@ describe('earlier prompts', () => {
 });
 
 describe('an edit', () => {
-  test('of the empty line does nothing', () => {
+  test('leaves an empty line unchanged', () => {
     for (const edit of Object.values(KEY_EDITS))
       expect(edit(draftOf(''))).toEqual({ text: '', at: 0 });
   });

@@ -5,7 +5,7 @@ import { LineScreen } from '../../../src/terminal/input/line-screen.js';
 
 const PIECES = new RegExp(`${'\u001b'}\\[(\\d*)([A-Z])|[^]`, 'g');
 
-/** Just enough of a terminal: text, new lines, and the four sequences that are used. */
+/** Minimal terminal emulator: text, line breaks and the control sequences of a LineScreen. */
 const emulator = () => {
   const rows = [''];
   let [row, column] = [0, 0];
@@ -14,7 +14,7 @@ const emulator = () => {
     rows[row] = line.slice(0, column) + character + line.slice(column + 1);
     column += 1;
   };
-  const obey = (code: string, count: number) => {
+  const control = (code: string, count: number) => {
     if (code === 'A') row -= count;
     else if (code === 'C') column += count;
     else if (code === 'J') {
@@ -23,9 +23,9 @@ const emulator = () => {
     } else throw new Error(`unknown sequence ${code}`);
     if (row < 0) throw new Error('above the first row');
   };
-  const take = (text: string) => {
+  const write = (text: string) => {
     for (const [piece, count, code] of text.matchAll(PIECES)) {
-      if (code !== undefined) obey(code, Number(count || 1));
+      if (code !== undefined) control(code, Number(count || 1));
       else if (piece === '\n') {
         row += 1;
         column = 0;
@@ -35,7 +35,7 @@ const emulator = () => {
     }
   };
   return {
-    take,
+    write,
     text: () => rows.map((line) => line.trimEnd()).join('\n'),
     cursor: () => [row, column],
   };
@@ -43,14 +43,14 @@ const emulator = () => {
 
 const screenOf = (columns = 40) => {
   const terminal = emulator();
-  const screen = new LineScreen(terminal.take, () => columns);
+  const screen = new LineScreen(terminal.write, () => columns);
   const type = (text: string, at = text.length) =>
     screen.show(viewDraft('> ', { ...draftOf(text), at }, columns));
   return { screen, type, ...terminal };
 };
 
-describe('a screen with a line at its bottom', () => {
-  test('shows text at once while there is no line', () => {
+describe('a screen with the input line at the bottom', () => {
+  test('shows text at once while there is no input line', () => {
     const { screen, text } = screenOf();
     screen.write('Hel');
     expect(text()).toBe('Hel');
@@ -58,7 +58,7 @@ describe('a screen with a line at its bottom', () => {
     expect(text()).toBe('Hello.\n');
   });
 
-  test('keeps the line below everything that is said', () => {
+  test('keeps the input line below all output', () => {
     const { screen, type, text, cursor } = screenOf();
     type('my draft', 3);
     screen.write('One.\nTwo.\n');
@@ -66,7 +66,7 @@ describe('a screen with a line at its bottom', () => {
     expect(cursor()).toEqual([2, 5]);
   });
 
-  test('holds back half a line while the person types, and goes on with it after', () => {
+  test('holds back an incomplete output line until it ends or the input line closes', () => {
     const { screen, type, text } = screenOf();
     screen.write('Begun, ');
     type('draft');
@@ -80,7 +80,7 @@ describe('a screen with a line at its bottom', () => {
     expect(text()).toBe('Begun,\nand ended.\nNext!');
   });
 
-  test('lets a long line go at a space rather than hold all of it', () => {
+  test('breaks a long output line at a space instead of holding it back', () => {
     const { screen, type, text } = screenOf(20);
     type('d');
     screen.write('word '.repeat(5));
@@ -89,7 +89,7 @@ describe('a screen with a line at its bottom', () => {
     expect(text()).toBe('word word word\nword word word\nword word word\n> d');
   });
 
-  test('parts no word, however long', () => {
+  test('never breaks a word', () => {
     const { screen, type, text } = screenOf(20);
     type('d');
     screen.write(`See ${'x'.repeat(30)} there, or elsewhere.`);
@@ -98,7 +98,7 @@ describe('a screen with a line at its bottom', () => {
     expect(text()).toBe(`See\n${'x'.repeat(30)}\nthere, or\nelsewhere.`);
   });
 
-  test('adds what is typed at the end, and draws nothing anew', () => {
+  test('appends characters typed at the end without a redraw', () => {
     let written = '';
     const screen = new LineScreen(
       (text) => {
@@ -110,7 +110,7 @@ describe('a screen with a line at its bottom', () => {
     expect(written).toBe('> g\r\u001b[3Co o');
   });
 
-  test('redraws a line of several rows in its place', () => {
+  test('redraws an input of several rows in place', () => {
     const { screen, type, text, cursor } = screenOf(30);
     type('one\ntwo\nthree');
     type('one\ntwo', 2);
@@ -120,7 +120,7 @@ describe('a screen with a line at its bottom', () => {
     expect(text()).toBe('said\n> one\n  two');
   });
 
-  test('puts what was sent in the place of the line', () => {
+  test('replaces the input line with the submitted text', () => {
     const { screen, type, text } = screenOf();
     screen.write('half');
     type('sent');

@@ -7,8 +7,8 @@ import { eventually } from '../../host/process/processes.js';
 const BEGIN = '\u001b[200~';
 const END = '\u001b[201~';
 
-describe('a paste whose end never comes', () => {
-  const patiently = () => {
+describe('a paste without an end marker', () => {
+  const keyboardWithFakeTimers = () => {
     vi.useFakeTimers();
     onTestFinished(() => {
       vi.useRealTimers();
@@ -16,48 +16,48 @@ describe('a paste whose end never comes', () => {
     return keyboard();
   };
 
-  test('is over after a silence, and keys are heard again', () => {
-    const { heard, send } = patiently();
+  test('ends after a silence, and keys are received again', () => {
+    const { received, send } = keyboardWithFakeTimers();
     send(`${BEGIN}one`);
     vi.advanceTimersByTime(4500);
     send(' two\u001b[20');
     vi.advanceTimersByTime(4500);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     vi.advanceTimersByTime(1000);
     send('x');
-    expect(heard).toEqual(['paste one two', 'x']);
+    expect(received).toEqual(['paste one two', 'x']);
   });
 
-  test('is over at a Ctrl-C, which is heard', () => {
-    const { heard, send } = patiently();
+  test('ends at Ctrl-C, and the key is received', () => {
+    const { received, send } = keyboardWithFakeTimers();
     send(`${BEGIN}one`);
     send('\u0003');
-    expect(heard).toEqual(['paste one', 'C-c']);
+    expect(received).toEqual(['paste one', 'C-c']);
     vi.advanceTimersByTime(25000);
-    expect(heard).toHaveLength(2);
+    expect(received).toHaveLength(2);
   });
 
-  test('is not told to those who have given the keyboard back', () => {
-    const { heard, send, close } = patiently();
+  test('is dropped if the listener closes', () => {
+    const { received, send, close } = keyboardWithFakeTimers();
     send(`${BEGIN}one`);
     close();
     vi.advanceTimersByTime(25000);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('goes on with what waits to be read when a process was busy for long', async () => {
+  test('continues with unread input after the process was busy', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => {
       vi.useRealTimers();
     });
-    const { heard, send } = keyboard();
+    const { received, send } = keyboard();
     send(`${BEGIN}one`);
     vi.advanceTimersByTime(5_000);
     send(' two');
     await new Promise((resolve) => setImmediate(resolve));
     send(END);
-    expect(heard).toEqual(['paste one two']);
+    expect(received).toEqual(['paste one two']);
   });
 });
 
@@ -69,12 +69,12 @@ const keyboard = () => {
     pause: () => {},
   });
   const written: string[] = [];
-  const heard: string[] = [];
+  const received: string[] = [];
   const registered = new Set<() => void>();
   const listener: KeyListener = {
-    key: ({ name, ctrl, meta }) => heard.push(`${ctrl ? 'C-' : ''}${meta ? 'M-' : ''}${name}`),
-    paste: (text) => heard.push(`paste ${text}`),
-    end: () => heard.push('end'),
+    key: ({ name, ctrl, meta }) => received.push(`${ctrl ? 'C-' : ''}${meta ? 'M-' : ''}${name}`),
+    paste: (text) => received.push(`paste ${text}`),
+    end: () => received.push('end'),
   };
   const continued = new Set<() => void>();
   const host = {
@@ -93,35 +93,35 @@ const keyboard = () => {
   const close = open();
   onTestFinished(close);
   const send = (text: string) => stdin.emit('data', Buffer.from(text));
-  return { stdin, modes, written, heard, registered, continued, send, open, close };
+  return { stdin, modes, written, received, registered, continued, send, open, close };
 };
 
 describe('the keyboard', () => {
-  test('tells keys by their names, and pastes as a whole', () => {
-    const { heard, send } = keyboard();
+  test('reports keys by name and a paste as a whole', () => {
+    const { received, send } = keyboard();
     send(`a\u0003\r\u001b[A\u001b\r${BEGIN}x\ny${END}`);
-    expect(heard).toEqual(['a', 'C-c', 'return', 'up', 'M-return', 'paste x\ny']);
+    expect(received).toEqual(['a', 'C-c', 'return', 'up', 'M-return', 'paste x\ny']);
   });
 
-  test('tells a single Esc a moment later', async () => {
-    const { heard, send } = keyboard();
+  test('reports a single Esc after a delay', async () => {
+    const { received, send } = keyboard();
     send('\u001b');
-    await eventually('the key was heard', () => heard.length === 1);
-    expect(heard[0]).toMatch(/escape$/);
+    await eventually('the key was received', () => received.length === 1);
+    expect(received[0]).toMatch(/escape$/);
   });
 
-  test('keeps a character whole that arrives in two pieces', () => {
-    const { heard, stdin } = keyboard();
+  test('decodes a character that arrives in two chunks', () => {
+    const { received, stdin } = keyboard();
     const [first, ...rest] = Buffer.from('é');
     stdin.emit('data', Buffer.from([first ?? 0]));
     stdin.emit('data', Buffer.from(rest));
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
-  test('gives the terminal back once, also when the process ends', () => {
+  test('restores the terminal once, at process exit or at close', () => {
     const { modes, written, registered, close } = keyboard();
     expect([modes, written]).toEqual([[true], ['\u001b[?2004h']]);
-    for (const giveBack of registered) giveBack();
+    for (const restore of registered) restore();
     close();
     expect([modes, written]).toEqual([
       [true, false],
@@ -130,9 +130,9 @@ describe('the keyboard', () => {
     expect(registered.size).toBe(0);
   });
 
-  test('takes the terminal again when the process goes on that was stopped from outside', () => {
+  test('enters raw mode again when a stopped process continues', () => {
     const { modes, written, continued, close } = keyboard();
-    for (const goOn of continued) goOn();
+    for (const notify of continued) notify();
     expect([modes, written]).toEqual([
       [true, false, true],
       ['\u001b[?2004h', '\u001b[?2004h'],
@@ -141,15 +141,15 @@ describe('the keyboard', () => {
     expect(continued.size).toBe(0);
   });
 
-  test('leaves nothing behind however often it is closed, and a late error ends nothing', () => {
-    const { stdin, heard, open, close } = keyboard();
+  test('adds no listeners when reopened, and ignores an error after close', () => {
+    const { stdin, received, open, close } = keyboard();
     stdin.emit('error', new Error('EIO'));
-    expect(heard).toEqual(['end']);
+    expect(received).toEqual(['end']);
     close();
     const once = stdin.listenerCount('error');
     for (let at = 0; at < 20; at++) open()();
     expect(stdin.listenerCount('error')).toBe(once);
     stdin.emit('error', new Error('EIO'));
-    expect(heard).toEqual(['end']);
+    expect(received).toEqual(['end']);
   });
 });

@@ -8,19 +8,19 @@ const END = '\u001b[201~';
 
 /** Returns typed and pasted text in order. */
 const filtered = (chunks: readonly string[]) => {
-  const heard: string[] = [];
-  const tell = (kind: string) => (text: string) => {
-    const last = heard.at(-1);
-    if (kind === 'typed' && last?.startsWith('typed ')) heard[heard.length - 1] = last + text;
-    else heard.push(`${kind} ${text}`);
+  const received: string[] = [];
+  const record = (kind: string) => (text: string) => {
+    const last = received.at(-1);
+    if (kind === 'typed' && last?.startsWith('typed ')) received[received.length - 1] = last + text;
+    else received.push(`${kind} ${text}`);
   };
-  const filter = new PasteFilter(tell('typed'), tell('pasted'));
+  const filter = new PasteFilter(record('typed'), record('pasted'));
   for (const chunk of chunks) filter.push(chunk);
-  return heard;
+  return received;
 };
 
-describe('what is pasted', () => {
-  test('is parted from what is typed', () => {
+describe('pasted text', () => {
+  test('is separated from typed text', () => {
     expect(filtered([`ab${BEGIN}one\ntwo${END}cd`])).toEqual([
       'typed ab',
       'pasted one\ntwo',
@@ -28,7 +28,7 @@ describe('what is pasted', () => {
     ]);
   });
 
-  test('is the same however the terminal cuts it', () => {
+  test('is the same for any chunks', () => {
     const part = fc.constantFrom(
       'a',
       'é',
@@ -55,7 +55,7 @@ describe('what is pasted', () => {
     );
   });
 
-  test('holds no more than a prompt may, and one piece more to show that', () => {
+  test('is cut at the maximum length of a prompt plus a single chunk', () => {
     const chunk = 'x'.repeat(100_000);
     const chunks = [BEGIN, ...Array.from({ length: 50 }, () => chunk), END];
     const [pasted = ''] = filtered(chunks);

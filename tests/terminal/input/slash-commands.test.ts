@@ -21,23 +21,26 @@ describe('a typed line', () => {
     ['/helpless', { kind: 'unknown', name: 'helpless' }],
     ['/', { kind: 'unknown', name: '' }],
     ['/constructor', { kind: 'unknown', name: 'constructor' }],
-  ])('%j is read', (line, read) => {
-    expect(parseTypedLine(line)).toEqual(read);
+  ])('%j is parsed', (line, expected) => {
+    expect(parseTypedLine(line)).toEqual(expected);
   });
 });
 
 describe('help', () => {
-  test.each(['lines', 'keys', 'screen'] as const)('names every command, typed by %s', (typing) => {
-    for (const { name } of SLASH_COMMANDS) expect(helpText(typing)).toContain(`/${name}`);
-  });
+  test.each(['lines', 'keys', 'screen'] as const)(
+    'names every command for input by %s',
+    (typing) => {
+      for (const { name } of SLASH_COMMANDS) expect(helpText(typing)).toContain(`/${name}`);
+    },
+  );
 
-  test('speaks of keys only where there are any', () => {
+  test('lists keys only if the terminal reads keys', () => {
     expect(helpText('keys')).toContain('Ctrl-R');
     expect(helpText('lines')).not.toContain('Ctrl-R');
     expect(helpText('lines')).toContain('"""');
   });
 
-  test('is what an unknown command leads to', () => {
+  test('lists every command after an unknown command', () => {
     for (const { name } of SLASH_COMMANDS) expect(explainUnknown('x')).toContain(`/${name}`);
   });
 });

@@ -7,10 +7,10 @@ import { childEnded, childSays, childUses, spawned } from '../../fakes/agents/ch
 import { scriptedTerminal } from '../../fakes/terminal/scripted-terminal.js';
 
 /** Returns the output for these items. */
-const told = (...items: readonly FeedItem[]): string => {
+const printed = (...items: readonly FeedItem[]): string => {
   const terminal = scriptedTerminal();
-  const narration = new FeedPrinter(terminal);
-  for (const item of items) narration.receive(item);
+  const printer = new FeedPrinter(terminal);
+  for (const item of items) printer.receive(item);
   return terminal.text();
 };
 
@@ -44,37 +44,37 @@ const stop = (reason: StopReason, detail: string | null = null): FeedItem => ({
   turns: 1,
 });
 
-describe('a narration', () => {
-  test('passes text on as it comes, each block as a paragraph', () => {
-    expect(told(request, ...says('Hel', 'lo.'), ...says('More.'))).toBe('\nHello.\n\nMore.\n');
+describe('the feed printer', () => {
+  test('prints text as it arrives, each block as a paragraph', () => {
+    expect(printed(request, ...says('Hel', 'lo.'), ...says('More.'))).toBe('\nHello.\n\nMore.\n');
   });
 
-  test('lets no text command the terminal', () => {
-    expect(told(...says('a\u001b[2J\u202eb'))).toBe('\na^[[2J<U+202E>b\n');
+  test('spells out control characters in text', () => {
+    expect(printed(...says('a\u001b[2J\u202eb'))).toBe('\na^[[2J<U+202E>b\n');
   });
 
-  test('mentions thinking once in a turn, and never what was thought', () => {
+  test('mentions thinking once in a turn, without its content', () => {
     const thinks = [
       block('thinking'),
       event({ type: 'content_block_delta', delta: { type: 'thinking_delta', thinking: 'secret' } }),
       end,
     ];
-    expect(told(request, ...thinks, ...thinks)).toBe('(thinking…)\n');
+    expect(printed(request, ...thinks, ...thinks)).toBe('(thinking…)\n');
   });
 
-  test('says that text does not count when the stream was cut', () => {
+  test('marks text as void if the stream was cut', () => {
     const discarded: FeedItem = {
       type: 'attempt.discarded',
       turn: 1,
       attempt: 1,
       reason: 'The stream was cut.',
     };
-    expect(told(request, block('text'), delta('Half'), discarded)).toBe(
+    expect(printed(request, block('text'), delta('Half'), discarded)).toBe(
       '\nHalf\n(The text above was cut off and does not count: The stream was cut.)\n',
     );
   });
 
-  test('says once why attempts fail, until one succeeds', () => {
+  test('prints a repeated failure reason once, until an attempt succeeds', () => {
     const discarded: FeedItem = {
       type: 'attempt.discarded',
       turn: 1,
@@ -82,73 +82,75 @@ describe('a narration', () => {
       reason: 'It is overloaded.',
     };
     const sentence = '(The attempt failed: It is overloaded.)\n';
-    expect(told(request, discarded, request, discarded)).toBe(sentence);
-    expect(told(request, discarded, stop('end_turn'), request, discarded)).toBe(sentence.repeat(2));
+    expect(printed(request, discarded, request, discarded)).toBe(sentence);
+    expect(printed(request, discarded, stop('end_turn'), request, discarded)).toBe(
+      sentence.repeat(2),
+    );
     const waits: FeedItem = { type: 'notice', text: 'Trying again in 2 s. It is overloaded.' };
-    expect(told(request, discarded, waits)).toBe(`${sentence}(Trying again in 2 s.)\n`);
-    const end = told(request, discarded, stop('model_error', 'It is overloaded.'));
+    expect(printed(request, discarded, waits)).toBe(`${sentence}(Trying again in 2 s.)\n`);
+    const end = printed(request, discarded, stop('model_error', 'It is overloaded.'));
     expect(end.match(/It is overloaded/g)).toHaveLength(1);
     expect(end).toContain('type "continue" to retry.)\n');
   });
 
-  test('has a line for each call, and one for its end below it', () => {
-    expect(told(started('c', 'Bash ls'), ended('c', 'a'))).toBe('  Bash ls\n    ok\n      a\n');
+  test('prints a line for each call, with its end below', () => {
+    expect(printed(started('c', 'Bash ls'), ended('c', 'a'))).toBe('  Bash ls\n    ok\n      a\n');
   });
 
-  test('names the call where others came in between', () => {
+  test('names the ended call if another call started in between', () => {
     expect(
-      told(started('c', 'Bash a'), started('d', 'Bash b'), ended('c', 'x'), ended('d', 'y')),
+      printed(started('c', 'Bash a'), started('d', 'Bash b'), ended('c', 'x'), ended('d', 'y')),
     ).toBe('  Bash a\n  Bash b\n    ok Bash a\n      x\n    ok Bash b\n      y\n');
   });
 
-  test('names the call where something else was said in between', () => {
+  test('names the ended call if other lines were printed in between', () => {
     const terminal = scriptedTerminal();
-    const narration = new FeedPrinter(terminal);
-    narration.receive(started('c', 'Bash a'));
-    narration.printLines('', 'A question.');
-    narration.receive(ended('c', 'x'));
+    const printer = new FeedPrinter(terminal);
+    printer.receive(started('c', 'Bash a'));
+    printer.printLines('', 'A question.');
+    printer.receive(ended('c', 'x'));
     expect(terminal.text()).toBe('  Bash a\n\nA question.\n    ok Bash a\n      x\n');
   });
 
-  test('lets nobody speak between a question and its answer', () => {
+  test('prints no feed items between a question and its answer', () => {
     const terminal = scriptedTerminal();
-    const narration = new FeedPrinter(terminal);
-    const release = narration.pause();
-    narration.printLines('The lead asks to use Bash.', '  command: rm -rf ~');
-    for (const item of says('The lead asks to use Bash.\n  command: ls')) narration.receive(item);
+    const printer = new FeedPrinter(terminal);
+    const release = printer.pause();
+    printer.printLines('The lead asks to use Bash.', '  command: rm -rf ~');
+    for (const item of says('The lead asks to use Bash.\n  command: ls')) printer.receive(item);
     expect(terminal.text()).toBe('The lead asks to use Bash.\n  command: rm -rf ~\n');
     release();
-    narration.receive(started('c', 'Bash a'));
+    printer.receive(started('c', 'Bash a'));
     expect(terminal.text()).toMatch(/rm -rf ~\n\nThe lead .*\n {2}command: ls\n {2}Bash a\n$/);
   });
 
-  test('says how much it could not keep while a question was open', () => {
+  test('prints the number of events dropped while a question was open', () => {
     const terminal = scriptedTerminal();
-    const narration = new FeedPrinter(terminal);
-    const release = narration.pause();
-    for (let count = 0; count < 10_005; count++) narration.receive(delta('x'));
+    const printer = new FeedPrinter(terminal);
+    const release = printer.pause();
+    for (let count = 0; count < 10_005; count++) printer.receive(delta('x'));
     release();
     expect(terminal.text()).toBe(
       `${'x'.repeat(10_000)}\n(5 more events happened meanwhile; skein logs shows them.)\n`,
     );
   });
 
-  test('says what a call was that never started', () => {
+  test('describes a call that never started', () => {
     const raw = JSON.stringify({ type: 'tool_result', content: 'Not this.', is_error: true });
     const call = { call: 'c', tool: 'Edit', input: {}, description: 'Edit src/a.ts' };
-    expect(told({ type: 'tool.ended', ...call, outcome: 'denied', raw })).toBe(
+    expect(printed({ type: 'tool.ended', ...call, outcome: 'denied', raw })).toBe(
       '    denied Edit src/a.ts: Not this.\n',
     );
   });
 
-  test('is silent about progress where every line would be read out', () => {
-    expect(told(started('c', 'Bash a'), { type: 'tool.progress', call: 'c', note: '1' })).toBe(
+  test('prints no progress of calls', () => {
+    expect(printed(started('c', 'Bash a'), { type: 'tool.progress', call: 'c', note: '1' })).toBe(
       '  Bash a\n',
     );
   });
 
-  test('shows the things to do, summaries and notices', () => {
-    const text = told(
+  test('prints todos, summaries and notices', () => {
+    const text = printed(
       { type: 'todos.changed', todos: [{ content: 'Look', status: 'pending' }] },
       { type: 'context.compacted', summary: 'Summarised.' },
       { type: 'notice', text: 'Trying again.' },
@@ -159,41 +161,43 @@ describe('a narration', () => {
     );
   });
 
-  test('says why a run stopped, unless it simply ended', () => {
-    expect(told(stop('end_turn'))).toBe('');
-    expect(told(stop('model_error', 'It said 401.'))).toMatch(/^\(Stopped: .*It said 401\. /);
-    expect(told(stop('max_turns', 'All turns are used.'))).toContain('type "continue"');
+  test('prints why a run stopped, except after end_turn', () => {
+    expect(printed(stop('end_turn'))).toBe('');
+    expect(printed(stop('model_error', 'It said 401.'))).toMatch(
+      /^\(Stopped: .*It said 401\. /,
+    );
+    expect(printed(stop('max_turns', 'All turns are used.'))).toContain('type "continue"');
     for (const reason of STOP_REASONS.filter((it) => it !== 'end_turn')) {
-      expect(told(stop(reason))).not.toContain('_');
+      expect(printed(stop(reason))).not.toContain('_');
     }
   });
 });
 
-test('who is interrupted is told whether it goes on, or waits for them', () => {
+test('the feed printer shows whether an interrupted agent continues or waits', () => {
   const item = {
     type: 'run.ended',
     stop: { reason: 'interrupted', detail: null },
     turns: 1,
   } as const;
-  expect(told(item)).toBe('(Interrupted. Say what to do instead, or /exit.)\n');
-  expect(told({ ...item, goesOn: true })).toBe(
+  expect(printed(item)).toBe('(Interrupted. Say what to do instead, or /exit.)\n');
+  expect(printed({ ...item, goesOn: true })).toBe(
     '(Interrupted. The agent continues with the messages that were sent meanwhile.)\n',
   );
 });
 
-test('a call is told without the keys that are in it', () => {
+test('the feed printer redacts keys in the description of a call', () => {
   const key = `ghp_${'a1B2c3D4e5F6g7H8i9J0'}`;
-  const said = told({
+  const output = printed({
     type: 'tool.started',
     call: 'c',
     tool: 'Bash',
     input: {},
     description: `Bash curl ${key}`,
   });
-  expect(said).toContain('Bash curl ghp_[redacted]');
+  expect(output).toContain('Bash curl ghp_[redacted]');
 });
 
-describe('a narration of agents that work for others', () => {
+describe('the feed printer with child agents', () => {
   const task = (call: string): FeedItem => ({
     type: 'tool.started',
     call,
@@ -211,9 +215,9 @@ describe('a narration of agents that work for others', () => {
     raw: JSON.stringify({ type: 'tool_result', content, is_error: outcome !== 'ok' }),
   });
 
-  test('has lines of the agent, and none of the call that asked for it', () => {
+  test('prints lines of the child and none of its Task call', () => {
     expect(
-      told(
+      printed(
         task('toolu_1'),
         spawned(),
         childUses('Grep'),
@@ -225,25 +229,33 @@ describe('a narration of agents that work for others', () => {
     ).toBe('  explorer ag_1 started: Find the parser\n  explorer ag_1 done, 3 turns, $0.0123\n');
   });
 
-  test('says that a call started nobody', () => {
-    expect(told(task('toolu_1'), taskEnded('toolu_1', 'error', 'No such agent.'))).toBe(
+  test('prints the error of a Task call that started no child', () => {
+    expect(printed(task('toolu_1'), taskEnded('toolu_1', 'error', 'No such agent.'))).toBe(
       '    failed Task Find it\n      No such agent.\n',
     );
   });
 
-  test('does not break into a paragraph of the lead', () => {
+  test('does not interrupt a paragraph of the lead', () => {
     expect(
-      told(request, block('text'), delta('One '), spawned(), delta('two.'), end, stop('end_turn')),
+      printed(
+        request,
+        block('text'),
+        delta('One '),
+        spawned(),
+        delta('two.'),
+        end,
+        stop('end_turn'),
+      ),
     ).toBe('\nOne two.\n  explorer ag_1 started: Find the parser\n');
   });
 
-  test('waits with them while a question is open', () => {
+  test('holds back lines of children while a question is open', () => {
     const terminal = scriptedTerminal();
-    const narration = new FeedPrinter(terminal);
-    const release = narration.pause();
-    narration.receive(spawned());
-    narration.swarm.flush();
-    narration.receive(stop('end_turn'));
+    const printer = new FeedPrinter(terminal);
+    const release = printer.pause();
+    printer.receive(spawned());
+    printer.swarm.flush();
+    printer.receive(stop('end_turn'));
     expect(terminal.text()).toBe('');
     release();
     expect(terminal.text()).toBe('  explorer ag_1 started: Find the parser\n');

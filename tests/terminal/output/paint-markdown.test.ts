@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { MARKDOWN_START, paintMarkdown } from '../../../src/terminal/output/paint-markdown.js';
 import { type Paint, paintFor } from '../../../src/terminal/terminal.js';
 
-/** Each colour between its first letter and a closing bracket. */
+/** Marks each colour with a letter and brackets. */
 const LETTERS: Paint = {
   dim: (text) => `d[${text}]`,
   strong: (text) => `s[${text}]`,
@@ -25,7 +25,7 @@ const painted = (text: string, paint: Paint = LETTERS): string => {
   return lines.join('\n');
 };
 
-describe('what a model says in Markdown', () => {
+describe('Markdown of a model', () => {
   test.each([
     ['## Findings', 's[## Findings]'],
     ['#hashtag', '#hashtag'],
@@ -41,28 +41,28 @@ describe('what a model says in Markdown', () => {
     expect(painted(text)).toBe(expected);
   });
 
-  test('has blocks of code in one colour, and nothing else means anything there', () => {
+  test('has code blocks in a single colour, without other markup', () => {
     const text = '```ts\n# no heading\n`x\n~~~\n```\n**after**';
     expect(painted(text)).toBe('d[```ts]\na[# no heading]\na[`x]\na[~~~]\nd[```]\ns[**after**]');
   });
 
-  test('has differences in the colours of differences', () => {
+  test('has diff blocks in the colours of a diff', () => {
     expect(painted('```diff\n+new\n-old\n same\n```')).toBe(
       'd[```diff]\ng[+new]\nr[-old]\na[ same]\nd[```]',
     );
   });
 
-  test('keeps what was opened over the pieces of a line, and lets go of it at the end', () => {
-    const one = paintMarkdown('see **this ', MARKDOWN_START, LETTERS, false);
-    const two = paintMarkdown('and** that', one.state, LETTERS, true);
-    expect([one.text, two.text]).toEqual(['see s[**this ]', 's[and**] that']);
+  test('keeps open markup across pieces of a line and closes it at the line end', () => {
+    const first = paintMarkdown('see **this ', MARKDOWN_START, LETTERS, false);
+    const second = paintMarkdown('and** that', first.state, LETTERS, true);
+    expect([first.text, second.text]).toEqual(['see s[**this ]', 's[and**] that']);
     const heading = paintMarkdown('# A long ', MARKDOWN_START, LETTERS, false);
     expect(paintMarkdown('> title', heading.state, LETTERS, true).text).toBe('s[> title]');
     const open = paintMarkdown('an `open', MARKDOWN_START, LETTERS, true);
     expect(paintMarkdown('line', open.state, LETTERS, true).text).toBe('line');
   });
 
-  test('is letter for letter what was said, with colours and without', () => {
+  test('keeps every character, with and without colours', () => {
     const parts = fc.constantFrom('`', '**', '```', '\n', ' ', 'word', '# ', '> ', '- ', '~~~');
     const texts = fc.array(parts, { maxLength: 40 }).map((all) => all.join(''));
     fc.assert(

@@ -29,11 +29,13 @@ const watch = (isVerbose = false) => {
   return { swarm, wait };
 };
 
-const agents = (many: number, change: Partial<AgentTag> = {}): readonly AgentTag[] =>
-  Array.from({ length: many }, (_, n) => childTag({ id: `a_${n}`, call: `toolu_${n}`, ...change }));
+const agents = (count: number, change: Partial<AgentTag> = {}): readonly AgentTag[] =>
+  Array.from({ length: count }, (_, n) =>
+    childTag({ id: `a_${n}`, call: `toolu_${n}`, ...change }),
+  );
 
-describe('lines about agents that work for others', () => {
-  test('say who began, for what, how it ended and what it took', () => {
+describe('the lines about child agents', () => {
+  test('show the task of an agent, its outcome and its cost', () => {
     const { swarm, wait } = watch();
     swarm.receive(spawned());
     expect(wait()).toEqual(['  explorer ag_1 started: Find the parser']);
@@ -41,7 +43,7 @@ describe('lines about agents that work for others', () => {
     expect(wait()).toEqual(['  explorer ag_1 done, 3 turns, $0.0123, 2 files changed']);
   });
 
-  test('say where the work is that was not merged', () => {
+  test('show the branch of work that was not merged', () => {
     const { swarm, wait } = watch();
     swarm.receive(spawned());
     wait();
@@ -57,7 +59,7 @@ describe('lines about agents that work for others', () => {
     ]);
   });
 
-  test('say who waits for a slot, who has a name, and who works for whom', () => {
+  test('show queued agents, names and the parents of an agent', () => {
     const { swarm, wait } = watch();
     const fork = childTag({ type: null, name: 'scout', depth: 2, parent: 'ag_1', id: 'ag_2' });
     swarm.receive(spawned());
@@ -71,7 +73,7 @@ describe('lines about agents that work for others', () => {
     expect(swarm.purposeOf('ag_lead')).toBeUndefined();
   });
 
-  test('say why one failed, and mark it', () => {
+  test('show why an agent failed, with an alarm mark', () => {
     const { swarm, wait } = watch();
     const stop = { reason: 'budget', detail: 'The budget of $1\nis used up.' } as const;
     swarm.receive(childEnded(childReport({ cost: null }, stop)));
@@ -80,7 +82,7 @@ describe('lines about agents that work for others', () => {
     ]);
   });
 
-  test('leave out what they say and do, unless somebody wants to see it', () => {
+  test('omit calls and notices of agents unless verbose', () => {
     const items = [childUses('Grep'), childSays(), fed({ type: 'notice', text: 'Slow.' })];
     const [quiet, loud] = [watch(), watch(true)];
     for (const item of items) {
@@ -91,7 +93,7 @@ describe('lines about agents that work for others', () => {
     expect(loud.wait()).toEqual(['    explorer ag_1: Grep x', '    explorer ag_1: Slow.']);
   });
 
-  test('are few for a hundred, however they come', () => {
+  test('are summarised for a hundred agents', () => {
     const { swarm, wait } = watch();
     const lines: string[] = [];
     const all = [...agents(90), ...agents(10, { type: null, kind: 'fork' })].map((agent, n) => ({
@@ -111,7 +113,7 @@ describe('lines about agents that work for others', () => {
     expect(lines).toHaveLength(11);
   });
 
-  test('name some of many failures, and count them all', () => {
+  test('name some of many failures and count all of them', () => {
     const { swarm, wait } = watch();
     const all = agents(40);
     for (const agent of all) swarm.receive(spawned(agent));
@@ -124,7 +126,7 @@ describe('lines about agents that work for others', () => {
     expect(lines[5]).toBe('  40 of 40 agents done, 40 of them failed; 120 turns, $0.4920');
   });
 
-  test('begin to count again when nobody is left', () => {
+  test('restart the count when no agent is left', () => {
     const { swarm, wait } = watch();
     for (const round of [1, 2]) {
       const all = agents(20, { description: `Round ${round}` });
@@ -134,13 +136,13 @@ describe('lines about agents that work for others', () => {
     }
   });
 
-  test('let no name or description command the terminal or pose as a line', () => {
+  test('neutralise control characters and line breaks of names and descriptions', () => {
     const { swarm, wait } = watch();
     swarm.receive(spawned(childTag({ name: 'x\u001b[2J', description: 'a\n(Done.)' })));
     expect(wait()).toEqual(['  explorer x^[[2J started: a (Done.)']);
   });
 
-  test('show what a large fan-out may cost before it begins', () => {
+  test('show the cost estimate of a large fan-out', () => {
     const { swarm, wait } = watch();
     swarm.receive({
       type: 'fan-out.previewed',
@@ -157,8 +159,8 @@ describe('lines about agents that work for others', () => {
   });
 });
 
-describe('a run that waits', () => {
-  test('says for whom', () => {
+describe('a waiting run', () => {
+  test('names the background agents', () => {
     const { swarm } = watch();
     for (const agent of agents(5, { kind: 'background' })) swarm.receive(spawned(agent));
     swarm.receive(childEnded(childReport({ agent: childTag({ id: 'a_0' }) })));

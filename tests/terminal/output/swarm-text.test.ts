@@ -23,7 +23,7 @@ const swarm = (...agents: readonly AgentView[]): SwarmView => ({
   agents,
 });
 
-const FAMILY = swarm(
+const SWARM = swarm(
   agent('a_lead4567', 0),
   agent('a_twoabcde', 1, { name: 'docs', description: 'read the docs' }),
   agent('a_threefgh', 2, {
@@ -50,9 +50,9 @@ const FAMILY = swarm(
 const shown = (view: SwarmView, width: number, unicode = true) =>
   swarmText(view, { width, unicode, now: 42_000 }).split('\n');
 
-describe('a swarm in columns', () => {
-  test('is a tree with what each agent is doing', () => {
-    expect(shown(FAMILY, 120)).toEqual([
+describe('the table of a swarm', () => {
+  test('is a tree with the activity of each agent', () => {
+    expect(shown(SWARM, 120)).toEqual([
       's_1  running, pid 77  5 agents  $0.0615  mend the tests',
       'AGENT                 STATE                TURNS  TOKENS  CACHED     COST  AGE  DOING',
       'lead a_lead4          streaming                3   12.3k  83.4 %  $0.0123  42s',
@@ -63,7 +63,7 @@ describe('a swarm in columns', () => {
     ]);
   });
 
-  test('says of a request that waits what it waits for', () => {
+  test('shows why a request waits', () => {
     const wait = { kind: 'requests', detail: null, since: 0, agents: [], count: 1 } as const;
     const waiting = agent('a_0', 0, { state: 'waiting', wait, description: 'x' });
     expect(shown(swarm(waiting), 120)[2]).toMatch(
@@ -71,7 +71,7 @@ describe('a swarm in columns', () => {
     );
   });
 
-  test('says of an agent that waits for its own whom it waits for, and not which call does', () => {
+  test('names the children that an agent waits for instead of its Task call', () => {
     const wait = { kind: 'child', detail: 'docs', since: 0, agents: ['a_2'], count: 3 } as const;
     const call = { call: 'c', tool: 'Task', description: 'Task docs: read', since: 0 };
     const row = agent('a_0', 0, { state: 'tool-running', wait, calls: [call] });
@@ -80,20 +80,20 @@ describe('a swarm in columns', () => {
     );
   });
 
-  test('says nothing of a model that is being asked, which the state says', () => {
+  test('omits a wait for the model, because the state shows it', () => {
     const wait = { kind: 'model', detail: 'm', since: 0, agents: [], count: 1 } as const;
     expect(shown(swarm(agent('a_0', 0, { wait, description: 'look' })), 120)[2]).toMatch(/ look$/);
   });
 
-  test('says of an agent whose worker is gone that it waits for another', () => {
+  test('shows that an agent waits for another worker after the loss of its worker', () => {
     const left = { status: 'queued', state: 'queued', hasLostWorker: true } as const;
     expect(shown(swarm(agent('a_0', 0, { ...left, description: 'x' })), 140)[2]).toMatch(
       /^lead a_0 +queued .* waits for another worker: its worker is gone$/,
     );
   });
 
-  test('leaves columns out where there is little room, and says so of what is cut', () => {
-    const lines = shown(FAMILY, 80, false);
+  test('omits columns on a narrow terminal and marks cut text', () => {
+    const lines = shown(SWARM, 80, false);
     expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(80);
     expect(lines[1]).toMatch(/^AGENT +STATE +COST +AGE +DOING$/);
     expect(lines[4]).toMatch(
@@ -102,17 +102,20 @@ describe('a swarm in columns', () => {
     expect(lines[6]).toMatch(/ max_turns: after 5 tur…$/);
   });
 
-  test('fits any width with any words, and obeys none of them', () => {
-    const rude = agent('a_1', 1, { name: '漢字\u001b[2J\nname'.repeat(9), description: '\u202ex' });
+  test('fits any width with any text and contains no control characters', () => {
+    const hostile = agent('a_1', 1, {
+      name: '漢字\u001b[2J\nname'.repeat(9),
+      description: '\u202ex',
+    });
     for (const width of [40, 41, 60, 133]) {
-      const lines = shown(swarm(agent('a_0', 0), rude), width);
+      const lines = shown(swarm(agent('a_0', 0), hostile), width);
       expect(lines).toHaveLength(4);
       expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(width);
       expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     }
   });
 
-  test('has unknown prices as unknown, and no total that would lie', () => {
+  test('shows an unknown cost in the row and in the total', () => {
     const [head = '', , row = ''] = shown(swarm(agent('a_0', 0, { costUsd: null })), 120);
     expect(head).toContain('unknown');
     expect(row).toContain('unknown');

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import { chartStyle } from '../../../src/terminal/text/chart-style.js';
 
-/** The chart style of a terminal with this environment. */
 const styleOn = (env: Record<string, string>, more: object = {}) =>
   chartStyle({
     env: { TERM: 'xterm', ...env },
@@ -21,11 +20,11 @@ describe('the style of a chart', () => {
     [{ LANG: 'C', LC_ALL: '', LC_CTYPE: 'de_DE.UTF-8' }, true],
     [{ LANG: 'C.UTF-8', TERM: 'dumb' }, false],
     [{}, false],
-  ])('has blocks where the locale knows them: %j', (env, unicode) => {
+  ])('uses Unicode if the locale and the terminal support it: %j', (env, unicode) => {
     expect(styleOn(env).unicode).toBe(unicode);
   });
 
-  test('takes a Mac without a locale for one that shows everything', () => {
+  test('uses Unicode on a Mac without a locale', () => {
     expect(styleOn({}, { platform: 'darwin' }).unicode).toBe(true);
   });
 
@@ -36,7 +35,7 @@ describe('the style of a chart', () => {
     expect(styleOn({ TERM: 'dumb' }).coloured).toBe(false);
   });
 
-  test('is as wide as the terminal, within reason', () => {
+  test('is as wide as the terminal, from 40 to 120 columns', () => {
     expect(styleOn({}, { stdout: { columns: 90 } }).width).toBe(90);
     expect(styleOn({}, { stdout: {} }).width).toBe(100);
     expect(styleOn({}, { stdout: { columns: 400 } }).width).toBe(120);

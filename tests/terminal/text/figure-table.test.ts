@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { alignColumns } from '../../../src/terminal/text/figure-table.js';
 
 describe('a table of figures', () => {
-  test('stands in columns', () => {
+  test('aligns its columns', () => {
     const rows = [
       ['a', '1', 'x'],
       ['long', '22', ''],

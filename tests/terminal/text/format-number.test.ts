@@ -6,8 +6,8 @@ import {
   plural,
 } from '../../../src/terminal/text/format-number.js';
 
-describe('figures', () => {
-  test('are money, with "unknown" for what is not known', () => {
+describe('formatted numbers', () => {
+  test('are money, with "unknown" for null', () => {
     expect([null, 0, 0.00042, 0.5, 12.345].map(formatMoney)).toEqual([
       'unknown',
       '$0.0000',
@@ -17,7 +17,7 @@ describe('figures', () => {
     ]);
   });
 
-  test('are sizes', () => {
+  test('are sizes with a unit', () => {
     expect([0, 999, 1_500, 123_456, 5_000_000_000].map(formatBytes)).toEqual([
       '0 bytes',
       '999 bytes',
@@ -36,7 +36,7 @@ describe('figures', () => {
     ]);
   });
 
-  test('are per cent with a digit behind the point where there is one', () => {
+  test('are percentages with a decimal only if it is not zero', () => {
     expect([0, 100, 99.9, 12.5].map(formatPercent)).toEqual(['0 %', '100 %', '99.9 %', '12.5 %']);
   });
 });

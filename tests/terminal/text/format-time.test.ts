@@ -24,11 +24,11 @@ describe('an age', () => {
     [30 * DAY, '30 days ago'],
     [45 * DAY, '2026-10-02'],
     [-HOUR, '2026-11-16'],
-  ])('of %d ms is "%s"', (passed, words) => {
-    expect(formatAgo(NOW - passed, NOW)).toBe(words);
+  ])('of %d ms is "%s"', (passed, expected) => {
+    expect(formatAgo(NOW - passed, NOW)).toBe(expected);
   });
 
-  test('that is no time at all is said to be unknown', () => {
+  test('that is no valid time is unknown', () => {
     expect(formatAgo(Number.NaN, NOW)).toMatch(/unknown/);
     expect(formatAgo(-1e300, NOW)).toBe('at an unknown time');
     expect(formatIsoTime(1e300)).toBeNull();
@@ -39,12 +39,12 @@ describe('an age', () => {
     ['30d', 30 * DAY],
     ['2w', 14 * DAY],
     ['0d', 0],
-  ])('is read from %s', (text, ms) => {
+  ])('is parsed from %s', (text, ms) => {
     expect(parseAge(text)).toBe(ms);
   });
 
   test.each(['', '30', 'd', '-1d', '1.5d', '30 days', '999999d', 'soon'])(
-    'is not read from "%s"',
+    'is not parsed from "%s"',
     (text) => {
       expect(() => parseAge(text)).toThrow(/is not an age: give hours, days or weeks/);
     },
@@ -52,7 +52,7 @@ describe('an age', () => {
 });
 
 describe('a time', () => {
-  test('is told to the second, and a duration as it is felt', () => {
+  test('is formatted to the second, and a duration in ms or s', () => {
     expect(formatTime(new Date(2026, 0, 2, 3, 4, 5).getTime())).toBe('2026-01-02 03:04:05');
     expect([0.4, 999, 1_500].map(formatSeconds)).toEqual(['0 ms', '999 ms', '1.5 s']);
   });

@@ -41,7 +41,7 @@ describe('text for a terminal', () => {
     ['an override of direction', 'a\u202ecod.exe', 'a<U+202E>cod.exe'],
     ['a line separator', 'a\u2028b', 'a<U+2028>b'],
     ['a tag', '\u{e0041}', '<U+E0041>'],
-    ['half a character', 'a\ud83d', 'a<U+D83D>'],
+    ['a lone surrogate', 'a\ud83d', 'a<U+D83D>'],
   ])('spells out %s', (_, given, shown) => {
     expect(sanitize(given)).toBe(shown);
   });
@@ -51,7 +51,7 @@ describe('text for a terminal', () => {
     expect(sanitize(text)).toBe(text);
   });
 
-  test('never obeys what it shows', () => {
+  test('contains no control characters for any input', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(sanitize(text)).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
@@ -59,7 +59,7 @@ describe('text for a terminal', () => {
     );
   });
 
-  test('is the same whether it comes in one piece or in many', () => {
+  test('is the same for a whole text and for its pieces', () => {
     fc.assert(
       fc.property(hostile, fc.nat(), (text, at) => {
         const whole = text.toWellFormed();
@@ -71,23 +71,23 @@ describe('text for a terminal', () => {
     );
   });
 
-  test('hides nothing at all from whoever decides about it', () => {
+  test('shows every invisible character as a code point in its exact form', () => {
     expect(exactText('rm\u200d -rf\u200b')).toBe('rm<U+200D> -rf<U+200B>');
   });
 
-  test('loses the colours of programs, and spells out the rest', () => {
+  test('loses the colours of programs and spells out other controls', () => {
     expect(stripEscapes('\u001b[32mok\u001b[0m\r\n\u0008done')).toBe('ok\n^Hdone');
   });
 });
 
-describe('text that is cut', () => {
-  test('is one line, however long it was', () => {
+describe('cut text', () => {
+  test('is a single line of limited length', () => {
     expect(oneLine(' a\n\n b ', 10)).toBe('a b');
     expect(oneLine('x'.repeat(1_000_000), 10)).toBe('xxxxxxxxx…');
     expect(oneLine(`a${' '.repeat(100)}b`, 10)).toBe('a…');
   });
 
-  test('says how many lines are missing, and on which side', () => {
+  test('shows how many lines are missing and on which side', () => {
     expect(firstLines('a\nb\nc', 2)).toEqual(['a', 'b', '(1 more lines)']);
     expect(firstLines('a\nb', 2)).toEqual(['a', 'b']);
     expect(echoLines('a\n\u001bb\nc', 2)).toEqual(['a', '^[b', '(1 more lines)']);
@@ -99,21 +99,21 @@ describe('text that is cut', () => {
 describe('a line of a listing', () => {
   test.each([
     ['colours', '\u001B[31mred\u001B[0m', 'red'],
-    ['titles of the window', '\u001B]0;owned\u0007after', 'after'],
+    ['window titles', '\u001B]0;owned\u0007after', 'after'],
     ['line ends', 'one\r\ntwo\n\n  three\t.', 'one two three .'],
-    ['controls that turn text around', 'a\u202Eb\u2066c\u200F', 'abc'],
-    ['characters without a shape', 'a\u200Bb\uFEFFc\u{E0041}d', 'abcd'],
+    ['direction controls', 'a\u202Eb\u2066c\u200F', 'abc'],
+    ['invisible characters', 'a\u200Bb\uFEFFc\u{E0041}d', 'abcd'],
     ['bells and backspaces', 'a\u0007\u0008\u0000b', 'ab'],
-    ['halves of characters', 'a\uD800b', 'a\uFFFDb'],
+    ['lone surrogates', 'a\uD800b', 'a\uFFFDb'],
   ])('loses its %s', (_, given, shown) => {
     expect(plainText(given)).toBe(shown);
   });
 
-  test('keeps letters of every script, and emoji that are joined', () => {
+  test('keeps letters of every script and joined emoji', () => {
     expect(plainText('naïve 日本 👩‍👩‍👧')).toBe('naïve 日本 👩‍👩‍👧');
   });
 
-  test('is one line of bounded length, whatever it was', () => {
+  test('is a single line of limited length for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
         const shown = plainText(text, 50);
@@ -126,7 +126,7 @@ describe('a line of a listing', () => {
 });
 
 describe('a notice', () => {
-  test('has one line that begins like one, whatever names stand in it', () => {
+  test('has the prefix "skein: " exactly once for any names in it', () => {
     fc.assert(
       fc.property(hostile, (name) => {
         const text = sanitize(noticeText(`${name}\nskein: All is well.`));
@@ -137,8 +137,8 @@ describe('a notice', () => {
   });
 });
 
-describe('what somebody has sent', () => {
-  test('is seen as far as its beginning, however long its lines are', () => {
+describe('the echo of a submitted text', () => {
+  test('is cut after 2,000 characters, with the number of omitted characters', () => {
     expect(echoLines('x'.repeat(300_000))).toEqual([
       'x'.repeat(2_000),
       '(298,000 more characters)',
@@ -150,7 +150,7 @@ describe('what somebody has sent', () => {
     ]);
   });
 
-  test('takes a bounded part of the screen, and nothing of it goes without a word', () => {
+  test('has at most 14 lines and mentions every omission', () => {
     fc.assert(
       fc.property(fc.array(hostile, { maxLength: 50 }), fc.nat(3_000), (parts, size) => {
         const text = parts.join('\n').padEnd(size, 'x');

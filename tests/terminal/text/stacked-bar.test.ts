@@ -17,7 +17,7 @@ describe('the cells of a bar', () => {
     maxLength: 8,
   });
 
-  test('fill it exactly, and show whatever is not nothing', () => {
+  test('fill the bar exactly and show every positive amount', () => {
     fc.assert(
       fc.property(amounts, fc.integer({ min: 8, max: 200 }), (given, width) => {
         const cells = allotCells(given, width);
@@ -28,7 +28,7 @@ describe('the cells of a bar', () => {
     );
   });
 
-  test('follow the amounts: more is never shown as less', () => {
+  test('follow the order of the amounts', () => {
     fc.assert(
       fc.property(amounts, fc.integer({ min: 20, max: 200 }), (given, width) => {
         const cells = allotCells(given, width);
@@ -44,14 +44,14 @@ describe('the cells of a bar', () => {
 });
 
 describe('a bar', () => {
-  test('shows a share and its rest', () => {
+  test('shows a share and the remainder', () => {
     expect(shareBar(0.25, 8, PLAIN)).toBe('██······');
     expect(shareBar(1, 4, PLAIN)).toBe('████');
     expect(shareBar(0, 4, PLAIN)).toBe('····');
     expect(shareBar(0.25, 8, { ...PLAIN, unicode: false })).toBe('##......');
   });
 
-  test('stacks its parts in order, each with its own sign', () => {
+  test('stacks its parts in order, each with its own character', () => {
     const parts = [
       { amount: 1, ink: FULL_FILL },
       { amount: 3, ink: EMPTY_FILL },
@@ -59,7 +59,7 @@ describe('a bar', () => {
     expect(stackedBar(parts, 8, PLAIN)).toBe('██······');
   });
 
-  test('has colours only where they are wanted, and never an empty sequence', () => {
+  test('has colours if they are enabled, and never an empty sequence', () => {
     expect(fillCells(FULL_FILL, 2, { ...PLAIN, coloured: true })).toBe('\u001b[36m██\u001b[0m');
     expect(fillCells(FULL_FILL, 0, { ...PLAIN, coloured: true })).toBe('');
   });

@@ -6,22 +6,22 @@ describe('the width of a text', () => {
   test.each([
     ['plain letters', 'hello', 5],
     ['Chinese', '漢字', 4],
-    ['an accent of its own', 'e\u0301', 1],
+    ['a combining accent', 'e\u0301', 1],
     ['an emoji', '🚀', 2],
-    ['an emoji that a hint makes one', '✔\ufe0f', 2],
-    ['a family', '👩‍👩‍👧', 2],
+    ['a sign with an emoji variation selector', '✔\ufe0f', 2],
+    ['a family emoji', '👩‍👩‍👧', 2],
     ['a flag', '🇫🇷', 2],
-    ['lines of a box', '─│╭', 3],
-    ['a hand and its skin, which some terminals show apart', '✋🏽', 4],
-    ['syllables, whose letters some show apart', 'नमस्ते', 4],
-    ['a family of two skins', '👩🏽‍🤝‍👩', 4],
+    ['box-drawing lines', '─│╭', 3],
+    ['a hand with a skin tone, which some terminals show as two characters', '✋🏽', 4],
+    ['Devanagari syllables, which some terminals show as separate letters', 'नमस्ते', 4],
+    ['a pair emoji with a skin tone', '👩🏽‍🤝‍👩', 4],
     ['letters in colours', '\u001b[31m漢a\u001b[0m', 3],
-    ['nothing', '', 0],
+    ['an empty text', '', 0],
   ])('counts %s', (_, text, width) => {
     expect(textWidth(text)).toBe(width);
   });
 
-  test('is a column for letters, lines and signs, also beside others', () => {
+  test('is 1 for letters, lines and signs, alone and before a wide character', () => {
     const ranges = [
       [0x20, 0x7e],
       [0xa1, 0xac],
@@ -40,7 +40,7 @@ describe('the width of a text', () => {
     }
   });
 
-  test('takes a colour for one character without a width', () => {
+  test('is 0 for a colour sequence, which is a single character', () => {
     expect([...charactersOf('\u001b[1;31m漢\u001b[0m')]).toEqual([
       '\u001b[1;31m',
       '漢',
@@ -49,7 +49,7 @@ describe('the width of a text', () => {
     expect(textWidth('\u001b[1;31m')).toBe(0);
   });
 
-  test('finds the same characters in a text of any length', () => {
+  test('is based on the same characters as Intl.Segmenter for long texts', () => {
     const parts = fc.constantFrom(
       'a',
       '漢',
@@ -70,7 +70,7 @@ describe('the width of a text', () => {
     );
   });
 
-  test('keeps what people see as one character in one piece', () => {
+  test('is based on visible characters, not on code points', () => {
     expect([...charactersOf('a👩‍👩‍👧e\u0301')]).toEqual(['a', '👩‍👩‍👧', 'e\u0301']);
   });
 });

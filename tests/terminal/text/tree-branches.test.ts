@@ -8,12 +8,12 @@ const drawn = (depths: readonly number[], unicode = true) =>
   );
 
 describe('the branches of a tree', () => {
-  test('say who works for whom', () => {
+  test('show the parent of each node', () => {
     expect(drawn([0, 1, 2, 2, 1])).toEqual(['', '├─', '│ ├─', '│ └─', '└─']);
     expect(drawn([0, 1, 2, 1], false)).toEqual(['', '|-', '| `-', '`-']);
   });
 
-  test('say how deep those are for whom there is no room to the right', () => {
+  test('show the depth as a number beyond the last drawn level', () => {
     const line = Array.from({ length: 12 }, (_, depth) => depth);
     const at = (depth: number) => ' '.repeat(2 * (depth - 1));
     expect(drawn(line).slice(7)).toEqual([
