@@ -23,7 +23,7 @@ const start = calls('c1', 'Change', { name: 'serve' });
 const NOTICE =
   '[The background command bash_1 has ended with exit code 0. It ran: serve. TaskOutput with task_id "bash_1" shows what it printed.]';
 
-const harness = async (options: Omit<LeadOptions, 'effects'>) => {
+const jobHarness = async (options: Omit<LeadOptions, 'effects'>) => {
   const shell = heldShell();
   return {
     shell,
@@ -32,94 +32,94 @@ const harness = async (options: Omit<LeadOptions, 'effects'>) => {
 };
 
 /** Text blocks of the newest user message of a request. */
-const saidTo = (request: { readonly body: string } | undefined): unknown[] => {
+const newestTexts = (request: { readonly body: string } | undefined): unknown[] => {
   const { messages } = JSON.parse(request?.body ?? '{}') as {
     messages: { content: { type: string; text?: string }[] }[];
   };
   return (messages.at(-1)?.content ?? []).map(({ type, text }) => text ?? type);
 };
 
-describe('a job that ends by itself', () => {
-  test('is told to the agent with the next message of the run', async () => {
-    const door = gate();
+describe('a background command that ends', () => {
+  test('is reported to the agent with the next message of the run', async () => {
+    const turnGate = gate();
     const model = scriptedModel(
       [start],
-      [waits(door.opened), calls('c2', 'Look', { name: 'b' })],
+      [waits(turnGate.opened), calls('c2', 'Look', { name: 'b' })],
       [says('Done.')],
     );
-    const { shell, say, items } = await harness({ model });
+    const { shell, say, items } = await jobHarness({ model });
     await say('Go.');
     shell.runs[0]?.end();
     await settled();
     expect(model.requests).toHaveLength(2);
-    door.open();
+    turnGate.open();
     await settled();
-    expect(saidTo(model.requests[2])).toEqual(['tool_result', NOTICE]);
+    expect(newestTexts(model.requests[2])).toEqual(['tool_result', NOTICE]);
     expect(items).toContainEqual({
       type: 'notice',
       text: 'The background command bash_1 has ended with exit code 0: serve',
     });
   });
 
-  test('is no reason for another turn', async () => {
-    const door = gate();
-    const model = scriptedModel([start], [waits(door.opened), says('Done.')], [says('Yes.')]);
-    const { shell, say, lead } = await harness({ model });
+  test('does not cause another turn', async () => {
+    const turnGate = gate();
+    const model = scriptedModel([start], [waits(turnGate.opened), says('Done.')], [says('Yes.')]);
+    const { shell, say, lead } = await jobHarness({ model });
     await say('Go.');
     shell.runs[0]?.end();
-    door.open();
+    turnGate.open();
     await settled();
     expect([lead.state, lead.isIdle, model.requests.length]).toEqual(['idle', true, 2]);
     await say('And now?');
-    expect(saidTo(model.requests[2])).toEqual([NOTICE, 'And now?']);
+    expect(newestTexts(model.requests[2])).toEqual([NOTICE, 'And now?']);
   });
 
-  test('does not wake an agent that rests, and stands in front of the next prompt', async () => {
+  test('does not wake an idle agent, and is reported before the next prompt', async () => {
     const model = scriptedModel([start], [says('Done.')], [says('Yes.')]);
-    const { shell, say, lead } = await harness({ model });
+    const { shell, say, lead } = await jobHarness({ model });
     await say('Go.');
     shell.runs[0]?.end();
     await settled();
     expect([lead.state, lead.isIdle, model.requests.length]).toEqual(['idle', true, 2]);
     await say('And now?');
-    expect(saidTo(model.requests[2])).toEqual([NOTICE, 'And now?']);
+    expect(newestTexts(model.requests[2])).toEqual([NOTICE, 'And now?']);
     const before = model.requests[1]?.body.replaceAll(/,"cache_control":\{[^}]*\}/g, '');
     const after = model.requests[2]?.body.replaceAll(/,"cache_control":\{[^}]*\}/g, '');
     expect(after?.startsWith(before?.slice(0, -2) ?? '-')).toBe(true);
   });
 
-  test('is told when the session is resumed, and wakes nobody there either', async () => {
-    const first = await harness({ model: scriptedModel([start], [says('Done.')]) });
+  test('is reported in a resumed session without waking the agent', async () => {
+    const first = await jobHarness({ model: scriptedModel([start], [says('Done.')]) });
     await first.say('Go.');
     first.shell.runs[0]?.end();
     await settled();
     await first.lead.close();
     const model = scriptedModel([says('Yes.')]);
     const choice = { kind: 'resume', id: first.lead.id } as const;
-    const second = await harness({ model, store: first.store, choice });
+    const second = await jobHarness({ model, store: first.store, choice });
     second.lead.start();
     await settled();
     expect([second.lead.state, model.requests.length]).toEqual(['idle', 0]);
     await second.say('And now?');
-    expect(saidTo(model.requests[0])).toEqual([NOTICE, 'And now?']);
+    expect(newestTexts(model.requests[0])).toEqual([NOTICE, 'And now?']);
   });
 
-  test('does not stand between a cut answer and the order to go on', async () => {
-    const door = gate();
+  test('is not reported between an answer that was cut off and its continuation', async () => {
+    const turnGate = gate();
     const model = scriptedModel(
       [start],
-      [says('Half'), waits(door.opened), ends('max_tokens')],
+      [says('Half'), waits(turnGate.opened), ends('max_tokens')],
       [says('whole.')],
     );
-    const { shell, say } = await harness({ model });
+    const { shell, say } = await jobHarness({ model });
     await say('Go.');
     shell.runs[0]?.end();
-    door.open();
+    turnGate.open();
     await settled();
-    expect(saidTo(model.requests[2])).toEqual([expect.stringContaining('cut off')]);
+    expect(newestTexts(model.requests[2])).toEqual([expect.stringContaining('cut off')]);
   });
 
-  test('is not told to an agent that saw it end', async () => {
+  test('is not reported to an agent that waited for its end', async () => {
     const model = scriptedModel([start], [calls('c2', 'Look', { name: 'wait' })], [says('Done.')]);
     const shell = heldShell();
     const { say, records } = await leadHarness({
@@ -144,9 +144,9 @@ describe('a job that ends by itself', () => {
   });
 });
 
-describe('the jobs of a session', () => {
-  test('end with it, and people are told which', async () => {
-    const { shell, say, lead, items } = await harness({
+describe('the background commands of a session', () => {
+  test('are stopped when the session is closed, with a notice', async () => {
+    const { shell, say, lead, items } = await jobHarness({
       model: scriptedModel([start], [says('Done.')]),
     });
     await say('Go.');
@@ -158,8 +158,8 @@ describe('the jobs of a session', () => {
     });
   });
 
-  test('end with an agent that stops for good', async () => {
-    const { shell, say, lead, records } = await harness({
+  test('are stopped when the agent has stopped', async () => {
+    const { shell, say, lead, records } = await jobHarness({
       model: scriptedModel([start], [says('Done.')]),
       staysIdle: false,
     });
@@ -170,10 +170,10 @@ describe('the jobs of a session', () => {
     expect((await records()).at(-1)).toMatchObject({ type: 'run.ended', final: true });
   });
 
-  test('go on when a run is interrupted', async () => {
-    const door = gate();
-    const { shell, say, lead } = await harness({
-      model: scriptedModel([start], [says('Hm'), waits(door.opened)]),
+  test('continue when a run is interrupted', async () => {
+    const turnGate = gate();
+    const { shell, say, lead } = await jobHarness({
+      model: scriptedModel([start], [says('Hm'), waits(turnGate.opened)]),
     });
     await say('Go.');
     lead.interrupt();
@@ -183,13 +183,13 @@ describe('the jobs of a session', () => {
     await lead.close();
   });
 
-  test('are counted on in the next process', async () => {
-    const first = await harness({ model: scriptedModel([start], [says('Done.')]) });
+  test('have new ids in the next process', async () => {
+    const first = await jobHarness({ model: scriptedModel([start], [says('Done.')]) });
     await first.say('Go.');
     await first.lead.close();
     const choice = { kind: 'resume', id: first.lead.id } as const;
     const model = scriptedModel([start], [says('Done.')]);
-    const second = await harness({ model, store: first.store, choice });
+    const second = await jobHarness({ model, store: first.store, choice });
     await second.say('Again.');
     expect(second.results()).toEqual({ c1: 'bash_2' });
   });

@@ -16,24 +16,24 @@ import { leadHarness } from '../session/lead-harness.js';
 const done = [says('Done.')];
 
 /** Effect that ends on demand, or when it is aborted. */
-const held = () => {
-  const door = gate();
-  const deed = ({ signal }: ToolContext) =>
+const heldEffect = () => {
+  const release = gate();
+  const effect = ({ signal }: ToolContext) =>
     new Promise<{ content: string }>((resolve, reject) => {
-      void door.opened.then(() => resolve({ content: 'held' }));
+      void release.opened.then(() => resolve({ content: 'held' }));
       signal.addEventListener('abort', () => reject(new Error('cut off')));
     });
-  return { ...door, deed };
+  return { ...release, effect };
 };
 
 describe('the crew', () => {
-  test('runs safe calls together and shows their results in the order of the calls', async () => {
-    const [first, second] = [held(), held()];
+  test('runs safe calls together and sends their results in the order of the calls', async () => {
+    const [first, second] = [heldEffect(), heldEffect()];
     const model = scriptedModel(
       [calls('c1', 'Look', { name: 'a' }), calls('c2', 'Look', { name: 'b' })],
       done,
     );
-    const effects = { a: first.deed, b: second.deed };
+    const effects = { a: first.effect, b: second.effect };
     const harness = await leadHarness({ model, effects });
     await harness.say('Go');
     expect(harness.callLog).toEqual(['start a', 'start b']);
@@ -48,7 +48,7 @@ describe('the crew', () => {
   });
 
   test('runs a call with effects alone, and only after the message has ended', async () => {
-    const [door, stream] = [held(), gate()];
+    const [held, stream] = [heldEffect(), gate()];
     const model = scriptedModel(
       [
         calls('c1', 'Look', { name: 'early' }),
@@ -58,45 +58,45 @@ describe('the crew', () => {
       ],
       done,
     );
-    const harness = await leadHarness({ model, effects: { a: door.deed } });
+    const harness = await leadHarness({ model, effects: { a: held.effect } });
     await harness.say('Go');
     expect(harness.callLog).toEqual(['start early', 'end early']);
     stream.open();
     await settled();
     expect(harness.callLog.slice(2)).toEqual(['start a']);
-    door.open();
+    held.open();
     await harness.lead.stopped;
     expect(harness.callLog.slice(2)).toEqual(['start a', 'end a', 'start late', 'end late']);
   });
 
-  test('runs 32 calls side by side, and any number of those that only wait', async () => {
-    const door = held();
+  test('runs up to 32 calls at once, and any number of calls that only wait', async () => {
+    const held = heldEffect();
     const asked = (tool: string) =>
       Array.from({ length: 100 }, (_, at) => calls(`${tool}${at}`, tool, { name: 'a' }));
     const model = scriptedModel([...asked('Look'), ...asked('Wait')], done);
-    const harness = await leadHarness({ model, effects: { a: door.deed } });
+    const harness = await leadHarness({ model, effects: { a: held.effect } });
     await harness.say('Go');
     expect(harness.callLog).toHaveLength(32 + 100);
-    door.open();
+    held.open();
     await harness.lead.stopped;
     expect(Object.keys(harness.results())).toHaveLength(200);
   });
 
-  test('tells a tool whether a person agreed to this very call; a rule that came of it is none', async () => {
-    const said: boolean[] = [];
-    const deed = ({ approved }: ToolContext) => {
-      said.push(approved);
+  test('tells a tool if a person approved this call; an approval by a session rule does not count', async () => {
+    const approvals: boolean[] = [];
+    const effect = ({ approved }: ToolContext) => {
+      approvals.push(approved);
       return { content: 'did' };
     };
     const change = (id: string) => [calls(id, 'Change', { name: 'a' })];
     const model = scriptedModel(change('c1'), change('c2'), change('c3'), done);
     const surface = scriptedSurface(allows, { behavior: 'allow', scope: 'session' });
-    const harness = await leadHarness({ model, surface, mode: 'default', effects: { a: deed } });
+    const harness = await leadHarness({ model, surface, mode: 'default', effects: { a: effect } });
     await harness.say('Go');
-    expect(said).toEqual([true, true, false]);
+    expect(approvals).toEqual([true, true, false]);
   });
 
-  test('writes each call down before it starts and after it ends', async () => {
+  test('journals each call before it starts and after it ends', async () => {
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
     const before: string[] = [];
     const effects = {
@@ -112,7 +112,7 @@ describe('the crew', () => {
     expect((await harness.records()).map(({ type }) => type)).toContain('call.ended');
   });
 
-  test('tells the model what a tool threw, and goes on', async () => {
+  test('sends the error of a tool to the model, and the run continues', async () => {
     const model = scriptedModel(
       [calls('c1', 'Look', { name: 'a' }), calls('c2', 'Look', { name: 'b' })],
       done,
@@ -134,7 +134,7 @@ describe('the crew', () => {
     expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
-  test('answers calls that cannot be made with how to make them', async () => {
+  test('answers invalid calls with instructions', async () => {
     const model = scriptedModel(
       [
         calls('c1', 'Look', { name: 7 }),
@@ -153,7 +153,7 @@ describe('the crew', () => {
     });
   });
 
-  test('bounds a result, keeps its ends and says so', async () => {
+  test('cuts a long result in the middle and journals the limit', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
     const effects = { a: () => ({ content: `head${'x'.repeat(1_000_000)}tail` }) };
     const harness = await leadHarness({ model, effects });
@@ -165,7 +165,7 @@ describe('the crew', () => {
     expect(hit).toMatchObject({ what: 'tool-result', limit: 400_000 });
   });
 
-  test('bounds the text in a result of several blocks, and leaves the rest of it alone', async () => {
+  test('cuts a long text block of a result and keeps the other blocks', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
     const text = `head${'x'.repeat(1_000_000)}tail`;
     const content = [
@@ -185,14 +185,14 @@ describe('the crew', () => {
     expect(hit).toMatchObject({ what: 'tool-result', limit: 400_000 });
   });
 
-  test('sends no half of a surrogate pair', async () => {
+  test('replaces half of a surrogate pair', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
     const harness = await leadHarness({ model, effects: { a: () => ({ content: 'x\ud83e' }) } });
     await harness.say('Go');
     expect(harness.results().c1).toBe('x\ufffd');
   });
 
-  test('marks a command that failed as an error, without counting it against the agent', async () => {
+  test('marks a failed command as an error, without counting the turn as failed', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
     const effects = { a: () => ({ content: 'exit 1', isError: true, facts: { exitCode: 1 } }) };
     const harness = await leadHarness({ model, effects, limits: { maxFailedTurns: 1 } });
@@ -201,7 +201,7 @@ describe('the crew', () => {
     expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
-  test('passes on what a tool says about its progress', async () => {
+  test('emits the progress of a tool to the feed', async () => {
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], done);
     const effects = {
       a: ({ progress }: ToolContext) => {
@@ -216,13 +216,13 @@ describe('the crew', () => {
 });
 
 describe('an interrupt', () => {
-  test('aborts a tool that may be cancelled, and waits for one that may not', async () => {
-    const [cancelled, stamped] = [held(), gate()];
+  test('aborts a running tool that can be cancelled, and answers calls that have not started', async () => {
+    const [cancelled, stamped] = [heldEffect(), gate()];
     const model = scriptedModel([
       calls('c1', 'Look', { name: 'a' }),
       calls('c2', 'Change', { name: 'never' }),
     ]);
-    const harness = await leadHarness({ model, effects: { a: cancelled.deed } });
+    const harness = await leadHarness({ model, effects: { a: cancelled.effect } });
     await harness.say('Go');
     harness.lead.interrupt();
     const { stop } = await harness.lead.stopped;
@@ -237,11 +237,11 @@ describe('an interrupt', () => {
     stamped.open();
   });
 
-  test('lets a tool that blocks finish, and keeps its result', async () => {
-    const door = gate();
+  test('waits for a tool that cannot be cancelled, and keeps its result', async () => {
+    const held = gate();
     const effects = {
       a: async ({ signal }: ToolContext) => {
-        await door.opened;
+        await held.opened;
         return { content: signal.aborted ? 'aborted' : 'finished' };
       },
     };
@@ -251,12 +251,12 @@ describe('an interrupt', () => {
     harness.lead.interrupt();
     await settled();
     expect(harness.lead.state).toBe('tool-running');
-    door.open();
+    held.open();
     await harness.lead.stopped;
     expect(harness.results()).toEqual({ c1: 'finished' });
   });
 
-  test('withdraws the question, even from a surface that does not listen', async () => {
+  test('withdraws the question, even from a surface that never answers', async () => {
     const surface = scriptedSurface('silence');
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })]);
     const harness = await leadHarness({ model, surface, mode: 'default' });
@@ -281,7 +281,7 @@ describe('a question', () => {
     return { ...harness, surface };
   };
 
-  test('names who asks, what for and why', async () => {
+  test('contains agent, call, tool, input, description and reason', async () => {
     const { surface, items } = await asked(allows);
     const [question] = surface.questions;
     expect(question).toMatchObject({
@@ -297,14 +297,14 @@ describe('a question', () => {
     expect(items).toContainEqual({ type: 'question.asked', question });
   });
 
-  test('that is allowed lets the call run', async () => {
+  test('with an allow answer lets the call run', async () => {
     const { callLog, records } = await asked(allows);
     expect(callLog).toEqual(['start a', 'end a']);
     const rulings = (await records()).filter(({ type }) => type === 'call.ruled');
     expect(rulings).toMatchObject([{ behavior: 'ask' }, { behavior: 'allow', by: 'surface-1' }]);
   });
 
-  test('that is denied tells the model why', async () => {
+  test('with a deny answer sends the reason to the model', async () => {
     const { callLog, results, items } = await asked(denies('Not on a Monday.'));
     expect(callLog).toEqual([]);
     expect(results()).toEqual({ c1: 'error: Not on a Monday.' });
@@ -314,7 +314,7 @@ describe('a question', () => {
     expect(items).toContainEqual(expect.objectContaining({ type: 'tool.ended', ...what }));
   });
 
-  test('that is denied with the whole run ends it', async () => {
+  test('with a deny answer that interrupts ends the run', async () => {
     const surface = scriptedSurface({ behavior: 'deny', reason: 'Stop.', interrupt: true });
     const model = scriptedModel([
       calls('c1', 'Change', { name: 'a' }),
@@ -326,7 +326,7 @@ describe('a question', () => {
     expect(Object.keys(harness.results())).toEqual(['c1', 'c2']);
   });
 
-  test('that a surface fails to answer is denied', async () => {
+  test('is denied if the surface fails', async () => {
     const surface = scriptedSurface(new Error('the screen is gone'));
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
     const harness = await leadHarness({ model, surface, mode: 'default' });
@@ -336,7 +336,7 @@ describe('a question', () => {
     );
   });
 
-  test('that nobody answers in time is denied, and says so', async () => {
+  test('is denied with a reason if no answer arrives in time', async () => {
     const surface = scriptedSurface('silence');
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
     const harness = await leadHarness({ model, surface, mode: 'default' });
@@ -350,7 +350,7 @@ describe('a question', () => {
     expect(surface.withdrawn).toEqual(['q_1']);
   });
 
-  test('that no one can be asked is denied at once', async () => {
+  test('is denied at once without a surface', async () => {
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
     const harness = await leadHarness({ model, mode: 'default' });
     await harness.say('Go');
@@ -358,7 +358,7 @@ describe('a question', () => {
     expect(harness.items.filter(({ type }) => type === 'call.denied')).toHaveLength(1);
   });
 
-  test('answered with another input runs that one, and is not asked again', async () => {
+  test('answered with another input runs that input without another question', async () => {
     const { callLog, surface, records } = await asked({
       behavior: 'allow',
       updatedInput: { name: 'b' },
@@ -369,13 +369,13 @@ describe('a question', () => {
     expect(started).toMatchObject({ description: 'Change b' });
   });
 
-  test('answered with an input that is not valid runs nothing', async () => {
+  test('answered with an invalid input does not run the call', async () => {
     const { callLog, results } = await asked({ behavior: 'allow', updatedInput: { name: 7 } });
     expect(callLog).toEqual([]);
     expect(results().c1).toContain('is not valid');
   });
 
-  test('answered with an input that a rule denies runs nothing', async () => {
+  test('answered with a denied input does not run the call', async () => {
     const surface = scriptedSurface({ behavior: 'allow', updatedInput: { name: 'secret' } });
     const model = scriptedModel([calls('c1', 'Change', { name: 'a' })], done);
     const rules = [{ behavior: 'deny', text: 'Change(/secret)', source: 'project' }] as const;
@@ -388,7 +388,7 @@ describe('a question', () => {
     expect(behaviors).toEqual(['ask', 'deny']);
   });
 
-  test('answered for the session is not asked about the same call again', async () => {
+  test('answered for the session is not asked again for the same call', async () => {
     const surface = scriptedSurface({ behavior: 'allow', scope: 'session' });
     const model = scriptedModel(
       [calls('c1', 'Change', { name: 'a' })],
@@ -401,7 +401,7 @@ describe('a question', () => {
     expect(harness.keptRules).toEqual([]);
   });
 
-  test('answered for the project writes the rule down', async () => {
+  test('answered for the project writes a rule', async () => {
     const surface = scriptedSurface({ behavior: 'allow', scope: 'project' });
     const model = scriptedModel(
       [calls('c1', 'Change', { name: 'a' })],
@@ -414,7 +414,7 @@ describe('a question', () => {
     expect(harness.keptRules).toHaveLength(1);
   });
 
-  test('answered for the session with another input grants that one, and not the first', async () => {
+  test('answered for the session with another input allows only that input', async () => {
     const surface = scriptedSurface(
       { behavior: 'allow', scope: 'session', updatedInput: { name: 'b' } },
       denies(),

@@ -8,8 +8,8 @@ const NEVER: PermissionRule = { behavior: 'deny', text: 'Change', source: 'user'
 
 const asks = (turn: number, name: string) => [calls(`c${turn}`, 'Change', { name })];
 
-describe('an agent that is denied', () => {
-  test('is stopped when it asks for the same thing a third time', async () => {
+describe('an agent with denied calls', () => {
+  test('is stopped at the third denial of the same call', async () => {
     const model = scriptedModel(asks(1, 'a'), asks(2, 'a'), asks(3, 'a'));
     const { lead, say, callLog } = await leadHarness({ model, rules: [NEVER] });
     await say('Go');
@@ -20,7 +20,7 @@ describe('an agent that is denied', () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  test('goes on when it tries something else', async () => {
+  test('continues if it makes other calls', async () => {
     const others = ['b', 'c'].map((name, at) => [calls(`l${at}`, 'Look', { name })]);
     const model = scriptedModel(asks(1, 'a'), asks(2, 'a'), ...others, [says('I see.')]);
     const { lead, say } = await leadHarness({ model, rules: [NEVER] });
@@ -28,7 +28,7 @@ describe('an agent that is denied', () => {
     expect(await lead.stopped).toMatchObject({ stop: { reason: 'end_turn' } });
   });
 
-  test('may ask for many things in one message, before it has read an answer', async () => {
+  test('may repeat a denied call in the same message', async () => {
     const many = Array.from({ length: 30 }, (_, at) => calls(`c${at}`, 'Change', { name: 'a' }));
     const model = scriptedModel(many, [says('I see.')]);
     const { lead, say } = await leadHarness({ model, rules: [NEVER] });
@@ -36,7 +36,7 @@ describe('an agent that is denied', () => {
     expect(await lead.stopped).toMatchObject({ stop: { reason: 'end_turn' } });
   });
 
-  test('begins to count anew with each run', async () => {
+  test('has its denials counted from zero in each run', async () => {
     const model = scriptedModel(
       asks(1, 'a'),
       asks(2, 'a'),
@@ -53,8 +53,8 @@ describe('an agent that is denied', () => {
   });
 });
 
-describe('the count of denials', () => {
-  test('ends with the twentieth turn in which anything was denied', () => {
+describe('DenialLimit', () => {
+  test('stops the run at the twentieth turn with a denial', () => {
     const denials = new DenialLimit({ maxSameDenials: 3, maxDeniedTurns: 20 });
     const turns = Array.from({ length: 20 }, (_, turn) => denials.count(`Edit(${turn})`, 1, turn));
     expect(turns.slice(0, 19)).toEqual(Array(19).fill(undefined));

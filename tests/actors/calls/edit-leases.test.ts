@@ -28,7 +28,7 @@ const asks = (name: string, more: Record<string, unknown> = {}) =>
   );
 const inBackground = { run_in_background: true };
 
-/** Calls of each agent by turn; then it says that it is done. */
+/** Answers of each agent by turn; after them it ends. */
 type Plans = Readonly<Record<string, readonly Answer[]>>;
 
 const swarmWith = async (plans: Plans, staysIdle = false) => {
@@ -50,20 +50,20 @@ const swarmWith = async (plans: Plans, staysIdle = false) => {
   await harness.say('Go');
   await allSettled();
   /** Outcomes of the calls of an agent, in order. */
-  const told = (name: string): readonly string[] =>
+  const resultsOf = (name: string): readonly string[] =>
     harness.items.flatMap((item) => {
       const of = item.type === 'agent.feed' ? item.agent.name : 'lead';
       const it = item.type === 'agent.feed' ? item.item : item;
       if (of !== name || it.type !== 'tool.ended' || it.tool === 'Task') return [];
       return [(JSON.parse(it.raw) as { content: string }).content];
     });
-  return { ...harness, told };
+  return { ...harness, resultsOf };
 };
 
 const done = (file: string) => expect.stringMatching(new RegExp(`(Created|Replaced).* /w/${file}`));
 
 describe('a file that an agent has changed', () => {
-  test('is held until that one has ended, and others are told who holds it and what to do', async () => {
+  test('is leased until the agent ends, and other agents get the holder and advice', async () => {
     const [ann, bob] = [gate(), gate()];
     const swarm = await swarmWith({
       lead: [[asks('ann', inBackground), asks('bob', inBackground)]],
@@ -78,19 +78,21 @@ describe('a file that an agent has changed', () => {
     });
     bob.open();
     await allSettled();
-    expect(swarm.told('ann')).toEqual([done('a')]);
-    const [, refused, other, , again] = swarm.told('bob');
-    const who = swarm.items.flatMap((it) => (it.type === 'agent.spawned' ? [it.agent.id] : []))[0];
+    expect(swarm.resultsOf('ann')).toEqual([done('a')]);
+    const [, refused, unrelated, , again] = swarm.resultsOf('bob');
+    const holder = swarm.items.flatMap((it) =>
+      it.type === 'agent.spawned' ? [it.agent.id] : [],
+    )[0];
     expect(refused).toBe(
-      `/w/a is being changed by worker ann ${who} "work of ann", which holds it since 1970-01-01T00:16:40Z. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`,
+      `/w/a is being changed by worker ann ${holder} "work of ann", which holds it since 1970-01-01T00:16:40Z. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`,
     );
-    expect(other).toEqual(done('b'));
+    expect(unrelated).toEqual(done('b'));
     expect(again).toContain('is being changed by worker ann');
     ann.open();
     await allSettled();
   });
 
-  test.each(['ends', 'is stopped'])('is free when that one %s', async (how) => {
+  test.each(['ends', 'is stopped'])('is free after the agent %s', async (how) => {
     const ann = gate();
     const swarm = await swarmWith({
       lead: [[asks('ann', inBackground)], [waits(ann.opened), reads('a')], [edits('a', 'old')]],
@@ -99,12 +101,12 @@ describe('a file that an agent has changed', () => {
     if (how === 'is stopped') await swarm.lead.steer.stop('ann');
     ann.open();
     await allSettled();
-    const [read, edited] = swarm.told('lead');
+    const [read, edited] = swarm.resultsOf('lead');
     expect(read).toContain('old');
     expect(edited).toContain('Replaced one passage');
   });
 
-  test('is free when a lead that has changed it rests', async () => {
+  test('is free after the lead that changed it is idle', async () => {
     const ann = gate();
     const swarm = await swarmWith(
       {
@@ -115,20 +117,20 @@ describe('a file that an agent has changed', () => {
     );
     ann.open();
     await allSettled();
-    expect(swarm.told('ann')[1]).toEqual(done('a'));
+    expect(swarm.resultsOf('ann')[1]).toEqual(done('a'));
   });
 
-  test('belongs to an agent that its holder waits for, and to those below it', async () => {
+  test('can be changed by a child that the holder waits for, and by its descendants', async () => {
     const swarm = await swarmWith({
       lead: [[writes('a')], [asks('ann')], [reads('a')], [writes('a')]],
       ann: [[reads('a')], [asks('bob')]],
       bob: [[reads('a')], [writes('a')], [writes('a')]],
     });
-    expect(swarm.told('bob').slice(1)).toEqual([done('a'), done('a')]);
-    expect(swarm.told('lead')).toEqual([done('a'), expect.any(String), done('a')]);
+    expect(swarm.resultsOf('bob').slice(1)).toEqual([done('a'), done('a')]);
+    expect(swarm.resultsOf('lead')).toEqual([done('a'), expect.any(String), done('a')]);
   });
 
-  test('does not belong to an agent that its holder does not wait for', async () => {
+  test('cannot be changed by a child that the holder does not wait for', async () => {
     const [lead, ann] = [gate(), gate()];
     const swarm = await swarmWith({
       lead: [
@@ -137,13 +139,13 @@ describe('a file that an agent has changed', () => {
       ],
       ann: [[reads('a')], [writes('a')], [waits(ann.opened), says('Done.')]],
     });
-    expect(swarm.told('ann')[1]).toMatch(/^\/w\/a is being changed by the lead a_\d+, which /);
+    expect(swarm.resultsOf('ann')[1]).toMatch(/^\/w\/a is being changed by the lead a_\d+, which /);
     lead.open();
     ann.open();
     await allSettled();
   });
 
-  test('is not held by an agent whose change has failed', async () => {
+  test('is not leased after a failed change', async () => {
     const [ann, bob] = [gate(), gate()];
     const swarm = await swarmWith({
       lead: [[writes('a')], [asks('ann', inBackground), asks('bob', inBackground)]],
@@ -152,13 +154,13 @@ describe('a file that an agent has changed', () => {
     });
     bob.open();
     await allSettled();
-    expect(swarm.told('bob')[1]).toEqual(done('a'));
+    expect(swarm.resultsOf('bob')[1]).toEqual(done('a'));
     ann.open();
     await allSettled();
   });
 });
 
-test('of agents that change a file at the same moment one gets it', async () => {
+test('only one of several agents that change a file concurrently gets the lease', async () => {
   const start = gate();
   const names = ['ann', 'bob', 'cid', 'dot', 'eve'];
   const swarm = await swarmWith({
@@ -167,7 +169,7 @@ test('of agents that change a file at the same moment one gets it', async () => 
   });
   start.open();
   await allSettled();
-  const all = names.flatMap((name) => swarm.told(name));
+  const all = names.flatMap((name) => swarm.resultsOf(name));
   expect(all.filter((text) => text.startsWith('Created'))).toHaveLength(1);
   expect(all.filter((text) => text.includes('is being changed by'))).toHaveLength(4);
 });

@@ -18,24 +18,24 @@ import {
   task,
 } from '../swarm/swarm-harness.js';
 
-/** Task words appear in the prompt of the child only, so that its parent does not match. */
+/** The task text appears in the prompt of the child only, so that its parent does not match. */
 const EXPLORER = { subagent_type: 'explorer', description: 'A task' };
 
-/** Repeats the calls of a plan, and says that it is done after `most` turns. */
-const goesRound = (plan: readonly (readonly [string, unknown])[], most = 60) =>
+/** Repeats the calls of a plan, and ends after `maxTurns` turns. */
+const repeating = (plan: readonly (readonly [string, unknown])[], maxTurns = 60) =>
   choosingModel((_, number): Answer => {
     const [tool, input] = plan[(number - 1) % plan.length] ?? ['', {}];
-    return number > most ? [says('done')] : [calls(`c${number}`, tool, input)];
+    return number > maxTurns ? [says('done')] : [calls(`c${number}`, tool, input)];
   });
 
 const look = (name: string) => ['Look', { name }] as const;
 
 const run = async (
   plan: readonly (readonly [string, unknown])[],
-  options: { most?: number; effects?: ToolEffects; tools?: readonly Tool[] } = {},
+  options: { maxTurns?: number; effects?: ToolEffects; tools?: readonly Tool[] } = {},
 ) => {
-  const { most, ...rest } = options;
-  const model = goesRound(plan, most);
+  const { maxTurns, ...rest } = options;
+  const model = repeating(plan, maxTurns);
   const harness = await leadHarness({ model, ...rest });
   await harness.say('Go');
   const { stop } = await harness.lead.stopped;
@@ -46,14 +46,21 @@ const warnings = ({ items }: Pick<LeadHarness, 'items'>): number =>
   items.filter((it) => it.type === 'tool.ended' && it.raw.includes('[Skein: ')).length;
 
 describe('a planted loop', () => {
-  test('is told to the model at the third time, and ends the agent at the sixth', async () => {
+  test('warns the model at the third repetition, and ends the agent at the sixth', async () => {
     const { stop, requests, items, records } = await run([look('a')]);
     expect([stop.reason, requests.length]).toEqual(['loop', 6]);
     expect(stop.detail).toBe(
       'The agent repeated the same calls 6 times with the same results, although it was warned; its work is kept. Tell it what to do instead.',
     );
     const ends = (await records()).filter((it) => it.type === 'call.ended');
-    expect(ends.map(({ trace }) => trace?.told)).toEqual([undefined, undefined, 3, 4, 5, 6]);
+    expect(ends.map(({ trace }) => trace?.told)).toEqual([
+      undefined,
+      undefined,
+      3,
+      4,
+      5,
+      6,
+    ]);
     expect(new Set(ends.map(({ trace }) => trace?.digest)).size).toBe(1);
     expect(requests[3]?.body).toContain(
       'did a\\n\\n[Skein: you have made this call 3 times in a row with nothing new in between, and Look gave the same result each time.',
@@ -61,12 +68,12 @@ describe('a planted loop', () => {
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'loop' } });
   });
 
-  test('of several calls in turn ends at the sixth round', async () => {
+  test('of several alternating calls ends the agent at the sixth round', async () => {
     const { stop, requests } = await run([look('a'), ['Change', { name: 'b' }], look('c')]);
     expect([stop.reason, requests.length]).toEqual(['loop', 18]);
   });
 
-  test('is none while results differ', async () => {
+  test('is not detected while results differ', async () => {
     let number = 0;
     const effects: ToolEffects = {
       a: () => {
@@ -74,18 +81,18 @@ describe('a planted loop', () => {
         return { content: `${number} of 10` };
       },
     };
-    const harness = await run([look('a')], { most: 20, effects });
+    const harness = await run([look('a')], { maxTurns: 20, effects });
     expect([harness.stop.reason, warnings(harness)]).toEqual(['end_turn', 0]);
   });
 
-  test('is none where something else is done in between', async () => {
-    const other = Array.from({ length: 12 }, (_, at) => [look('a'), look(`b${at}`)]).flat();
-    const harness = await run(other, { most: 24 });
+  test('is not detected if other calls are made in between', async () => {
+    const plan = Array.from({ length: 12 }, (_, at) => [look('a'), look(`b${at}`)]).flat();
+    const harness = await run(plan, { maxTurns: 24 });
     expect([harness.stop.reason, warnings(harness)]).toEqual(['end_turn', 0]);
   });
 
-  test('ends a run of a lead that rests, and what a person says begins anew', async () => {
-    const model = goesRound([look('a')], 8);
+  test('ends the run of an idle lead, and a new prompt restarts the count', async () => {
+    const model = repeating([look('a')], 8);
     const { say, items } = await leadHarness({ model, staysIdle: true });
     await say('Go');
     await say('Try it once more, then stop.');
@@ -93,7 +100,7 @@ describe('a planted loop', () => {
     expect([ends, model.requests.length]).toEqual([['loop', 'end_turn'], 9]);
   });
 
-  test('is known to an agent that was rebuilt from its journal', async () => {
+  test('is counted on after a restart from the journal', async () => {
     const { opened } = gate();
     const before = choosingModel((_, number) =>
       number > 4 ? [waits(opened)] : [calls(`c${number}`, 'Look', { name: 'a' })],
@@ -109,7 +116,7 @@ describe('a planted loop', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('leaves calls that keep failing to the limit for those', async () => {
+  test('of failing calls is left to the limit of failed turns', async () => {
     const effects: ToolEffects = {
       a: () => {
         throw new ToolFailure('There is no such file.');
@@ -120,7 +127,7 @@ describe('a planted loop', () => {
   });
 });
 
-describe('honest polling', () => {
+describe('a polling tool', () => {
   const status = defineTool({
     name: 'Status',
     kind: 'sdk',
@@ -135,8 +142,8 @@ describe('honest polling', () => {
     call: async () => ({ content: 'still running' }),
   }) as Tool;
 
-  test('goes on for as long as it likes', async () => {
-    const harness = await run([['Status', {}]], { most: 50, tools: [status] });
+  test('may be repeated without limit', async () => {
+    const harness = await run([['Status', {}]], { maxTurns: 50, tools: [status] });
     expect([harness.stop.reason, harness.requests.length, warnings(harness)]).toEqual([
       'end_turn',
       51,
@@ -144,24 +151,24 @@ describe('honest polling', () => {
     ]);
   });
 
-  test('may look at files in between', async () => {
-    const harness = await run([look('log'), ['Status', {}]], { most: 50, tools: [status] });
+  test('may be repeated with read calls in between', async () => {
+    const harness = await run([look('log'), ['Status', {}]], { maxTurns: 50, tools: [status] });
     expect([harness.stop.reason, warnings(harness)]).toEqual(['end_turn', 0]);
   });
 
-  test('is what tools are for that look at tasks', () => {
+  test('is any tool that reads tasks or todos', () => {
     expect(taskOutput.polls?.({ task_id: 'bash_1' })).toBe(true);
     expect([readTodos, listTasks].map((it) => it.polls?.({}))).toEqual([true, true]);
     expect(getTask.polls?.({ taskId: '1' })).toBe(true);
   });
 });
 
-describe('a parent that starts the same agent again and again', () => {
+describe('a parent that starts the same agent repeatedly', () => {
   const swarm = (input: Record<string, unknown>, report: (number: number) => string) => {
     let children = 0;
     let turns = 0;
     const answer = (conversation: Conversation): Answer => {
-      if (conversation.said.some((words) => words.includes('find it'))) {
+      if (conversation.said.some((text) => text.includes('find it'))) {
         children += 1;
         return [says(report(children))];
       }
@@ -179,19 +186,19 @@ describe('a parent that starts the same agent again and again', () => {
   const spawned = ({ items }: SwarmHarness) =>
     items.filter(({ type }) => type === 'agent.spawned').length;
 
-  test('is stopped when they report the same, ids and costs aside', async () => {
+  test('is stopped if the reports are equal except for ids and costs', async () => {
     const harness = await swarm(EXPLORER, () => 'It is not here.');
     expect([await ended(harness), spawned(harness)]).toEqual(['loop', 6]);
   });
 
-  test('is stopped also when they work in the background', async () => {
-    const behind = { ...EXPLORER, run_in_background: true };
-    const harness = await swarm(behind, () => 'It is not here.');
+  test('is stopped if the agents run in the background', async () => {
+    const background = { ...EXPLORER, run_in_background: true };
+    const harness = await swarm(background, () => 'It is not here.');
     expect(await ended(harness)).toBe('loop');
     expect(spawned(harness)).toBeLessThan(10);
   });
 
-  test('goes on while they report something new', async () => {
+  test('continues while the reports differ', async () => {
     const harness = await swarm(EXPLORER, (number) => `Found ${number}.`);
     expect([await ended(harness), spawned(harness)]).toEqual(['end_turn', 20]);
   });
@@ -204,11 +211,11 @@ describe('a call that fails for many agents in the same way', () => {
     },
   };
 
-  /** Agents one after another; each tries the call this many times and then another one. */
+  /** Sequential agents that each make the failing call `tries` times. */
   const swarm = (agents: number, tries: number, effects: ToolEffects = failing) =>
     swarmHarness(
       (conversation): Answer => {
-        const isChild = conversation.said.some((words) => words.includes('agent number'));
+        const isChild = conversation.said.some((text) => text.includes('agent number'));
         if (!isChild) {
           const { turn } = conversation;
           if (turn >= agents) return [says('done')];
@@ -222,7 +229,7 @@ describe('a call that fails for many agents in the same way', () => {
     );
   const stopsOf = ({ items }: SwarmHarness) =>
     items.flatMap((it) => (it.type === 'agent.ended' ? [it.report.stop.reason] : []));
-  const told = ({ items }: SwarmHarness) =>
+  const swarmWarnings = ({ items }: SwarmHarness) =>
     items.filter(
       (it) =>
         it.type === 'agent.feed' &&
@@ -230,21 +237,21 @@ describe('a call that fails for many agents in the same way', () => {
         it.item.raw.includes('agents of this swarm have made this very call'),
     ).length;
 
-  test('is told from the third agent on', async () => {
+  test('warns from the third agent on', async () => {
     const harness = await swarm(5, 1);
     await harness.say('begin');
     await harness.lead.stopped;
-    expect([stopsOf(harness), told(harness)]).toEqual([Array(5).fill('end_turn'), 3]);
+    expect([stopsOf(harness), swarmWarnings(harness)]).toEqual([Array(5).fill('end_turn'), 3]);
   });
 
-  test('ends one that repeats it all the same sooner than alone', async () => {
+  test('ends a later agent that repeats it earlier than the first agents', async () => {
     const harness = await swarm(4, 5);
     await harness.say('begin');
     await harness.lead.stopped;
     expect(stopsOf(harness)).toEqual(['end_turn', 'end_turn', 'loop', 'loop']);
   });
 
-  test('is a new one as soon as it has come to something else', async () => {
+  test('is counted from zero after a different result', async () => {
     let number = 0;
     const harness = await swarm(6, 1, {
       gate: () => {
@@ -255,15 +262,15 @@ describe('a call that fails for many agents in the same way', () => {
     });
     await harness.say('begin');
     await harness.lead.stopped;
-    expect(told(harness)).toBe(0);
+    expect(swarmWarnings(harness)).toBe(0);
   });
 });
 
-describe('two teammates that write the same to each other', () => {
+describe('two teammates that send each other the same message', () => {
   const mate = (name: string) => task(`you are ${name}`, { ...EXPLORER, name, team_name: 'ours' });
 
   /** Two agents that send each received text back to each other. */
-  const swarm = (words: (number: number) => string) => {
+  const swarm = (messageOf: (number: number) => string) => {
     let letters = 0;
     return swarmHarness(
       ({ last, said, turn }): Answer => {
@@ -276,30 +283,30 @@ describe('two teammates that write the same to each other', () => {
         if (!isCalled || letters >= 40) return [says('sent')];
         letters += 1;
         const to = mine === 'ann' ? 'bob' : 'ann';
-        return [calls(`m${letters}`, 'SendMessage', { to, message: words(letters) })];
+        return [calls(`m${letters}`, 'SendMessage', { to, message: messageOf(letters) })];
       },
       { staysIdle: true, tools: [sendMessage] },
     );
   };
-  const rested = ({ items }: SwarmHarness) =>
+  const idleReasons = ({ items }: SwarmHarness) =>
     items.flatMap((it) => (it.type === 'agent.rested' ? [it.report.stop.reason] : []));
   const sent = ({ items }: SwarmHarness) =>
     items.filter((it) => it.type === 'agent.feed' && it.item.type === 'tool.started').length;
 
-  test('are stopped, and whoever they work for is told', async () => {
+  test('are stopped with the reason loop, which is reported to the parent', async () => {
     const harness = await swarm(() => 'Your turn.');
     await harness.say('begin');
     await allSettled(100);
     expect(sent(harness)).toBeLessThanOrEqual(14);
-    expect(rested(harness)).toContain('loop');
+    expect(idleReasons(harness)).toContain('loop');
     await harness.lead.close();
   });
 
-  test('go on while they have something to say', async () => {
+  test('continue while the messages differ', async () => {
     const harness = await swarm((number) => `Part ${number}.`);
     await harness.say('begin');
     await allSettled(200);
-    expect([sent(harness), rested(harness).includes('loop')]).toEqual([40, false]);
+    expect([sent(harness), idleReasons(harness).includes('loop')]).toEqual([40, false]);
     await harness.lead.close();
   });
 });

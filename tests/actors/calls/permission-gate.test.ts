@@ -18,16 +18,16 @@ import { allows, denies, scriptedSurface } from '../../fakes/agents/scripted-sur
 import { settled } from '../../fakes/virtual-clock.js';
 import { type LeadOptions, leadHarness } from '../session/lead-harness.js';
 
-type Words = Partial<Record<HookEvent, Partial<HookVerdict> | Promise<Partial<HookVerdict>>>>;
+type Verdicts = Partial<Record<HookEvent, Partial<HookVerdict> | Promise<Partial<HookVerdict>>>>;
 
 /** Scripted hooks that record their input. */
-const hooksThatSay = (words: Words) => {
+const scriptedHooks = (verdicts: Verdicts) => {
   const fired: string[] = [];
   const hooks: Hooks = {
-    has: (event) => words[event] !== undefined,
+    has: (event) => verdicts[event] !== undefined,
     async fire(event, facts, { subject, call }) {
       fired.push(`${event} ${subject} ${call} ${JSON.stringify(facts.tool_input)}`);
-      return { ...NO_VERDICT, ...(await words[event]) };
+      return { ...NO_VERDICT, ...(await verdicts[event]) };
     },
   };
   return { hooks, fired };
@@ -45,9 +45,9 @@ interface Changing extends Partial<LeadOptions> {
   readonly isLast?: boolean;
 }
 
-/** One call of Change, and its outcome. */
-const changing = async (words: Words, { tool, isLast, ...options }: Changing = {}) => {
-  const { hooks, fired } = hooksThatSay(words);
+/** Runs a call of Change (or `tool`), and returns its outcome. */
+const changing = async (verdicts: Verdicts, { tool, isLast, ...options }: Changing = {}) => {
+  const { hooks, fired } = scriptedHooks(verdicts);
   const rest = isLast === true ? [] : [[says('Done.')]];
   const model = scriptedModel([calls('c1', tool ?? 'Change', { name: 'a' })], ...rest);
   const harness = await leadHarness({ model, mode: 'default', hooks, ...options });
@@ -58,17 +58,17 @@ const changing = async (words: Words, { tool, isLast, ...options }: Changing = {
       ? [`${record.behavior}@${record.step}${record.by === undefined ? '' : ` by ${record.by}`}`]
       : [],
   );
-  const said = JSON.stringify(harness.items.find(({ type }) => type === 'tool.ended'));
-  return { ...harness, fired, rulings, said };
+  const endedItem = JSON.stringify(harness.items.find(({ type }) => type === 'tool.ended'));
+  return { ...harness, fired, rulings, endedItem };
 };
 
-interface Told extends Partial<Pick<Tool, 'kind'>> {
+interface ToolOptions extends Partial<Pick<Tool, 'kind'>> {
   readonly reads?: boolean;
   readonly does: (context: ToolContext) => ToolOutcome;
 }
 
 /** Additional tool that names a file by a relative path. */
-const tool = (name: string, { reads = false, does, kind = 'builtin' }: Told): Tool =>
+const tool = (name: string, { reads = false, does, kind = 'builtin' }: ToolOptions): Tool =>
   defineTool({
     name,
     kind,
@@ -82,7 +82,7 @@ const tool = (name: string, { reads = false, does, kind = 'builtin' }: Told): To
     call: async (_, context) => does(context),
   }) as Tool;
 
-test('a call that was allowed does not start where an earlier one has led it elsewhere', async () => {
+test('an allowed call does not start if an earlier call changed the working directory', async () => {
   const seen: string[] = [];
   const move = tool('Move', {
     does: () => ({ content: 'moved', notes: [{ type: 'cwd.changed', cwd: '/etc' }] }),
@@ -94,8 +94,8 @@ test('a call that was allowed does not start where an earlier one has led it els
       return { content: 'seen' };
     },
   });
-  const wanted = [calls('c1', 'Move', { name: 'a' }), calls('c2', 'Peek', { name: 'b' })];
-  const model = scriptedModel(wanted.flat(), [says('Done.')]);
+  const answer = [calls('c1', 'Move', { name: 'a' }), calls('c2', 'Peek', { name: 'b' })];
+  const model = scriptedModel(answer.flat(), [says('Done.')]);
   const harness = await leadHarness({ model, mode: 'acceptEdits', tools: [move, peek] });
   await harness.say('Go');
   await settled();
@@ -103,8 +103,8 @@ test('a call that was allowed does not start where an earlier one has led it els
   expect(harness.results().c2).toMatch(/^error: .*denied/);
 });
 
-describe('what a PreToolUse hook says', () => {
-  test('lets a call pass that no rule and no mode allows', async () => {
+describe('a PreToolUse hook', () => {
+  test('allows a call that no rule and no mode allows', async () => {
     const { callLog, rulings, fired } = await changing({
       PreToolUse: { permission: opinion('allow') },
     });
@@ -113,7 +113,7 @@ describe('what a PreToolUse hook says', () => {
     expect(fired).toEqual(['PreToolUse Change c1 {"name":"a"}']);
   });
 
-  test('never gets past a deny or an ask', async () => {
+  test('cannot override a deny rule or an ask rule', async () => {
     const allow = { PreToolUse: { permission: opinion('allow') } };
     const rules = (behavior: 'deny' | 'ask') => [
       { behavior, text: 'Change', source: 'user' } as const,
@@ -126,23 +126,23 @@ describe('what a PreToolUse hook says', () => {
     expect(asked.callLog).toEqual([]);
   });
 
-  test('refuses what the mode would let pass, and the model reads why', async () => {
-    const { rulings, callLog, said } = await changing(
+  test('denies a call that the mode allows, and the model gets the reason', async () => {
+    const { rulings, callLog, endedItem } = await changing(
       { PreToolUse: { permission: opinion('deny') } },
       { mode: 'bypassPermissions' },
     );
     expect([rulings, callLog]).toEqual([['deny@hooks'], []]);
-    expect(said).toContain('Denied by the hook ./check.sh: The hook says so.');
+    expect(endedItem).toContain('Denied by the hook ./check.sh: The hook says so.');
   });
 
-  test('blocks as a deny does', async () => {
+  test('denies a call by blocking it', async () => {
     const block = { reason: 'Not on a Friday.', hook: './friday.sh' };
-    const { rulings, said } = await changing({ PreToolUse: { block } });
+    const { rulings, endedItem } = await changing({ PreToolUse: { block } });
     expect(rulings).toEqual(['deny@hooks']);
-    expect(said).toContain('Denied by the hook ./friday.sh: Not on a Friday.');
+    expect(endedItem).toContain('Denied by the hook ./friday.sh: Not on a Friday.');
   });
 
-  test('puts to a person what a rule allows', async () => {
+  test('asks a person about a call that a rule allows', async () => {
     const rules = [{ behavior: 'allow', text: 'Change', source: 'user' } as const];
     const surface = scriptedSurface(allows);
     const { rulings, callLog } = await changing(
@@ -153,7 +153,7 @@ describe('what a PreToolUse hook says', () => {
     expect(callLog).toEqual(['start a', 'end a']);
   });
 
-  test('changes the input, which is judged anew and goes to no hook again', async () => {
+  test('changes the input, which is judged again without another hook run', async () => {
     const { callLog, fired, rulings } = await changing(
       { PreToolUse: { updatedInput: { name: 'b' }, permission: opinion('allow') } },
       { rules: [{ behavior: 'deny', text: 'Edit(/a)', source: 'user' }] },
@@ -162,7 +162,7 @@ describe('what a PreToolUse hook says', () => {
     expect(fired).toHaveLength(1);
   });
 
-  test('cannot change the input to what a rule denies', async () => {
+  test('cannot change the input to a denied input', async () => {
     const { callLog, rulings } = await changing(
       { PreToolUse: { updatedInput: { name: 'b' }, permission: opinion('allow') } },
       { rules: [{ behavior: 'deny', text: 'Edit(/b)', source: 'user' }] },
@@ -170,21 +170,21 @@ describe('what a PreToolUse hook says', () => {
     expect([callLog, rulings]).toEqual([[], ['deny@deny']]);
   });
 
-  test('cannot change the input to something that is none', async () => {
-    const { callLog, said } = await changing({ PreToolUse: { updatedInput: { name: 7 } } });
+  test('cannot change the input to an invalid input', async () => {
+    const { callLog, endedItem } = await changing({ PreToolUse: { updatedInput: { name: 7 } } });
     expect(callLog).toEqual([]);
-    expect(said).toContain('not valid');
+    expect(endedItem).toContain('not valid');
   });
 
-  test('reaches the model with the result', async () => {
-    const { said } = await changing(
+  test('adds its context to the result for the model', async () => {
+    const { endedItem } = await changing(
       { PreToolUse: { context: ['The build is red.'] } },
       { mode: 'bypassPermissions' },
     );
-    expect(said).toMatch(/did a.*hook-context.*The build is red\./);
+    expect(endedItem).toMatch(/did a.*hook-context.*The build is red\./);
   });
 
-  test('ends the run where it says so', async () => {
+  test('ends the run on request', async () => {
     const { lead, callLog } = await changing(
       { PreToolUse: { halt: 'Enough for today.' } },
       { isLast: true },
@@ -195,7 +195,7 @@ describe('what a PreToolUse hook says', () => {
     expect(callLog).toEqual([]);
   });
 
-  test('is not waited for when the call is interrupted', async () => {
+  test('does not delay an interrupt', async () => {
     const never = new Promise<Partial<HookVerdict>>(() => {});
     const { lead, callLog } = await changing({ PreToolUse: never }, { isLast: true });
     lead.interrupt();
@@ -203,7 +203,7 @@ describe('what a PreToolUse hook says', () => {
     expect(callLog).toEqual([]);
   });
 
-  test('is heard for an early call too, before it starts', async () => {
+  test('runs before a read-only call starts', async () => {
     const { callLog } = await changing(
       { PreToolUse: { permission: opinion('deny') } },
       { tool: 'Look' },
@@ -212,11 +212,11 @@ describe('what a PreToolUse hook says', () => {
   });
 });
 
-describe('what a PermissionRequest hook says', () => {
+describe('a PermissionRequest hook', () => {
   test.each([
     ['allow', ['start a', 'end a'], 'allow@callback by hook'],
     ['deny', [], 'deny@callback by hook'],
-  ] as const)('is an answer: %s', async (behavior, done, ruling) => {
+  ] as const)('answers the question: %s', async (behavior, done, ruling) => {
     const surface = scriptedSurface();
     const answer = behavior === 'allow' ? { behavior } : { behavior, reason: 'No.' };
     const { callLog, rulings } = await changing({ PermissionRequest: { answer } }, { surface });
@@ -225,30 +225,33 @@ describe('what a PermissionRequest hook says', () => {
     expect(surface.questions).toEqual([]);
   });
 
-  test('leaves the question to a person when it decides nothing', async () => {
+  test('without a decision leaves the question to a person', async () => {
     const surface = scriptedSurface(allows);
     const { rulings } = await changing({ PermissionRequest: {} }, { surface });
     expect(rulings).toEqual(['ask@callback', 'allow@callback by surface-1']);
   });
 
-  test('is nobody for what only a person may allow again', async () => {
+  test('can answer for the session if hooks answer in place of a person', async () => {
     const answer = { behavior: 'allow', scope: 'session' } as const;
     const { rulings } = await changing({ PermissionRequest: { answer } }, { answersByHook: true });
     expect(rulings).toEqual(['ask@callback', 'allow@callback by hook']);
   });
 
-  test('denies when it decides nothing and nobody else is there', async () => {
-    const { rulings, said } = await changing({ PermissionRequest: {} }, { answersByHook: true });
+  test('without a decision leads to a denial if no surface exists', async () => {
+    const { rulings, endedItem } = await changing(
+      { PermissionRequest: {} },
+      { answersByHook: true },
+    );
     expect(rulings).toEqual(['ask@callback', 'deny@callback']);
-    expect(said).toContain('nobody can answer');
+    expect(endedItem).toContain('nobody can answer');
   });
 });
 
 describe('a question', () => {
   test.each([
-    ['says so', [{ behavior: 'ask', text: 'Change', source: 'user' }], true],
-    ['does not say so', [], undefined],
-  ] as const)('that no rule would answer: %s', async (_, rules, isAlwaysAsked) => {
+    ['with an ask rule', [{ behavior: 'ask', text: 'Change', source: 'user' }], true],
+    ['without rules', [], undefined],
+  ] as const)('states if it is always asked: %s', async (_, rules, isAlwaysAsked) => {
     const surface = scriptedSurface(denies('No.'));
     await changing({}, { rules, surface });
     expect(surface.questions[0]?.isAlwaysAsked).toBe(isAlwaysAsked);
@@ -258,53 +261,56 @@ describe('a question', () => {
 describe('hooks after a call', () => {
   const free = { mode: 'bypassPermissions' } as const;
 
-  test('add to what the model reads', async () => {
-    const { said, fired } = await changing(
+  test('add context and objections to the result for the model', async () => {
+    const { endedItem, fired } = await changing(
       { PostToolUse: { context: ['Formatted.'], block: { reason: 'Too long.', hook: 'x' } } },
       free,
     );
-    expect(said).toMatch(/did a.*A hook objects: Too long\..*Formatted\./);
+    expect(endedItem).toMatch(/did a.*A hook objects: Too long\..*Formatted\./);
     expect(fired).toEqual(['PostToolUse Change c1 {"name":"a"}']);
   });
 
-  test('of a failed one are those for failures', async () => {
+  test('are PostToolUseFailure hooks if the call failed', async () => {
     const effects = { a: () => Promise.reject(new Error('No disk.')) };
-    const { said, fired } = await changing(
+    const { endedItem, fired } = await changing(
       { PostToolUse: {}, PostToolUseFailure: { context: ['Look at df.'] } },
       { ...free, effects },
     );
     expect(fired).toEqual(['PostToolUseFailure Change c1 {"name":"a"}']);
-    expect(said).toMatch(/No disk\..*Look at df\./);
+    expect(endedItem).toMatch(/No disk\..*Look at df\./);
   });
 
-  test('of a denied one do not run: it has not happened', async () => {
-    const words = { PreToolUse: {}, PostToolUse: {}, PostToolUseFailure: {} };
-    const { callLog, fired } = await changing(words, { mode: 'dontAsk' });
+  test('do not run for a denied call', async () => {
+    const verdicts = { PreToolUse: {}, PostToolUse: {}, PostToolUseFailure: {} };
+    const { callLog, fired } = await changing(verdicts, { mode: 'dontAsk' });
     expect(callLog).toEqual([]);
     expect(fired).toEqual(['PreToolUse Change c1 {"name":"a"}']);
   });
 
-  test('replace what a tool of a server returned', async () => {
+  test('can replace the result of an MCP tool', async () => {
     const push = tool('mcp__git__push', { kind: 'mcp', does: () => ({ content: 'A secret.' }) });
-    const { said } = await changing(
+    const { endedItem } = await changing(
       { PostToolUse: { updatedOutput: 'Nothing.' } },
       { ...free, tool: push.name, tools: [push] },
     );
-    expect(said).toContain('Nothing.');
-    expect(said).not.toContain('A secret.');
+    expect(endedItem).toContain('Nothing.');
+    expect(endedItem).not.toContain('A secret.');
   });
 
-  test('cannot replace what a tool of our own returned', async () => {
-    const { said } = await changing({ PostToolUse: { updatedOutput: 'something else' } }, free);
-    expect(said).toContain('did a');
+  test('cannot replace the result of a builtin tool', async () => {
+    const { endedItem } = await changing(
+      { PostToolUse: { updatedOutput: 'something else' } },
+      free,
+    );
+    expect(endedItem).toContain('did a');
   });
 
-  test('end the run where they say so, after the result is kept', async () => {
-    const { lead, said } = await changing(
+  test('can end the run, and the result is kept', async () => {
+    const { lead, endedItem } = await changing(
       { PostToolUse: { halt: 'That will do.' } },
       { ...free, isLast: true },
     );
     expect(await lead.stopped).toMatchObject({ stop: { detail: 'That will do.' } });
-    expect(said).toContain('did a');
+    expect(endedItem).toContain('did a');
   });
 });

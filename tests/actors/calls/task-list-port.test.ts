@@ -24,11 +24,11 @@ const order = (subject: string) => ({ subject, description: `About ${subject}.` 
 const creates = (id: string, subject: string) => calls(id, 'TaskCreate', order(subject));
 const updates = (id: string, taskId: string, change: object) =>
   calls(id, 'TaskUpdate', { taskId, ...change });
-const BEHIND = { subagent_type: 'explorer', run_in_background: true };
+const BACKGROUND = { subagent_type: 'explorer', run_in_background: true };
 const spawns = (id: string, prompt: string, name?: string) =>
-  calls(id, 'Task', task(prompt, { ...BEHIND, description: id, ...(name && { name }) }));
+  calls(id, 'Task', task(prompt, { ...BACKGROUND, description: id, ...(name && { name }) }));
 
-/** Answers of each agent by turn; the lead has the prompt to begin. */
+/** Runs a swarm. Keys are texts of the first prompt (lead: `begin`), values the answers by turn. */
 const swarm = async (
   answers: Readonly<Record<string, readonly Answer[]>>,
   options: Partial<Omit<LeadOptions, 'model'>> = {},
@@ -36,7 +36,7 @@ const swarm = async (
   const harness = await swarmHarness(
     ({ said, turn }) => {
       const [, turns = []] =
-        Object.entries(answers).find(([words]) => said[0]?.includes(words)) ?? [];
+        Object.entries(answers).find(([text]) => said[0]?.includes(text)) ?? [];
       return turns[turn] ?? [says('ok')];
     },
     { tools: TOOLS, ...options },
@@ -46,27 +46,27 @@ const swarm = async (
   return harness;
 };
 
-const workIn = async ({ store, lead }: SwarmHarness) =>
+const tasksIn = async ({ store, lead }: SwarmHarness) =>
   (await store.taskList(lead.id).list()).map(({ id, status, owner }) => [id, status, owner]);
 
-/** Last result of an agent, by the words of its task. */
-const resultsOf = ({ requests }: SwarmHarness, words: string): string =>
-  requests.findLast((request) => conversationOf(request).said[0]?.includes(words))?.body ?? '';
+/** Last request of an agent, by a text of its first prompt. */
+const lastRequestOf = ({ requests }: SwarmHarness, text: string): string =>
+  requests.findLast((request) => conversationOf(request).said[0]?.includes(text))?.body ?? '';
 
-describe('an agent that uses the list of work', () => {
-  test('gets what it starts first, under its name, and another is told who has it', async () => {
+describe('an agent that uses the shared task list', () => {
+  test('owns a task that it starts first, and another agent gets the name of the owner', async () => {
     const claim = [[updates('c9', '1', { status: 'in_progress' })]];
     const harness = await swarm({
       begin: [[creates('c1', 'fly')], [spawns('c2', 'job one', 'ann'), spawns('c3', 'job two')]],
       'job one': claim,
       'job two': claim,
     });
-    expect(await workIn(harness)).toEqual([['1', 'in_progress', 'ann']]);
-    expect(resultsOf(harness, 'job one')).toContain('Task 1 is now: in_progress, owner ann.');
-    expect(resultsOf(harness, 'job two')).toContain('Task 1 is owned by ann (in_progress)');
+    expect(await tasksIn(harness)).toEqual([['1', 'in_progress', 'ann']]);
+    expect(lastRequestOf(harness, 'job one')).toContain('Task 1 is now: in_progress, owner ann.');
+    expect(lastRequestOf(harness, 'job two')).toContain('Task 1 is owned by ann (in_progress)');
   });
 
-  test('does what a call asks for also when its id was that of an earlier one', async () => {
+  test('carries out a call even if its id equals the id of an earlier call', async () => {
     const harness = await swarm({
       begin: [
         [creates('x', 'first')],
@@ -74,13 +74,13 @@ describe('an agent that uses the list of work', () => {
         [updates('x', '2', { status: 'in_progress' })],
       ],
     });
-    expect(await workIn(harness)).toEqual([
+    expect(await tasksIn(harness)).toEqual([
       ['1', 'pending', undefined],
       ['2', 'in_progress', 'lead'],
     ]);
   });
 
-  test('is not taken for another of its name, nor for the lead', async () => {
+  test('is not mixed up with another agent of its name or with the lead', async () => {
     const claim = (id: string) => [[updates('c9', id, { status: 'in_progress' })]];
     // Task refuses this name, but sessions of older versions may contain it.
     const order = {
@@ -108,14 +108,14 @@ describe('an agent that uses the list of work', () => {
     ];
     const harness = await swarm({ begin, ...jobs }, { effects });
     const ids = harness.items.flatMap((it) => (it.type === 'agent.spawned' ? [it.agent.id] : []));
-    expect(await workIn(harness)).toEqual([
+    expect(await tasksIn(harness)).toEqual([
       ['1', 'in_progress', 'ann'],
       ['2', 'in_progress', ids[1]],
       ['3', 'in_progress', ids[2]],
     ]);
   });
 
-  test('is assigned work by its name or its id, and by the lead also what another has', async () => {
+  test('is assigned a task by name or id, and the lead can reassign an owned task', async () => {
     const harness = await swarm({
       begin: [
         [creates('c1', 'a'), creates('c2', 'b'), creates('c3', 'c')],
@@ -125,22 +125,22 @@ describe('an agent that uses the list of work', () => {
         [updates('c9', '2', { status: 'in_progress' })],
       ],
     });
-    expect(await workIn(harness)).toEqual([
+    expect(await tasksIn(harness)).toEqual([
       ['1', 'pending', 'ann'],
       ['2', 'in_progress', 'lead'],
       ['3', 'pending', 'later'],
     ]);
-    expect(resultsOf(harness, 'begin')).toContain('Task 2 is now: pending, owner ann.');
+    expect(lastRequestOf(harness, 'begin')).toContain('Task 2 is now: pending, owner ann.');
   });
 
-  test('has the tools only if its definition gives them', async () => {
+  test('has the task tools only if its definition allows them', async () => {
     const definition = agentDefinition({ tools: ['Look'] });
     const harness = await swarm(
       { begin: [[spawns('c1', 'job 1')]], 'job 1': [[creates('c2', 'fly')]] },
       { swarm: { definitions: [definition] } },
     );
-    expect(await workIn(harness)).toEqual([]);
-    expect(resultsOf(harness, 'job 1')).toContain(
+    expect(await tasksIn(harness)).toEqual([]);
+    expect(lastRequestOf(harness, 'job 1')).toContain(
       'The definition of the agent explorer does not allow TaskCreate',
     );
   });
@@ -156,8 +156,8 @@ const watching = (event: HookEvent, answer: HookFunction = () => undefined) => {
 };
 const blocks = () => ({ decision: 'block', reason: 'the tests fail' });
 
-describe('a hook of the list of work', () => {
-  test('hears of a task that is created, and keeps it from being so', async () => {
+describe('a hook of the shared task list', () => {
+  test('gets a new task and can block its creation', async () => {
     const { seen, hook } = watching('TaskCreated', blocks);
     const harness = await swarm({ begin: [[creates('c1', 'fly')]] }, { hooks: [hook] });
     expect(seen).toMatchObject([
@@ -167,10 +167,10 @@ describe('a hook of the list of work', () => {
     expect(harness.results().c1).toBe(
       'error: The task was not created. A hook says: the tests fail',
     );
-    expect(await workIn(harness)).toEqual([]);
+    expect(await tasksIn(harness)).toEqual([]);
   });
 
-  test('hears of a task that is completed and by whom, and keeps it open', async () => {
+  test('gets a completed task with its agent and can block the completion', async () => {
     const { seen, hook } = watching('TaskCompleted', blocks);
     const harness = await swarm(
       {
@@ -190,11 +190,13 @@ describe('a hook of the list of work', () => {
         agent_id: 'a_2',
       },
     ]);
-    expect(await workIn(harness)).toEqual([['1', 'in_progress', 'ann']]);
-    expect(resultsOf(harness, 'job one')).toContain('The task was not completed. A hook says: the');
+    expect(await tasksIn(harness)).toEqual([['1', 'in_progress', 'ann']]);
+    expect(lastRequestOf(harness, 'job one')).toContain(
+      'The task was not completed. A hook says: the',
+    );
   });
 
-  test('is not asked about what is refused anyway, or done already', async () => {
+  test('does not run for rejected updates or tasks that are already completed', async () => {
     const creation = watching('TaskCreated');
     const long = { ...order('x'), metadata: { x: 'x'.repeat(5_000) } };
     await swarm({ begin: [[calls('c1', 'TaskCreate', long)]] }, { hooks: [creation.hook] });
@@ -211,13 +213,13 @@ describe('a hook of the list of work', () => {
       { hooks: [hook] },
     );
     expect(seen.map(({ task_id }) => task_id)).toEqual(['1']);
-    expect(await workIn(harness)).toEqual([
+    expect(await tasksIn(harness)).toEqual([
       ['1', 'completed', undefined],
       ['2', 'pending', undefined],
     ]);
   });
 
-  test('tells the model something besides, and may end the run', async () => {
+  test('can add context for the model and end the run', async () => {
     const adds = watching('TaskCreated', () => ({
       hookSpecificOutput: { hookEventName: 'TaskCreated', additionalContext: 'Mind the wind.' },
     }));
@@ -227,23 +229,23 @@ describe('a hook of the list of work', () => {
       { hooks: [adds.hook, ends.hook] },
     );
     const context = '<hook-context>\\nMind the wind.\\n</hook-context>';
-    expect(resultsOf(harness, 'begin')).toContain(context);
-    expect(await workIn(harness)).toEqual([['1', 'pending', undefined]]);
+    expect(lastRequestOf(harness, 'begin')).toContain(context);
+    expect(await tasksIn(harness)).toEqual([['1', 'pending', undefined]]);
     const ended = harness.items.flatMap((it) => (it.type === 'run.ended' ? [it.stop] : []));
     expect(ended).toMatchObject([{ reason: 'denied', detail: 'Enough.' }]);
     expect(harness.requests).toHaveLength(2);
   });
 
-  test('that is called off has not agreed', async () => {
-    const door = gate();
-    const { seen, hook } = watching('TaskCreated', () => door.opened);
+  test('that is interrupted does not let the task be created', async () => {
+    const hookGate = gate();
+    const { seen, hook } = watching('TaskCreated', () => hookGate.opened);
     const harness = await swarm({ begin: [[creates('c1', 'fly')]] }, { hooks: [hook] });
     harness.lead.interrupt();
     await allSettled();
-    door.open();
+    hookGate.open();
     await allSettled();
     expect(seen).toHaveLength(1);
-    expect(await workIn(harness)).toEqual([]);
+    expect(await tasksIn(harness)).toEqual([]);
   });
 });
 

@@ -9,8 +9,8 @@ const kept = () => ({ content: 'kept', notes: [{ type: 'todos.written' as const,
 const changes = (items: readonly { type: string }[]) =>
   items.filter(({ type }) => type === 'todos.changed');
 
-describe('the list of things to do of an agent', () => {
-  test('is told to people when it changes, and known to the next call', async () => {
+describe('the todo list of an agent', () => {
+  test('is emitted to the feed when it changes, and passed to the next call', async () => {
     const seen: (readonly Todo[])[] = [];
     const harness = await leadHarness({
       model: scriptedModel(
@@ -31,7 +31,7 @@ describe('the list of things to do of an agent', () => {
     expect(changes(harness.items)).toEqual([{ type: 'todos.changed', todos: list }]);
   });
 
-  test('changes in the order of the calls, also when an earlier one ends later', async () => {
+  test('changes in the order of the calls, even if an earlier call ends later', async () => {
     const slow = gate();
     const harness = await leadHarness({
       model: scriptedModel(
@@ -53,7 +53,7 @@ describe('the list of things to do of an agent', () => {
     expect(changes(harness.items)).toEqual([{ type: 'todos.changed', todos: list }]);
   });
 
-  test('is still there when the session is resumed', async () => {
+  test('is restored in a resumed session', async () => {
     const first = await leadHarness({
       model: scriptedModel([calls('c1', 'Change', { name: 'list' })], [says('Done.')]),
       effects: { list: kept },
@@ -66,7 +66,7 @@ describe('the list of things to do of an agent', () => {
     expect(second.lead.journal.history.todos).toEqual(list);
   });
 
-  test('is told to be empty when the conversation begins anew, if there was one', async () => {
+  test('is emitted as empty after a clear, if it was not empty', async () => {
     const harness = await leadHarness({
       model: scriptedModel([calls('c1', 'Change', { name: 'list' })], [says('Done.')]),
       effects: { list: kept },
