@@ -3,7 +3,7 @@ import { newSessionWindowReport } from '../../src/sdk/sessions/context-window-re
 import type { DryRunPrompt } from '../../src/sdk/sessions/dry-run-prompt.js';
 import { promptReport } from '../../src/sdk/sessions/prompt-report.js';
 import { SessionCostFold } from '../../src/views/cost/session-cost.js';
-import { factsOf, told } from '../views/swarm-facts.js';
+import { factsOf, reportOf } from '../views/swarm-facts.js';
 
 /** Keys that programs read from `--json`. A new key is compatible, a removed key breaks these programs. */
 const HEAD: DryRunPrompt['head'] = {
@@ -205,7 +205,7 @@ test('the keys of the session report do not change', () => {
   const { begun, started, ended, asked, ruled, over } = factsOf();
   const again = [started(99_000), ended(99_900, 'end_turn'), over(99_990)];
   const asks = [asked(120, 'c'), ruled(130, 'c', 'allow', { by: 'inbox' }), over(140)];
-  const report = told([...begun(0), started(10), ended(100, 'tool_use'), ...asks, ...again]);
+  const report = reportOf([...begun(0), started(10), ended(100, 'tool_use'), ...asks, ...again]);
   const line = expect.objectContaining({ requests: 'number', costUsd: 'number' });
   const cause = {
     step: 'string',

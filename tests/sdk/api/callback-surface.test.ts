@@ -31,8 +31,8 @@ describe('a callback for questions', () => {
   });
 
   test.each([
-    ['does not want to', () => Promise.reject(new Error('busy'))],
-    ['answers with nonsense', () => 'swan'],
+    ['rejects', () => Promise.reject(new Error('busy'))],
+    ['returns an invalid answer', () => 'swan'],
   ])('that %s leaves the question unanswered, and the run continues', async (_, onQuestion) => {
     const [text] = await whenAsked(onQuestion);
     expect(text).toMatch(/^error: /);
@@ -55,10 +55,10 @@ const whenDone = async (run: HookFunction) => {
 describe('a Stop hook of a program', () => {
   test('sends the agent back with a reason until it approves', async () => {
     const seen: string[] = [];
-    const { messages, bodies } = await whenDone(({ last_assistant_message: said }) => {
-      seen.push(String(said));
+    const { messages, bodies } = await whenDone(({ last_assistant_message: answer }) => {
+      seen.push(String(answer));
       const hookSpecificOutput = { additionalContext: '1 of 7' };
-      return said === 'Done.'
+      return answer === 'Done.'
         ? { decision: 'block', reason: 'the tests fail', hookSpecificOutput }
         : {};
     });
@@ -76,7 +76,7 @@ describe('a Stop hook of a program', () => {
 
   test.each([
     ['fails', () => Promise.reject(new Error('boo')), /Stop hook .* failed.*: boo/],
-    ['answers with nonsense', () => 'no', /Stop hook .* failed.*: its output cannot be used/],
+    ['returns an invalid answer', () => 'no', /Stop hook .* failed.*: its output cannot be used/],
   ])('that %s does not block the run, with a notice', async (_, run, sentence) => {
     const { messages } = await whenDone(run);
     expect(messages.at(-1)).toMatchObject({ subtype: 'success', result: 'Done.' });
@@ -90,11 +90,11 @@ describe('invalid hooks of a program', () => {
   test.each([
     ['an event that does not exist', { PreTool: [] }, /"hooks/],
     [
-      'no function',
+      'a string instead of a function',
       { Stop: [{ hooks: ['check.sh'] }] },
       /"hooks.Stop.0.hooks.0": must be a function/,
     ],
-    ['a matcher that is none', { Stop: [{ matcher: '(', hooks: [] }] }, /matcher" is no regular/],
+    ['an invalid matcher', { Stop: [{ matcher: '(', hooks: [] }] }, /matcher" is no regular/],
   ])('are refused: %s', async (_, hooks, sentence) => {
     const { ask } = await program([{ reply: 'Done.' }]);
     await expect(all(ask('go', { hooks } as unknown as QueryOptions))).rejects.toThrow(sentence);

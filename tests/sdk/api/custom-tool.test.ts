@@ -76,7 +76,7 @@ describe('a tool of the program', () => {
   test.each([
     ['blocks', [{ type: 'text', text: 'honk' }], '[{"type":"text","text":"honk"}]'],
     ['a failure', { content: 'silence', isError: true }, 'error: silence'],
-    ['nothing', '', ''],
+    ['an empty string', '', ''],
   ])('may answer with %s', async (_, answer, expected) => {
     expect(toolTexts(await use(called(() => answer)))).toEqual([expected]);
   });
@@ -91,31 +91,31 @@ describe('a tool of the program', () => {
       /^error: Try a swan\.$/,
     ],
     [
-      'something without text',
+      'a value without text',
       () => {
         throw Object.create(null);
       },
       /has no text/,
     ],
-  ])('that throws %s tells the model, and the run continues', async (_, run, expected) => {
-    const messages = await use(called(run));
-    const [text = ''] = toolTexts(messages);
-    expect(text).toMatch(expected);
-    expect(messages.at(-1)).toMatchObject({ subtype: 'success' });
-  });
+  ])(
+    'that throws %s reports an error to the model, and the run continues',
+    async (_, run, expected) => {
+      const messages = await use(called(run));
+      const [text = ''] = toolTexts(messages);
+      expect(text).toMatch(expected);
+      expect(messages.at(-1)).toMatchObject({ subtype: 'success' });
+    },
+  );
 
   test.each([
-    ['nothing at all', undefined],
+    ['undefined', undefined],
     ['a number', 42],
     ['a block of an unknown kind', [{ type: 'video' }]],
     [
-      'an image that is not one',
+      'an invalid image',
       [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: '<svg>' } }],
     ],
-    [
-      'more blocks than anybody reads',
-      Array.from({ length: 101 }, () => ({ type: 'text', text: 'a' })),
-    ],
+    ['more than 100 blocks', Array.from({ length: 101 }, () => ({ type: 'text', text: 'a' }))],
     [
       'an object that throws',
       new Proxy(
@@ -128,7 +128,7 @@ describe('a tool of the program', () => {
       ),
     ],
   ])(
-    'that answers with %s has failed, and the history stays one that can be sent',
+    'that answers with %s has failed, and the history stays valid for the next request',
     async (_, answer) => {
       const messages = await use(called(() => answer));
       expect(toolTexts(messages)[0]).toMatch(/^error: Call (ran, but|failed)/);
@@ -234,9 +234,9 @@ describe('the permission to call a tool of the program', () => {
 
   test.each([
     ['its name', ['Call']],
-    ['what it is about', ['Call(goose)']],
+    ['the subject of the call', ['Call(goose)']],
   ])(
-    'is refused by a deny rule for %s, whatever the callback answers',
+    'is refused by a deny rule for %s, even if the callback allows',
     async (_, disallowedTools) => {
       const own = called(() => 'honk', { subject: ({ bird }) => bird });
       const messages = await use(own, { canUseTool: allow, disallowedTools });
@@ -254,7 +254,7 @@ describe('the permission to call a tool of the program', () => {
   });
 
   test.each(['rm -rf /', '.env', '/etc/passwd', 'cat .env; curl x'])(
-    'does not take %j for a command or a path',
+    'does not treat %j as a command or a path',
     async (bird) => {
       const own = called(() => 'honk', { subject: (it) => it.bird });
       const deny = ['Read(.env)', 'Bash(rm:*)', 'Edit(/etc/**)', 'Read(//etc/**)'];
@@ -284,9 +284,13 @@ describe('the permission to call a tool of the program', () => {
 describe('a callback for permissions', () => {
   test.each([
     ['denies', () => ({ behavior: 'deny', reason: 'Not this bird.' }), /^error: Not this bird\.$/],
-    ['denies without a word', () => ({ behavior: 'deny' }), /^error: The call was denied\.$/],
+    ['denies without a reason', () => ({ behavior: 'deny' }), /^error: The call was denied\.$/],
     ['changes the input', () => ({ behavior: 'allow', updatedInput: { bird: 'swan' } }), /^swan$/],
-    ['changes it to nonsense', () => ({ behavior: 'allow', updatedInput: 7 }), /^error: The input/],
+    [
+      'changes the input to an invalid value',
+      () => ({ behavior: 'allow', updatedInput: 7 }),
+      /^error: The input/,
+    ],
     [
       'throws',
       () => {
@@ -294,8 +298,8 @@ describe('a callback for permissions', () => {
       },
       /^error: .*asleep/,
     ],
-    ['answers with nonsense', () => 'yes', /^error: canUseTool gave neither/],
-    ['says nothing', () => undefined, /^error: canUseTool gave neither/],
+    ['returns an invalid answer', () => 'yes', /^error: canUseTool gave neither/],
+    ['returns undefined', () => undefined, /^error: canUseTool gave neither/],
   ])('that %s decides the call', async (_, canUseTool, expected) => {
     const options = { canUseTool: canUseTool as unknown as QueryOptions['canUseTool'] };
     const messages = await use(
@@ -367,14 +371,14 @@ describe('a definition', () => {
   test.each([
     ['a name with a space', { name: 'a bird' }, /cannot be the name of a tool/],
     ['a name that is too long', { name: 'x'.repeat(65) }, /cannot be the name of a tool/],
-    ['the name of a server', { name: 'mcp__geese__call' }, /MCP servers/],
+    ['a name of an MCP server', { name: 'mcp__geese__call' }, /MCP servers/],
     ['no description', { description: ' ' }, /needs a description/],
-    ['nothing to run', { run: undefined }, /needs a function/],
+    ['no function', { run: undefined }, /needs a function/],
     ['no schema', { input: undefined }, /The input of the tool "Call"/],
     ['a schema of a list', { input: z.array(z.string()) }, /does not describe an object/],
     ['JSON Schema of a text', { input: { type: 'string' } }, /does not describe an object/],
     [
-      'a schema that cannot be written down',
+      'a schema without a JSON representation',
       { input: z.object({ a: z.date() }) },
       /cannot be used/,
     ],

@@ -1,4 +1,4 @@
-/** A program that runs agents in this process: the library from its sources, with a simulated model. */
+/** Runs agents in this process with the library from its sources and a simulated model. */
 
 import type { ResultMessage, SkeinMessage } from '../../../src/sdk/api/messages/skein-message.js';
 import { openSessionWith, type Query, queryWith } from '../../../src/sdk/api/query.js';

@@ -17,9 +17,9 @@ describe('a query', () => {
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch honk && echo honk' }) },
       { match: { turn: 1 }, reply: 'It says honk.' },
     ]);
-    const told = await all(ask('What does it say?', { allowedTools: ['Bash(touch:*)'] }));
+    const yielded = await all(ask('What does it say?', { allowedTools: ['Bash(touch:*)'] }));
     // The number of progress messages depends on speed.
-    const messages = told.filter(({ type }) => type !== 'tool_progress');
+    const messages = yielded.filter(({ type }) => type !== 'tool_progress');
     expect(kinds(messages)).toEqual([
       'system/init',
       'system/request_started',
@@ -84,8 +84,10 @@ describe('a query', () => {
       const { usage: _v, modelUsage: _w, total_cost_usd: _c, version: _n, ...facts } = rest;
       return { ...facts, message };
     };
-    const told = read.filter(({ subtype }: { subtype?: string }) => subtype !== 'request_started');
-    expect(told.map(bare)).toEqual(printed.map(bare));
+    const yielded = read.filter(
+      ({ subtype }: { subtype?: string }) => subtype !== 'request_started',
+    );
+    expect(yielded.map(bare)).toEqual(printed.map(bare));
   });
 
   test('never writes to the terminal, not even notices', async () => {
@@ -105,13 +107,13 @@ describe('a query', () => {
   test.each([
     ['an empty prompt', ' ', {}, /A prompt is text/],
     ['a misspelt option', 'hi', { alowedTools: ['Read'] }, /alowedTools/],
-    ['a limit that is none', 'hi', { maxTurns: -1 }, /"maxTurns"/],
+    ['an invalid limit', 'hi', { maxTurns: -1 }, /"maxTurns"/],
     ['a mode that does not exist', 'hi', { permissionMode: 'yolo' }, /"permissionMode"/],
-    ['a signal that is none', 'hi', { signal: {} }, /"signal": must be an AbortSignal/],
+    ['an invalid signal', 'hi', { signal: {} }, /"signal": must be an AbortSignal/],
     ['a session that does not exist', 'hi', { resume: 'nobody' }, /nobody/],
     ['a schema that is not JSON', 'hi', { jsonSchema: '{' }, /not valid JSON/],
-    ['a tool that was not made with tool()', 'hi', { tools: [{ name: 'X' }] }, /tool\(\)/],
-  ])('refuses %s in one sentence, and starts nothing', async (_, prompt, wrong, sentence) => {
+    ['a tool without tool()', 'hi', { tools: [{ name: 'X' }] }, /tool\(\)/],
+  ])('rejects %s in one sentence, and sends no request', async (_, prompt, wrong, sentence) => {
     const { ask, simulator } = await program();
     const failed = all(ask(prompt, wrong as QueryOptions));
     await expect(failed).rejects.toThrow(sentence);
@@ -242,13 +244,13 @@ describe('a loop that is left early', () => {
     expect(again).toMatchObject({ result: 'Awake.', session_id: resume });
   });
 
-  test('before the first run sends nothing', async () => {
+  test('before the first run sends no request', async () => {
     const { ask, simulator } = await program();
     for await (const { type } of ask('hi')) if (type === 'system') break;
     expect(simulator.requests).toEqual([]);
   });
 
-  test('or that never started opens nothing', async () => {
+  test('or that never started creates no files', async () => {
     const { ask, skeinHome } = await program();
     await ask('hi').return();
     expect(existsSync(skeinHome)).toBe(false);
@@ -357,8 +359,8 @@ describe('an open session', () => {
     const { options } = await program();
     const session = await openSession(options);
     await resultOf(session.query('hi'));
-    const thief = query({ prompt: 'hi', options: { ...options, resume: session.id } });
-    await expect(all(thief)).rejects.toThrow(UsageError);
+    const second = query({ prompt: 'hi', options: { ...options, resume: session.id } });
+    await expect(all(second)).rejects.toThrow(UsageError);
     const copy = { ...options, resume: session.id, forkSession: true };
     expect((await resultOf(query({ prompt: 'hi', options: copy }))).session_id).not.toBe(
       session.id,
@@ -390,7 +392,7 @@ describe('an open session', () => {
   });
 });
 
-describe('one runtime', () => {
+describe('the runtime', () => {
   const script = [
     { match: { turn: 0 }, reply: calls('Write', { file_path: 'a.txt', content: 'geese' }) },
     { match: { turn: 1 }, reply: calls('Bash', { command: 'cat a.txt' }) },

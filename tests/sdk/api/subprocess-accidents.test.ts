@@ -17,7 +17,7 @@ const sleeping: Rules = [
 ];
 
 /** A process that opens a session, sends one message of the run, and then fails in some way. */
-const impostor = (accident: string) => [
+const failingProcess = (accident: string) => [
   process.execPath,
   '-e',
   `const say = (line) => console.log(JSON.stringify(line));
@@ -33,9 +33,9 @@ const impostor = (accident: string) => [
 
 describe('an agent process that fails (T8)', () => {
   test.each([
-    ['prints what is no JSON', 'console.log("goose");', /printed a line that is not a message/],
-    ['prints what is no object', 'console.log("7");', /printed a line that is not a message/],
-    ['answers what is no answer', 'say({ type: "control_response" });', /is not a message/],
+    ['prints invalid JSON', 'console.log("goose");', /printed a line that is not a message/],
+    ['prints JSON that is no object', 'console.log("7");', /printed a line that is not a message/],
+    ['sends an invalid answer', 'say({ type: "control_response" });', /is not a message/],
     [
       'prints a line without an end',
       'const on = () => process.stdout.write("x".repeat(1 << 20), on); on();',
@@ -43,13 +43,13 @@ describe('an agent process that fails (T8)', () => {
     ],
     ['ends too early', 'process.exit(0);', /ended by itself with exit code 0/],
     [
-      'says why it ends',
+      'prints a reason and ends',
       'console.error("one\\nno more geese"); process.exitCode = 7; process.stdin.destroy();',
       /ended by itself with exit code 7, saying "no more geese"/,
     ],
-    ['is cut off in a line', 'process.stdout.write("{", () => process.exit(1));', /exit code 1;/],
+    ['ends within a line', 'process.stdout.write("{", () => process.exit(1));', /exit code 1;/],
   ])('and %s is reported in the result, and is ended', async (_, accident, sentence) => {
-    const { ask, processes } = await subprocessProgram([], impostor(accident));
+    const { ask, processes } = await subprocessProgram([], failingProcess(accident));
     const messages = await all(ask('hi'));
     expect(kinds(messages)).toEqual(['system/notice', 'result']);
     expect(messages.at(-1)).toMatchObject({
@@ -64,7 +64,7 @@ describe('an agent process that fails (T8)', () => {
 
   test('after its result has one result, and the next prompt another', async () => {
     const accident = 'say({ type: "result", session_id: "s_1", usage: {} }); process.exit(0);';
-    const { options, openSession } = await subprocessProgram([], impostor(accident));
+    const { options, openSession } = await subprocessProgram([], failingProcess(accident));
     const session = await openSession(options);
     expect(kinds(await all(session.query('hi')))).toEqual(['system/notice', 'result']);
     expect(await resultOf(session.query('again'))).toMatchObject({ stop_reason: 'lost' });
@@ -73,8 +73,12 @@ describe('an agent process that fails (T8)', () => {
 
   test.each([
     ['cannot be started', ['/nowhere/skein'], /could not be started: .*ENOENT/],
-    ['has nothing to say', [process.execPath, '-e', '0'], /ended by itself with exit code 0/],
-    ['is none', [process.execPath, '/nowhere/skein.js'], /exit code 1, saying "Node\.js v/],
+    ['ends without output', [process.execPath, '-e', '0'], /ended by itself with exit code 0/],
+    [
+      'has no program file',
+      [process.execPath, '/nowhere/skein.js'],
+      /exit code 1, saying "Node\.js v/,
+    ],
   ])('and %s fails the query', async (_, skein, sentence) => {
     const { options } = await subprocessProgram();
     const failed = all(queryWith({ ...PROGRAMS, skein })({ prompt: 'hi', options }));
@@ -102,7 +106,7 @@ describe('a run in another process (T8)', () => {
     expect(again).toMatchObject({ result: 'Awake.', session_id: resume });
   });
 
-  test('runs beside others, each in its own process', async () => {
+  test('runs in parallel with others, each in its own process', async () => {
     const { ask, processes } = await subprocessProgram([{ reply: '{{lastUser}}' }]);
     const names = ['goose', 'swan', 'crane'];
     const results = await Promise.all(names.map((name) => resultOf(ask(name))));
@@ -156,11 +160,11 @@ describe('a program whose agent runs in another process (T8)', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     onTestFinished(() => void host.kill('SIGKILL'));
-    let said = '';
+    let output = '';
     host.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      output += text;
     });
-    return { host, workspace, journal, said: () => said, ended: once(host, 'close') };
+    return { host, workspace, journal, output: () => output, ended: once(host, 'close') };
   };
 
   test('ends that process too when it is killed', async () => {
@@ -180,11 +184,11 @@ describe('a program whose agent runs in another process (T8)', () => {
     Number(execFileSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }));
 
   test('can end while a session is idle', async () => {
-    const { said, ended } = await start(
+    const { output, ended } = await start(
       `const session = await openSession({ ...options, title: 'at rest' });
        console.log(session.id);`,
     );
     expect(await ended).toEqual([0, null]);
-    expect(said()).toMatch(/^s_\w+\n$/);
+    expect(output()).toMatch(/^s_\w+\n$/);
   });
 });

@@ -25,8 +25,8 @@ export const subprocessProgram = async (
 ): Promise<SubprocessProgram> => {
   const scene = await program(rules);
   const file = join(scene.root, 'processes');
-  const notedDown = ['/bin/sh', '-c', 'echo $$ >> "$0"; exec "$@"', file];
-  const programs = { ...PROGRAMS, skein: [...notedDown, ...skein] };
+  const recordPid = ['/bin/sh', '-c', 'echo $$ >> "$0"; exec "$@"', file];
+  const programs = { ...PROGRAMS, skein: [...recordPid, ...skein] };
   const query = queryWith(programs);
   const options: QueryOptions = { ...scene.options, subprocess: true };
   return {

@@ -30,8 +30,8 @@ describe('an agent in its own process (T8)', () => {
     { match: { lastUser: 'again' }, reply: 'Once more.' },
   ];
 
-  /** Returns all messages and questions of two runs of one session. */
-  const told = async (subprocess: boolean) => {
+  /** Returns all messages and questions of two runs of a session. */
+  const messagesOf = async (subprocess: boolean) => {
     const { options, root } = await program(script);
     const url = pathToFileURL(join(dirname(PROGRAM), 'sdk.js')).href;
     const built: typeof Library = await import(url);
@@ -74,7 +74,7 @@ describe('an agent in its own process (T8)', () => {
   const VARYING = new Set(['uuid', 'duration_ms', 'duration_api_ms', 'inputDigest']);
 
   test('sends the same messages as an agent in this process', async () => {
-    const [here, there] = [await told(false), await told(true)];
+    const [here, there] = [await messagesOf(false), await messagesOf(true)];
     expect(there).toEqual(here);
     expect(JSON.stringify(there)).toMatch(/I would rather not.*Once more/);
   });
@@ -147,7 +147,7 @@ describe('an agent in its own process (T8)', () => {
 });
 
 describe('an agent process that is killed (T8)', () => {
-  test('ends only its run, and the resumed session repeats nothing', async () => {
+  test('ends only its run, and the resumed session repeats no call', async () => {
     const { ask, query, options, workspace, processes } = await subprocessProgram([
       { match: { turn: 0 }, reply: calls('Bash', { command: SLEEP }) },
       { reply: 'Awake.' },
@@ -176,7 +176,7 @@ describe('an agent process that is killed (T8)', () => {
     expect(allDead(processes())).toBe(true);
   });
 
-  test('between two prompts is reported with the next prompt and with every later one', async () => {
+  test('between two prompts is reported with the next prompt and with every later prompt', async () => {
     const { openSession, options, processes } = await subprocessProgram();
     const session = await openSession({ ...options, sessionPersistence: false });
     expect((await resultOf(session.query('hi'))).is_error).toBe(false);
@@ -198,9 +198,9 @@ describe('an agent process that is killed (T8)', () => {
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch there' }) },
       { reply: 'Here.' },
     ]);
-    const one = resultOf(ask('sleep', { canUseTool: allow }));
+    const killed = resultOf(ask('sleep', { canUseTool: allow }));
     await eventually('the command runs', () => pidIn(workspace));
-    const other = resultOf(
+    const unaffected = resultOf(
       ask('wait', {
         canUseTool: () => {
           process.kill(processes()[0] ?? 0, 'SIGKILL');
@@ -208,8 +208,8 @@ describe('an agent process that is killed (T8)', () => {
         },
       }),
     );
-    expect(await one).toMatchObject({ stop_reason: 'lost' });
-    expect(await other).toMatchObject({ stop_reason: 'end_turn', result: 'Here.' });
+    expect(await killed).toMatchObject({ stop_reason: 'lost' });
+    expect(await unaffected).toMatchObject({ stop_reason: 'end_turn', result: 'Here.' });
     expect(allDead(processes())).toBe(true);
   });
 });

@@ -61,8 +61,8 @@ describe('the input of a tool', () => {
       /failed: boo/,
       [],
     ],
-    ['takes its time', () => Promise.resolve({ value: 1 }), /asynchronous/, []],
-    ['fails later', () => Promise.reject(new Error('late')), /asynchronous/, []],
+    ['is asynchronous', () => Promise.resolve({ value: 1 }), /asynchronous/, []],
+    ['rejects', () => Promise.reject(new Error('late')), /asynchronous/, []],
   ])('whose schema %s is invalid, without another failure', (_, validate, message, path) => {
     const { input } = checkedInput('Call', foreign(validate));
     const [issue] = input.safeParse({}).error?.issues ?? [];

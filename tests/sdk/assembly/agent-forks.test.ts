@@ -1,4 +1,4 @@
-/** A fork has the permissions of its agent and no more, with the real policy, hooks and shell. */
+/** A fork has only the permissions of its agent. Uses the real policy, hooks and shell. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -37,17 +37,17 @@ const attempt = async (fields: Partial<AgentDescription>) => {
   return { made: existsSync(join(workspace, 'by-shell')), texts: toolTexts(messages) };
 };
 
-test('the fork of an agent that has a shell has one too', async () => {
+test('the fork of an agent with a shell has a shell too', async () => {
   expect((await attempt({})).made).toBe(true);
 });
 
 test.each<[string, Partial<AgentDescription>, RegExp]>([
   ['its hooks', { hooks: BLOCKS }, /^error: Denied by the hook exit 2/],
-  ['the parts of tools that it has', { tools: 'Bash(git log:*), Task' }, /allows Bash only for/],
-  ['the parts that it is denied', { disallowedTools: 'Bash(touch:*)' }, /denies Bash/],
-  ['its mode plan', { permissionMode: 'plan' }, /^error: Bash .* plan mode allows none/],
-  ['its mode dontAsk', { permissionMode: 'dontAsk' }, /^error: No .* allows Bash/],
-])('a fork does not escape from %s', async (_, fields, why) => {
+  ['its partly allowed tools', { tools: 'Bash(git log:*), Task' }, /allows Bash only for/],
+  ['its partly denied tools', { disallowedTools: 'Bash(touch:*)' }, /denies Bash/],
+  ['plan mode', { permissionMode: 'plan' }, /^error: Bash .* plan mode allows none/],
+  ['dontAsk mode', { permissionMode: 'dontAsk' }, /^error: No .* allows Bash/],
+])('a fork keeps the limits of its agent: %s', async (_, fields, why) => {
   const { made, texts } = await attempt(fields);
   expect(made).toBe(false);
   expect(texts[0]).toMatch(why);

@@ -18,21 +18,21 @@ const task = (prompt: string, subagent_type?: string) => ({
   input: { description: 'x', prompt, ...(subagent_type && { subagent_type }) },
 });
 
-const DEEDS = [
+const EFFECTS = [
   { name: 'Bash', input: { command: 'touch by-shell' } },
   { name: 'Write', input: { file_path: 'by-write', content: 'x' } },
 ];
 
 /** An agent whose last message is `Do it.` calls Bash and Write. */
 const doing: Rules = [
-  { match: { lastUser: 'Do it.' }, reply: { text: 'Trying.', tool_use: DEEDS } },
+  { match: { lastUser: 'Do it.' }, reply: { text: 'Trying.', tool_use: EFFECTS } },
 ];
 
-/** Two setups in which a lead may do everything. */
+/** Two setups in which a lead has all permissions. */
 const BYPASS: QueryOptions = { permissionMode: 'bypassPermissions' };
 const BY_RULES: QueryOptions = { allowedTools: ['Bash', 'Write'] };
 
-/** Runs a lead that may do everything, and returns the effects of its agents. */
+/** Runs a lead with all permissions, and returns the effects of its agents. */
 const attempt = async (rules: Rules, power = BYPASS) => {
   const { ask, workspace, bodies } = await program([...rules, { reply: 'Over.' }]);
   const query = ask('Begin.', {
@@ -45,17 +45,20 @@ const attempt = async (rules: Rules, power = BYPASS) => {
   return { messages, made, bodies, texts: toolTexts(messages) };
 };
 
-describe('an agent of a lead that may do everything', () => {
-  test.each(['plain', 'explorer'])('has neither a shell nor writes as %s', async (type) => {
-    const { made, texts } = await attempt([
-      { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Do it.', type) } },
-      ...doing,
-    ]);
-    expect(made).toEqual([]);
-    expect(texts.filter((text) => /^error: .*(Bash|Write)/.test(text))).toHaveLength(2);
-  });
+describe('an agent of a lead with all permissions', () => {
+  test.each(['plain', 'explorer'])(
+    'can neither run commands nor write files as %s',
+    async (type) => {
+      const { made, texts } = await attempt([
+        { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Do it.', type) } },
+        ...doing,
+      ]);
+      expect(made).toEqual([]);
+      expect(texts.filter((text) => /^error: .*(Bash|Write)/.test(text))).toHaveLength(2);
+    },
+  );
 
-  test('has what its definition says', async () => {
+  test('has the tools of its definition', async () => {
     const { made } = await attempt([
       { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Do it.', 'doer') } },
       ...doing,
@@ -66,19 +69,22 @@ describe('an agent of a lead that may do everything', () => {
   test.each([
     ['by its mode', BYPASS],
     ['by rules', BY_RULES],
-  ])('cannot pass to its own agents or forks what its lead has %s', async (_, power) => {
-    const rules: Rules = [
-      { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Delegate.', 'looker') } },
-      {
-        match: { lastUser: 'Delegate.' },
-        reply: { tool_use: [task('Do it.', 'doer'), task('Do it.')] },
-      },
-      ...doing,
-    ];
-    const { made, texts } = await attempt(rules, power);
-    expect(made).toEqual([]);
-    expect(texts.filter((text) => /^error: .*(Bash|Write)/.test(text))).toHaveLength(4);
-  });
+  ])(
+    'cannot pass to its own agents or forks the permissions that its lead has %s',
+    async (_, power) => {
+      const rules: Rules = [
+        { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Delegate.', 'looker') } },
+        {
+          match: { lastUser: 'Delegate.' },
+          reply: { tool_use: [task('Do it.', 'doer'), task('Do it.')] },
+        },
+        ...doing,
+      ];
+      const { made, texts } = await attempt(rules, power);
+      expect(made).toEqual([]);
+      expect(texts.filter((text) => /^error: .*(Bash|Write)/.test(text))).toHaveLength(4);
+    },
+  );
 
   test('starts agents no deeper than the limit', async () => {
     const { texts } = await attempt([
@@ -92,7 +98,7 @@ describe('an agent of a lead that may do everything', () => {
   });
 });
 
-describe('the lead is told about an agent', () => {
+describe('a lead receives about an agent', () => {
   test('the problem of its file, if the file is not valid', async () => {
     const { ask, workspace } = await program([
       { match: { lastUser: 'Begin.' }, reply: { tool_use: task('Look.', 'scout') } },

@@ -11,7 +11,7 @@ import { all, program, toolTexts } from '../api/program.js';
 
 const ROLE = 'You are one of a kind.';
 
-/** Runs a lead that may do everything and starts one agent, whose first turn is `reply`. */
+/** Runs a lead with all permissions that starts an agent, whose first turn is `reply`. */
 const started = async (
   fields: Partial<AgentDescription>,
   reply: Reply = { text: 'All of it.' },
@@ -30,10 +30,10 @@ const started = async (
 };
 
 test.each<[string, Partial<AgentDescription>, readonly string[]]>([
-  ['only those that say that they only read', {}, ['Ask']],
-  ['those that it lists', { tools: 'Ask, Deploy' }, ['Ask', 'Deploy']],
-  ['none that is denied', { disallowedTools: 'Ask' }, []],
-])('it has %s of the host tools', async (_, fields, expected) => {
+  ['only read-only tools', {}, ['Ask']],
+  ['the listed tools', { tools: 'Ask, Deploy' }, ['Ask', 'Deploy']],
+  ['no denied tools', { disallowedTools: 'Ask' }, []],
+])('an agent has %s of the host tools', async (_, fields, expected) => {
   const ran: string[] = [];
   const own = (name: string, readOnly: boolean) =>
     customTool({
@@ -53,19 +53,19 @@ test.each<[string, Partial<AgentDescription>, readonly string[]]>([
 
 const toolNames = ({ tools }: Line): readonly string[] => tools.map(({ name }: Line) => name);
 
-test('it runs in the background if its definition says so', async () => {
+test('an agent runs in the background if its definition says so', async () => {
   expect((await started({ background: true })).texts[0]).toMatch(/^Started in the background/);
   expect((await started({})).texts[0]).toMatch(/^Agent one a_\w+ "x" completed/);
 });
 
-test('it uses the model of its definition, else the model of the lead', async () => {
+test('an agent uses the model of its definition, else the model of the lead', async () => {
   const own = await started({ model: 'haiku' });
   expect([own.lead.model, own.child.model]).toEqual(['claude-sonnet-5-5', 'claude-haiku-5-5']);
   const shared = await started({});
   expect(shared.child.model).toBe(shared.lead.model);
 });
 
-test('it uses the mode of its definition', async () => {
+test('an agent uses the mode of its definition', async () => {
   const touches = calls('Bash', { command: 'touch by-shell' });
   const made = async (fields: Partial<AgentDescription>) =>
     existsSync(join((await started({ tools: 'Bash', ...fields }, touches)).workspace, 'by-shell'));
@@ -74,14 +74,14 @@ test('it uses the mode of its definition', async () => {
   expect(await made({ permissionMode: 'dontAsk' })).toBe(false);
 });
 
-test('it shares the prompt of the lead, followed by its role', async () => {
+test('an agent shares the prompt of the lead, followed by its role', async () => {
   const { lead, child } = await started({ tools: 'Read' });
   expect(child.system).toEqual(lead.system);
   expect(toolNames(child)).toEqual(toolNames(lead));
   expect(JSON.stringify(child.messages)).toContain(ROLE);
 });
 
-test('it has its own prompt and tools if its definition says so', async () => {
+test('an agent has its own prompt and tools if its definition says so', async () => {
   const { lead, child } = await started({ tools: 'Read', ownPrompt: true });
   expect(JSON.stringify(child.system)).toContain(ROLE);
   expect(JSON.stringify(lead.system)).not.toContain(ROLE);
@@ -89,7 +89,7 @@ test('it has its own prompt and tools if its definition says so', async () => {
   expect(JSON.stringify(child.messages)).not.toContain(ROLE);
 });
 
-test('its report names the files that it changed', async () => {
+test('the report of an agent names the files that it changed', async () => {
   const writes = calls('Write', { file_path: 'by-write', content: 'x' });
   const { texts, workspace } = await started({ tools: 'Write' }, writes);
   expect(texts.at(-1)).toMatch(/^Agent one a_\w+ "x" completed/);

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { checkMode } from '../../../src/sdk/assembly/check-mode.js';
 import { all, program } from '../api/program.js';
 
-const nobody = { env: {}, uid: 1000 };
+const user = { env: {}, uid: 1000 };
 
 describe('a change of the mode', () => {
   test('is refused if the managed policy sets another mode, except plan mode', () => {
     const file = '/etc/skein/managed-settings.json';
     const mode = { value: 'dontAsk', source: 'policy', file } as const;
-    const change = (wanted: 'plan' | 'dontAsk' | 'acceptEdits') =>
-      checkMode(wanted, nobody, { mode });
+    const change = (requested: 'plan' | 'dontAsk' | 'acceptEdits') =>
+      checkMode(requested, user, { mode });
     change('plan');
     change('dontAsk');
     expect(() => change('acceptEdits')).toThrow(`The managed policy ${file} sets the mode dontAsk`);

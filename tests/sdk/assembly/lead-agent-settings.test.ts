@@ -17,16 +17,16 @@ const TOUCH: Rules = [
 
 const BLOCKS = 'hooks: { PreToolUse: [{ matcher: Bash, hooks: [{ command: exit 2 }] }] }\n';
 
-interface Place {
+interface Setup {
   /** True to define the agent in the home directory instead of the workspace. */
   readonly isOwn?: boolean;
   readonly rules?: Rules;
 }
 
 /** Runs a lead as an agent with these fields, in a trusted workspace. */
-const run = async (lines: string, options: QueryOptions = {}, place: Place = {}) => {
-  const { home, workspace, ask, bodies } = await program(place.rules ?? TOUCH);
-  const file = join(place.isOwn ? home : workspace, '.claude/agents/one.md');
+const run = async (lines: string, options: QueryOptions = {}, setup: Setup = {}) => {
+  const { home, workspace, ask, bodies } = await program(setup.rules ?? TOUCH);
+  const file = join(setup.isOwn ? home : workspace, '.claude/agents/one.md');
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, `---\nname: one\ndescription: One\n${lines}---\nYou are one.\n`);
   const again = async (more: QueryOptions) => {
@@ -51,13 +51,13 @@ describe('a lead that works as an agent', () => {
     expect((await run(BLOCKS, BYPASS)).made).toBe(false);
   });
 
-  test('runs them when it is resumed as that agent', async () => {
+  test('runs the hooks when it is resumed as that agent', async () => {
     const { again } = await run(BLOCKS, { sessionId: 'old' }, { rules: RESUMED });
     const { made, turns } = await again({ ...BYPASS, resume: 'old' });
     expect({ made, turns }).toEqual({ made: false, turns: 3 });
   });
 
-  test('runs none of them if settings disable hooks', async () => {
+  test('runs no hooks if settings disable hooks', async () => {
     const settings = { disableAllHooks: true };
     expect((await run(BLOCKS, { ...BYPASS, settings })).made).toBe(true);
   });
@@ -106,9 +106,12 @@ const RESUMED: Rules = [
 ];
 
 describe('the mode of a lead that works as an agent', () => {
-  const terms = (source: 'command' | 'flag' | 'policy' | 'user', wanted: PermissionMode) =>
+  const settingsFor = (
+    source: 'command' | 'flag' | 'policy' | 'user',
+    permissionMode: PermissionMode,
+  ) =>
     leadAgentSettings({}, { mode: { value: 'default', source } }, {
-      permissionMode: wanted,
+      permissionMode,
       path: '/a.md',
       source: 'command',
     } as AgentDefinition);
@@ -116,13 +119,16 @@ describe('the mode of a lead that works as an agent', () => {
   test.each(['command', 'flag'] as const)(
     'comes from the source %s if that names a mode',
     (source) => {
-      expect(terms(source, 'plan')).toMatchObject({ mode: { value: 'default' }, notices: [] });
+      expect(settingsFor(source, 'plan')).toMatchObject({
+        mode: { value: 'default' },
+        notices: [],
+      });
     },
   );
 
   test('comes from the managed policy, with a notice if the agent has another', () => {
-    expect(terms('policy', 'default').notices).toEqual([]);
-    expect(terms('policy', 'plan')).toMatchObject({
+    expect(settingsFor('policy', 'default').notices).toEqual([]);
+    expect(settingsFor('policy', 'plan')).toMatchObject({
       mode: { value: 'default', source: 'policy' },
       notices: [
         'The permissionMode plan of /a.md does not apply: the managed policy sets the mode default.',

@@ -69,7 +69,7 @@ test.each([
 const IDLE = '---\nname: b\ndescription: b\nskills: pdf\n---\nYou look.';
 
 describe('notices about agents before a run', () => {
-  const roster = (some: Partial<AgentCatalog>): AgentCatalog => ({
+  const catalog = (some: Partial<AgentCatalog>): AgentCatalog => ({
     agents: [],
     unusable: [],
     withheld: [],
@@ -80,7 +80,7 @@ describe('notices about agents before a run', () => {
     Array.from({ length: count }, (_, n) => ({ name: `a${n}`, path: '/a', problem: `Fix ${n}.` }));
 
   test('are empty if all agents can be used', () => {
-    expect(agentNotices(roster({ warnings: ['/a is ignored.'] }))).toEqual([]);
+    expect(agentNotices(catalog({ warnings: ['/a is ignored.'] }))).toEqual([]);
   });
 
   test('name fields of --agents that have no effect', async () => {
@@ -91,7 +91,7 @@ describe('notices about agents before a run', () => {
   });
 
   test('name unusable agents, at most three', () => {
-    expect(agentNotices(roster({ unusable: broken(5) }))).toEqual([
+    expect(agentNotices(catalog({ unusable: broken(5) }))).toEqual([
       'Fix 0.',
       'Fix 1.',
       'Fix 2.',

@@ -12,7 +12,7 @@ const KEY = `ghp_${'a1B2c3D4e5F6g7H8i9J0'}`;
 const FILE = `name: ada\ntoken: ${KEY}\nport: 80\n`;
 
 /** A file with a secret, which the agent has read with redacting tools. */
-const desk = async (text = FILE) => {
+const setUp = async (text = FILE) => {
   const workspace = memoryWorkspace({ '/work/app.yaml': text });
   const context = toolContext(workspace, { approved: true });
   const { tool } = secretRedaction([]);
@@ -25,19 +25,19 @@ const desk = async (text = FILE) => {
 
 describe('a file with a secret', () => {
   test('is shown without the secret, line by line', async () => {
-    const { seen } = await desk();
+    const { seen } = await setUp();
     expect(seen.content).toMatch(/^ *1\tname: ada\n *2\ttoken: ghp_\[redacted\]\n *3\tport: 80$/);
   });
 
   test('can still be edited around the secret', async () => {
-    const { context, tool, content } = await desk();
+    const { context, tool, content } = await setUp();
     const edit = { file_path: 'app.yaml', old_string: 'port: 80', new_string: 'port: 81' };
     await tool(editFile).call(edit, context);
     expect(await content()).toBe(FILE.replace('80', '81'));
   });
 
   test('is not overwritten with the placeholder', async () => {
-    const { context, tool, content } = await desk();
+    const { context, tool, content } = await setUp();
     const copied = { file_path: 'app.yaml', content: 'name: bob\ntoken: ghp_[redacted]\n' };
     await expect(tool(writeFile).call(copied, context)).rejects.toThrow(/holds a secret/);
     const edit = { file_path: 'app.yaml', old_string: 'name: ada', new_string: '[redacted]' };
@@ -46,14 +46,14 @@ describe('a file with a secret', () => {
   });
 
   test('is not matched by the placeholder, and the error explains why', async () => {
-    const { context, tool } = await desk();
+    const { context, tool } = await setUp();
     const edit = { file_path: 'app.yaml', old_string: 'token: ghp_[redacted]', new_string: 'x' };
     await expect(tool(editFile).call(edit, context)).rejects.toThrow(/secret that is not shown/);
   });
 });
 
 test('a file that contains the placeholder but no secret is written unchanged', async () => {
-  const { context, tool, content } = await desk('a\n');
+  const { context, tool, content } = await setUp('a\n');
   await tool(writeFile).call({ file_path: 'app.yaml', content: '[redacted]\n' }, context);
   expect(await content()).toBe('[redacted]\n');
 });

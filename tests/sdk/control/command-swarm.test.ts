@@ -55,7 +55,7 @@ describe('a command to a swarm', () => {
 });
 
 describe('an agent on a worker whose lead is not running', () => {
-  test('is told to stop, and the wait for its end ends with the signal', async () => {
+  test('receives a stop letter, and the wait for its end ends with the signal', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const mailbox = new MemoryMailbox();

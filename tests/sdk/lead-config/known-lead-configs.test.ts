@@ -28,22 +28,22 @@ const worker = () => {
     async () => bytes,
     () => [publicKey],
   );
-  let heard = () => {};
-  const told: string[] = [];
+  let onHint = () => {};
+  const received: string[] = [];
   const follow = () =>
     known.follow(
       's_1',
       (listener) => {
-        heard = listener;
-        return () => told.push('ended');
+        onHint = listener;
+        return () => received.push('ended');
       },
-      ({ mode }) => told.push(mode),
+      ({ mode }) => received.push(mode),
     );
   return {
     known,
-    told,
+    received,
     follow,
-    hint: () => heard(),
+    hint: () => onHint(),
     put(change: Partial<LeadConfig>, key = person.privateKey) {
       bytes = signLeadConfig({ ...CONFIG, ...change }, key);
     },
@@ -52,9 +52,9 @@ const worker = () => {
 
 describe('the lead config that a worker knows', () => {
   test.each<[string, Partial<LeadConfig>]>([
-    ['an earlier word of the lead', { edition: 1 }],
-    ['a word of an earlier lead', { epoch: 2, edition: 9 }],
-    ['a word of a session that had its name before', { createdAt: 99, epoch: 9, edition: 9 }],
+    ['an earlier edition of the lead', { edition: 1 }],
+    ['an edition of an earlier lead', { epoch: 2, edition: 9 }],
+    ['an edition of an older session with the same id', { createdAt: 99, epoch: 9, edition: 9 }],
   ])('is not replaced by %s', async (_, change) => {
     const { known, put } = worker();
     await known.refresh('s_1');
@@ -63,9 +63,9 @@ describe('the lead config that a worker knows', () => {
   });
 
   test.each<[string, Partial<LeadConfig>]>([
-    ['the next word of the lead', { edition: 3 }],
-    ['the first word of the next lead', { epoch: 4, edition: 1 }],
-    ['a word of a new session of that name', { createdAt: 101, epoch: 1, edition: 1 }],
+    ['the next edition of the lead', { edition: 3 }],
+    ['the first edition of the next lead', { epoch: 4, edition: 1 }],
+    ['an edition of a new session with the same id', { createdAt: 101, epoch: 1, edition: 1 }],
   ])('is replaced by %s', async (_, change) => {
     const { known, put } = worker();
     await known.refresh('s_1');
@@ -85,7 +85,7 @@ describe('the lead config that a worker knows', () => {
     known.requireVersion(await known.refresh('s_1'), CONFIG);
   });
 
-  test('is not a config that is signed by a stranger or for another swarm', async () => {
+  test('is not a config with the signature of a stranger or for another swarm', async () => {
     const { known, put } = worker();
     put({ edition: 3 }, generateKeyPairSync('ed25519').privateKey);
     await expect(known.refresh('s_1')).rejects.toMatchObject({ code: 'usage' });
@@ -93,14 +93,14 @@ describe('the lead config that a worker knows', () => {
     await expect(known.refresh('s_1')).rejects.toMatchObject({ code: 'usage' });
   });
 
-  test('is passed to all followers once, whichever of them refreshed it', async () => {
-    const { known, put, told, follow, hint } = worker();
+  test('is passed to all followers once, after a hint or a refresh', async () => {
+    const { known, put, received, follow, hint } = worker();
     await known.refresh('s_1');
     const end = follow();
     put({ edition: 3, mode: 'plan' });
     hint();
     hint();
-    await expect.poll(() => told).toEqual(['default', 'plan']);
+    await expect.poll(() => received).toEqual(['default', 'plan']);
     put({ edition: 4, mode: 'bypassPermissions' }, generateKeyPairSync('ed25519').privateKey);
     hint();
     put({ edition: 5, mode: 'acceptEdits' });
@@ -108,6 +108,6 @@ describe('the lead config that a worker knows', () => {
     end();
     put({ edition: 6, mode: 'default' });
     await known.refresh('s_1');
-    expect(told).toEqual(['default', 'plan', 'acceptEdits', 'ended']);
+    expect(received).toEqual(['default', 'plan', 'acceptEdits', 'ended']);
   });
 });

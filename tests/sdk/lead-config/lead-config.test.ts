@@ -9,7 +9,7 @@ import {
 const person = generateKeyPairSync('ed25519');
 const publicKey = person.publicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
 
-const TERMS: LeadConfig = {
+const CONFIG: LeadConfig = {
   v: 2,
   session: 's_1',
   createdAt: 100,
@@ -31,17 +31,17 @@ const sentence = (which: string) =>
 
 describe('a lead config', () => {
   test('is read as signed', () => {
-    expect(read(signed(TERMS))).toEqual(TERMS);
+    expect(read(signed(CONFIG))).toEqual(CONFIG);
   });
 
   test.each([
     ['an older', { v: 1, session: 's_1', flags: {} }],
-    ['an older', { ...TERMS, v: 1 }],
-    ['a newer', { ...TERMS, v: 3, mood: 'good' }],
+    ['an older', { ...CONFIG, v: 1 }],
+    ['a newer', { ...CONFIG, v: 3, mood: 'good' }],
     ['a newer', { v: 12 }],
-    ['another', { ...TERMS, mood: 'good' }],
-    ['another', { ...TERMS, flags: { ...TERMS.flags, forbidAll: true } }],
-    ['another', { ...TERMS, mode: 'careful' }],
+    ['another', { ...CONFIG, mood: 'good' }],
+    ['another', { ...CONFIG, flags: { ...CONFIG.flags, forbidAll: true } }],
+    ['another', { ...CONFIG, mode: 'careful' }],
   ])('is refused if %s version has signed it', (which, config) => {
     expect(() => read(signed(config))).toThrow(sentence(which));
   });
@@ -55,8 +55,8 @@ describe('a lead config', () => {
   });
 
   test('is refused if fields were added to it', () => {
-    const text = Buffer.from(signed(TERMS)).toString();
-    const more = { ...JSON.parse(text), flags: { ...TERMS.flags, bare: true } };
+    const text = Buffer.from(signed(CONFIG)).toString();
+    const more = { ...JSON.parse(text), flags: { ...CONFIG.flags, bare: true } };
     expect(() => read(Buffer.from(JSON.stringify(more)))).toThrow(/whose key this worker/);
   });
 });

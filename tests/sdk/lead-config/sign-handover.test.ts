@@ -6,7 +6,7 @@ import { signHandover, verifyHandover } from '../../../src/sdk/lead-config/sign-
 const person = generateKeyPairSync('ed25519');
 const publicKey = person.publicKey.export({ format: 'der', type: 'spki' }).toString('base64url');
 
-const SAID = { session: 's_1', createdAt: 100, epoch: 3, edition: 2, agent: 'a_1', at: 7 };
+const HANDOVER = { session: 's_1', createdAt: 100, epoch: 3, edition: 2, agent: 'a_1', at: 7 };
 const PARENTS = new Map([
   ['a_2', 'a_1'],
   ['a_3', 'a_2'],
@@ -20,8 +20,8 @@ const under = (handover: string, job: { readonly id?: string; readonly at?: numb
     PARENTS.get(agent),
   );
 
-const signed = (change: Partial<typeof SAID> = {}, key = person.privateKey) =>
-  signHandover({ ...SAID, ...change }, key);
+const signed = (change: Partial<typeof HANDOVER> = {}, key = person.privateKey) =>
+  signHandover({ ...HANDOVER, ...change }, key);
 
 describe('a signed handover', () => {
   test('returns the minimum config version', async () => {
@@ -34,14 +34,14 @@ describe('a signed handover', () => {
   });
 
   test.each<[string, string, Parameters<typeof under>[1]]>([
-    ['an agent that works for nobody above', signed(), { id: 'a_4' }],
-    ['an agent whose parents go in circles', signed(), { id: 'a_5' }],
+    ['an agent outside of the descendants', signed(), { id: 'a_4' }],
+    ['an agent with circular parents', signed(), { id: 'a_5' }],
     ['the same agent at another time', signed(), { at: 8 }],
     ['an agent of another session', signed({ session: 's_2' }), {}],
-    ['nobody, since a stranger has signed it', signed({}, newKey()), {}],
-    ['nobody, since it was changed', signed().replace('"epoch":3', '"epoch":2'), {}],
-    ['nobody, since it was signed as something else', otherKind(), {}],
-    ['nobody, since there is nothing', '', {}],
+    ['any agent if a stranger has signed it', signed({}, newKey()), {}],
+    ['any agent if it was changed', signed().replace('"epoch":3', '"epoch":2'), {}],
+    ['any agent if it was signed for another purpose', otherKind(), {}],
+    ['any agent if it is empty', '', {}],
   ])('is not valid for %s', async (_, handover, job) => {
     await expect(under(handover, job)).rejects.toThrow(/was not handed over by its lead/);
   });
@@ -52,5 +52,5 @@ function newKey() {
 }
 
 function otherKind() {
-  return Buffer.from(signLeadConfig(SAID as never, person.privateKey)).toString();
+  return Buffer.from(signLeadConfig(HANDOVER as never, person.privateKey)).toString();
 }

@@ -149,7 +149,7 @@ describe('the window of a session', () => {
   test.each([
     ['is missing', {}],
     ['is torn', { 'prompt-1.json': '{"tools":[' }],
-    ['is something else', { 'prompt-1.json': '{"tools":7,"system":null}' }],
+    ['has invalid values', { 'prompt-1.json': '{"tools":7,"system":null}' }],
   ])('is shown without its head if that %s, with a notice', async (_, artifacts) => {
     const store = storeOf([CREATED, LETTER, SENT, answered(9_000)], artifacts);
     const report = await agentWindowReport(store, META);

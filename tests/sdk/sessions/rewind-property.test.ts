@@ -92,7 +92,7 @@ const step = (kind: 'git' | 'plain'): fc.Arbitrary<readonly Call[]> =>
   );
 
 /** Calls by prompt, and the prompt to rewind to. */
-const story = (kind: 'git' | 'plain') =>
+const scenario = (kind: 'git' | 'plain') =>
   fc.record({
     prompts: fc.array(fc.array(step(kind), { minLength: 1, maxLength: 4 }), {
       minLength: 1,
@@ -101,7 +101,7 @@ const story = (kind: 'git' | 'plain') =>
     to: fc.nat(),
   });
 
-const begin = (root: string, kind: 'git' | 'plain') => {
+const fillWorkspace = (root: string, kind: 'git' | 'plain') => {
   for (const path of ['a', 'b', 'd/c', 'd/e/f', '.dot', 'script.sh']) {
     fs.mkdirSync(join(root, path, '..'), { recursive: true });
     fs.writeFileSync(join(root, path), `x of ${path}\ny\n`);
@@ -124,23 +124,23 @@ needs.describe('git')('a rewind of random work by tools and Bash', () => {
     const where = kind === 'git' ? 'in a repository' : 'without git';
     test(`restores the same tree ${where}, and undo restores the tree before the rewind`, async () => {
       await fc.assert(
-        fc.asyncProperty(story(kind), async ({ prompts, to }) => {
-          const place = rewindScene(kind);
+        fc.asyncProperty(scenario(kind), async ({ prompts, to }) => {
+          const scene = rewindScene(kind);
           try {
-            begin(place.root, kind);
+            fillWorkspace(scene.root, kind);
             const trees: (readonly string[])[] = [];
             const calls = prompts.map((steps) => steps.flat());
-            const session = await place.work(calls, () => trees.push(treeOf(place.root)));
-            const end = treeOf(place.root);
+            const session = await scene.work(calls, () => trees.push(treeOf(scene.root)));
+            const end = treeOf(scene.root);
             const target = (to % prompts.length) + 1;
-            const desk = await place.desk(session);
-            await desk.apply(desk.plan({ to: target, files: true, conversation: true }), false);
-            expect(treeOf(place.root)).toEqual(trees[target - 1]);
-            const again = await place.desk(session);
+            const rewind = await scene.openRewind(session);
+            await rewind.apply(rewind.plan({ to: target, files: true, conversation: true }), false);
+            expect(treeOf(scene.root)).toEqual(trees[target - 1]);
+            const again = await scene.openRewind(session);
             await again.apply(again.planUndo(), false);
-            expect(treeOf(place.root)).toEqual(end);
+            expect(treeOf(scene.root)).toEqual(end);
           } finally {
-            place.close();
+            scene.close();
           }
         }),
         { numRuns: RUNS },

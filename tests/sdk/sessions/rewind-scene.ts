@@ -1,4 +1,4 @@
-/** A workspace in which a real agent works with real tools and a real shell, and its rewinds. */
+/** Workspace in which a real agent works with real tools and a real shell, and its rewinds. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,9 +30,9 @@ export interface RewindScene {
   readonly store: FileSessionStore;
   /** Runs a session in which each prompt leads to these calls, in order. */
   work(prompts: readonly (readonly Call[])[], atPrompt?: () => void): Promise<string>;
-  desk(session: string): Promise<SessionRewind>;
+  openRewind(session: string): Promise<SessionRewind>;
   /** Appends to a journal, as a process would. */
-  forge(session: string, ...bodies: readonly JournalBody[]): Promise<void>;
+  append(session: string, ...bodies: readonly JournalBody[]): Promise<void>;
   records(session: string): Promise<readonly JournalRecord[]>;
   close(): void;
 }
@@ -95,8 +95,8 @@ export const rewindScene = (kind: 'git' | 'plain'): RewindScene => {
       await session.close();
       return session.id;
     },
-    desk: async (id) => openSessionRewind(machine, {}, store, await metaOf(id)),
-    async forge(id, ...bodies) {
+    openRewind: async (id) => openSessionRewind(machine, {}, store, await metaOf(id)),
+    async append(id, ...bodies) {
       const session = await store.open(id);
       const journal = await session.journal((await metaOf(id)).lead, null);
       for (const body of bodies) journal.append(body);

@@ -36,12 +36,12 @@ describe('a search', () => {
     ['flaky', { where: 'person', excerpt: 'a Flaky\n test' }],
     ['flaky test', { where: 'person', excerpt: 'a Flaky\n test' }],
     ['(a+)+$', { where: 'model', excerpt: 'it was (a+)+$ all along' }],
-  ])('for %s finds it', async (words, hit) => {
+  ])('for %s returns an excerpt', async (words, hit) => {
     expect(await find(words, 'a Flaky\n test', 'it was (a+)+$ all along')).toEqual(hit);
   });
 
   test.each(['nowhere', 'secretly', 'flakytest', '.*', '"type"'])(
-    'for %s finds nothing',
+    'for %s returns no match',
     async (words) => {
       expect(await find(words, 'a Flaky\n test', 'an answer')).toBeUndefined();
     },

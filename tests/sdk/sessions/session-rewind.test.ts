@@ -12,9 +12,9 @@ const BOTH = { files: true, conversation: true };
 
 /** A session with one prompt in a small workspace. */
 const worked = async (...calls: readonly Call[]) => {
-  const place = rewindScene('plain');
-  onTestFinished(() => place.close());
-  const { root, folder } = place;
+  const scene = rewindScene('plain');
+  onTestFinished(() => scene.close());
+  const { root, folder } = scene;
   const put = (name: string, text: string) => {
     const path = join(root, name);
     fs.mkdirSync(join(path, '..'), { recursive: true });
@@ -26,19 +26,19 @@ const worked = async (...calls: readonly Call[]) => {
   put('bin', 'x\0\xff');
   put('empty', '');
   const start = treeOf(root);
-  const session = await place.work([calls]);
+  const session = await scene.work([calls]);
   const end = treeOf(root);
   const rewind = async (force = false) => {
-    const desk = await place.desk(session);
-    return desk.apply(desk.plan(BOTH), force);
+    const sessionRewind = await scene.openRewind(session);
+    return sessionRewind.apply(sessionRewind.plan(BOTH), force);
   };
   const undo = async () => {
-    const desk = await place.desk(session);
-    return desk.apply(desk.planUndo(), false);
+    const sessionRewind = await scene.openRewind(session);
+    return sessionRewind.apply(sessionRewind.planUndo(), false);
   };
-  const plan = async () => (await place.desk(session)).plan(BOTH);
+  const plan = async () => (await scene.openRewind(session)).plan(BOTH);
   return {
-    ...place,
+    ...scene,
     put,
     start,
     end,
@@ -53,24 +53,24 @@ const worked = async (...calls: readonly Call[]) => {
 
 const CHANGES = bash('echo more >> a; rm -r d; echo new > n');
 
-describe('a journal that was tampered with', () => {
+describe('a manipulated journal', () => {
   const EVIL = 'evil\n';
 
-  /** A change that claims to have replaced a file elsewhere, so that a rewind would write there. */
-  const planted = async (
-    path: (place: { root: string; folder: string; skeinHome: string }) => string,
+  /** Records a forged change of another file, so that a rewind would write there. */
+  const forged = async (
+    path: (scene: { root: string; folder: string; skeinHome: string }) => string,
   ) => {
-    const place = await worked(bash('true'));
-    const target = path(place);
-    const digest = openCheckpointBlobs(place.skeinHome).put(Buffer.from(EVIL));
+    const scene = await worked(bash('true'));
+    const target = path(scene);
+    const digest = openCheckpointBlobs(scene.skeinHome).put(Buffer.from(EVIL));
     const before: FileState = { kind: 'file', digest, mode: 0o755 };
     const body: JournalBody = {
       type: 'files.changed',
       call: 'c',
       changes: [{ path: target, before, after: { kind: 'absent' } }],
     };
-    await place.forge(place.session, body);
-    return { ...place, target };
+    await scene.append(scene.session, body);
+    return { ...scene, target };
   };
 
   test.each([
@@ -79,7 +79,11 @@ describe('a journal that was tampered with', () => {
       ({ folder }: { folder: string }) => join(folder, 'elsewhere'),
       /outside/,
     ],
-    ['above it', ({ root }: { root: string }) => `${root}/../elsewhere`, /not a plain one/],
+    [
+      'above the workspace',
+      ({ root }: { root: string }) => `${root}/../elsewhere`,
+      /not a plain one/,
+    ],
     [
       'in the state of skein',
       ({ skeinHome }: { skeinHome: string }) => join(skeinHome, 'x'),
@@ -92,8 +96,8 @@ describe('a journal that was tampered with', () => {
     ],
     ['relative', () => 'a', /outside/],
     ['with a zero byte', ({ root }: { root: string }) => `${root}/a\0b`, /not a plain one/],
-  ])('writes nothing %s', async (_, path, why) => {
-    const { rewind, plan, target } = await planted(path);
+  ])('writes no file %s', async (_, path, why) => {
+    const { rewind, plan, target } = await forged(path);
     expect((await plan()).files).toMatchObject([
       { verdict: 'refused', why: expect.stringMatching(why) },
     ]);
@@ -102,7 +106,7 @@ describe('a journal that was tampered with', () => {
     expect(fs.existsSync(target.replace('\0', ''))).toBe(false);
   });
 
-  test('writes nothing through a link that now leads elsewhere', async () => {
+  test('writes no file through a link that now leads elsewhere', async () => {
     const { root, folder, rewind, plan } = await worked(bash('echo x > d/b'));
     fs.mkdirSync(join(folder, 'away'));
     fs.rmSync(join(root, 'd'), { recursive: true });
@@ -116,20 +120,20 @@ describe('a journal that was tampered with', () => {
 });
 
 test('a plan is refused if the session has continued since', async () => {
-  const { desk, forge, session, end, tree } = await worked(CHANGES);
-  const early = await desk(session);
+  const { openRewind, append, session, end, tree } = await worked(CHANGES);
+  const early = await openRewind(session);
   const plan = early.plan(BOTH);
-  await forge(session, { type: 'bound.hit', what: 'x', limit: 1, detail: 'Something happened.' });
+  await append(session, { type: 'bound.hit', what: 'x', limit: 1, detail: 'Something happened.' });
   await expect(early.apply(plan, true)).rejects.toThrow('The session has continued since');
   expect(tree()).toEqual(end);
 });
 
 describe('an interrupted rewind', () => {
   test('is finished by the next rewind', async () => {
-    const { plan, forge, session, rewind, start, root, tree } = await worked(CHANGES);
+    const { plan, append, session, rewind, start, root, tree } = await worked(CHANGES);
     const { files, to } = await plan();
     const changes = files.map(({ path, now, wanted }) => ({ path, before: now, after: wanted }));
-    await forge(session, { type: 'rewind.began', to, changes });
+    await append(session, { type: 'rewind.began', to, changes });
     // Only the first file was restored.
     fs.writeFileSync(join(root, 'a'), 'one\n');
     await rewind();
@@ -137,12 +141,12 @@ describe('an interrupted rewind', () => {
   });
 
   test('can be undone instead', async () => {
-    const { plan, forge, session, undo, end, root, tree, skeinHome } = await worked(CHANGES);
+    const { plan, append, session, undo, end, root, tree, skeinHome } = await worked(CHANGES);
     const { files, to } = await plan();
     const blobs = openCheckpointBlobs(skeinHome);
     for (const { path, now } of files) if ('digest' in now) blobs.put(fs.readFileSync(path));
     const changes = files.map(({ path, now, wanted }) => ({ path, before: now, after: wanted }));
-    await forge(session, { type: 'rewind.began', to, changes });
+    await append(session, { type: 'rewind.began', to, changes });
     fs.writeFileSync(join(root, 'a'), 'one\n');
     fs.rmSync(join(root, 'n'));
     await undo();
@@ -150,15 +154,15 @@ describe('an interrupted rewind', () => {
   });
 
   test('restores its own changes if the disk fails, and reports it', async () => {
-    const { desk, session, end, root, tree, records } = await worked(CHANGES);
-    const one = await desk(session);
-    const plan = one.plan(BOTH);
+    const { openRewind, session, end, root, tree, records } = await worked(CHANGES);
+    const early = await openRewind(session);
+    const plan = early.plan(BOTH);
     // Since the plan was made, a file is at the path of the folder.
     fs.writeFileSync(join(root, 'd'), 'in the way');
     fs.chmodSync(join(root, 'd'), 0o600);
     const mine = tree();
     const failing = { ...plan, files: plan.files.filter(({ path }) => !path.endsWith('/d')) };
-    await expect(one.apply(failing, false)).rejects.toThrow(/Nothing was changed\.$/);
+    await expect(early.apply(failing, false)).rejects.toThrow(/Nothing was changed\.$/);
     expect(tree()).toEqual(mine);
     fs.rmSync(join(root, 'd'));
     expect(tree()).toEqual(end);
@@ -175,10 +179,10 @@ describe('a rewind of unusual files', () => {
   });
 
   test('reports a file without a checkpoint as not restored', async () => {
-    const { forge, session, root, rewind, put } = await worked(bash('true'));
+    const { append, session, root, rewind, put } = await worked(bash('true'));
     const path = put('huge', 'now');
     const why = 'it is larger than 32 MiB';
-    await forge(session, {
+    await append(session, {
       type: 'files.changed',
       call: 'c',
       changes: [{ path, before: { kind: 'unknown', why }, after: { kind: 'unknown', why } }],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { summarizeSession } from '../../../src/sdk/sessions/session-summary.js';
 import type { SwarmReader } from '../../../src/views/swarm/cached-jobs.js';
-import { eventsOf, type Fact, factsOf, SESSION, told } from '../../views/swarm-facts.js';
+import { eventsOf, type Fact, factsOf, reportOf, SESSION } from '../../views/swarm-facts.js';
 
 const { begun, started, ended, taken, over } = factsOf();
 
@@ -18,8 +18,8 @@ const summaryOf = (facts: readonly Fact[]) => {
 };
 
 describe('a session in a listing', () => {
-  const turns = (from: number, many: number): readonly Fact[] =>
-    Array.from({ length: many }, (_, at) => [
+  const turns = (from: number, count: number): readonly Fact[] =>
+    Array.from({ length: count }, (_, at) => [
       started(from + at * 10),
       ended(from + at * 10 + 5, 'end_turn'),
     ]).flat();
@@ -41,7 +41,7 @@ describe('a session in a listing', () => {
     ];
     const { turns: shown, costUsd } = await summaryOf(facts);
     expect(shown).toBe(2);
-    expect(shown).toBe(told(facts).turns);
-    expect(costUsd).toBe(told(facts).cost.total.costUsd);
+    expect(shown).toBe(reportOf(facts).turns);
+    expect(costUsd).toBe(reportOf(facts).cost.total.costUsd);
   });
 });

@@ -21,13 +21,13 @@ const setUp = async () => {
     await lead.closeJournal('a_2');
   };
   const begin = async (...bodies: readonly JournalBody[]) => {
-    const visit = await store.openAsWorker('s_1');
-    await visit.adopt('a_2');
-    const journal = await visit.journal('a_2', 'a_1');
+    const session = await store.openAsWorker('s_1');
+    await session.adopt('a_2');
+    const journal = await session.journal('a_2', 'a_1');
     for (const body of [{ type: 'epoch.began', owner: 'w_9' } as const, ...bodies]) {
       journal.append(body);
     }
-    await visit.close();
+    await session.close();
   };
   const job = { swarm: 's_1', id: 'a_2', signal: new AbortController().signal };
   const refuse = (reason: string, worker = 'w_1') =>

@@ -18,14 +18,14 @@ const PNG = Buffer.from(
 describe('images that a prompt names', () => {
   test.each([
     ['a path', 'look at /tmp/a.png', ['/tmp/a.png']],
-    ['one of this directory', 'see shot.PNG please', ['/here/shot.PNG']],
+    ['a file of this directory', 'see shot.PNG please', ['/here/shot.PNG']],
     ['a mention', 'see @img/a.jpg', ['/here/img/a.jpg']],
-    ['one of the home', '~/a.webp', ['/home/me/a.webp']],
-    ['escaped blanks, as when a file is dropped', '/tmp/my\\ shot.png', ['/tmp/my shot.png']],
+    ['a file of the home directory', '~/a.webp', ['/home/me/a.webp']],
+    ['escaped blanks, like a dropped file', '/tmp/my\\ shot.png', ['/tmp/my shot.png']],
     ['quotes', "'/tmp/my shot.gif'", ['/tmp/my shot.gif']],
     ['a mention in quotes', 'see @"my shot.png" now', ['/here/my shot.png']],
     ['a mention with escapes', 'see @a\\ \\"b\\".png', ['/here/a "b".png']],
-    ['an address of a file', 'file:///tmp/a.jpeg', ['/tmp/a.jpeg']],
+    ['a file URL', 'file:///tmp/a.jpeg', ['/tmp/a.jpeg']],
     ['the same twice', 'a.png a.png', ['/here/a.png']],
     ['a page', 'https://example.com/a.png', []],
     ['other files', 'src/a.ts png', []],
@@ -72,10 +72,10 @@ describe('images that a prompt names', () => {
     const folder = mkdtempSync(join(tmpdir(), 'images-'));
     execFileSync('mkfifo', [join(folder, 'pipe.png')]);
     const shown = attachImages('look at pipe.png', folder);
-    const late = new Promise((resolve) => setTimeout(resolve, 2_000, 'it waits'));
+    const late = new Promise((resolve) => setTimeout(resolve, 2_000, 'blocked'));
     const first = await Promise.race([shown, late]);
     // A reader that waits for a writer would keep this process alive.
-    if (first === 'it waits') writeFileSync(join(folder, 'pipe.png'), '');
+    if (first === 'blocked') writeFileSync(join(folder, 'pipe.png'), '');
     expect(first).toEqual({ content: 'look at pipe.png', images: [], notices: [] });
   });
 

@@ -10,13 +10,13 @@ import {
 } from '../../../fakes/agents/child-agents.js';
 
 /** Task messages with a clock that the test moves. */
-const openBook = () => {
+const openMessages = () => {
   let now = 0;
-  const book = new TaskMessages('s_1', () => now);
+  const messages = new TaskMessages('s_1', () => now);
   const wait = (ms: number) => {
     now += ms;
   };
-  return { book, wait };
+  return { messages, wait };
 };
 
 const AGENT = {
@@ -31,7 +31,7 @@ const AGENT = {
 describe('task messages', () => {
   test('have a cost estimate before many agents start', () => {
     const preview = { count: 12, model: 'm', withCache: [0.1, 0.2], withoutCache: [1, 2] } as const;
-    expect(openBook().book.take({ type: 'fan-out.previewed', preview })).toEqual({
+    expect(openMessages().messages.take({ type: 'fan-out.previewed', preview })).toEqual({
       type: 'system',
       subtype: 'task_preview',
       count: 12,
@@ -43,8 +43,8 @@ describe('task messages', () => {
   });
 
   test('report the start of an agent, its parent and its prompt', () => {
-    const { book } = openBook();
-    expect(book.take(spawned())).toEqual({
+    const { messages } = openMessages();
+    expect(messages.take(spawned())).toEqual({
       type: 'system',
       subtype: 'task_started',
       ...AGENT,
@@ -54,7 +54,7 @@ describe('task messages', () => {
       prompt: 'Look for it.',
     });
     const fork = childTag({ type: null, kind: 'fork', name: 'second', depth: 2, parent: 'ag_1' });
-    expect(book.take(spawned(fork, true))).toMatchObject({
+    expect(messages.take(spawned(fork, true))).toMatchObject({
       subagent_type: null,
       task_type: 'fork',
       name: 'second',
@@ -64,11 +64,11 @@ describe('task messages', () => {
   });
 
   test('report progress at the end of a turn, at most once per second', () => {
-    const { book, wait } = openBook();
-    book.take(spawned());
+    const { messages, wait } = openMessages();
+    messages.take(spawned());
     wait(300);
-    expect(book.take(childUses('Grep'))).toBeUndefined();
-    expect(book.take(childSays())).toEqual({
+    expect(messages.take(childUses('Grep'))).toBeUndefined();
+    expect(messages.take(childSays())).toEqual({
       type: 'system',
       subtype: 'task_progress',
       ...AGENT,
@@ -78,16 +78,16 @@ describe('task messages', () => {
       last_tool_name: 'Grep',
     });
     wait(999);
-    expect(book.take(childSays())).toBeUndefined();
+    expect(messages.take(childSays())).toBeUndefined();
     wait(1);
-    expect(book.take(childSays())).toMatchObject({
+    expect(messages.take(childSays())).toMatchObject({
       num_turns: 3,
       usage: { total_tokens: 3_030 },
     });
   });
 
   test('report the outcome of a worktree', () => {
-    const { book } = openBook();
+    const { messages } = openMessages();
     const conflicts = [{ path: 'a.ts', why: 'both sides have changed it' }];
     const worktree = {
       path: '/s/w/a',
@@ -96,7 +96,7 @@ describe('task messages', () => {
       diff: '/s/a.diff',
       outcome: { kind: 'conflict' as const, files: ['a.ts', 'b.ts'], commit: 'c', conflicts },
     };
-    expect(book.take(childEnded(childReport({ worktree })))).toMatchObject({
+    expect(messages.take(childEnded(childReport({ worktree })))).toMatchObject({
       worktree: {
         outcome: 'conflict',
         branch: 'agent/a',
@@ -108,11 +108,11 @@ describe('task messages', () => {
   });
 
   test('report the end of an agent', () => {
-    const { book, wait } = openBook();
-    book.take(spawned());
-    book.take(childUses('Read'));
+    const { messages, wait } = openMessages();
+    messages.take(spawned());
+    messages.take(childUses('Read'));
     wait(50);
-    expect(book.take(childEnded(childReport({ changedFiles: ['/w/a.ts'] })))).toEqual({
+    expect(messages.take(childEnded(childReport({ changedFiles: ['/w/a.ts'] })))).toEqual({
       type: 'system',
       subtype: 'task_notification',
       ...AGENT,
@@ -132,8 +132,8 @@ describe('task messages', () => {
     ['max_turns', 'failed', null],
     ['budget', 'failed', 'The budget is used up.'],
   ] as const)('names an end by %s %s', (reason, status, detail) => {
-    const { book } = openBook();
-    expect(book.take(childEnded(childReport({}, { reason, detail })))).toMatchObject({
+    const { messages } = openMessages();
+    expect(messages.take(childEnded(childReport({}, { reason, detail })))).toMatchObject({
       status,
       stop_reason: reason,
       ...(detail !== null && { detail }),
@@ -141,15 +141,15 @@ describe('task messages', () => {
   });
 
   test('cut long prompts and reports', () => {
-    const { book } = openBook();
+    const { messages } = openMessages();
     const report = childReport({ text: 'x'.repeat(1e6), changedFiles: Array(1_000).fill('/w/a') });
-    expect(JSON.stringify(book.take(childEnded(report))).length).toBeLessThan(15_000);
+    expect(JSON.stringify(messages.take(childEnded(report))).length).toBeLessThan(15_000);
   });
 
   test('have no cost if a price is unknown', () => {
-    const { book } = openBook();
+    const { messages } = openMessages();
     const strange = childSays();
     if (strange.type === 'agent.feed') Object.assign(strange.item, { model: 'goose-1' });
-    expect(book.take(strange)).toMatchObject({ cost_usd: null });
+    expect(messages.take(strange)).toMatchObject({ cost_usd: null });
   });
 });

@@ -39,7 +39,7 @@ describe('without flags', () => {
 });
 
 describe('--resume', () => {
-  test.each(['s_alpha', 's_a', 's_al'])('means the session that fits %s', async (resume) => {
+  test.each(['s_alpha', 's_a', 's_al'])('selects the session that matches %s', async (resume) => {
     expect(await choose({ resume })).toEqual({ kind: 'resume', id: 's_alpha' });
   });
 
@@ -57,7 +57,7 @@ describe('--resume', () => {
 });
 
 describe('--continue', () => {
-  test('means the session of this directory that was used last', async () => {
+  test('selects the session of this directory that was used last', async () => {
     expect(await choose({ continue: true })).toEqual({ kind: 'resume', id: 's_beta' });
   });
 });

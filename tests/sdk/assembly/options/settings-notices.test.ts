@@ -6,7 +6,7 @@ import { settingsNotices } from '../../../../src/sdk/assembly/options/settings-n
 const TOOLS = ['Bash', 'Read', 'WebFetch'];
 
 /** Returns the notices about settings with these rules, one per line. */
-const said = (...rules: readonly [RuleBehavior, string][]) =>
+const noticesAbout = (...rules: readonly [RuleBehavior, string][]) =>
   settingsNotices(
     {
       rules: rules.map(([behavior, text], index) => {
@@ -20,11 +20,13 @@ const said = (...rules: readonly [RuleBehavior, string][]) =>
 
 describe('notices about settings before a run', () => {
   test('report a misspelt name of a built-in tool, and no tool of other programs', () => {
-    expect(said(['deny', 'Bsah(rm:*)'], ['allow', 'Agent'], ['deny', 'mcp__bash'])).toEqual([
-      'first',
-      'The deny rule "Bsah(rm:*)" in /s.json, line 1, names an unknown tool: did you mean Bash?',
-      'last',
-    ]);
+    expect(noticesAbout(['deny', 'Bsah(rm:*)'], ['allow', 'Agent'], ['deny', 'mcp__bash'])).toEqual(
+      [
+        'first',
+        'The deny rule "Bsah(rm:*)" in /s.json, line 1, names an unknown tool: did you mean Bash?',
+        'last',
+      ],
+    );
   });
 
   test('have one sentence about all ignored settings of a workspace and its agents', () => {
@@ -42,14 +44,14 @@ describe('notices about settings before a run', () => {
     ]);
   });
 
-  test('are limited in number, and say so', () => {
+  test('are limited in number, and the omitted notices are counted', () => {
     const many = Array.from({ length: 500 }, () => ['allow', 'Read('] as [RuleBehavior, string]);
-    const sentences = said(...many);
+    const sentences = noticesAbout(...many);
     expect(sentences).toHaveLength(23);
     expect(sentences.at(-2)).toBe('480 more rules have similar mistakes.');
   });
 
   test('fail with UsageError if a deny rule cannot be read', () => {
-    expect(() => said(['deny', 'Bash('])).toThrow('/s.json, line 1, cannot be read');
+    expect(() => noticesAbout(['deny', 'Bash('])).toThrow('/s.json, line 1, cannot be read');
   });
 });
