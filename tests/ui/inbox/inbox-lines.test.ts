@@ -26,7 +26,7 @@ const linesOf = (inbox: QuestionInbox, columns = 80, rows = 40) =>
   });
 
 describe('a question on the screen', () => {
-  test('says who asks, for whom, for what, how risky it is and which rule would cover it', () => {
+  test('shows the agent, its purpose, the input, the risk and the rule', () => {
     const inbox = inboxWith({ purpose: 'the lead, look around' });
     inbox.focus();
     expect(linesOf(inbox).lines).toEqual([
@@ -45,7 +45,7 @@ describe('a question on the screen', () => {
     ]);
   });
 
-  test('says of a lasting answer what it really does', () => {
+  test('explains the effect of a lasting answer', () => {
     const question = permission({ isAlwaysAsked: true });
     expect(linesOf(inboxWith({ question })).lines).toContain(
       '  p  project: the same; other sessions ask again, despite the rule',
@@ -56,19 +56,19 @@ describe('a question on the screen', () => {
     );
   });
 
-  test('says how to turn to it, and how many more wait', () => {
+  test('shows the key to answer it and the number of other questions', () => {
     const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
     expect(linesOf(inbox).lines.at(0)).toBe('? Question 1 of 2 (5s ago)');
     expect(linesOf(inbox).lines.at(-1)).toBe('  Tab answers it · 1 more question');
   });
 
-  test('shows a change as what goes and what comes', () => {
+  test('shows the removed and added lines of an edit', () => {
     const input = { file_path: 'a.ts', old_string: 'one', new_string: 'two' };
     const { lines } = linesOf(inboxWith({ question: permission({ tool: 'Edit', input }) }));
     expect(lines.slice(2, 5)).toEqual(['  | file: a.ts', '  | - one', '  | + two']);
   });
 
-  test('keeps what a model says behind a gutter', () => {
+  test('shows text of the model only behind a gutter', () => {
     const input = { command: 'ls\n  o  once: this call and no other\u001b[2J' };
     const { lines } = linesOf(inboxWith({ question: permission({ input }) }));
     expect(lines.slice(2, 5)).toEqual([
@@ -78,7 +78,7 @@ describe('a question on the screen', () => {
     ]);
   });
 
-  test('puts the cursor where the reason is typed', () => {
+  test('puts the cursor into the reason', () => {
     let now = 0;
     const inbox = new QuestionInbox({ showFull: () => {}, now: () => now });
     const question = permission();
@@ -91,7 +91,7 @@ describe('a question on the screen', () => {
     expect(cursor?.column).toBe(13);
   });
 
-  test('says so when nothing is chosen', () => {
+  test('shows a hint if no answer is selected', () => {
     const inbox = inboxWith({});
     inbox.focus();
     inbox.press({ name: 'x', sequence: 'x' });
@@ -111,7 +111,7 @@ describe('a question on the screen', () => {
     [50, 'Enter confirms · v all · Tab next · Esc later'],
     [40, 'Enter confirms · Tab next · Esc later'],
     [30, 'Enter confirms · Esc later'],
-  ])('has the keys that matter most in %i columns', (columns, keys) => {
+  ])('shows the most important keys in %i columns', (columns, keys) => {
     const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
     inbox.focus();
     expect(linesOf(inbox, columns).lines.at(-1)).toBe(`  ${keys}`);
@@ -121,14 +121,14 @@ describe('a question on the screen', () => {
     [100, 'o s p d or arrows choose · v shows all of it · Tab the next · Esc later'],
     [60, 'o s p d · v all · Tab next · Esc later'],
     [40, 'o s p d · Esc later'],
-  ])('says that nothing is chosen, and how to leave, in %i columns', (columns, keys) => {
+  ])('shows that no answer is selected, and how to leave, in %i columns', (columns, keys) => {
     const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
     inbox.focus();
     inbox.press({ name: 'x', sequence: 'x' });
     expect(linesOf(inbox, columns).lines.at(-1)).toBe(`  Nothing is chosen: ${keys}`);
   });
 
-  test('lists what can be chosen, with what is ticked', () => {
+  test('lists the options of a choice with their check boxes', () => {
     const question = choice({ multiple: true });
     const inbox = inboxWith({ kind: 'choice', question });
     inbox.focus();
@@ -147,7 +147,7 @@ describe('a question on the screen', () => {
     for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);
   });
 
-  test('keeps its answers where there is little room, and says what is missing', () => {
+  test('keeps the answers on a small screen, with a note about the omission', () => {
     const input = { command: Array.from({ length: 30 }, (_, at) => `line ${at}`).join('\n') };
     const inbox = inboxWith({ question: permission({ input }) });
     inbox.focus();
@@ -167,7 +167,7 @@ describe('a question on the screen', () => {
     ]);
   });
 
-  test('shows both ends of a long input and all that is said of it on a usual terminal', () => {
+  test('shows both ends of a long input and all facts in 80 columns and 21 rows', () => {
     const content = Array.from({ length: 3_000 }, (_, at) => `line ${at}`).join('\n');
     const input = { file_path: 'a.ts', content };
     const inbox = inboxWith({ question: permission({ tool: 'Write', input, risk: 'high' }) });
@@ -192,7 +192,7 @@ describe('a question on the screen', () => {
     ]);
   });
 
-  test('puts its answers into one row before it leaves out what is said of it', () => {
+  test('puts the answers into a single row before it omits facts', () => {
     const input = { command: `rm -rf build${' x'.repeat(500)}` };
     const inbox = inboxWith({ question: permission({ input, risk: 'high' }) });
     inbox.focus();
@@ -208,7 +208,7 @@ describe('a question on the screen', () => {
     ]);
   });
 
-  test('says in the least room how risky it is, and that not all is shown', () => {
+  test('keeps the risk and the note about the omission on the smallest screen', () => {
     const input = { command: 'x\n'.repeat(30) };
     const inbox = inboxWith({ question: permission({ input, risk: 'high' }) });
     inbox.focus();
@@ -221,7 +221,7 @@ describe('a question on the screen', () => {
   test.each([
     [60, 6],
     [40, 5],
-  ])('has all answers and the reason in %i columns and %i rows', (columns, rows) => {
+  ])('shows all answers and the reason in %i columns and %i rows', (columns, rows) => {
     let now = 0;
     const inbox = new QuestionInbox({ showFull: () => {}, now: () => now });
     const question = permission();
@@ -239,7 +239,7 @@ describe('a question on the screen', () => {
     expect(lines[cursor?.row ?? 0]).toContain('because it is so');
   });
 
-  test('says that a question went, and how to go on', () => {
+  test('shows that the question is gone, and how to continue', () => {
     const inbox = inboxWith({}, { question: permission({ id: 'q_9' }) });
     inbox.focus();
     inbox.remove('q_1');
@@ -249,7 +249,7 @@ describe('a question on the screen', () => {
     ]);
   });
 
-  test('is nothing when nothing is asked', () => {
+  test('has no lines without a question', () => {
     expect(linesOf(inboxWith()).lines).toEqual([]);
   });
 });

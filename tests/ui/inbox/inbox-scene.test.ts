@@ -42,8 +42,8 @@ const setUp = (count: number) => {
   return { scene, inbox, draw, press, wait, answers, left: () => left };
 };
 
-describe('all questions on the screen', () => {
-  test('are listed, and one is shown with its answers', () => {
+describe('the inbox scene', () => {
+  test('lists all questions and shows the selected question with its answers', () => {
     const { draw } = setUp(2);
     const lines = draw();
     expect(lines[0]).toBe('2 questions waiting');
@@ -53,7 +53,7 @@ describe('all questions on the screen', () => {
     expect(lines).toHaveLength(30);
   });
 
-  test('are answered one after another', () => {
+  test('answers the selected question and keeps the other questions', () => {
     const { press, answers, draw, wait } = setUp(3);
     press('tab');
     wait();
@@ -62,7 +62,7 @@ describe('all questions on the screen', () => {
     expect(draw()[0]).toBe('2 questions waiting');
   });
 
-  test('are not left by what is typed on for one that has gone', () => {
+  test('stays open while keys are typed for a question that is gone', () => {
     const { press, inbox, left } = setUp(2);
     press('d', 'return');
     inbox.remove('q_1');
@@ -72,7 +72,7 @@ describe('all questions on the screen', () => {
     expect(left()).toBe(1);
   });
 
-  test('are left with Esc, and with no letter, when the last of them has gone by itself', () => {
+  test('closes with Esc but not with a letter after its last question is withdrawn', () => {
     const { press, inbox, left, draw } = setUp(1);
     inbox.remove('q_1');
     expect(draw().at(-1)).toBe('Esc back');
@@ -82,7 +82,7 @@ describe('all questions on the screen', () => {
     expect([left(), inbox.isQuestionGone]).toEqual([1, false]);
   });
 
-  test('are shown again with Esc when one of several has gone by itself', () => {
+  test('returns to the list with Esc after the shown question is withdrawn', () => {
     const { press, inbox, left, draw } = setUp(2);
     inbox.remove('q_1');
     expect(draw().at(-1)).toBe('Tab the next · Esc the list');
@@ -93,7 +93,7 @@ describe('all questions on the screen', () => {
     expect(left()).toBe(1);
   });
 
-  test('are left with q, but not while a reason is typed', () => {
+  test('closes with q, except while a reason is typed', () => {
     const { press, left } = setUp(1);
     press('d', 'return', 'q');
     expect(left()).toBe(0);
@@ -105,7 +105,7 @@ describe('all questions on the screen', () => {
     [60, 12],
     [80, 24],
     [250, 60],
-  ])('fit into %i columns and %i rows, however many there are', (columns, rows) => {
+  ])('fits 200 questions into %i columns and %i rows', (columns, rows) => {
     const { draw, press } = setUp(200);
     press('tab', 'tab');
     const lines = draw(columns, rows);

@@ -9,8 +9,8 @@ import { choice, permission } from './questions.js';
 
 const setUp = (...entries: readonly Partial<InboxEntry>[]) => {
   let now = 0;
-  const machine = paperMachine(60, 14);
-  const screen = new Screen(machine, () => {});
+  const host = paperMachine(60, 14);
+  const screen = new Screen(host, () => {});
   const scenes = new SceneStack(screen);
   const answers: string[] = [];
   const inbox: QuestionInbox = new QuestionInbox({
@@ -28,13 +28,13 @@ const setUp = (...entries: readonly Partial<InboxEntry>[]) => {
     now += 1_000;
   };
   wait();
-  return { inbox, scenes, answers, paper: machine.paper, wait };
+  return { inbox, scenes, answers, paper: host.paper, wait };
 };
 
-describe('a question that is shown as a whole', () => {
-  test('goes with the question, and what is pressed then answers no other', () => {
-    const other = { question: permission({ id: 'q_9' }) };
-    const { inbox, scenes, answers, paper, wait } = setUp({}, other);
+describe('the full view of a question', () => {
+  test('closes with its question, and the next keys answer no other question', () => {
+    const second = { question: permission({ id: 'q_9' }) };
+    const { inbox, scenes, answers, paper, wait } = setUp({}, second);
     inbox.press({ name: 'v' });
     expect(paper.screen().join('\n')).toContain('command: npm test');
     wait();
@@ -46,7 +46,7 @@ describe('a question that is shown as a whole', () => {
     expect(answers).toEqual([]);
   });
 
-  test('is closed, and the next key confirms nothing', () => {
+  test('can be closed, and the next key does not confirm the question', () => {
     const { inbox, scenes, answers, wait } = setUp({});
     inbox.press({ name: 'v' });
     wait();
@@ -55,7 +55,7 @@ describe('a question that is shown as a whole', () => {
     expect(answers).toEqual([]);
   });
 
-  test('has all that an agent wants to know, with its options', () => {
+  test('shows the complete text of a choice', () => {
     const question = choice({
       question: Array.from({ length: 9 }, (_, at) => `row ${at}`).join('\n'),
     });

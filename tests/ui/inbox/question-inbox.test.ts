@@ -7,8 +7,8 @@ import { choice, permission } from './questions.js';
 const setUp = (...entries: readonly Partial<InboxEntry>[]) => {
   let now = 0;
   const answers: unknown[] = [];
-  const whole: string[] = [];
-  const inbox = new QuestionInbox({ showFull: ({ id }) => whole.push(id), now: () => now });
+  const shownInFull: string[] = [];
+  const inbox = new QuestionInbox({ showFull: ({ id }) => shownInFull.push(id), now: () => now });
   for (const entry of entries) {
     const question = entry.question ?? permission();
     inbox.add({
@@ -31,18 +31,18 @@ const setUp = (...entries: readonly Partial<InboxEntry>[]) => {
   const pass = (ms: number) => {
     now += ms;
   };
-  const turn = () => {
+  const focusAndWait = () => {
     inbox.focus();
     wait();
   };
-  return { inbox, answers, whole, press, type, turn, wait, pass };
+  return { inbox, answers, shownInFull, press, type, focusAndWait, wait, pass };
 };
 
 const second = { question: permission({ id: 'q_9', tool: 'Write' }) };
-const asks = (question = choice()) => ({ kind: 'choice', question }) as const;
+const choiceEntry = (question = choice()) => ({ kind: 'choice', question }) as const;
 
-describe('an inbox', () => {
-  test('does not take the keys before somebody turns to it', () => {
+describe('the question inbox', () => {
+  test('receives no keys before it has the focus', () => {
     const { inbox } = setUp({});
     expect(inbox.isFocused).toBe(false);
     expect(inbox.shown?.id).toBe('q_1');
@@ -54,9 +54,9 @@ describe('an inbox', () => {
     ['once', ['return'], { behavior: 'allow', scope: 'once' }],
     ['session', ['s', 'return'], { behavior: 'allow', scope: 'session' }],
     ['project', ['down', 'down', 'return'], { behavior: 'allow', scope: 'project' }],
-  ])('allows %s when that is confirmed', (_, keys, answer) => {
-    const { answers, press, turn, inbox } = setUp({});
-    turn();
+  ])('allows %s after a confirmation', (_, keys, answer) => {
+    const { answers, press, focusAndWait, inbox } = setUp({});
+    focusAndWait();
     press(...keys);
     expect(answers).toEqual([['q_1', answer]]);
     expect(inbox.entries).toEqual([]);
@@ -64,8 +64,8 @@ describe('an inbox', () => {
   });
 
   test('denies with a reason', () => {
-    const { answers, press, type, turn } = setUp({});
-    turn();
+    const { answers, press, type, focusAndWait } = setUp({});
+    focusAndWait();
     press('d', 'return');
     expect(answers).toEqual([]);
     type('use make');
@@ -75,9 +75,9 @@ describe('an inbox', () => {
     ]);
   });
 
-  test('goes back to the answers from a reason that is given up', () => {
-    const { answers, press, turn, wait, inbox } = setUp({});
-    turn();
+  test('returns to the answers if the reason is cancelled', () => {
+    const { answers, press, focusAndWait, wait, inbox } = setUp({});
+    focusAndWait();
     press('d', 'return', 'x', 'escape');
     expect(inbox.answerEditor).toBeUndefined();
     wait();
@@ -85,7 +85,7 @@ describe('an inbox', () => {
     expect(answers).toEqual([['q_1', { behavior: 'allow', scope: 'once' }]]);
   });
 
-  test('takes no answer from keys that came too soon to be meant', () => {
+  test('ignores keys that arrive too soon after the focus', () => {
     const { inbox, answers, press, wait } = setUp({});
     inbox.focus();
     press('return');
@@ -95,9 +95,9 @@ describe('an inbox', () => {
     expect(answers).toHaveLength(1);
   });
 
-  test('takes no answer for the next question from keys that were meant for the last', () => {
-    const { answers, press, turn, wait } = setUp({}, second);
-    turn();
+  test('ignores keys for the next question right after an answer', () => {
+    const { answers, press, focusAndWait, wait } = setUp({}, second);
+    focusAndWait();
     press('return', 'return');
     expect(answers).toEqual([['q_1', { behavior: 'allow', scope: 'once' }]]);
     wait();
@@ -105,7 +105,7 @@ describe('an inbox', () => {
     expect(answers).toHaveLength(2);
   });
 
-  test('takes nothing from a key that is held down', () => {
+  test('ignores a key that is held down', () => {
     const { inbox, answers, press, pass } = setUp({}, second);
     inbox.focus();
     for (let at = 0; at < 100; at += 1) {
@@ -115,19 +115,19 @@ describe('an inbox', () => {
     expect(answers).toEqual([]);
   });
 
-  test('takes nothing from a word that is typed for something else', () => {
-    const { answers, type, press, turn, inbox } = setUp({});
-    turn();
+  test('ignores a word that is typed by mistake', () => {
+    const { answers, type, press, focusAndWait, inbox } = setUp({});
+    focusAndWait();
     type('stop');
     press('return');
     expect(answers).toEqual([]);
     expect(inbox.entries).toHaveLength(1);
   });
 
-  test.each(['no', 'deny', 'never', 'D', 'N'])('takes %j for a no, at any pace', (word) => {
+  test.each(['no', 'deny', 'never', 'D', 'N'])('denies for %j, typed at any speed', (word) => {
     for (const pace of [0, 150, GRACE_MS, 1_000]) {
-      const { answers, press, type, turn, pass } = setUp({});
-      turn();
+      const { answers, press, type, focusAndWait, pass } = setUp({});
+      focusAndWait();
       for (const letter of word.split('')) {
         type(letter);
         pass(pace);
@@ -140,10 +140,10 @@ describe('an inbox', () => {
     }
   });
 
-  test('takes a no back with an arrow, or with Esc', () => {
+  test('cancels a denial with an arrow key or Esc', () => {
     for (const keys of [['up'], ['escape']]) {
-      const { inbox, answers, press, turn, wait } = setUp({});
-      turn();
+      const { inbox, answers, press, focusAndWait, wait } = setUp({});
+      focusAndWait();
       press('d');
       wait();
       press('s', ...keys);
@@ -154,9 +154,9 @@ describe('an inbox', () => {
     }
   });
 
-  test('has nothing chosen after letters that mean nothing, until something is chosen', () => {
-    const { inbox, answers, press, turn, wait } = setUp({});
-    turn();
+  test('selects no answer after an unknown letter, until an arrow key is pressed', () => {
+    const { inbox, answers, press, focusAndWait, wait } = setUp({});
+    focusAndWait();
     press('y');
     expect(inbox.choice).toBeUndefined();
     for (let at = 0; at < 3; at += 1) {
@@ -170,7 +170,7 @@ describe('an inbox', () => {
     expect(inbox.choice).toBe(3);
   });
 
-  test('allows nothing for words that are typed in one go, whenever Enter comes after them', () => {
+  test('never allows a call for a word typed without a pause, even with a late Enter', () => {
     const letters = fc.string({
       unit: fc.constantFrom(...'onspdeyvOSPx \n'.split('')),
       minLength: 1,
@@ -179,12 +179,12 @@ describe('an inbox', () => {
     fc.assert(
       fc.property(letters, pace, fc.integer({ min: 0, max: 5_000 }), (words, ms, pause) => {
         fc.pre(!/^[osp]?(?:\n|$)/i.test(words));
-        const { answers, whole, press, turn, pass } = setUp({});
+        const { answers, shownInFull, press, focusAndWait, pass } = setUp({});
         const pressHere = (key: string) => {
-          // The pager has the keys from now on.
-          if (whole.length === 0) press(key === '\n' ? 'return' : key);
+          // An open pager receives all later keys.
+          if (shownInFull.length === 0) press(key === '\n' ? 'return' : key);
         };
-        turn();
+        focusAndWait();
         for (const [at, key] of words.split('').entries()) {
           if (at > 0) pass(ms);
           pressHere(key);
@@ -196,33 +196,33 @@ describe('an inbox', () => {
     );
   });
 
-  test('gives no answer to an agent for a word that is typed for something else', () => {
-    const { answers, type, press, turn, wait } = setUp(asks());
-    turn();
+  test('sends no choice to an agent for a word that is typed by mistake', () => {
+    const { answers, type, press, focusAndWait, wait } = setUp(choiceEntry());
+    focusAndWait();
     type('neither');
     wait();
     press('return');
     expect(answers).toEqual([]);
   });
 
-  test('takes no answer for a question that somebody has only just gone to', () => {
-    const { answers, press, turn } = setUp({}, second);
-    turn();
+  test('ignores Enter right after a switch to another question', () => {
+    const { answers, press, focusAndWait } = setUp({}, second);
+    focusAndWait();
     press('tab', 'return');
     expect(answers).toEqual([]);
   });
 
-  test('has been seen only after a moment', () => {
+  test('counts as seen only after a delay', () => {
     const { inbox, wait } = setUp({});
     expect(inbox.isSeen).toBe(false);
     wait();
     expect(inbox.isSeen).toBe(true);
   });
 
-  test('offers only once for what cannot be allowed for longer', () => {
+  test('offers only once for a call without a rule to grant', () => {
     const { grant: _, ...question } = permission();
-    const { answers, press, turn, wait } = setUp({ question });
-    turn();
+    const { answers, press, focusAndWait, wait } = setUp({ question });
+    focusAndWait();
     press('s');
     wait();
     press('return');
@@ -232,9 +232,9 @@ describe('an inbox', () => {
     expect(answers).toEqual([['q_1', { behavior: 'allow', scope: 'once' }]]);
   });
 
-  test('hears nothing that is typed on for a question that was answered elsewhere', () => {
-    const { inbox, answers, press, type, turn, wait } = setUp({}, second);
-    turn();
+  test('ignores keys typed for a question that was answered elsewhere', () => {
+    const { inbox, answers, press, type, focusAndWait, wait } = setUp({}, second);
+    focusAndWait();
     press('d', 'return');
     type('no, that');
     inbox.remove('q_1');
@@ -252,9 +252,9 @@ describe('an inbox', () => {
     expect(answers).toEqual([['q_9', { behavior: 'allow', scope: 'once' }]]);
   });
 
-  test('keeps the keys from everybody else too when the last one went', () => {
-    const { inbox, press, type, turn } = setUp({});
-    turn();
+  test('keeps the focus until Esc after its last question is withdrawn', () => {
+    const { inbox, press, type, focusAndWait } = setUp({});
+    focusAndWait();
     press('d', 'return');
     inbox.remove('q_1');
     type('later');
@@ -264,54 +264,54 @@ describe('an inbox', () => {
     expect(inbox.isFocused).toBe(false);
   });
 
-  test('lets a question go that nobody has turned to', () => {
+  test('removes a withdrawn question at once if it has no focus', () => {
     const { inbox } = setUp({}, second);
     inbox.remove('q_1');
     expect(inbox.isQuestionGone).toBe(false);
     expect(inbox.shown?.id).toBe('q_9');
   });
 
-  test('goes from one question to the next and back', () => {
-    const { inbox, press, turn } = setUp({}, second);
-    turn();
+  test('moves to the next question and back', () => {
+    const { inbox, press, focusAndWait } = setUp({}, second);
+    focusAndWait();
     press('tab');
     expect(inbox.shown?.id).toBe('q_9');
     press('left');
     expect(inbox.shown?.id).toBe('q_1');
   });
 
-  test('is left with Esc, and the question stays', () => {
-    const { inbox, press, turn } = setUp({});
-    turn();
+  test('loses the focus with Esc and keeps the question', () => {
+    const { inbox, press, focusAndWait } = setUp({});
+    focusAndWait();
     press('escape');
     expect(inbox.isFocused).toBe(false);
     expect(inbox.entries).toHaveLength(1);
   });
 
-  test('shows all of what a question is about', () => {
-    const { whole, press, turn } = setUp({});
-    turn();
+  test('shows the full question with v', () => {
+    const { shownInFull, press, focusAndWait } = setUp({});
+    focusAndWait();
     press('v');
-    expect(whole).toEqual(['q_1']);
+    expect(shownInFull).toEqual(['q_1']);
   });
 
-  test('answers a question of an agent by number', () => {
-    const { answers, press, turn } = setUp(asks());
-    turn();
+  test('answers a choice by number', () => {
+    const { answers, press, focusAndWait } = setUp(choiceEntry());
+    focusAndWait();
     press('2', 'return');
     expect(answers).toEqual([['q_2', { chosen: ['green'] }]]);
   });
 
-  test('ticks several answers where several may be given', () => {
-    const { answers, press, turn } = setUp(asks(choice({ multiple: true })));
-    turn();
+  test('selects several options of a multiple choice', () => {
+    const { answers, press, focusAndWait } = setUp(choiceEntry(choice({ multiple: true })));
+    focusAndWait();
     press('space', 'down', 'space', 'return');
     expect(answers).toEqual([['q_2', { chosen: ['red', 'green'] }]]);
   });
 
-  test('answers in words of the person, and not with nothing', () => {
-    const { answers, press, type, turn } = setUp(asks());
-    turn();
+  test('accepts free text as an answer, but no empty text', () => {
+    const { answers, press, type, focusAndWait } = setUp(choiceEntry());
+    focusAndWait();
     press('3', 'return', 'return');
     expect(answers).toEqual([]);
     type('blue');

@@ -1,4 +1,4 @@
-/** Questions as agents ask them, for tests of inboxes. */
+/** Sample questions of agents for inbox tests. */
 import type {
   PermissionQuestion,
   PersonQuestion,

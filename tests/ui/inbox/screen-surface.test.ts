@@ -4,27 +4,27 @@ import { ScreenSurface } from '../../../src/ui/inbox/screen-surface.js';
 import { choice, permission } from './questions.js';
 
 const setUp = () => {
-  let rung = 0;
+  let bells = 0;
   const inbox = new QuestionInbox({ showFull: () => {} });
   const surface = new ScreenSurface({
     inbox,
     nameOf: (agent) => `Agent ${agent}`,
     purposeOf: () => 'the lead, look around',
     ring: () => {
-      rung += 1;
+      bells += 1;
     },
     now: () => 42,
   });
-  return { inbox, surface, rung: () => rung };
+  return { inbox, surface, bells: () => bells };
 };
 
 const never = new AbortController().signal;
 
-describe('questions on a screen', () => {
-  test('are put into the inbox with a bell, and answered from there', async () => {
-    const { inbox, surface, rung } = setUp();
+describe('the screen surface', () => {
+  test('adds a question to the inbox with a bell and returns its answer', async () => {
+    const { inbox, surface, bells } = setUp();
     const answer = surface.ask(permission(), never);
-    expect(rung()).toBe(1);
+    expect(bells()).toBe(1);
     expect(inbox.shown).toMatchObject({
       asker: 'Agent a_1',
       purpose: 'the lead, look around',
@@ -36,7 +36,7 @@ describe('questions on a screen', () => {
     expect(inbox.entries).toEqual([]);
   });
 
-  test('disappear at once when they are answered elsewhere', async () => {
+  test('removes questions at once when they are answered elsewhere', async () => {
     const { inbox, surface } = setUp();
     const elsewhere = new AbortController();
     const answer = surface.ask(permission(), elsewhere.signal);
@@ -48,13 +48,13 @@ describe('questions on a screen', () => {
     await expect(choosing).rejects.toThrow('withdrawn');
   });
 
-  test('are not asked when nobody needs the answer any more', async () => {
+  test('does not show a question that is already withdrawn', async () => {
     const { inbox, surface } = setUp();
     await expect(surface.ask(permission(), AbortSignal.abort())).rejects.toThrow('withdrawn');
     expect(inbox.entries).toEqual([]);
   });
 
-  test('have no answer when the screen is closed', async () => {
+  test('rejects open questions when it closes', async () => {
     const { surface } = setUp();
     const answer = surface.ask(permission(), never);
     surface.close();

@@ -24,16 +24,16 @@ const agent = (change: Partial<AgentView>): AgentView =>
 const setUp = () => {
   const board: PostedQuestion[] = [];
   const decided: SignedAnswer[] = [];
-  const said: string[] = [];
-  const kept: Promise<unknown>[] = [];
-  let [rung, looks, asking] = [0, 0, [] as string[]];
+  const notices: string[] = [];
+  const tracked: Promise<unknown>[] = [];
+  let [bells, reads, openQuestions] = [0, 0, [] as string[]];
   /** Surface that answered first; undefined before the first answer. */
   let first: Partial<SignedAnswer> | undefined;
   const store = {
     jobs: { local: undefined },
     questions: () => ({
       read: async () => {
-        looks += 1;
+        reads += 1;
         return { questions: [...board], leftOut: 0 };
       },
       decisions: {
@@ -46,44 +46,46 @@ const setUp = () => {
   } as unknown as SessionStore;
   const session = { id: 's_1', lead: 'a_0' } as SessionMeta;
   const swarms = (): readonly SwarmView[] => {
-    const questions = asking.map((question) => ({ question }) as AgentView['questions'][number]);
+    const questions = openQuestions.map(
+      (question) => ({ question }) as AgentView['questions'][number],
+    );
     const lead = agent({ id: 'a_0', kind: 'lead', type: null, parent: null, questions: [] });
     return [{ session, holder: undefined, agents: [lead, agent({ parent: 'a_0', questions })] }];
   };
   const inbox = new QuestionInbox({ showFull: () => {}, now: () => performance.now() + 10_000 });
   const home = mkdtempSync(`${tmpdir()}/inbox-`);
-  const desk = new StoreInbox({
+  const storeInbox = new StoreInbox({
     host: { env: { SKEIN_HOME: home }, home, cwd: home },
     store,
     inbox,
     swarms,
     track: (work) => {
-      kept.push(work);
+      tracked.push(work);
       return work;
     },
     ring: () => {
-      rung += 1;
+      bells += 1;
     },
-    notify: (sentence) => said.push(sentence),
+    notify: (sentence) => notices.push(sentence),
     onDefect: (error) => {
       throw error;
     },
   });
-  onTestFinished(() => desk.close());
+  onTestFinished(() => storeInbox.close());
   return {
     board,
     decided,
-    said,
-    kept,
+    notices,
+    tracked,
     inbox,
-    desk,
-    rung: () => rung,
-    looks: () => looks,
-    asks: (...ids: string[]) => {
-      asking = ids;
-      desk.refresh();
+    storeInbox,
+    bells: () => bells,
+    reads: () => reads,
+    setOpenQuestions: (...ids: string[]) => {
+      openQuestions = ids;
+      storeInbox.refresh();
     },
-    beatenBy: (answer: Partial<SignedAnswer>) => {
+    setFirstAnswer: (answer: Partial<SignedAnswer>) => {
       first = answer;
     },
   };
@@ -91,84 +93,88 @@ const setUp = () => {
 
 const ids = (inbox: QuestionInbox) => inbox.entries.map(({ id }) => id);
 
-describe('the questions of swarms that are watched', () => {
-  test('come into the inbox when agents ask, with who asks and for whom', async () => {
-    const { board, asks, inbox, rung } = setUp();
+describe('the inbox of watched swarms', () => {
+  test('shows a new question with its agent and purpose', async () => {
+    const { board, setOpenQuestions, inbox, bells } = setUp();
     board.push(posted('q_1'));
-    asks('q_1');
+    setOpenQuestions('q_1');
     await expect.poll(() => ids(inbox)).toEqual(['q_1']);
     expect(inbox.shown).toMatchObject({
       asker: 'explorer a_1',
       purpose: 'lead a_0 (look) → explorer a_1 (look)',
     });
-    expect(rung()).toBe(1);
+    expect(bells()).toBe(1);
   });
 
-  test('are looked for again where the log was faster', async () => {
-    const { board, asks, inbox } = setUp();
-    asks('q_1');
+  test('reads again if an event arrives before the posted question', async () => {
+    const { board, setOpenQuestions, inbox } = setUp();
+    setOpenQuestions('q_1');
     setTimeout(() => board.push(posted('q_1')), 100);
     await expect.poll(() => ids(inbox)).toEqual(['q_1']);
   });
 
-  test('go when they were answered elsewhere', async () => {
-    const { board, asks, inbox } = setUp();
+  test('removes questions that were answered elsewhere', async () => {
+    const { board, setOpenQuestions, inbox } = setUp();
     board.push(posted('q_1'), posted('q_2'));
-    asks('q_1', 'q_2');
+    setOpenQuestions('q_1', 'q_2');
     await expect.poll(() => ids(inbox)).toEqual(['q_1', 'q_2']);
     board.shift();
-    asks('q_2');
+    setOpenQuestions('q_2');
     await expect.poll(() => ids(inbox)).toEqual(['q_2']);
     board.shift();
-    asks();
+    setOpenQuestions();
     await expect.poll(() => ids(inbox)).toEqual([]);
   });
 
-  test('are not looked for while nobody asks anything else', async () => {
-    const { board, asks, inbox, desk, looks } = setUp();
+  test('does not read the store while no agent asks a new question', async () => {
+    const { board, setOpenQuestions, inbox, storeInbox, reads } = setUp();
     board.push(posted('q_1'));
-    asks('q_1');
+    setOpenQuestions('q_1');
     await expect.poll(() => ids(inbox)).toEqual(['q_1']);
-    const before = looks();
-    for (let at = 0; at < 100; at += 1) desk.refresh();
-    expect(looks()).toBe(before);
+    const before = reads();
+    for (let at = 0; at < 100; at += 1) storeInbox.refresh();
+    expect(reads()).toBe(before);
   });
 
-  test('are answered with a signature, and what came of it is said', async () => {
-    const { board, asks, inbox, decided, said } = setUp();
+  test('signs an answer and shows its outcome', async () => {
+    const { board, setOpenQuestions, inbox, decided, notices } = setUp();
     board.push(posted('q_1'));
-    asks('q_1');
+    setOpenQuestions('q_1');
     await expect.poll(() => ids(inbox)).toEqual(['q_1']);
     const entry = inbox.shown;
     if (entry?.kind === 'permission') entry.answer({ behavior: 'allow', scope: 'once' });
-    await expect.poll(() => said).toEqual(['Allowed: Bash of a_1.']);
+    await expect.poll(() => notices).toEqual(['Allowed: Bash of a_1.']);
     expect(decided).toMatchObject([{ question: 'q_1', surface: 'inbox' }]);
   });
 
-  test('are answered also by somebody who leaves at once, and is told nothing then', async () => {
-    const { board, asks, inbox, decided, said, kept, desk } = setUp();
+  test('sends an answer even if it closes at once, without a later notice', async () => {
+    const { board, setOpenQuestions, inbox, decided, notices, tracked, storeInbox } = setUp();
     board.push(posted('q_1'));
-    asks('q_1');
+    setOpenQuestions('q_1');
     await expect.poll(() => ids(inbox)).toEqual(['q_1']);
     const entry = inbox.shown;
     if (entry?.kind === 'permission') entry.answer({ behavior: 'allow', scope: 'once' });
-    desk.close();
+    storeInbox.close();
     // The store stays open until the answer is sent.
-    expect(kept).toHaveLength(1);
-    await Promise.all(kept);
+    expect(tracked).toHaveLength(1);
+    await Promise.all(tracked);
     expect(decided).toMatchObject([{ question: 'q_1', surface: 'inbox' }]);
     await new Promise(setImmediate);
-    expect(said).toEqual([]);
+    expect(notices).toEqual([]);
   });
 
-  test('say who was first when somebody was', async () => {
-    const { board, asks, inbox, said, beatenBy } = setUp();
+  test('names the surface that answered first', async () => {
+    const { board, setOpenQuestions, inbox, notices, setFirstAnswer } = setUp();
     board.push(posted('q_1'));
-    asks('q_1');
+    setOpenQuestions('q_1');
     await expect.poll(() => ids(inbox)).toEqual(['q_1']);
-    beatenBy({ signature: 'other', surface: 'terminal', answer: { behavior: 'deny', reason: '' } });
+    setFirstAnswer({
+      signature: 'other',
+      surface: 'terminal',
+      answer: { behavior: 'deny', reason: '' },
+    });
     const entry = inbox.shown;
     if (entry?.kind === 'permission') entry.answer({ behavior: 'allow', scope: 'once' });
-    await expect.poll(() => said).toEqual(['Too late: terminal has denied it already.']);
+    await expect.poll(() => notices).toEqual(['Too late: terminal has denied it already.']);
   });
 });

@@ -1,4 +1,4 @@
-/** A swarm that is over, with its journals and its log: a lead, two agents, a question and a failure. */
+/** Journals and replay log of a finished swarm: a lead, two children, a question and a failure. */
 
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
@@ -11,7 +11,7 @@ import { createdFor, letter, meta } from '../../store/contracts/records.js';
 const attempt = { turn: 1, attempt: 1 };
 const usage = { ...NO_USAGE, input: 1_000, output: 100, cacheRead: 9_000 };
 
-const asked: JournalBody = {
+const turnStarted: JournalBody = {
   type: 'turn.started',
   ...attempt,
   model: 'm',
@@ -31,7 +31,7 @@ const answered = (content: readonly object[], stopReason = 'tool_use'): JournalB
   durationMs: 5,
   raw: JSON.stringify(content),
 });
-const text = (words: string) => ({ type: 'text', text: words });
+const text = (content: string) => ({ type: 'text', text: content });
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input });
 const started = (call: string, tool: string, description: string): JournalBody => ({
   type: 'call.started',
@@ -51,14 +51,14 @@ const ended = (call: string, tool: string, content: string): JournalBody => ({
   durationMs: 1,
   raw: JSON.stringify({ type: 'tool_result', tool_use_id: call, content }),
 });
-const over = (reason: 'end_turn' | 'model_error', final: boolean): JournalBody => ({
+const runEnded = (reason: 'end_turn' | 'model_error', final: boolean): JournalBody => ({
   type: 'run.ended',
   reason,
   detail: null,
   turns: 1,
   final,
 });
-const born = (agent: string, name: string): JournalBody =>
+const childCreated = (agent: string, name: string): JournalBody =>
   ({
     ...createdFor(agent, 'a_1'),
     origin: {
@@ -71,26 +71,26 @@ const born = (agent: string, name: string): JournalBody =>
     },
   }) as JournalBody;
 
-/** The log begins here. */
+/** Start time of the log. */
 export const BEGAN = Date.UTC(2026, 4, 1, 12);
 
 /** Agent, milliseconds since the previous record, and record. */
-const STORY: readonly (readonly [agent: string, after: number, body: JournalBody])[] = [
+const RECORDS: readonly (readonly [agent: string, after: number, body: JournalBody])[] = [
   ['a_1', 0, createdFor('a_1')],
   ['a_1', 0, { type: 'epoch.began', owner: 'o_1' }],
   ['a_1', 0, letter('l_1', 'Mend it.')],
   ['a_1', 0, { type: 'run.started', run: 1 }],
-  ['a_1', 100, asked],
+  ['a_1', 100, turnStarted],
   [
     'a_1',
     900,
     answered([text('I ask two.'), use('c_docs', 'Task', {}), use('c_edit', 'Task', {})]),
   ],
-  ['a_2', 50, born('a_2', 'docs')],
+  ['a_2', 50, childCreated('a_2', 'docs')],
   ['a_2', 0, { type: 'run.started', run: 1 }],
-  ['a_3', 50, born('a_3', 'edit')],
+  ['a_3', 50, childCreated('a_3', 'edit')],
   ['a_3', 0, { type: 'run.started', run: 1 }],
-  ['a_2', 100, asked],
+  ['a_2', 100, turnStarted],
   [
     'a_2' as const,
     800,
@@ -106,7 +106,7 @@ const STORY: readonly (readonly [agent: string, after: number, body: JournalBody
       cost: 0,
     },
   ],
-  ['a_3', 0, asked],
+  ['a_3', 0, turnStarted],
   [
     'a_3' as const,
     1_000,
@@ -145,17 +145,17 @@ const STORY: readonly (readonly [agent: string, after: number, body: JournalBody
   ],
   ['a_3', 10, started('c_1', 'Edit', 'Edit a.ts')],
   ['a_3', 90, ended('c_1', 'Edit', 'Replaced one passage.')],
-  ['a_3', 500, over('end_turn', true)],
-  ['a_2', 500, over('model_error', true)],
+  ['a_3', 500, runEnded('end_turn', true)],
+  ['a_2', 500, runEnded('model_error', true)],
   ['a_1', 500, answered([text('It is mended.')], 'end_turn')],
-  ['a_1', 0, over('end_turn', false)],
+  ['a_1', 0, runEnded('end_turn', false)],
 ];
 
 export const playedSwarm = async (): Promise<{ store: MemorySessionStore; log: ReplayLog }> => {
   const clock = virtualClock(BEGAN);
   const store = new MemorySessionStore(clock);
   const session = await store.create(meta({ title: 'Mend it.' }));
-  for (const [agent, after, body] of STORY) {
+  for (const [agent, after, body] of RECORDS) {
     await clock.advance(after);
     (await session.journal(agent, agent === 'a_1' ? null : 'a_1')).append(body);
   }

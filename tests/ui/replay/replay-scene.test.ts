@@ -11,18 +11,18 @@ import { SwarmScene } from '../../../src/ui/swarm/swarm-scene.js';
 import { paperMachine } from '../../fakes/terminal/recording-host.js';
 import { playedSwarm } from './played-swarm.js';
 
-const look = { unicode: true, paint: paintFor(false) };
+const style = { unicode: true, paint: paintFor(false) };
 
-/** The scene as `skein replay` opens it, on paper. */
+/** Opens the scene of `skein replay` on a recording terminal. */
 const showOn = (source: ReplaySource, columns: number, rows: number) => {
-  const machine = paperMachine(columns, rows);
-  const screen = new Screen(machine, (error) => {
+  const host = paperMachine(columns, rows);
+  const screen = new Screen(host, (error) => {
     throw error;
   });
-  const transport = new TransportLine(source.clock, look, () => '');
+  const transport = new TransportLine(source.clock, style, () => '');
   const scene = new SwarmScene({
     source,
-    style: look,
+    style,
     title: 'skein replay',
     hints: replayKeys.hints,
     help: replayKeys.help,
@@ -42,17 +42,17 @@ const showOn = (source: ReplaySource, columns: number, rows: number) => {
   const press = (sequence: string, name = sequence) => scene.press({ name, sequence });
   const text = () => {
     scene.content.notifyNow();
-    return machine.paper.screen().join('\n');
+    return host.paper.screen().join('\n');
   };
-  /** Delay after which the transcript of a selected agent opens. */
-  const shows = async (what: string | RegExp) => {
-    await expect.poll(text).toMatch(what);
+  /** Waits for text, because the transcript of a selected agent opens after a delay. */
+  const waitForText = async (expected: string | RegExp) => {
+    await expect.poll(text).toMatch(expected);
     return text();
   };
-  return { press, shows, text, close, screen: () => machine.paper.screen() };
+  return { press, waitForText, text, close, screen: () => host.paper.screen() };
 };
 
-describe('the screen of a replay', () => {
+describe('the replay scene', () => {
   const open = async (columns = 160, rows = 40) => {
     const { store, log } = await playedSwarm();
     const source = new ReplaySource(store, log);
@@ -61,24 +61,24 @@ describe('the screen of a replay', () => {
     return { ...shown, source };
   };
 
-  test('shows agents, states and transcripts as they were at a moment', async () => {
-    const { press, shows } = await open();
+  test('shows agents, states and transcripts as of the selected time', async () => {
+    const { press, waitForText } = await open();
     for (const key of ['n', 'n', 'j', 'j']) press(key);
-    const asking = await shows('The agent asks for permission to run Edit a.ts: no rule');
+    const asking = await waitForText('The agent asks for permission to run Edit a.ts: no rule');
     expect(asking).toMatch(/edit +\? +awaiting-permission/);
     expect(asking).toContain('[awaiting-permission]');
     expect(asking).toContain('+two');
     expect(asking).not.toContain('Replaced one passage');
     press('\u001b[F', 'end');
-    const over = await shows('ok Edit a.ts: Replaced one passage.');
+    const over = await waitForText('ok Edit a.ts: Replaced one passage.');
     expect(over).toMatch(/edit +✓ ended/);
     expect(over).toContain('event 22 of 22');
     for (const key of [',', ',', ',', ',', ',', ',', ',']) press(key);
-    await shows('[awaiting-permission]');
-    await expect.poll(() => shows('event 15')).not.toContain('Replaced');
+    await waitForText('[awaiting-permission]');
+    await expect.poll(() => waitForText('event 15')).not.toContain('Replaced');
   });
 
-  test('tells its own keys ahead of the others, and none that steer', async () => {
+  test('lists its own keys first and no steering keys', async () => {
     const { press, screen } = await open();
     const footer = screen().at(-1) ?? '';
     expect(footer).toMatch(/^Space play {2}\+ - speed/);
@@ -89,11 +89,11 @@ describe('the screen of a replay', () => {
     expect(help).not.toMatch(/write to it|stop it/);
   });
 
-  test('keeps the tape in sight of a transcript that has the whole screen', async () => {
-    const { press, shows, screen } = await open(80, 24);
+  test('shows the transport line below a full-screen transcript', async () => {
+    const { press, waitForText, screen } = await open(80, 24);
     press('\u001b[F', 'end');
     press('\r', 'return');
-    await shows('It is mended.');
+    await waitForText('It is mended.');
     expect(screen().at(-2)).toContain('event 22 of 22');
   });
 
@@ -106,7 +106,7 @@ describe('the screen of a replay', () => {
     expect(lines.join('\n')).toMatch(/event +1\d of 22|\d:\d\d of \d+:\d\d/);
   });
 
-  test('plays by itself, and rests at the end', async () => {
+  test('plays to the end and pauses there', async () => {
     const { source, press, screen } = await open();
     for (let times = 0; times < 12; times += 1) press('+');
     press(' ', 'space');
@@ -114,41 +114,41 @@ describe('the screen of a replay', () => {
     expect(source.clock.isPlaying).toBe(false);
   });
 
-  test('stays at the beginning and at the end when it is sent there, whichever way it runs', async () => {
+  test('pauses after a jump to the start or the end, in both directions', async () => {
     const { source, press } = await open();
-    const { clock: tape } = source;
+    const { clock } = source;
     for (const isBackwards of [false, true]) {
       for (const key of ['end', 'home']) {
-        tape.seek(10);
-        tape.isBackwards = isBackwards;
-        tape.isPlaying = true;
+        clock.seek(10);
+        clock.isBackwards = isBackwards;
+        clock.isPlaying = true;
         press(key);
-        const there = tape.position;
-        expect([tape.isPlaying, tape.share]).toEqual([false, key === 'end' ? 1 : 0]);
-        expect([tape.tick(500), tape.position]).toEqual([false, there]);
+        const there = clock.position;
+        expect([clock.isPlaying, clock.share]).toEqual([false, key === 'end' ? 1 : 0]);
+        expect([clock.tick(500), clock.position]).toEqual([false, there]);
       }
     }
   });
 
-  test('shows the same at the same moment, however one got there', async () => {
+  test('shows the same screen at a position for any path to it', async () => {
     const { store, log } = await playedSwarm();
     const keys = fc.constantFrom('.', ',', '<', '>', 'n', 'N', 'b');
     await fc.assert(
       fc.asyncProperty(fc.array(keys, { minLength: 3, maxLength: 12 }), async (pressed) => {
-        const one = new ReplaySource(store, log);
-        const wanderer = showOn(one, 160, 40);
-        for (const key of pressed) wanderer.press(key);
-        const other = new ReplaySource(store, log);
-        const { position, isBackwards } = one.clock;
-        other.clock.seek(position);
-        if (isBackwards) other.clock.reverse();
-        one.clock.seek(position);
-        const fresh = showOn(other, 160, 40);
+        const walkedSource = new ReplaySource(store, log);
+        const walked = showOn(walkedSource, 160, 40);
+        for (const key of pressed) walked.press(key);
+        const freshSource = new ReplaySource(store, log);
+        const { position, isBackwards } = walkedSource.clock;
+        freshSource.clock.seek(position);
+        if (isBackwards) freshSource.clock.reverse();
+        walkedSource.clock.seek(position);
+        const fresh = showOn(freshSource, 160, 40);
         try {
-          if (position > 0) await fresh.shows('The agent started in');
-          await expect.poll(wanderer.text).toBe(fresh.text());
+          if (position > 0) await fresh.waitForText('The agent started in');
+          await expect.poll(walked.text).toBe(fresh.text());
         } finally {
-          wanderer.close();
+          walked.close();
           fresh.close();
         }
       }),

@@ -5,11 +5,11 @@ import { EVENT_TYPES, type SwarmEvent } from '../../../src/protocol/session/swar
 import { PAGE_MARK, reportPage } from '../../../src/ui/report/report-page.js';
 import { redactedReport } from '../../../src/views/report/redacted-report.js';
 import { ReportFold } from '../../../src/views/report/swarm-report.js';
-import { type Fact, factsOf, MODEL, SESSION, swarmOf, told } from '../../views/swarm-facts.js';
+import { type Fact, factsOf, MODEL, reportOf, SESSION, swarmOf } from '../../views/swarm-facts.js';
 
 const { begun, started, ended, asked, ruled, spawned, over } = factsOf();
-const pageOf = (facts: readonly Fact[], terms: Parameters<typeof told>[1] = {}) =>
-  reportPage(told(facts, terms));
+const pageOf = (facts: readonly Fact[], options: Parameters<typeof reportOf>[1] = {}) =>
+  reportPage(reportOf(facts, options));
 
 /** Text of the page without markup. */
 const textOf = (page: string) =>
@@ -19,7 +19,7 @@ const textOf = (page: string) =>
     .replaceAll(/\s+/g, ' ');
 
 describe('the page of a report', () => {
-  test('has a row in the timeline and one in the table for every agent of a large swarm', () => {
+  test('has a timeline row and a table row for every agent of a large swarm', () => {
     const page = pageOf(swarmOf(250, 40));
     const shown = [...page.matchAll(/<(li|tr)[^>]* data-agent="(\w+)"/g)];
     for (const element of ['li', 'tr']) {
@@ -31,7 +31,7 @@ describe('the page of a report', () => {
     expect(page).toMatch(/[\d,]+ requests share a step of the curves/);
   });
 
-  test('draws how many work at once over all of the time, and nobody in a pause', () => {
+  test('draws the number of working agents over time, and zero in a pause', () => {
     const day = 86_400_000;
     const work = (from: number, agent: string) => [
       started(from, agent),
@@ -57,7 +57,7 @@ describe('the page of a report', () => {
     expect([there.at(-1), back.at(-1)]).toEqual(['50 1000', '100 0']);
   });
 
-  test('has the figures that people ask for first', () => {
+  test('shows the key figures', () => {
     const text = textOf(pageOf(swarmOf(3)));
     expect(text).toContain('Agents 3 3 completed');
     expect(text).toContain('Turns 15 15 requests');
@@ -67,7 +67,7 @@ describe('the page of a report', () => {
     expect(text).toContain('Questions 0 nothing denied');
   });
 
-  test('tells who was asked for what, what came of it, by which rule and how long that took', () => {
+  test('lists questions and denied calls with their outcome, rule and waiting time', () => {
     const rule = { rule: 'Bash(rm *)', source: 'project', file: '/work/.skein/s.json', line: 7 };
     const answered: Fact = {
       type: 'permission.answered',
@@ -101,7 +101,7 @@ describe('the page of a report', () => {
     expect(text).toContain('Questions 2 4.5 s of waiting, 1 call denied');
   });
 
-  test('says that a session still runs, and what is still asked', () => {
+  test('shows that the session runs, and its open questions', () => {
     const facts = [...begun(0), started(10), ended(100, 'tool_use'), asked(1_000, 'c1')];
     const text = textOf(pageOf(facts, { isHeld: true, now: 60_000 }));
     expect(text).toContain('Still running.');
@@ -111,17 +111,17 @@ describe('the page of a report', () => {
     expect(textOf(pageOf(facts))).not.toContain('Still running.');
   });
 
-  test('says of a price that is not known that it is not', () => {
+  test('marks the cost as incomplete if a price is unknown', () => {
     const text = textOf(pageOf([...begun(0), { ...ended(5, 'end_turn'), cost: null }, over(9)]));
     expect(text).toContain('Cost ≥ $0.0000 some prices are not known');
     expect(text).not.toContain('Saved by the cache');
   });
 
-  test('is made of a session without any event', () => {
+  test('can be built for a session without events', () => {
     expect(textOf(pageOf([]))).toContain('Agents 0');
   });
 
-  test('needs nothing else, and lets nothing else in', () => {
+  test('loads no external resource and has a strict content security policy', () => {
     const page = pageOf(swarmOf(3));
     expect(page.startsWith(PAGE_MARK)).toBe(true);
     expect(page).not.toMatch(/\b(?:src|href|srcset|action|data|poster)=|@import|url\(|https?:/i);
@@ -136,7 +136,7 @@ describe('the page of a report', () => {
 
 const HOSTILE = `</script><img src=x onerror="alert(1)">\u202E\u0000\u001b[31m&lt;'\`\u{E0041}`;
 
-describe('what an agent calls itself', () => {
+describe('hostile text of an agent', () => {
   const facts = [
     ...begun(0),
     { ...spawned(1, 'a_2'), origin: { kind: 'sync', name: HOSTILE, description: HOSTILE } },
@@ -151,7 +151,7 @@ describe('what an agent calls itself', () => {
     { ...over(4, 'a_2'), reason: HOSTILE, detail: HOSTILE },
   ] as const;
 
-  test('is text on the page, and hides or turns nothing', () => {
+  test('is escaped on the page and loses its control characters', () => {
     const fold = new ReportFold({ ...SESSION, title: HOSTILE, cwd: HOSTILE, model: HOSTILE });
     for (const [at, fact] of facts.entries()) {
       fold.take({
@@ -171,7 +171,7 @@ describe('what an agent calls itself', () => {
     expect(page).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
   });
 
-  test('keeps a secret hidden that was hidden in it', () => {
+  test('is redacted if an invisible character splits a secret', () => {
     const secret = 'sk-ant-\u200eapi03-abcdefgh12345678';
     const origin = { kind: 'sync', name: 'spy', description: `see ${secret}` };
     const page = pageOf([...begun(0), { ...spawned(1, 'a_2'), origin }]);
@@ -195,7 +195,7 @@ const anything = fc.oneof(
   ),
 );
 
-test('whatever an index says, there is a report of it and a page without anything foreign in it', () => {
+test('a report page has no foreign elements for any events of the index', () => {
   const event = fc
     .record({
       ts: fc.oneof(fc.integer({ min: 0, max: 1e6 }), fc.double({ noNaN: true })),
@@ -221,15 +221,17 @@ test('whatever an index says, there is a report of it and a page without anythin
       origin: fc.oneof(fc.record({ name: anything, type: anything, depth: anything }), anything),
     })
     .map((fields) => ({ v: 1, seq: 1, swarm: 's', cites: { seq: 1 }, ...fields }) as SwarmEvent);
-  const atOnce = { v: 1, seq: 1, swarm: 's', cites: { seq: 1 }, agent: 'a_1', parent: null };
-  const begun = (ts: number) => ({ ...atOnce, ts, type: 'agent.spawned' }) as unknown as SwarmEvent;
+  const base = { v: 1, seq: 1, swarm: 's', cites: { seq: 1 }, agent: 'a_1', parent: null };
+  const begun = (ts: number) => ({ ...base, ts, type: 'agent.spawned' }) as unknown as SwarmEvent;
   fc.assert(
     fc.property(fc.array(event, { maxLength: 30 }), fc.boolean(), (events, isHeld) => {
       const fold = new ReportFold(SESSION);
-      for (const one of events) fold.take(one);
+      for (const item of events) fold.take(item);
       const report = fold.report({ isHeld, jobs: [], now: 1e6 });
       const page = reportPage(redactedReport(report, (text) => text));
-      expect(page.match(/<(?!!doctype|!--|\/)(\w+)/g)?.filter((tag) => !OURS.has(tag))).toEqual([]);
+      expect(page.match(/<(?!!doctype|!--|\/)(\w+)/g)?.filter((tag) => !OWN_TAGS.has(tag))).toEqual(
+        [],
+      );
       expect(page.match(/<script/g)).toHaveLength(2);
       expect(/.{40}(NaN|Infinity|undefined)/.exec(page)).toBeNull();
     }),
@@ -237,7 +239,7 @@ test('whatever an index says, there is a report of it and a page without anythin
   );
 });
 
-const OURS = new Set(
+const OWN_TAGS = new Set(
   `html head meta title style body main header p h1 h2 h3 dl div dt dd section ul li svg rect path text span
    figure figcaption table caption thead tbody tr th td small code time footer script strong label input`
     .split(/\s+/)

@@ -6,14 +6,14 @@ import { TimeAxis } from '../../../src/ui/report/time-axis.js';
 
 const HOUR = 3_600_000;
 
-describe('the axis of time', () => {
-  test('is straight without a pause, and says round times', () => {
+describe('the time axis', () => {
+  test('is linear without a pause, with round labels', () => {
     const axis = new TimeAxis(5_000, 15_000, []);
     expect([5_000, 10_000, 15_000].map((ts) => axis.x(ts))).toEqual([0, 500, 1_000]);
     expect(axis.ticks().map(({ label }) => label)).toEqual(['0', '2 s', '4 s', '6 s', '8 s']);
   });
 
-  test('draws a pause narrow, however long it is', () => {
+  test('draws a long pause narrow', () => {
     const axis = new TimeAxis(0, 50 * HOUR + 30_000, [{ from: 10_000, to: 50 * HOUR + 10_000 }]);
     expect(axis.x(10_000)).toBeCloseTo(328.67);
     expect(axis.x(50 * HOUR + 10_000)).toBeCloseTo(342.67);
@@ -21,7 +21,7 @@ describe('the axis of time', () => {
     expect(labels).toEqual(['0', '5 s', '10 s', '2 d 2 h', '+5 s', '+10 s']);
   });
 
-  test('never goes back, stays inside, and has room for its labels', () => {
+  test('is monotonic, stays in its range and leaves space between labels', () => {
     const pause = fc.tuple(fc.nat(1_000), fc.nat(1_000));
     fc.assert(
       fc.property(fc.array(pause, { maxLength: 30 }), fc.nat(2_000), (steps, rest) => {
@@ -33,7 +33,7 @@ describe('the axis of time', () => {
         });
         const axis = new TimeAxis(0, at + rest, pauses);
         const xs = Array.from({ length: 50 }, (_, n) => axis.x(((at + rest) * n) / 49));
-        expect(xs).toEqual(xs.toSorted((one, other) => one - other));
+        expect(xs).toEqual(xs.toSorted((a, b) => a - b));
         expect(xs.every((x) => x >= 0 && x <= 1_000.001)).toBe(true);
         const places = axis.ticks().map(({ x }) => x);
         expect(places.every((x, n) => n === 0 || x - (places[n - 1] ?? 0) >= 700 / 9)).toBe(true);
@@ -52,11 +52,11 @@ test.each([
   [2 * HOUR + 300_000, '2 h 5 min'],
   [76 * HOUR, '3 d 4 h'],
   [Number.NaN, '0 s'],
-])('%d milliseconds are %s', (ms, text) => {
+])('the duration of %d ms is %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });
 
-test('steps are round, and there are not too many of them', () => {
+test('grid steps are round and limited in number', () => {
   expect([timeStep(9_000, 9), timeStep(9_001, 9), timeStep(100, 9)]).toEqual([1_000, 2_000, 20]);
   expect([gridStep(0.33, 4), gridStep(160, 4), gridStep(0, 4)]).toEqual([0.1, 50, 1]);
 });

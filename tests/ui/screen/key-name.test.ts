@@ -12,6 +12,6 @@ test.each([
   [{ name: 'up', sequence: '\u001b[A' }, 'up'],
   [{ name: 'escape', sequence: '\u001b\u001b', meta: true }, 'escape'],
   [{ sequence: '語' }, ''],
-])('%j is called %s', (key, name) => {
+])('the name of the key %j is "%s"', (key, name) => {
   expect(keyName(key)).toBe(name);
 });

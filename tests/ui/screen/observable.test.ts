@@ -4,47 +4,47 @@ import { FRAME_MS, Observable } from '../../../src/ui/screen/observable.js';
 const setUp = () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const watched = new Observable();
-  const told = vi.fn<() => void>();
-  return { watched, told, end: watched.watch(told) };
+  const observable = new Observable();
+  const listener = vi.fn<() => void>();
+  return { observable, listener, end: observable.watch(listener) };
 };
 
-describe('something that is watched', () => {
-  test('tells the first change at once, and many that follow together', () => {
-    const { watched, told } = setUp();
-    for (let at = 0; at < 50; at += 1) watched.notify();
-    expect(told).toHaveBeenCalledTimes(1);
+describe('an observable', () => {
+  test('notifies at once of the first change, and once per frame of later changes', () => {
+    const { observable, listener } = setUp();
+    for (let at = 0; at < 50; at += 1) observable.notify();
+    expect(listener).toHaveBeenCalledTimes(1);
     vi.advanceTimersByTime(FRAME_MS);
-    expect(told).toHaveBeenCalledTimes(2);
+    expect(listener).toHaveBeenCalledTimes(2);
   });
 
-  test('tells at once what a key has changed', () => {
-    const { watched, told } = setUp();
-    watched.notify();
-    watched.notify();
-    watched.notifyNow();
-    expect(told).toHaveBeenCalledTimes(2);
+  test('notifies at once with notifyNow()', () => {
+    const { observable, listener } = setUp();
+    observable.notify();
+    observable.notify();
+    observable.notifyNow();
+    expect(listener).toHaveBeenCalledTimes(2);
     vi.advanceTimersByTime(FRAME_MS);
-    expect(told).toHaveBeenCalledTimes(2);
+    expect(listener).toHaveBeenCalledTimes(2);
   });
 
-  test('tells of keys that came together once', async () => {
-    const watched = new Observable();
-    const told = vi.fn<() => void>();
-    watched.watch(told);
-    for (let at = 0; at < 50; at += 1) watched.notifySoon();
-    expect(told).not.toHaveBeenCalled();
+  test('notifies once for many notifySoon() calls', async () => {
+    const observable = new Observable();
+    const listener = vi.fn<() => void>();
+    observable.watch(listener);
+    for (let at = 0; at < 50; at += 1) observable.notifySoon();
+    expect(listener).not.toHaveBeenCalled();
     await new Promise((resolve) => setImmediate(resolve));
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
   });
 
-  test('rests when nobody looks any more', () => {
-    const { watched, told, end } = setUp();
-    watched.notify();
-    watched.notify();
+  test('stops its timer when its watcher leaves', () => {
+    const { observable, listener, end } = setUp();
+    observable.notify();
+    observable.notify();
     end();
     expect(vi.getTimerCount()).toBe(0);
-    watched.notify();
-    expect(told).toHaveBeenCalledTimes(1);
+    observable.notify();
+    expect(listener).toHaveBeenCalledTimes(1);
   });
 });

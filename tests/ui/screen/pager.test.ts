@@ -26,8 +26,8 @@ const setUp = (count: number, options: Partial<PagerOptions> = {}) => {
   return { pager, press, shown, closed: () => closed };
 };
 
-describe('a long text on the screen', () => {
-  test('has a title, a page and how much there is', () => {
+describe('the pager', () => {
+  test('shows a title, a page and the number of lines', () => {
     const lines = setUp(20).shown();
     expect(lines[0]).toBe('A text');
     expect(lines.slice(2, 7)).toEqual([1, 2, 3, 4, 5].map((at) => `line ${at}`));
@@ -43,23 +43,23 @@ describe('a long text on the screen', () => {
     [['G', 'pageup', 'g'], 'line 1'],
     [['up'], 'line 1'],
     [['G', 'down', 'down'], 'line 16'],
-  ])('is scrolled with %j to %s', (keys, first) => {
+  ])('scrolls with %j to %s', (keys, first) => {
     const { press, shown } = setUp(20);
     press(...keys);
     expect(shown()[2]).toBe(first);
   });
 
-  test('says that all of a short one is there', () => {
+  test('shows that a short text is complete', () => {
     expect(setUp(2).shown().at(-1)).toContain('all of it');
   });
 
-  test('is left with q and Esc', () => {
+  test('closes with q and Esc', () => {
     const { press, closed } = setUp(2);
     press('q', 'escape');
     expect(closed()).toBe(2);
   });
 
-  test('gives other keys to whoever opened it, and shows another text', () => {
+  test('passes other keys to its opener and can show another text', () => {
     const keys: string[] = [];
     const { pager, press, shown } = setUp(20, {
       press: (name) => {

@@ -31,8 +31,8 @@ const anyFrame = fc.array(line, { minLength: 1, maxLength: 6 }).chain((lines) =>
   }),
 );
 
-describe('a frame below what was said', () => {
-  test('stands behind what is said next, which scrolls away above it', () => {
+describe('an inline frame', () => {
+  test('stays below new output, which scrolls away above the frame', () => {
     const { paper, painter } = setUp();
     painter.paintInline(frame('one', 'two'), 'hello\n');
     painter.paintInline(frame('one', 'three'), 'world\n');
@@ -44,7 +44,7 @@ describe('a frame below what was said', () => {
     expect(paper.history()).toEqual(['hello', 'world']);
   });
 
-  test('looks as if it had been painted on an empty screen, however it came about', () => {
+  test('looks as if painted on an empty screen after any earlier frames', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(anyFrame, fc.constantFrom('', 'said\n', '漢字 and more\n')), {
@@ -53,18 +53,18 @@ describe('a frame below what was said', () => {
         }),
         (steps) => {
           const { paper, painter } = setUp();
-          for (const [next, said] of steps) painter.paintInline(next, said);
+          for (const [next, output] of steps) painter.paintInline(next, output);
           const last = steps.at(-1)?.[0] ?? frame();
-          const said = steps.flatMap(([, text]) => (text === '' ? [] : [text.trimEnd()]));
+          const output = steps.flatMap(([, text]) => (text === '' ? [] : [text.trimEnd()]));
           const shown = [...paper.history(), ...paper.screen()];
-          const wanted = [...said, ...last.lines];
-          while (wanted.at(-1) === '') wanted.pop();
-          expect(shown).toEqual(wanted);
+          const expected = [...output, ...last.lines];
+          while (expected.at(-1) === '') expected.pop();
+          expect(shown).toEqual(expected);
           expect(paper.cursor.isShown).toBe(last.cursor !== undefined);
           if (last.cursor === undefined) return;
           const top = paper.history().length;
           expect(paper.cursor).toMatchObject({
-            row: said.length + last.cursor.row - top,
+            row: output.length + last.cursor.row - top,
             column: last.cursor.column,
           });
         },
@@ -72,7 +72,7 @@ describe('a frame below what was said', () => {
     );
   });
 
-  test('stays where it is on a terminal that takes characters for wider than they are', () => {
+  test('keeps its position on a terminal that shows characters wider than expected', () => {
     const paper = paperTerminal(10, 6, (character) => (character === 'é' ? 3 : 1));
     const painter = new Painter(
       (text) => paper.write(text),
@@ -85,7 +85,7 @@ describe('a frame below what was said', () => {
     expect([paper.history(), paper.wraps]).toEqual([[], true]);
   });
 
-  test('is found again when the terminal has become so narrow that wide characters break', () => {
+  test('is located again after a resize wraps its wide characters', () => {
     const { paper, painter, size } = setUp(10, 8);
     painter.paintInline(
       { lines: ['漢漢漢漢漢', 'prompt'], cursor: { row: 1, column: 6 } },
@@ -98,7 +98,7 @@ describe('a frame below what was said', () => {
     expect(paper.raw.slice(before)).toContain('\u001b[4A');
   });
 
-  test('writes only the lines that differ', () => {
+  test('writes only changed lines', () => {
     const { paper, painter } = setUp();
     painter.paintInline(frame('first', 'second', 'third'));
     const before = paper.raw.length;
@@ -109,7 +109,7 @@ describe('a frame below what was said', () => {
     expect(written).not.toContain('third');
   });
 
-  test('writes nothing when nothing differs', () => {
+  test('writes no output if it is unchanged', () => {
     const { paper, painter } = setUp();
     painter.paintInline({ lines: ['one'], cursor: { row: 0, column: 1 } });
     const before = paper.raw;
@@ -117,14 +117,14 @@ describe('a frame below what was said', () => {
     expect(paper.raw).toBe(before);
   });
 
-  test('loses its top where there is not room for all of it', () => {
+  test('loses its top rows if it is too tall', () => {
     const { paper, painter } = setUp(20, 4);
     painter.paintInline({ lines: ['1', '2', '3', '4', '5'], cursor: { row: 4, column: 0 } });
     expect(paper.screen()).toEqual(['3', '4', '5']);
     expect(paper.cursor.row).toBe(2);
   });
 
-  test('is written anew on a terminal of another height', () => {
+  test('is rewritten after a change of the terminal height', () => {
     const { paper, painter, size } = setUp();
     painter.paintInline(frame('one', 'two'));
     size.rows = 7;
@@ -143,7 +143,7 @@ describe('a frame below what was said', () => {
     expect(paper.history()).toEqual([]);
   });
 
-  test('is gone when the terminal is given back, and the cursor is there', () => {
+  test('is removed at the end, and the cursor is shown', () => {
     const { paper, painter } = setUp();
     painter.paintInline(frame('one', 'two'), 'said\n');
     painter.end();
@@ -152,8 +152,8 @@ describe('a frame below what was said', () => {
   });
 });
 
-describe('a frame of the whole screen', () => {
-  test('leaves everything as it was before', () => {
+describe('a full-screen frame', () => {
+  test('restores the previous screen when it closes', () => {
     const { paper, painter } = setUp();
     painter.paintInline({ lines: ['one', 'two'], cursor: { row: 1, column: 2 } }, 'said\n');
     const before = { screen: paper.screen(), cursor: paper.cursor };
@@ -166,7 +166,7 @@ describe('a frame of the whole screen', () => {
     expect(paper.screen()).toEqual(['said', 'one', 'three']);
   });
 
-  test('is written anew over what others wrote there, and what it hides is as it was', () => {
+  test('is rewritten after a detach, and the hidden inline frame is kept', () => {
     const { paper, painter } = setUp();
     painter.paintInline({ lines: ['rule', 'prompt'], cursor: { row: 1, column: 2 } }, 'said\n');
     painter.paintFullScreen(frame('all'));
@@ -179,7 +179,7 @@ describe('a frame of the whole screen', () => {
     expect(paper.screen()).toEqual(['said', 'rule', 'prompt 2']);
   });
 
-  test('cuts what is too long for the terminal, and gives its way of breaking lines back', () => {
+  test('cuts lines that are too long and restores line wrapping at the end', () => {
     const paper = paperTerminal(10, 4, (character) => (character === 'é' ? 3 : 1));
     const painter = new Painter(
       (text) => paper.write(text),
@@ -191,19 +191,19 @@ describe('a frame of the whole screen', () => {
     expect(paper.wraps).toBe(true);
   });
 
-  test('looks like the last one that was painted', () => {
+  test('looks like the last painted frame', () => {
     fc.assert(
       fc.property(fc.array(anyFrame, { minLength: 1, maxLength: 8 }), (frames) => {
         const { paper, painter } = setUp();
         for (const next of frames) painter.paintFullScreen(next);
-        const wanted = [...(frames.at(-1)?.lines ?? [])];
-        while (wanted.at(-1) === '') wanted.pop();
-        expect(paper.screen()).toEqual(wanted);
+        const expected = [...(frames.at(-1)?.lines ?? [])];
+        while (expected.at(-1) === '') expected.pop();
+        expect(paper.screen()).toEqual(expected);
       }),
     );
   });
 
-  test('is written anew for a terminal that was forgotten', () => {
+  test('is rewritten after invalidate()', () => {
     const { paper, painter } = setUp();
     painter.paintFullScreen(frame('one', 'two'));
     paper.write('\u001b[1;1Hrubbish');
@@ -212,7 +212,7 @@ describe('a frame of the whole screen', () => {
     expect(paper.screen()).toEqual(['one', 'two']);
   });
 
-  test('is given back with the terminal', () => {
+  test('is closed at the end, and the terminal is restored', () => {
     const { paper, painter } = setUp();
     painter.paintInline(frame('one'), 'said\n');
     painter.paintFullScreen(frame('all'));

@@ -14,8 +14,8 @@ const PARTS = (
   </Box>
 );
 
-describe('room for lines', () => {
-  test('is where it was laid out, above and beside other room', () => {
+describe('row slots', () => {
+  test('are filled at their position in the layout', () => {
     const texts = new Map([
       [0, 'the head'],
       ...([10, 11].map((slot) => [slot, `left ${slot} `]) as [number, string][]),
@@ -28,12 +28,12 @@ describe('room for lines', () => {
     ]);
   });
 
-  test('is not mistaken in what is put into it', () => {
+  test('keep special characters of the filled text', () => {
     const lines = fillRowSlots(laidOut(PARTS, 20, 3), () => '\ue000\ue00a  $& ');
     expect(lines[0]).toBe('\ue000\ue00a  $& ');
   });
 
-  test('is laid out once while the layout is the very same', () => {
+  test('are laid out once while the element and the size are unchanged', () => {
     const size = { columns: 20, rows: 3 };
     const frames = vi.fn<(lines: readonly string[]) => void>();
     const view = openInkView(() => PARTS, {

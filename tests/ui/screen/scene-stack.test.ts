@@ -10,7 +10,7 @@ const setUp = () => {
       return () => void shown.splice(shown.indexOf(scene as FullScreenScene), 1);
     },
   });
-  const heard: string[] = [];
+  const received: string[] = [];
   const closers = new Map<string, () => void>();
   const open = (name: string) =>
     scenes.open((close) => {
@@ -18,24 +18,24 @@ const setUp = () => {
       return {
         content: new Observable(),
         draw: () => null,
-        press: (key) => heard.push(`${name} ${key.name}`),
-        paste: (text) => heard.push(`${name} ${text}`),
+        press: (key) => received.push(`${name} ${key.name}`),
+        paste: (text) => received.push(`${name} ${text}`),
       };
     });
-  return { scenes, shown, heard, open, close: (name: string) => closers.get(name)?.() };
+  return { scenes, shown, received, open, close: (name: string) => closers.get(name)?.() };
 };
 
-describe('scenes on top of each other', () => {
-  test('give the keys to the top one', () => {
-    const { scenes, heard, open } = setUp();
+describe('the scene stack', () => {
+  test('passes keys to the top scene', () => {
+    const { scenes, received, open } = setUp();
     open('first');
     open('second');
     expect(scenes.press({ name: 'x' })).toBe(true);
     scenes.paste('text');
-    expect(heard).toEqual(['second x', 'second text']);
+    expect(received).toEqual(['second x', 'second text']);
   });
 
-  test('leave the keys to others when there is none', () => {
+  test('accepts no keys without a scene', () => {
     const { scenes, open, close } = setUp();
     expect(scenes.press({ name: 'x' })).toBe(false);
     open('first');
@@ -44,7 +44,7 @@ describe('scenes on top of each other', () => {
     expect(scenes.isEmpty).toBe(true);
   });
 
-  test('go with the one that they stand on', () => {
+  test('closes the scenes above a closed scene', () => {
     const { shown, open, close } = setUp();
     open('first');
     open('second');
@@ -52,7 +52,7 @@ describe('scenes on top of each other', () => {
     expect(shown).toEqual([]);
   });
 
-  test('are not opened by whoever thinks better of it', () => {
+  test('shows no scene if the opener returns undefined', () => {
     const { scenes, shown } = setUp();
     scenes.open(() => undefined);
     expect(shown).toEqual([]);

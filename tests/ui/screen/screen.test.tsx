@@ -18,14 +18,14 @@ const scene = (text: () => string): Scene & { readonly content: Observable } => 
 });
 
 const setUp = () => {
-  const machine = paperMachine();
+  const host = paperMachine();
   const defects: unknown[] = [];
-  const screen = new Screen(machine, (error) => defects.push(error));
-  return { machine, paper: machine.paper, screen, defects };
+  const screen = new Screen(host, (error) => defects.push(error));
+  return { host, paper: host.paper, screen, defects };
 };
 
 describe('a screen', () => {
-  test('shows its live part below what was said', () => {
+  test('shows its live part below the output', () => {
     const { screen, paper } = setUp();
     let text = 'prompt';
     const live = scene(() => text);
@@ -36,20 +36,20 @@ describe('a screen', () => {
     expect(paper.screen()).toEqual(['hello', 'prompt 2']);
   });
 
-  test('draws nothing that nobody reads, and how things are when somebody does again', () => {
-    const { screen, machine, paper } = setUp();
+  test('draws no frames while its output is not read, and the current state afterwards', () => {
+    const { screen, host, paper } = setUp();
     let text = 'prompt';
     const live = scene(() => text);
     screen.showInline(live);
     const before = paper.raw;
-    machine.read(false);
+    host.read(false);
     for (let at = 1; at <= 1_000; at += 1) {
       text = `prompt ${at}`;
       screen.print(`line ${at}\n`);
       live.content.notifyNow();
     }
     expect(paper.raw).toBe(before);
-    machine.read(true);
+    host.read(true);
     expect([...paper.history(), ...paper.screen()].slice(-3)).toEqual([
       'line 999',
       'line 1000',
@@ -58,15 +58,15 @@ describe('a screen', () => {
     expect(paper.history()[0]).toBe('line 1');
   });
 
-  test('stands below what others have written while the process was stopped', () => {
-    const { screen, machine, paper } = setUp();
+  test('redraws below foreign output after the process was stopped', () => {
+    const { screen, host, paper } = setUp();
     screen.showInline(scene(() => 'prompt\nstatus'));
     paper.write('\r\n[1]+ Stopped\r\n');
-    machine.goOn();
+    host.goOn();
     expect(paper.screen()).toEqual(['prompt', 'status', '[1]+ Stopped', 'prompt', 'status']);
   });
 
-  test('keeps what is said while something else has the whole of it', () => {
+  test('holds back output while a full-screen scene is open', () => {
     const { screen, paper } = setUp();
     const live = scene(() => 'prompt');
     screen.showInline(live);
@@ -78,7 +78,7 @@ describe('a screen', () => {
     expect(paper.screen()).toEqual(['meanwhile', 'prompt']);
   });
 
-  test('keeps the newest of a flood that nobody sees, and says that there was more', () => {
+  test('keeps the newest held-back output and mentions the dropped output', () => {
     const { screen, paper } = setUp();
     screen.showInline(scene(() => 'prompt'));
     const close = screen.showFullScreen(scene(() => 'all of it'));
@@ -88,7 +88,7 @@ describe('a screen', () => {
     expect(paper.history().join('\n')).toContain('Some output was dropped here');
   });
 
-  test('comes back to the scene below when the one on top is left', () => {
+  test('returns to the scene below when the top scene closes', () => {
     const { screen, paper } = setUp();
     const closeFirst = screen.showFullScreen(scene(() => 'first'));
     const closeSecond = screen.showFullScreen(scene(() => 'second'));
@@ -99,12 +99,12 @@ describe('a screen', () => {
     expect(paper.isAlternate).toBe(false);
   });
 
-  test('gives the terminal back when the process ends without it', () => {
-    const { screen, machine, paper } = setUp();
+  test('restores the terminal if the process exits without closing it', () => {
+    const { screen, host, paper } = setUp();
     screen.showInline(scene(() => 'prompt'));
     screen.print('said\n');
     screen.showFullScreen(scene(() => 'all of it'));
-    machine.crash();
+    host.crash();
     // Changes after the release are not shown.
     screen.redraw();
     screen.flush();
@@ -113,7 +113,7 @@ describe('a screen', () => {
     expect(paper.screen()).toEqual(['said']);
   });
 
-  test('takes it again, and shows what it showed', () => {
+  test('shows its content again after release() and acquire()', () => {
     const { screen, paper } = setUp();
     screen.showInline(scene(() => 'prompt'));
     screen.release();
@@ -122,7 +122,7 @@ describe('a screen', () => {
     expect(paper.screen()).toEqual(['prompt']);
   });
 
-  test('tells of a component that throws', async () => {
+  test('reports a component that throws', async () => {
     const { screen, defects } = setUp();
     const shown = new Observable();
     let isBroken = false;

@@ -9,7 +9,7 @@ const textsAt = (text: string, at = text.length) =>
   completionAt({ text, at }, FILES)?.suggestions.map((it) => it.text);
 
 describe('suggestions', () => {
-  test('name commands behind a slash at the very beginning', () => {
+  test('name commands after a slash at the start of the draft', () => {
     expect(textsAt('/co')).toEqual(['/compact ', '/cost', '/context']);
     expect(textsAt('/')).toContain('/help');
     expect(textsAt('see /co')).toBeUndefined();
@@ -17,7 +17,7 @@ describe('suggestions', () => {
     expect(textsAt('/nothing')).toBeUndefined();
   });
 
-  test('name files behind an at sign, the best first', () => {
+  test('name files after an at sign, the best match first', () => {
     expect(textsAt('look at @mai')).toEqual([
       '@src/main.ts ',
       '@docs/maintaining.md ',
@@ -28,12 +28,12 @@ describe('suggestions', () => {
     expect(textsAt('@nothing-like-it')).toBeUndefined();
   });
 
-  test('are for the word at the cursor', () => {
+  test('match the word at the cursor', () => {
     expect(textsAt('@READ and more', 5)).toEqual(['@README.md ']);
   });
 });
 
-describe('names that are not one plain word', () => {
+describe('file names with special characters', () => {
   const NAMES = [
     'my shot.png',
     "it's.md",
@@ -46,24 +46,24 @@ describe('names that are not one plain word', () => {
   const suggested = (text: string) =>
     completionAt({ text, at: text.length }, NAMES)?.suggestions.map((it) => it.text);
 
-  test('are put in quotes, or escaped where they have quotes themselves', () => {
+  test('are quoted, or escaped if they contain quotes', () => {
     expect(suggested('see @sho')).toEqual(['@"my shot.png" ']);
     expect(suggested('@it')).toEqual(['@"it\'s.md" ']);
     expect(suggested('@a')).toEqual(['@a\\ \\"b\\".png ']);
   });
 
-  test.each(['my shot.png', 'a "b".png'])('are read as the file that they name: %s', (name) => {
+  test.each(['my shot.png', 'a "b".png'])('are resolved to the named file: %s', (name) => {
     const [text = ''] = suggested(`@${name.slice(0, 1)}`) ?? [];
     expect(imagePathsIn(`see ${text}now`, '/here')).toEqual([`/here/${name}`]);
   });
 
-  test('are not suggested when they have control characters', () => {
+  test('are not suggested if they contain control characters', () => {
     expect(suggested('@')).toHaveLength(3);
     expect(suggested('@x')).toBeUndefined();
     expect(suggested('@two')).toBeUndefined();
   });
 
-  test('are completed behind an open quote, blanks and all', () => {
+  test('are completed after an open quote, including spaces', () => {
     const text = 'see @"my sh';
     expect(completionAt({ text, at: text.length }, NAMES)).toEqual({
       from: 4,
@@ -77,14 +77,14 @@ describe('names that are not one plain word', () => {
   });
 });
 
-describe('the menu of suggestions', () => {
+describe('the completion menu', () => {
   const menuAt = (text: string) => {
     const menu = new CompletionMenu(() => FILES);
     menu.update(draftOf(text));
     return menu;
   };
 
-  test('puts what is chosen into the draft, and the cursor behind it', () => {
+  test('inserts the selected suggestion and moves the cursor after it', () => {
     const menu = menuAt('look at @mai');
     menu.move(1);
     expect(menu.accept(draftOf('look at @mai'))).toEqual({
@@ -94,21 +94,21 @@ describe('the menu of suggestions', () => {
     expect(menu.isOpen).toBe(false);
   });
 
-  test('leaves what stands behind the cursor', () => {
+  test('keeps the text after the cursor', () => {
     const menu = new CompletionMenu(() => FILES);
     const draft = { text: '@READ and more', at: 5 };
     menu.update(draft);
     expect(menu.accept(draft)).toEqual({ text: '@README.md  and more', at: 11 });
   });
 
-  test('keeps its choice while more is typed', () => {
+  test('keeps its selection while more characters are typed', () => {
     const menu = menuAt('/co');
     menu.move(2);
     menu.update(draftOf('/con'));
     expect(menu.suggestions[menu.chosen]?.text).toBe('/context');
   });
 
-  test('stays away from a draft that it was sent away from', () => {
+  test('stays closed for a draft after it is dismissed', () => {
     const menu = menuAt('/co');
     menu.dismiss(draftOf('/co'));
     menu.update(draftOf('/co'));
@@ -117,23 +117,23 @@ describe('the menu of suggestions', () => {
     expect(menu.isOpen).toBe(true);
   });
 
-  test('lets Enter send a command that is typed out', () => {
+  test('lets Enter send a fully typed command', () => {
     expect(menuAt('/cost').isFullyTyped(draftOf('/cost'))).toBe(true);
     expect(menuAt('/cos').isFullyTyped(draftOf('/cos'))).toBe(false);
   });
 
-  test('is not there for a command that is typed out and takes nothing more', () => {
+  test('is closed for a fully typed command without arguments', () => {
     expect(menuAt('/cost').isOpen).toBe(false);
     expect(menuAt('/mode').suggestions).toMatchObject([{ text: '/mode ' }]);
   });
 
-  test('leaves the arrows to others where there is only one to choose', () => {
+  test('ignores arrow keys with a single suggestion', () => {
     expect(menuAt('/co').move(1)).toBe(true);
     expect(menuAt('/mode').move(-1)).toBe(false);
     expect(menuAt('@README.md').move(-1)).toBe(false);
   });
 
-  test('asks for files only when one is named', () => {
+  test('requests files only after an at sign', () => {
     let asked = 0;
     const menu = new CompletionMenu(() => {
       asked += 1;

@@ -5,15 +5,15 @@ import { textWidth } from '../../../src/terminal/text/text-width.js';
 import { CompletionMenu } from '../../../src/ui/session/completion-menu.js';
 import { cursorOf, LivePart, type LivePartState } from '../../../src/ui/session/live-part.js';
 import { laidOut } from '../../fakes/terminal/laid-out.js';
-import { boardOn, started, tag } from './boards.js';
+import { liveStateOn, started, tag } from './live-state-fixtures.js';
 
 const setUp = (columns = 80, text = 'hello') => {
-  const { board, wait } = boardOn(columns);
+  const { live, wait } = liveStateOn(columns);
   const menu = new CompletionMenu(() => ['src/a.ts', 'src/b.ts']);
   menu.update(draftOf(text));
-  board.view = viewDraft('> ', draftOf(text), columns);
+  live.view = viewDraft('> ', draftOf(text), columns);
   const state: LivePartState = {
-    live: board,
+    live,
     menu,
     inbox: () => ({ lines: [] }),
     isAnswering: false,
@@ -23,31 +23,31 @@ const setUp = (columns = 80, text = 'hello') => {
   };
   const draw = (change: Partial<LivePartState> = {}, rows = 24) =>
     laidOut(<LivePart state={{ ...state, ...change }} size={{ columns, rows }} />, columns, rows);
-  return { board, wait, state, draw };
+  return { live, wait, state, draw };
 };
 
 const SIZE = { columns: 80, rows: 24 };
 
 describe('the live part of a session', () => {
-  test('is a prompt and a status while nothing happens', () => {
+  test('is a prompt and a status line while idle', () => {
     expect(setUp(20).draw()).toEqual(['─'.repeat(20), '> hello', 'status']);
   });
 
-  test('shows calls, agents, things to do and what waits, from top to bottom', () => {
-    const { board, wait, draw } = setUp(60);
-    board.write('being said');
-    board.callStarted(started());
+  test('shows calls, agents, todos and queued prompts from top to bottom', () => {
+    const { live, wait, draw } = setUp(60);
+    live.write('being said');
+    live.callStarted(started());
     const agent = tag();
-    board.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
-    board.todosChanged([
+    live.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
+    live.todosChanged([
       { content: 'Look', status: 'completed' },
       { content: 'Run the tests', activeForm: 'Running the tests', status: 'in_progress' },
       { content: 'Report', status: 'pending' },
     ]);
-    board.queue('and then', () => true);
+    live.queue('and then', () => true);
     wait(12_000);
     const lines = draw({ activity: 'tool-running' });
-    board.close();
+    live.close();
     expect(lines).toEqual([
       'being said',
       '⠋ Bash npm test 12s',
@@ -63,32 +63,32 @@ describe('the live part of a session', () => {
     ]);
   });
 
-  test('says how many calls and agents it does not show', () => {
-    const { board, draw } = setUp();
+  test('counts the calls and agents that it does not show', () => {
+    const { live, draw } = setUp();
     for (let at = 0; at < 30; at += 1) {
-      board.callStarted(started({ call: `toolu_${at}` }));
+      live.callStarted(started({ call: `toolu_${at}` }));
       const agent = tag({ id: `a_${at}` });
-      board.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
+      live.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
     }
     const lines = draw({});
-    board.close();
+    live.close();
     expect(lines).toContain('  … 25 more calls');
     expect(lines).toContain('  … 26 more agents (Ctrl-S shows all)');
   });
 
-  test('is never as tall as the terminal, and keeps the prompt', () => {
-    const { board, draw } = setUp();
-    for (let at = 0; at < 30; at += 1) board.callStarted(started({ call: `toolu_${at}` }));
+  test('is always shorter than the terminal and keeps the prompt', () => {
+    const { live, draw } = setUp();
+    for (let at = 0; at < 30; at += 1) live.callStarted(started({ call: `toolu_${at}` }));
     const asked = Array.from({ length: 30 }, (_, at) => `question ${at}`);
     const inbox = (rows: number) => ({ lines: asked.slice(0, rows) });
     const lines = draw({ inbox }, 12);
-    board.close();
+    live.close();
     expect(lines.length).toBeLessThan(12);
     expect(lines.slice(-2)).toEqual(['> hello', 'status']);
     expect(lines).toContain('question 0');
   });
 
-  test('puts the cursor where it is typed', () => {
+  test('puts the cursor into the prompt', () => {
     const { state, draw } = setUp(80, '/co');
     const lines = draw();
     expect(lines).toHaveLength(6);
@@ -108,14 +108,14 @@ describe('the live part of a session', () => {
   });
 
   test.each([60, 80, 120, 160, 250])('is at most %i columns wide', (columns) => {
-    const { board, draw } = setUp(columns);
-    board.callStarted(started({ description: '漢字'.repeat(300) }));
+    const { live, draw } = setUp(columns);
+    live.callStarted(started({ description: '漢字'.repeat(300) }));
     const agent = tag({ type: '👩‍👩‍👧'.repeat(60) });
-    board.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
-    board.todosChanged([{ content: '漢字 '.repeat(200), status: 'in_progress' }]);
-    board.queue('漢字 '.repeat(200), () => true);
+    live.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: false, prompt: '' });
+    live.todosChanged([{ content: '漢字 '.repeat(200), status: 'in_progress' }]);
+    live.queue('漢字 '.repeat(200), () => true);
     const lines = draw();
-    board.close();
+    live.close();
     for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(columns);
   });
 });

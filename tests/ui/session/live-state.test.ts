@@ -2,45 +2,45 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { paintFor } from '../../../src/terminal/terminal.js';
 import { textWidth } from '../../../src/terminal/text/text-width.js';
-import { boardOn, ended, started, tag } from './boards.js';
+import { ended, liveStateOn, started, tag } from './live-state-fixtures.js';
 
-describe('what a session shows', () => {
-  test('lets finished lines go, and keeps the one that is being said', () => {
-    const { board, said } = boardOn();
-    board.write('one\ntwo\nthr');
-    expect(said()).toBe('one\ntwo\n');
-    expect(board.tail).toBe('thr');
-    board.write('ee\n');
-    expect(said()).toBe('one\ntwo\nthree\n');
-    expect(board.tail).toBe('');
+describe('the live state of a session', () => {
+  test('prints finished lines and keeps the unfinished line', () => {
+    const { live, output } = liveStateOn();
+    live.write('one\ntwo\nthr');
+    expect(output()).toBe('one\ntwo\n');
+    expect(live.tail).toBe('thr');
+    live.write('ee\n');
+    expect(output()).toBe('one\ntwo\nthree\n');
+    expect(live.tail).toBe('');
   });
 
-  test('says every word once, in order and within the width, however it arrives', () => {
+  test('prints every word once, in order and within the width, for any chunks', () => {
     const words = fc.array(fc.constantFrom('word', '漢字', 'a', ' ', '\n', '👩‍👩‍👧 '), {
       maxLength: 60,
     });
     fc.assert(
       fc.property(words, (pieces) => {
-        const { board, said } = boardOn(20);
-        for (const piece of pieces) board.write(piece);
-        board.freshLine();
+        const { live, output } = liveStateOn(20);
+        for (const piece of pieces) live.write(piece);
+        live.freshLine();
         const flat = (text: string) => text.replaceAll(/\s+/g, '');
-        expect(flat(said())).toBe(flat(pieces.join('')));
-        for (const line of said().split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(20);
-        expect(board.tail).toBe('');
+        expect(flat(output())).toBe(flat(pieces.join('')));
+        for (const line of output().split('\n')) expect(textWidth(line)).toBeLessThanOrEqual(20);
+        expect(live.tail).toBe('');
       }),
     );
   });
 
-  test('has what the agent says in the colours of Markdown, and nothing else', () => {
-    const { board, said } = boardOn(20, paintFor(true));
-    board.textStarted();
-    board.textReceived('```\nco');
-    expect(board.shownTail).toBe('\u001b[36mco\u001b[0m');
-    board.freshLine();
-    board.write('(a `remark` of ours)\n');
-    board.textReceived('de\n```\nwhat is **strong over two rows** is so\n');
-    expect(said().split('\n')).toEqual([
+  test('colours Markdown only in text of the agent', () => {
+    const { live, output } = liveStateOn(20, paintFor(true));
+    live.textStarted();
+    live.textReceived('```\nco');
+    expect(live.shownTail).toBe('\u001b[36mco\u001b[0m');
+    live.freshLine();
+    live.write('(a `remark` of ours)\n');
+    live.textReceived('de\n```\nwhat is **strong over two rows** is so\n');
+    expect(output().split('\n')).toEqual([
       '\u001b[2m```\u001b[0m',
       '\u001b[36mco\u001b[0m',
       '(a `remark` of ours)',
@@ -53,103 +53,103 @@ describe('what a session shows', () => {
     ]);
   });
 
-  test('knows how wide a tab is', () => {
-    const { board, said } = boardOn(20);
-    for (let at = 0; at < 12; at += 1) board.write('a\t');
-    board.freshLine();
-    for (const line of said().split('\n')) expect(line.length).toBeLessThanOrEqual(20);
-    expect(said()).not.toContain('\t');
+  test('replaces tabs and stays within the width', () => {
+    const { live, output } = liveStateOn(20);
+    for (let at = 0; at < 12; at += 1) live.write('a\t');
+    live.freshLine();
+    for (const line of output().split('\n')) expect(line.length).toBeLessThanOrEqual(20);
+    expect(output()).not.toContain('\t');
   });
 
-  test('puts what is sent meanwhile behind the paragraph, not into it', () => {
-    const { board, said } = boardOn();
-    board.write('half a line');
-    board.replace('> and then\n');
-    expect(said()).toBe('');
-    board.write(' and the rest\n');
-    expect(said()).toBe('half a line and the rest\n> and then\n');
+  test('prints a submitted prompt after the current paragraph', () => {
+    const { live, output } = liveStateOn();
+    live.write('half a line');
+    live.replace('> and then\n');
+    expect(output()).toBe('');
+    live.write(' and the rest\n');
+    expect(output()).toBe('half a line and the rest\n> and then\n');
   });
 
-  test('shows a call while it runs, and one line of it when it has ended', () => {
-    const { board, wait, said } = boardOn();
-    board.callStarted(started());
-    expect([...board.calls.values()]).toMatchObject([{ label: 'Bash npm test' }]);
+  test('shows a running call, and prints a line when the call ends', () => {
+    const { live, wait, output } = liveStateOn();
+    live.callStarted(started());
+    expect([...live.calls.values()]).toMatchObject([{ label: 'Bash npm test' }]);
     wait(3_240);
-    board.callEnded(ended('fine\n'));
-    expect(board.calls.size).toBe(0);
-    expect(said()).toBe('✓ Bash npm test 3.2s\n');
-    board.close();
+    live.callEnded(ended('fine\n'));
+    expect(live.calls.size).toBe(0);
+    expect(output()).toBe('✓ Bash npm test 3.2s\n');
+    live.close();
   });
 
-  test('says how a call failed, and that one was denied', () => {
-    const { board, said } = boardOn(80);
-    board.callStarted(started());
-    board.callEnded(ended('1 test failed', { outcome: 'error' }));
+  test('prints failed, denied and interrupted calls', () => {
+    const { live, output } = liveStateOn(80);
+    live.callStarted(started());
+    live.callEnded(ended('1 test failed', { outcome: 'error' }));
     const call = { tool: 'Write', description: 'Write a.ts' };
-    board.callEnded(ended('Not now.', { outcome: 'denied', ...call }));
-    board.callEnded(ended('', { outcome: 'interrupted', call: 'toolu_2' }));
-    expect(said().split('\n')).toEqual([
+    live.callEnded(ended('Not now.', { outcome: 'denied', ...call }));
+    live.callEnded(ended('', { outcome: 'interrupted', call: 'toolu_2' }));
+    expect(output().split('\n')).toEqual([
       '✗ Bash npm test failed: 1 test failed 0.0s',
       '✗ Write a.ts denied: Not now.',
       '✗ Bash npm test interrupted',
       '',
     ]);
-    board.close();
+    live.close();
   });
 
-  test('says how a call went, however long its command is', () => {
-    const { board, said } = boardOn(40);
-    board.callEnded(ended('No.', { outcome: 'denied', description: `Bash ${'x'.repeat(300)}` }));
-    expect(said()).toMatch(/^✗ Bash x+… denied: No\.\n$/);
-    expect(textWidth(said().trimEnd())).toBeLessThanOrEqual(40);
+  test('prints the outcome of a call with a very long command', () => {
+    const { live, output } = liveStateOn(40);
+    live.callEnded(ended('No.', { outcome: 'denied', description: `Bash ${'x'.repeat(300)}` }));
+    expect(output()).toMatch(/^✗ Bash x+… denied: No\.\n$/);
+    expect(textWidth(output().trimEnd())).toBeLessThanOrEqual(40);
   });
 
-  test('keeps prompts until somebody has read them, however often a request is sent again', () => {
-    const { board } = boardOn();
+  test('keeps queued prompts until they are read, even if a request is retried', () => {
+    const { live } = liveStateOn();
     let isRead = false;
-    board.queue('and then', () => !isRead);
-    board.receive({ type: 'request.started', turn: 1, attempt: 2, model: 'm' });
-    expect(board.queued).toMatchObject([{ text: 'and then' }]);
+    live.queue('and then', () => !isRead);
+    live.receive({ type: 'request.started', turn: 1, attempt: 2, model: 'm' });
+    expect(live.queued).toMatchObject([{ text: 'and then' }]);
     isRead = true;
-    board.receive({ type: 'request.started', turn: 2, attempt: 1, model: 'm' });
-    expect(board.queued).toEqual([]);
+    live.receive({ type: 'request.started', turn: 2, attempt: 1, model: 'm' });
+    expect(live.queued).toEqual([]);
   });
 
-  test('moves while something is under way, and rests after that', () => {
+  test('runs its animation timer only while a call runs', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { board } = boardOn();
-    board.callStarted(started());
+    const { live } = liveStateOn();
+    live.callStarted(started());
     expect(vi.getTimerCount()).toBe(1);
-    board.callEnded(ended('fine'));
+    live.callEnded(ended('fine'));
     vi.advanceTimersByTime(500);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('forgets what ran when the run is over', () => {
-    const { board } = boardOn();
-    board.callStarted(started());
-    board.receive({ type: 'run.ended', stop: { reason: 'interrupted', detail: null }, turns: 1 });
-    expect(board.calls.size).toBe(0);
-    board.close();
+  test('removes running calls when the run ends', () => {
+    const { live } = liveStateOn();
+    live.callStarted(started());
+    live.receive({ type: 'run.ended', stop: { reason: 'interrupted', detail: null }, turns: 1 });
+    expect(live.calls.size).toBe(0);
+    live.close();
   });
 
-  test('knows which agents work, and what each does', () => {
-    const { board } = boardOn();
+  test('lists the working agents with their activity', () => {
+    const { live } = liveStateOn();
     const agent = tag();
-    board.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: true, prompt: '' });
-    expect(board.agents.agents).toMatchObject([{ doing: 'queued', isQueued: true }]);
-    expect(board.agents.counts()).toEqual({ running: 0, queued: 1 });
-    board.receive({ type: 'agent.feed', agent, item: started({ description: 'Read a.ts' }) });
-    expect(board.agents.agents).toMatchObject([
+    live.receive({ type: 'agent.spawned', agent, model: 'm', isQueued: true, prompt: '' });
+    expect(live.agents.agents).toMatchObject([{ doing: 'queued', isQueued: true }]);
+    expect(live.agents.counts()).toEqual({ running: 0, queued: 1 });
+    live.receive({ type: 'agent.feed', agent, item: started({ description: 'Read a.ts' }) });
+    expect(live.agents.agents).toMatchObject([
       { name: 'explorer a_123456', doing: 'Read a.ts', isQueued: false },
     ]);
     const question = { type: 'question.asked', question: {} } as never;
-    board.receive({ type: 'agent.feed', agent, item: question });
-    expect(board.agents.agents).toMatchObject([{ doing: 'asks', isAsking: true }]);
-    expect(board.agents.counts()).toEqual({ running: 0, queued: 0 });
-    board.receive({ type: 'agent.ended', report: { agent } as never });
-    expect(board.agents.agents).toEqual([]);
-    board.close();
+    live.receive({ type: 'agent.feed', agent, item: question });
+    expect(live.agents.agents).toMatchObject([{ doing: 'asks', isAsking: true }]);
+    expect(live.agents.counts()).toEqual({ running: 0, queued: 0 });
+    live.receive({ type: 'agent.ended', report: { agent } as never });
+    expect(live.agents.agents).toEqual([]);
+    live.close();
   });
 });

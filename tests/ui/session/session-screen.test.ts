@@ -5,14 +5,14 @@ import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import { SessionScreen } from '../../../src/ui/session/session-screen.js';
 import { paperMachine } from '../../fakes/terminal/recording-host.js';
 import { permission } from '../inbox/questions.js';
-import { ended } from './boards.js';
+import { ended } from './live-state-fixtures.js';
 
 const setUp = (typed = '') => {
-  const paper = paperMachine(80, 24);
-  const machine = { ...paper, env: {}, stdin: {} } as unknown as TerminalHost;
+  const recorder = paperMachine(80, 24);
+  const host = { ...recorder, env: {}, stdin: {} } as unknown as TerminalHost;
   let interrupts = 0;
   const screen = new SessionScreen({
-    host: machine,
+    host,
     session: () => undefined,
     status: () => ({ model: 'm', mode: 'default' }),
     nameOf: () => 'The lead',
@@ -36,12 +36,12 @@ const setUp = (typed = '') => {
   const ask = () => screen.surface.ask(permission(), asked.signal).catch(() => undefined);
   const press = (name: string, ctrl = false) =>
     screen.press({ name, ctrl, sequence: name === 'tab' ? '\t' : name }, editor);
-  const shown = () => paper.paper.screen().join('\n');
+  const shown = () => recorder.paper.screen().join('\n');
   return { screen, editor, asked, ask, press, shown, interrupts: () => interrupts };
 };
 
 describe('the keys of a session screen', () => {
-  test('interrupt the run at a question, which keeps what was typed and loses nothing after', async () => {
+  test('interrupt the run at a question and keep the draft', async () => {
     const { editor, asked, ask, press, shown, interrupts } = setUp('half a prompt');
     const answer = ask();
     press('y', true);
@@ -55,7 +55,7 @@ describe('the keys of a session screen', () => {
     expect(press('x')).toBe(false);
   });
 
-  test('show calls by their number in the session, and where the first of them are', () => {
+  test('show calls by their number in the session, with a note about earlier calls', () => {
     const { screen, press, shown } = setUp();
     for (let at = 1; at <= 103; at += 1) screen.live.callEnded(ended(`done ${at}`));
     press('o', true);
@@ -65,7 +65,7 @@ describe('the keys of a session screen', () => {
     expect(shown()).toContain('(Earlier calls are not kept here; skein explain lists them.)');
   });
 
-  test('let Ctrl-Z through from whatever is open, which is there again afterwards', () => {
+  test('pass Ctrl-Z through an open scene, which is shown again afterwards', () => {
     const { screen, press, shown } = setUp();
     press('o', true);
     expect(shown()).toContain('No call has ended yet');
@@ -77,7 +77,7 @@ describe('the keys of a session screen', () => {
     expect(press('x')).toBe(true);
   });
 
-  test('open what calls did from a question, which is as it was afterwards', () => {
+  test('open the call log from a question and return to the question', () => {
     const { ask, press, shown } = setUp();
     void ask();
     press('y', true);
@@ -89,13 +89,13 @@ describe('the keys of a session screen', () => {
     expect(shown()).toContain('Enter confirms');
   });
 
-  test('type no tab where nothing is typed yet', () => {
+  test('insert no tab into an empty draft', () => {
     const { press } = setUp();
     expect(press('tab')).toBe(true);
     expect(setUp('a').press('tab')).toBe(false);
   });
 
-  test('leave Ctrl-C to the line where no question has them', () => {
+  test('leave Ctrl-C to the input line if no question has the focus', () => {
     const { ask, press, interrupts } = setUp();
     void ask();
     expect(press('c', true)).toBe(false);

@@ -28,12 +28,12 @@ describe('the status line', () => {
     );
   });
 
-  test('says only what is known before anything was said', () => {
+  test('shows only the model and the mode before the first request', () => {
     const facts = { model: 'm', mode: 'plan', running: 0, waiting: 0 };
     expect(statusLine(facts, 80, paintFor(false))).toBe('m · mode plan');
   });
 
-  test('says that a price is not known', () => {
+  test('shows an unknown cost', () => {
     expect(line({ cost: null })).toContain(' · unknown · ');
   });
 
@@ -42,7 +42,7 @@ describe('the status line', () => {
     expect(textWidth(long)).toBeLessThanOrEqual(columns);
   });
 
-  test('keeps what a person must know where there is little room', () => {
+  test('keeps the most important facts in 40 columns', () => {
     expect(line({}, 40)).toBe('mode default · context 25 % · 1 waiting');
   });
 
@@ -50,11 +50,11 @@ describe('the status line', () => {
     [147_000, false],
     [147_001, true],
     [167_000, true],
-  ])('X2: warns of %i tokens: %s', (tokens, isWarned) => {
+  ])('X2: shows a warning at %i tokens: %s', (tokens, isWarned) => {
     expect(at(tokens).includes('nearly full')).toBe(isWarned);
   });
 
-  test('X2: says at 167,001 tokens that older messages will be summarised', () => {
+  test('X2: announces a summary of older messages at 167,001 tokens', () => {
     expect(at(167_001)).toContain('context 84 %, to be summarised');
     expect(at(167_000)).not.toContain('summarised');
   });

@@ -6,7 +6,7 @@ import { created, meta } from '../../store/contracts/records.js';
 
 const REMOVED = 'The session has been removed.';
 
-/** As over a network. */
+/** Delays the work by 50 ms, like a network. */
 const slowly =
   <Result>(work: () => Promise<Result>) =>
   async () => {
@@ -16,8 +16,8 @@ const slowly =
     return work();
   };
 
-describe('a session that is watched', () => {
-  test('is said to be removed when it is, stays as it was, and is not steered any more', async () => {
+describe('the source of a watched session', () => {
+  test('reports the removal of the session, keeps the last view and refuses commands', async () => {
     const store = new MemorySessionStore(systemClock);
     const session = await store.create(meta());
     (await session.journal('a_1', null)).append(created);
@@ -39,7 +39,7 @@ describe('a session that is watched', () => {
     expect(await Promise.all(replies)).toEqual([REMOVED, REMOVED, REMOVED]);
   });
 
-  test('has sent what somebody wanted who left at once, when that is settled', async () => {
+  test('sends a command before it settles, even if the caller left at once', async () => {
     const store = new MemorySessionStore(systemClock);
     const session = await store.create(meta());
     onTestFinished(() => session.close());
@@ -54,7 +54,7 @@ describe('a session that is watched', () => {
     expect(letter?.body).toEqual({ type: 'send', agent: 'a_1', text: 'hey' });
   });
 
-  test('ends with a defect that was met when somebody steered it', async () => {
+  test('ends with a defect of steering', async () => {
     const store = new MemorySessionStore(systemClock);
     const session = await store.create(meta());
     const source = new StoreSource(store, session.meta);

@@ -25,7 +25,7 @@ const call = (description: string, ago = 12_000) => ({
   since: BEGAN + 42_000 - ago,
 });
 
-const FAMILY: readonly AgentView[] = [
+const AGENTS: readonly AgentView[] = [
   leadView({ state: 'tool-running', calls: [call('Task explorer: read the docs')] }),
   agentView('a_docs', { name: 'docs', kind: 'teammate', description: '翻訳ファイルを確認する 🚀' }),
   agentView('a_deep', { parent: 'a_docs', depth: 2, ...asking('rm -rf build') }),
@@ -42,7 +42,7 @@ const FAMILY: readonly AgentView[] = [
 const crowd = (count: number): readonly AgentView[] => [
   leadView(),
   ...Array.from({ length: count - 1 }, (_, at) => {
-    const about = FAMILY[1 + (at % 5)];
+    const about = AGENTS[1 + (at % 5)];
     return { ...(about ?? leadView()), id: `a_${at}00000`, name: null, parent: 'a_lead' };
   }),
 ];
@@ -55,13 +55,13 @@ const setUp = (
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const source = new ShownSwarms(views, steering);
-  const machine = paperMachine(columns, rows);
-  const screen = new Screen(machine, (error) => {
+  const host = paperMachine(columns, rows);
+  const screen = new Screen(host, (error) => {
     throw error;
   });
   const leave = vi.fn<() => void>();
-  const look = { paint: paintFor(false), unicode: true };
-  const scene = new SwarmScene({ source, style: look, title: 'skein top', leave, ...more });
+  const style = { paint: paintFor(false), unicode: true };
+  const scene = new SwarmScene({ source, style, title: 'skein top', leave, ...more });
   onTestFinished(screen.showFullScreen(scene));
   // A transcript opens after a delay.
   vi.advanceTimersByTime(500);
@@ -80,25 +80,25 @@ const setUp = (
     leave,
     press,
     type,
-    paper: machine.paper,
-    lines: () => machine.paper.screen(),
-    text: () => machine.paper.screen().join('\n'),
+    paper: host.paper,
+    lines: () => host.paper.screen(),
+    text: () => host.paper.screen().join('\n'),
     settle: () => vi.advanceTimersByTimeAsync(200),
   };
 };
 
-const says = (sentence: string) => vi.fn<SwarmSteering['stop']>(async () => sentence);
+const replying = (sentence: string) => vi.fn<SwarmSteering['stop']>(async () => sentence);
 
-const steered = () => ({
+const fakeSteering = () => ({
   send: vi.fn<SwarmSteering['send']>(async () => 'docs has it.'),
-  stop: says('docs is stopped.'),
-  resume: says('docs goes on.'),
+  stop: replying('docs is stopped.'),
+  resume: replying('docs goes on.'),
   onDefect: vi.fn<SwarmSteering['onDefect']>(),
 });
 
 const ESC = '\u001b';
 
-/** The codes of all colours that were sent. */
+/** Codes of all colours in the output. */
 const coloursIn = (raw: string): readonly string[] => {
   const codes = raw.split(`${ESC}[`).flatMap((part) => /^([\d;]+)m/.exec(part)?.[1] ?? []);
   return [...new Set(codes)].sort();
@@ -117,9 +117,9 @@ describe('the swarm screen', () => {
     [60, 20],
     [80, 24],
     [160, 30],
-  ] as const)('looks like its picture at %d by %d', async (columns, rows) => {
-    const { source, text, press } = setUp([swarmView(FAMILY)], [columns, rows], {
-      steering: steered(),
+  ] as const)('matches its golden file at %d by %d', async (columns, rows) => {
+    const { source, text, press } = setUp([swarmView(AGENTS)], [columns, rows], {
+      steering: fakeSteering(),
     });
     source.items.set('a_deep', [
       { kind: 'prompt', text: 'Clean up.', at: BEGAN },
@@ -131,10 +131,10 @@ describe('the swarm screen', () => {
     await expect(`${text()}\n`).toMatchFileSnapshot(file);
   });
 
-  test.each(SIZES)('fits into %d by %d, however many there are', (columns, rows) => {
+  test.each(SIZES)('fits into %d by %d for any number of agents', (columns, rows) => {
     const looks: readonly (readonly [readonly AgentView[], readonly string[]])[] = [
       [[leadView()], ['d']],
-      [FAMILY, ['tab', 'return', 'q', '?']],
+      [AGENTS, ['tab', 'return', 'q', '?']],
       [crowd(500), ['G', 'd']],
     ];
     for (const [agents, keys] of looks) {
@@ -143,14 +143,14 @@ describe('the swarm screen', () => {
         press(key);
         expect(lines().length).toBeLessThanOrEqual(rows);
         for (const line of lines()) expect(textWidth(line)).toBeLessThanOrEqual(columns);
-        // A mark that was not filled in.
+        // No row slot stays unfilled.
         expect(text()).not.toMatch(/[\ue000-\uf8ff]/);
       }
     }
   });
 
-  test('shows several swarms below each other, and none at all', () => {
-    const views = [swarmView(FAMILY), swarmView([leadView()], { id: 's_two', title: 'docs' })];
+  test('shows several swarms below each other, or that no swarm runs', () => {
+    const views = [swarmView(AGENTS), swarmView([leadView()], { id: 's_two', title: 'docs' })];
     const { text, source } = setUp(views, [100, 24]);
     expect(text()).toMatch(/^skein top {2}2 swarms/);
     expect(text()).toMatch(/^s_two {2}running, pid 77 {2}1 agent {2}\$0\.2500 {2}docs$/m);
@@ -159,17 +159,17 @@ describe('the swarm screen', () => {
     expect(text()).toContain('no swarm runs');
   });
 
-  test('says why what it shows may be old', () => {
-    const { source, text } = setUp([swarmView(FAMILY)], [100, 24]);
+  test('shows why its data may be outdated', () => {
+    const { source, text } = setUp([swarmView(AGENTS)], [100, 24]);
     source.why = 'Redis at redis://here cannot be reached';
-    source.show(swarmView(FAMILY));
+    source.show(swarmView(AGENTS));
     vi.advanceTimersByTime(200);
     expect(text()).toContain(
       '! Redis at redis://here cannot be reached; the screen may be outdated',
     );
   });
 
-  test('writes only lines that have changed', () => {
+  test('writes only changed lines', () => {
     const { source, paper } = setUp([swarmView(crowd(500))], [160, 50]);
     vi.advanceTimersByTime(200);
     const before = paper.raw.length;
@@ -182,17 +182,17 @@ describe('the swarm screen', () => {
     expect(written).not.toContain(`${ESC}[2J`);
   });
 
-  test('has no colour where none is wanted, and few where it is', () => {
-    const plain = setUp([swarmView(FAMILY)], [160, 40]).paper.raw;
+  test('uses no colours if they are disabled, otherwise only the palette', () => {
+    const plain = setUp([swarmView(AGENTS)], [160, 40]).paper.raw;
     expect(coloursIn(plain)).toEqual([]);
-    const look = { paint: paintFor(true), unicode: false };
-    const coloured = setUp([swarmView(FAMILY)], [160, 40], { style: look });
+    const style = { paint: paintFor(true), unicode: false };
+    const coloured = setUp([swarmView(AGENTS)], [160, 40], { style });
     expect(coloursIn(coloured.paper.raw)).toEqual(['0', '1', '2', '31', '32', '33', '36', '7']);
     expect(coloured.text().replaceAll(/[…翻訳ファイルを確認する🚀·]/gu, '')).toMatch(/^[ -~\n]*$/);
   });
 
-  test('finds whom somebody types a word of', () => {
-    const { press, type, text, scene } = setUp([swarmView(FAMILY)], [100, 24]);
+  test('finds agents by a typed word', () => {
+    const { press, type, text, scene } = setUp([swarmView(AGENTS)], [100, 24]);
     press('/');
     type('test');
     expect(text()).toContain('find: test');
@@ -204,8 +204,8 @@ describe('the swarm screen', () => {
     expect(text()).toContain('reviewer');
   });
 
-  test('leaves by q, and by Esc once there is nothing to take back', () => {
-    const { press, leave } = setUp([swarmView(FAMILY)], [160, 40]);
+  test('closes with q, and with Esc after all changes of the view are undone', () => {
+    const { press, leave } = setUp([swarmView(AGENTS)], [160, 40]);
     press('tab', 'f', 'return', 'escape', 'escape');
     expect(leave).toHaveBeenCalledTimes(0);
     press('escape');
@@ -214,9 +214,9 @@ describe('the swarm screen', () => {
     expect(leave).toHaveBeenCalledTimes(2);
   });
 
-  test('gives keys first to whoever opened it, who also has a line and hints', () => {
+  test('passes keys to its opener first and shows the line and hints of the opener', () => {
     const taken = ({ name }: Key) => name === 'space';
-    const { press, text, leave } = setUp([swarmView(FAMILY)], [100, 24], {
+    const { press, text, leave } = setUp([swarmView(AGENTS)], [100, 24], {
       press: taken,
       hints: [{ key: 'Space', text: 'play' }],
       line: (width) => '='.repeat(width),
@@ -230,8 +230,8 @@ describe('the swarm screen', () => {
     expect(text()).not.toContain('+1');
   });
 
-  test('reads the transcript of who is looked at, and of nobody else', () => {
-    const { press, source } = setUp([swarmView(FAMILY)], [160, 40]);
+  test('reads only the transcript of the selected agent', () => {
+    const { press, source } = setUp([swarmView(AGENTS)], [160, 40]);
     expect(source.open).toEqual(['a_lead']);
     press('j');
     press('j');
@@ -245,15 +245,15 @@ describe('the swarm screen', () => {
   });
 });
 
-describe('the keys that are told', () => {
+describe('the help of the swarm screen', () => {
   test.each([
     [60, 20],
     [60, 12],
     [80, 60],
-  ])('have their frame and the way back at %d by %d', (columns, rows) => {
+  ])('has a frame and shows the key to go back at %d by %d', (columns, rows) => {
     const help = Array.from({ length: 6 }, (_, at) => ({ key: `${at}`, text: `theirs ${at}` }));
-    const { press, lines, text } = setUp([swarmView(FAMILY)], [columns, rows], {
-      steering: steered(),
+    const { press, lines, text } = setUp([swarmView(AGENTS)], [columns, rows], {
+      steering: fakeSteering(),
       help,
     });
     press('?');
@@ -270,9 +270,9 @@ describe('the keys that are told', () => {
 const SIGNAL = expect.any(AbortSignal);
 
 describe('steering from the swarm screen', () => {
-  test('sends what is typed, and shows for a while what came of it', async () => {
-    const steering = steered();
-    const { press, type, text, settle, scene, paper } = setUp([swarmView(FAMILY)], [100, 24], {
+  test('sends a typed message and shows the reply for a while', async () => {
+    const steering = fakeSteering();
+    const { press, type, text, settle, scene, paper } = setUp([swarmView(AGENTS)], [100, 24], {
       steering,
     });
     press('j', 'm');
@@ -289,9 +289,9 @@ describe('steering from the swarm screen', () => {
     expect(text()).not.toContain('docs has it.');
   });
 
-  test('sends nothing that was taken back, or is empty', () => {
-    const steering = steered();
-    const { press, type } = setUp([swarmView(FAMILY)], [100, 24], { steering });
+  test('sends no cancelled and no empty message', () => {
+    const steering = fakeSteering();
+    const { press, type } = setUp([swarmView(AGENTS)], [100, 24], { steering });
     press('m');
     type('never mind');
     press('escape');
@@ -299,9 +299,9 @@ describe('steering from the swarm screen', () => {
     expect(steering.send).not.toHaveBeenCalled();
   });
 
-  test('stops an agent once that is confirmed, and says who goes with it', async () => {
-    const steering = steered();
-    const { press, text, settle } = setUp([swarmView(FAMILY)], [100, 24], { steering });
+  test('stops an agent after a confirmation that mentions its descendants', async () => {
+    const steering = fakeSteering();
+    const { press, text, settle } = setUp([swarmView(AGENTS)], [100, 24], { steering });
     press('j', 'x');
     expect(text()).toContain('Stop docs and the agent below it?');
     press('n');
@@ -316,17 +316,17 @@ describe('steering from the swarm screen', () => {
     expect(text()).toContain('docs goes on.');
   });
 
-  test('hands a defect on to whoever ends the screen with it', async () => {
+  test('passes a defect to onDefect()', async () => {
     const defect = new TypeError('a defect');
-    const steering = { ...steered(), resume: () => Promise.reject(defect) };
-    const { press, settle } = setUp([swarmView(FAMILY)], [100, 24], { steering });
+    const steering = { ...fakeSteering(), resume: () => Promise.reject(defect) };
+    const { press, settle } = setUp([swarmView(AGENTS)], [100, 24], { steering });
     press('r');
     await settle();
     expect(steering.onDefect).toHaveBeenCalledExactlyOnceWith(defect);
   });
 
-  test('is not offered where nothing can be done', () => {
-    const { press, text } = setUp([swarmView(FAMILY)], [100, 24]);
+  test('is not offered for a read-only source', () => {
+    const { press, text } = setUp([swarmView(AGENTS)], [100, 24]);
     press('m', 'x', 'r');
     expect(text()).not.toMatch(/message|stop|resume|to lead/i);
     press('?');

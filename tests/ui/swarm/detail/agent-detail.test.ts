@@ -28,8 +28,8 @@ const call = (at: number) => ({
   since: BEGAN + at * 1_000,
 });
 
-describe('an agent in detail', () => {
-  test('says who it is, what it is for and what it has cost', () => {
+describe('the detail view of an agent', () => {
+  test('shows the name, state, parent, model, cost and task', () => {
     expect(detail(agentView('a_1', { worker: 'w_7', name: 'docs' })).slice(0, 6)).toEqual([
       'docs                                             ● streaming',
       'sync · for lead · claude-opus-4-5 · on worker w_7 · 3 turns',
@@ -40,7 +40,7 @@ describe('an agent in detail', () => {
     ]);
   });
 
-  test('lists calls with their times, and how many more there are', () => {
+  test('lists three calls with their times and counts the rest', () => {
     const calls = [0, 1, 2, 3, 4, 5].map(call);
     expect(detail(agentView('a_1', { state: 'tool-running', calls }))).toEqual(
       expect.arrayContaining([
@@ -52,7 +52,7 @@ describe('an agent in detail', () => {
     );
   });
 
-  test('says why it waits, what it asks and how it ended', () => {
+  test('shows the wait, the question and the end of the agent', () => {
     expect(detail(agentView('a_1', asking('rm x')))).toContain('asks   Bash rm x  42s  q_abcdef');
     const wait = {
       kind: 'child',
@@ -67,13 +67,13 @@ describe('an agent in detail', () => {
     );
   });
 
-  test('lights its state in the chart, and has a short one where there is little room', () => {
+  test('highlights the state in a chart that depends on the height', () => {
     expect(detail().join('\n')).toContain('[streaming]');
     expect(detail(LEAD, 60, 18).join('\n')).toMatch(/\[streaming\] ─▶ tool-running/);
     expect(detail(LEAD, 60, 8).join('\n')).not.toContain('─▶');
   });
 
-  test('leaves room below, and stays within its width whatever models write', () => {
+  test('stays within its height and width for any text of a model', () => {
     const hostile = `${'語'.repeat(300)}\u001b[2J\n\n${'x'.repeat(5_000)}`;
     const view = agentView('a_1', {
       name: hostile,

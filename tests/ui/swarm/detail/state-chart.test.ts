@@ -13,12 +13,12 @@ const wide = (state: string) => stateChart(state, { ...plain, columns: 80 });
 const narrow = (state: string, columns: number) => stateChart(state, { ...plain, columns });
 
 /** States of the view that are not states of the machine. */
-const SEEN_ONLY = ['queued', 'waiting', 'lost'];
+const VIEW_ONLY_STATES = ['queued', 'waiting', 'lost'];
 const MACHINE_STATES = Object.keys(agentMachine.states).filter((state) => state !== 'waking');
 
 type Node = (typeof agentMachine.states)[keyof typeof agentMachine.states];
 
-/** Where a state leads by itself; `waking` is passed through in no time. */
+/** Targets of a state, including the targets of the transient state `waking`. */
 const targetsOf = (state: string): readonly string[] => {
   const { transitions, always = [] } = (agentMachine.states as Record<string, Node>)[state] as Node;
   const direct = [...transitions.values(), always]
@@ -69,21 +69,21 @@ const arrowsIn = (lines: readonly string[]): readonly string[] => {
   return arrows.sort();
 };
 
-describe('the chart of states', () => {
-  test('has every state that an agent can be in or be seen in, and no other', () => {
+describe('the state chart', () => {
+  test('has exactly the states of the machine and of the view', () => {
     const names = wide('').flatMap((line) => boxesIn(line).map(({ state }) => state));
-    expect(names.sort()).toEqual([...MACHINE_STATES, ...SEEN_ONLY].sort());
+    expect(names.sort()).toEqual([...MACHINE_STATES, ...VIEW_ONLY_STATES].sort());
     expect(Object.keys(STATE_TRANSITIONS).sort()).toEqual(names);
   });
 
-  test('draws the arrows that it says it has', () => {
-    const said = Object.entries(STATE_TRANSITIONS).flatMap(([from, to]) =>
+  test('draws the arrows of STATE_TRANSITIONS', () => {
+    const declared = Object.entries(STATE_TRANSITIONS).flatMap(([from, to]) =>
       to.map((state) => `${from} → ${state}`),
     );
-    expect(arrowsIn(wide(''))).toEqual(said.sort());
+    expect(arrowsIn(wide(''))).toEqual(declared.sort());
   });
 
-  test('has no arrow that the machine does not have', () => {
+  test('has only arrows of the machine', () => {
     const invented = MACHINE_STATES.flatMap((from) =>
       (STATE_TRANSITIONS[from] ?? [])
         .filter((to) => !targetsOf(from).includes(to))
@@ -93,7 +93,7 @@ describe('the chart of states', () => {
     expect(STATE_TRANSITIONS.stopped).toEqual(targetsOf('stopped'));
   });
 
-  test('shows the present state between brackets', () => {
+  test('shows the current state in brackets', () => {
     expect(wide('tool-running')).toEqual([
       ' queued ─▶ waiting     retrying    compacting      lost ',
       '              │            ▲            ▲               ',
@@ -105,7 +105,7 @@ describe('the chart of states', () => {
     ]);
   });
 
-  test.each(Object.keys(STATE_TRANSITIONS))('lights %s, and nothing else', (state) => {
+  test.each(Object.keys(STATE_TRANSITIONS))('highlights only %s', (state) => {
     const paint = paintFor(true);
     const lines = stateChart(state, { unicode: true, columns: 200, paint });
     const lit = lines.join('\n').split(paint.inverse(`[${state}]`));
@@ -113,7 +113,7 @@ describe('the chart of states', () => {
     expect(lit.join('')).not.toContain('[7m');
   });
 
-  test('does with letters of ASCII where the terminal has no others', () => {
+  test('uses only ASCII on a terminal without Unicode', () => {
     const [first, second, third, line] = stateChart('idle', {
       columns: 60,
       unicode: false,
@@ -127,7 +127,7 @@ describe('the chart of states', () => {
     expect(all.filter((text) => /[^ -~]/.test(text))).toEqual([]);
   });
 
-  test('is never wider or higher than it says', () => {
+  test('never exceeds CHART_COLUMNS and CHART_ROWS', () => {
     for (const state of [...Object.keys(STATE_TRANSITIONS), 'unheard-of', 'constructor']) {
       expect(wide(state)).toHaveLength(CHART_ROWS);
       for (const line of wide(state)) expect(line).toHaveLength(CHART_COLUMNS);
@@ -139,7 +139,7 @@ describe('the chart of states', () => {
     }
   });
 
-  test('says where the present state leads when there is little room', () => {
+  test('lists the next states on a narrow screen', () => {
     expect(narrow('tool-running', 50)).toEqual([
       '[tool-running] ─▶ streaming, awaiting-permission',
     ]);

@@ -8,12 +8,12 @@ import { TranscriptFold } from '../../../../src/views/transcript/transcript-fold
 import type { TranscriptItem } from '../../../../src/views/transcript/transcript-item.js';
 import { anyJournal, anyText } from '../../../protocol/journal-records.js';
 
-const paper = { columns: 40, unicode: true, paint: paintFor(false) };
+const layout = { columns: 40, unicode: true, paint: paintFor(false) };
 const lines = (item: Partial<TranscriptItem> & Pick<TranscriptItem, 'kind'>, columns = 40) =>
-  transcriptLines({ text: '', at: 0, ...item }, { ...paper, columns });
+  transcriptLines({ text: '', at: 0, ...item }, { ...layout, columns });
 
 describe('the lines of a transcript', () => {
-  test('wrap what is said by words', () => {
+  test('wrap text at words', () => {
     const text = 'The quick brown fox jumps over the lazy dog.\n\n\tIndented.';
     expect(lines({ kind: 'text', text }, 30)).toEqual([
       '',
@@ -25,7 +25,7 @@ describe('the lines of a transcript', () => {
     expect(lines({ kind: 'text', text: ' \n ' })).toEqual([]);
   });
 
-  test('have the colours of Markdown, over the rows of a line', () => {
+  test('keep Markdown colours across the rows of a line', () => {
     const paint = paintFor(true);
     const text = '# Found\nUse **both of these** now.';
     const item = { kind: 'text', text, at: 0 } as const;
@@ -37,7 +37,7 @@ describe('the lines of a transcript', () => {
     ]);
   });
 
-  test('say who is no person, so that nobody poses as one', () => {
+  test('name the sender of a prompt that is not from a person', () => {
     expect(lines({ kind: 'prompt', from: 'user', text: 'Mend it.\nNow.' })).toEqual([
       '',
       '> Mend it.',
@@ -50,7 +50,7 @@ describe('the lines of a transcript', () => {
     ]);
   });
 
-  test('tell what a call does without its secrets, and how it went', () => {
+  test('show a call without its secrets, and its outcome', () => {
     const text = 'curl -H "Authorization: Bearer abcdefghijklmnop1234567890"';
     expect(lines({ kind: 'call', tool: 'Bash', text }).join('\n')).not.toContain('abcdefgh');
     expect(lines({ kind: 'result', tool: 'Bash', outcome: 'ok', text: 'one\ntwo' })).toEqual([
@@ -62,7 +62,7 @@ describe('the lines of a transcript', () => {
     expect(lines({ ...denied, tool: 'Bash', text: 'Never.' })).toEqual(['  └ denied: Never.']);
   });
 
-  test('show what an edit changes, as far as there is room', () => {
+  test('show the diff of an edit, up to a limit', () => {
     const edits = [{ before: 'one\ntwo', after: 'one\n\u001b[2Jthree' }];
     expect(lines({ kind: 'call', tool: 'Edit', text: 'Edit a.ts', edits })).toEqual([
       '● Edit a.ts',
@@ -76,7 +76,7 @@ describe('the lines of a transcript', () => {
     expect([shown.length, shown.at(-1)]).toEqual([18, '    (85 more lines)']);
   });
 
-  test('colour an edit, and hide the secrets in it', () => {
+  test('colour the diff of an edit and redact its secrets', () => {
     const paint = paintFor(true);
     const edits = [{ before: 'a', after: 'key = "sk-ant-abcdefghijklmnop"' }];
     const item = { kind: 'call', tool: 'Edit', text: 'Edit a.ts', at: 0, edits } as const;
@@ -86,8 +86,8 @@ describe('the lines of a transcript', () => {
     expect(shown.at(-1)).toMatch(/^.\[32m {4}\+key/);
   });
 
-  test('have a sign for each kind that is seen without colours, in ASCII too', () => {
-    const ascii = { ...paper, unicode: false };
+  test('have an ASCII sign for each kind of item', () => {
+    const ascii = { ...layout, unicode: false };
     const first = (kind: TranscriptItem['kind'], more: Partial<TranscriptItem> = {}) =>
       transcriptLines({ kind, text: 'x', at: 0, ...more }, ascii).find((line) => line !== '');
     expect([
@@ -102,14 +102,14 @@ describe('the lines of a transcript', () => {
     ]).toEqual(['> x', 'x', '~ x', '* x', '- x', '! x', '  ` ok: x', 'x_']);
   });
 
-  test('are never wider than there is room, whatever was said', () => {
+  test('never exceed the width for any journal', () => {
     const widths = fc.constantFrom(12, 20, 60, 80, 250);
     fc.assert(
       fc.property(anyJournal, widths, fc.boolean(), (journal, columns, isUnfinished) => {
         const fold = new TranscriptFold();
         for (const record of journal) fold.take(record);
         for (const item of fold.items) {
-          for (const line of transcriptLines({ ...item, isUnfinished }, { ...paper, columns })) {
+          for (const line of transcriptLines({ ...item, isUnfinished }, { ...layout, columns })) {
             expect(textWidth(line)).toBeLessThanOrEqual(columns);
           }
         }
@@ -118,7 +118,7 @@ describe('the lines of a transcript', () => {
     );
   });
 
-  test('hold nothing that moves the cursor but colours', () => {
+  test('contain no control sequences except colours', () => {
     const kinds = fc.constantFrom(
       'prompt' as const,
       'text' as const,
@@ -126,7 +126,7 @@ describe('the lines of a transcript', () => {
       'call' as const,
       'note' as const,
     );
-    const coloured = { ...paper, paint: paintFor(true) };
+    const coloured = { ...layout, paint: paintFor(true) };
     fc.assert(
       fc.property(
         kinds,

@@ -18,8 +18,8 @@ const open = (items: readonly TranscriptItem[], left = 0) => {
   return { window, transcript, show };
 };
 
-describe('the window of a transcript', () => {
-  test('shows the end, and follows it', () => {
+describe('the transcript window', () => {
+  test('shows the end and follows new items', () => {
     const { transcript, show, window } = open(notes(1, 9));
     expect(show()).toEqual(['6', '7', '8', '9']);
     transcript.items = notes(1, 10);
@@ -27,7 +27,7 @@ describe('the window of a transcript', () => {
     expect(window.isAtEnd).toBe(true);
   });
 
-  test('stays where somebody has scrolled to, whatever comes and goes', () => {
+  test('keeps its scroll position when items are added or dropped', () => {
     const { transcript, show, window } = open(notes(1, 9));
     show();
     window.scroll(3);
@@ -42,7 +42,7 @@ describe('the window of a transcript', () => {
     expect(show()).toEqual(['27', '28', '29', '30']);
   });
 
-  test('goes no further than the beginning and the end', () => {
+  test('scrolls no further than the start and the end', () => {
     const { show, window } = open(notes(1, 9));
     window.toStart();
     expect(show()).toEqual(['1', '2', '3', '4']);
@@ -52,7 +52,7 @@ describe('the window of a transcript', () => {
     expect([show(), window.isAtEnd]).toEqual([['6', '7', '8', '9'], true]);
   });
 
-  test('shows what little there is', () => {
+  test('shows empty and short transcripts', () => {
     expect(open([]).show()).toEqual([]);
     expect(open([{ kind: 'text', text: ' ', at: 0 }]).show()).toEqual([]);
     const { show, window } = open(notes(1, 2));
@@ -60,7 +60,7 @@ describe('the window of a transcript', () => {
     expect(show()).toEqual(['1', '2']);
   });
 
-  test('makes lines of what is shown, and once', () => {
+  test('formats only the shown items, and each of them once', () => {
     let made = 0;
     const paint = paintFor(false);
     const dim = (text: string) => {
@@ -80,7 +80,7 @@ describe('the window of a transcript', () => {
     expect(made).toBeLessThan(before + 20);
   });
 
-  test('is always a part of the whole, wherever it is scrolled to', () => {
+  test('shows a part of all lines at any scroll position', () => {
     const anyItem = fc.constantFrom(
       note('a note'),
       { kind: 'text', text: 'some words\nand more', at: 0 } as const,

@@ -35,8 +35,8 @@ const plain = (unicode = true) => new TableRows({ paint: paintFor(false), unicod
 const text = (shown: SwarmTableRow, width = 120, now = NOW) =>
   plain().text(shown, tableColumns(width), now, true);
 
-describe('the columns of a board', () => {
-  test('are the more the wider it is, and always fill it', () => {
+describe('the columns of the swarm table', () => {
+  test('increase with the width and always fill it', () => {
     expect(tableHead(tableColumns(60))).toBe('  AGENT                 STATE             DOING');
     expect(tableHead(tableColumns(160)).split(/ {2,}/).slice(1)).toEqual([
       'AGENT',
@@ -59,8 +59,8 @@ describe('the columns of a board', () => {
   });
 });
 
-describe('a row of a board', () => {
-  test('is the very same text until something about it changes', () => {
+describe('a row of the swarm table', () => {
+  test('keeps its text until its content changes', () => {
     const rows = plain();
     const columns = tableColumns(120);
     const first = rows.text(row(), columns, NOW, true);
@@ -70,7 +70,7 @@ describe('a row of a board', () => {
     expect(rows.text(row({ isSelected: true }), columns, NOW, false)).toMatch(/^- lead a_lead/);
   });
 
-  test('sums up whom it has folded away', () => {
+  test('sums up its hidden descendants', () => {
     const hidden = [
       agentView('a_1', asking('rm x')),
       agentView('a_2'),
@@ -84,12 +84,12 @@ describe('a row of a board', () => {
     expect(text(row({ hidden: [unknown] }))).toContain('unknown');
   });
 
-  test('says how many are folded away, however long the name is', () => {
+  test('shows the number of hidden descendants after a long name', () => {
     const view = agentView('a_1', { name: 'a-name-that-is-much-too-long-for-its-column' });
     expect(text(row({ view, hidden: [LEAD] }), 60)).toContain('… +1');
   });
 
-  test('does what a terminal can that has only ASCII, and no harm', () => {
+  test('has only ASCII and no control characters on a terminal without Unicode', () => {
     const view = agentView('a_1', { name: 'x\u001b[2J\u0007', description: '\u202egnp.exe' });
     const shown = plain(false).text(row({ view, branch: '│ └─' }), tableColumns(100), NOW, true);
     expect(shown).toMatch(/^ {2}\| `-x +\* streaming .* gnp\.exe\s*$/);

@@ -1,4 +1,4 @@
-/** A session board on paper, and feed items for it. */
+/** A LiveState with recorded output, and feed items for it. */
 
 import type { AgentTag } from '../../../src/protocol/agent/agent-tag.js';
 import type { FeedItem } from '../../../src/protocol/session/feed.js';
@@ -6,16 +6,16 @@ import { paintFor } from '../../../src/terminal/terminal.js';
 import { glyphsFor } from '../../../src/ui/screen/glyphs.js';
 import { LiveState } from '../../../src/ui/session/live-state.js';
 
-export const boardOn = (columns = 40, paint = paintFor(false)) => {
-  let said = '';
+export const liveStateOn = (columns = 40, paint = paintFor(false)) => {
+  let output = '';
   let now = 0;
-  const board = new LiveState({
+  const live = new LiveState({
     paint,
     glyphs: glyphsFor(true),
     columns: () => columns,
     now: () => now,
     print: (text) => {
-      said += text;
+      output += text;
     },
     clear: () => {},
     isActive: () => false,
@@ -24,7 +24,7 @@ export const boardOn = (columns = 40, paint = paintFor(false)) => {
   const wait = (ms: number) => {
     now += ms;
   };
-  return { board, wait, said: () => said };
+  return { live, wait, output: () => output };
 };
 
 export const started = (change: Partial<Extract<FeedItem, { type: 'tool.started' }>> = {}) => ({
