@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { CommonFailures } from '../../src/context/common-failures.js';
 
-describe('a failure that agents share', () => {
-  test('counts each agent once, however often it meets it', () => {
+describe('a failure of several agents', () => {
+  test('counts each agent once', () => {
     const failures = new CommonFailures();
-    const met = ['a', 'a', 'b', 'a', 'c'].map((agent) => failures.count(agent, 'call', 'no'));
-    expect(met).toEqual([1, 1, 2, 2, 3]);
+    const counts = ['a', 'a', 'b', 'a', 'c'].map((agent) => failures.count(agent, 'call', 'no'));
+    expect(counts).toEqual([1, 1, 2, 2, 3]);
   });
 
-  test('is another one when the call fails otherwise, and none when it does not fail', () => {
+  test('is counted per call and error, and restarts when the call succeeds', () => {
     const failures = new CommonFailures();
     for (const agent of ['a', 'b', 'c']) failures.count(agent, 'call', 'no');
     expect(failures.count('d', 'call', 'never')).toBe(1);
@@ -17,7 +17,7 @@ describe('a failure that agents share', () => {
     expect(failures.count('d', 'other', 'no')).toBe(1);
   });
 
-  test('is forgotten when many others were met since, and its agents are counted to a bound', () => {
+  test('is forgotten after 256 other failures, and counts at most 64 agents', () => {
     const failures = new CommonFailures();
     failures.count('a', 'old', 'no');
     for (let at = 0; at < 256; at += 1) failures.count('a', `call ${at}`, 'no');

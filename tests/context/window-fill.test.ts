@@ -13,10 +13,10 @@ import { NO_USAGE } from '../../src/protocol/model/usage.js';
 import type { JournalBody, JournalRecord } from '../../src/protocol/session/journal-record.js';
 import { anyJournal } from '../protocol/journal-records.js';
 
-const MARKS = windowThresholds('claude-haiku-4-5');
+const THRESHOLDS = windowThresholds('claude-haiku-4-5');
 const at = { turn: 1, attempt: 1 };
 
-/** A fold over the given records. */
+/** Folds the given records. */
 const foldOf = (...bodies: readonly JournalBody[]): WindowFold => {
   const fold = new WindowFold();
   for (const [index, body] of bodies.entries()) {
@@ -38,7 +38,7 @@ const opening: JournalBody = {
   type: 'user.sent',
   parts: [{ briefing: 'Rules of the house.', facts: {} }, { letter: 'l_1' }],
 };
-const asks: JournalBody = {
+const toolUse: JournalBody = {
   type: 'assistant.received',
   ...at,
   model: 'm',
@@ -60,14 +60,14 @@ const result: JournalBody = {
   durationMs: 1,
   raw: JSON.stringify(RESULT),
 };
-const answers: JournalBody = {
+const toolResults: JournalBody = {
   type: 'user.sent',
   parts: [{ call: 'c_1' }, { reminder: 'date', value: '2', text: 'Another day.' }],
 };
 
 describe('the messages of a window', () => {
-  test('are told apart: what was briefed and reminded, what tools returned, and the rest', () => {
-    const fold = foldOf(prompt, opening, asks, result, answers);
+  test('are split into memory, tool results and other messages', () => {
+    const fold = foldOf(prompt, opening, toolUse, result, toolResults);
     const { memory, results, messages } = fold.weights();
     expect(memory).toBe(size(block('Rules of the house.')) + size(block('Another day.')));
     expect(results).toBe(size(RESULT));
@@ -75,16 +75,16 @@ describe('the messages of a window', () => {
     expect(memory + results + messages).toBe(all);
   });
 
-  test('count a picture in a result for what it costs, and not for its bytes', () => {
+  test('count an image in a result by its token cost, not by its bytes', () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(400_000) };
     const picture = { ...RESULT, content: [{ type: 'image', source }] };
-    const seen = { ...result, raw: JSON.stringify(picture) } as JournalBody;
-    const { results } = foldOf(prompt, opening, asks, seen, answers).weights();
+    const withImage = { ...result, raw: JSON.stringify(picture) } as JournalBody;
+    const { results } = foldOf(prompt, opening, toolUse, withImage, toolResults).weights();
     expect(results).toBeLessThan(8_000);
     expect(results).toBeGreaterThan(6_000);
   });
 
-  test('begin with what was briefed again after a compaction', () => {
+  test('start with the new preamble after a compaction', () => {
     const broken: JournalBody = {
       type: 'prompt.broken',
       reason: 'compaction',
@@ -93,17 +93,17 @@ describe('the messages of a window', () => {
       summary: 'In short.',
       briefing: { text: 'New rules.', facts: {} },
     };
-    const fold = foldOf(prompt, opening, asks, result, answers, broken);
+    const fold = foldOf(prompt, opening, toolUse, result, toolResults, broken);
     expect(fold.weights()).toMatchObject({ memory: size(block('New rules.')), results: 0 });
   });
 
-  test('are nothing after a clear', () => {
+  test('are empty after a clear', () => {
     const clear: JournalBody = { type: 'prompt.broken', reason: 'clear', section: 'messages' };
-    const fold = foldOf(prompt, opening, asks, result, answers, clear);
+    const fold = foldOf(prompt, opening, toolUse, result, toolResults, clear);
     expect(fold.weights()).toEqual({ memory: 0, messages: 0, results: 0 });
   });
 
-  test('of any journal add up to what the history weighs', () => {
+  test('of any journal add up to the weight of the history', () => {
     fc.assert(
       fc.property(anyJournal, (records) => {
         const fold = new WindowFold();
@@ -125,10 +125,10 @@ describe('a window', () => {
     results: fc.nat(1e7),
   });
 
-  test('is filled by its kinds to the token, whatever the server counted', () => {
+  test('has parts that add up to the tokens that the server counted', () => {
     fc.assert(
       fc.property(weights, fc.nat(2e6), (given, tokens) => {
-        const fill = windowFill(given, MARKS, { tokens, counted: tokens });
+        const fill = windowFill(given, THRESHOLDS, { tokens, counted: tokens });
         const sum = fill.parts.reduce((all, part) => all + part.tokens, 0);
         const isEmpty = FILL_KINDS.every((kind) => given[kind] === 0);
         expect(sum).toBe(isEmpty ? 0 : tokens);
@@ -138,17 +138,17 @@ describe('a window', () => {
     );
   });
 
-  test('is estimated at four bytes a token where nobody counted', () => {
+  test('is estimated at four bytes per token without a count of the server', () => {
     const given = { system: 400, tools: 800, memory: 0, messages: 40, results: 0 };
-    const fill = windowFill(given, MARKS);
+    const fill = windowFill(given, THRESHOLDS);
     expect(fill).toMatchObject({ usedTokens: 310, countedTokens: 0, freeTokens: 199_690 });
     expect(fill.parts.map(({ tokens }) => tokens)).toEqual([100, 200, 0, 10, 0]);
     expect(fill.parts.map((part) => part.estimatedTokens)).toEqual([100, 200, 0, 10, 0]);
   });
 });
 
-describe('the good measure of a window', () => {
-  test('is 15 % for an answer, 15 % for tools and 20 % for the system prompt, rounded down', () => {
+describe('the recommended shares of a window', () => {
+  test('are 15 % for an answer, 15 % for tools and 20 % for the system prompt, rounded down', () => {
     expect(budgetSplit(200_000)).toEqual({ output: 30_000, tools: 30_000, system: 40_000 });
     expect(budgetSplit(99)).toEqual({ output: 14, tools: 14, system: 19 });
   });
@@ -158,8 +158,8 @@ describe('the good measure of a window', () => {
     [{ system: 160_004, tools: 120_000, messages: 0 }, ['system']],
     [{ system: 160_000, tools: 120_004, messages: 0 }, ['tools']],
     [{ system: 160_000, tools: 120_000, messages: 400_004 }, ['output']],
-  ])('is exceeded by a token more: %j', (given, exceeded) => {
-    const fill = windowFill({ memory: 0, results: 0, ...given }, MARKS);
-    expect(exceededShares(fill, MARKS.window)).toEqual(exceeded);
+  ])('are exceeded by a single token more: %j', (given, exceeded) => {
+    const fill = windowFill({ memory: 0, results: 0, ...given }, THRESHOLDS);
+    expect(exceededShares(fill, THRESHOLDS.window)).toEqual(exceeded);
   });
 });

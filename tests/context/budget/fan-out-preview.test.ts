@@ -6,7 +6,9 @@ import {
   usageProfile,
 } from '../../../src/context/budget/fan-out-preview.js';
 
-/** Two dollars for a million tokens, ten for a million written; a prefix of 512 can be cached. */
+/**
+ * $2 per million input tokens, $10 per million output tokens; prefixes from 512 tokens are cached.
+ */
 const MODEL = 'claude-sonnet-5-5';
 const [INPUT, OUTPUT] = [2e-6, 10e-6];
 
@@ -22,7 +24,7 @@ const fanOut = (more: Partial<FanOut> = {}): FanOut => ({
   ...more,
 });
 
-/** Every agent one after the other, against a server that remembers prefixes by what they are made of. */
+/** Runs all agents in sequence against a server that caches prefixes. */
 const simulated = (given: FanOut, end: 0 | 1): { cached: number; plain: number } => {
   const memory = new Set<string>();
   let cached = 0;
@@ -51,7 +53,7 @@ const simulated = (given: FanOut, end: 0 | 1): { cached: number; plain: number }
       const isCacheable = whole >= 512;
       cached += answer + (isCacheable ? read * 0.1 + (whole - read) * 1.25 : whole) * INPUT;
       plain += answer + whole * INPUT;
-      // What they share is marked by itself; the rest up to the end of the prompt.
+      // The shared part has its own breakpoint; the second breakpoint is at the end of the prompt.
       if (isCacheable) for (const name of [names[1] ?? '', names.at(-1) ?? '']) memory.add(name);
       const grown = given.outputPerTurn[end] + given.resultTokensPerTurn;
       parts.push({ name: `turn ${turn}`, tokens: grown });
@@ -60,10 +62,10 @@ const simulated = (given: FanOut, end: 0 | 1): { cached: number; plain: number }
   return { cached, plain };
 };
 
-const range = (most: number) =>
+const range = (max: number) =>
   fc
-    .tuple(fc.integer({ min: 1, max: most }), fc.integer({ min: 1, max: most }))
-    .map(([one, other]): readonly [number, number] => [Math.min(one, other), Math.max(one, other)]);
+    .tuple(fc.integer({ min: 1, max }), fc.integer({ min: 1, max }))
+    .map(([a, b]): readonly [number, number] => [Math.min(a, b), Math.max(a, b)]);
 
 const anyFanOut: fc.Arbitrary<FanOut> = fc
   .record({
@@ -81,8 +83,8 @@ const anyFanOut: fc.Arbitrary<FanOut> = fc
     cachedTokens: Math.floor(given.prefixTokens * part),
   }));
 
-describe('a preview of a fan-out', () => {
-  test('costs what a server with a cache would charge, one write for what is shared', () => {
+describe('a cost preview of a fan-out', () => {
+  test('equals the price of a server with a cache, with a single write of the shared prefix', () => {
     fc.assert(
       fc.property(anyFanOut, (given) => {
         const preview = fanOutPreview(given);
@@ -95,35 +97,35 @@ describe('a preview of a fan-out', () => {
     );
   });
 
-  test('never falls when there are more agents, and its most is never below its least', () => {
+  test('grows with the number of agents, and its maximum is never below its minimum', () => {
     fc.assert(
       fc.property(anyFanOut, (given) => {
-        const one = fanOutPreview(given);
+        const base = fanOutPreview(given);
         const more = fanOutPreview({ ...given, count: given.count + 1 });
         for (const kind of ['withCache', 'withoutCache'] as const) {
-          const [least = 0, most = 0] = one?.[kind] ?? [];
-          expect(most).toBeGreaterThanOrEqual(least);
-          expect(more?.[kind][0]).toBeGreaterThan(least);
-          expect(more?.[kind][1]).toBeGreaterThan(most);
+          const [min = 0, max = 0] = base?.[kind] ?? [];
+          expect(max).toBeGreaterThanOrEqual(min);
+          expect(more?.[kind][0]).toBeGreaterThan(min);
+          expect(more?.[kind][1]).toBeGreaterThan(max);
         }
       }),
     );
   });
 
-  test('pays for a prefix once, and for nothing that is cached already', () => {
+  test('includes a single write of the prefix, and no write of cached tokens', () => {
     const [cold = 0] = fanOutPreview(fanOut())?.withCache ?? [];
     const [warm = 0] = fanOutPreview(fanOut({ cachedTokens: 50_000 }))?.withCache ?? [];
     expect(cold - warm).toBeCloseTo(50_000 * INPUT * 1.15, 9);
   });
 
-  test('is none for a model whose price nobody knows, and nothing for no agents', () => {
+  test('is undefined without a known price, and zero without agents', () => {
     expect(fanOutPreview(fanOut({ model: 'local' }))).toBeUndefined();
     expect(fanOutPreview(fanOut({ count: 0 }))?.withCache).toEqual([0, 0]);
   });
 });
 
-describe('what agents are judged by', () => {
-  test('is those that have ended, from the shortest to the longest', () => {
+describe('the usage profile of agents', () => {
+  test('has the range of all ended agents', () => {
     const ended = [
       { turns: 2, outputTokens: 200, grownTokens: 2_200 },
       { turns: 4, outputTokens: 1_000, grownTokens: 5_000 },
@@ -137,8 +139,8 @@ describe('what agents are judged by', () => {
     });
   });
 
-  test('is a guess as long as none has, and the preview says so', () => {
-    const habits = usageProfile([]);
-    expect(fanOutPreview(fanOut({ ...habits, count: 30 }))).toMatchObject({ observed: 0 });
+  test('is a guess without ended agents, and the preview says so', () => {
+    const profile = usageProfile([]);
+    expect(fanOutPreview(fanOut({ ...profile, count: 30 }))).toMatchObject({ observed: 0 });
   });
 });

@@ -5,9 +5,9 @@ import type { Stop } from '../../../src/protocol/agent/stop.js';
 import type { Caps, RequestEstimate, Reservation } from '../../../src/protocol/model/budget.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 
-/** One of its tokens costs two millionths to read anew… */
+/** Its input tokens cost $2 per million. */
 const MODEL = 'claude-sonnet-5-5';
-/** …and this is a request of so many dollars, before its answer. */
+/** A request that costs `usd` before its answer. */
 const need = (usd: number, more: Partial<RequestEstimate> = {}): RequestEstimate => ({
   model: MODEL,
   inputTokens: Math.round(usd / 2.5e-6),
@@ -17,7 +17,7 @@ const need = (usd: number, more: Partial<RequestEstimate> = {}): RequestEstimate
   ...more,
 });
 
-const grantOf = (usd: number | null, turns: number | null = null) =>
+const budgetOf = (usd: number | null, turns: number | null = null) =>
   new Ledger({ usd, tokens: null, turns }, undefined);
 const NO_CAPS: Caps = { usd: null, tokens: null, turns: null };
 const never = new AbortController().signal;
@@ -25,65 +25,65 @@ const cost = (usd: number | null) => ({ usage: NO_USAGE, cost: usd });
 
 const isStop = (answer: Reservation | Stop): answer is Stop => 'reason' in answer;
 
-/** What the promise has come to by now. */
+/** Current state of the promise. */
 const peek = async <T>(promise: Promise<T>): Promise<T | 'waits'> => {
   await new Promise((resolve) => setImmediate(resolve));
   return Promise.race([promise, Promise.resolve<'waits'>('waits')]);
 };
 
-const granted = async (answer: Promise<Reservation | Stop>): Promise<Reservation> => {
+const reservationOf = async (answer: Promise<Reservation | Stop>): Promise<Reservation> => {
   const got = await answer;
   if (isStop(got)) throw new Error(`refused: ${got.detail}`);
   return got;
 };
 
-describe('a grant', () => {
-  test('without a limit grants all, and counts', async () => {
-    const grant = grantOf(null);
-    const reservation = await granted(grant.reserve(need(1_000), never));
+describe('a budget', () => {
+  test('without a limit accepts all requests and counts the cost', async () => {
+    const budget = budgetOf(null);
+    const reservation = await reservationOf(budget.reserve(need(1_000), never));
     expect(reservation.reserved).toBeNull();
     reservation.settle(cost(7));
-    expect([grant.spent, grant.overshoot.usd]).toEqual([7, 0]);
+    expect([budget.spent, budget.overshoot.usd]).toEqual([7, 0]);
   });
 
-  test('of zero is none, even for a request that would cost nothing', async () => {
-    for (const grant of [grantOf(0), grantOf(5).share({ ...NO_CAPS, usd: 0 })]) {
-      expect(await grant.reserve(need(0), never)).toMatchObject({ reason: 'budget' });
+  test('of zero refuses every request, including a request without cost', async () => {
+    for (const budget of [budgetOf(0), budgetOf(5).share({ ...NO_CAPS, usd: 0 })]) {
+      expect(await budget.reserve(need(0), never)).toMatchObject({ reason: 'budget' });
     }
-    const turnless = await grantOf(null, 0).reserve(need(0), never);
-    expect(turnless).toMatchObject({ reason: 'max_turns' });
+    const withoutTurns = await budgetOf(null, 0).reserve(need(0), never);
+    expect(withoutTurns).toMatchObject({ reason: 'max_turns' });
   });
 
-  test('sets the prompt aside, and an answer of the usual length', async () => {
-    const grant = grantOf(10);
-    // 1,000 known at 0.2, 2,000 new at 2.5, 4,096 written at 10 millionths.
-    const wanted = need(0, { inputTokens: 3_000, knownTokens: 1_000, maxOutputTokens: 32_000 });
-    const { reserved: held } = await granted(grant.reserve(wanted, never));
-    expect(held?.usd).toBeCloseTo(0.0002 + 0.005 + 0.04096, 9);
-    expect(held?.left).toBeCloseTo(10 - 0.04616, 9);
+  test('reserves the prompt and an answer of typical length', async () => {
+    const budget = budgetOf(10);
+    // 1,000 cached tokens at 0.2, 2,000 new at 2.5, 4,096 output at 10 millionths of a dollar.
+    const estimate = need(0, { inputTokens: 3_000, knownTokens: 1_000, maxOutputTokens: 32_000 });
+    const { reserved: amount } = await reservationOf(budget.reserve(estimate, never));
+    expect(amount?.usd).toBeCloseTo(0.0002 + 0.005 + 0.04096, 9);
+    expect(amount?.left).toBeCloseTo(10 - 0.04616, 9);
   });
 
-  test('sets aside no more for an answer than there is', async () => {
-    const grant = grantOf(0.02);
-    const { reserved: held } = await granted(
-      grant.reserve(need(0.01, { maxOutputTokens: 9_000 }), never),
+  test('reserves at most the rest for an answer', async () => {
+    const budget = budgetOf(0.02);
+    const { reserved: amount } = await reservationOf(
+      budget.reserve(need(0.01, { maxOutputTokens: 9_000 }), never),
     );
-    expect(held).toEqual({ usd: 0.02, left: 0 });
+    expect(amount).toEqual({ usd: 0.02, left: 0 });
   });
 
-  test('says what was spent and what to do when it is used up', async () => {
-    const grant = grantOf(1);
-    (await granted(grant.reserve(need(0.5), never))).settle(cost(1.25));
-    expect(await grant.reserve(need(0.01), never)).toEqual({
+  test('refuses with the spent amount and advice if it is used up', async () => {
+    const budget = budgetOf(1);
+    (await reservationOf(budget.reserve(need(0.5), never))).settle(cost(1.25));
+    expect(await budget.reserve(need(0.01), never)).toEqual({
       reason: 'budget',
       detail:
         'The budget of $1 is used up: $1.2500 is spent, and the next request costs at least $0.0100; resume with a higher --max-budget-usd.',
     });
-    expect(grant.overshoot.usd).toBeCloseTo(0.25, 9);
+    expect(budget.overshoot.usd).toBeCloseTo(0.25, 9);
   });
 
-  test('tells a child with a share of its own that it is its own', async () => {
-    const root = grantOf(5);
+  test('refuses a child with the limit of the child', async () => {
+    const root = budgetOf(5);
     const child = root.share({ ...NO_CAPS, usd: 1 });
     const refused = await child.reserve(need(2), never);
     expect(refused).toMatchObject({ detail: expect.stringContaining('share of the budget, $1,') });
@@ -92,81 +92,81 @@ describe('a grant', () => {
     });
   });
 
-  test('cannot keep a limit with a model whose price nobody knows', async () => {
+  test('refuses a model with an unknown price if it has a limit', async () => {
     const unknown = { ...need(0.1), model: 'local' };
-    expect(await grantOf(5).reserve(unknown, never)).toMatchObject({
+    expect(await budgetOf(5).reserve(unknown, never)).toMatchObject({
       detail: expect.stringContaining('price of the model is unknown'),
     });
-    const grant = grantOf(5);
-    const child = grant.share(NO_CAPS);
-    (await granted(child.reserve(need(0.1), never))).settle(cost(null));
-    expect([child.spent, grant.spent]).toEqual([null, null]);
-    expect(await grant.reserve(need(0.1), never)).toMatchObject({ reason: 'budget' });
-    await granted(grantOf(null).reserve(unknown, never));
+    const budget = budgetOf(5);
+    const child = budget.share(NO_CAPS);
+    (await reservationOf(child.reserve(need(0.1), never))).settle(cost(null));
+    expect([child.spent, budget.spent]).toEqual([null, null]);
+    expect(await budget.reserve(need(0.1), never)).toMatchObject({ reason: 'budget' });
+    await reservationOf(budgetOf(null).reserve(unknown, never));
   });
 
-  test('waits for what others in flight may give back, in the order of coming', async () => {
-    const grant = grantOf(1);
-    const first = await granted(grant.reserve(need(0.9), never));
-    const second = grant.share(NO_CAPS).reserve(need(0.5), never);
-    const third = grant.reserve(need(0.01), never);
+  test('queues requests until requests in flight return money, in order', async () => {
+    const budget = budgetOf(1);
+    const first = await reservationOf(budget.reserve(need(0.9), never));
+    const second = budget.share(NO_CAPS).reserve(need(0.5), never);
+    const third = budget.reserve(need(0.01), never);
     expect(await peek(second)).toBe('waits');
     expect(await peek(third)).toBe('waits');
     first.settle(cost(0.2));
-    await granted(second);
-    await granted(third);
+    await reservationOf(second);
+    await reservationOf(third);
   });
 
-  test('tells those who have to wait, and nobody else', async () => {
-    const grant = grantOf(1);
-    const told: string[] = [];
-    const reserve = (usd: number) => grant.reserve(need(usd), never, (why) => told.push(why));
-    const first = await granted(reserve(0.9));
-    expect(told).toEqual([]);
+  test('notifies only requests that have to wait', async () => {
+    const budget = budgetOf(1);
+    const reasons: string[] = [];
+    const reserve = (usd: number) => budget.reserve(need(usd), never, (why) => reasons.push(why));
+    const first = await reservationOf(reserve(0.9));
+    expect(reasons).toEqual([]);
     const second = reserve(0.5);
-    expect(told).toEqual(['budget']);
+    expect(reasons).toEqual(['budget']);
     first.settle(cost(0.2));
-    await granted(second);
+    await reservationOf(second);
     expect(await reserve(2)).toMatchObject({ reason: 'budget' });
-    expect(told).toEqual(['budget']);
+    expect(reasons).toEqual(['budget']);
   });
 
-  test('refuses those who wait as soon as what is spent forbids them', async () => {
-    const grant = grantOf(1);
-    const first = await granted(grant.reserve(need(0.9), never));
-    const second = grant.reserve(need(0.5), never);
+  test('refuses waiting requests as soon as too much is spent', async () => {
+    const budget = budgetOf(1);
+    const first = await reservationOf(budget.reserve(need(0.9), never));
+    const second = budget.reserve(need(0.5), never);
     first.settle(cost(2));
     expect(await second).toMatchObject({ reason: 'budget' });
   });
 
-  test('tells one that has its part, and has sent nothing, that others have used it up', async () => {
-    const grant = grantOf(1);
-    const first = await granted(grant.reserve(need(0.5), never));
-    const second = await granted(grant.reserve(need(0.2), never));
+  test('revokes an unsent reservation if other requests exceed the limit', async () => {
+    const budget = budgetOf(1);
+    const first = await reservationOf(budget.reserve(need(0.5), never));
+    const second = await reservationOf(budget.reserve(need(0.2), never));
     expect(second.refusal()).toBeNull();
     first.settle(cost(2));
     expect(second.refusal()).toMatchObject({ reason: 'budget' });
   });
 
-  test('forgets whoever gives up, and lets the next one go', async () => {
-    const grant = grantOf(1);
-    const first = await granted(grant.reserve(need(0.6), never));
-    const giver = new AbortController();
-    const large = grant.reserve(need(0.7), giver.signal);
-    const small = grant.reserve(need(0.1), never);
+  test('drops an aborted request and continues with the next request', async () => {
+    const budget = budgetOf(1);
+    const first = await reservationOf(budget.reserve(need(0.6), never));
+    const controller = new AbortController();
+    const large = budget.reserve(need(0.7), controller.signal);
+    const small = budget.reserve(need(0.1), never);
     expect(await peek(small)).toBe('waits');
-    giver.abort(new Error('enough'));
+    controller.abort(new Error('enough'));
     await expect(large).rejects.toThrow('enough');
-    await granted(small);
+    await reservationOf(small);
     first.cancel();
-    expect(grant.balances.money?.left).toBeCloseTo(0.9, 9);
-    await expect(grant.reserve(need(0), giver.signal)).rejects.toThrow('enough');
+    expect(budget.balances.money?.left).toBeCloseTo(0.9, 9);
+    await expect(budget.reserve(need(0), controller.signal)).rejects.toThrow('enough');
   });
 
-  test('gives back what a closed share did not use, to whoever asks next', async () => {
-    const root = grantOf(10);
+  test('gets back the unused part of a closed share', async () => {
+    const root = budgetOf(10);
     const child = root.share({ ...NO_CAPS, usd: 9 });
-    const last = await granted(child.reserve(need(2), never));
+    const last = await reservationOf(child.reserve(need(2), never));
     child.close();
     expect(await child.reserve(need(0.1), never)).toMatchObject({ reason: 'budget' });
     expect(root.balances.money?.left).toBeCloseTo(8, 9);
@@ -175,84 +175,84 @@ describe('a grant', () => {
     expect(root.spent).toBe(0.5);
   });
 
-  test('counts a turn once, however often it is tried', async () => {
-    const grant = grantOf(null, 2);
-    (await granted(grant.reserve(need(0), never))).settle(cost(0));
-    (await granted(grant.reserve(need(0, { isTurn: false }), never))).settle(cost(0));
-    (await granted(grant.reserve(need(0), never))).cancel();
-    const child = grant.share(NO_CAPS);
-    (await granted(child.reserve(need(0), never))).settle(cost(0));
+  test('counts a turn only once for several attempts', async () => {
+    const budget = budgetOf(null, 2);
+    (await reservationOf(budget.reserve(need(0), never))).settle(cost(0));
+    (await reservationOf(budget.reserve(need(0, { isTurn: false }), never))).settle(cost(0));
+    (await reservationOf(budget.reserve(need(0), never))).cancel();
+    const child = budget.share(NO_CAPS);
+    (await reservationOf(child.reserve(need(0), never))).settle(cost(0));
     expect(await child.reserve(need(0), never)).toMatchObject({
       reason: 'max_turns',
       detail: expect.stringContaining('raise --max-turns'),
     });
-    await granted(grant.reserve(need(0, { isTurn: false }), never));
-    grant.renew();
-    await granted(grant.reserve(need(0), never));
+    await reservationOf(budget.reserve(need(0, { isTurn: false }), never));
+    budget.renew();
+    await reservationOf(budget.reserve(need(0), never));
   });
 
-  test('of tokens keeps them as it keeps money, prompts that are cached included', async () => {
-    const grant = new Ledger({ ...NO_CAPS, tokens: 10_000 }, undefined);
-    const asked = (inputTokens: number) =>
-      grant.reserve({ ...need(0), inputTokens, knownTokens: inputTokens }, never);
-    const first = await granted(asked(6_000));
+  test('of tokens works like a budget of money, and counts cached tokens', async () => {
+    const budget = new Ledger({ ...NO_CAPS, tokens: 10_000 }, undefined);
+    const reserveTokens = (inputTokens: number) =>
+      budget.reserve({ ...need(0), inputTokens, knownTokens: inputTokens }, never);
+    const first = await reservationOf(reserveTokens(6_000));
     expect(first.reserved).toEqual({ tokens: 6_000, tokensLeft: 4_000 });
-    const second = asked(5_000);
+    const second = reserveTokens(5_000);
     expect(await peek(second)).toBe('waits');
     first.settle({ usage: { ...NO_USAGE, cacheRead: 3_000, output: 500 }, cost: null });
-    (await granted(second)).settle({ usage: { ...NO_USAGE, input: 7_000 }, cost: 0 });
-    expect(grant.overshoot).toEqual({ usd: 0, tokens: 500 });
-    expect(await asked(0)).toEqual({
+    (await reservationOf(second)).settle({ usage: { ...NO_USAGE, input: 7_000 }, cost: 0 });
+    expect(budget.overshoot).toEqual({ usd: 0, tokens: 500 });
+    expect(await reserveTokens(0)).toEqual({
       reason: 'budget',
       detail:
         'The budget of 10,000 tokens is used up: 10,500 tokens is spent, and the next request costs at least 0 tokens; resume with a higher skein.maxBudgetTokens (SKEIN_MAX_BUDGET_TOKENS).',
     });
   });
 
-  test('of money and tokens gives the one back when the other is refused or given up', async () => {
-    const grant = new Ledger({ usd: 1, tokens: 1_000, turns: null }, undefined);
-    const asked = (inputTokens: number, signal = never) =>
-      grant.reserve({ ...need(0), inputTokens }, signal);
-    expect(await asked(2_000)).toMatchObject({ reason: 'budget' });
-    expect(grant.balances.money?.left).toBe(1);
-    const first = await granted(asked(900));
-    const giver = new AbortController();
-    const second = asked(500, giver.signal);
+  test('of money and tokens returns the money if the tokens are refused or the request is aborted', async () => {
+    const budget = new Ledger({ usd: 1, tokens: 1_000, turns: null }, undefined);
+    const reserveTokens = (inputTokens: number, signal = never) =>
+      budget.reserve({ ...need(0), inputTokens }, signal);
+    expect(await reserveTokens(2_000)).toMatchObject({ reason: 'budget' });
+    expect(budget.balances.money?.left).toBe(1);
+    const first = await reservationOf(reserveTokens(900));
+    const controller = new AbortController();
+    const second = reserveTokens(500, controller.signal);
     expect(await peek(second)).toBe('waits');
-    expect(grant.balances.money?.reserved).toBeGreaterThan(first.reserved?.usd ?? 0);
-    giver.abort(new Error('enough'));
+    expect(budget.balances.money?.reserved).toBeGreaterThan(first.reserved?.usd ?? 0);
+    controller.abort(new Error('enough'));
     await expect(second).rejects.toThrow('enough');
-    expect(grant.balances.money?.reserved).toBeCloseTo(first.reserved?.usd ?? 0, 9);
+    expect(budget.balances.money?.reserved).toBeCloseTo(first.reserved?.usd ?? 0, 9);
     first.cancel();
-    expect(grant.balances).toMatchObject({ money: { left: 1 }, tokens: { left: 1_000 } });
+    expect(budget.balances).toMatchObject({ money: { left: 1 }, tokens: { left: 1_000 } });
   });
 
-  test('goes on with what was used before, until it is renewed', async () => {
-    const grant = rootBudget(
+  test('continues with the earlier usage until it is renewed', async () => {
+    const budget = rootBudget(
       { ...NO_CAPS, usd: 1, turns: 3 },
       { ...NOTHING_USED, usd: 0.75, turns: 2 },
     );
-    expect(await grant.reserve(need(0.5), never)).toMatchObject({
+    expect(await budget.reserve(need(0.5), never)).toMatchObject({
       reason: 'budget',
       detail: expect.stringContaining('$0.7500 is spent'),
     });
-    (await granted(grant.reserve(need(0.125), never))).settle(cost(0.125));
-    expect(await grant.reserve(need(0), never)).toMatchObject({ reason: 'max_turns' });
-    grant.renew();
-    expect(grant.spent).toBe(0.125);
-    await granted(grant.reserve(need(0.5), never));
-    grant.renew();
-    expect(grant.spent).toBe(0.125);
+    (await reservationOf(budget.reserve(need(0.125), never))).settle(cost(0.125));
+    expect(await budget.reserve(need(0), never)).toMatchObject({ reason: 'max_turns' });
+    budget.renew();
+    expect(budget.spent).toBe(0.125);
+    await reservationOf(budget.reserve(need(0.5), never));
+    budget.renew();
+    expect(budget.spent).toBe(0.125);
   });
 
-  test('settles once, whatever is said afterwards', async () => {
-    const grant = grantOf(1, 5);
-    const reservation = await granted(grant.reserve(need(0.5), never));
+  test('settles a reservation only once', async () => {
+    const budget = budgetOf(1, 5);
+    const reservation = await reservationOf(budget.reserve(need(0.5), never));
     reservation.settle(cost(0.25));
     reservation.settle(cost(0.25));
     reservation.cancel();
-    expect(grant.spent).toBe(0.25);
-    expect(grant.balances).toMatchObject({
+    expect(budget.spent).toBe(0.25);
+    expect(budget.balances).toMatchObject({
       money: { left: 0.75, reserved: 0 },
       turns: { left: 4 },
     });
@@ -286,10 +286,10 @@ const step: fc.Arbitrary<Step> = fc.record({
   turns: fc.option(fc.nat(6)),
 });
 
-interface Asked {
+interface PendingRequest {
   readonly at: number;
   readonly owner: Ledger | undefined;
-  readonly giver: AbortController;
+  readonly controller: AbortController;
   reservation?: Reservation;
   over: boolean;
 }
@@ -297,89 +297,96 @@ interface Asked {
 /** Resolves when every promise that can settle now has settled. */
 const drained = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Agents that ask, spend, give up, have children and end, in any order. */
-const storm = async (
+/** Reserves, settles, cancels, aborts, shares and closes in the given order. */
+const runSteps = async (
   root: Ledger,
   steps: readonly Step[],
-  look: (grants: readonly Ledger[], asked: readonly Asked[]) => void,
-  answered: (one: Asked) => void = () => {},
+  check: (budgets: readonly Ledger[], requests: readonly PendingRequest[]) => void,
+  answered: (request: PendingRequest) => void = () => {},
 ) => {
-  const grants = [root];
-  /** Whose limit each of them keeps. */
+  const budgets = [root];
+  /** The budget whose limit applies to each budget. */
   const owners = new Map([[root, root]]);
-  const asked: Asked[] = [];
-  const flying = () => asked.filter(({ reservation, over }) => reservation && !over);
-  const settle = (one: Asked | undefined, usd: number) => {
-    if (one === undefined) return;
-    one.over = true;
-    one.reservation?.settle(cost(usd));
+  const requests: PendingRequest[] = [];
+  const inFlight = () => requests.filter(({ reservation, over }) => reservation && !over);
+  const settle = (request: PendingRequest | undefined, usd: number) => {
+    if (request === undefined) return;
+    request.over = true;
+    request.reservation?.settle(cost(usd));
   };
-  for (const { do: what, at, usd, cap, tokens, turns } of steps) {
-    const grant = grants[at % grants.length] as Ledger;
-    const waiting = asked.filter(({ reservation, over }) => !reservation && !over);
-    if (what === 'share') {
-      const child = grant.share({ usd: cap, tokens, turns }) as Ledger;
-      grants.push(child);
+  for (const { do: action, at, usd, cap, tokens, turns } of steps) {
+    const budget = budgets[at % budgets.length] as Ledger;
+    const waiting = requests.filter(({ reservation, over }) => !reservation && !over);
+    if (action === 'share') {
+      const child = budget.share({ usd: cap, tokens, turns }) as Ledger;
+      budgets.push(child);
       // A request of a child with its own limit may wait longer than later requests of its parent.
       const isOwner = cap !== null || tokens !== null;
-      owners.set(child, isOwner ? child : (owners.get(grant) ?? root));
+      owners.set(child, isOwner ? child : (owners.get(budget) ?? root));
     }
-    if (what === 'close' && grant !== root) grant.close();
-    if (what === 'settle') settle(flying()[at % flying().length], usd);
-    if (what === 'abort') waiting[at % waiting.length]?.giver.abort();
-    if (what === 'cancel') {
-      const one = flying()[at % flying().length];
-      if (one) one.over = true;
-      one?.reservation?.cancel();
+    if (action === 'close' && budget !== root) budget.close();
+    if (action === 'settle') settle(inFlight()[at % inFlight().length], usd);
+    if (action === 'abort') waiting[at % waiting.length]?.controller.abort();
+    if (action === 'cancel') {
+      const request = inFlight()[at % inFlight().length];
+      if (request) request.over = true;
+      request?.reservation?.cancel();
     }
-    if (what === 'reserve') {
-      const giver = new AbortController();
-      const one: Asked = { at: asked.length, owner: owners.get(grant), giver, over: false };
-      asked.push(one);
-      grant.reserve(need(usd, { maxOutputTokens: at * 9, isTurn: at % 3 > 0 }), giver.signal).then(
-        (answer) => {
-          if (isStop(answer)) {
-            one.over = true;
-            return;
-          }
-          answered(one);
-          one.reservation = answer;
-        },
-        () => {
-          one.over = true;
-        },
-      );
+    if (action === 'reserve') {
+      const controller = new AbortController();
+      const request: PendingRequest = {
+        at: requests.length,
+        owner: owners.get(budget),
+        controller,
+        over: false,
+      };
+      requests.push(request);
+      budget
+        .reserve(need(usd, { maxOutputTokens: at * 9, isTurn: at % 3 > 0 }), controller.signal)
+        .then(
+          (answer) => {
+            if (isStop(answer)) {
+              request.over = true;
+              return;
+            }
+            answered(request);
+            request.reservation = answer;
+          },
+          () => {
+            request.over = true;
+          },
+        );
     }
     await drained();
-    look(grants, asked);
+    check(budgets, requests);
   }
-  // Whatever is in flight comes to an end at last.
-  for (let rounds = 0; flying().length > 0; rounds += 1) {
+  // Settles all requests in flight.
+  for (let rounds = 0; inFlight().length > 0; rounds += 1) {
     expect(rounds).toBeLessThan(steps.length + 1);
-    for (const one of flying()) settle(one, 0.01);
+    for (const request of inFlight()) settle(request, 0.01);
     await drained();
-    look(grants, asked);
+    check(budgets, requests);
   }
-  return { grants, asked };
+  return { budgets, requests };
 };
 
-const storms = fc.array(step, { maxLength: 60 });
+const stepLists = fc.array(step, { maxLength: 60 });
 
-describe('a tree of grants', () => {
-  test('loses no money and makes none, in any order of asking, spending, sharing and ending', async () => {
+describe('a tree of budgets', () => {
+  test('neither loses nor creates money in any order of operations', async () => {
     await fc.assert(
-      fc.asyncProperty(storms, cents(500), async (steps, cap) => {
-        const root = grantOf(cap, 40);
-        const { grants } = await storm(root, steps, (all) => {
-          for (const { balances: books } of all) {
-            for (const book of [books.money, books.turns]) {
-              if (book === null) throw new Error('there is a limit, so there are books');
-              const { used, reserved, promised, left } = book;
-              expect(used + reserved + promised + left).toBeCloseTo(book.cap, 6);
+      fc.asyncProperty(stepLists, cents(500), async (steps, cap) => {
+        const root = budgetOf(cap, 40);
+        const { budgets } = await runSteps(root, steps, (all) => {
+          for (const { balances } of all) {
+            for (const balance of [balances.money, balances.turns]) {
+              if (balance === null) throw new Error('there is a limit, so there are balances');
+              const { used, reserved, promised, left } = balance;
+              expect(used + reserved + promised + left).toBeCloseTo(balance.cap, 6);
             }
           }
         });
-        for (const grant of grants.slice(1)) grant.close();
+        for (const budget of budgets.slice(1)) budget.close();
         const { left = 0, reserved } = root.balances.money ?? {};
         expect(reserved).toBe(0);
         expect(left + (root.spent ?? 0)).toBeCloseTo(cap, 6);
@@ -388,12 +395,12 @@ describe('a tree of grants', () => {
     );
   });
 
-  test('leaves no request waiting when nothing is in flight, and grants in the order of asking', async () => {
+  test('leaves no request waiting without requests in flight, and reserves in order', async () => {
     await fc.assert(
-      fc.asyncProperty(storms, cents(500), async (steps, cap) => {
+      fc.asyncProperty(stepLists, cents(500), async (steps, cap) => {
         const order = new Map<unknown, number>();
-        const { asked } = await storm(
-          grantOf(cap, 40),
+        const { requests } = await runSteps(
+          budgetOf(cap, 40),
           steps,
           () => {},
           ({ owner, at }) => {
@@ -401,42 +408,42 @@ describe('a tree of grants', () => {
             order.set(owner, at);
           },
         );
-        expect(asked.filter(({ over }) => !over)).toEqual([]);
+        expect(requests.filter(({ over }) => !over)).toEqual([]);
       }),
       { numRuns: 60 },
     );
   });
 
-  test('passes its limit by at most one answer for each request in flight', async () => {
-    const costs = fc.array(fc.record({ usd: cents(90), want: cents(40), width: fc.nat(5) }), {
+  test('exceeds its limit by at most one answer per request in flight', async () => {
+    const costs = fc.array(fc.record({ usd: cents(90), estimated: cents(40), width: fc.nat(5) }), {
       minLength: 1,
       maxLength: 40,
     });
     await fc.assert(
       fc.asyncProperty(costs, cents(300), async (requests, cap) => {
-        const root = grantOf(cap);
+        const root = budgetOf(cap);
         const agents = [root, root.share(NO_CAPS), root.share(NO_CAPS).share(NO_CAPS)];
-        const flying: { reservation: Reservation; usd: number }[] = [];
+        const inFlight: { reservation: Reservation; usd: number }[] = [];
         let allowed: number | undefined;
         const settleFirst = () => {
-          const before = flying.reduce((sum, { usd }) => sum + usd, 0);
-          const one = flying.shift();
-          one?.reservation.settle(cost(one.usd));
+          const before = inFlight.reduce((sum, { usd }) => sum + usd, 0);
+          const request = inFlight.shift();
+          request?.reservation.settle(cost(request.usd));
           if ((root.spent ?? 0) >= cap) allowed ??= before;
         };
-        for (const { usd, want, width } of requests) {
-          while (flying.length > width) settleFirst();
-          const asking = agents[width % 3]?.reserve(need(want), never);
+        for (const { usd, estimated, width } of requests) {
+          while (inFlight.length > width) settleFirst();
+          const asking = agents[width % 3]?.reserve(need(estimated), never);
           for (;;) {
             const answer = await peek(asking as Promise<Reservation | Stop>);
             if (answer !== 'waits') {
-              if (!isStop(answer)) flying.push({ reservation: answer, usd });
+              if (!isStop(answer)) inFlight.push({ reservation: answer, usd });
               break;
             }
             settleFirst();
           }
         }
-        while (flying.length > 0) settleFirst();
+        while (inFlight.length > 0) settleFirst();
         expect(root.overshoot.usd).toBeLessThanOrEqual((allowed ?? 0) + 1e-6);
         expect(root.overshoot.usd).toBeCloseTo(Math.max(0, (root.spent ?? 0) - cap), 6);
       }),

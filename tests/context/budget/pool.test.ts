@@ -22,8 +22,12 @@ interface Node {
   used: number;
 }
 
-/** Takes the steps one by one; nothing is held of a pool that has less, and closed ones hold nothing. */
-const walk = (cap: number, path: readonly Step[], look: (nodes: readonly Node[]) => void): void => {
+/** Runs the steps. Skips a hold if the pool is closed or has too little left. */
+const runSteps = (
+  cap: number,
+  path: readonly Step[],
+  check: (nodes: readonly Node[]) => void,
+): void => {
   const nodes: Node[] = [{ pool: new Pool(cap), parent: undefined, granted: cap, used: 0 }];
   const open: { node: Node; units: number }[] = [];
   for (const step of path) {
@@ -41,17 +45,17 @@ const walk = (cap: number, path: readonly Step[], look: (nodes: readonly Node[])
       for (let above = held?.node; above !== undefined; above = above.parent)
         above.used += step.units;
     } else if (step.do === 'close') pool.close();
-    look(nodes);
+    check(nodes);
   }
 };
 
-const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+const sum = (numbers: readonly number[]) => numbers.reduce((total, value) => total + value, 0);
 
 describe('a tree of pools', () => {
-  test('accounts for every unit of every pool, whatever happens in which order', () => {
+  test('accounts for every unit of every pool in any order of steps', () => {
     fc.assert(
       fc.property(fc.nat(200), steps, (cap, path) => {
-        walk(cap, path, (nodes) => {
+        runSteps(cap, path, (nodes) => {
           for (const { pool } of nodes) {
             expect(pool.used + pool.reserved + pool.promised + pool.left).toBe(pool.cap);
           }
@@ -65,11 +69,11 @@ describe('a tree of pools', () => {
     );
   });
 
-  test('has exactly what nobody used again when all are closed', () => {
+  test('has the unused units again after all shares are closed', () => {
     fc.assert(
       fc.property(fc.nat(200), steps, (cap, path) => {
         let last: readonly Node[] = [];
-        walk(cap, path, (nodes) => {
+        runSteps(cap, path, (nodes) => {
           last = nodes;
         });
         for (const { pool } of last.slice(1)) pool.close();
@@ -80,7 +84,7 @@ describe('a tree of pools', () => {
     );
   });
 
-  test('sets no more aside than there is, and tells of what went beyond it', () => {
+  test('promises at most the rest, and reports the overshoot', () => {
     const root = new Pool(10);
     const child = root.share(30);
     expect([child.cap, root.left, root.share(1).cap]).toEqual([10, 0, 0]);
@@ -91,7 +95,7 @@ describe('a tree of pools', () => {
     expect([root.left, root.overshoot]).toEqual([-3, 3]);
   });
 
-  test('has as much again after a renewal, without what is still set aside', () => {
+  test('has the full amount after a renewal, without promised units', () => {
     const root = new Pool(5);
     root.hold(5);
     root.settle(5, 5);

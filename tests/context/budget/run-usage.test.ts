@@ -9,7 +9,7 @@ import type { SwarmEvent } from '../../../src/protocol/session/swarm-event.js';
 const prompt: JournalBody = { type: 'letter.received', letter: 'l', from: 'user', raw: '[]' };
 const report: JournalBody = { ...prompt, from: 'agent' };
 const epoch: JournalBody = { type: 'epoch.began', owner: 'o' };
-const began = (run: number): JournalBody => ({ type: 'run.started', run });
+const started = (run: number): JournalBody => ({ type: 'run.started', run });
 const ended: JournalBody = {
   type: 'run.ended',
   reason: 'end_turn',
@@ -28,42 +28,50 @@ const runAfter = (...bodies: readonly JournalBody[]): CurrentRun => {
 
 describe('the run that limits are counted for', () => {
   test.each<[string, number, readonly JournalBody[]]>([
-    ['is the first', 1, [epoch, prompt, began(1)]],
-    ['is the next that a person begins', 2, [epoch, prompt, began(1), ended, prompt, began(2)]],
-    ['goes on when an agent reports', 1, [epoch, prompt, began(1), ended, report, began(2)]],
-    ['goes on after a crash', 1, [epoch, prompt, began(1), epoch, began(2), epoch, began(3)]],
+    ['is the first run', 1, [epoch, prompt, started(1)]],
     [
-      'goes on after a crash, whatever was said before it',
+      'is the next run that a user starts',
+      2,
+      [epoch, prompt, started(1), ended, prompt, started(2)],
+    ],
+    ['continues when an agent reports', 1, [epoch, prompt, started(1), ended, report, started(2)]],
+    [
+      'continues after a crash',
       1,
-      [epoch, prompt, began(1), prompt, epoch, began(2)],
+      [epoch, prompt, started(1), epoch, started(2), epoch, started(3)],
     ],
     [
-      'is another when a person speaks after the crash',
-      2,
-      [epoch, prompt, began(1), epoch, prompt, began(2)],
+      'continues after a crash with an earlier user message',
+      1,
+      [epoch, prompt, started(1), prompt, epoch, started(2)],
     ],
     [
-      'is another when the last one had ended',
+      'is a new run if the user writes after the crash',
       2,
-      [epoch, prompt, began(1), ended, epoch, report, began(2)],
+      [epoch, prompt, started(1), epoch, prompt, started(2)],
+    ],
+    [
+      'is a new run if the last run had ended before the crash',
+      2,
+      [epoch, prompt, started(1), ended, epoch, report, started(2)],
     ],
   ])('%s', (_, first, bodies) => {
     const run = runAfter(...bodies);
     expect([run.first, run.isUnfinished]).toEqual([first, true]);
   });
 
-  test('is finished when it has ended', () => {
-    expect(runAfter(epoch, prompt, began(1), ended).isUnfinished).toBe(false);
+  test('is finished after its end', () => {
+    expect(runAfter(epoch, prompt, started(1), ended).isUnfinished).toBe(false);
     expect(runAfter(epoch, prompt).isUnfinished).toBe(false);
   });
 });
 
-/** `a` is the lead, `b` works for it, and `c` for `b`. */
+/** `a` is the lead, `b` its child, and `c` the child of `b`. */
 const PARENTS: Record<string, string | null> = { a: null, b: 'a', c: 'b' };
 
-const usageOf = (...said: readonly (readonly [string, string, Record<string, unknown>?])[]) => {
+const usageOf = (...events: readonly (readonly [string, string, Record<string, unknown>?])[]) => {
   const usage = new RunUsage('a', { first: 2, isUnfinished: true });
-  said.forEach(([agent, type, more], at) => {
+  events.forEach(([agent, type, more], at) => {
     const seq = at + 1;
     const place = { v: 1, seq, ts: 0, swarm: 's', agent, parent: PARENTS[agent] ?? null };
     usage.take({ ...place, type, cites: { seq }, ...more } as SwarmEvent);
@@ -72,8 +80,8 @@ const usageOf = (...said: readonly (readonly [string, string, Record<string, unk
 };
 const turn = { model: 'm', usage: { ...NO_USAGE, output: 1 }, cost: 1 };
 
-describe('what a run had used up', () => {
-  test('is what the whole tree did since it began', () => {
+describe('the usage of a run', () => {
+  test('is the usage of the whole tree since the start of the run', () => {
     const { used } = usageOf(
       ['a', 'run.started', { run: 1 }],
       ['a', 'turn.ended', turn],
@@ -88,12 +96,12 @@ describe('what a run had used up', () => {
     expect(used).toEqual({ usd: 3, tokens: 3, turns: 2, agents: 1 });
   });
 
-  test('is nothing when it has ended', () => {
+  test('is zero if the run has ended', () => {
     const usage = new RunUsage('a', { first: 1, isUnfinished: false });
     expect(usage.used).toEqual({ usd: 0, tokens: 0, turns: 0, agents: 0 });
   });
 
-  test('is of an agent what it and all below it did, in its last run', () => {
+  test('of an agent includes its descendants since its last run started', () => {
     const usage = usageOf(
       ['b', 'turn.ended', turn],
       ['c', 'turn.ended', turn],

@@ -5,21 +5,21 @@ import { BetaLatch } from '../../../src/context/cache/beta-latch.js';
 const features = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 4 });
 
 describe('the latch of beta features (K8)', () => {
-  test('asks for nothing until something is wanted', () => {
+  test('is empty until a feature is requested', () => {
     const latch = new BetaLatch();
     latch.record();
     latch.record([]);
     expect(latch.with([])).toEqual([]);
   });
 
-  test('never lets go of what was sent, and names each feature once', () => {
+  test('keeps every sent feature, once and sorted', () => {
     fc.assert(
-      fc.property(fc.array(features), (wishes) => {
+      fc.property(fc.array(features), (requests) => {
         const latch = new BetaLatch();
         let before: readonly string[] = [];
-        for (const wanted of wishes) {
-          const sent = latch.with(wanted);
-          expect(sent).toEqual([...new Set([...before, ...wanted])].sort());
+        for (const requested of requests) {
+          const sent = latch.with(requested);
+          expect(sent).toEqual([...new Set([...before, ...requested])].sort());
           latch.record(sent);
           before = sent;
         }
@@ -27,7 +27,7 @@ describe('the latch of beta features (K8)', () => {
     );
   });
 
-  test('does not keep what was only thought of', () => {
+  test('does not keep features that were not sent', () => {
     const latch = new BetaLatch();
     latch.with(['a']);
     expect(latch.with([])).toEqual([]);

@@ -11,7 +11,7 @@ import {
 
 const at = { turn: 1, attempt: 1 };
 
-/** Folds bodies in order; each is a second later than the one before. */
+/** Folds bodies in order, each a second later than the previous body. */
 const fold = (bodies: readonly JournalBody[], epoch = 1): CacheLog => {
   const log = new CacheLog();
   for (const [index, body] of bodies.entries()) {
@@ -52,8 +52,8 @@ const broken = (reason: 'clear' | 'model', more: object = {}): JournalBody => ({
   ...more,
 });
 
-describe('what a journal tells of the cache', () => {
-  test('is nothing at first', () => {
+describe('the cache log of a journal', () => {
+  test('is empty at first', () => {
     const { shape, last, messageId, sent, declared } = new CacheLog();
     expect({ shape, last, messageId, sent, declared }).toEqual({
       shape: undefined,
@@ -64,7 +64,7 @@ describe('what a journal tells of the cache', () => {
     });
   });
 
-  test('is how the last answered request looked, what it left and when it began', () => {
+  test('has the shape, cached tokens and start time of the last answered request', () => {
     const log = fold([
       shaped('a'),
       started(),
@@ -76,7 +76,7 @@ describe('what a journal tells of the cache', () => {
     expect(log.shape).toEqual({ model: 'b' });
   });
 
-  test('counts an attempt that was cut after the server had begun', () => {
+  test('counts an attempt that failed after the server had started', () => {
     const cut: JournalBody = {
       type: 'turn.failed',
       ...at,
@@ -93,7 +93,7 @@ describe('what a journal tells of the cache', () => {
     expect(log.declared).toEqual([]);
   });
 
-  test('does not count an answer that counts nothing', () => {
+  test('ignores an answer without token counts', () => {
     const log = fold([
       started(),
       answered({ cacheRead: 5 }),
@@ -105,20 +105,20 @@ describe('what a journal tells of the cache', () => {
     expect(log.declared).toMatchObject([{ reason: 'clear' }]);
   });
 
-  test('has what was declared since the last answer', () => {
+  test('has the breaks declared since the last answer', () => {
     const log = fold([broken('clear'), started(), answered({ input: 1 }), broken('model')]);
     expect(log.declared).toEqual([{ reason: 'model', section: 'messages' }]);
   });
 
   test.each([
-    ['a change of model leaves', broken('model'), ['d1', 'd2']],
-    ['a clear forgets', broken('clear'), []],
-    ['a compaction forgets', broken('clear', { reason: 'compaction', dropped: 1 }), []],
+    ['keeps on a change of model', broken('model'), ['d1', 'd2']],
+    ['drops on a clear', broken('clear'), []],
+    ['drops on a compaction', broken('clear', { reason: 'compaction', dropped: 1 }), []],
   ])('%s the digests of messages', (_, body, digests) => {
     expect(fold([started(0, 'd1', 'd2'), body]).sent).toEqual(digests);
   });
 
-  test('has the digests of what was sent last where a message was rewritten', () => {
+  test('has the digests of the last request if a message was rewritten', () => {
     expect(fold([started(0, 'd1', 'd2'), started(1, 'x2', 'x3')]).sent).toEqual(['d1', 'x2', 'x3']);
     expect(fold([started(5, 'd1')]).sent).toEqual(['d1']);
   });
@@ -128,12 +128,12 @@ describe('what a journal tells of the cache', () => {
     [null, 'msg_0'],
     ['x'.repeat(300), 'msg_0'],
     ['msg_2', 'msg_2'],
-  ])('takes %j for an id only if it can be one', (id, known) => {
+  ])('uses %j as message id only if it is valid', (id, known) => {
     const log = fold([answered({ input: 1 }, 'msg_0'), answered({ input: 1 }, id)]);
     expect(log.messageId).toBe(known);
   });
 
-  test('does not take the time of copying for the time of a request', () => {
+  test('has no time for requests of a copied session', () => {
     const created: JournalBody = {
       type: 'agent.created',
       agent: 'a',
@@ -151,7 +151,7 @@ describe('what a journal tells of the cache', () => {
     expect(log.last?.at).toBe(9_000);
   });
 
-  test('survives being written and read again', () => {
+  test('is equal after its records are written and read', () => {
     const names = fc.dictionary(
       fc.string().map((name) => `tool ${name}`),
       fc.string(),

@@ -10,8 +10,8 @@ import {
 } from '../../../src/protocol/session/journal-record.js';
 
 const at = { turn: 1, attempt: 1, model: 'm' };
-const said: JournalBody = { type: 'user.sent', parts: [{ text: 'Go.' }] };
-const asks = (marked?: 'shared' | 'nothing'): JournalBody => ({
+const userSent: JournalBody = { type: 'user.sent', parts: [{ text: 'Go.' }] };
+const turnStarted = (marked?: 'shared' | 'nothing'): JournalBody => ({
   type: 'turn.started',
   ...at,
   estimatedTokens: 1,
@@ -48,7 +48,7 @@ const summarised: JournalBody = {
   summary: 'It was said.',
 };
 
-/** By the way of a journal, as one that is taken up again has it. */
+/** Through the journal format, as in a resumed agent. */
 const folded = (bodies: readonly JournalBody[]): History => {
   const history = new History();
   for (const [index, body] of bodies.entries()) {
@@ -58,39 +58,51 @@ const folded = (bodies: readonly JournalBody[]): History => {
   return history;
 };
 
-describe('what answered requests have left in the cache', () => {
+describe('the part of the prompt in the cache', () => {
   test.each([
-    ['nothing before the first answer', [said, asks()], null],
-    ['all that was sent with the last one', [said, asks(), answered, said, asks(), answered], 2],
-    ['no more than that while the next is under way', [said, asks(), answered, said, asks()], 0],
+    ['empty before the first answer', [userSent, turnStarted()], null],
     [
-      'what the attempt that was answered left',
-      [said, asks('nothing'), failed, asks(), answered],
+      'the prompt of the last answered request',
+      [userSent, turnStarted(), answered, userSent, turnStarted(), answered],
+      2,
+    ],
+    [
+      'unchanged while the next request is in flight',
+      [userSent, turnStarted(), answered, userSent, turnStarted()],
       0,
     ],
-    ['nothing of one without a mark', [said, asks('nothing'), answered], null],
     [
-      'what was there before one without',
-      [said, asks(), answered, said, asks('nothing'), answered],
+      'the prompt of the attempt that was answered',
+      [userSent, turnStarted('nothing'), failed, turnStarted(), answered],
       0,
     ],
-    ['nothing once a summary stands there', [said, asks(), answered, summarised], null],
-  ] as const)('is %s', (_, bodies, wanted) => {
+    [
+      'empty after a request without a breakpoint',
+      [userSent, turnStarted('nothing'), answered],
+      null,
+    ],
+    [
+      'unchanged after a request without a breakpoint',
+      [userSent, turnStarted(), answered, userSent, turnStarted('nothing'), answered],
+      0,
+    ],
+    ['empty after a compaction', [userSent, turnStarted(), answered, summarised], null],
+  ] as const)('is %s', (_, bodies, expected) => {
     expect(folded(bodies).cached.upTo).toEqual(
-      wanted === null ? null : { index: wanted, at: 'end' },
+      expected === null ? null : { index: expected, at: 'end' },
     );
   });
 
-  test('may end behind what other agents begin with too', () => {
-    expect(folded([said, asks('shared'), answered]).cached.upTo).toEqual({
+  test('may end after the shared prefix', () => {
+    expect(folded([userSent, turnStarted('shared'), answered]).cached.upTo).toEqual({
       index: 0,
       at: 'shared',
     });
   });
 
-  test('is there for a fork too', () => {
+  test('is inherited by a fork', () => {
     const fork = new History();
-    inherit(fork, folded([said, asks(), answered]));
+    inherit(fork, folded([userSent, turnStarted(), answered]));
     expect(fork.cached.upTo).toEqual({ index: 0, at: 'end' });
   });
 });

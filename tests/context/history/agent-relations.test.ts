@@ -6,11 +6,11 @@ import type { JournalBody, JournalRecord } from '../../../src/protocol/session/j
 import type { Settlement } from '../../../src/protocol/tools/worktrees.js';
 
 const folded = (...bodies: readonly JournalBody[]): AgentRelations => {
-  const family = new AgentRelations();
+  const relations = new AgentRelations();
   bodies.forEach((body, at) => {
-    family.apply({ v: 1, seq: at + 1, ts: 0, epoch: 1, ...body } as JournalRecord);
+    relations.apply({ v: 1, seq: at + 1, ts: 0, epoch: 1, ...body } as JournalRecord);
   });
-  return family;
+  return relations;
 };
 
 const ended = (tool: string, path: string): JournalBody => ({
@@ -25,7 +25,7 @@ const ended = (tool: string, path: string): JournalBody => ({
   raw: '{}',
 });
 
-describe('what an agent leaves in its worktree', () => {
+describe('the worktree of an agent', () => {
   const worktree = { path: '/s/w', branch: 'agent/a', base: 'b0', top: '/repo', cwd: '/s/w' };
   const created: JournalBody = {
     type: 'agent.created',
@@ -39,13 +39,13 @@ describe('what an agent leaves in its worktree', () => {
   const settled = (outcome: Settlement): JournalBody => ({ type: 'worktree.settled', outcome });
   const merged: Settlement = { kind: 'merged', files: ['src/a.ts'], commit: 'c1' };
 
-  test('counts as changed where it was merged to, and that is where it goes on from', () => {
-    const family = folded(created, settled(merged));
-    expect([...family.changedFiles]).toEqual(['/repo/src/a.ts']);
-    expect(family).toMatchObject({ mergedAt: 'c1', settled: { outcome: merged } });
+  test('after a merge counts as changed in the parent tree and has the merge commit', () => {
+    const relations = folded(created, settled(merged));
+    expect([...relations.changedFiles]).toEqual(['/repo/src/a.ts']);
+    expect(relations).toMatchObject({ mergedAt: 'c1', settled: { outcome: merged } });
   });
 
-  test('is open again when it goes on, and a conflict changes nothing', () => {
+  test('is unsettled after a restart, and a conflict changes no files', () => {
     expect(folded(created, settled(merged), { type: 'run.started', run: 2 })).toMatchObject({
       mergedAt: 'c1',
       settled: null,
@@ -54,13 +54,13 @@ describe('what an agent leaves in its worktree', () => {
     expect([...folded(created, settled(conflict)).changedFiles]).toEqual([]);
   });
 
-  test('are files that it wrote with file tools, not those that it only read', () => {
-    const family = folded(created, ended('Read', '/s/w/a'), ended('Write', '/s/w/b'));
-    expect([...family.writtenFiles]).toEqual(['/s/w/b']);
+  test('has the files that file tools wrote, without files that were only read', () => {
+    const relations = folded(created, ended('Read', '/s/w/a'), ended('Write', '/s/w/b'));
+    expect([...relations.writtenFiles]).toEqual(['/s/w/b']);
   });
 });
 
-describe('an answer that an agent gave', () => {
+describe('an answer of an agent', () => {
   const letter = 'answer_plan_a_2';
   const sent: JournalBody = {
     type: 'letter.sent',
@@ -70,21 +70,21 @@ describe('an answer that an agent gave', () => {
     kind: 'plan_approval_response',
   };
   const lost: JournalBody = { type: 'letter.undelivered', letter, to: 'a_2', reason: 'lost' };
-  const told: JournalBody = { type: 'user.sent', parts: [{ call: 'c1' }] };
+  const resultSent: JournalBody = { type: 'user.sent', parts: [{ call: 'c1' }] };
 
   test.each<[string, readonly JournalBody[], string, boolean]>([
-    ['keeps any other call from giving another', [sent], 'c2', true],
-    ['is that of its call, which may be taken up again', [sent], 'c1', false],
-    ['is not that of a later call with the same id', [sent, told], 'c1', true],
-    ['was none where it did not arrive', [sent, lost, told], 'c2', false],
+    ['prevents another call from answering again', [sent], 'c2', true],
+    ['may be repeated by its own call', [sent], 'c1', false],
+    ['prevents a later call with the same id from answering again', [sent, resultSent], 'c1', true],
+    ['does not count if it did not arrive', [sent, lost, resultSent], 'c2', false],
   ])('%s', (_, bodies, call, isGiven) => {
     expect(folded(...bodies).hasAnswered(letter, call)).toBe(isGiven);
   });
 
-  test('counts also when the conversation was taken back since', () => {
+  test('counts after the conversation was rewound too', () => {
     const history = new History();
     applyRewound(history, { v: 1, seq: 1, ts: 0, epoch: 1, ...sent } as JournalRecord);
-    applyRewound(history, { v: 1, seq: 2, ts: 0, epoch: 1, ...told } as JournalRecord);
+    applyRewound(history, { v: 1, seq: 2, ts: 0, epoch: 1, ...resultSent } as JournalRecord);
     expect(history.relations.hasAnswered(letter, 'c2')).toBe(true);
   });
 });

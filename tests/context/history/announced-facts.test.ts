@@ -4,34 +4,34 @@ import { AnnouncedFacts } from '../../../src/context/history/announced-facts.js'
 const opening = { briefing: 'It opens.', facts: { date: 'Monday' } };
 const news = { reminder: 'branch', value: 'next', text: 'It is on next.' };
 
-/** Was told the opening in the message at this place, and a reminder in a later one. */
-const toldAt = (at: number): AnnouncedFacts => {
-  const told = new AnnouncedFacts();
-  told.record([opening], at);
-  told.record([news], at + 2);
-  return told;
+/** Announces the preamble in the message at this index, and a reminder two messages later. */
+const announcedAt = (at: number): AnnouncedFacts => {
+  const announced = new AnnouncedFacts();
+  announced.record([opening], at);
+  announced.record([news], at + 2);
+  return announced;
 };
 
-describe('what an agent was told', () => {
-  test('is what the opening and the reminders said last', () => {
-    const told = toldAt(0);
-    told.record([{ ...news, value: 'main' }], 4);
-    expect([...told.facts]).toEqual([
+describe('the announced facts of an agent', () => {
+  test('have the last value of the preamble or a reminder', () => {
+    const announced = announcedAt(0);
+    announced.record([{ ...news, value: 'main' }], 4);
+    expect([...announced.facts]).toEqual([
       ['date', 'Monday'],
       ['branch', 'main'],
     ]);
   });
 
   test.each([
-    ['in the first message stays, which is never dropped', 0, [2, 2], true],
-    ['behind what is dropped stays', 5, [2], true],
-    ['in what is dropped is gone', 5, [5], false],
-    ['moves ahead with every drop', 5, [2, 3], false],
-    ['stays where the drops end just before it', 5, [2, 2], true],
+    ['stay if announced in the first message, which is never dropped', 0, [2, 2], true],
+    ['stay if announced after the dropped messages', 5, [2], true],
+    ['are removed if announced in the dropped messages', 5, [5], false],
+    ['move forward with every drop', 5, [2, 3], false],
+    ['stay if the drops end just before the announcement', 5, [2, 2], true],
   ])('%s', (_, at, drops, isBriefed) => {
-    const told = toldAt(at);
-    for (const dropped of drops) told.dropMessages(dropped);
-    expect(told.hasPreamble).toBe(isBriefed);
-    expect([...told.facts]).toEqual(isBriefed ? [['date', 'Monday']] : []);
+    const announced = announcedAt(at);
+    for (const dropped of drops) announced.dropMessages(dropped);
+    expect(announced.hasPreamble).toBe(isBriefed);
+    expect([...announced.facts]).toEqual(isBriefed ? [['date', 'Monday']] : []);
   });
 });

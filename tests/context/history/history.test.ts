@@ -11,7 +11,7 @@ import {
 } from '../../../src/protocol/session/journal-record.js';
 import { anyJournal } from '../../protocol/journal-records.js';
 
-/** A history of the given records, with everything boring filled in. */
+/** A history of the given records, with default values for the other fields. */
 const historyOf = (...bodies: readonly JournalBody[]): History => {
   const history = new History();
   for (const [index, body] of bodies.entries()) {
@@ -88,10 +88,10 @@ const failed = (usage: Usage, cost: number | null): JournalBody => ({
   cost,
 });
 const wire = (history: History) => history.messages.map(({ bytes }) => bytes.toString());
-const text = (said: string) => ({ type: 'text', text: said });
+const text = (value: string) => ({ type: 'text', text: value });
 
-/** All that anybody can ask a history. */
-const known = (history: History) => ({
+/** All public state of a history. */
+const stateOf = (history: History) => ({
   messages: wire(history),
   answers: history.messages.map(({ answersCalls }) => answersCalls),
   letters: [...history.letters],
@@ -113,22 +113,22 @@ const known = (history: History) => ({
 });
 
 describe('a history', () => {
-  test('that is read again is the one that was lived, at every moment of it', () => {
+  test('read from its journal is equal to the original after every record', () => {
     fc.assert(
       fc.property(anyJournal, (records) => {
-        const lived = new History();
+        const original = new History();
         const reread = new History();
         for (const record of records) {
-          lived.apply(record);
+          original.apply(record);
           const again = parseRecord(formatRecord(record));
           if (again !== undefined) reread.apply(again);
-          expect(known(reread)).toEqual(known(lived));
+          expect(stateOf(reread)).toEqual(stateOf(original));
         }
       }),
     );
   });
 
-  test('only ever grows at its end, but for a break', () => {
+  test('only grows at its end, except after a break', () => {
     fc.assert(
       fc.property(anyJournal, (records) => {
         const history = new History();
@@ -153,16 +153,16 @@ describe('a history', () => {
           (bytes) => JSON.parse(bytes) as { content: WireBlock[] },
         );
         for (const [index, { content }] of messages.slice(0, -1).entries()) {
-          const asked = content.filter(({ type }) => type === 'tool_use').map(({ id }) => id);
-          if (asked.length === 0) continue;
+          const calls = content.filter(({ type }) => type === 'tool_use').map(({ id }) => id);
+          if (calls.length === 0) continue;
           const answered = messages[index + 1]?.content.flatMap(({ tool_use_id: id }) => id ?? []);
-          expect(answered).toEqual(asked);
+          expect(answered).toEqual(calls);
         }
       }),
     );
   });
 
-  test('sends results first, then letters, as they were written', () => {
+  test('sends results first, in the order of the calls, then letters', () => {
     const history = historyOf(
       created,
       letter('l1', 'Hello'),
@@ -192,21 +192,21 @@ describe('a history', () => {
     expect(wire(history)).toEqual([`{"role":"user","content":${raw}}`]);
   });
 
-  test('leaves no empty message when an answer had nothing to keep', () => {
+  test('adds no message for an empty answer', () => {
     const history = historyOf(created, sent({ text: 'Hello' }), received([]));
     expect(wire(history)).toHaveLength(1);
   });
 
-  test('owes an answer to the user, and after a pause', () => {
-    const asked = [created, sent({ text: 'Hello' })];
+  test('owes an answer after a user message and after pause_turn', () => {
+    const withPrompt = [created, sent({ text: 'Hello' })];
     expect(historyOf(created).owesAnswer).toBe(false);
-    expect(historyOf(...asked).owesAnswer).toBe(true);
-    expect(historyOf(...asked, received([text('Hi')])).owesAnswer).toBe(false);
+    expect(historyOf(...withPrompt).owesAnswer).toBe(true);
+    expect(historyOf(...withPrompt, received([text('Hi')])).owesAnswer).toBe(false);
     const paused = received([text('Hi')], { stopReason: 'pause_turn' });
-    expect(historyOf(...asked, paused).owesAnswer).toBe(true);
+    expect(historyOf(...withPrompt, paused).owesAnswer).toBe(true);
   });
 
-  test('knows how the last run ended until the next begins', () => {
+  test('has the end of the last run until the next run starts', () => {
     const over: JournalBody = {
       type: 'run.ended',
       reason: 'max_turns',
@@ -225,16 +225,16 @@ describe('a history', () => {
   });
 });
 
-describe('a letter which says that a job has ended', () => {
-  const told: JournalBody = { ...letter('j1', 'It ended.'), from: 'job' } as JournalBody;
+describe('a letter about the end of a job', () => {
+  const jobEnded: JournalBody = { ...letter('j1', 'It ended.'), from: 'job' } as JournalBody;
 
-  test('waits without asking for a message', () => {
-    const history = historyOf(created, told);
+  test('waits without requesting a message', () => {
+    const history = historyOf(created, jobEnded);
     expect([history.waiting, history.nextUserParts()]).toEqual([0, []]);
   });
 
-  test('goes along with the next message, in the order in which it came', () => {
-    const history = historyOf(created, told, letter('l1', 'Hello.'));
+  test('is sent with the next message, in order of arrival', () => {
+    const history = historyOf(created, jobEnded, letter('l1', 'Hello.'));
     const parts = history.nextUserParts();
     expect([history.waiting, parts]).toEqual([1, [{ letter: 'j1' }, { letter: 'l1' }]]);
     history.apply({ v: 1, seq: 9, ts: 0, epoch: 1, ...sent(...parts) } as never);
@@ -243,8 +243,8 @@ describe('a letter which says that a job has ended', () => {
   });
 });
 
-describe('the calls of an attempt that failed', () => {
-  test('do not count for the next one, even under the same id', () => {
+describe('the calls of a failed attempt', () => {
+  test('do not count for the next attempt, even with the same id', () => {
     const history = historyOf(
       created,
       sent({ text: 'Hi' }),
@@ -257,7 +257,7 @@ describe('the calls of an attempt that failed', () => {
     expect(history.calls.get('c1')).toMatchObject({ started: null, result: null, notes: [] });
   });
 
-  test('teach the agent nothing', () => {
+  test('have no effect on the state of the agent', () => {
     const notes = [{ type: 'cwd.changed' as const, cwd: '/elsewhere' }];
     const history = historyOf(
       created,
@@ -272,7 +272,7 @@ describe('the calls of an attempt that failed', () => {
     expect(history.calls.size).toBe(0);
   });
 
-  test('count when their message lands', () => {
+  test('count when their message arrives', () => {
     const history = historyOf(
       created,
       sent({ text: 'Hi' }),
@@ -284,15 +284,15 @@ describe('the calls of an attempt that failed', () => {
   });
 });
 
-describe('what calls teach', () => {
+describe('the notes of calls', () => {
   const stamp = (digest: string) => ({ digest, mtimeMs: 1, size: 1 });
   const sees = (digest: string) => ({
     notes: [{ type: 'file.seen' as const, path: '/work/a', stamp: stamp(digest) }],
   });
   const moves = (cwd: string) => ({ notes: [{ type: 'cwd.changed' as const, cwd }] });
 
-  test('is learnt in the order of the calls, whatever order they end in', () => {
-    const asked = [created, sent({ text: 'Hi' }), received([call('c1'), call('c2'), call('c3')])];
+  test('are applied in the order of the calls, not of their ends', () => {
+    const before = [created, sent({ text: 'Hi' }), received([call('c1'), call('c2'), call('c3')])];
     const ends = [
       ended('c1', sees('one')),
       ended('c2', sees('two')),
@@ -306,19 +306,19 @@ describe('what calls teach', () => {
       [2, 0, 1],
       [2, 1, 0],
     ]) {
-      const history = historyOf(...asked, ...order.flatMap((index) => ends[index] ?? []));
+      const history = historyOf(...before, ...order.flatMap((index) => ends[index] ?? []));
       expect(history.fileStamps.get('/work/a')?.digest).toBe('two');
       expect(history.cwd).toBe('/work/deep');
     }
   });
 
-  test('waits for the calls before it', () => {
-    const asked = [created, sent({ text: 'Hi' }), received([call('c1'), call('c2')])];
-    expect(historyOf(...asked, ended('c2', moves('/b'))).cwd).toBe('/work');
-    expect(historyOf(...asked, ended('c2', moves('/b')), ended('c1', moves('/a'))).cwd).toBe('/b');
+  test('wait for the notes of earlier calls', () => {
+    const before = [created, sent({ text: 'Hi' }), received([call('c1'), call('c2')])];
+    expect(historyOf(...before, ended('c2', moves('/b'))).cwd).toBe('/work');
+    expect(historyOf(...before, ended('c2', moves('/b')), ended('c1', moves('/a'))).cwd).toBe('/b');
   });
 
-  test('is learnt once the message lands, for calls that ended before it', () => {
+  test('of calls that ended before their message apply when the message arrives', () => {
     const history = historyOf(
       created,
       sent({ text: 'Hi' }),
@@ -330,37 +330,37 @@ describe('what calls teach', () => {
     expect(history.cwd).toBe('/b');
   });
 
-  test('is how far a job has been read, whichever of two looks ended first', () => {
+  test('keep the furthest read position of a job, in any order of ends', () => {
     const read = (upTo: number) => ({
       notes: [{ type: 'job.read' as const, job: 'bash_1', upTo }],
     });
-    const asked = received([call('c1'), call('c2')]);
-    const history = historyOf(created, asked, ended('c2', read(10)), ended('c1', read(100)));
+    const twoCalls = received([call('c1'), call('c2')]);
+    const history = historyOf(created, twoCalls, ended('c2', read(10)), ended('c1', read(100)));
     expect(history.jobReadTo).toEqual(new Map([['bash_1', 100]]));
   });
 });
 
-describe('tokens', () => {
+describe('the token count', () => {
   const usage = { input: 7, output: 50, cacheRead: 1_000, cacheWrite5m: 200, cacheWrite1h: 3 };
 
-  test('are those of the last answer, and four bytes each for what came after', () => {
-    const asked = [created, sent({ text: 'x'.repeat(100) })];
+  test('is the count of the last answer plus a token per four bytes after it', () => {
+    const withPrompt = [created, sent({ text: 'x'.repeat(100) })];
     const bytes = '{"role":"user","content":[{"type":"text","text":""}]}'.length + 100;
-    expect(historyOf(...asked).tokens).toBe(Math.ceil(bytes / 4));
-    const answered = [...asked, received([text('Hi')], { usage })];
+    expect(historyOf(...withPrompt).tokens).toBe(Math.ceil(bytes / 4));
+    const answered = [...withPrompt, received([text('Hi')], { usage })];
     expect(historyOf(...answered).tokens).toBe(1_260);
     const more = historyOf(...answered, sent({ text: 'é' }));
     expect(more.tokens).toBe(1_260 + Math.ceil(55 / 4));
   });
 
-  test('are not forgotten when an answer broke off before anything was counted', () => {
+  test('is kept if an answer was interrupted without counts', () => {
     const interrupted = received([text('Hm')], { stopReason: 'interrupted' });
     const before = [created, sent({ text: 'Hi' }), received([text('Hello')], { usage })];
     const after = historyOf(...before, sent({ text: 'Go on' }), interrupted);
     expect(after.tokens).toBeGreaterThan(1_260);
   });
 
-  test('are counted and paid per model, failed attempts too', () => {
+  test('is summed with its cost per model, including failed attempts', () => {
     const history = historyOf(
       created,
       received([text('a')], { usage, cost: 0.5 }),
@@ -375,7 +375,7 @@ describe('tokens', () => {
     ]);
   });
 
-  test('of a model without a price make the cost unknown for good', () => {
+  test('of a model without a price makes the cost unknown permanently', () => {
     const unknown = received([text('a')], { usage, cost: null, model: 'local' });
     const history = historyOf(created, unknown, received([text('b')], { usage, cost: 1 }));
     expect(history.spent.cost).toBeNull();
@@ -384,7 +384,7 @@ describe('tokens', () => {
 });
 
 describe('a truncation', () => {
-  test('drops messages after the first, which says so', () => {
+  test('drops messages after the first message and adds the notice to it', () => {
     const history = historyOf(
       created,
       sent({ text: 'one' }),
@@ -409,7 +409,7 @@ describe('a truncation', () => {
     expect(history.tokens).toBe(Math.ceil(bytes / 4));
   });
 
-  test('leaves one message of a person where two would meet', () => {
+  test('merges two user messages that would follow each other', () => {
     const history = historyOf(
       created,
       sent({ text: 'one' }),
@@ -427,14 +427,14 @@ describe('a truncation', () => {
     expect(wire(history)[0]).toContain('"Gone."},{"type":"text","text":"three"}]}');
   });
 
-  test('is not what a change of the model does', () => {
+  test('does not happen with a change of the model', () => {
     const broken: JournalBody = { type: 'prompt.broken', reason: 'model', section: 'a → b' };
     expect(wire(historyOf(created, sent({ text: 'one' }), broken))).toHaveLength(1);
   });
 });
 
 describe('a summary', () => {
-  const summed = (dropped: number): JournalBody => ({
+  const summaryOf = (dropped: number): JournalBody => ({
     type: 'prompt.broken',
     reason: 'compaction',
     section: 'messages',
@@ -442,20 +442,20 @@ describe('a summary', () => {
     summary: 'Before.',
   });
 
-  test('stands in one message with the prompt that follows it', () => {
+  test('is in the same message as the prompt after it', () => {
     const history = historyOf(
       created,
       sent({ text: 'one' }),
       received([text('two')]),
       sent({ text: 'three' }),
-      summed(2),
+      summaryOf(2),
     );
     expect(wire(history)).toEqual([
       '{"role":"user","content":[{"type":"text","text":"Before."},{"type":"text","text":"three"}]}',
     ]);
   });
 
-  test('leaves no result behind whose call a damaged journal has lost', () => {
+  test('drops a result whose call is lost in a damaged journal', () => {
     const use = { type: 'tool_use', id: 'c', name: 'Read', input: {} };
     const history = historyOf(
       created,
@@ -464,7 +464,7 @@ describe('a summary', () => {
       ended('c'),
       sent({ call: 'c' }),
       received([text('Done.')]),
-      summed(2),
+      summaryOf(2),
     );
     expect(wire(history)).toEqual([
       '{"role":"user","content":[{"type":"text","text":"Before."}]}',
@@ -474,42 +474,42 @@ describe('a summary', () => {
 });
 
 test.each(['max_tokens', 'model_context_window_exceeded'])(
-  'an answer that ended with %s is cut short, unless it asks for calls',
+  'an answer that ended with %s is cut short unless it has calls',
   (stopReason) => {
     expect(historyOf(created, received([text('So')], { stopReason })).cutShort).toBe(true);
     expect(historyOf(created, received([call('c')], { stopReason })).cutShort).toBe(false);
   },
 );
 
-describe('a letter whose words a result has', () => {
+describe('a letter whose text a result contains', () => {
   const told = { type: 'letter.told', letter: 'r' } as const;
   const before = [created, sent({ text: 'one' }), received([call('a')])];
 
-  test('waits until that result is in a message, and is in none itself', () => {
+  test('waits until the result is in a message, and is not sent itself', () => {
     const history = historyOf(...before, letter('r', 'seen'), ended('a', { notes: [told] }));
     expect([history.waiting, history.nextUserParts()]).toEqual([1, [{ call: 'a' }]]);
     history.apply({ v: 1, seq: 6, ts: 0, epoch: 1, ...sent({ call: 'a' }) } as JournalRecord);
     expect([history.waiting, history.nextUserParts()]).toEqual([0, []]);
   });
 
-  test('is known when it has not come yet', () => {
-    const { relations: family } = historyOf(...before, ended('a', { notes: [told] }));
-    expect([...family.reports]).toEqual(['r']);
+  test('is known before it arrives', () => {
+    const { relations } = historyOf(...before, ended('a', { notes: [told] }));
+    expect([...relations.reports]).toEqual(['r']);
   });
 
-  test('is read where the result is lost', () => {
+  test('is sent if the result is lost', () => {
     const clear: JournalBody = { type: 'prompt.broken', reason: 'clear', section: 'messages' };
     const history = historyOf(...before, letter('r', 'seen'), ended('a', { notes: [told] }), clear);
     expect(history.nextUserParts()).toEqual([{ letter: 'r' }]);
   });
 });
 
-describe('a clearing', () => {
+describe('a clear', () => {
   const clear: JournalBody = { type: 'prompt.broken', reason: 'clear', section: 'messages' };
   const stamp = { digest: 'd', mtimeMs: 1, size: 1 };
   const todos = [{ content: 'Fly', status: 'pending', activeForm: 'Flying' } as const];
 
-  test('forgets what was said, read, planned and asked for, and owes nothing', () => {
+  test('removes messages, file stamps, todos and calls, and owes no answer', () => {
     const history = historyOf(
       created,
       sent({ text: 'one' }),
@@ -524,35 +524,27 @@ describe('a clearing', () => {
       sent({ call: 'a' }),
       clear,
     );
-    const {
-      messages,
-      calls,
-      fileStamps: seen,
-      firstPrompt: opening,
-      owesAnswer,
-      tokens,
-      cwd,
-    } = history;
-    expect({ messages, calls: calls.size, seen: seen.size, todos: history.todos }).toEqual({
+    const { messages, calls, fileStamps: stamps, firstPrompt, owesAnswer, tokens, cwd } = history;
+    expect({ messages, calls: calls.size, seen: stamps.size, todos: history.todos }).toEqual({
       messages: [],
       calls: 0,
       seen: 0,
       todos: [],
     });
-    expect({ opening, owesAnswer, tokens, cwd }).toEqual({
-      opening: '',
+    expect({ firstPrompt, owesAnswer, tokens, cwd }).toEqual({
+      firstPrompt: '',
       owesAnswer: false,
       tokens: 0,
       cwd: '/there',
     });
   });
 
-  test('asks nobody to go on with an answer that was cut', () => {
+  test('does not continue an answer that was cut short', () => {
     const cut = received([text('So')], { stopReason: 'max_tokens' });
     expect(historyOf(created, sent({ text: 'one' }), cut, clear).cutShort).toBe(false);
   });
 
-  test('keeps letters that nobody has read yet', () => {
+  test('keeps unread letters', () => {
     const history = historyOf(created, letter('l', 'Hello?'), clear);
     expect(history.nextUserParts()).toEqual([{ letter: 'l' }]);
   });
@@ -561,13 +553,13 @@ describe('a clearing', () => {
 describe('a break in the messages', () => {
   const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' };
   const hidden = { type: 'redacted_thinking', data: 'x' };
-  const brokenOver = (...said: WireBlock[]) =>
+  const brokenOver = (...blocks: WireBlock[]) =>
     historyOf(
       created,
       sent({ text: 'one' }),
       received([text('two')]),
       sent({ text: 'three' }),
-      received(said),
+      received(blocks),
       {
         type: 'prompt.broken',
         reason: 'compaction',
@@ -577,7 +569,7 @@ describe('a break in the messages', () => {
       },
     );
 
-  test('takes the thoughts out of what is left, and only them', () => {
+  test('removes only thinking blocks from the remaining messages', () => {
     const use = { type: 'tool_use', id: 'c', name: 'Read', input: { 2: 'thinking', 1: 'b' } };
     expect(JSON.parse(wire(brokenOver(thought, text('"thinking"'), hidden, use))[1] ?? '')).toEqual(
       {
@@ -587,9 +579,11 @@ describe('a break in the messages', () => {
     );
   });
 
-  test('leaves the bytes of a message without thoughts alone', () => {
-    const said = text('About "thinking": nothing.');
-    expect(wire(brokenOver(said))[1]).toBe(JSON.stringify({ role: 'assistant', content: [said] }));
+  test('keeps the bytes of a message without thinking blocks', () => {
+    const block = text('About "thinking": nothing.');
+    expect(wire(brokenOver(block))[1]).toBe(
+      JSON.stringify({ role: 'assistant', content: [block] }),
+    );
   });
 
   test('leaves no message empty', () => {
@@ -597,7 +591,7 @@ describe('a break in the messages', () => {
     expect(content).toEqual([text('(Nothing was said here.)')]);
   });
 
-  test('makes void what a server has counted, with what stands ahead of the messages', () => {
+  test('replaces the token count of the server with an estimate of prompt and messages', () => {
     const usage = { ...NO_USAGE, input: 5_000 };
     const parts = [created, sent({ text: 'one' }), received([text('two')], { usage })];
     const history = historyOf(...parts);
@@ -617,7 +611,7 @@ describe('a break in the messages', () => {
     expect(history.tokens).toBe(Math.ceil((4_000 + wire(history).join('').length) / 4));
   });
 
-  test('counts what is left, and not the thoughts', () => {
+  test('does not count removed thinking blocks', () => {
     const history = brokenOver({ ...thought, thinking: 'x'.repeat(4_000) }, text('Yes.'));
     expect(history.tokens).toBe(Math.ceil(wire(history).join('').length / 4));
     expect(history.tokens).toBeLessThan(100);

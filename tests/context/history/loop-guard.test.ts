@@ -1,4 +1,4 @@
-/** When an agent goes round in circles, as its journal tells. */
+/** Detection of repeated calls from the journal of an agent. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { History } from '../../../src/context/history/history.js';
@@ -11,7 +11,7 @@ interface Letter {
   readonly trace?: string;
 }
 
-/** What the model reads besides results, and the calls that it then makes, by their digests. */
+/** Letters that the model reads, and digests of the calls that follow. */
 interface Turn {
   readonly calls: readonly (string | null)[];
   readonly letters?: readonly Letter[];
@@ -19,7 +19,7 @@ interface Turn {
 
 const POLL = 'poll';
 
-/** Folds turns as a journal has them, and says after each how many rounds there were. */
+/** Folds turns like a journal. `take` returns the number of rounds after each turn. */
 const journal = () => {
   const history = new History();
   let seq = 0;
@@ -28,7 +28,7 @@ const journal = () => {
     seq += 1;
     history.apply({ v: 1, seq, ts: seq, epoch: 1, ...body });
   };
-  const hear = ({ from, text, trace }: Letter): string => {
+  const receive = ({ from, text, trace }: Letter): string => {
     ids += 1;
     const letter = `l${ids}`;
     const raw = JSON.stringify([{ type: 'text', text }]);
@@ -41,8 +41,11 @@ const journal = () => {
   };
   let results: string[] = [];
   const take = ({ calls, letters = [] }: Turn): number => {
-    const told = letters.map(hear);
-    const parts = [...results.map((call) => ({ call })), ...told.map((letter) => ({ letter }))];
+    const letterIds = letters.map(receive);
+    const parts = [
+      ...results.map((call) => ({ call })),
+      ...letterIds.map((letter) => ({ letter })),
+    ];
     apply({ type: 'user.sent', parts });
     const made = calls.map((digest) => {
       ids += 1;
@@ -74,7 +77,7 @@ const journal = () => {
   const begin = (run: number) => apply({ type: 'run.started', run });
   const end = () =>
     apply({ type: 'run.ended', reason: 'end_turn', detail: null, turns: 1, final: false });
-  return { history, take, hear, begin, end, apply };
+  return { history, take, receive, begin, end, apply };
 };
 
 const turn = (...calls: (string | null)[]): Turn => ({ calls });
@@ -87,74 +90,74 @@ const roundsOf = (turns: readonly Turn[]): number[] => {
 const repeated = <T>(items: readonly T[], times: number): T[] =>
   Array.from({ length: times }, () => items).flat();
 
-describe('an agent that makes the same calls again', () => {
-  test('goes round as often as they have the same results, in a row', () => {
+describe('an agent that repeats its calls', () => {
+  test('counts a round for each repetition in sequence with the same results', () => {
     expect(roundsOf([turn('a'), turn('a'), turn('a'), turn('b'), turn('a')])).toEqual([
       1, 2, 3, 1, 1,
     ]);
   });
 
-  test('goes round also when it makes several, in whatever order', () => {
+  test('counts repeated groups of calls in any order', () => {
     expect(roundsOf([turn('a', 'b'), turn('b', 'a'), turn('a', 'b')])).toEqual([1, 2, 3]);
   });
 
-  test('makes those of one message once: it has not read the first when it makes the second', () => {
+  test('counts equal calls of a single message once', () => {
     expect(roundsOf([turn('a', 'a', 'a', 'a', 'a', 'a'), turn('a', 'a')])).toEqual([1, 2]);
   });
 
-  test('does not when one of them is another, or has another result', () => {
+  test('counts no round if a call or a result differs', () => {
     expect(roundsOf([turn('a', 'x'), turn('a', 'y'), turn('a', 'z')])).toEqual([1, 1, 1]);
   });
 
-  test.each([2, 3, 4])('goes round in circles of %i turns too', (length) => {
+  test.each([2, 3, 4])('counts rounds of cycles with %i turns', (length) => {
     const circle = Array.from({ length }, (_, at) => turn(`call-${at}`));
     const rounds = roundsOf(repeated(circle, 6));
     expect(rounds.at(-1)).toBe(6);
     expect(rounds.at(3 * length - 1)).toBe(3);
   });
 
-  test('does not in a circle that is longer', () => {
+  test('counts no round in a longer cycle', () => {
     const circle = Array.from({ length: 5 }, (_, at) => turn(`call-${at}`));
     expect(Math.max(...roundsOf(repeated(circle, 10)))).toBe(1);
   });
 });
 
 describe('a call that has just ended', () => {
-  test('is known as one of the circle before the rest of its turn has ended', () => {
+  test('counts for the cycle before the rest of its turn has ended', () => {
     const { take, history } = journal();
-    for (const it of [turn('a', 'b'), turn('a', 'b')]) take(it);
+    for (const repetition of [turn('a', 'b'), turn('a', 'b')]) take(repetition);
     expect(['a', 'b', 'c'].map((call) => history.loopGuard.roundsWith(call))).toEqual([3, 3, 1]);
   });
 });
 
-describe('honest work', () => {
-  test('is to look again and again at what changes by itself', () => {
+describe('repetition without a loop', () => {
+  test('includes polling calls', () => {
     expect(Math.max(...roundsOf(repeated([turn(POLL)], 100)))).toBe(1);
     expect(Math.max(...roundsOf(repeated([turn('read the log'), turn(POLL)], 100)))).toBe(1);
     expect(Math.max(...roundsOf(repeated([turn('read the log', POLL)], 100)))).toBe(1);
   });
 
-  test('is to do the same for a person who asks again', () => {
+  test('includes calls after a repeated user message', () => {
     const asked = { calls: ['a'], letters: [{ from: 'user', text: 'Again.' }] };
     expect(Math.max(...roundsOf(repeated([asked], 10)))).toBe(1);
   });
 
-  test('is to go on after an interrupt, of which nothing is known', () => {
+  test('includes a continuation after an interrupt', () => {
     expect(roundsOf([turn('a'), turn('a'), turn(null), turn('a')])).toEqual([1, 2, 1, 1]);
   });
 
-  test('is what begins with a run of its own', () => {
-    const { take, begin, end, hear, history } = journal();
+  test('includes calls of a new run', () => {
+    const { take, begin, end, receive, history } = journal();
     begin(1);
-    for (const it of repeated([turn('a')], 5)) take(it);
+    for (const repetition of repeated([turn('a')], 5)) take(repetition);
     end();
-    hear({ from: 'user', text: 'Once more.' });
+    receive({ from: 'user', text: 'Once more.' });
     expect(history.loopGuard.hasNews).toBe(true);
     begin(2);
     expect([take(turn('a')), take(turn('a'))]).toEqual([1, 2]);
   });
 
-  test('never repeats itself: then nothing is counted', () => {
+  test('is not counted without equal calls', () => {
     const fresh = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(fresh, (digests) => {
@@ -163,7 +166,7 @@ describe('honest work', () => {
     );
   });
 
-  test('may mix looks with anything and wait between: with a poll every other turn it never gets to six', () => {
+  test('is not counted if every other turn polls', () => {
     const some = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 100 });
     fc.assert(
       fc.property(some, (digests) => {
@@ -174,37 +177,37 @@ describe('honest work', () => {
   });
 });
 
-describe('agents that keep each other going', () => {
-  const told = (text: string, trace?: string): Turn => ({
+describe('agents that send letters to each other', () => {
+  const letterTurn = (text: string, trace?: string): Turn => ({
     calls: ['send'],
     letters: [{ from: 'a_2', text, ...(trace !== undefined && { trace }) }],
   });
 
-  test('go round when they write the same to each other in turn', () => {
-    expect(roundsOf(repeated([told('Your turn.')], 7)).at(-1)).toBe(7);
+  test('count rounds if they repeat the same letter', () => {
+    expect(roundsOf(repeated([letterTurn('Your turn.')], 7)).at(-1)).toBe(7);
   });
 
-  test('get on as long as one of them says something new', () => {
-    const talk = Array.from({ length: 20 }, (_, at) => told(`Part ${at}.`));
+  test('count no rounds while a letter is new', () => {
+    const talk = Array.from({ length: 20 }, (_, at) => letterTurn(`Part ${at}.`));
     expect(Math.max(...roundsOf(talk))).toBe(1);
   });
 
-  test('go round when reports differ in nothing but ids and figures', () => {
-    const talk = Array.from({ length: 7 }, (_, at) => told(`Agent a_${at}: no.`, 'no'));
+  test('count rounds if reports differ only in ids and numbers', () => {
+    const talk = Array.from({ length: 7 }, (_, at) => letterTurn(`Agent a_${at}: no.`, 'no'));
     expect(roundsOf(talk).at(-1)).toBe(7);
   });
 
-  test('have news when a letter waits that was not read before', () => {
-    const { take, hear, history } = journal();
-    for (const it of repeated([told('Your turn.')], 6)) take(it);
-    hear({ from: 'a_2', text: 'Your turn.' });
+  test('have news if an unread letter is new', () => {
+    const { take, receive, history } = journal();
+    for (const repetition of repeated([letterTurn('Your turn.')], 6)) take(repetition);
+    receive({ from: 'a_2', text: 'Your turn.' });
     expect(history.loopGuard.hasNews).toBe(false);
-    hear({ from: 'a_2', text: 'I have found it.' });
+    receive({ from: 'a_2', text: 'I have found it.' });
     expect(history.loopGuard.hasNews).toBe(true);
   });
 });
 
-describe('any circle of up to four turns', () => {
+describe('any cycle of up to four turns', () => {
   const digest = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const circle = fc.array(fc.array(digest, { minLength: 1, maxLength: 3 }), {
     minLength: 1,
@@ -212,7 +215,7 @@ describe('any circle of up to four turns', () => {
   });
   const before = fc.array(fc.constantFrom('a', 'b', POLL, 'z'), { maxLength: 30 });
 
-  test('is known after six rounds of it, whatever was before', () => {
+  test('is detected after six rounds, with any turns before it', () => {
     fc.assert(
       fc.property(before, circle, (past, calls) => {
         const planted = repeated(

@@ -4,18 +4,18 @@ import type { JournalBody } from '../../../src/protocol/session/journal-record.j
 
 const MINUTE = 60_000;
 
-/** Records by the minute at which they were written, and the epoch if it is not the first. */
-const lifeOf = (...records: readonly [minute: number, body: JournalBody, epoch?: number][]) => {
-  const life = new RunClock();
+/** Records by the minute at which they were written, with their epoch (default: 1). */
+const clockOf = (...records: readonly [minute: number, body: JournalBody, epoch?: number][]) => {
+  const clock = new RunClock();
   for (const [at, [minute, body, epoch = 1]] of records.entries()) {
-    life.apply({ v: 1, seq: at + 1, ts: minute * MINUTE, epoch, ...body });
+    clock.apply({ v: 1, seq: at + 1, ts: minute * MINUTE, epoch, ...body });
   }
-  return Object.assign((minute: number) => life.workedMsAt(minute * MINUTE) / MINUTE, { life });
+  return Object.assign((minute: number) => clock.workedMsAt(minute * MINUTE) / MINUTE, { clock });
 };
 
 const started: JournalBody = { type: 'run.started', run: 1 };
 const sign: JournalBody = { type: 'user.sent', parts: [] };
-const taken: JournalBody = { type: 'epoch.began', owner: 'o_2' };
+const claimed: JournalBody = { type: 'epoch.began', owner: 'o_2' };
 const letter: JournalBody = { type: 'letter.received', letter: 'l', from: 'user', raw: '[]' };
 const restarted: JournalBody = {
   type: 'agent.restarted',
@@ -31,54 +31,54 @@ const ended: JournalBody = {
   final: true,
 };
 
-describe('the time that an agent has worked', () => {
-  test('runs from the moment it begins', () => {
-    expect(lifeOf([5, letter])(10)).toBe(0);
-    expect(lifeOf([5, letter], [10, started])(15)).toBe(5);
+describe('the run time of an agent', () => {
+  test('starts with the run', () => {
+    expect(clockOf([5, letter])(10)).toBe(0);
+    expect(clockOf([5, letter], [10, started])(15)).toBe(5);
   });
 
-  test('goes on after the death of its process, without the time in which nobody ran it', () => {
-    const worked = lifeOf([0, started], [50, sign], [500, taken, 2], [501, started, 2]);
+  test('continues after its process died, without the time in between', () => {
+    const worked = clockOf([0, started], [50, sign], [500, claimed, 2], [501, started, 2]);
     expect(worked(505)).toBe(54);
   });
 
-  test('does not go on with a letter that another process wrote for it', () => {
-    expect(lifeOf([0, started], [50, sign], [500, letter, 2], [501, started, 2])(501)).toBe(50);
+  test('does not include a letter that another process wrote', () => {
+    expect(clockOf([0, started], [50, sign], [500, letter, 2], [501, started, 2])(501)).toBe(50);
   });
 
-  test('goes on after a crash, without the pause', () => {
-    expect(lifeOf([0, started], [10, restarted], [20, letter], [30, started])(35)).toBe(15);
+  test('continues after a crash, without the restart delay', () => {
+    expect(clockOf([0, started], [10, restarted], [20, letter], [30, started])(35)).toBe(15);
   });
 
-  test('begins anew when its run had ended', () => {
-    expect(lifeOf([0, started], [60, ended])(70)).toBe(0);
-    expect(lifeOf([0, started], [60, ended], [70, started])(75)).toBe(5);
+  test('restarts after its run has ended', () => {
+    expect(clockOf([0, started], [60, ended])(70)).toBe(0);
+    expect(clockOf([0, started], [60, ended], [70, started])(75)).toBe(5);
   });
 });
 
-describe('an agent that has ended', () => {
+describe('an ended agent', () => {
   const queued: JournalBody = { type: 'agent.queued', reason: 'It waits.' };
-  const isCalledBack = (...bodies: readonly JournalBody[]) =>
-    lifeOf(...bodies.map((body) => [0, body] as [number, JournalBody])).life.isResumeDue;
+  const isResumeDue = (...bodies: readonly JournalBody[]) =>
+    clockOf(...bodies.map((body) => [0, body] as [number, JournalBody])).clock.isResumeDue;
 
-  test('is called back by a letter or a place in the queue, until it begins', () => {
-    for (const call of [letter, queued]) {
-      expect(isCalledBack(started, ended, call)).toBe(true);
-      expect(isCalledBack(started, ended, call, started)).toBe(false);
-      expect(isCalledBack(started, ended, call, started, ended)).toBe(false);
+  test('is due to resume after a letter or queue entry, until it starts', () => {
+    for (const cause of [letter, queued]) {
+      expect(isResumeDue(started, ended, cause)).toBe(true);
+      expect(isResumeDue(started, ended, cause, started)).toBe(false);
+      expect(isResumeDue(started, ended, cause, started, ended)).toBe(false);
     }
   });
 
-  test('is not by what came before its end, nor by what wakes nobody', () => {
-    expect(isCalledBack(queued, letter, started, letter, ended)).toBe(false);
-    expect(isCalledBack(started, ended, { ...letter, from: 'job' })).toBe(false);
+  test('is not due to resume after earlier records or a job letter', () => {
+    expect(isResumeDue(queued, letter, started, letter, ended)).toBe(false);
+    expect(isResumeDue(started, ended, { ...letter, from: 'job' })).toBe(false);
   });
 
-  test('is not by a worker that says why it cannot work on it', () => {
-    expect(isCalledBack(started, ended, { ...queued, worker: 'w_1' })).toBe(false);
+  test('is not due to resume after a worker queued it with a refusal', () => {
+    expect(isResumeDue(started, ended, { ...queued, worker: 'w_1' })).toBe(false);
   });
 
-  test('is none while it only rests', () => {
-    expect(isCalledBack(started, { ...ended, final: false }, letter)).toBe(false);
+  test('is not due to resume while it is only idle', () => {
+    expect(isResumeDue(started, { ...ended, final: false }, letter)).toBe(false);
   });
 });

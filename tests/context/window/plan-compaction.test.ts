@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { KEPT_MESSAGES, planCompaction } from '../../../src/context/window/plan-compaction.js';
 import type { SizedMessage } from '../../../src/context/window/plan-truncation.js';
 
-/** `p` is a prompt, `a` an answer, `r` the results of its calls; each weighs `weight` bytes. */
+/** `p` is a prompt, `a` an answer, `r` the results of its calls. Each has `weight` bytes. */
 const conversation = (letters: string, weight = 400): SizedMessage[] =>
   Array.from(letters, (letter) => ({
     role: letter === 'a' ? 'assistant' : 'user',
@@ -20,11 +20,11 @@ const weights = fc.array(fc.integer({ min: 10, max: 40_000 }), { minLength: 90, 
 const conversations = fc
   .tuple(rounds, weights)
   .map(([letters, heavy]) =>
-    conversation(letters).map((it, at) => ({ ...it, weight: heavy[at] ?? 10 })),
+    conversation(letters).map((message, at) => ({ ...message, weight: heavy[at] ?? 10 })),
   );
 
-describe('the line between what is summarised and what stays', () => {
-  test('leaves the last twelve messages (L18)', () => {
+describe('the cut between summarised and kept messages', () => {
+  test('keeps the last twelve messages (L18)', () => {
     expect(KEPT_MESSAGES).toBe(12);
     expect(planCompaction(conversation('pa'.repeat(20)), PLENTY)).toBe(40 - 12);
   });
@@ -33,7 +33,7 @@ describe('the line between what is summarised and what stays', () => {
     expect(planCompaction(conversation(`p${'ar'.repeat(20)}a`), PLENTY)).toBe(42 - 13);
   });
 
-  test('moves on when the last twelve are too much', () => {
+  test('moves forward if the last twelve messages are too long', () => {
     expect(planCompaction(conversation('pa'.repeat(20)), 500)).toBe(40 - 5);
     expect(planCompaction(conversation('pa'.repeat(20)), 0)).toBe(40 - 1);
   });
@@ -44,7 +44,7 @@ describe('the line between what is summarised and what stays', () => {
     ['papa', 2],
     ['par', 1],
     ['parara', 5],
-  ])('leaves the newest exchange of a short conversation: %s', (letters, cut) => {
+  ])('keeps the newest exchange of a short conversation: %s', (letters, cut) => {
     expect(planCompaction(conversation(letters), PLENTY)).toBe(cut);
   });
 
@@ -52,11 +52,11 @@ describe('the line between what is summarised and what stays', () => {
     expect(planCompaction(conversation('papap'), 150)).toBe(3);
   });
 
-  test.each(['', 'p'])('is nowhere when nothing was answered yet: "%s"', (letters) => {
+  test.each(['', 'p'])('does not exist without an answer: "%s"', (letters) => {
     expect(planCompaction(conversation(letters), PLENTY)).toBeUndefined();
   });
 
-  test('never parts a result from its call, and always leaves the newest answer', () => {
+  test('never separates a result from its call, and always keeps the newest answer', () => {
     fc.assert(
       fc.property(conversations, fc.integer({ min: 0, max: 100_000 }), (messages, tail) => {
         const cut = planCompaction(messages, tail) ?? -1;
@@ -67,7 +67,7 @@ describe('the line between what is summarised and what stays', () => {
     );
   });
 
-  test('keeps as much as fits, and never less than must be', () => {
+  test('keeps at most the limit, except for the newest answer', () => {
     fc.assert(
       fc.property(conversations, fc.integer({ min: 0, max: 100_000 }), (messages, tail) => {
         const cut = planCompaction(messages, tail) ?? -1;

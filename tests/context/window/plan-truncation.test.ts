@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { planTruncation, type SizedMessage } from '../../../src/context/window/plan-truncation.js';
 
-/** A conversation: a first prompt, then rounds of an answer and what the user side sent back. */
+/** A first prompt, then rounds of an answer and the user message after it. */
 const conversation = (rounds: readonly Round[], open: boolean): SizedMessage[] => {
   const message = (
     role: SizedMessage['role'],
@@ -38,18 +38,18 @@ const rounds = fc.array(
 const conversations = fc.tuple(rounds, fc.boolean()).map(([all, open]) => conversation(all, open));
 const gaps = fc.option(fc.integer({ min: 1, max: 20_000 }));
 
-const left = (messages: readonly SizedMessage[], dropped: number) => [
+const remaining = (messages: readonly SizedMessage[], dropped: number) => [
   ...messages.slice(0, 1),
   ...messages.slice(dropped + 1),
 ];
 
-describe('a plan to make room', () => {
-  test('never leaves a result without its call', () => {
+describe('a truncation plan', () => {
+  test('never keeps a result without its call', () => {
     fc.assert(
       fc.property(conversations, gaps, (messages, gap) => {
         const plan = planTruncation(messages, gap);
         if (plan === undefined) return;
-        const kept = left(messages, plan.dropped);
+        const kept = remaining(messages, plan.dropped);
         for (const [index, { answersCalls }] of kept.entries()) {
           if (!answersCalls) continue;
           const original = messages.indexOf(kept[index] as SizedMessage);
@@ -69,7 +69,7 @@ describe('a plan to make room', () => {
     );
   });
 
-  test('frees the gap when that is possible, and drops no more than it must', () => {
+  test('frees the gap if possible, with the fewest dropped messages', () => {
     fc.assert(
       fc.property(conversations, fc.integer({ min: 1, max: 20_000 }), (messages, gap) => {
         const plan = planTruncation(messages, gap);
@@ -80,25 +80,25 @@ describe('a plan to make room', () => {
         const freedBy = (cut: number) =>
           Math.ceil(messages.slice(1, cut + 1).reduce((sum, { weight }) => sum + weight, 0) / 4);
         const enough = cuts.find((cut) => freedBy(cut) >= gap);
-        const wanted = enough ?? cuts.at(-1);
-        const tokens = wanted === undefined ? undefined : freedBy(wanted);
-        expect([plan?.dropped, plan?.tokens]).toEqual([wanted, tokens]);
+        const expected = enough ?? cuts.at(-1);
+        const tokens = expected === undefined ? undefined : freedBy(expected);
+        expect([plan?.dropped, plan?.tokens]).toEqual([expected, tokens]);
       }),
     );
   });
 
-  test('drops a fifth when nobody said how much is needed', () => {
+  test('drops a fifth without a given gap', () => {
     const even = Array.from({ length: 10 }, () => ({ answer: 500, reply: 500, usesTools: false }));
     const plan = planTruncation(conversation(even, false), null);
     expect(plan).toEqual({ dropped: 5, tokens: 625 });
   });
 
   test.each([
-    ['nothing', []],
-    ['one message', conversation([], true)],
-    ['one exchange', conversation([], false)],
-    ['one round of tools', conversation([{ answer: 9, reply: 9, usesTools: true }], true)],
-  ])('is not to be had from %s', (_, messages) => {
+    ['an empty conversation', []],
+    ['a single message', conversation([], true)],
+    ['a single exchange', conversation([], false)],
+    ['a single round of tools', conversation([{ answer: 9, reply: 9, usesTools: true }], true)],
+  ])('does not exist for %s', (_, messages) => {
     expect(planTruncation(messages, 10)).toBeUndefined();
   });
 });

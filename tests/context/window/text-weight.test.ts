@@ -9,12 +9,12 @@ const weigh = (content: unknown) => {
 };
 
 describe('the weight of a message', () => {
-  test('is its bytes when it is text, whatever the text speaks of', () => {
+  test('is the number of bytes for text', () => {
     const content = [{ type: 'text', text: 'the word "base64" and {"type":"base64"}' }];
     expect(weigh(content)).toBe(JSON.stringify(content).length);
   });
 
-  test('counts a picture as 1,600 tokens, wherever it is', () => {
+  test('counts an image as 1,600 tokens at any depth', () => {
     const empty = weigh([{ ...media('image'), source: { type: 'url', data: '' } }]);
     const within = weigh([{ type: 'tool_result', tool_use_id: 'x', content: [media('image')] }]);
     expect(weigh([media('image')]) - empty).toBeGreaterThan(6_000);
@@ -22,7 +22,7 @@ describe('the weight of a message', () => {
     expect(within).toBeLessThan(7_000);
   });
 
-  test('counts a document by its pages, as far as its length tells', () => {
+  test('counts a document by its pages, estimated from its length', () => {
     expect(Math.round(weigh([media('document')]) / 4 / 1_000)).toBe(30);
   });
 });
