@@ -1,4 +1,4 @@
-/** A session in a made-up place, for tests that look at what its prompt says. */
+/** Facts of an invented session for tests of prompt texts. */
 import type { PromptFacts } from '../../src/prompt/system/dynamic-sections.js';
 
 export const someFacts = (given: Partial<PromptFacts> = {}): PromptFacts => ({

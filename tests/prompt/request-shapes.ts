@@ -1,17 +1,17 @@
-/** A request ahead of its messages, with everything in it that a shape looks at. */
+/** Builds the request parts before the messages, with all inputs of a request shape. */
 
 import type { SentHead } from '../../src/prompt/cache-miss/request-shape.js';
 import { bodyHead, type RequestSettings } from '../../src/prompt/request/request-body.js';
 import type { CacheTtl, HeadSection } from '../../src/protocol/model/prompt-head.js';
 import { capabilitiesOf } from '../../src/protocol/model/providers.js';
 
-export interface Said {
+export interface HeadSpec {
   readonly tools?: readonly object[];
-  /** Name and text, in one block each. */
+  /** Name and text of each section. Each section is a block. */
   readonly sections?: Readonly<Record<string, string>>;
   readonly betas?: readonly string[];
   readonly ttl?: CacheTtl;
-  /** Which block of the system prompt is marked, from 1 on. */
+  /** Number of the system block with a breakpoint, starting at 1. */
   readonly marked?: number;
   readonly settings?: Partial<RequestSettings>;
   readonly marks?: boolean;
@@ -23,23 +23,28 @@ export const tool = (name: string, description = `${name}s.`) => ({
   input_schema: { type: 'object', properties: {} },
 });
 
-export const SAID = {
+export const DEFAULT_HEAD = {
   tools: [tool('Read'), tool('Grep'), tool('Edit')],
   sections: { intro: 'You are a goose.', 'env info': 'You fly over Žďár.' },
 } as const;
 
-export const sentHead = (said: Said = {}): SentHead => {
-  const { tools = SAID.tools, sections = SAID.sections, ttl = '5m', marked = 2 } = said;
+export const sentHead = (spec: HeadSpec = {}): SentHead => {
+  const {
+    tools = DEFAULT_HEAD.tools,
+    sections = DEFAULT_HEAD.sections,
+    ttl = '5m',
+    marked = 2,
+  } = spec;
   const entries = Object.entries(sections);
   const system = entries.map(([, text], index) => ({
     type: 'text',
     text,
     ...(index + 1 === marked && { cache_control: { type: 'ephemeral' } }),
   }));
-  const capabilities = { ...capabilitiesOf('firstParty'), marks: said.marks ?? true };
+  const capabilities = { ...capabilitiesOf('firstParty'), marks: spec.marks ?? true };
   const parts = { tools: JSON.stringify(tools), system: JSON.stringify(system), ttl };
   return {
-    head: bodyHead({ model: 'm-1', maxTokens: 100, ...said.settings }, parts, capabilities),
+    head: bodyHead({ model: 'm-1', maxTokens: 100, ...spec.settings }, parts, capabilities),
     sections: entries.map(
       ([name, text], block): HeadSection => ({
         name,
@@ -50,6 +55,6 @@ export const sentHead = (said: Said = {}): SentHead => {
         end: text.length,
       }),
     ),
-    betas: said.betas ?? [],
+    betas: spec.betas ?? [],
   };
 };

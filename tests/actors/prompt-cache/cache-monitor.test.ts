@@ -16,7 +16,7 @@ import {
   scriptedModel,
 } from '../../fakes/agents/scripted-model.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
-import { type Said, sentHead, tool } from '../../prompt/request-shapes.js';
+import { type HeadSpec, sentHead, tool } from '../../prompt/request-shapes.js';
 import { type LeadHarness, type LeadOptions, leadHarness } from '../session/lead-harness.js';
 
 const reads = (cacheRead: number, cacheWrite5m = 0): Partial<Usage> => ({
@@ -252,7 +252,7 @@ const message = (text: string) => ({
 });
 
 describe('a request whose head changes under an agent', () => {
-  const brokenBy = (said: Said) => {
+  const brokenBy = (said: HeadSpec) => {
     const { send } = watchAlone();
     const messages = [message('one')];
     send({ ...sentHead(), messages }, 0, 9_000);

@@ -6,16 +6,16 @@ import {
   messageChange,
 } from '../../../src/prompt/cache-miss/message-change.js';
 import { shapeDigest, shapeOf } from '../../../src/prompt/cache-miss/request-shape.js';
-import { SAID, type Said, sentHead, tool } from '../request-shapes.js';
+import { DEFAULT_HEAD, type HeadSpec, sentHead, tool } from '../request-shapes.js';
 
 const MINUTE = 60_000;
 
-const known = (said: Said) => {
-  const sent = sentHead(said);
+const known = (spec: HeadSpec) => {
+  const sent = sentHead(spec);
   return { shape: shapeOf(sent), sent };
 };
 
-const explain = (facts: Partial<BreakFacts> & { was?: Said; is?: Said }) =>
+const explain = (facts: Partial<BreakFacts> & { was?: HeadSpec; is?: HeadSpec }) =>
   explainBreak({
     before: known(facts.was ?? {}),
     now: known(facts.is ?? {}),
@@ -28,9 +28,11 @@ const explain = (facts: Partial<BreakFacts> & { was?: Said; is?: Said }) =>
 const rewritten: MessageChange = { index: 2, change: 'changed', byte: 57, byteInAll: 1_057 };
 const compacted = { reason: 'compaction', section: 'messages' } as const;
 
-describe('a break is put down to', () => {
-  test('what changed, in a sentence', () => {
-    expect(explain({ is: { tools: [tool('Read', 'Else.'), ...SAID.tools.slice(1)] } })).toEqual({
+describe('the explanation of a cache miss', () => {
+  test('names the change in a sentence', () => {
+    expect(
+      explain({ is: { tools: [tool('Read', 'Else.'), ...DEFAULT_HEAD.tools.slice(1)] } }),
+    ).toEqual({
       cause: 'tools',
       expected: false,
       owner: 'tool Read',
@@ -40,7 +42,7 @@ describe('a break is put down to', () => {
     });
   });
 
-  test('a message that was rewritten', () => {
+  test('names a rewritten message', () => {
     expect(explain({ message: rewritten })).toEqual({
       cause: 'messages',
       expected: false,
@@ -51,7 +53,7 @@ describe('a break is put down to', () => {
     });
   });
 
-  test('the first of several things, and the others are mentioned', () => {
+  test('names the first of several changes and mentions the others', () => {
     const is = { ttl: '1h', settings: { outputConfig: '{"effort":"low"}' } } as const;
     expect(explain({ is, message: rewritten })).toMatchObject({
       cause: 'effort',
@@ -59,7 +61,7 @@ describe('a break is put down to', () => {
     });
   });
 
-  test('what was declared, which is expected', () => {
+  test('names a declared break, which is expected', () => {
     expect(explain({ declared: [compacted], message: { ...rewritten, index: 0 } })).toEqual({
       cause: 'compaction',
       expected: true,
@@ -76,20 +78,17 @@ describe('a break is put down to', () => {
     ['clear', 'messages'],
     ['model', 'model a → b'],
     ['section', 'env info'],
-  ] as const)(
-    'a declared %s also when a resume has lost what there was before',
-    (reason, section) => {
-      expect(explain({ declared: [{ reason, section }] })).toMatchObject({
-        cause: reason,
-        expected: true,
-        owner: section,
-        byte: null,
-      });
-    },
-  );
+  ] as const)('names a declared %s if a resume has lost the earlier request', (reason, section) => {
+    expect(explain({ declared: [{ reason, section }] })).toMatchObject({
+      cause: reason,
+      expected: true,
+      owner: section,
+      byte: null,
+    });
+  });
 
-  test('a section whose change was declared, with its first byte', () => {
-    const is = { sections: { ...SAID.sections, 'env info': 'You walk.' } };
+  test('names a section whose change was declared, with its first byte', () => {
+    const is = { sections: { ...DEFAULT_HEAD.sections, 'env info': 'You walk.' } };
     const declared = [{ reason: 'section', section: 'env info' } as const];
     expect(explain({ is, declared })).toMatchObject({
       cause: 'section',
@@ -99,36 +98,38 @@ describe('a break is put down to', () => {
     });
   });
 
-  test('a section that may change, with the reason that it gave (P8)', () => {
-    const fickle = (said: Said) => {
-      const { shape, sent } = known(said);
-      const sections = sent.sections.map((one) =>
-        one.name === 'env info' ? { ...one, mayChange: 'geese come and go' } : one,
+  test('names a section that may change, with its reason (P8)', () => {
+    const withReason = (spec: HeadSpec) => {
+      const { shape, sent } = known(spec);
+      const sections = sent.sections.map((section) =>
+        section.name === 'env info' ? { ...section, mayChange: 'geese come and go' } : section,
       );
       return { shape, sent: { ...sent, sections } };
     };
-    const detailOf = (before: Said, now: Said) =>
+    const detailOf = (before: HeadSpec, now: HeadSpec) =>
       explain({
-        before: fickle(before),
-        now: fickle(now),
+        before: withReason(before),
+        now: withReason(now),
         declared: [{ reason: 'section', section: 'env info' }],
       }).detail;
-    const without = { sections: { intro: SAID.sections.intro } };
+    const without = { sections: { intro: DEFAULT_HEAD.sections.intro } };
     const words = 'A section of the system prompt has changed: geese come and go.';
-    expect(detailOf({}, { sections: { ...SAID.sections, 'env info': 'x' } })).toBe(words);
+    expect(detailOf({}, { sections: { ...DEFAULT_HEAD.sections, 'env info': 'x' } })).toBe(words);
     expect([detailOf(without, {}), detailOf({}, without)]).toEqual([words, words]);
-    expect(detailOf({}, { sections: { ...SAID.sections, intro: 'x' } })).not.toContain('geese');
+    expect(detailOf({}, { sections: { ...DEFAULT_HEAD.sections, intro: 'x' } })).not.toContain(
+      'geese',
+    );
   });
 
-  test('an accident that a declared break does not answer for', () => {
-    const is = { tools: [tool('Read', 'Else.'), ...SAID.tools.slice(1)] };
+  test('names an undeclared change despite a declared break', () => {
+    const is = { tools: [tool('Read', 'Else.'), ...DEFAULT_HEAD.tools.slice(1)] };
     expect(explain({ is, declared: [compacted], message: rewritten })).toMatchObject({
       cause: 'tools',
       expected: false,
       owner: 'tool Read',
     });
-    const louder = { settings: { outputConfig: '{"effort":"low"}' } };
-    expect(explain({ is: louder, declared: [compacted] })).toMatchObject({
+    const effortChange = { settings: { outputConfig: '{"effort":"low"}' } };
+    expect(explain({ is: effortChange, declared: [compacted] })).toMatchObject({
       cause: 'effort',
       expected: false,
     });
@@ -138,12 +139,14 @@ describe('a break is put down to', () => {
     model: { settings: { model: 'm-2' } },
     betas: { betas: ['b'] },
     tools: { tools: [] },
-    system: { sections: { intro: 'You are a duck.', 'env info': SAID.sections['env info'] } },
+    system: {
+      sections: { intro: 'You are a duck.', 'env info': DEFAULT_HEAD.sections['env info'] },
+    },
     settings: { settings: { outputConfig: '{"format":{}}' } },
     effort: { settings: { outputConfig: '{"effort":"low"}' } },
     thinking: { settings: { thinking: '{}' } },
     marks: { ttl: '1h' },
-  } as const satisfies Record<string, Said>;
+  } as const satisfies Record<string, HeadSpec>;
 
   test.each([
     ['compaction', ['system', 'marks']],
@@ -151,7 +154,7 @@ describe('a break is put down to', () => {
     ['truncation', []],
     ['model', ['model', 'betas', 'system', 'settings', 'effort', 'thinking', 'marks']],
     ['section', ['tools', 'system', 'marks']],
-  ] as const)('a declared %s where that is what it answers for', (reason, answered) => {
+  ] as const)('expects only the changes that a declared %s causes', (reason, answered) => {
     const expected = Object.entries(CHANGES).flatMap(([name, is]) => {
       const found = explain({ is, declared: [{ reason, section: 'x' }] });
       return found.expected ? [name] : [];
@@ -159,7 +162,7 @@ describe('a break is put down to', () => {
     expect(expected.sort()).toEqual([...answered].sort());
   });
 
-  test('that of several declarations which answers for it', () => {
+  test('names the declared break that causes the change', () => {
     const declared = [{ reason: 'section', section: 'intro' } as const, compacted];
     const found = [
       explain({ is: CHANGES.tools, declared }),
@@ -171,7 +174,7 @@ describe('a break is put down to', () => {
     ]);
   });
 
-  test('the model that was declared, with all that goes with it', () => {
+  test('names the declared model with all its consequences', () => {
     const is = { settings: { model: 'm-2', thinking: '{}' }, betas: ['b'] };
     const declared = [{ reason: 'model', section: 'model m-1 → m-2' } as const];
     expect(explain({ is, declared })).toMatchObject({
@@ -187,25 +190,28 @@ describe('a break is put down to', () => {
     ['5m', 5 * MINUTE + 1, 'expired'],
     ['1h', 60 * MINUTE, 'server'],
     ['1h', 60 * MINUTE + 1, 'expired'],
-  ] as const)('time, where nothing changed and %s is over (%i ms): %s', (ttl, idleMs, cause) => {
-    expect(explain({ was: { ttl }, is: { ttl }, idleMs })).toMatchObject({
-      cause,
-      expected: false,
-      byte: null,
-    });
-  });
+  ] as const)(
+    'names the expired lifetime or the server without a change: %s after %i ms is %s',
+    (ttl, idleMs, cause) => {
+      expect(explain({ was: { ttl }, is: { ttl }, idleMs })).toMatchObject({
+        cause,
+        expected: false,
+        byte: null,
+      });
+    },
+  );
 
-  test('the server, where nothing changed and nobody knows how long ago it was', () => {
+  test('names the server if the idle time is unknown', () => {
     expect(explain({ idleMs: null })).toMatchObject({ cause: 'server', owner: 'server' });
   });
 });
 
 const text = (content: string) => Buffer.from(`{"role":"user","content":"${content}"}`);
 
-describe('the first message that is not what was sent', () => {
+describe('the first changed message', () => {
   const sent = [text('one'), text('two'), text('three')];
 
-  test('is none when the conversation only went on', () => {
+  test('does not exist if the conversation only grew', () => {
     expect(messageChange(sent, [...sent, text('four')])).toBeUndefined();
     expect(
       messageChange(
@@ -216,7 +222,7 @@ describe('the first message that is not what was sent', () => {
     expect(digestChange(sent.map(shapeDigest), [...sent, text('four')])).toBeUndefined();
   });
 
-  test('is found with its byte, in itself and in all of them', () => {
+  test('has the byte in the message and in all messages', () => {
     const byte = '{"role":"user","content":"t'.length;
     expect(messageChange(sent, [text('one'), text('tWo'), text('three')])).toEqual({
       index: 1,
@@ -226,7 +232,7 @@ describe('the first message that is not what was sent', () => {
     });
   });
 
-  test('is found by digest alone', () => {
+  test('is found by digest without a byte', () => {
     expect(digestChange(sent.map(shapeDigest), [text('one'), text('tWo')])).toEqual({
       index: 1,
       change: 'changed',
@@ -235,12 +241,12 @@ describe('the first message that is not what was sent', () => {
     });
   });
 
-  test('may be gone', () => {
+  test('may be a removed message', () => {
     expect(messageChange(sent, sent.slice(0, 2))).toMatchObject({ index: 2, change: 'removed' });
     expect(digestChange(sent.map(shapeDigest), [])).toMatchObject({ index: 0, change: 'removed' });
   });
 
-  test('is not looked for in the bytes of those that are the same', () => {
+  test('is found without reading the bytes of equal messages', () => {
     const untouchable = sent.map((bytes) => new Proxy(bytes, { get: () => refuse() }));
     expect(messageChange(untouchable.slice(0, 0), untouchable)).toBeUndefined();
     const lengthOnly = sent.map(
@@ -251,5 +257,5 @@ describe('the first message that is not what was sent', () => {
 });
 
 const refuse = (): never => {
-  throw new Error('nobody has to look into this message');
+  throw new Error('must not read this message');
 };

@@ -6,32 +6,32 @@ import {
   requestDifferences,
 } from '../../../src/prompt/cache-miss/request-difference.js';
 import { shapeOf } from '../../../src/prompt/cache-miss/request-shape.js';
-import { SAID, type Said, sentHead, tool } from '../request-shapes.js';
+import { DEFAULT_HEAD, type HeadSpec, sentHead, tool } from '../request-shapes.js';
 
-const known = (said: Said) => {
-  const sent = sentHead(said);
+const known = (spec: HeadSpec) => {
+  const sent = sentHead(spec);
   return { shape: shapeOf(sent), sent };
 };
 
-const between = (before: Said, now: Said) => requestDifferences(known(before), known(now));
+const between = (before: HeadSpec, now: HeadSpec) => requestDifferences(known(before), known(now));
 
-describe('a drop in what is read (K12)', () => {
+describe('a drop of cached tokens (K12)', () => {
   test.each([
-    ['of 2,001 tokens and far more than 5 % is a break', 10_000, 7_999, true],
-    ['of exactly 2,000 tokens is none', 10_000, 8_000, false],
-    ['of more than 5 % and few tokens is none', 3_000, 1_500, false],
-    ['of exactly 5 % is none, however many tokens', 100_000, 95_000, false],
-    ['of one token more than 5 % is a break', 100_000, 94_999, true],
-    ['of more than 2,000 tokens but less than 5 % is none', 100_000, 97_000, false],
-    ['to nothing is a break', 2_001, 0, true],
-    ['to nothing, of what was hardly worth caching, is none', 2_000, 0, false],
-    ['that is a rise is none', 10_000, 20_000, false],
-    ['where nothing was cached is none', 0, 0, false],
+    ['of 2,001 tokens and far more than 5 % is a miss', 10_000, 7_999, true],
+    ['of exactly 2,000 tokens is not a miss', 10_000, 8_000, false],
+    ['of more than 5 % and few tokens is not a miss', 3_000, 1_500, false],
+    ['of exactly 5 % is not a miss', 100_000, 95_000, false],
+    ['of a token more than 5 % is a miss', 100_000, 94_999, true],
+    ['of more than 2,000 tokens but less than 5 % is not a miss', 100_000, 97_000, false],
+    ['to zero is a miss', 2_001, 0, true],
+    ['to zero from 2,000 tokens is not a miss', 2_000, 0, false],
+    ['that is a rise is not a miss', 10_000, 20_000, false],
+    ['without cached tokens is not a miss', 0, 0, false],
   ])('%s', (_, cached, read, broke) => {
     expect(isCacheBreak(cached, read)).toBe(broke);
   });
 
-  test('is a break only above both limits', () => {
+  test('is a miss only above both limits', () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.nat(1_000_000), (cached, read) => {
         const drop = cached - read;
@@ -42,101 +42,101 @@ describe('a drop in what is read (K12)', () => {
 });
 
 describe('two requests', () => {
-  test('that are the same do not differ', () => {
+  test('do not differ if they are equal', () => {
     expect(between({}, {})).toEqual([]);
   });
 
-  test.each<[string, Said, object]>([
+  test.each<[string, HeadSpec, object]>([
     [
-      'another model',
+      'the model',
       { settings: { model: 'm-2' } },
       { cause: 'model', owner: 'model m-1 → m-2', byte: 2 },
     ],
-    ['a beta feature more', { betas: ['b-1'] }, { cause: 'betas', owner: 'betas none → b-1' }],
+    ['a beta feature', { betas: ['b-1'] }, { cause: 'betas', owner: 'betas none → b-1' }],
     [
-      'another effort',
+      'the effort',
       { settings: { outputConfig: '{"effort":"high"}' } },
       { cause: 'effort', owner: 'effort none → high' },
     ],
     [
-      'another way to think',
+      'the thinking setting',
       { settings: { thinking: '{"type":"adaptive"}' } },
       { cause: 'thinking', owner: 'thinking none → {"type":"adaptive"}' },
     ],
     [
-      'another form of the answer',
+      'the answer format',
       { settings: { outputConfig: '{"format":{"type":"json_schema"}}' } },
       { cause: 'settings' },
     ],
-    ['another lifetime', { ttl: '1h' }, { cause: 'marks', owner: 'ttl 5m → 1h', byte: null }],
-    ['a mark elsewhere', { marked: 1 }, { cause: 'marks', byte: null }],
+    ['the lifetime', { ttl: '1h' }, { cause: 'marks', owner: 'ttl 5m → 1h', byte: null }],
+    ['the position of a breakpoint', { marked: 1 }, { cause: 'marks', byte: null }],
     [
-      'a tool that says something else',
+      'the description of a tool',
       { tools: [tool('Read'), tool('Grep', 'Grep it!'), tool('Edit')] },
       { cause: 'tools', owner: 'tool Grep', change: 'changed', byte: 34 },
     ],
     [
-      'a tool in between',
+      'an added tool',
       { tools: [tool('Read'), tool('Bash'), tool('Grep'), tool('Edit')] },
       { cause: 'tools', owner: 'tool Bash', change: 'added', byte: 0 },
     ],
     [
-      'a tool less',
+      'a removed tool',
       { tools: [tool('Read'), tool('Edit')] },
       { cause: 'tools', owner: 'tool Grep', change: 'removed', byte: 0 },
     ],
-    ['no tools', { tools: [] }, { cause: 'tools', owner: 'tool Read', change: 'removed' }],
+    ['removed tools', { tools: [] }, { cause: 'tools', owner: 'tool Read', change: 'removed' }],
     [
-      'tools in another order',
+      'the order of tools',
       { tools: [tool('Read'), tool('Edit'), tool('Grep')] },
       { cause: 'tools', owner: 'tool Edit', change: 'moved', byte: 0 },
     ],
     [
-      'a section, counted in bytes',
-      { sections: { ...SAID.sections, 'env info': 'You fly over Žďár!' } },
+      'a section, with the position in bytes',
+      { sections: { ...DEFAULT_HEAD.sections, 'env info': 'You fly over Žďár!' } },
       { cause: 'system', owner: 'section env info', change: 'changed', byte: 20 },
     ],
     [
-      'a section less',
-      { sections: { 'env info': SAID.sections['env info'] } },
+      'a removed section',
+      { sections: { 'env info': DEFAULT_HEAD.sections['env info'] } },
       { cause: 'system', owner: 'section intro', change: 'removed' },
     ],
-  ])('differ in %s', (_, said, difference) => {
-    expect(between({}, said)[0]).toMatchObject(difference);
+  ])('differ in %s', (_, spec, difference) => {
+    expect(between({}, spec)[0]).toMatchObject(difference);
   });
 
-  test('differ in a block whose sections nobody knows', () => {
+  test('differ in a block with unknown sections', () => {
     const plain = (text: string) => ({ ...known({ sections: { a: text } }) });
-    const [one, other] = [plain('Be a goose.'), plain('Be a duck.')].map(({ sent }) => {
+    const [before, now] = [plain('Be a goose.'), plain('Be a duck.')].map(({ sent }) => {
       const bare = { ...sent, sections: [] };
       return { shape: shapeOf(bare), sent: bare };
     });
-    if (one === undefined || other === undefined) throw new Error('two were made');
-    expect(requestDifferences(one, other)[0]).toMatchObject({
+    if (before === undefined || now === undefined) throw new Error('expected two requests');
+    expect(requestDifferences(before, now)[0]).toMatchObject({
       cause: 'system',
       owner: 'system block 1',
       change: 'changed',
     });
   });
 
-  test('of which one has left only its digests differ at no byte that is known', () => {
+  test('differ at an unknown byte if only digests of the first are known', () => {
     const { shape } = known({});
     const now = known({ tools: [tool('Read', 'Else.')] });
     expect(requestDifferences({ shape }, now)[0]).toMatchObject({ owner: 'tool Read', byte: null });
   });
 
-  test('are compared by texts only as far as those are the ones that were sent', () => {
+  test('are compared by text only if its digest is the sent digest', () => {
     const { shape } = known({});
     const { sent } = known({ tools: [tool('Read', 'Something else.')] });
-    const now = known({ tools: [tool('Read', 'Else.'), ...SAID.tools.slice(1)] });
+    const now = known({ tools: [tool('Read', 'Else.'), ...DEFAULT_HEAD.tools.slice(1)] });
     expect(requestDifferences({ shape, sent }, now)[0]).toMatchObject({
       owner: 'tool Read',
       byte: null,
     });
   });
 
-  test('name what comes first in a prompt first, and marks last', () => {
-    const everything: Said = {
+  test('list differences in the order of the prompt, breakpoints last', () => {
+    const allChanges: HeadSpec = {
       betas: ['b'],
       ttl: '1h',
       tools: [],
@@ -144,7 +144,7 @@ describe('two requests', () => {
       marked: 1,
       settings: { model: 'm-2', thinking: '{}', outputConfig: '{"effort":"low","format":{}}' },
     };
-    expect(between({}, everything).map(({ cause }) => cause)).toEqual([
+    expect(between({}, allChanges).map(({ cause }) => cause)).toEqual([
       'model',
       'betas',
       'tools',
@@ -157,12 +157,12 @@ describe('two requests', () => {
   });
 });
 
-describe('the first byte that differs', () => {
-  test('is where two texts part, and the end of the shorter where they do not', () => {
+describe('the first different byte', () => {
+  test('is where two texts diverge, or the end of the shorter text', () => {
     fc.assert(
-      fc.property(fc.uint8Array(), fc.uint8Array(), fc.uint8Array(), (shared, one, other) => {
-        const a = Buffer.concat([shared, one]);
-        const b = Buffer.concat([shared, other]);
+      fc.property(fc.uint8Array(), fc.uint8Array(), fc.uint8Array(), (shared, first, second) => {
+        const a = Buffer.concat([shared, first]);
+        const b = Buffer.concat([shared, second]);
         const at = firstDifference(a, b);
         expect(a.subarray(0, at).equals(b.subarray(0, at))).toBe(true);
         expect(at >= Math.min(a.length, b.length) || a[at] !== b[at]).toBe(true);

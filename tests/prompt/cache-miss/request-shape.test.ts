@@ -3,52 +3,52 @@ import { describe, expect, test } from 'vitest';
 import { shapeDigest, shapeOf } from '../../../src/prompt/cache-miss/request-shape.js';
 import { withDiagnostics } from '../../../src/prompt/request/request-body.js';
 import { anyText } from '../../protocol/journal-records.js';
-import { SAID, type Said, sentHead, tool } from '../request-shapes.js';
+import { DEFAULT_HEAD, type HeadSpec, sentHead, tool } from '../request-shapes.js';
 
-const shape = (said: Said = {}) => shapeOf(sentHead(said));
+const shape = (spec: HeadSpec = {}) => shapeOf(sentHead(spec));
 const read = (description: string) => ({ tools: [tool('Read', description)] });
 
-/** Keys whose values differ. */
-const changed = (said: Said): readonly string[] => {
-  const [before, after] = [shape(), shape(said)];
+/** Keys with different values. */
+const changed = (spec: HeadSpec): readonly string[] => {
+  const [before, after] = [shape(), shape(spec)];
   const names = Object.keys({ ...before, ...after });
   return names.filter((name) => before[name] !== after[name]).sort();
 };
 
 describe('the shape of a request (K11)', () => {
-  test('is the same for the same request', () => {
+  test('is equal for equal requests', () => {
     expect(shape()).toEqual(shape());
     expect(changed({})).toEqual([]);
   });
 
-  test.each<[string, Said, readonly string[]]>([
+  test.each<[string, HeadSpec, readonly string[]]>([
     ['the model', { settings: { model: 'm-2' } }, ['model']],
     ['the beta features', { betas: ['b-1'] }, ['betas']],
     ['the effort', { settings: { outputConfig: '{"effort":"high"}' } }, ['effort']],
     ['the thinking', { settings: { thinking: '{"type":"adaptive"}' } }, ['thinking']],
     [
-      'the form of the answer',
+      'the answer format',
       { settings: { outputConfig: '{"format":{"type":"json_schema"}}' } },
       ['answer format'],
     ],
-    ['the lifetime of the marks', { ttl: '1h' }, ['marks', 'ttl']],
-    ['the place of a mark', { marked: 1 }, ['marks']],
-    ['marks that are left out', { marks: false }, ['marks', 'ttl']],
+    ['the lifetime of breakpoints', { ttl: '1h' }, ['marks', 'ttl']],
+    ['the position of a breakpoint', { marked: 1 }, ['marks']],
+    ['omitted breakpoints', { marks: false }, ['marks', 'ttl']],
     [
       'the description of a tool',
-      { tools: [tool('Read', 'Reads!'), ...SAID.tools.slice(1)] },
+      { tools: [tool('Read', 'Reads!'), ...DEFAULT_HEAD.tools.slice(1)] },
       ['tool Read'],
     ],
-    ['the order of the tools', { tools: [...SAID.tools].reverse() }, ['tools']],
-    ['a tool more', { tools: [...SAID.tools, tool('Bash')] }, ['tool Bash', 'tools']],
-    ['a tool less', { tools: SAID.tools.slice(0, 2) }, ['tool Edit', 'tools']],
+    ['the order of the tools', { tools: [...DEFAULT_HEAD.tools].reverse() }, ['tools']],
+    ['an added tool', { tools: [...DEFAULT_HEAD.tools, tool('Bash')] }, ['tool Bash', 'tools']],
+    ['a removed tool', { tools: DEFAULT_HEAD.tools.slice(0, 2) }, ['tool Edit', 'tools']],
     [
       'a section',
-      { sections: { ...SAID.sections, intro: 'You are a duck.' } },
+      { sections: { ...DEFAULT_HEAD.sections, intro: 'You are a duck.' } },
       ['section intro', 'system block 1'],
     ],
     [
-      'no section',
+      'removed sections',
       { sections: {} },
       [
         'marks',
@@ -60,20 +60,20 @@ describe('the shape of a request (K11)', () => {
         'system block 2',
       ],
     ],
-  ])('shows a change of %s, and of nothing else', (_, said, names) => {
-    expect(changed(said)).toEqual(names);
+  ])('shows only a change of %s', (_, spec, names) => {
+    expect(changed(spec)).toEqual(names);
   });
 
-  test('does not look at how long an answer may be', () => {
+  test('ignores the maximum length of an answer', () => {
     expect(changed({ settings: { maxTokens: 5 } })).toEqual([]);
   });
 
-  test('does not look at a question about the cache', () => {
+  test('ignores the request for cache diagnostics', () => {
     const sent = sentHead();
     expect(shapeOf({ ...sent, head: withDiagnostics(sent.head, 'msg_1') })).toEqual(shape());
   });
 
-  test('keeps no text: what is long is a digest', () => {
+  test('contains no long text, only digests', () => {
     const long = 'a secret plan '.repeat(50);
     const values = Object.values(
       shape({
@@ -86,12 +86,12 @@ describe('the shape of a request (K11)', () => {
     expect(values.join()).not.toContain('secret plan');
   });
 
-  test('is small enough to be written down', () => {
+  test('is small enough for the journal', () => {
     const tools = Array.from({ length: 100 }, (_, n) => tool(`mcp__server__tool_${n}`));
     expect(JSON.stringify(shape({ tools })).length).toBeLessThan(10_000);
   });
 
-  test('has room for every name that a tool or a section may have', () => {
+  test('has a key for any name of a tool or section', () => {
     const tools = [tool('__proto__'), tool('constructor'), tool('toString')];
     expect(Object.keys(shape({ tools })).filter((name) => name.startsWith('tool '))).toEqual([
       'tool __proto__',
@@ -102,7 +102,7 @@ describe('the shape of a request (K11)', () => {
 });
 
 describe('a digest (K14)', () => {
-  test('is another as soon as one character is', () => {
+  test('changes with every character', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), fc.string({ minLength: 1, maxLength: 1 }), (text, at, by) => {
         const index = at % (text.length + 1);
@@ -114,13 +114,13 @@ describe('a digest (K14)', () => {
     );
   });
 
-  test('of a tool and of a section follows every character of them', () => {
+  test('of a tool or section changes with every character', () => {
     fc.assert(
-      fc.property(anyText, anyText, (one, other) => {
-        const isSame = JSON.stringify(one) === JSON.stringify(other);
-        const tools = [read(one), read(other)].map((said) => shape(said)['tool Read']);
+      fc.property(anyText, anyText, (first, second) => {
+        const isSame = JSON.stringify(first) === JSON.stringify(second);
+        const tools = [read(first), read(second)].map((spec) => shape(spec)['tool Read']);
         expect(tools[0] === tools[1]).toBe(isSame);
-        const [before, after] = [one, other].map((text) => shape({ sections: { a: text } }));
+        const [before, after] = [first, second].map((text) => shape({ sections: { a: text } }));
         expect(before?.['system block 1'] === after?.['system block 1']).toBe(isSame);
       }),
     );

@@ -10,27 +10,27 @@ import {
 const talk = (letters: string): HasRole[] =>
   letters.split('').map((letter) => ({ role: letter === 'u' ? 'user' : 'assistant' }));
 
-/** As conversations are: the user begins. */
+/** Every conversation starts with a user message. */
 const talks = fc.stringMatching(/^u[ua]{0,40}$/).map(talk);
 
-describe('the marked messages (K9)', () => {
+describe('the messages with a breakpoint (K9)', () => {
   test.each([
-    ['nothing yet', '', []],
+    ['an empty conversation', '', []],
     ['a first prompt', 'u', [0]],
     ['a second prompt', 'uau', [0, 2]],
     ['a third prompt', 'uauau', [2, 4]],
-    ['a pause that is sent back', 'uaua', [2]],
-    ['a pause that is followed by more', 'uauaa', [2]],
-    ['a prompt after a pause and its end', 'uauaau', [2, 5]],
-    ['a prompt after a request that failed', 'uauu', [0, 3]],
-    ['a prompt after many that failed', 'uauuuuu', [0, 6]],
-    ['a prompt after a first request that failed', 'uu', [1]],
-    ['what follows once an answer came', 'uauuau', [3, 5]],
-  ])('of %s', (_, letters, wanted) => {
-    expect([...breakpointMessages(talk(letters))].sort((a, b) => a - b)).toEqual(wanted);
+    ['a paused answer that is sent back', 'uaua', [2]],
+    ['a paused answer with a continuation', 'uauaa', [2]],
+    ['a prompt after a paused answer and its continuation', 'uauaau', [2, 5]],
+    ['a prompt after a failed request', 'uauu', [0, 3]],
+    ['a prompt after many failed requests', 'uauuuuu', [0, 6]],
+    ['a prompt after a failed first request', 'uu', [1]],
+    ['a prompt after failed requests and an answer', 'uauuau', [3, 5]],
+  ])('of %s', (_, letters, expected) => {
+    expect([...breakpointMessages(talk(letters))].sort((a, b) => a - b)).toEqual(expected);
   });
 
-  test('are at most two, and always of the user', () => {
+  test('are at most two, both user messages', () => {
     fc.assert(
       fc.property(talks, (messages) => {
         const marked = breakpointMessages(messages);
@@ -40,7 +40,7 @@ describe('the marked messages (K9)', () => {
     );
   });
 
-  test('include the newest of the user, and the newest that was answered', () => {
+  test('include the newest user message and the newest answered user message', () => {
     fc.assert(
       fc.property(talks, (messages) => {
         const marked = breakpointMessages(messages);
@@ -54,32 +54,32 @@ describe('the marked messages (K9)', () => {
     );
   });
 
-  test('always include one that an earlier request has marked, once one was answered', () => {
+  test('include a breakpoint of an earlier answered request, if any', () => {
     fc.assert(
       fc.property(talks, (messages) => {
-        // Every answer was given to what stood before it: these requests have left entries.
-        const left = messages.flatMap(({ role }, index) =>
+        // Every answered request has left cache entries at its breakpoints.
+        const cached = messages.flatMap(({ role }, index) =>
           role === 'assistant' ? breakpointMessages(messages.slice(0, index)) : [],
         );
-        const isRead = breakpointMessages(messages).some((index) => left.includes(index));
-        expect(isRead).toBe(left.length > 0);
+        const isRead = breakpointMessages(messages).some((index) => cached.includes(index));
+        expect(isRead).toBe(cached.length > 0);
       }),
     );
   });
 
-  test('are found from the end, however long the conversation is', () => {
+  test('are found from the end, independent of the length of the conversation', () => {
     fc.assert(
       fc.property(talks, fc.integer({ min: 1, max: 5_000 }), (end, rounds) => {
-        let looks = 0;
+        let reads = 0;
         const long = [...talk('ua'.repeat(rounds)), ...end];
         const watched = new Proxy(long, {
           get(target, key, receiver) {
-            if (typeof key === 'string' && /^\d+$/.test(key)) looks += 1;
+            if (typeof key === 'string' && /^\d+$/.test(key)) reads += 1;
             return Reflect.get(target, key, receiver) as unknown;
           },
         });
         breakpointMessages(watched);
-        expect(looks).toBeLessThanOrEqual(2 * end.length + 4);
+        expect(reads).toBeLessThanOrEqual(2 * end.length + 4);
       }),
     );
   });

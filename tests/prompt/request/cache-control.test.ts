@@ -13,43 +13,49 @@ import {
 const TTLS: readonly CacheTtl[] = ['5m', '1h'];
 const SCOPES: readonly CacheScope[] = ['global', 'org', null];
 
-/** Nothing else may stand in a mark. */
-const mark = z.strictObject({
+/** A breakpoint has no other keys. */
+const breakpoint = z.strictObject({
   type: z.literal('ephemeral'),
   ttl: z.literal('1h').optional(),
   scope: z.literal('global').optional(),
 });
 
-/** A provider that takes whatever there is. */
-const GENEROUS: Capabilities = { ...capabilitiesOf('firstParty'), scopes: ['global', 'org'] };
+/** A provider with all capabilities. */
+const ALL_CAPABILITIES: Capabilities = {
+  ...capabilitiesOf('firstParty'),
+  scopes: ['global', 'org'],
+};
 
-const everyMark = [...PROVIDERS.map(capabilitiesOf), GENEROUS].flatMap((capabilities) =>
-  TTLS.flatMap((ttl) =>
-    SCOPES.map((scope) => ({
-      capabilities,
-      ttl,
-      scope,
-      text: cacheControl(capabilities, ttl, scope),
-    })),
-  ),
+const everyBreakpoint = [...PROVIDERS.map(capabilitiesOf), ALL_CAPABILITIES].flatMap(
+  (capabilities) =>
+    TTLS.flatMap((ttl) =>
+      SCOPES.map((scope) => ({
+        capabilities,
+        ttl,
+        scope,
+        text: cacheControl(capabilities, ttl, scope),
+      })),
+    ),
 );
 
-describe('a cache mark', () => {
-  test('has the one shape there is (K5)', () => {
-    const marks = everyMark.flatMap(({ text }) => text ?? []);
-    expect(marks.length).toBeGreaterThan(0);
-    for (const text of marks) {
-      expect(mark.safeParse(JSON.parse(text)).error).toBeUndefined();
+describe('a cache breakpoint', () => {
+  test('has the only valid shape (K5)', () => {
+    const breakpoints = everyBreakpoint.flatMap(({ text }) => text ?? []);
+    expect(breakpoints.length).toBeGreaterThan(0);
+    for (const text of breakpoints) {
+      expect(breakpoint.safeParse(JSON.parse(text)).error).toBeUndefined();
       expect(JSON.stringify(JSON.parse(text))).toBe(text);
     }
   });
 
-  test('says what differs from what the server assumes', () => {
-    expect(cacheControl(GENEROUS, '5m', null)).toBe('{"type":"ephemeral"}');
-    expect(cacheControl(GENEROUS, '5m', 'org')).toBe('{"type":"ephemeral"}');
-    expect(cacheControl(GENEROUS, '1h', null)).toBe('{"type":"ephemeral","ttl":"1h"}');
-    expect(cacheControl(GENEROUS, '5m', 'global')).toBe('{"type":"ephemeral","scope":"global"}');
-    expect(cacheControl(GENEROUS, '1h', 'global')).toBe(
+  test('contains only values that differ from the server defaults', () => {
+    expect(cacheControl(ALL_CAPABILITIES, '5m', null)).toBe('{"type":"ephemeral"}');
+    expect(cacheControl(ALL_CAPABILITIES, '5m', 'org')).toBe('{"type":"ephemeral"}');
+    expect(cacheControl(ALL_CAPABILITIES, '1h', null)).toBe('{"type":"ephemeral","ttl":"1h"}');
+    expect(cacheControl(ALL_CAPABILITIES, '5m', 'global')).toBe(
+      '{"type":"ephemeral","scope":"global"}',
+    );
+    expect(cacheControl(ALL_CAPABILITIES, '1h', 'global')).toBe(
       '{"type":"ephemeral","ttl":"1h","scope":"global"}',
     );
   });
@@ -62,7 +68,7 @@ describe('a cache mark', () => {
     ['openai', null, null],
     ['gemini', null, null],
     ['grok', null, null],
-  ])('for %s is what it takes, with no scope named (K1)', (provider, minutes, hour) => {
+  ])('for %s has the supported values, without a scope (K1)', (provider, minutes, hour) => {
     const capabilities = capabilitiesOf(provider);
     for (const scope of SCOPES) {
       expect(cacheControl(capabilities, '5m', scope)).toBe(minutes);
@@ -70,12 +76,12 @@ describe('a cache mark', () => {
     }
   });
 
-  test('asks for no hour where there is none', () => {
-    const short: Capabilities = { ...GENEROUS, ttls: ['5m'] };
+  test('has no one-hour lifetime without support', () => {
+    const short: Capabilities = { ...ALL_CAPABILITIES, ttls: ['5m'] };
     expect(cacheControl(short, '1h', null)).toBe('{"type":"ephemeral"}');
   });
 
-  test('is known for every provider', () => {
+  test('is defined for every provider', () => {
     expect(PROVIDERS).toHaveLength(7);
   });
 });

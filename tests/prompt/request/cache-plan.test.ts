@@ -38,7 +38,7 @@ const anyRequest = fc.record({
 });
 
 describe('the cache plan', () => {
-  test('is what is sent, mark by mark, and never more than four of them', () => {
+  test('equals the sent breakpoints, at most four', () => {
     fc.assert(
       fc.property(anyRequest, ({ provider, pieces, roles, ...rest }) => {
         const capabilities = capabilitiesOf(provider);
@@ -59,7 +59,9 @@ describe('the cache plan', () => {
           text,
           control && JSON.parse(control),
         ]);
-        expect(sent.system.map((it) => [it.text, it.cache_control ?? null])).toEqual(planned);
+        expect(sent.system.map((block) => [block.text, block.cache_control ?? null])).toEqual(
+          planned,
+        );
         const marked = sent.messages.flatMap(({ content }, index) =>
           content.at(-1)?.cache_control === undefined ? [] : [index],
         );
@@ -71,7 +73,7 @@ describe('the cache plan', () => {
     );
   });
 
-  test('gives every mark of a session the same lifetime', () => {
+  test('has the same lifetime for all breakpoints', () => {
     const prompt = asSystemPrompt(assemblePrompt([dynamic], true).map(({ text }) => text));
     const plan = cachePlan({
       capabilities: capabilitiesOf('firstParty'),

@@ -31,9 +31,9 @@ const message = (role: BodyMessage['role'], ...texts: readonly string[]): BodyMe
 const bodyOf = (messages: readonly BodyMessage[]) =>
   Buffer.concat(requestBody(bodyHead({ model: 'm', maxTokens: 100 }, HEAD), messages)).toString();
 
-const MARK = ',"cache_control":{"type":"ephemeral"}';
-const unmarked = (body: string) => body.replaceAll(MARK, '');
-const isMarked = ({ cache_control }: WireBlock) => cache_control !== undefined;
+const BREAKPOINT = ',"cache_control":{"type":"ephemeral"}';
+const withoutBreakpoints = (body: string) => body.replaceAll(BREAKPOINT, '');
+const hasBreakpoint = ({ cache_control }: WireBlock) => cache_control !== undefined;
 
 const conversations = fc
   .array(fc.array(anyText, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 9 })
@@ -42,19 +42,19 @@ const conversations = fc
   );
 
 describe('the body of a request', () => {
-  test('is JSON whose last key is messages', () => {
+  test('is JSON with messages as last key', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
         const body = bodyOf(messages);
         expect(Object.keys(JSON.parse(body) as object).at(-1)).toBe('messages');
-        expect(unmarked(body).endsWith(`${messages.map(({ bytes }) => bytes).join(',')}]}`)).toBe(
-          true,
-        );
+        expect(
+          withoutBreakpoints(body).endsWith(`${messages.map(({ bytes }) => bytes).join(',')}]}`),
+        ).toBe(true);
       }),
     );
   });
 
-  test('has its keys in one order, and only those that are set', () => {
+  test('has its keys in a fixed order, without unset keys', () => {
     const settings = {
       model: 'm',
       maxTokens: 9,
@@ -70,36 +70,38 @@ describe('the body of a request', () => {
     );
   });
 
-  test('has at most four marks', () => {
+  test('has at most four breakpoints', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
-        expect(bodyOf(messages).split(MARK).length - 1).toBeLessThanOrEqual(4);
+        expect(bodyOf(messages).split(BREAKPOINT).length - 1).toBeLessThanOrEqual(4);
       }),
     );
   });
 
-  test('marks the last block of each message that is to have a mark, and no other', () => {
+  test('has breakpoints only in the last block of the planned messages', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
         const body = JSON.parse(bodyOf(messages)) as Body;
-        const wanted = breakpointMessages(messages).map((at) => body.messages[at]?.content.at(-1));
-        const marked = body.messages.flatMap(({ content }) => content).filter(isMarked);
-        expect(new Set(marked)).toEqual(new Set(wanted));
-        expect(marked).toHaveLength(wanted.length);
+        const expected = breakpointMessages(messages).map((at) =>
+          body.messages[at]?.content.at(-1),
+        );
+        const marked = body.messages.flatMap(({ content }) => content).filter(hasBreakpoint);
+        expect(new Set(marked)).toEqual(new Set(expected));
+        expect(marked).toHaveLength(expected.length);
       }),
     );
   });
 
-  test('marks its messages for as long as the head of its prompt says (K7)', () => {
+  test('has message breakpoints with the lifetime of the prompt head (K7)', () => {
     const head = bodyHead({ model: 'm', maxTokens: 100 }, { ...HEAD, ttl: '1h' });
     const body = JSON.parse(
       Buffer.concat(requestBody(head, [message('user', 'a')])).toString(),
     ) as Body;
-    const mark = { type: 'ephemeral', ttl: '1h' };
-    expect(body.messages[0]?.content[0]?.cache_control).toEqual(mark);
+    const breakpoint = { type: 'ephemeral', ttl: '1h' };
+    expect(body.messages[0]?.content[0]?.cache_control).toEqual(breakpoint);
   });
 
-  test('has no marks in its messages for a provider that takes none', () => {
+  test('has no message breakpoints for a provider without support', () => {
     const head = bodyHead({ model: 'm', maxTokens: 100 }, HEAD, capabilitiesOf('openai'));
     const messages = [message('user', 'a'), message('assistant', 'b'), message('user', 'c')];
     const plain = messages.map(({ bytes }) => bytes.toString()).join(',');
@@ -108,39 +110,39 @@ describe('the body of a request', () => {
     );
   });
 
-  test('extends the one before it, marks aside', () => {
+  test('extends the previous body, except for breakpoints', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
         for (let count = 1; count < messages.length; count += 1) {
-          const before = unmarked(bodyOf(messages.slice(0, count)));
-          const after = unmarked(bodyOf(messages.slice(0, count + 1)));
+          const before = withoutBreakpoints(bodyOf(messages.slice(0, count)));
+          const after = withoutBreakpoints(bodyOf(messages.slice(0, count + 1)));
           expect(after.startsWith(before.slice(0, -2))).toBe(true);
         }
       }),
     );
   });
 
-  test('keeps the bytes of every message, whatever they hold', () => {
+  test('keeps the bytes of every message', () => {
     const strange = message('user', 'é 🦢 \u2028 "}]}', '}]}');
-    expect(unmarked(bodyOf([strange]))).toContain(strange.bytes.toString());
+    expect(withoutBreakpoints(bodyOf([strange]))).toContain(strange.bytes.toString());
     const last = (JSON.parse(bodyOf([strange])) as Body).messages[0]?.content.at(-1);
     expect(last).toEqual({ type: 'text', text: '}]}', cache_control: { type: 'ephemeral' } });
   });
 });
 
-describe('a request that nothing follows', () => {
+describe('the body of a side request', () => {
   const head = bodyHead({ model: 'm', maxTokens: 100 }, HEAD);
   const DIRECTIVE = '{"type":"text","text":"Sum up."}';
-  const asked = (messages: readonly BodyMessage[]) =>
+  const sideBody = (messages: readonly BodyMessage[]) =>
     directiveBody(head, messages, DIRECTIVE).toString();
 
-  test('extends the conversation by one block, marks aside (K13)', () => {
+  test('extends the conversation by a single block, except for breakpoints (K13)', () => {
     fc.assert(
       fc.property(conversations, (messages) => {
-        const plain = unmarked(bodyOf(messages));
+        const plain = withoutBreakpoints(bodyOf(messages));
         const open = messages.at(-1)?.role === 'user';
         const shared = open ? plain.slice(0, -4) : plain.slice(0, -2);
-        const body = unmarked(asked(messages));
+        const body = withoutBreakpoints(sideBody(messages));
         expect(body.startsWith(shared)).toBe(true);
         const end = open ? `,${DIRECTIVE}]}]}` : `,{"role":"user","content":[${DIRECTIVE}]}]}`;
         expect(body.slice(shared.length)).toMatch(/^\}?,/);
@@ -152,7 +154,7 @@ describe('a request that nothing follows', () => {
     );
   });
 
-  test('marks only what was sent before: the newest user message of an earlier request', () => {
+  test('has a breakpoint only at the newest answered user message', () => {
     const messages = [
       message('user', 'one'),
       message('assistant', 'two'),
@@ -163,13 +165,13 @@ describe('a request that nothing follows', () => {
     const marked = (body: string) =>
       (JSON.parse(body) as Body).messages
         .flatMap(({ content }) => content)
-        .filter(isMarked)
+        .filter(hasBreakpoint)
         .map(({ text }) => text);
-    expect(marked(asked(messages))).toEqual(['three']);
-    expect(marked(asked(messages.slice(0, 4)))).toEqual(['three']);
-    expect(marked(asked(messages.slice(0, 1)))).toEqual([]);
-    // Nobody has answered "three", so it may never have reached the cache.
+    expect(marked(sideBody(messages))).toEqual(['three']);
+    expect(marked(sideBody(messages.slice(0, 4)))).toEqual(['three']);
+    expect(marked(sideBody(messages.slice(0, 1)))).toEqual([]);
+    // "three" has no answer, so it may not be in the cache.
     const failed = [...messages.slice(0, 3), message('user', 'again')];
-    expect(marked(asked(failed))).toEqual(['one']);
+    expect(marked(sideBody(failed))).toEqual(['one']);
   });
 });

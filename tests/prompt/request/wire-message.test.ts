@@ -20,14 +20,14 @@ const message = (role: BodyMessage['role'], ...content: readonly WireBlock[]): B
   bytes: Buffer.from(JSON.stringify({ role, content })),
 });
 
-const text = (said: string): WireBlock => ({ type: 'text', text: said });
+const text = (value: string): WireBlock => ({ type: 'text', text: value });
 const result = (id: string, content: string): WireBlock => ({
   type: 'tool_result',
   tool_use_id: id,
   content,
 });
 
-/** A call and what came of it, two thousand tokens of it. */
+/** A call and its result of about two thousand tokens. */
 const round = (n: number, drops: readonly string[] = []): readonly BodyMessage[] => [
   message('assistant', { type: 'tool_use', id: `call_${n}`, name: 'Read', input: {} }),
   { ...message('user', result(`call_${n}`, `${n} `.repeat(4_000))), drops },
@@ -35,20 +35,20 @@ const round = (n: number, drops: readonly string[] = []): readonly BodyMessage[]
 
 interface Received {
   readonly read: number;
-  /** What is cached once the answer begins. */
+  /** Tokens in the cache after the answer starts. */
   readonly left: number;
-  /** What the model has to look at. */
+  /** Characters that the model reads. */
   readonly visible: number;
 }
 
-/** A server that edits its cache: it keeps books as the API does, and forgets what it is told to. */
+/** A server with an editable cache. It caches like the API and removes edited blocks. */
 const editingServer = () => {
-  const books = new PromptCache();
+  const cache = new PromptCache();
   let now = 0;
   return (body: Buffer): Received => {
     now += 1;
     const request = JSON.parse(body.toString()) as MessagesRequest;
-    const { usage, publish: begin } = books.access(MODEL, prefixBlocks(request), now);
+    const { usage, publish: begin } = cache.access(MODEL, prefixBlocks(request), now);
     begin(now);
     const known = new Map<unknown, number>();
     let visible = 0;
@@ -68,10 +68,10 @@ const editingServer = () => {
   };
 };
 
-const MARK = /,"cache_control":\{"type":"ephemeral"\}/g;
-const unmarked = (body: Buffer) => body.toString().replaceAll(MARK, '');
+const BREAKPOINT = /,"cache_control":\{"type":"ephemeral"\}/g;
+const withoutBreakpoints = (body: Buffer) => body.toString().replaceAll(BREAKPOINT, '');
 
-/** The requests of a conversation in which the fourth message of results drops those before it. */
+/** Requests of a conversation in which two messages of results drop earlier results. */
 const conversation = [
   message('user', text('Read it all.')),
   ...[1, 2, 3].flatMap((n) => round(n)),
@@ -85,8 +85,8 @@ const bodies = (head = headOf()) =>
     Buffer.concat(requestBody(head, conversation.slice(0, count))),
   );
 
-describe('a cache that is edited (K10)', () => {
-  test('is read as far as it goes by every request, whatever was dropped from it', () => {
+describe('an edited cache (K10)', () => {
+  test('is read completely by every later request', () => {
     const receive = editingServer();
     const received = bodies().map(receive);
     const answered = received.slice(1);
@@ -94,29 +94,29 @@ describe('a cache that is edited (K10)', () => {
     expect(received.at(-1)?.read).toBeGreaterThan(10_000);
   });
 
-  test('holds less once something was dropped', () => {
+  test('has less visible content after a drop', () => {
     const receive = editingServer();
     const visible = bodies().map((body) => receive(body).visible);
     expect(visible[4]).toBeLessThan(visible[3] ?? 0);
     expect(visible.at(-1)).toBeLessThan(5 * 8_000);
   });
 
-  test('sees each request extend the one before it, marks aside', () => {
-    const plain = bodies().map(unmarked);
+  test('receives requests that extend each other, except for breakpoints', () => {
+    const plain = bodies().map(withoutBreakpoints);
     for (const [index, body] of plain.slice(1).entries()) {
       expect(body.startsWith(plain[index]?.slice(0, -2) ?? '-')).toBe(true);
     }
   });
 
-  test('is told again in the same place, in every later request', () => {
+  test('receives an edit at the same position in every later request', () => {
     const order = '{"type":"cache_edits","edits":[{"type":"delete","cache_reference":"call_1"},';
-    const places = bodies().map((body) => unmarked(body).indexOf(order));
+    const places = bodies().map((body) => withoutBreakpoints(body).indexOf(order));
     expect(places.slice(0, 4)).toEqual([-1, -1, -1, -1]);
     expect(new Set(places.slice(4)).size).toBe(1);
     expect(places[4]).toBeGreaterThan(0);
   });
 
-  test('is marked at what was said, and never at an edit', () => {
+  test('has no breakpoint at an edit', () => {
     for (const body of bodies()) {
       const { messages } = JSON.parse(body.toString()) as MessagesRequest;
       const blocks = messages.flatMap(({ content }) => content as WireBlock[]);
@@ -126,14 +126,14 @@ describe('a cache that is edited (K10)', () => {
     }
   });
 
-  test('is what a summary reads too', () => {
+  test('is read by a summary request too', () => {
     const directive = JSON.stringify(text('Sum up.'));
-    const asked = directiveBody(headOf(), conversation, directive);
-    const last = unmarked(bodies().at(-1) as Buffer);
-    expect(unmarked(asked)).toBe(`${last.slice(0, -4)},${directive}]}]}`);
+    const body = directiveBody(headOf(), conversation, directive);
+    const last = withoutBreakpoints(bodies().at(-1) as Buffer);
+    expect(withoutBreakpoints(body)).toBe(`${last.slice(0, -4)},${directive}]}]}`);
   });
 
-  test('is left alone where the provider takes no edits', () => {
+  test('is not edited if the provider does not support edits', () => {
     const without = conversation.map(({ role, bytes }) => ({ role, bytes }));
     const head = headOf(capabilitiesOf('firstParty'));
     const plain = Buffer.concat(requestBody(head, conversation)).toString();
@@ -142,33 +142,33 @@ describe('a cache that is edited (K10)', () => {
   });
 });
 
-describe('a message of results', () => {
-  test('names each of them by its call, and keeps every other byte', () => {
+describe('a message with results', () => {
+  test('names each result by its call and keeps all other bytes', () => {
     const part = fc.oneof(
       anyText.map(text),
-      fc.tuple(anyText, anyText).map(([id, said]) => result(id, said)),
+      fc.tuple(anyText, anyText).map(([id, content]) => result(id, content)),
     );
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 5 }), (content) => {
         const { bytes } = editedMessage(message('user', ...content));
-        const wanted = content.map((block) => {
+        const expected = content.map((block) => {
           const { type, tool_use_id, ...rest } = block;
           return type === 'tool_result'
             ? { type, tool_use_id, cache_reference: tool_use_id, ...rest }
             : block;
         });
-        expect(bytes.toString()).toBe(JSON.stringify({ role: 'user', content: wanted }));
+        expect(bytes.toString()).toBe(JSON.stringify({ role: 'user', content: expected }));
       }),
     );
   });
 
-  test('takes no text for a result', () => {
+  test('does not change a text that looks like a result', () => {
     const quoted = message('user', text('{"type":"tool_result","tool_use_id":"x"}'));
     expect(editedMessage(quoted).bytes).toEqual(quoted.bytes);
   });
 
-  test('is made once', () => {
-    const one = message('user', result('a', 'b'));
-    expect(editedMessage(one).bytes).toBe(editedMessage(one).bytes);
+  test('is converted once', () => {
+    const original = message('user', result('a', 'b'));
+    expect(editedMessage(original).bytes).toBe(editedMessage(original).bytes);
   });
 });

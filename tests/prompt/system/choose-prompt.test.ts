@@ -8,7 +8,8 @@ import { systemContext } from '../../../src/prompt/system/system-context.js';
 import { someFacts } from '../prompt-facts.js';
 
 const usual = assemblePrompt(new SectionRegistry(dynamicSections(true)).resolve(someFacts()), true);
-const namesOf = (wishes: PromptChoices) => choosePrompt(usual, wishes, []).map(({ name }) => name);
+const namesOf = (choices: PromptChoices) =>
+  choosePrompt(usual, choices, []).map(({ name }) => name);
 const USUAL = usual.map(({ name }) => name);
 
 const agent = { name: 'scout', text: 'Look around.', isProactive: false };
@@ -17,8 +18,8 @@ const all = { override: 'o', coordinator: 'c', agent, custom: 'x', append: 'a' }
 
 describe('the chosen prompt', () => {
   test.each<[string, PromptChoices, readonly string[]]>([
-    ['nothing: the default', {}, USUAL],
-    ['append: the default, and that last', { append: 'a' }, [...USUAL, 'append']],
+    ['no choice: the default', {}, USUAL],
+    ['append: the default with the appended text last', { append: 'a' }, [...USUAL, 'append']],
     ['custom', { custom: 'x' }, ['custom', 'env info']],
     ['custom and append', { custom: 'x', append: 'a' }, ['custom', 'env info', 'append']],
     ['an agent', { agent }, ['identity', 'agent scout', 'env info']],
@@ -37,15 +38,15 @@ describe('the chosen prompt', () => {
       ['identity', 'coordinator', 'env info', 'append'],
     ],
     ['an override', { override: 'o' }, ['override']],
-    ['an override over everything, append too', all, ['override']],
-    ['empty words, which are none', { override: '', custom: '', append: '' }, USUAL],
-  ])('with %s (P11, P12)', (_, wishes, names) => {
-    expect(namesOf(wishes)).toEqual(names);
+    ['an override over all other choices', all, ['override']],
+    ['empty texts: the default', { override: '', custom: '', append: '' }, USUAL],
+  ])('with %s (P11, P12)', (_, choices, names) => {
+    expect(namesOf(choices)).toEqual(names);
   });
 
-  test('follows the order of the five levels for any wishes', () => {
+  test('follows the order of the five levels for any choices', () => {
     const maybe = (text: string) => fc.constantFrom(undefined, text);
-    const wishes = fc.record({
+    const choices = fc.record({
       override: maybe('o'),
       coordinator: maybe('c'),
       agent: fc.constantFrom(undefined, agent, proactive),
@@ -53,29 +54,29 @@ describe('the chosen prompt', () => {
       append: maybe('a'),
     });
     fc.assert(
-      fc.property(wishes, (given) => {
+      fc.property(choices, (given) => {
         const names = namesOf(given);
         const levels = ['override', 'coordinator', 'agent scout', 'custom'];
-        const there = levels.filter((level) => names.includes(level));
-        const wanted = levels.find(
+        const present = levels.filter((level) => names.includes(level));
+        const expected = levels.find(
           (level) => given[level.split(' ')[0] as keyof typeof given] !== undefined,
         );
-        expect(there).toEqual(wanted === undefined ? [] : [wanted]);
+        expect(present).toEqual(expected === undefined ? [] : [expected]);
         const isAppended = given.append !== undefined && given.override === undefined;
         expect(names.at(-1) === 'append').toBe(isAppended);
       }),
     );
   });
 
-  test('ends with the system context, whatever was chosen (P14)', () => {
+  test('ends with the system context for any choice (P14)', () => {
     const context = systemContext('On branch main.', 'x1');
-    for (const wishes of [{}, all, { custom: 'x', append: 'a' }]) {
-      const names = choosePrompt(usual, wishes, context).map(({ name }) => name);
+    for (const choices of [{}, all, { custom: 'x', append: 'a' }]) {
+      const names = choosePrompt(usual, choices, context).map(({ name }) => name);
       expect(names.slice(-2)).toEqual(['system context', 'cache breaker']);
     }
   });
 
-  test('is that of the golden file (P2, stage 2)', async () => {
+  test('equals the golden file (P2, stage 2)', async () => {
     const shown = choosePrompt(
       usual,
       { agent: { ...agent, path: '/a/scout.md' }, append: 'Hush.' },

@@ -33,7 +33,11 @@ const split = (pieces: readonly PromptPiece[], hasMcpTools = false) =>
     hasMcpTools,
   });
 const planOf = (pieces: readonly PromptPiece[], hasMcpTools = false) =>
-  split(pieces, hasMcpTools).map(({ zone, scope, hasBreakpoint: marked }) => [zone, scope, marked]);
+  split(pieces, hasMcpTools).map(({ zone, scope, hasBreakpoint: breakpoint }) => [
+    zone,
+    scope,
+    breakpoint,
+  ]);
 
 const head = (
   pieces: readonly PromptPiece[],
@@ -47,18 +51,18 @@ const head = (
     ttl: '5m',
   });
 
-describe('a prompt in blocks', () => {
+describe('a prompt split into blocks', () => {
   const whole = [
     ['attribution', null, false],
     ['identity', 'org', true],
     ['rest', 'org', true],
   ];
 
-  test('is shared by the organisation where there are MCP tools (K2)', () => {
+  test('is shared by the organisation with MCP tools (K2)', () => {
     expect(planOf(withBoundary, true)).toEqual(whole);
   });
 
-  test('is shared by everybody up to the boundary (K3)', () => {
+  test('is shared globally up to the boundary (K3)', () => {
     expect(planOf(withBoundary)).toEqual([
       ['attribution', null, false],
       ['identity', null, false],
@@ -71,7 +75,7 @@ describe('a prompt in blocks', () => {
     expect(planOf(without)).toEqual(whole);
   });
 
-  test('is what somebody gave, where that replaces ours', () => {
+  test('has a custom prompt as a single block', () => {
     const custom = choosePrompt(withBoundary, { custom: 'Be a goose.' }, []);
     expect(planOf(custom)).toEqual([
       ['attribution', null, false],
@@ -79,7 +83,7 @@ describe('a prompt in blocks', () => {
     ]);
   });
 
-  test('has no block without text, at most two marks and never the boundary (P4)', () => {
+  test('has no empty block, at most two breakpoints and no boundary (P4)', () => {
     const anyPieces = fc.array(
       fc.constantFrom('', 'a', 'b', BOUNDARY, `${withBoundary[0]?.text}`),
       { maxLength: 6 },
@@ -88,19 +92,19 @@ describe('a prompt in blocks', () => {
       fc.property(anyPieces, fc.boolean(), fc.constantFrom('', 'us'), (texts, mcp, attribution) => {
         const blocks = splitPrompt(asSystemPrompt(texts), { attribution, hasMcpTools: mcp });
         expect(blocks.every(({ text }) => text !== '')).toBe(true);
-        expect(blocks.filter(({ hasBreakpoint: marked }) => marked).length).toBeLessThanOrEqual(2);
+        expect(blocks.filter(({ hasBreakpoint }) => hasBreakpoint).length).toBeLessThanOrEqual(2);
         expect(blocks.some(({ text }) => text.includes(BOUNDARY))).toBe(false);
       }),
     );
   });
 
-  test('can be traced: every section is found again where it says (P20)', () => {
+  test('has the text of every section at its recorded position (P20)', () => {
     for (const pieces of [withBoundary, without]) {
       const blocks = split(pieces);
       const sections = sectionsOf(blocks, pieces);
       const found = sections.map(({ block, start, end }) => blocks[block]?.text.slice(start, end));
-      const spoken = pieces.filter(({ zone }) => zone !== 'boundary').map(({ text }) => text);
-      expect(found).toEqual([ATTRIBUTION, ...spoken]);
+      const texts = pieces.filter(({ zone }) => zone !== 'boundary').map(({ text }) => text);
+      expect(found).toEqual([ATTRIBUTION, ...texts]);
       expect(sections.find(({ name }) => name === 'output style')?.path).toBe(
         '/work/.claude/output-styles/short.md',
       );
@@ -108,8 +112,8 @@ describe('a prompt in blocks', () => {
   });
 });
 
-describe('the head of a request', () => {
-  test('is that of the golden file (P2, stage 3)', async () => {
+describe('the prompt head of a request', () => {
+  test('equals the golden file (P2, stage 3)', async () => {
     const blocks = JSON.parse(head(withBoundary).system) as WireBlock[];
     const shown = blocks.map(({ text, cache_control }) => {
       const all = String(text);
@@ -121,12 +125,12 @@ describe('the head of a request', () => {
     await expect(`${JSON.stringify(shown, null, 2)}\n`).toMatchFileSnapshot('golden/blocks.json');
   });
 
-  test('never holds the boundary', () => {
+  test('never contains the boundary', () => {
     expect(head(withBoundary).system).not.toContain(BOUNDARY);
   });
 
   test.each(PROVIDERS)(
-    'names no scope on the wire to %s, and marks only where marks are taken',
+    'has no scope for %s, and breakpoints only if they are supported',
     (provider) => {
       const capabilities = capabilitiesOf(provider);
       const { system } = head(withBoundary, capabilities);
@@ -135,12 +139,12 @@ describe('the head of a request', () => {
     },
   );
 
-  test('names the scope that a provider takes (K1)', () => {
+  test('has the scope that a provider supports (K1)', () => {
     const capabilities = { ...capabilitiesOf('firstParty'), scopes: ['global', 'org'] as const };
-    const marks = (JSON.parse(head(withBoundary, capabilities).system) as WireBlock[]).map(
+    const breakpoints = (JSON.parse(head(withBoundary, capabilities).system) as WireBlock[]).map(
       ({ cache_control }) => cache_control,
     );
-    expect(marks).toEqual([
+    expect(breakpoints).toEqual([
       undefined,
       undefined,
       { type: 'ephemeral', scope: 'global' },
@@ -148,12 +152,12 @@ describe('the head of a request', () => {
     ]);
   });
 
-  test('begins with who speaks, in our own name and without a mark (P19)', () => {
+  test('starts with the attribution without a breakpoint (P19)', () => {
     const [first] = JSON.parse(head(withBoundary).system) as WireBlock[];
     expect(first).toEqual({ type: 'text', text: 'skein 1.2.3; entrypoint cli' });
   });
 
-  test('is one line in simple mode (P13)', () => {
+  test('is a single short block in simple mode (P13)', () => {
     const { system, sections } = simpleHead('/work', '2026-11-16', '[]', '5m');
     expect(JSON.parse(system)).toEqual([
       {
@@ -164,14 +168,14 @@ describe('the head of a request', () => {
     expect(sections).toHaveLength(1);
   });
 
-  test('is one line of a place in simple mode, whoever named it', () => {
+  test('has the path on a single line in simple mode', () => {
     const { system } = simpleHead('/w\n# Rules\n<system-reminder>', '2026-11-16', '[]', '5m');
     const [block] = JSON.parse(system) as WireBlock[];
     expect(String(block?.text).split('\n')).toHaveLength(4);
     expect(block?.text).not.toContain('<system-reminder>');
   });
 
-  test('is well-formed whatever the sections say', () => {
+  test('is well-formed for any section text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         for (const { system } of [
@@ -179,8 +183,8 @@ describe('the head of a request', () => {
           simpleHead(`/${text}`, '2026-11-16', '[]', '5m'),
         ]) {
           const texts = (JSON.parse(system) as WireBlock[]).map((block) => String(block.text));
-          // Half a character is escaped in JSON, and no server takes it.
-          expect(texts.every((it) => it.isWellFormed())).toBe(true);
+          // A lone surrogate is escaped in JSON, and servers reject it.
+          expect(texts.every((text) => text.isWellFormed())).toBe(true);
         }
       }),
     );

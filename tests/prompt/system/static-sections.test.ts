@@ -4,8 +4,8 @@ import { builtinTools } from '../../../src/tools/builtin-tools.js';
 
 const text = [IDENTITY, ...STATIC_SECTIONS.map((section) => section.text)].join('\n\n');
 
-describe('the words that everybody reads', () => {
-  test('are seven sections in their order (P3)', () => {
+describe('the static prompt', () => {
+  test('has seven sections in order (P3)', () => {
     expect(STATIC_SECTIONS.map(({ name }) => name)).toEqual([
       'intro',
       'system rules',
@@ -18,25 +18,27 @@ describe('the words that everybody reads', () => {
     expect(STATIC_SECTIONS.every((section) => section.text.length > 100)).toBe(true);
   });
 
-  test('are those of the golden file', async () => {
+  test('equals the golden file', async () => {
     await expect(`${text}\n`).toMatchFileSnapshot('golden/static-zone.txt');
   });
 
-  test('name our tools, and none that is not there', () => {
+  test('names only existing tools', () => {
     const names = builtinTools.map(({ name }) => name);
-    const spoken = text.match(/\b(?:[A-Z][a-z]+){2,}\b|\b(?:Read|Edit|Write|Glob|Grep|LS|Bash)\b/g);
+    const mentioned = text.match(
+      /\b(?:[A-Z][a-z]+){2,}\b|\b(?:Read|Edit|Write|Glob|Grep|LS|Bash)\b/g,
+    );
     const known = new Set([...names, 'Markdown', 'Skein']);
-    expect((spoken ?? []).filter((word) => !known.has(word))).toEqual([]);
-    expect(new Set(spoken).size).toBeGreaterThan(10);
+    expect((mentioned ?? []).filter((word) => !known.has(word))).toEqual([]);
+    expect(new Set(mentioned).size).toBeGreaterThan(10);
   });
 
-  test('name no other product and nobody who makes one', () => {
+  test('names no other product or vendor', () => {
     expect(text).not.toMatch(
       /claude|anthropic|openai|codex|copilot|cursor|gemini|gpt|aider|windsurf|devin/i,
     );
   });
 
-  test('hold no figure that could be a date, a path, an id or a count', () => {
+  test('contains no digits and no paths', () => {
     expect(text).not.toMatch(/\d/);
     expect(text).not.toMatch(/(?:^|\s)[~/]\w+\/|\$\w/);
   });
