@@ -19,23 +19,23 @@ describe('the mode of a sub-agent', () => {
     ['acceptEdits', 'default', 'default'],
     ['bypassPermissions', 'bubble', 'bubble'],
     ['bypassPermissions', 'bypassPermissions', 'bypassPermissions'],
-  ] as const)('is, of the wish %s below %s, %s', (wanted, parent, mode) => {
-    expect(agentMode(wanted, parent)).toBe(mode);
+  ] as const)('is, for requested %s below %s, %s', (requested, parent, mode) => {
+    expect(agentMode(requested, parent)).toBe(mode);
   });
 
-  test('is bypassPermissions only where every agent above is in it', () => {
-    const wish = fc.constantFrom(undefined, ...PERMISSION_MODES);
-    const line = fc.array(wish, { maxLength: 5 });
+  test('is bypassPermissions only if all ancestors use it', () => {
+    const anyMode = fc.constantFrom(undefined, ...PERMISSION_MODES);
+    const chain = fc.array(anyMode, { maxLength: 5 });
     const lead = fc.constantFrom(...PERMISSION_MODES);
     fc.assert(
-      fc.property(lead, line, (first, wishes) => {
+      fc.property(lead, chain, (first, requests) => {
         let mode: ReturnType<typeof agentMode> = first;
         const above: string[] = [mode];
-        for (const wanted of wishes) {
-          mode = agentMode(wanted, mode);
+        for (const requested of requests) {
+          mode = agentMode(requested, mode);
           above.push(mode);
         }
-        const bypassing = above.map((it) => it === 'bypassPermissions');
+        const bypassing = above.map((ancestorMode) => ancestorMode === 'bypassPermissions');
         expect(bypassing.at(-1)).toBe(bypassing.every(Boolean));
       }),
     );

@@ -3,7 +3,7 @@ import { ruleProblems } from '../../src/policy/rules/compile-rules.js';
 import { spawnAgent } from '../../src/tools/agents/spawn-agent.js';
 import { policyOf, rule } from './policy-fixtures.js';
 
-const ruled = (rules: Parameters<typeof policyOf>[0], type?: string) => {
+const rulingOf = (rules: Parameters<typeof policyOf>[0], type?: string) => {
   const input = { description: 'a', prompt: 'b', subagent_type: type };
   const { behavior, step } = policyOf(rules).rule({
     tool: spawnAgent.name,
@@ -16,8 +16,8 @@ const ruled = (rules: Parameters<typeof policyOf>[0], type?: string) => {
 
 describe('starting an agent', () => {
   test.each(['default', 'plan', 'dontAsk', 'bypassPermissions'] as const)(
-    'needs no question in mode %s, since each of its calls is judged',
-    (mode) => expect(ruled({ mode }, 'explorer')).toBe('allow: mode'),
+    'is allowed without a question in mode %s because its calls are judged',
+    (mode) => expect(rulingOf({ mode }, 'explorer')).toBe('allow: mode'),
   );
 
   test.each([
@@ -25,16 +25,18 @@ describe('starting an agent', () => {
     ['Task(explorer)', ['explorer'], ['explorer-2', 'tester', undefined]],
     ['Task(team-*)', ['team-a'], ['explorer', undefined]],
     ['Task(fork)', [undefined], ['explorer']],
-  ])('is denied by %s', (text, meant, others) => {
+  ])('is denied by %s', (text, denied, others) => {
     const rules = [rule('deny', text)];
     expect(ruleProblems(rules)).toEqual([]);
-    expect(meant.map((type) => ruled({ rules }, type))).toEqual(meant.map(() => 'deny: deny'));
-    expect(others.map((type) => ruled({ rules }, type))).toEqual(others.map(() => 'allow: mode'));
+    expect(denied.map((type) => rulingOf({ rules }, type))).toEqual(denied.map(() => 'deny: deny'));
+    expect(others.map((type) => rulingOf({ rules }, type))).toEqual(
+      others.map(() => 'allow: mode'),
+    );
   });
 
-  test('is put to a person where a rule says so', () => {
+  test('is asked if a rule requires it', () => {
     const rules = [rule('ask', 'Task(explorer)')];
-    expect(ruled({ rules }, 'explorer')).toBe('ask: ask');
-    expect(ruled({ rules }, 'tester')).toBe('allow: mode');
+    expect(rulingOf({ rules }, 'explorer')).toBe('ask: ask');
+    expect(rulingOf({ rules }, 'tester')).toBe('allow: mode');
   });
 });

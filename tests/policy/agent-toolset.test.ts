@@ -16,10 +16,10 @@ import {
 
 type Definition = Parameters<typeof agentToolset>[0];
 
-const OURS = ['Read', 'Bash', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit'] as const;
+const BUILTINS = ['Read', 'Bash', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit'] as const;
 
 const SHOWN: Parameters<typeof agentToolset>[1] = [
-  ...OURS.map((name) => ({ name, kind: 'builtin' }) as const),
+  ...BUILTINS.map((name) => ({ name, kind: 'builtin' }) as const),
   { name: 'mcp__github__list', kind: 'mcp' },
   { name: 'mcp__githubber__list', kind: 'mcp', onlyReads: true },
 ];
@@ -31,13 +31,13 @@ const toolset = (definition: Partial<Definition> = {}) =>
     SHOWN,
   );
 
-const EVERYTHING = [rule('allow', '*')];
+const ALLOW_ALL = [rule('allow', '*')];
 
 /** Rules on a call in a workspace whose rules allow every call. */
 const ruling = (definition: Partial<Definition>, request: ReturnType<typeof read>) =>
   policyOf({
     tools: toolset(definition),
-    rules: EVERYTHING,
+    rules: ALLOW_ALL,
     mode: 'bypassPermissions',
   }).rule(request);
 
@@ -52,25 +52,22 @@ describe('an agent whose definition lists no tools', () => {
     write('/repo/a.ipynb', 'NotebookEdit'),
     bash('touch a'),
     readOnlyBash('ls'),
-  ])(
-    'may neither write nor run commands, whatever is allowed: $tool $subject.target',
-    (request) => {
-      const denied = ruling({}, request);
-      expect(denied).toMatchObject({ behavior: 'deny', step: 'deny' });
-      expect(denied.reason).toContain(
-        `The definition of the agent looker does not allow ${request.tool}: `,
-      );
-    },
-  );
+  ])('may neither write nor run commands: $tool $subject.target', (request) => {
+    const denied = ruling({}, request);
+    expect(denied).toMatchObject({ behavior: 'deny', step: 'deny' });
+    expect(denied.reason).toContain(
+      `The definition of the agent looker does not allow ${request.tool}: `,
+    );
+  });
 
-  test('has what else is ours, and of others what only reads', () => {
+  test('may use other built-in tools and read-only MCP tools', () => {
     expect(may({}, read('/repo/a'))).toBe(true);
     expect(may({}, mcp('mcp__githubber__list'))).toBe(true);
     expect(may({}, mcp('mcp__github__list'))).toBe(false);
   });
 
-  test('gets no effect from any mode or rule', () => {
-    const requests = [bash('touch a'), ...[...EFFECT_TOOLS].map((it) => write('/repo/a', it))];
+  test('is denied effects in every mode and with any rule', () => {
+    const requests = [bash('touch a'), ...[...EFFECT_TOOLS].map((tool) => write('/repo/a', tool))];
     const anything = fc.record({
       mode: fc.constantFrom(...PERMISSION_MODES),
       request: fc.constantFrom(...requests),
@@ -87,32 +84,32 @@ describe('an agent whose definition lists no tools', () => {
 });
 
 describe('an agent whose definition lists tools', () => {
-  test('has these and no others', () => {
+  test('may use only these tools', () => {
     expect(may({ tools: ['Read', 'Bash'] }, bash('touch a'))).toBe(true);
     expect(may({ tools: ['Read', 'Bash'] }, write('/repo/a'))).toBe(false);
     expect(may({ tools: [] }, read('/repo/a'))).toBe(false);
   });
 
-  test('may list a server, the beginning of names, or everything', () => {
+  test('may list a server, a prefix of names, or all tools', () => {
     expect(may({ tools: ['mcp__github'] }, mcp('mcp__github__list'))).toBe(true);
     expect(may({ tools: ['mcp__github'] }, mcp('mcp__githubber__list'))).toBe(false);
     expect(may({ tools: ['mcp__git*'] }, mcp('mcp__githubber__list'))).toBe(true);
     expect(may({ tools: ['*'] }, bash('touch a'))).toBe(true);
   });
 
-  test('has none that is forbidden, even of those', () => {
+  test('may not use a disallowed tool', () => {
     expect(may({ tools: ['*'], disallowedTools: ['Bash'] }, bash('touch a'))).toBe(false);
     expect(may({ disallowedTools: ['mcp__github'] }, mcp('mcp__github__list'))).toBe(false);
   });
 
-  test('still needs leave for what it has', () => {
+  test('still needs permission for its tools', () => {
     const policy = policyOf({ tools: toolset({ tools: ['Bash'] }) });
     expect(policy.rule(bash('touch a')).behavior).toBe('ask');
   });
 });
 
-describe('an agent that has a part of a tool', () => {
-  const some = { tools: ['Bash', 'Edit'], limits: ['Bash(git diff:*)', 'Bash(npm test)'] };
+describe('an agent with a part of a tool', () => {
+  const partial = { tools: ['Bash', 'Edit'], limits: ['Bash(git diff:*)', 'Bash(npm test)'] };
 
   test.each([
     ['git diff HEAD', true],
@@ -124,41 +121,41 @@ describe('an agent that has a part of a tool', () => {
     ['git diff > out', false],
     ['cat notes', false],
   ])('may run %s: %s', (command, expected) => {
-    expect(may(some, bash(command))).toBe(expected);
+    expect(may(partial, bash(command))).toBe(expected);
   });
 
-  test('hears what the part is', () => {
-    expect(ruling(some, bash('git push')).reason).toBe(
+  test('is denied with the allowed part', () => {
+    expect(ruling(partial, bash('git push')).reason).toBe(
       'The definition of the agent looker allows Bash only for Bash(git diff:*), Bash(npm test), not for Bash "git push".',
     );
   });
 
-  test('has the whole of the others', () => {
-    expect(may(some, write('/repo/a', 'Edit'))).toBe(true);
+  test('may use the other tools completely', () => {
+    expect(may(partial, write('/repo/a', 'Edit'))).toBe(true);
   });
 
-  test('has places that are counted from the workspace', () => {
+  test('has paths relative to the workspace', () => {
     const limits = ['Edit(/src/**)'];
     expect(may({ tools: ['Edit'], limits }, write('/repo/src/a', 'Edit'))).toBe(true);
     expect(may({ tools: ['Edit'], limits }, write('/repo/a', 'Edit'))).toBe(false);
   });
 
-  test('has nothing of one whose rule cannot be read', () => {
+  test('is denied a tool whose rule is invalid', () => {
     expect(may({ tools: ['Edit'], limits: ['Edit(!a)'] }, write('/repo/a', 'Edit'))).toBe(false);
   });
 });
 
-describe('an agent that is denied a part of a tool', () => {
-  test('has the rest', () => {
-    const most = { tools: ['Bash'], denials: ['Bash(git push:*)'] };
-    expect(may(most, bash('git status'))).toBe(true);
-    expect(may(most, bash('cd a && git push origin'))).toBe(false);
-    expect(ruling(most, bash('git push')).reason).toBe(
+describe('an agent with a denied part of a tool', () => {
+  test('may use the rest of the tool', () => {
+    const partlyDenied = { tools: ['Bash'], denials: ['Bash(git push:*)'] };
+    expect(may(partlyDenied, bash('git status'))).toBe(true);
+    expect(may(partlyDenied, bash('cd a && git push origin'))).toBe(false);
+    expect(ruling(partlyDenied, bash('git push')).reason).toBe(
       'The definition of the agent looker denies Bash(git push:*).',
     );
   });
 });
 
-test('whoever has no definition is not bound by one', () => {
-  expect(policyOf({ rules: EVERYTHING }).rule(hostTool('deploy')).behavior).toBe('allow');
+test('an agent without a definition is not limited', () => {
+  expect(policyOf({ rules: ALLOW_ALL }).rule(hostTool('deploy')).behavior).toBe('allow');
 });

@@ -12,8 +12,8 @@ import { bash, mcp, policyOf, read, readOnlyBash, rule, write } from './policy-f
 
 const outcome = ({ behavior, step }: Ruling) => `${behavior}@${step}`;
 
-describe('the steps', () => {
-  test('are those of law 5, in its order', () => {
+describe('the permission pipeline', () => {
+  test('has the steps of law 5 in order', () => {
     const names = PIPELINE.map(({ name }) => name);
     expect(names).toEqual(['hooks', 'deny', 'ask', 'mode', 'allow', 'hooks', 'callback', 'reject']);
     const inOrder = PIPELINE_STEPS.filter((step) => names.includes(step));
@@ -31,23 +31,27 @@ describe('the steps', () => {
     ['default', []],
   ];
 
-  for (const [first, [mode, rules, said]] of WITNESSES.entries()) {
+  for (const [first, [mode, rules, hookBehavior]] of WITNESSES.entries()) {
     const names = PIPELINE.slice(first, first + 2).map(({ name }) => name);
-    test(`cannot trade places: ${names.join(' and ')}`, () => {
+    test(`gives another ruling if swapped: ${names.join(' and ')}`, () => {
       const swapped = [...PIPELINE];
       swapped.splice(first, 2, ...PIPELINE.slice(first, first + 2).reverse());
       const options = { rules, mode, surface: true, home: '/h', skeinHome: '/h/.skein' };
-      const world = { ...options, roots: ['/repo'] as const, realPath: (path: string) => path };
-      const hook = said && { behavior: said, reason: 'It says so.', hook: './check.sh' };
-      const right = createPolicy({ ...world, roots: ['/repo'] }).rule(bash('make'), { hook });
-      const wrong = createPolicy({ ...world, roots: ['/repo'] }, swapped).rule(bash('make'), {
+      const setup = { ...options, roots: ['/repo'] as const, realPath: (path: string) => path };
+      const hook = hookBehavior && {
+        behavior: hookBehavior,
+        reason: 'It says so.',
+        hook: './check.sh',
+      };
+      const right = createPolicy({ ...setup, roots: ['/repo'] }).rule(bash('make'), { hook });
+      const wrong = createPolicy({ ...setup, roots: ['/repo'] }, swapped).rule(bash('make'), {
         hook,
       });
       expect(outcome(wrong)).not.toBe(outcome(right));
     });
   }
 
-  test('allow nothing when there are none', () => {
+  test('denies every call without steps', () => {
     const options = { rules: [], mode: 'bypassPermissions', surface: true } as const;
     const policy = createPolicy(
       { ...options, roots: ['/repo'], home: '/h', skeinHome: '/s', realPath: (path) => path },
@@ -63,14 +67,14 @@ describe('the finding of a tool', () => {
   const lethal: SafetyFinding = { behavior: 'deny', reason: 'It would erase the disk.' };
   const rules = [rule('allow', 'Bash')];
 
-  test('that denies beats every mode and allow rule', () => {
+  test('overrides every mode and allow rule if it denies', () => {
     for (const mode of ['default', 'bypassPermissions'] as const) {
       const ruling = policyOf({ mode, rules }).rule(bash('rm -rf /'), { finding: lethal });
       expect(ruling).toMatchObject({ behavior: 'deny', step: 'deny', reason: lethal.reason });
     }
   });
 
-  test('that asks goes to a person although a rule allows the command', () => {
+  test('asks although a rule allows the command', () => {
     expect(policyOf({ rules }).rule(bash('a && b'), { finding: compound })).toMatchObject({
       behavior: 'ask',
       step: 'ask',
@@ -84,7 +88,7 @@ describe('the finding of a tool', () => {
   });
 
   test.each(['echo x > .env', '(cd .claude && echo {} > settings.json)', 'make 2>> .git/config'])(
-    'that is put to a person in bypassPermissions because of its redirection: %s',
+    'asks in bypassPermissions because of a redirection: %s',
     (command) => {
       const { behavior, step, blockedPath } = policyOf({ mode: 'bypassPermissions' }).rule(
         bash(command),
@@ -93,7 +97,7 @@ describe('the finding of a tool', () => {
     },
   );
 
-  test('that asks is asked in bypassPermissions too, unless it is mild', () => {
+  test('asks in bypassPermissions unless it is mild', () => {
     const mode = 'bypassPermissions';
     expect(policyOf({ mode }).rule(bash('a && b'), { finding: compound }).behavior).toBe('ask');
     expect(policyOf({ mode }).rule(bash('a && b'), { finding: install }).behavior).toBe('allow');
@@ -101,22 +105,22 @@ describe('the finding of a tool', () => {
     expect(policyOf({ mode }).rule(write('.env')).behavior).toBe('ask');
   });
 
-  test('does not lead to a question in plan mode when the call has effects', () => {
+  test('is denied in plan mode if the call has effects', () => {
     const ruling = policyOf({ mode: 'plan' }).rule(bash('a && b'), { finding: compound });
     expect(ruling).toMatchObject({ behavior: 'deny', step: 'mode' });
   });
 });
 
-describe('the state of Skein', () => {
-  const everything = {
+describe('the state directory of Skein', () => {
+  const allowAll = {
     mode: 'bypassPermissions',
     rules: [rule('allow', 'Read'), rule('allow', 'Edit')],
   } as const;
 
-  test('is closed to every tool, also through a link or a command', () => {
+  test('is denied to every tool, through links and commands too', () => {
     const realPath = (path: string) =>
       path === '/repo/link' ? '/home/ada/.skein/trust.json' : path;
-    const policy = policyOf({ ...everything, realPath });
+    const policy = policyOf({ ...allowAll, realPath });
     for (const path of [
       '~/.skein/trust.json',
       '/home/ada/.skein',
@@ -130,12 +134,12 @@ describe('the state of Skein', () => {
     expect(policy.rule(read('~/.skein2/a')).behavior).toBe('allow');
   });
 
-  test('does not open when a root lies in it', () => {
-    const policy = policyOf({ ...everything, roots: ['/home/ada/.skein'] });
+  test('is denied if a root is inside it', () => {
+    const policy = policyOf({ ...allowAll, roots: ['/home/ada/.skein'] });
     expect(policy.rule(read('/home/ada/.skein/trust.json')).behavior).toBe('deny');
   });
 
-  test('lets an agent work in its own worktree and read the outputs of its session', () => {
+  test('allows the worktree of the agent and the artifacts of its session', () => {
     const roots = ['/home/ada/.skein/worktrees/w1'] as [string];
     const artifacts = '/home/ada/.skein/sessions/s1/artifacts';
     const policy = policyOf({ roots, artifacts: [artifacts], mode: 'acceptEdits' });
@@ -147,8 +151,8 @@ describe('the state of Skein', () => {
   });
 });
 
-describe('free reading', () => {
-  test('needs the place, and the place its links lead to, to be in the workspace', () => {
+describe('reading without a question', () => {
+  test('requires that the path and its real path are in the workspace', () => {
     const realPath = (path: string) => path.replace('/repo/out', '/etc');
     const policy = policyOf({ realPath });
     expect(policy.rule(read('src/a.ts')).behavior).toBe('allow');
@@ -156,7 +160,7 @@ describe('free reading', () => {
     expect(policy.rule(read('../repo2/a')).behavior).toBe('ask');
   });
 
-  test('works in a workspace that is itself behind a link', () => {
+  test('is allowed in a workspace behind a link', () => {
     const realPath = (path: string) => path.replace(/^\/repo/, '/data/repo');
     expect(policyOf({ realPath }).rule(read('a')).behavior).toBe('allow');
     expect(policyOf({ realPath }).rule(read('/data/repo/a')).behavior).toBe('allow');
@@ -176,7 +180,7 @@ describe('free reading', () => {
     'cat </etc/passwd',
     'cd && cat notes',
     'cat .e*',
-  ])('is not given to a command that may reach outside: %s', (command) => {
+  ])('is not allowed to a command that may reach outside: %s', (command) => {
     expect(policyOf().rule(readOnlyBash(command)).behavior).toBe('ask');
   });
 
@@ -186,14 +190,14 @@ describe('free reading', () => {
     "grep -n 'foo$' src/a.ts",
     'cat a 2>/dev/null',
     'git log --oneline',
-  ])('is given to a command that stays inside: %s', (command) => {
+  ])('is allowed to a command that stays inside: %s', (command) => {
     expect(policyOf().rule(readOnlyBash(command))).toMatchObject({
       behavior: 'allow',
       step: 'mode',
     });
   });
 
-  test('is not given to a server that says its tool only reads', () => {
+  test('is not allowed to an MCP tool that declares itself read-only', () => {
     expect(policyOf().rule(mcp('mcp__git__log', true)).behavior).toBe('ask');
   });
 });

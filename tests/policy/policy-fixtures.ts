@@ -1,4 +1,4 @@
-/** Policy and requests for tests, with one workspace, one home and no disk. */
+/** Policy and requests for tests, with a single workspace, a single home and no disk. */
 import { createPolicy, type Policy, type PolicyOptions } from '../../src/policy/policy.js';
 import type {
   PermissionRule,

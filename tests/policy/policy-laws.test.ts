@@ -65,8 +65,8 @@ const aCase = fc.record({
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
 
-describe('whatever the rules, the mode and the call', () => {
-  test('deny beats allow, ask and mode', () => {
+describe('for any rules, mode and call', () => {
+  test('a deny rule overrides allow, ask and mode', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
         const deny = { behavior: 'deny', text: request.tool, source: 'user' } as const;
@@ -78,7 +78,7 @@ describe('whatever the rules, the mode and the call', () => {
     );
   });
 
-  test('one more deny or ask rule never allows more', () => {
+  test('another deny or ask rule never allows more', () => {
     const stricter = aRule.filter(({ behavior }) => behavior !== 'allow');
     fc.assert(
       fc.property(aCase, stricter, ({ rules, mode, surface, request, finding }, extra) => {
@@ -88,13 +88,13 @@ describe('whatever the rules, the mode and the call', () => {
         });
         // An ask rule can turn a denial into a question; a deny rule can only deny.
         const floor = extra.behavior === 'deny' ? before.behavior : 'ask';
-        const least = before.behavior === 'allow' ? 'allow' : floor;
-        expect(STRICTNESS[after.behavior]).toBeGreaterThanOrEqual(STRICTNESS[least]);
+        const minimum = before.behavior === 'allow' ? 'allow' : floor;
+        expect(STRICTNESS[after.behavior]).toBeGreaterThanOrEqual(STRICTNESS[minimum]);
       }),
     );
   });
 
-  test('an effect is allowed only by a mode or a rule that says so', () => {
+  test('an effect is allowed only by a mode or an allow rule', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
         const ruling = policyOf({ rules, mode, surface }).rule(request, { finding });
@@ -107,7 +107,7 @@ describe('whatever the rules, the mode and the call', () => {
     );
   });
 
-  test('nobody is asked when nobody can answer, or when the mode says not to ask', () => {
+  test('no question is asked without a surface or in mode dontAsk', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
         const { behavior } = policyOf({ rules, mode, surface }).rule(request, { finding });
@@ -117,7 +117,7 @@ describe('whatever the rules, the mode and the call', () => {
     );
   });
 
-  test('the order of rules changes no behaviour', () => {
+  test('the order of rules does not change the behavior', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
         const forward = policyOf({ rules, mode, surface }).rule(request, { finding });
@@ -129,7 +129,7 @@ describe('whatever the rules, the mode and the call', () => {
     );
   });
 
-  test('a ruling says why, and which rule it follows', () => {
+  test('a ruling has a reason and its rule', () => {
     fc.assert(
       fc.property(aCase, ({ rules, mode, surface, request, finding }) => {
         const ruling = policyOf({ rules, mode, surface }).rule(request, { finding });

@@ -6,7 +6,7 @@ import { bash, fetchUrl, mcp, ownState, policyOf, read, rule, write } from './po
 import { CORPUS } from './shell/shell-corpus.js';
 
 describe('the reason of a ruling', () => {
-  test('names the rule that denied and its file', () => {
+  test('names the deny rule and its file', () => {
     const rules = [rule('deny', 'Bash(rm:*)', 'project', '/repo/.claude/settings.json')];
     expect(policyOf({ rules }).rule(bash('rm x'))).toEqual({
       behavior: 'deny',
@@ -19,7 +19,7 @@ describe('the reason of a ruling', () => {
     });
   });
 
-  test('names the flag that would have allowed it when nobody can answer', () => {
+  test('names the flag that allows the call if no surface can answer', () => {
     expect(policyOf({ surface: false }).rule(bash('npm test'))).toMatchObject({
       reason:
         'No rule and no mode allows Bash "npm test". No person or program can answer questions in this run, so the call was denied.',
@@ -28,12 +28,12 @@ describe('the reason of a ruling', () => {
     });
   });
 
-  test('quotes that flag as a shell would need it', () => {
+  test('quotes the flag for a shell', () => {
     const { instead } = policyOf({ surface: false }).rule(bash(`make "$HOME" it\\'s`));
     expect(instead).toContain(`--allowed-tools 'Bash(make "$HOME" it\\'\\''s)'`);
   });
 
-  test('suggests no allow rule where only a person can agree', () => {
+  test('suggests no allow rule if only a person can approve', () => {
     const { reason, instead, blockedPath } = policyOf({ surface: false }).rule(read('.env'));
     expect(reason).toContain('/repo/.env may hold secrets');
     expect(instead).toContain('--input-format stream-json');
@@ -41,19 +41,19 @@ describe('the reason of a ruling', () => {
     expect(blockedPath).toBe('/repo/.env');
   });
 
-  test('says what a mode refuses', () => {
+  test('names the refusing mode', () => {
     expect(policyOf({ mode: 'plan' }).rule(write('a')).reason).toContain('plan mode allows none');
     expect(policyOf({ mode: 'dontAsk' }).rule(write('a')).reason).toContain('dontAsk refuses');
   });
 
-  test('stays short when the command is long', () => {
+  test('stays short for a long command', () => {
     expect(policyOf().rule(bash('x'.repeat(100_000))).reason.length).toBeLessThan(1000);
     expect(policyOf({ surface: false }).rule(bash('x'.repeat(100_000))).reason.length).toBeLessThan(
       2000,
     );
   });
 
-  test('names the line of the rule where it is known', () => {
+  test('names the line of the rule if it is known', () => {
     const file = '/repo/.claude/settings.json';
     const rules = [{ ...rule('ask', 'Bash', 'project', file), line: 7 }];
     const { reason } = policyOf({ rules }).rule(bash('make'));
@@ -67,7 +67,7 @@ describe('the reason of a ruling', () => {
     ['ask', 'default', bash('make'), /The allow rule "Bash\(make\)", or another mode than default/],
     ['deny', 'plan', write('a'), /let a person leave plan mode/],
     ['deny', 'dontAsk', write('a'), /Another mode or an allow rule/],
-  ] as const)('says what would change an %s of mode %s', (behavior, mode, request, words) => {
+  ] as const)('tells what would change an %s of mode %s', (behavior, mode, request, words) => {
     const ruling = policyOf({ mode }).rule(request);
     expect(ruling.behavior).toBe(behavior);
     expect(ruling.instead).toMatch(words);
@@ -75,12 +75,12 @@ describe('the reason of a ruling', () => {
 });
 
 /** Checks that the claims in the sentences of a ruling are true. */
-describe('what would have changed a ruling', () => {
+describe('the advice of a ruling', () => {
   const ALL = [
     ...CORPUS.flatMap(({ commands }) => commands).map(bash),
-    ...['a.ts', '/etc/hosts', '.env', '.claude/settings.json'].flatMap((it) => [
-      read(it),
-      write(it),
+    ...['a.ts', '/etc/hosts', '.env', '.claude/settings.json'].flatMap((path) => [
+      read(path),
+      write(path),
     ]),
     fetchUrl('https://example.com/'),
     mcp('mcp__git__push'),
@@ -93,12 +93,12 @@ describe('what would have changed a ruling', () => {
       (policy) => policy.rule(request).behavior,
     );
 
-  test.each(MODES)('is true of every call in mode %s', (mode) => {
+  test.each(MODES)('is true for every call in mode %s', (mode) => {
     const policy = policyOf({ mode });
-    const lies = ALL.flatMap((request) => {
+    const falseClaims = ALL.flatMap((request) => {
       const { behavior, instead } = policy.rule(request);
       const named = [rule('allow', policy.exactRuleFor(request))];
-      const others = () => behaviours(request).filter((it) => it !== behavior);
+      const others = () => behaviours(request).filter((other) => other !== behavior);
       const claims: readonly [RegExp, () => boolean][] = [
         [/no rule and no mode/i, () => !behaviours(request, named).includes('allow')],
         [/no rule does/, () => policyOf({ rules: named }).rule(request).behavior !== 'allow'],
@@ -110,10 +110,10 @@ describe('what would have changed a ruling', () => {
           () => policyOf({ mode, rules: named }).rule(request).behavior === 'allow',
         ],
       ];
-      const isLie = claims.some(([words, isTrue]) => words.test(instead) && !isTrue());
-      return isLie ? [`${request.tool} ${request.subject.target}: ${instead}`] : [];
+      const isFalse = claims.some(([words, isTrue]) => words.test(instead) && !isTrue());
+      return isFalse ? [`${request.tool} ${request.subject.target}: ${instead}`] : [];
     });
-    expect(lies).toEqual([]);
+    expect(falseClaims).toEqual([]);
   });
 });
 
@@ -129,7 +129,7 @@ describe('the risk of a call', () => {
     expect(policyOf().rule(request).risk).toBe(risk);
   });
 
-  test('is high where the tool itself has doubts, unless they are mild', () => {
+  test('is high if the tool has a finding, unless the finding is mild', () => {
     const finding = { behavior: 'ask', reason: 'It cannot be undone.' } as const;
     expect(policyOf().rule(bash('make'), { finding }).risk).toBe('high');
     const mild = { ...finding, mild: true };

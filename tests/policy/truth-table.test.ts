@@ -24,17 +24,17 @@ const CALLS: Record<string, { request: PermissionRequest; text: string }> = {
   'read outside': { request: read('/etc/hosts'), text: 'Read(//etc/**)' },
   'write inside': { request: write('src/a.ts'), text: 'Edit(src/**)' },
   'write outside': { request: write('/etc/hosts'), text: 'Edit(//etc/**)' },
-  'command that reads': { request: readOnlyBash('ls src'), text: 'Bash(ls:*)' },
+  'read-only command': { request: readOnlyBash('ls src'), text: 'Bash(ls:*)' },
   'command with effects': { request: bash('npm test'), text: 'Bash(npm test)' },
-  address: { request: fetchUrl('https://example.com/a'), text: 'WebFetch(domain:example.com)' },
-  'its own affair': { request: ownState('TodoWrite'), text: 'TodoWrite' },
-  'mcp tool that touches nothing, it says': {
+  url: { request: fetchUrl('https://example.com/a'), text: 'WebFetch(domain:example.com)' },
+  'own state': { request: ownState('TodoWrite'), text: 'TodoWrite' },
+  'mcp tool without effects by its own account': {
     request: { ...mcp('mcp__git__todo'), subject: { action: 'none', target: '' } },
     text: 'mcp__git',
   },
   'mcp tool': { request: mcp('mcp__git__push'), text: 'mcp__git' },
-  'tool of the program': { request: hostTool('Deploy', 'rm -rf .env'), text: 'Deploy(rm:*)' },
-  'tool of the program that reads': { request: hostTool('Look', '', true), text: 'Look' },
+  'host tool': { request: hostTool('Deploy', 'rm -rf .env'), text: 'Deploy(rm:*)' },
+  'read-only host tool': { request: hostTool('Look', '', true), text: 'Look' },
 };
 
 /** Decision of the mode itself: allowed, denied, or left to the later steps. */
@@ -46,14 +46,21 @@ const BY_MODE: Record<string, readonly ByMode[]> = {
   'read outside': ['open', 'open', 'open', 'open', 'free', 'open'],
   'write inside': ['open', 'free', 'refused', 'open', 'free', 'open'],
   'write outside': ['open', 'open', 'refused', 'open', 'free', 'open'],
-  'command that reads': ['free', 'free', 'free', 'free', 'free', 'free'],
+  'read-only command': ['free', 'free', 'free', 'free', 'free', 'free'],
   'command with effects': ['open', 'open', 'refused', 'open', 'free', 'open'],
-  address: ['open', 'open', 'open', 'open', 'free', 'open'],
-  'its own affair': ['free', 'free', 'free', 'free', 'free', 'free'],
-  'mcp tool that touches nothing, it says': ['open', 'open', 'refused', 'open', 'free', 'open'],
+  url: ['open', 'open', 'open', 'open', 'free', 'open'],
+  'own state': ['free', 'free', 'free', 'free', 'free', 'free'],
+  'mcp tool without effects by its own account': [
+    'open',
+    'open',
+    'refused',
+    'open',
+    'free',
+    'open',
+  ],
   'mcp tool': ['open', 'open', 'refused', 'open', 'free', 'open'],
-  'tool of the program': ['open', 'open', 'refused', 'open', 'free', 'open'],
-  'tool of the program that reads': ['open', 'open', 'open', 'open', 'free', 'open'],
+  'host tool': ['open', 'open', 'refused', 'open', 'free', 'open'],
+  'read-only host tool': ['open', 'open', 'open', 'open', 'free', 'open'],
 };
 
 const MODES = [...PERMISSION_MODES, 'bubble'] as const;
@@ -112,9 +119,9 @@ const rulingOf = (request: PermissionRequest, text: string, row: Row): string =>
     hook: row.hook && { behavior: row.hook, ...HOOK },
     finding: behavior && { behavior, reason: 'It is so.', mild: row.finding === 'mild' },
   });
-  // Every ruling has a reason, and says how it could change.
+  // Every ruling has a reason and tells how it could change.
   const isExplained = [reason, instead].every((words) => /^.+\.$/s.test(words));
-  return `${ruling.behavior}@${ruling.step}${isExplained ? '' : ' without a word'}`;
+  return `${ruling.behavior}@${ruling.step}${isExplained ? '' : ' without explanation'}`;
 };
 
 describe('the truth table of hook, rule, finding, mode, call and surface', () => {

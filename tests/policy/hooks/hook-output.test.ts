@@ -11,9 +11,9 @@ const prints = (event: HookEvent, output: unknown) => exits(event, 0, JSON.strin
 const own = (event: HookEvent, fields: object) =>
   prints(event, { hookSpecificOutput: { hookEventName: event, ...fields } });
 
-describe('exit 2', () => {
+describe('a hook with exit code 2', () => {
   const BLOCKED = { outcome: 'blocked', block: { reason: 'No.', hook: 'check.sh' }, messages: [] };
-  const TOLD = { outcome: 'ok', messages: ['check.sh: No.'] };
+  const REPORTED = { outcome: 'ok', messages: ['check.sh: No.'] };
   test.each<[HookEvent, object]>([
     ['PreToolUse', { ...BLOCKED, permission: { behavior: 'deny', reason: 'No.' } }],
     ['PermissionRequest', { ...BLOCKED, answer: { behavior: 'deny', reason: 'No.' } }],
@@ -26,28 +26,28 @@ describe('exit 2', () => {
     ['TaskCreated', BLOCKED],
     ['TaskCompleted', BLOCKED],
     ['TeammateIdle', BLOCKED],
-    ['Notification', TOLD],
-    ['PostCompact', TOLD],
-    ['SessionStart', TOLD],
-    ['SessionEnd', TOLD],
-    ['InstructionsLoaded', TOLD],
-  ])('of %s', (event, expected) => {
-    const said = exits(event, 2, 'ignored', 'No.\n');
-    expect(said).toMatchObject(expected);
-    expect(isDecisive(said)).toBe(said.outcome === 'blocked');
-    expect(said.context).toEqual([]);
+    ['Notification', REPORTED],
+    ['PostCompact', REPORTED],
+    ['SessionStart', REPORTED],
+    ['SessionEnd', REPORTED],
+    ['InstructionsLoaded', REPORTED],
+  ])('blocks or reports at %s', (event, expected) => {
+    const result = exits(event, 2, 'ignored', 'No.\n');
+    expect(result).toMatchObject(expected);
+    expect(isDecisive(result)).toBe(result.outcome === 'blocked');
+    expect(result.context).toEqual([]);
   });
 
-  test('names a reason even when the hook has none, and a huge one is cut', () => {
+  test('has a default reason, and a long reason is cut', () => {
     expect(exits('Stop', 2).block?.reason).toBe('The hook gave no reason.');
     expect(exits('Stop', 2, '', '🪿'.repeat(10_000)).block?.reason).toHaveLength(10_000);
   });
 });
 
-describe('an exit that is neither 0 nor 2', () => {
-  test.each(HOOK_EVENTS)('of %s has failed, and nothing more', (event) => {
-    const said = exits(event, 1, '{"decision":"block"}', 'Traceback');
-    expect(said).toMatchObject({
+describe('a hook with another exit code', () => {
+  test.each(HOOK_EVENTS)('fails without a decision at %s', (event) => {
+    const result = exits(event, 1, '{"decision":"block"}', 'Traceback');
+    expect(result).toMatchObject({
       outcome: 'failed',
       detail: 'exit code 1: Traceback',
       context: [],
@@ -55,29 +55,29 @@ describe('an exit that is neither 0 nor 2', () => {
         `The ${event} hook check.sh failed, and nothing was blocked: exit code 1: Traceback`,
       ],
     });
-    expect(isDecisive(said)).toBe(false);
+    expect(isDecisive(result)).toBe(false);
   });
 });
 
-describe('exit 0', () => {
-  test.each(HOOK_EVENTS)('with words speaks to the model only where that is meant: %s', (event) => {
+describe('a hook with exit code 0', () => {
+  test.each(HOOK_EVENTS)('adds its text to the context only at some events: %s', (event) => {
     const { context } = exits(event, 0, ' The branch is frozen.\n');
     const speaks = event === 'UserPromptSubmit' || event === 'SessionStart';
     expect(context).toEqual(speaks ? ['The branch is frozen.'] : []);
   });
 
-  test.each(HOOK_EVENTS)('without a word says nothing: %s', (event) => {
+  test.each(HOOK_EVENTS)('without output has no effect: %s', (event) => {
     expect(exits(event, 0)).toEqual({ outcome: 'ok', detail: '', context: [], messages: [] });
   });
 
-  test('with broken or unfinished JSON has failed, and is no context', () => {
+  test('with invalid or truncated JSON fails and adds no context', () => {
     expect(exits('SessionStart', 0, '{"a":')).toMatchObject({ outcome: 'failed', context: [] });
     const cut = exits('SessionStart', 0, '{"a":', '', true);
     expect(cut).toMatchObject({ outcome: 'failed', context: [] });
     expect(cut.messages).toContainEqual(expect.stringMatching(/only its beginning was read/));
   });
 
-  test('with JSON that is too deep has failed', () => {
+  test('with JSON nested too deeply fails', () => {
     const deep = `{"hookSpecificOutput":{"updatedInput":{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}}}`;
     expect(exits('PreToolUse', 0, deep)).toMatchObject({
       outcome: 'failed',
@@ -85,18 +85,18 @@ describe('exit 0', () => {
     });
   });
 
-  test('with a list is words', () => {
+  test('treats a JSON list as text', () => {
     expect(exits('SessionStart', 0, '[1]').context).toEqual(['[1]']);
   });
 });
 
-describe('a field of the output', () => {
+describe('a field of the hook output', () => {
   const reason = 'Because.';
   test.each<[string, HookEvent, object, object]>([
     ['continue', 'PostToolUse', { continue: false, stopReason: reason }, { halt: reason }],
     ['continue without a reason', 'Stop', { continue: false }, { halt: 'A hook ended the run.' }],
     [
-      'continue where no run could end',
+      'continue at an event without a run',
       'SessionStart',
       { continue: false, stopReason: reason },
       { outcome: 'ok', messages: ['check.sh: Because.'] },
@@ -116,7 +116,7 @@ describe('a field of the output', () => {
       { decision: 'approve', reason },
       { permission: { behavior: 'allow', reason } },
     ],
-    ['a key that nobody knows', 'Stop', { decisions: 'block' }, { outcome: 'ok', detail: '' }],
+    ['an unknown key', 'Stop', { decisions: 'block' }, { outcome: 'ok', detail: '' }],
   ])('%s', (_, event, output, expected) => {
     expect(prints(event, output)).toMatchObject(expected);
   });
@@ -165,7 +165,7 @@ describe('a field of the output', () => {
     ['updatedInput', 'PostToolUse', { updatedInput: {} }],
     ['updatedToolOutput', 'PreToolUse', { updatedToolOutput: 'x' }],
     ['the answer to a question', 'PreToolUse', { decision: { behavior: 'allow' } }],
-  ])('%s means nothing at another event', (_, event, fields) => {
+  ])('%s is ignored at other events', (_, event, fields) => {
     expect(own(event, fields)).toEqual({ outcome: 'ok', detail: '', context: [], messages: [] });
   });
 
@@ -175,21 +175,21 @@ describe('a field of the output', () => {
     [{ hookSpecificOutput: 'deny' }],
     [{ hookSpecificOutput: { permissionDecision: 'never' } }],
     [{ hookSpecificOutput: { updatedInput: 'rm' } }],
-  ])('that is wrong fails the hook, and it is said where: %j', (output) => {
-    const said = prints('PreToolUse', output);
-    expect(said).toMatchObject({ outcome: 'failed', context: [] });
-    expect(said.messages[0]).toContain(Object.keys(output)[0]);
-    expect(isDecisive(said)).toBe(false);
+  ])('with an invalid value fails the hook with its name: %j', (output) => {
+    const result = prints('PreToolUse', output);
+    expect(result).toMatchObject({ outcome: 'failed', context: [] });
+    expect(result.messages[0]).toContain(Object.keys(output)[0]);
+    expect(isDecisive(result)).toBe(false);
   });
 
-  test('that is newer stands instead of an older one', () => {
+  test('in the newer format overrides the older format', () => {
     const both = { decision: 'block', hookSpecificOutput: { permissionDecision: 'allow' } };
-    const said = prints('PreToolUse', both);
-    expect(said.permission?.behavior).toBe('allow');
-    expect(said.block).toBeUndefined();
+    const result = prints('PreToolUse', both);
+    expect(result.permission?.behavior).toBe('allow');
+    expect(result.block).toBeUndefined();
   });
 
-  test('for the model is bounded, and says that it was cut', () => {
+  test('for the model is bounded, with a note that it was cut', () => {
     const [text = ''] = exits('SessionStart', 0, `${'x'.repeat(9_999)}🪿🪿`).context;
     expect(text).toMatch(/3 more were cut/);
     expect(text.isWellFormed()).toBe(true);
@@ -197,17 +197,17 @@ describe('a field of the output', () => {
   });
 });
 
-describe('hooks together', () => {
-  const merged = (...said: ReturnType<typeof exits>[]) => hookVerdict(said, []);
+describe('several hooks', () => {
+  const merged = (...results: ReturnType<typeof exits>[]) => hookVerdict(results, []);
   const rules = (behavior: string) => own('PreToolUse', { permissionDecision: behavior });
 
-  test('are as strict as the strictest', () => {
+  test('have the strictest decision', () => {
     expect(merged(rules('allow'), rules('ask')).permission?.behavior).toBe('ask');
     expect(merged(rules('ask'), rules('deny'), rules('allow')).permission?.behavior).toBe('deny');
     expect(merged(rules('allow'), exits('PreToolUse', 1)).permission?.behavior).toBe('allow');
   });
 
-  test('have the input of the last who changed it, and all that they add in order', () => {
+  test('have the last changed input and all context in order', () => {
     const first = own('PreToolUse', { updatedInput: { a: 1 }, additionalContext: 'One.' });
     const second = own('PreToolUse', { updatedInput: { a: 2 }, additionalContext: 'Two.' });
     expect(merged(first, second, exits('PreToolUse', 0))).toMatchObject({
@@ -216,7 +216,7 @@ describe('hooks together', () => {
     });
   });
 
-  test('answer no when one does', () => {
+  test('deny a question if any hook denies', () => {
     const yes = own('PermissionRequest', { decision: { behavior: 'allow' } });
     const no = own('PermissionRequest', { decision: { behavior: 'deny' } });
     expect(merged(yes, no).answer?.behavior).toBe('deny');
@@ -225,7 +225,7 @@ describe('hooks together', () => {
   });
 });
 
-test('whatever a hook prints, it is heard without a throw, bounded and well-formed', () => {
+test('any hook output is read without an exception, with well-formed texts', () => {
   const json = fc.json().map((text) => `{"hookSpecificOutput":${text},"reason":${text}}`);
   fc.assert(
     fc.property(
@@ -233,8 +233,8 @@ test('whatever a hook prints, it is heard without a throw, bounded and well-form
       fc.constantFrom(0, 1, 2, 127),
       fc.oneof(json, fc.string({ unit: 'binary' })),
       (event, exitCode, text) => {
-        const said = exits(event, exitCode, text, text);
-        for (const words of [...said.context, ...said.messages, said.detail]) {
+        const result = exits(event, exitCode, text, text);
+        for (const words of [...result.context, ...result.messages, result.detail]) {
           expect(words.isWellFormed()).toBe(true);
         }
       },

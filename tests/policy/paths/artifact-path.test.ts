@@ -6,8 +6,8 @@ const FOLDERS = [{ session: 's_1', folder: '/home/me/.skein/sessions/s_1/artifac
 const THERE = '/srv/other/.skein/sessions/s_1/artifacts/out.txt';
 const HERE = '/home/me/.skein/sessions/s_1/artifacts/out.txt';
 
-describe('an output of another machine', () => {
-  test('is kept here in the folder of its session', () => {
+describe('an artifact of another machine', () => {
+  test('has a local copy in the folder of its session', () => {
     expect(findArtifact(FOLDERS, THERE)).toMatchObject({ name: 'out.txt', path: HERE });
     expect(findArtifact(FOLDERS, HERE)).toMatchObject({ path: HERE });
   });
@@ -16,8 +16,8 @@ describe('an output of another machine', () => {
     ['of another session', '/x/sessions/s_2/artifacts/out.txt'],
     ['below the folder', '/x/sessions/s_1/artifacts/more/out.txt'],
     ['hidden', '/x/sessions/s_1/artifacts/.ssh'],
-    ['beside it', '/x/sessions/s_1/session.json'],
-  ])('is not taken for one that is %s', (_, path) => {
+    ['beside the folder', '/x/sessions/s_1/session.json'],
+  ])('is not found if it is %s', (_, path) => {
     expect(findArtifact(FOLDERS, path)).toBeUndefined();
   });
 
@@ -42,17 +42,17 @@ describe('an output of another machine', () => {
     readOnly: action === 'read',
   });
 
-  test('may be read like one of here, and written by nobody', () => {
+  test('may be read like a local artifact, and never written', () => {
     expect(policy().rule(request('read', THERE)).behavior).toBe('allow');
     const free = policy({ mode: 'bypassPermissions' });
     expect(free.rule(request('write', THERE)).behavior).toBe('deny');
   });
 
-  test('is nothing special where all of a session is on one machine', () => {
+  test('is denied without local copies', () => {
     expect(policy({ localCopyOf: undefined }).rule(request('read', THERE)).behavior).toBe('deny');
   });
 
-  test('is known by its name to file tools only', () => {
+  test('has a local copy for file tools only', () => {
     const subject = { action: 'execute', target: `cat ${THERE}` } as const;
     const ruling = policy().rule({ tool: 'Bash', subject, cwd: '/work', readOnly: false });
     expect(ruling.behavior).toBe('deny');

@@ -1,4 +1,4 @@
-/** Checks on a real tree with random links that no path inside of a root opens a file outside of it. */
+/** Checks on a real tree with random links that no path inside a root opens a file outside it. */
 import {
   constants,
   linkSync,
@@ -22,7 +22,7 @@ import { targetPaths, wordPaths } from '../../../src/policy/paths/resolved-paths
 const top = realpathSync(mkdtempSync(join(tmpdir(), 'skein-escape-')));
 afterAll(() => rmSync(top, { recursive: true, force: true }));
 
-const world = { home: join(top, 'home'), realPath, ignoreCase: false };
+const environment = { home: join(top, 'home'), realPath, ignoreCase: false };
 
 const NAMES = ['a', 'b', 'c', 'A', 'caf\u00e9', 'cafe\u0301', 'a.', 'a ', '...', '~', 'C:\\x'];
 const name = fc.constantFrom(...NAMES);
@@ -44,7 +44,7 @@ const linkTarget = fc.oneof(
 const where = fc.tuple(fc.constantFrom('repo', 'outside', 'repo/a', 'repo/b'), name);
 const links = fc.array(fc.tuple(where, linkTarget), { minLength: 1, maxLength: 8 });
 
-const asked = fc.oneof(
+const anyPath = fc.oneof(
   steps,
   fc
     .tuple(
@@ -57,7 +57,7 @@ const asked = fc.oneof(
     .map(([first, rest]) => `${top}/${first}/${rest}`),
 );
 
-const plant = (wanted: readonly (readonly [readonly string[], string])[]) => {
+const createTree = (placed: readonly (readonly [readonly string[], string])[]) => {
   for (const folder of ['repo', 'repo2', 'outside', 'home']) {
     rmSync(join(top, folder), { recursive: true, force: true });
     mkdirSync(join(top, folder, 'a/b'), { recursive: true });
@@ -65,7 +65,7 @@ const plant = (wanted: readonly (readonly [readonly string[], string])[]) => {
     writeFileSync(join(top, folder, 'c'), folder);
     writeFileSync(join(top, folder, 'a/c'), folder);
   }
-  for (const [[folder = '', leaf = ''], target] of wanted) {
+  for (const [[folder = '', leaf = ''], target] of placed) {
     try {
       const place = join(top, folder, leaf);
       // The folder may have become a link to a folder outside of the tree.
@@ -78,8 +78,8 @@ const plant = (wanted: readonly (readonly [readonly string[], string])[]) => {
   }
 };
 
-/** Returns the file that the system opens for this path as written. Returns undefined if it opens none. */
-const opened = async (path: string): Promise<string | undefined> => {
+/** Returns the file that the system opens for this path as written, or undefined. */
+const openedPath = async (path: string): Promise<string | undefined> => {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
   const handle = await open(path, flags).catch(() => undefined);
   if (handle === undefined) return undefined;
@@ -93,10 +93,10 @@ const opened = async (path: string): Promise<string | undefined> => {
 };
 
 /** Returns the path of a file that would be created: the real path of its folder and the new name. */
-const made = async (path: string) => {
-  const there = await opened(path);
-  if (there !== undefined) return there;
-  const folder = await opened(dirname(path));
+const createdPath = async (path: string) => {
+  const existing = await openedPath(path);
+  if (existing !== undefined) return existing;
+  const folder = await openedPath(dirname(path));
   return folder === undefined ? undefined : join(folder, path.slice(dirname(path).length + 1));
 };
 
@@ -104,16 +104,16 @@ describe('the path policy', () => {
   const root = join(top, 'repo');
 
   /** Expects that a path that the policy calls inside is inside when the kernel opens it. */
-  const holds = (
+  const expectContained = (
     placesOf: (path: string) => readonly string[],
     open: (path: string) => Promise<string | undefined>,
   ) =>
     fc.assert(
       fc.asyncProperty(
         links,
-        fc.array(asked, { minLength: 5, maxLength: 20 }),
-        async (wanted, paths) => {
-          plant(wanted);
+        fc.array(anyPath, { minLength: 5, maxLength: 20 }),
+        async (placed, paths) => {
+          createTree(placed);
           for (const path of paths) {
             if (!placesOf(path).every((place) => isPathInside({ path: place, folder: root })))
               continue;
@@ -126,52 +126,54 @@ describe('the path policy', () => {
       { numRuns: 120 },
     );
 
-  test('lets no path of a file tool out of the workspace', async () => {
-    await holds(
-      (path) => targetPaths(path, root, world),
+  test('allows no path of a file tool outside the workspace', async () => {
+    await expectContained(
+      (path) => targetPaths(path, root, environment),
       // File tools open the normalised path.
-      (path) => opened(resolve(root, path.replace(/^~(?=\/|$)/, world.home))),
+      (path) => openedPath(resolve(root, path.replace(/^~(?=\/|$)/, environment.home))),
     );
   }, 60_000);
 
-  test('lets no word of a command out of the workspace', async () => {
-    await holds(
-      (path) => wordPaths(path, root, world),
+  test('allows no word of a command outside the workspace', async () => {
+    await expectContained(
+      (path) => wordPaths(path, root, environment),
       // A shell opens the path as written, relative to its directory.
-      (path) => made(path.startsWith('/') ? path : `${root}/${path}`),
+      (path) => createdPath(path.startsWith('/') ? path : `${root}/${path}`),
     );
   }, 60_000);
 
-  test('follows a dangling link from where it really lies', () => {
-    plant([]);
+  test('resolves a dangling link from its real location', () => {
+    createTree([]);
     symlinkSync(join(top, 'outside/a'), join(root, 'way'));
     symlinkSync('../new', join(top, 'outside/a/dangling'));
-    expect(targetPaths('way/dangling', root, world).at(-1)).toBe(join(top, 'outside/new'));
+    expect(targetPaths('way/dangling', root, environment).at(-1)).toBe(join(top, 'outside/new'));
   });
 
-  test('takes two dots after a link in a command, and before it in a file tool', () => {
-    plant([]);
+  test('resolves `..` after a link in a command, and before it in a file tool', () => {
+    createTree([]);
     symlinkSync(join(top, 'outside/a'), join(root, 'way'));
-    expect(wordPaths('way/../c', root, world)).toContain(join(top, 'outside/c'));
-    expect(targetPaths('way/../c', root, world)).toEqual([join(root, 'c')]);
+    expect(wordPaths('way/../c', root, environment)).toContain(join(top, 'outside/c'));
+    expect(targetPaths('way/../c', root, environment)).toEqual([join(root, 'c')]);
   });
 
   test.each(['~root/x', '~nobody', 'C:\\Users\\ada', 'c:/x', '\\\\server\\share', 'c::$DATA'])(
-    'never calls a spelling inside that only another system or shell understands: %s',
+    'treats a spelling of another system or shell as outside: %s',
     (word) => {
-      plant([]);
+      createTree([]);
       expect(
-        wordPaths(word, root, world).every((place) => isPathInside({ path: place, folder: root })),
+        wordPaths(word, root, environment).every((place) =>
+          isPathInside({ path: place, folder: root }),
+        ),
       ).toBe(false);
     },
   );
 
-  test('holds for a workspace that is itself a link, by both of its names', () => {
-    plant([]);
+  test('works for a workspace that is a link, by both paths', () => {
+    createTree([]);
     symlinkSync(root, join(top, 'home/entry'));
     const entry = join(top, 'home/entry');
     const inside = (path: string) =>
-      targetPaths(path, entry, world).every(
+      targetPaths(path, entry, environment).every(
         (place) =>
           isPathInside({ path: place, folder: entry }) ||
           isPathInside({ path: place, folder: root }),
@@ -183,22 +185,22 @@ describe('the path policy', () => {
     ]);
   });
 
-  test('does not survive a loop of links as a way out, nor crash on one', async () => {
-    plant([]);
+  test('handles a loop of links without an escape or an exception', async () => {
+    createTree([]);
     symlinkSync('y', join(root, 'x'));
     symlinkSync('x', join(root, 'y'));
     expect(
-      targetPaths('x/../../outside/c', root, world).every((it) =>
-        isPathInside({ path: it, folder: root }),
+      targetPaths('x/../../outside/c', root, environment).every((place) =>
+        isPathInside({ path: place, folder: root }),
       ),
     ).toBe(false);
-    expect(await opened(join(root, 'x'))).toBeUndefined();
-    expect(targetPaths('x', root, world)).toEqual([join(root, 'x')]);
+    expect(await openedPath(join(root, 'x'))).toBeUndefined();
+    expect(targetPaths('x', root, environment)).toEqual([join(root, 'x')]);
   });
 
-  test('keeps a second name of an outside file apart only by its name: hard links have no place', () => {
-    plant([]);
+  test('treats a hard link to an outside file as inside', () => {
+    createTree([]);
     linkSync(join(top, 'outside/c'), join(root, 'hard'));
-    expect(targetPaths('hard', root, world)).toEqual([join(root, 'hard')]);
+    expect(targetPaths('hard', root, environment)).toEqual([join(root, 'hard')]);
   });
 });

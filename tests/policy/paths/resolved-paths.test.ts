@@ -5,7 +5,7 @@ import { isPathInside } from '../../../src/lib/paths/is-path-inside.js';
 import { pathBelow } from '../../../src/lib/paths/path-below.js';
 import { absolutePath } from '../../../src/policy/paths/resolved-paths.js';
 
-describe('being inside a folder', () => {
+describe('isPathInside', () => {
   test.each([
     ['/repo', '/repo', true],
     ['/repo', '/repo/a', true],
@@ -20,11 +20,11 @@ describe('being inside a folder', () => {
     ['/repo', '/Repo/a', false],
     ['/repo', '/repo/..a', true],
     ['/repo', '/repo\\..\\etc', false],
-  ])('%s holds %s: %s', (root, path, inside) => {
-    expect(isPathInside({ path, folder: root })).toBe(inside);
+  ])('%s contains %s: %s', (root, path, expected) => {
+    expect(isPathInside({ path, folder: root })).toBe(expected);
   });
 
-  test('ignores case and composition of letters where the disk does', () => {
+  test('ignores case and Unicode composition if the disk does', () => {
     expect(isPathInside({ path: '/rEPO/a', folder: '/Repo', ignoreCase: true })).toBe(true);
     expect(isPathInside({ path: '/cafe\u0301/a', folder: '/caf\u00e9', ignoreCase: true })).toBe(
       true,
@@ -35,17 +35,17 @@ describe('being inside a folder', () => {
   const name = fc.constantFrom('a', 'b', 'ab', '..', '.', '', '...', 'a..', ' ');
   const path = fc.array(name, { maxLength: 8 }).map((names) => `/${names.join('/')}`);
 
-  test('means that every name of the folder leads the path', () => {
-    const names = (it: string) => resolve(it).split('/').filter(Boolean);
+  test('is true if the names of the folder are a prefix of the path', () => {
+    const names = (path: string) => resolve(path).split('/').filter(Boolean);
     fc.assert(
       fc.property(path, path, (root, place) => {
-        const leads = names(root).every((it, index) => names(place)[index] === it);
+        const leads = names(root).every((name, index) => names(place)[index] === name);
         expect(isPathInside({ path: place, folder: root })).toBe(leads);
       }),
     );
   });
 
-  test('gives the rest of the path, from which the whole can be made again', () => {
+  test('pathBelow returns the rest, which resolves to the path again', () => {
     fc.assert(
       fc.property(path, path, (root, place) => {
         const below = pathBelow({ path: place, folder: root, ignoreCase: false });
@@ -56,7 +56,7 @@ describe('being inside a folder', () => {
   });
 });
 
-test('a path starts from the home, the root of the disk or the working directory', () => {
+test('a path is relative to the home, the root or the working directory', () => {
   const at = (target: string) => absolutePath(target, '/repo/src', '/home/ada');
   expect([at('~'), at('~/a'), at('/a'), at('a'), at('../a'), at(''), at('~ada')]).toEqual([
     '/home/ada',

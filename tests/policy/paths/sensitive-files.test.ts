@@ -8,7 +8,7 @@ const lines = (text: string) =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-describe('a file that may hold secrets', () => {
+describe('a secret file', () => {
   test.each(
     lines(`
       /repo/.env
@@ -133,11 +133,11 @@ describe('a file that may hold secrets', () => {
     '/home/ada/.ss\ufeffh./id',
     '/home/ada/.\u212aube/config',
     '/repo/server.pem.',
-  ])('is so in a spelling that some disk takes for the same: %j', (path) => {
+  ])('is detected in a spelling that some disks treat as equal: %j', (path) => {
     expect(isSecretFile(path)).toBe(true);
   });
 
-  test('is told in time that grows with the length alone', () => {
+  test('is detected in linear time', () => {
     for (const bit of ['. ', '.env', ':', '/.config', 'service-account', '\u200c']) {
       expect(typeof isSecretFile(`/${bit.repeat(200_000)}x`)).toBe('boolean');
       expect(typeof isControlFile(`/${bit.repeat(200_000)}x`)).toBe('boolean');
@@ -145,7 +145,7 @@ describe('a file that may hold secrets', () => {
   });
 });
 
-describe('a file that steers what agents may do', () => {
+describe('a control file of agents', () => {
   test.each(
     lines(`
       /repo/.claude/settings.json

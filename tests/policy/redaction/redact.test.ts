@@ -11,7 +11,7 @@ const pem = (kind: string, text: string) =>
 describe('redaction', () => {
   test.each([
     ['an Anthropic key', `sk-ant-api03-${body}`],
-    ['another key', `sk-proj-${body}`],
+    ['another API key', `sk-proj-${body}`],
     ['a GitHub token', `ghp_${body}`],
     ['an OAuth token', `gho_${body}`],
     ['a fine-grained token', `github_pat_${body}_${body}`],
@@ -19,10 +19,10 @@ describe('redaction', () => {
     ['a bearer header', `Authorization: Bearer ${body}`],
     ['a basic header', `authorization: basic ${body}==`],
     ['an API key header', `x-api-key: ${body}`],
-    ['a token of three parts', `eyJ${body}.${body}.${body}`],
+    ['a JSON web token', `eyJ${body}.${body}.${body}`],
     ['a private key', pem('RSA PRIVATE KEY', body)],
     ['a private key in JSON', JSON.stringify(pem('PRIVATE KEY', body))],
-    ['a private key that was cut off', `-----BEGIN OPENSSH PRIVATE KEY-----\n${body}\n${body}`],
+    ['a truncated private key', `-----BEGIN OPENSSH PRIVATE KEY-----\n${body}\n${body}`],
     ['a URL with a password', `redis://user:${body}@host:6379/0`],
     ['a URL with only a password', `rediss://:p@${body}@host`],
     ['a GitLab token', `glpat-${body}`],
@@ -31,14 +31,14 @@ describe('redaction', () => {
     ['a Google access token', `ya29.${body}`],
     ['an npm token', `npm_${body}a1b2`],
     ['a Stripe key', `sk_live_${body}`],
-    ['a token of two parts', `eyJ${body}.${body}.`],
+    ['an unsigned JSON web token', `eyJ${body}.${body}.`],
     ['an AWS secret', `aws_secret_access_key = ${body}/abc+12`],
     ['an AWS secret in JSON', `{"SecretAccessKey": "${body}"}`],
     ['a password in a settings file', `DB_PASSWORD=${body}`],
     ['a quoted token', `token: '${body}'`],
     ['a key in escaped JSON', JSON.stringify(JSON.stringify({ api_key: body }))],
-    ['a key of hexadecimal digits', `DATADOG_API_KEY=${'0a1b2c3d'.repeat(4)}${body}`],
-    ['a password with signs', `password: "p@ss${body}"`],
+    ['a hexadecimal key', `DATADOG_API_KEY=${'0a1b2c3d'.repeat(4)}${body}`],
+    ['a password with special characters', `password: "p@ss${body}"`],
     [
       'a key after an escaped line break',
       JSON.stringify(`\nsk-proj-${body}\nghp_${body}\neyJ${body}.${body}.${body}\nbearer ${body}`),
@@ -51,13 +51,13 @@ describe('redaction', () => {
         .replaceAll('\\n', '\n'),
     ],
     [
-      'a key among hits',
+      'a key in search results',
       `a.txt:1:-----BEGIN RSA PRIVATE KEY-----\na.txt-2-${body}\na.txt-3-${body}`.replaceAll(
         '\\n',
         '\n',
       ),
     ],
-  ])('removes %s and keeps what is around it', (_, secret) => {
+  ])('removes %s and keeps the text around it', (_, secret) => {
     const clean = redact(`before ${secret} "after"`);
     expect(clean).not.toContain(body);
     expect(clean).not.toContain('ABCD1234EFGH5678');
@@ -88,11 +88,11 @@ describe('redaction', () => {
     'token_path: /home/ada/v2/tokens/a1b2c3',
     'sk-circle-fade-dot12 and sk-folding-cube-4',
     'image: registry.example.com/app@sha256:0a1b2c3d',
-  ])('leaves alone what is no secret: %s', (text) => {
+  ])('keeps text without secrets: %s', (text) => {
     expect(redact(text)).toBe(text);
   });
 
-  test('changes nothing more the second time', () => {
+  test('is idempotent', () => {
     const bits = fc.constantFrom(
       'sk-ant-',
       'sk-',
@@ -141,8 +141,8 @@ describe('redaction', () => {
     'https://',
     'eyJaaaaaaaaa.',
     'SG.aaaaaaaaaaaaaaaa.',
-  ])('reads a megabyte of "%s" without getting stuck', (bit) => {
-    // With a quadratic pattern this would exceed the time limit of a test.
+  ])('reads a megabyte of "%s" in linear time', (bit) => {
+    // A quadratic pattern would exceed the time limit of the test.
     expect(redact(bit.repeat(Math.ceil(2 ** 20 / bit.length))).length).toBeGreaterThan(0);
   });
 });
@@ -154,14 +154,14 @@ describe('redaction of known values', () => {
     X_TOKEN: 'short',
   });
 
-  test('hides the keys of the environment whatever they look like, and in every spelling', () => {
+  test('hides secret environment values in any encoding', () => {
     const hide = createRedactor(known);
     expect(hide('a plain words/1 b')).toBe('a [redacted] b');
     expect(hide('q=plain%20words%2F1&')).toBe('q=[redacted]&');
     expect(hide('short /usr/bin:12')).toBe('short /usr/bin:12');
   });
 
-  test('hides a value with quotes where JSON holds it', () => {
+  test('hides a value with quotes inside JSON', () => {
     const value = 'a"b\\c d"e';
     expect(createRedactor([value])(JSON.stringify({ value }))).toBe('{"value":"[redacted]"}');
   });
@@ -170,7 +170,7 @@ describe('redaction of known values', () => {
 describe('redaction of a stream', () => {
   const known = ['words of our own'];
   const hide = createRedactor(known);
-  const through = (pieces: readonly string[]) => {
+  const redactPieces = (pieces: readonly string[]) => {
     const stream = redactedStream(hide, known);
     return [...pieces.map((piece) => stream.push(piece)), stream.end()];
   };
@@ -186,17 +186,19 @@ describe('redaction of a stream', () => {
     'words of our own',
   ];
 
-  test('hides what is cut across pieces, wherever the cuts are', () => {
+  test('hides secrets that are split across pieces at any position', () => {
     const text = fc
       .array(fc.constantFrom(...secrets, 'plain text', '\n', ' ', 'a\n'), { maxLength: 8 })
       .map((parts) => parts.join(' '));
     const cuts = fc.array(fc.nat(400), { maxLength: 12 });
     fc.assert(
       fc.property(text, cuts, (whole, at) => {
-        const places = [...new Set([0, ...at, whole.length])].filter((it) => it <= whole.length);
-        places.sort((one, other) => one - other);
+        const places = [...new Set([0, ...at, whole.length])].filter(
+          (place) => place <= whole.length,
+        );
+        places.sort((a, b) => a - b);
         const pieces = places.map((from, index) => whole.slice(from, places[index + 1]));
-        const shown = through(pieces).join('');
+        const shown = redactPieces(pieces).join('');
         expect(shown).not.toContain(body);
         expect(shown).not.toContain('words of our own');
       }),
@@ -204,8 +206,8 @@ describe('redaction of a stream', () => {
     );
   });
 
-  test('lets everything else pass at once', () => {
-    expect(through(['Listening on 3000', ' and more\n', '7'])).toEqual([
+  test('passes other text immediately', () => {
+    expect(redactPieces(['Listening on 3000', ' and more\n', '7'])).toEqual([
       'Listening on 3000',
       ' and more\n',
       '7',
@@ -213,13 +215,13 @@ describe('redaction of a stream', () => {
     ]);
   });
 
-  test('holds back a bounded part of a line without end', () => {
+  test('holds back a bounded part of an endless line', () => {
     const stream = redactedStream(redact);
     const shown = stream.push(`token ${'a '.repeat(200_000)}`);
     expect(shown.length).toBeGreaterThan(390_000);
   });
 
-  test('takes a megabyte in small pieces without getting stuck', () => {
+  test('accepts a megabyte in small pieces in linear time', () => {
     const stream = redactedStream(hide, known);
     let length = 0;
     for (let index = 0; index < 4_000; index += 1)

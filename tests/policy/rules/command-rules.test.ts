@@ -22,7 +22,7 @@ describe('an allow rule for commands', () => {
     ['Bash(git commit:*)', 'git commit -m "a & b; c"'],
     ['Bash(npm test:*)', 'npm test 2>&1'],
     ['Bash(echo a && echo b)', 'echo a && echo b'],
-  ])('%s covers: %s', (text, command) => {
+  ])('%s allows: %s', (text, command) => {
     expect(allows(text, command)).toBe(true);
   });
 
@@ -40,7 +40,7 @@ describe('an allow rule for commands', () => {
     ['Bash(git * main)', 'git push; rm main'],
     ['Bash(a*a)', 'a'],
     ['BashOutput', 'touch x'],
-  ])('%s does not cover: %s', (text, command) => {
+  ])('%s does not allow: %s', (text, command) => {
     expect(allows(text, command)).toBe(false);
   });
 });
@@ -60,7 +60,7 @@ describe('a deny rule for commands', () => {
     ['Read(secrets/**)', 'cat secrets/key.txt'],
     ['Read(//etc/shadow)', 'cat </etc/shadow'],
     ['Edit(src/**)', 'sed -i s/a/b/ src/a.ts'],
-  ])('%s catches: %s', (text, command) => {
+  ])('%s matches: %s', (text, command) => {
     expect(denies(text, command)).toBe(true);
   });
 
@@ -69,18 +69,18 @@ describe('a deny rule for commands', () => {
     ['Bash(rm:*)', 'npm run rm'],
     ['Read(secrets/**)', 'cat src/a.ts'],
     ['Read', 'ls'],
-  ])('%s leaves alone: %s', (text, command) => {
+  ])('%s does not match: %s', (text, command) => {
     expect(denies(text, command)).toBe(false);
   });
 
-  test('says nothing about files', () => {
+  test('does not apply to files', () => {
     const policy = policyOf({ rules: [rule('deny', 'Bash(src/a.ts)')] });
     expect(policy.rule(read('src/a.ts')).behavior).toBe('allow');
   });
 });
 
 describe('a text pattern', () => {
-  test('made from a text means only that text', () => {
+  test('made from a text matches only that text', () => {
     const star = fc.string({ unit: fc.constantFrom('a', '*', '\\', ' ', ':', '(') });
     fc.assert(
       fc.property(star, star, (text, other) => {
@@ -91,7 +91,7 @@ describe('a text pattern', () => {
     );
   });
 
-  test('agrees with the regular expression that it stands for', () => {
+  test('matches like its regular expression', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 });
     const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 });
     fc.assert(
@@ -102,15 +102,15 @@ describe('a text pattern', () => {
     );
   });
 
-  test('with many stars does not take for ever', () => {
+  test('with many stars matches in bounded time', () => {
     const pattern = compileTextPattern(`${'a*'.repeat(500)}b`);
     expect(pattern.matches('a'.repeat(50_000))).toBe(false);
   });
 });
 
-describe('a deny rule and a disguised command', () => {
+describe('a deny rule against a disguised command', () => {
   test.each(['\\rm -rf x', "r''m -rf x", 'r""m x', "'rm' x", 'sudo \\rm x', 'true; r\\m x'])(
-    'sees through quotes and backslashes: %s',
+    'matches despite quotes and backslashes: %s',
     (command) => {
       expect(denies('Bash(rm:*)', command)).toBe(true);
     },

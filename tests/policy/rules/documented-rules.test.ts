@@ -19,8 +19,10 @@ const rows = readFileSync('docs/permissions.md', 'utf8')
   ?.split('\n## ')[0]
   ?.split('\n')
   .filter((line) => line.startsWith('| `'))
-  .map((line) => line.split('|').map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((it) => it[1])))
-  .map(([, [text = ''] = [], meant = [], others = []]) => ({ text, meant, others }));
+  .map((line) =>
+    line.split('|').map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1])),
+  )
+  .map(([, [text = ''] = [], matching = [], others = []]) => ({ text, matching, others }));
 
 /** Parses a tool and its target, such as `Bash npm test` or `Read a.txt`. */
 const requestOf = (call = ''): PermissionRequest => {
@@ -34,17 +36,17 @@ const requestOf = (call = ''): PermissionRequest => {
 };
 
 describe('a documented rule', () => {
-  test.each(rows ?? [])('speaks of what the document says: $text', ({ text, meant, others }) => {
+  test.each(rows ?? [])('matches the documented calls: $text', ({ text, matching, others }) => {
     const rules = [rule('deny', text, 'project', '/repo/.claude/settings.json')];
     expect(ruleProblems(rules)).toEqual([]);
     const policy = policyOf({ rules });
     const isDenied = (call: string | undefined) => policy.rule(requestOf(call)).step === 'deny';
-    expect(meant.length).toBeGreaterThan(0);
-    expect(meant.filter((call) => !isDenied(call))).toEqual([]);
+    expect(matching.length).toBeGreaterThan(0);
+    expect(matching.filter((call) => !isDenied(call))).toEqual([]);
     expect(others.filter(isDenied)).toEqual([]);
   });
 
-  test('is there, in each form that the grammar has', () => {
+  test('exists for each form of the grammar', () => {
     expect(rows?.length).toBeGreaterThan(12);
   });
 });

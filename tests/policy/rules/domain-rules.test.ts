@@ -6,7 +6,7 @@ import { bash, fetchUrl, mcp, policyOf, rule } from '../policy-fixtures.js';
 const denies = (text: string, url: string): boolean =>
   policyOf({ rules: [rule('deny', text)] }).rule(fetchUrl(url)).step === 'deny';
 
-describe('a rule about a domain', () => {
+describe('a rule for a domain', () => {
   test.each([
     ['example.com', 'https://example.com/a', true],
     ['example.com', 'https://EXAMPLE.com.:8443/', true],
@@ -23,8 +23,8 @@ describe('a rule about a domain', () => {
     ['m\u00fcnchen.de', 'https://xn--mnchen-3ya.de/', true],
     ['127.0.0.1', 'http://0x7f.1/', true],
     ['[::1]', 'http://[0:0:0:0:0:0:0:1]:80/', true],
-  ])('domain:%s speaks of %s: %s', (domain, url, isMeant) => {
-    expect(denies(`WebFetch(domain:${domain})`, url)).toBe(isMeant);
+  ])('domain:%s matches %s: %s', (domain, url, expected) => {
+    expect(denies(`WebFetch(domain:${domain})`, url)).toBe(expected);
   });
 
   test.each([
@@ -40,12 +40,12 @@ describe('a rule about a domain', () => {
       'rules about the input field "run_in_background" are not supported',
     ],
     ['Task(subagent_type:evil)', 'rules about the input field "subagent_type" are not supported'],
-  ])('is reported where it would protect nothing: %s', (text, problem) => {
+  ])('is reported as a problem if it would protect no call: %s', (text, problem) => {
     const [found] = ruleProblems([rule('deny', text)]);
     expect([found?.fatal, found?.message]).toEqual([true, expect.stringContaining(problem)]);
   });
 
-  test('is read or reported, whatever is written, and never half', () => {
+  test('is either valid or reported, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.webUrl(), (text, url) => {
         for (const written of [`WebFetch(domain:${text})`, `mcp__${text}`, `${text}(domain:a)`]) {
@@ -58,7 +58,7 @@ describe('a rule about a domain', () => {
     );
   });
 
-  test('says nothing of commands and of tools of servers', () => {
+  test('does not apply to commands and MCP tools', () => {
     const policy = policyOf({ rules: [rule('deny', 'WebFetch(domain:*)')] });
     expect(policy.rule(bash('curl https://example.com')).step).not.toBe('deny');
     expect(policy.rule(mcp('mcp__web__fetch')).step).not.toBe('deny');

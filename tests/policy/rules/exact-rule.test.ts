@@ -10,7 +10,10 @@ import { bash, fetchUrl, mcp, policyOf, read, rule, write } from '../policy-fixt
 
 const WORLD = { home: '/', roots: ['/repo'], realPath: (path: string) => path, ignoreCase: false };
 
-const granting = (request: PermissionRequest, options: Parameters<typeof policyOf>[0] = {}) =>
+const policyWithGrant = (
+  request: PermissionRequest,
+  options: Parameters<typeof policyOf>[0] = {},
+) =>
   policyOf({
     ...options,
     rules: [
@@ -28,20 +31,23 @@ describe('a grant', () => {
     [fetchUrl('https://example.com/a?b'), 'WebFetch(domain:example.com)'],
     [fetchUrl('https://example.com./'), 'WebFetch(domain:example.com)'],
     [mcp('mcp__git__push'), 'mcp__git__push'],
-  ])('is the narrowest rule that covers the call: %#', (request, text) => {
+  ])('is the narrowest rule for the call: %#', (request, text) => {
     expect(policyOf().exactRuleFor(request)).toBe(text);
-    expect(granting(request).rule(request)).toMatchObject({ behavior: 'allow', step: 'allow' });
+    expect(policyWithGrant(request).rule(request)).toMatchObject({
+      behavior: 'allow',
+      step: 'allow',
+    });
   });
 
-  const anything = fc
+  const anyText = fc
     .string({ unit: fc.constantFrom(...'ab*\\ :()[]!#?/.\n'.split('')) })
     .filter((text) => text.trim() !== '');
 
-  test('covers its call, whatever the command or the path', () => {
+  test('matches its call for any command or path', () => {
     fc.assert(
-      fc.property(anything, fc.constantFrom(bash, write), (text, make) => {
+      fc.property(anyText, fc.constantFrom(bash, write), (text, make) => {
         fc.pre(!isForeign(text));
-        const policy = granting(make(text));
+        const policy = policyWithGrant(make(text));
         expect(policy.problems).toEqual([]);
         expect(policy.rule(make(text)).behavior).toBe('allow');
       }),
@@ -49,44 +55,44 @@ describe('a grant', () => {
   });
 
   test.each(['a:/b', '\\\\host\\b', '//?/b', 'b:$DATA'])(
-    'does not cover a path of another system, which lies nowhere here: %s',
+    'does not match a path of another system: %s',
     (path) => {
-      expect(granting(write(path)).rule(write(path)).behavior).toBe('ask');
+      expect(policyWithGrant(write(path)).rule(write(path)).behavior).toBe('ask');
     },
   );
 
-  test('covers no command of other words', () => {
+  test('matches no command with other words', () => {
     const partsOf = (command: string) =>
       readShell(command, '/repo', WORLD).parts.map(({ words }) => spellWords(words));
     fc.assert(
-      fc.property(anything, anything, (one, other) => {
-        fc.pre(one.trim() !== other.trim());
-        const known = new Set(partsOf(one));
+      fc.property(anyText, anyText, (granted, other) => {
+        fc.pre(granted.trim() !== other.trim());
+        const known = new Set(partsOf(granted));
         fc.pre(partsOf(other).some((part) => !known.has(part)));
         const { behavior } = policyOf().rule(bash(other));
-        expect(granting(bash(one)).rule(bash(other)).behavior).toBe(behavior);
+        expect(policyWithGrant(bash(granted)).rule(bash(other)).behavior).toBe(behavior);
       }),
     );
   });
 
-  test('for a command without a word covers no other', () => {
-    for (const nothing of [' ', ':']) {
-      expect(granting(bash(nothing)).rule(bash('touch a')).behavior).toBe('ask');
+  test('for an empty command matches no other command', () => {
+    for (const empty of [' ', ':']) {
+      expect(policyWithGrant(bash(empty)).rule(bash('touch a')).behavior).toBe('ask');
     }
   });
 
-  test('covers no other path but what is below', () => {
+  test('matches only its path and paths below it', () => {
     fc.assert(
-      fc.property(anything, anything, (one, other) => {
-        fc.pre(!isPathInside({ path: resolve('/repo', other), folder: resolve('/repo', one) }));
-        expect(granting(write(one)).rule(write(other)).behavior).toBe('ask');
+      fc.property(anyText, anyText, (granted, other) => {
+        fc.pre(!isPathInside({ path: resolve('/repo', other), folder: resolve('/repo', granted) }));
+        expect(policyWithGrant(write(granted)).rule(write(other)).behavior).toBe('ask');
       }),
     );
   });
 
-  test('for the session answers an ask match of exactly the same call', () => {
+  test('for the session answers an ask rule for exactly the same call', () => {
     const compound = { behavior: 'ask', reason: 'It is a compound command.' } as const;
-    const policy = granting(bash('a && b'), { rules: [rule('ask', 'Bash')] });
+    const policy = policyWithGrant(bash('a && b'), { rules: [rule('ask', 'Bash')] });
     expect(policy.rule(bash('a && b'), { finding: compound })).toMatchObject({
       behavior: 'allow',
       step: 'callback',
@@ -94,12 +100,12 @@ describe('a grant', () => {
     expect(policy.rule(bash('a && c'), { finding: compound }).behavior).toBe('ask');
   });
 
-  test('from a settings file answers no ask match', () => {
+  test('from a settings file does not answer an ask rule', () => {
     const rules = [rule('ask', 'Bash'), rule('allow', 'Bash(npm test)', 'local')];
     expect(policyOf({ rules }).rule(bash('npm test')).behavior).toBe('ask');
   });
 
-  test('dies when a link is turned elsewhere', () => {
+  test('no longer applies if a link changes its target', () => {
     const linked = (target: string) => (path: string) => path.replace('/repo/link', target);
     const text = policyOf({ realPath: linked('/data/a') }).exactRuleFor(write('link'));
     const rules = [rule('ask', 'Edit'), rule('allow', text, 'session')];
@@ -111,8 +117,8 @@ describe('a grant', () => {
     );
   });
 
-  test('never opens what is denied', () => {
-    const policy = granting(write('a'), { rules: [rule('deny', 'Edit(a)')] });
+  test('never overrides a deny rule', () => {
+    const policy = policyWithGrant(write('a'), { rules: [rule('deny', 'Edit(a)')] });
     expect(policy.rule(write('a')).behavior).toBe('deny');
   });
 });

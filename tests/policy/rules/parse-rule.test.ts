@@ -12,7 +12,7 @@ describe('a rule', () => {
     ['mcp__git__*', { tool: 'mcp__git__*' }],
     ['mcp__my-server', { tool: 'mcp__my-server' }],
     ['*', { tool: '*' }],
-  ])('is read: %s', (text, expected) => {
+  ])('is parsed: %s', (text, expected) => {
     expect(parseRule(text)).toEqual({ ok: true, rule: expected });
   });
 
@@ -26,18 +26,18 @@ describe('a rule', () => {
     ['Bash(a) b', 'closing parenthesis'],
     ['Ba sh', 'not a tool name'],
     ['Ba*', 'mcp__server__*'],
-  ])('is reported when it cannot be read: "%s"', (text, problem) => {
-    const reading = parseRule(text);
-    expect(reading.ok).toBe(false);
-    expect(reading).toHaveProperty('problem', expect.stringContaining(problem));
+  ])('is reported if it is invalid: "%s"', (text, problem) => {
+    const result = parseRule(text);
+    expect(result.ok).toBe(false);
+    expect(result).toHaveProperty('problem', expect.stringContaining(problem));
   });
 
-  test('is read or reported, whatever is written', () => {
+  test('is either parsed or reported, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (name, pattern) => {
         for (const text of [name, `Read(${pattern})`, `Bash(${pattern})`, `${name}(${pattern}`]) {
           expect(typeof parseRule(text).ok).toBe('boolean');
-          const rules = (['deny', 'ask', 'allow'] as const).map((it) => rule(it, text));
+          const rules = (['deny', 'ask', 'allow'] as const).map((behavior) => rule(behavior, text));
           const policy = policyOf({ rules });
           expect(['allow', 'deny', 'ask']).toContain(policy.rule(bash(pattern)).behavior);
         }
@@ -46,8 +46,8 @@ describe('a rule', () => {
   });
 });
 
-describe('a rule that cannot be read', () => {
-  test('never matches, and names itself, its file and what is wrong', () => {
+describe('an invalid rule', () => {
+  test('never matches, and its message has the rule, the file and the problem', () => {
     const broken = rule('deny', 'Bash(rm', 'project', '/repo/.claude/settings.json');
     const policy = policyOf({ rules: [broken], mode: 'bypassPermissions' });
     expect(policy.rule(bash('rm')).behavior).toBe('allow');
@@ -57,13 +57,13 @@ describe('a rule that cannot be read', () => {
     );
   });
 
-  test('is fatal when it should have protected something', () => {
-    const rules = (['deny', 'ask', 'allow'] as const).map((it) => rule(it, 'Read([a'));
+  test('is fatal if it is a deny or ask rule', () => {
+    const rules = (['deny', 'ask', 'allow'] as const).map((behavior) => rule(behavior, 'Read([a'));
     expect(ruleProblems(rules).map(({ fatal }) => fatal)).toEqual([true, true, false]);
   });
 
   test.each(['Read(!a)', 'Read(#a)', 'Edit(a\\)', 'Grep([ab)'])(
-    'includes a dead path pattern: %s',
+    'may be an invalid path pattern: %s',
     (text) => {
       expect(ruleProblems([rule('deny', text)])).toHaveLength(1);
     },
@@ -80,7 +80,7 @@ describe('the tool of a rule', () => {
     ['mcp__git__push', 'mcp__git__push_all', false],
     ['Read', 'ReadAll', false],
     ['*', 'Anything', true],
-  ])('%s speaks about %s: %s', (ruleTool, tool, covered) => {
+  ])('%s covers %s: %s', (ruleTool, tool, covered) => {
     expect(coversTool(ruleTool, tool)).toBe(covered);
   });
 });

@@ -9,14 +9,15 @@ const matches = (pattern: string, path: string): boolean =>
   compilePathPattern(pattern, WHERE).matches(`/repo/${path}`, '/repo');
 
 describe('a path pattern', () => {
-  test('means what it means in a .gitignore', () => {
+  test('matches the same paths as in a .gitignore', () => {
     const bits = ['a', 'b', '*', '**', '?', '/', '[ab]', '.', 'a/b', '**/', '/**', '\\*', '[!a]'];
     const bit = fc.constantFrom(...bits, ' ', '[a-c]');
     const name = fc.constantFrom('a', 'b', 'ab', 'c', '.a', 'a.b', '*', ' a');
     const pattern = fc
       .array(bit, { minLength: 1, maxLength: 5 })
-      .map((some) => some.join(''))
-      // Git reads these patterns differently: its root is the repository, and it has only `*` and `**`.
+      .map((parts) => parts.join(''))
+      // Git reads these patterns differently: its root is the repository, and it has only `*` and
+      // `**`.
       .filter((text) => !/^[!#]|^\/\/|\*\*\*|^\.\/?$|^\s*$|^~|^\.\//.test(text));
     fc.assert(
       fc.property(pattern, fc.array(name, { minLength: 1, maxLength: 4 }), (text, names) => {
@@ -34,7 +35,7 @@ describe('a path pattern', () => {
     ['*a'.repeat(2_000), 'a'.repeat(250)],
     [`${'*'.repeat(4_000)}b`, 'a'.repeat(250)],
     [`x/${'[ab]*'.repeat(700)}c`, `x/${'ab'.repeat(120)}`],
-  ])('ends soon whatever it says and whatever it is about', (pattern, path) => {
+  ])('matches in bounded time for any pattern and path', (pattern, path) => {
     expect(matches(pattern, path)).toBe(false);
   });
 
@@ -44,12 +45,12 @@ describe('a path pattern', () => {
     ['[z-a]', 'range z-a is upside down'],
     ['x'.repeat(5_000), 'more than 4096 characters'],
     ['!a', 'must not begin with "!"'],
-  ])('that cannot be read matches nothing and says why', (pattern, problem) => {
+  ])('with an error has a problem and matches no path', (pattern, problem) => {
     expect(pathPatternProblem(pattern)).toContain(problem);
     expect(() => matches(pattern, 'a')).not.toThrow();
   });
 
-  test('ignores case where the disk does', () => {
+  test('ignores case if the disk does', () => {
     const loose = compilePathPattern('Src/*.TS', { ...WHERE, ignoreCase: true });
     expect(loose.matches('/repo/sRC/a.ts', '/repo')).toBe(true);
     expect(matches('Src/*.TS', 'src/a.ts')).toBe(false);

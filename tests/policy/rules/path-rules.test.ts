@@ -40,7 +40,7 @@ describe('a rule for files', () => {
     expect(denies(text, path)).toBe(false);
   });
 
-  test('for Read covers every tool that reads, one for Edit every tool that writes', () => {
+  test('for Read covers all reading tools, and for Edit all writing tools', () => {
     for (const tool of ['Read', 'Grep', 'Glob'])
       expect(denies('Read(src/**)', 'src/a', tool)).toBe(true);
     const policy = policyOf({ rules: [rule('allow', 'Edit(src/**)')] });
@@ -49,7 +49,7 @@ describe('a rule for files', () => {
     }
   });
 
-  test('for one tool covers only that tool', () => {
+  test('for a single tool covers only that tool', () => {
     const policy = policyOf({
       rules: [rule('allow', 'Write(src/**)'), rule('deny', 'Glob(lib/**)')],
     });
@@ -59,7 +59,7 @@ describe('a rule for files', () => {
     expect(policy.rule(read('lib/a', 'Read')).behavior).toBe('allow');
   });
 
-  test('starts from the folder of its settings file, and stays there after cd', () => {
+  test('is relative to the folder of its settings file, even after cd', () => {
     const user = rule('deny', 'Read(/drafts/**)', 'user', '/home/ada/.claude/settings.json');
     const managed = rule('deny', 'Read(/keys/**)', 'policy', '/etc/skein/managed-settings.json');
     const project = rule('deny', 'Read(private/**)', 'project', SETTINGS);
@@ -69,7 +69,7 @@ describe('a rule for files', () => {
     expect(policy.rule({ ...read('../private/a'), cwd: '/repo/src' }).rule).toBe(project);
   });
 
-  test('looks at case only where the disk does', () => {
+  test('ignores case if the disk does', () => {
     const rules = [rule('deny', 'Read(Secrets/**)')];
     expect(policyOf({ rules, ignoreCase: true }).rule(read('SECRETS/a')).behavior).toBe('deny');
     expect(policyOf({ rules }).rule(read('SECRETS/a')).behavior).toBe('allow');
@@ -79,26 +79,26 @@ describe('a rule for files', () => {
 describe('a symbolic link', () => {
   const realPath = (path: string) => path.replace('/repo/link', '/data/vault');
 
-  test('is denied by a rule about its name or about where it leads', () => {
+  test('is denied by a rule for its path or its target', () => {
     for (const text of ['Read(link/**)', 'Read(//data/vault/**)']) {
       const policy = policyOf({ realPath, mode: 'bypassPermissions', rules: [rule('deny', text)] });
       expect(policy.rule(read('link/a')).behavior).toBe('deny');
     }
   });
 
-  test('is allowed only by rules that cover both', () => {
-    const one = policyOf({ realPath, rules: [rule('allow', 'Edit(link/**)')] });
-    expect(one.rule(write('link/a')).behavior).toBe('ask');
+  test('is allowed only if rules cover its path and its target', () => {
+    const pathOnly = policyOf({ realPath, rules: [rule('allow', 'Edit(link/**)')] });
+    expect(pathOnly.rule(write('link/a')).behavior).toBe('ask');
     const both = policyOf({ realPath, rules: [rule('allow', 'Edit(//**)')] });
     expect(both.rule(write('link/a')).behavior).toBe('allow');
   });
 
-  test('is not writable in acceptEdits when it leads out of the workspace', () => {
+  test('is not writable in acceptEdits if its target is outside the workspace', () => {
     expect(policyOf({ realPath, mode: 'acceptEdits' }).rule(write('link/a')).behavior).toBe('ask');
   });
 });
 
-describe('guarded files', () => {
+describe('protected files', () => {
   test.each([
     '.env',
     '.env.local',
@@ -115,7 +115,7 @@ describe('guarded files', () => {
     '/proc/self/environ',
     '/proc/1/task/1/environ',
     '/proc/17/mem',
-  ])('that may hold secrets are asked about even for reading: %s', (path) => {
+  ])('with secrets require a question for reading too: %s', (path) => {
     for (const mode of ['default', 'bypassPermissions'] as const) {
       const rules = [rule('allow', 'Read')];
       expect(policyOf({ mode, rules }).rule(read(path))).toMatchObject({
@@ -144,15 +144,15 @@ describe('guarded files', () => {
     '.git/modules/sub/config',
     '.git/worktrees/a/hooks/pre-push',
     'sub/.git',
-  ])('that steer agents are free to read and asked about for writing: %s', (path) => {
+  ])('with settings of agents are readable, and writing requires a question: %s', (path) => {
     const policy = policyOf({ mode: 'acceptEdits' });
     expect(policy.rule(read(path)).behavior).toBe('allow');
     expect(policy.rule(write(path))).toMatchObject({ behavior: 'ask', step: 'ask' });
   });
 });
 
-describe('other calls', () => {
-  test('to an address are matched by its host', () => {
+describe('calls of other tools', () => {
+  test('to a URL are matched by its host', () => {
     const policy = policyOf({ rules: [rule('allow', 'WebFetch(domain:*.example.com)')] });
     expect(policy.rule(fetchUrl('https://docs.example.com/a')).behavior).toBe('allow');
     expect(policy.rule(fetchUrl('https://DOCS.example.com./a')).behavior).toBe('allow');
@@ -161,7 +161,7 @@ describe('other calls', () => {
     expect(policy.rule(fetchUrl('not an address')).behavior).toBe('ask');
   });
 
-  test('to a server are matched by its name', () => {
+  test('to an MCP server are matched by its name', () => {
     const policy = policyOf({
       rules: [rule('allow', 'mcp__git__*'), rule('deny', 'mcp__git__push')],
     });

@@ -14,17 +14,17 @@ const WORLD = {
   ignoreCase: false,
   realPath: (path: string) => path.replace(/^\/repo\/link/, '/etc/deep'),
 };
-const readingOf = (command: string) => readShell(command, '/repo', WORLD);
+const analyse = (command: string) => readShell(command, '/repo', WORLD);
 const partsOf = (command: string) =>
-  readingOf(command)
+  analyse(command)
     .parts.filter(({ words }) => words.length > 0)
     .map(({ words }) => joinWords(words));
 const dirsOf = (command: string, program: string) =>
-  readingOf(command)
+  analyse(command)
     .parts.filter(({ words }) => words[0]?.text === program)
     .map(({ dirs, areDirsIncomplete: isLost }) => (isLost ? undefined : dirs))[0];
 
-describe('the reading of a command line', () => {
+describe('the analysis of a command line', () => {
   test.each([
     ['a b; c | d && e || f & g', ['a b', 'c', 'd', 'e', 'f', 'g']],
     ['a $(b "$(c)") `d` <(e)', ['b \0', 'c', 'd', 'e', 'a \0 \0 \0']],
@@ -65,7 +65,7 @@ describe('the reading of a command line', () => {
     ['popd && x', undefined],
     ['while a; do cd ..; done; x', undefined],
     ['f() { cd /; }; f; x', undefined],
-  ])('knows where it runs after %j', (command, dirs) => {
+  ])('knows the working directory after %j', (command, dirs) => {
     expect(dirsOf(command, 'x')).toEqual(dirs);
   });
 
@@ -79,11 +79,11 @@ describe('the reading of a command line', () => {
     ['not valid shell', '$('.repeat(60_000)],
     ['not valid shell', '"'.repeat(9)],
     ['a NUL', 'a\0b'],
-  ])('gives up on what is %s', (_, command) => {
-    expect(readingOf(command).doubts).not.toEqual([]);
+  ])('reports a doubt if the command is %s', (_, command) => {
+    expect(analyse(command).doubts).not.toEqual([]);
   });
 
-  test('never throws, and finds a doubt or a program in whatever is no comment', () => {
+  test('never throws, and its doubts are sentences', () => {
     const pieces = [
       'a',
       'rm',
@@ -143,10 +143,10 @@ describe('the reading of a command line', () => {
     ];
     const command = fc
       .array(fc.constantFrom(...pieces), { maxLength: 24 })
-      .map((it) => it.join(''));
+      .map((parts) => parts.join(''));
     fc.assert(
       fc.property(command, (text) => {
-        const { parts, doubts } = readingOf(text);
+        const { parts, doubts } = analyse(text);
         for (const { words } of parts)
           for (const { text } of words) expect(typeof text).toBe('string');
         expect(doubts.every((doubt) => doubt.endsWith('.'))).toBe(true);
@@ -156,7 +156,7 @@ describe('the reading of a command line', () => {
   });
 });
 
-describe('the words of the reading', () => {
+describe('the words of a command', () => {
   const letters = fc.string({
     unit: fc.constantFrom(...'ab1 \t$"\'\\`*?[]{}~#;&|<>()!=-.,/é\n'.split('')),
     minLength: 1,
@@ -206,18 +206,18 @@ describe('the words of the reading', () => {
     .map((words) => `printf '<%s>' x${words.flat().join('')} # $(no) 'word`);
 
   test.each(['$HOME\\\na', '$HO\\\nME', '"$HOME\\\n_x"', '$\\\nHOME'])(
-    'are not known where the name of a variable goes on in the next line: %j',
+    'are dynamic if a variable name continues on the next line: %j',
     (word) => {
-      const { parts } = readingOf(`printf x ${word}`);
+      const { parts } = analyse(`printf x ${word}`);
       expect(parts[0]?.words.at(-1)).toMatchObject({ dynamic: true });
     },
   );
 
-  test('are those that a real bash gives to the program', () => {
+  test('equal the words that a real bash passes to the program', () => {
     const lines = fc.sample(line, 1500);
     const { stdout } = spawnSync(
       '/bin/bash',
-      ['--norc', '-c', lines.map((it) => `${it}\nprintf '\\0'\n`).join('')],
+      ['--norc', '-c', lines.map((line) => `${line}\nprintf '\\0'\n`).join('')],
       {
         encoding: 'utf8',
         cwd: mkdtempSync(join(tmpdir(), 'words-')),
@@ -228,7 +228,7 @@ describe('the words of the reading', () => {
     const printed = stdout.split('\0');
     let compared = 0;
     for (const [index, command] of lines.entries()) {
-      const { parts, doubts } = readingOf(command);
+      const { parts, doubts } = analyse(command);
       expect({ command, doubts }).toEqual({ command, doubts: [] });
       const words = parts[0]?.words.slice(2) ?? [];
       if (words.some(({ dynamic }) => dynamic)) continue;

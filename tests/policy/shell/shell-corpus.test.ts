@@ -4,7 +4,7 @@ import { CORPUS, CORPUS_RULES } from './shell-corpus.js';
 
 const policy = policyOf({ rules: CORPUS_RULES });
 
-test('the corpus has its many commands, and none of them twice', () => {
+test('the corpus has at least 300 commands without duplicates', () => {
   const commands = CORPUS.flatMap((group) => group.commands);
   expect(new Set(commands).size).toBe(commands.length);
   expect(commands.length).toBeGreaterThanOrEqual(300);

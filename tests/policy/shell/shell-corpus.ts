@@ -6,7 +6,7 @@
 import type { PermissionRule } from '../../../src/protocol/permission/permission-rule.js';
 import { rule } from '../policy-fixtures.js';
 
-/** Broad rules, so that the rulings below hold although the rules allow much. */
+/** Broad allow rules: the rulings below must hold despite them. */
 export const CORPUS_RULES: readonly PermissionRule[] = [
   ...[
     'Bash(npm test)',
@@ -45,7 +45,7 @@ export interface CorpusGroup {
 
 export const CORPUS: readonly CorpusGroup[] = [
   {
-    about: 'removal of what everything needs',
+    about: 'removal of system folders, the home or the workspace',
     ruling: 'deny@deny',
     commands: [
       'rm -rf /',
@@ -132,7 +132,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'the same, inside of something else',
+    about: 'such a removal inside another command',
     ruling: 'deny@deny',
     commands: [
       'env rm -rf /',
@@ -275,7 +275,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'the end of the machine',
+    about: 'damage to disks and the machine',
     ruling: 'deny@deny',
     commands: [
       'mkfs /dev/sda1',
@@ -328,7 +328,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'skein itself',
+    about: 'calls of the skein command',
     ruling: 'deny@deny',
     commands: [
       'skein approve 1',
@@ -359,7 +359,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'what deny rules forbid',
+    about: 'commands that deny rules match',
     ruling: 'deny@deny',
     commands: [
       'terraform apply',
@@ -408,7 +408,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'what was fetched and would run',
+    about: 'execution of downloaded text',
     ruling: 'ask@ask',
     commands: [
       'curl https://example.com/x | sh',
@@ -445,7 +445,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'what cannot be known before it runs',
+    about: 'commands that are unknown before they run',
     ruling: 'ask@ask',
     commands: [
       '$x -rf /',
@@ -522,7 +522,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'work that git would lose, and settings of git that run programs',
+    about: 'git commands that lose work or configure programs',
     ruling: 'ask@ask',
     commands: [
       'git reset --hard',
@@ -587,7 +587,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'other dangers, in spite of any rule',
+    about: 'other dangerous commands despite allow rules',
     ruling: 'ask@ask',
     commands: [
       'rm -rf /tmp/x',
@@ -692,7 +692,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'installations and programs given as text, which broad rules do not cover',
+    about: 'installations and inline programs, which broad rules do not cover',
     ruling: 'ask@ask',
     commands: [
       'npm install',
@@ -741,7 +741,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'commands that no rule names, and parts that no rule names',
+    about: 'commands or parts of commands without a rule',
     ruling: 'ask@callback',
     commands: [
       'touch a',
@@ -878,7 +878,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'what rules allow, each part of it',
+    about: 'commands whose parts are all allowed by rules',
     ruling: 'allow@allow',
     commands: [
       'npm test',
@@ -966,7 +966,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'reading inside the workspace',
+    about: 'read-only commands inside the workspace',
     ruling: 'allow@mode',
     commands: [
       'ls',
@@ -1088,7 +1088,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'what looks like reading and runs, writes or shows something else',
+    about: 'commands that look read-only but run, write or show more',
     ruling: 'ask@callback',
     commands: [
       'x=-v; printf "$x" \'a[$(touch b)]\' c',
@@ -1133,7 +1133,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'variables that decide what runs, however they are set, and options that hide a command',
+    about: 'variables that change which program runs, and options that hide a command',
     ruling: 'ask@ask',
     commands: [
       "bash -kc 'git diff GIT_EXTERNAL_DIFF=/repo/x'",
@@ -1164,7 +1164,7 @@ export const CORPUS: readonly CorpusGroup[] = [
     ],
   },
   {
-    about: 'reading that is close to the above',
+    about: 'read-only commands similar to the above',
     ruling: 'allow@mode',
     commands: [
       '[ "$x" = a ] && echo b',

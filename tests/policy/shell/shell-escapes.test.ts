@@ -13,7 +13,7 @@ import { CORPUS, CORPUS_RULES } from './shell-corpus.js';
 const single = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 const double = (text: string) => `"${text.replaceAll(/["\\$`]/g, '\\$&')}"`;
 
-/** Ways to wrap a command line. No wrapper makes it harmless. */
+/** Ways to wrap a command line. No wrapper makes a command safe. */
 const WRAPS: readonly ((command: string) => string)[] = [
   (it) => `bash -c ${single(it)}`,
   (it) => `sh -c ${double(it)}`,
@@ -73,40 +73,42 @@ const disguise = (word: string, ways: readonly number[]) =>
 const commandsRuled = (behavior: string) =>
   CORPUS.filter(({ ruling }) => ruling.startsWith(behavior)).flatMap(({ commands }) => commands);
 
-const everything = { rules: [...CORPUS_RULES, rule('allow', 'Bash')] };
+const ALLOW_ALL = { rules: [...CORPUS_RULES, rule('allow', 'Bash')] };
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
 
-describe('a command that is denied', () => {
+describe('a denied command', () => {
   const denied = commandsRuled('deny');
 
-  test('is not allowed by wrapping it, whatever the rules and the mode allow', () => {
+  test('is not allowed in any wrapper, for any rules and mode', () => {
     const mode = fc.constantFrom(...PERMISSION_MODES);
     fc.assert(
       fc.property(fc.constantFrom(...denied), wraps, mode, (command, layers, name) => {
-        const ruling = policyOf({ ...everything, mode: name }).rule(bash(wrapped(command, layers)));
+        const ruling = policyOf({ ...ALLOW_ALL, mode: name }).rule(bash(wrapped(command, layers)));
         expect(ruling.behavior).not.toBe('allow');
       }),
       { numRuns: 1500 },
     );
   });
 
-  test('stays denied in one plain wrapper', () => {
-    const plain = denied.filter((it) => !/[\n#&]|<<|^(?:cd|pushd)/.test(it));
+  test('stays denied in a single plain wrapper', () => {
+    const plain = denied.filter((command) => !/[\n#&]|<<|^(?:cd|pushd)/.test(command));
     fc.assert(
       fc.property(
         fc.constantFrom(...plain),
         fc.constantFrom(...WRAPS.slice(0, 6)),
         (command, wrap) => {
-          expect(policyOf(everything).rule(bash(wrap(command))).behavior).toBe('deny');
+          expect(policyOf(ALLOW_ALL).rule(bash(wrap(command))).behavior).toBe('deny');
         },
       ),
       { numRuns: 600 },
     );
   });
 
-  test('is not allowed by quoting its letters', () => {
+  test('is denied if its letters are quoted', () => {
     // A quoted keyword is an ordinary word.
-    const plain = denied.filter((it) => /^[\w./ -]+$/.test(it) && !it.startsWith('coproc'));
+    const plain = denied.filter(
+      (command) => /^[\w./ -]+$/.test(command) && !command.startsWith('coproc'),
+    );
     const ways = fc.array(fc.nat(6), { minLength: 1, maxLength: 12 });
     const gaps = fc.constantFrom(' ', '  ', '\t', ' \\\n');
     fc.assert(
@@ -115,7 +117,7 @@ describe('a command that is denied', () => {
           .split(' ')
           .map((word) => disguise(word, how))
           .join(gap);
-        expect({ hidden, behavior: policyOf(everything).rule(bash(hidden)).behavior }).toEqual({
+        expect({ hidden, behavior: policyOf(ALLOW_ALL).rule(bash(hidden)).behavior }).toEqual({
           hidden,
           behavior: 'deny',
         });
@@ -125,12 +127,12 @@ describe('a command that is denied', () => {
   });
 });
 
-/** False for an incomplete command line, whose meaning changes inside of a wrapper. */
+/** False for an incomplete command line, whose meaning changes inside a wrapper. */
 const isWhole = (command: string): boolean =>
-  !/not valid shell/.test(policyOf(everything).rule(bash(command)).reason);
+  !/not valid shell/.test(policyOf(ALLOW_ALL).rule(bash(command)).reason);
 
-describe('a command that needs a person', () => {
-  test('is not allowed by wrapping it when a rule allows every command', () => {
+describe('a command that requires a question', () => {
+  test('is not allowed in a wrapper if a rule allows every command', () => {
     const dangerous = CORPUS.filter(
       ({ ruling, about }) => ruling === 'ask@ask' && !about.startsWith('installations'),
     )
@@ -141,7 +143,7 @@ describe('a command that needs a person', () => {
         const hidden = wrapped(command, layers);
         // Only the parser, not the shell, reads a lone `!` as a command.
         fc.pre(!/! && /.test(hidden));
-        expect({ hidden, behavior: policyOf(everything).rule(bash(hidden)).behavior }).not.toEqual({
+        expect({ hidden, behavior: policyOf(ALLOW_ALL).rule(bash(hidden)).behavior }).not.toEqual({
           hidden,
           behavior: 'allow',
         });
@@ -150,7 +152,7 @@ describe('a command that needs a person', () => {
     );
   });
 
-  test('is not freed by standing beside others', () => {
+  test('is not allowed beside other commands', () => {
     const asked = commandsRuled('ask').filter(isWhole);
     const other = fc.constantFrom(...commandsRuled('allow'));
     const seam = fc.constantFrom(' && ', '; ', ' || ', '\n', ' & ', ' | ');
@@ -169,8 +171,8 @@ describe('a command that needs a person', () => {
   });
 });
 
-describe('any change of a command', () => {
-  test('is ruled on without a crash, and with a reason', () => {
+describe('any modified command', () => {
+  test('has a ruling with a reason', () => {
     const all = CORPUS.flatMap(({ commands }) => commands);
     const junk = fc.string({
       unit: fc.constantFrom(...'ab \n\'"`$(){}[]<>|&;#\\*?~=-/!\0\u00a0'.split('')),
@@ -207,13 +209,13 @@ describe('a program that a real shell starts', () => {
       env: { PATH: `${folder}:/bin:/usr/bin`, HOME: folder },
     }).stderr;
   const isFound = (command: string) => {
-    const world = {
+    const environment = {
       home: folder,
       roots: [folder],
       ignoreCase: false,
       realPath: (path: string) => path,
     };
-    const { parts, doubts } = readShell(command, folder, world);
+    const { parts, doubts } = readShell(command, folder, environment);
     // The script file itself is not analysed.
     const runs = ({ words, redirects }: ShellPart) =>
       [...words.slice(0, 2), ...redirects.map(({ target }) => target)].some(
@@ -279,23 +281,23 @@ describe('a program that a real shell starts', () => {
     'time ',
   ];
 
-  test('is in the reading, or the reading says that it does not know', () => {
+  test('is found by the analysis, or the analysis has a doubt', () => {
     const command = fc
       .array(fc.constantFrom(...PIECES), { minLength: 2, maxLength: 10 })
       .map((parts) => parts.join(''))
       .filter((text) => text.includes('TRIP') && !isFound(text));
     fc.assert(
       fc.property(command, (text) => {
-        expect({ text, said: inBash(text) }).not.toEqual({
+        expect({ text, stderr: inBash(text) }).not.toEqual({
           text,
-          said: expect.stringContaining('TRIPPED'),
+          stderr: expect.stringContaining('TRIPPED'),
         });
       }),
       { numRuns: 150 },
     );
   }, 60_000);
 
-  test('would be noticed by that shell', () => {
+  test('is detected by the shell of this test', () => {
     expect(inBash('a; TRIP')).toContain('TRIPPED');
     expect(inBash("# '\nTRIP #'")).toContain('TRIPPED');
   });

@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { bash, policyOf, rule } from '../../policy-fixtures.js';
 import { CORPUS, CORPUS_RULES } from '../shell-corpus.js';
 
-describe('a command that only reads', () => {
-  const free = CORPUS.filter(({ ruling }) => ruling === 'allow@mode').flatMap((it) => it.commands);
+describe('a read-only command', () => {
+  const free = CORPUS.filter(({ ruling }) => ruling === 'allow@mode').flatMap(
+    ({ commands }) => commands,
+  );
 
-  test('is free in every mode', () => {
+  test('is allowed in every mode', () => {
     for (const mode of ['default', 'acceptEdits', 'plan', 'dontAsk', 'bubble'] as const) {
       const policy = policyOf({ mode });
       const refused = free.filter((command) => policy.rule(bash(command)).behavior !== 'allow');
@@ -13,7 +15,7 @@ describe('a command that only reads', () => {
     }
   });
 
-  test('may start early and run again, unless it moves the agent', () => {
+  test('may start early and run again, unless it changes the working directory', () => {
     const policy = policyOf();
     expect(policy.rule(bash('git status | head -3')).readOnly).toBe(true);
     expect(policy.rule(bash('cat /etc/passwd')).readOnly).toBe(true);
@@ -22,7 +24,7 @@ describe('a command that only reads', () => {
     expect(policy.rule(bash('ls > a')).readOnly).toBe(false);
   });
 
-  test('is asked about in plan mode where it reads elsewhere, and what has effects is refused', () => {
+  test('outside the workspace requires a question in plan mode, and effects are denied', () => {
     const policy = policyOf({ mode: 'plan', rules: CORPUS_RULES });
     expect(policy.rule(bash('cat /etc/passwd')).behavior).toBe('ask');
     expect(policy.rule(bash('grep -r x .')).behavior).toBe('ask');
@@ -30,7 +32,7 @@ describe('a command that only reads', () => {
     expect(policy.rule(bash('ls > a'))).toMatchObject({ behavior: 'deny', step: 'mode' });
   });
 
-  test('asks git only at a root of the workspace: a folder may pretend to be a repository', () => {
+  test('may run git only at a workspace root because a folder may fake a repository', () => {
     const policy = policyOf({ roots: ['/repo', '/more'] });
     const at = (cwd: string) => policy.rule({ ...bash('git status'), cwd }).behavior;
     expect([at('/repo'), at('/more'), at('/repo/sub')]).toEqual(['allow', 'allow', 'ask']);
@@ -41,7 +43,7 @@ describe('a command that only reads', () => {
     'xargs -a /etc/passwd echo',
     'xargs -a.env echo',
     'xargs --arg-file=/etc/passwd echo',
-  ])('hands on no file that is not judged: %j', (command) => {
+  ])('may not pass on a file that is not judged: %j', (command) => {
     expect(policyOf().rule(bash(command)).behavior).toBe('ask');
   });
 
@@ -56,7 +58,7 @@ describe('a command that only reads', () => {
 });
 
 describe('a redirection', () => {
-  const said = (mode: 'default' | 'acceptEdits' | 'bypassPermissions', command: string) => {
+  const rulingOf = (mode: 'default' | 'acceptEdits' | 'bypassPermissions', command: string) => {
     const { behavior, step } = policyOf({ mode, rules: [rule('allow', 'Bash(make:*)')] }).rule(
       bash(command),
     );
@@ -64,18 +66,18 @@ describe('a redirection', () => {
   };
 
   test('into the workspace is an edit of the workspace', () => {
-    expect(said('default', 'make > log')).toBe('ask@callback');
-    expect(said('acceptEdits', 'make > log')).toBe('allow@allow');
-    expect(said('acceptEdits', 'echo x > log')).toBe('allow@mode');
-    expect(said('acceptEdits', 'echo x > ../log')).toBe('ask@callback');
-    expect(said('acceptEdits', 'cd .. && echo x > log')).toBe('ask@callback');
-    expect(said('acceptEdits', 'touch log')).toBe('ask@callback');
+    expect(rulingOf('default', 'make > log')).toBe('ask@callback');
+    expect(rulingOf('acceptEdits', 'make > log')).toBe('allow@allow');
+    expect(rulingOf('acceptEdits', 'echo x > log')).toBe('allow@mode');
+    expect(rulingOf('acceptEdits', 'echo x > ../log')).toBe('ask@callback');
+    expect(rulingOf('acceptEdits', 'cd .. && echo x > log')).toBe('ask@callback');
+    expect(rulingOf('acceptEdits', 'touch log')).toBe('ask@callback');
   });
 
-  test('into a file that steers is asked about in every mode', () => {
+  test('into a control file requires a question in every mode', () => {
     for (const mode of ['default', 'acceptEdits', 'bypassPermissions'] as const) {
-      expect(said(mode, 'echo x > .claude/settings.json')).toBe('ask@ask');
-      expect(said(mode, 'echo x > .git/hooks/pre-commit')).toBe('ask@ask');
+      expect(rulingOf(mode, 'echo x > .claude/settings.json')).toBe('ask@ask');
+      expect(rulingOf(mode, 'echo x > .git/hooks/pre-commit')).toBe('ask@ask');
     }
   });
 });
