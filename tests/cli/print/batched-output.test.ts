@@ -1,38 +1,38 @@
 import { describe, expect, test } from 'vitest';
 import { BatchedOutput } from '../../../src/cli/print/batched-output.js';
 
-const watched = () => {
+const setUp = () => {
   const written: string[] = [];
   return { written, lines: new BatchedOutput((text) => written.push(text)) };
 };
 
-const aTick = () => new Promise((resolve) => setImmediate(resolve));
+const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('lines for a program', () => {
-  test('of one tick are one write at its end, in order', async () => {
-    const { written, lines } = watched();
+describe('output lines for a program', () => {
+  test('are written in order in a single write at the end of a tick', async () => {
+    const { written, lines } = setUp();
     lines.add('one');
     lines.add('two');
     expect(written).toEqual([]);
-    await aTick();
+    await nextTick();
     expect(written).toEqual(['one\ntwo\n']);
     lines.add('three');
-    await aTick();
+    await nextTick();
     expect(written).toEqual(['one\ntwo\n', 'three\n']);
   });
 
-  test('do not pile up: many are written before the tick ends', () => {
-    const { written, lines } = watched();
+  test('are written before the end of the tick if they exceed the buffer', () => {
+    const { written, lines } = setUp();
     lines.add('x'.repeat(64 * 1024));
     expect(written).toHaveLength(1);
   });
 
-  test('are written at once when they must be, and only once', async () => {
-    const { written, lines } = watched();
+  test('are written at once by flush(), and only once', async () => {
+    const { written, lines } = setUp();
     lines.add('last');
     lines.flush();
     lines.flush();
-    await aTick();
+    await nextTick();
     expect(written).toEqual(['last\n']);
   });
 });

@@ -28,8 +28,8 @@ const update = (destination: string, rules: unknown = [rule]) => ({
 });
 const grant = 'Bash(npm run (x):*)';
 
-describe('a question to a driver', () => {
-  test('has the fields that drivers know', () => {
+describe('a can_use_tool request', () => {
+  test('has the documented fields', () => {
     const more = { blockedPath: '/etc/hosts', grant };
     expect(canUseToolRequest(asked(more))).toEqual({
       subtype: 'can_use_tool',
@@ -45,7 +45,7 @@ describe('a question to a driver', () => {
     });
   });
 
-  test('says who asks, and for whom, where that is not the lead', () => {
+  test('names the asking agent and its parents if it is not the lead', () => {
     const askers = [
       { agent: 'a_2', type: 'builder', name: 'ann', task: 'Build it' },
       { agent: 'a_1', type: null, name: null, task: 'Look' },
@@ -53,7 +53,7 @@ describe('a question to a driver', () => {
     expect(canUseToolRequest(asked({ askers }))).toMatchObject({ agent_id: 'a_1', agents: askers });
   });
 
-  test('suggests the rule of a whole tool, and nothing if no rule can be saved', () => {
+  test('suggests the rule of a whole tool, and no rule if none can be saved', () => {
     expect(canUseToolRequest(asked({ grant: 'mcp__birds__count' }))).toMatchObject({
       permission_suggestions: [{ rules: [{ toolName: 'mcp__birds__count' }] }, {}],
     });
@@ -61,36 +61,38 @@ describe('a question to a driver', () => {
   });
 });
 
-describe('what a driver answers', () => {
+describe('the answer to a can_use_tool request', () => {
   const answer = (response: object) => canUseToolAnswer(asked({ grant }), response);
-  const taking = (...updatedPermissions: unknown[]) =>
+  const allowWith = (...updatedPermissions: unknown[]) =>
     answer({ behavior: 'allow', updatedPermissions });
 
-  test('may take a suggestion', () => {
-    expect(taking(update('session'))).toEqual({ behavior: 'allow', scope: 'session' });
-    expect(taking(update('localSettings'))).toEqual({ behavior: 'allow', scope: 'project' });
-    expect(taking(update('session'), update('localSettings'))).toMatchObject({ scope: 'project' });
+  test('may accept a suggestion', () => {
+    expect(allowWith(update('session'))).toEqual({ behavior: 'allow', scope: 'session' });
+    expect(allowWith(update('localSettings'))).toEqual({ behavior: 'allow', scope: 'project' });
+    expect(allowWith(update('session'), update('localSettings'))).toMatchObject({
+      scope: 'project',
+    });
   });
 
   test.each([
     ['a wider rule', update('session', [{ toolName: 'Bash' }])],
     ['another tool', update('session', [{ ...rule, toolName: 'Edit' }])],
     ['two rules', update('session', [rule, { toolName: 'Edit' }])],
-    ['another place', update('userSettings')],
+    ['another destination', update('userSettings')],
     ['a mode', { type: 'setMode', mode: 'bypassPermissions', destination: 'session' }],
-    ['nonsense', 7],
-  ])('allows this call alone when it has %s of its own making', (_, made) => {
-    expect(taking(made)).toEqual({ behavior: 'allow' });
+    ['a number instead of rules', 7],
+  ])('allows only this call if it has a permission update with %s', (_, permissionUpdate) => {
+    expect(allowWith(permissionUpdate)).toEqual({ behavior: 'allow' });
   });
 
-  test('accepts no suggestion if there was none', () => {
+  test('cannot accept a suggestion if the request had none', () => {
     const updatedPermissions = [update('session')];
     expect(canUseToolAnswer(asked(), { behavior: 'allow', updatedPermissions })).toEqual({
       behavior: 'allow',
     });
   });
 
-  test('is a no with a reason, and may end the run', () => {
+  test('denies with a reason and may interrupt the run', () => {
     expect(answer({ behavior: 'deny', message: 'No.', interrupt: true })).toEqual({
       behavior: 'deny',
       reason: 'No.',

@@ -11,7 +11,7 @@ const pipe = () => {
   const input = new PassThrough();
   const written: unknown[] = [];
   const prompts: unknown[] = [];
-  const complaints: string[] = [];
+  const notices: string[] = [];
   let interrupts = 0;
   const control = new ControlProtocol((line) => written.push(JSON.parse(line)));
   const shutdown = new AbortController();
@@ -20,18 +20,18 @@ const pipe = () => {
     interrupt: () => {
       interrupts += 1;
     },
-    notify: (sentence: string) => void complaints.push(sentence),
+    notify: (sentence: string) => void notices.push(sentence),
   };
   const ended = control.read(input, handlers, shutdown.signal);
-  const say = (...lines: readonly unknown[]) => {
+  const send = (...lines: readonly unknown[]) => {
     for (const line of lines) input.write(`${JSON.stringify(line)}\n`);
   };
   const end = async () => {
     input.end();
     await ended;
-    return { written, prompts, complaints, interrupts };
+    return { written, prompts, notices, interrupts };
   };
-  return { control, input, say, end, ended, shutdown, written };
+  return { control, input, send, end, ended, shutdown, written };
 };
 
 const user = (content: unknown) => ({ type: 'user', message: { role: 'user', content } });
@@ -65,30 +65,33 @@ describe('a user line', () => {
       [{ type: 'image', source: { type: 'url', url: 'x' } }],
       [{ type: 'image', source: { type: 'url', url: 'x' } }],
     ],
-    ['half a character', '\ud83e', [{ type: 'text', text: '\ufffd' }]],
+    ['a lone surrogate', '\ud83e', [{ type: 'text', text: '\ufffd' }]],
     [
-      'cache marks, which are ours to place',
+      'cache breakpoints, which are removed',
       [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }],
       [{ type: 'text', text: 'a' }],
     ],
   ])('is a prompt of %s', async (_, content, blocks) => {
-    const { say, end } = pipe();
-    say(user(content));
-    expect(await end()).toMatchObject({ prompts: [blocks], complaints: [] });
+    const { send, end } = pipe();
+    send(user(content));
+    expect(await end()).toMatchObject({ prompts: [blocks], notices: [] });
   });
 
   test.each([
     ['no text', ''],
-    ['only blanks', ' \n'],
+    ['only white space', ' \n'],
     ['no blocks', []],
     ['a blank block', [{ type: 'text', text: '' }]],
-    ['a block of the other side', [{ type: 'tool_use', id: 'x', name: 'Bash', input: {} }]],
-  ])('with %s is complained about', async (_, content) => {
-    const { say, end } = pipe();
-    say(user('fine'), user(content));
-    const { prompts, complaints } = await end();
+    [
+      'a block that only a model may send',
+      [{ type: 'tool_use', id: 'x', name: 'Bash', input: {} }],
+    ],
+  ])('with %s is ignored with a notice', async (_, content) => {
+    const { send, end } = pipe();
+    send(user('fine'), user(content));
+    const { prompts, notices } = await end();
     expect(prompts).toHaveLength(1);
-    expect(complaints).toEqual([expect.stringMatching(/^Line 2 of stdin is not a prompt/)]);
+    expect(notices).toEqual([expect.stringMatching(/^Line 2 of stdin is not a prompt/)]);
   });
 });
 
@@ -106,28 +109,28 @@ describe('a question', () => {
       { behavior: 'deny', message: 'No.', interrupt: true },
       { behavior: 'deny', reason: 'No.', interrupt: true },
     ],
-    ['nothing at all', undefined, { behavior: 'deny' }],
-    ['an input that is none', { behavior: 'allow', updatedInput: 'rm' }, { behavior: 'deny' }],
-  ])('is answered with %s', async (_, response, meant) => {
-    const { control, say, end } = pipe();
+    ['no response', undefined, { behavior: 'deny' }],
+    ['an input that is no object', { behavior: 'allow', updatedInput: 'rm' }, { behavior: 'deny' }],
+  ])('is answered with %s', async (_, response, expected) => {
+    const { control, send, end } = pipe();
     const asked = control.ask(question, never);
-    say(answer(response));
-    expect(await asked).toMatchObject(meant);
-    expect(await end()).toMatchObject({ complaints: [] });
+    send(answer(response));
+    expect(await asked).toMatchObject(expected);
+    expect(await end()).toMatchObject({ notices: [] });
   });
 
   test('is answered once', async () => {
-    const { control, say, end } = pipe();
+    const { control, send, end } = pipe();
     const asked = control.ask(question, never);
-    say(answer({ behavior: 'deny' }), answer({ behavior: 'allow' }));
+    send(answer({ behavior: 'deny' }), answer({ behavior: 'allow' }));
     expect(await asked).toMatchObject({ behavior: 'deny' });
-    expect((await end()).complaints).toEqual(['Line 2 of stdin answers no open question.']);
+    expect((await end()).notices).toEqual(['Line 2 of stdin answers no open question.']);
   });
 
-  test('that the driver could not handle is a no with its reason', async () => {
-    const { control, say, end } = pipe();
+  test('is denied with the error of the driver if the driver fails', async () => {
+    const { control, send, end } = pipe();
     const asked = control.ask(question, never);
-    say({
+    send({
       type: 'control_response',
       response: { subtype: 'error', request_id: 'q_1', error: 'The window was closed.' },
     });
@@ -146,7 +149,7 @@ describe('a question', () => {
     ]);
   });
 
-  test('has no answer once the driver has left, before and after', async () => {
+  test('is rejected after the driver has closed its input', async () => {
     const { control, end } = pipe();
     const before = control.ask(question, never).catch(String);
     await end();
@@ -157,17 +160,17 @@ describe('a question', () => {
 
 describe('a control request', () => {
   test('to interrupt is passed on and confirmed', async () => {
-    const { say, end } = pipe();
-    say({ type: 'control_request', request_id: 'r', request: { subtype: 'interrupt' } });
+    const { send, end } = pipe();
+    send({ type: 'control_request', request_id: 'r', request: { subtype: 'interrupt' } });
     expect(await end()).toMatchObject({
       interrupts: 1,
       written: [{ type: 'control_response', response: { subtype: 'success', request_id: 'r' } }],
     });
   });
 
-  test('that is not known is answered with an error', async () => {
-    const { say, end } = pipe();
-    say({ type: 'control_request', request_id: 'r', request: { subtype: 'set_model' } });
+  test('of an unknown type is answered with an error', async () => {
+    const { send, end } = pipe();
+    send({ type: 'control_request', request_id: 'r', request: { subtype: 'set_model' } });
     expect(await end()).toMatchObject({
       interrupts: 0,
       written: [{ response: { subtype: 'error', request_id: 'r' } }],
@@ -176,11 +179,11 @@ describe('a control request', () => {
 });
 
 describe('lines', () => {
-  test('are counted with the empty ones, and may end in any way', async () => {
+  test('are counted including empty lines and accept any line end', async () => {
     const { input, end } = pipe();
     input.write('\n\r\nnonsense\r\n');
     input.write('[]\nnull\n7');
-    expect((await end()).complaints).toEqual([
+    expect((await end()).notices).toEqual([
       'Line 3 of stdin is not JSON and was ignored.',
       'Line 4 of stdin is not a known message; it was ignored.',
       'Line 5 of stdin is not a known message; it was ignored.',
@@ -188,7 +191,7 @@ describe('lines', () => {
     ]);
   });
 
-  test('are read no further once we stop, and open questions are left', async () => {
+  test('are not read after the shutdown, and open questions are rejected', async () => {
     const { control, ended, shutdown } = pipe();
     const asked = control.ask(question, never).catch(String);
     shutdown.abort();
@@ -196,16 +199,16 @@ describe('lines', () => {
     expect(await asked).toContain('Nobody is there');
   });
 
-  test('may arrive in pieces', async () => {
+  test('may arrive byte by byte', async () => {
     const { input, end } = pipe();
     const bytes = Buffer.from(`${JSON.stringify(user('naïve 🪿'))}\n`);
     for (const byte of bytes) input.write(Buffer.from([byte]));
-    expect(await end()).toMatchObject({ prompts: [[{ text: 'naïve 🪿' }]], complaints: [] });
+    expect(await end()).toMatchObject({ prompts: [[{ text: 'naïve 🪿' }]], notices: [] });
   });
 });
 
 describe('a question to a person', () => {
-  const aSignal = () => new AbortController().signal;
+  const newSignal = () => new AbortController().signal;
   const asked: PersonQuestion = {
     id: 'q_1',
     agent: 'a_1',
@@ -215,9 +218,9 @@ describe('a question to a person', () => {
     options: [{ label: 'Red', description: 'Warm.' }, { label: 'Blue' }],
   };
 
-  test('goes out as a request, and the choice comes back', async () => {
-    const { control, say, end, written } = pipe();
-    const answered = control.choose(asked, aSignal());
+  test('is sent as a request and resolves with the choice', async () => {
+    const { control, send, end, written } = pipe();
+    const answered = control.choose(asked, newSignal());
     expect(written).toEqual([
       {
         type: 'control_request',
@@ -231,29 +234,29 @@ describe('a question to a person', () => {
         },
       },
     ]);
-    say(answer({ chosen: ['Red'], text: 'But dark.' }));
+    send(answer({ chosen: ['Red'], text: 'But dark.' }));
     expect(await answered).toEqual({ chosen: ['Red'], text: 'But dark.' });
-    expect((await end()).complaints).toEqual([]);
+    expect((await end()).notices).toEqual([]);
   });
 
   test.each([
     ['no choice', {}],
     ['a ruling', { behavior: 'allow' }],
     ['labels that are no text', { chosen: [1] }],
-    ['nothing', undefined],
+    ['no response', undefined],
   ])('is not answered by %s', async (_, response) => {
-    const { control, say, end } = pipe();
-    const answered = control.choose(asked, aSignal());
-    say(answer(response));
+    const { control, send, end } = pipe();
+    const answered = control.choose(asked, newSignal());
+    send(answer(response));
     await expect(answered).rejects.toThrow('The answer could not be understood.');
     await end();
   });
 
   test('can be refused with a reason', async () => {
-    const { control, say, end } = pipe();
-    const answered = control.choose(asked, aSignal());
+    const { control, send, end } = pipe();
+    const answered = control.choose(asked, newSignal());
     const response = { subtype: 'error', request_id: 'q_1', error: 'I am busy.' };
-    say({ type: 'control_response', response });
+    send({ type: 'control_response', response });
     await expect(answered).rejects.toThrow('I am busy.');
     await end();
   });
@@ -266,16 +269,16 @@ describe('a question to a person', () => {
     expect(written.at(-1)).toEqual({ type: 'control_cancel_request', request_id: 'q_1' });
   });
 
-  test('has no answer once the other side is gone, whether it was asked before or after', async () => {
+  test('is rejected if the driver closes its input before or after the question', async () => {
     const { control, end } = pipe();
-    const before = control.choose(asked, aSignal());
+    const before = control.choose(asked, newSignal());
     const reason = before.then(
       () => 'answered',
       (error: unknown) => String(error),
     );
     await end();
     expect(await reason).toContain('Nobody is there');
-    await expect(control.choose({ ...asked, id: 'q_2' }, aSignal())).rejects.toThrow(
+    await expect(control.choose({ ...asked, id: 'q_2' }, newSignal())).rejects.toThrow(
       'Nobody is there',
     );
   });

@@ -10,11 +10,11 @@ const read = (given: string | undefined, piped: string | Buffer | undefined) => 
   if (piped !== undefined) stream.end(piped);
   // Descriptor 0 of a test is a pipe or closed, never a terminal.
   const stdin = Object.assign(stream, { isTTY: piped === undefined, fd: 0 });
-  const machine: Pick<TerminalHost, 'stdin' | 'err'> = {
+  const host: Pick<TerminalHost, 'stdin' | 'err'> = {
     stdin: stdin as unknown as TerminalHost['stdin'],
     err: () => {},
   };
-  return readPrompt(given, machine as TerminalHost);
+  return readPrompt(given, host as TerminalHost);
 };
 
 describe('a prompt', () => {
@@ -26,21 +26,21 @@ describe('a prompt', () => {
     expect(await read(given, piped)).toBe(prompt);
   });
 
-  test('that is missing is refused with a hint', async () => {
+  test('that is missing is rejected with a hint', async () => {
     await expect(read(undefined, '')).rejects.toThrow(/There is no prompt/);
     await expect(read(undefined, undefined)).rejects.toThrow(/There is no prompt/);
   });
 
   test('has characters that were split between chunks', async () => {
-    const goose = Buffer.from('🪿'.repeat(20_000));
-    expect(await read(undefined, goose)).toBe('🪿'.repeat(20_000));
+    const bytes = Buffer.from('🪿'.repeat(20_000));
+    expect(await read(undefined, bytes)).toBe('🪿'.repeat(20_000));
   });
 
-  test('of more than stdin may hold is refused', async () => {
+  test('of more than 16 MiB on stdin is rejected', async () => {
     await expect(read(undefined, Buffer.alloc(17 * 1024 * 1024, 'x'))).rejects.toThrow(/16 MiB/);
   });
 
-  test('goes on the wire without half characters', () => {
+  test('is sent without lone surrogates', () => {
     expect(JSON.parse(toWireBlocks('a\ud83eb'))).toEqual([{ type: 'text', text: 'a\ufffdb' }]);
   });
 });

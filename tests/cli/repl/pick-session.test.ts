@@ -30,7 +30,7 @@ describe('earlier sessions', () => {
     expect(earlierSessions(all, '/here', 's_new').map(({ id }) => id)).toEqual(['s_old']);
   });
 
-  test('are shown with a number, their age and how they began', () => {
+  test('are shown with a number, their age, title and id', () => {
     expect(sessionLines(listed, NOW)).toEqual([
       '   1. 3 minutes ago  About s_new  s_new',
       '   2. 2 hours ago    About s_old  s_old',
@@ -40,7 +40,7 @@ describe('earlier sessions', () => {
     expect(sessionLines([session('s', 0, '/here', '')], NOW)[0]).toContain('(no title)');
   });
 
-  test('are bounded', () => {
+  test('are limited to 15', () => {
     const many = Array.from({ length: 40 }, (_, index) => session(`s_${index}`, index));
     expect(earlierSessions(many, '/here', undefined)).toHaveLength(15);
   });
@@ -56,7 +56,7 @@ describe('earlier sessions', () => {
     ['3', 'There is no number 3'],
     ['s_', 'matches 3 sessions'],
     ['nobody', 'There is no session "nobody"'],
-  ])('are not picked by %j', (wanted, sentence) => {
-    expect(() => pickSession(wanted, listed, all)).toThrow(sentence);
+  ])('are not picked by %j', (query, sentence) => {
+    expect(() => pickSession(query, listed, all)).toThrow(sentence);
   });
 });

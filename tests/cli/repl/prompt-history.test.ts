@@ -11,7 +11,7 @@ const inFolder = () => {
 };
 
 describe('earlier prompts', () => {
-  test('outlive the session, with their lines, and are for their owner alone', () => {
+  test('are stored with their line breaks in a file that only the owner can read', () => {
     const { file, open } = inFolder();
     open().add('one\n  two');
     open().add('three');
@@ -19,7 +19,7 @@ describe('earlier prompts', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('are kept without secrets, and are whole while the session lasts', () => {
+  test('are stored without secrets, and are complete during the session', () => {
     const { open, text } = inFolder();
     const history = open();
     history.add('use sk-ant-abcdefgh12345678');
@@ -27,14 +27,14 @@ describe('earlier prompts', () => {
     expect(text()).not.toContain('abcdefgh12345678');
   });
 
-  test('are not kept twice in a row, nor when they are empty', () => {
+  test('are not stored if they are empty or repeat the previous prompt', () => {
     const { open, text } = inFolder();
     const history = open();
     for (const prompt of ['a', ' a ', '  ', 'b', 'a']) history.add(prompt);
     expect(text()).toBe('"a"\n"b"\n"a"\n');
   });
 
-  test('are bounded in number, on disk too', () => {
+  test('are limited in number, in memory and on disk', () => {
     const { open, text } = inFolder();
     const history = open();
     for (let index = 0; index < 2_100; index++) history.add(`prompt ${index}`);
@@ -43,7 +43,7 @@ describe('earlier prompts', () => {
     expect(text().split('\n')).toHaveLength(1_001);
   });
 
-  test('are bounded in length', () => {
+  test('are limited in length', () => {
     const { open } = inFolder();
     const history = open();
     history.add('x'.repeat(10_001));
@@ -52,7 +52,7 @@ describe('earlier prompts', () => {
     expect(open().entries).toEqual([]);
   });
 
-  test('survive whatever the file holds', () => {
+  test('are read from a file with any invalid lines', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.json()), { maxLength: 5 }), (lines) => {
         const { file, open } = inFolder();
@@ -64,7 +64,7 @@ describe('earlier prompts', () => {
     );
   });
 
-  test('are optional: a file that cannot be used is no error', () => {
+  test('are kept in memory if the file cannot be used', () => {
     const { file, open } = inFolder();
     mkdirSync(file);
     const history = open();

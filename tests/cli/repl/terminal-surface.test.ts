@@ -34,8 +34,8 @@ const choice: PersonQuestion = {
   options: [{ label: 'Red', description: 'warm' }, { label: 'Blue' }],
 };
 
-/** Surface whose person gives these answers. */
-const personWho = (...answers: readonly ScriptedAnswer[]) => {
+/** Surface of a person with these scripted answers. */
+const surfaceWith = (...answers: readonly ScriptedAnswer[]) => {
   const terminal = scriptedTerminal(...answers);
   let interrupts = 0;
   let rings = 0;
@@ -77,8 +77,8 @@ const isAsked = (terminal: ScriptedTerminal) =>
   eventually('a question is asked', () => /: $/.test(terminal.text()));
 
 describe('a question of a sub-agent', () => {
-  test('says who asks and for whom', async () => {
-    const { surface, terminal, controller } = personWho('o', 'Blue');
+  test('names the asking agent and its purpose', async () => {
+    const { surface, terminal, controller } = surfaceWith('o', 'Blue');
     await surface.ask({ ...question, agent: 'a_child' }, controller.signal);
     await surface.choose(
       { id: 'q', agent: 'a_child', call: 'c', question: 'Which?', options: [], multiple: false },
@@ -90,16 +90,16 @@ describe('a question of a sub-agent', () => {
 });
 
 describe('a question', () => {
-  test('rings once, however many invalid answers it gets', async () => {
-    const { surface, controller, rings } = personWho('x', 'v', 'd', '', '3', 'Blue');
+  test('rings once, even after several invalid answers', async () => {
+    const { surface, controller, rings } = surfaceWith('x', 'v', 'd', '', '3', 'Blue');
     await surface.ask(question, controller.signal);
     expect(rings()).toBe(1);
     await surface.choose(choice, controller.signal);
     expect(rings()).toBe(2);
   });
 
-  test('does not ring when it is withdrawn before it is shown', async () => {
-    const { surface, controller, rings } = personWho();
+  test('does not ring if it is withdrawn before it is shown', async () => {
+    const { surface, controller, rings } = surfaceWith();
     controller.abort();
     await expect(surface.ask(question, controller.signal)).rejects.toThrow('withdrawn');
     await expect(surface.choose(choice, controller.signal)).rejects.toThrow('withdrawn');
@@ -109,7 +109,7 @@ describe('a question', () => {
 
 describe('a permission question', () => {
   test('that is too long is shown in full on request', async () => {
-    const { surface, terminal, controller } = personWho('v', 'd no');
+    const { surface, terminal, controller } = surfaceWith('v', 'd no');
     const command = Array.from({ length: 100 }, (_, line) => `line ${line}`).join('\n');
     await surface.ask({ ...question, input: { command } }, controller.signal);
     expect(terminal.text()).not.toMatch(/line 50\n[\s\S]*v shows it/);
@@ -118,8 +118,8 @@ describe('a permission question', () => {
     );
   });
 
-  test('is answered before other output appears below it', async () => {
-    const { surface, terminal, controller, isHeld } = personWho(SILENCE);
+  test('holds back other output while it is open', async () => {
+    const { surface, terminal, controller, isHeld } = surfaceWith(SILENCE);
     const answer = surface.ask(question, controller.signal);
     await isAsked(terminal);
     expect(isHeld()).toBe(true);
@@ -128,8 +128,8 @@ describe('a permission question', () => {
     expect(isHeld()).toBe(false);
   });
 
-  test('says who asks for what, why, and what a lasting answer would allow', async () => {
-    const { surface, terminal, controller } = personWho('o');
+  test('shows the agent, the input, the reason and the effect of each answer', async () => {
+    const { surface, terminal, controller } = surfaceWith('o');
     await surface.ask(question, controller.signal);
     expect(terminal.text()).toBe(
       [
@@ -150,9 +150,9 @@ describe('a permission question', () => {
   });
 
   test('can be allowed once only if no rule can be saved', async () => {
-    const { surface, terminal, controller } = personWho('s', 'p', 'o');
-    const { grant: _, ...passing } = question;
-    expect(await surface.ask(passing, controller.signal)).toEqual({
+    const { surface, terminal, controller } = surfaceWith('s', 'p', 'o');
+    const { grant: _, ...questionWithoutRule } = question;
+    expect(await surface.ask(questionWithoutRule, controller.signal)).toEqual({
       behavior: 'allow',
       scope: 'once',
     });
@@ -167,7 +167,7 @@ describe('a permission question', () => {
     ['p', 'project'],
     ['project', 'project'],
   ])('is allowed by %j for %s', async (answer, scope) => {
-    const { surface, controller } = personWho(answer);
+    const { surface, controller } = surfaceWith(answer);
     expect(await surface.ask(question, controller.signal)).toEqual({ behavior: 'allow', scope });
   });
 
@@ -177,22 +177,22 @@ describe('a permission question', () => {
     [['deny use rg instead'], 'The user denied this call. Reason: use rg instead'],
     [['no', ' '], 'The user denied this call.'],
   ])('is denied by %j', async (answers, reason) => {
-    const { surface, controller } = personWho(...answers);
+    const { surface, controller } = surfaceWith(...answers);
     expect(await surface.ask(question, controller.signal)).toEqual({ behavior: 'deny', reason });
   });
 
   test.each(['', 'y', 'yes', 'os', 'o s', 'once more', '/help', 'oops', '\u001b[A'])(
     'is not answered by %j',
     async (answer) => {
-      const { surface, terminal, controller } = personWho(answer, 'o');
+      const { surface, terminal, controller } = surfaceWith(answer, 'o');
       expect(await surface.ask(question, controller.signal)).toMatchObject({ behavior: 'allow' });
       expect(terminal.text()).toContain('\nPlease answer o, s, p or d.\n');
     },
   );
 
-  test('is denied by Esc, and so is the run; also where the reason is asked', async () => {
+  test('is denied by Esc, at the answer or at the reason, and the run is interrupted', async () => {
     for (const answers of [[{ kind: 'cancelled' }], ['d', { kind: 'cancelled' }]] as const) {
-      const { surface, controller } = personWho(...answers);
+      const { surface, controller } = surfaceWith(...answers);
       expect(await surface.ask(question, controller.signal)).toMatchObject({
         behavior: 'deny',
         interrupt: true,
@@ -200,13 +200,13 @@ describe('a permission question', () => {
     }
   });
 
-  test('has no answer when the terminal is gone', async () => {
-    const { surface, controller } = personWho({ kind: 'gone' });
+  test('is rejected if the terminal is gone', async () => {
+    const { surface, controller } = surfaceWith({ kind: 'gone' });
     await expect(surface.ask(question, controller.signal)).rejects.toThrow('Nobody is there');
   });
 
   test('disappears with a notice when it is withdrawn', async () => {
-    const { surface, terminal, controller } = personWho(SILENCE);
+    const { surface, terminal, controller } = surfaceWith(SILENCE);
     const answer = surface.ask(question, controller.signal);
     await isAsked(terminal);
     controller.abort();
@@ -214,8 +214,8 @@ describe('a permission question', () => {
     expect(terminal.text()).toMatch(/\(The question is withdrawn\.\)\n$/);
   });
 
-  test('waits for the question before it, and is not shown if it is withdrawn meanwhile', async () => {
-    const { surface, terminal, controller } = personWho(SILENCE, 'o');
+  test('waits for the previous question, and is not shown if it is withdrawn meanwhile', async () => {
+    const { surface, terminal, controller } = surfaceWith(SILENCE, 'o');
     const first = surface.ask(question, controller.signal);
     const later = new AbortController();
     const second = surface.ask({ ...question, tool: 'Edit' }, later.signal);
@@ -234,7 +234,7 @@ describe('a permission question', () => {
 
 describe('a choice', () => {
   test('is shown with numbers', async () => {
-    const { surface, terminal, controller } = personWho('2');
+    const { surface, terminal, controller } = surfaceWith('2');
     expect(await surface.choose(choice, controller.signal)).toEqual({ chosen: ['Blue'] });
     expect(terminal.text()).toBe(
       [
@@ -249,14 +249,14 @@ describe('a choice', () => {
     );
   });
 
-  test('may have several answers', async () => {
-    const { surface, controller } = personWho('2, 1,2');
+  test('may have several answers if multiple is allowed', async () => {
+    const { surface, controller } = surfaceWith('2, 1,2');
     const answer = await surface.choose({ ...choice, multiple: true }, controller.signal);
     expect(answer).toEqual({ chosen: ['Blue', 'Red'] });
   });
 
-  test('may be answered in other words', async () => {
-    const { surface, controller } = personWho(' 2 of the greens ');
+  test('may be answered with free text', async () => {
+    const { surface, controller } = surfaceWith(' 2 of the greens ');
     const answer = await surface.choose(choice, controller.signal);
     expect(answer).toEqual({ chosen: [], text: '2 of the greens' });
   });
@@ -267,21 +267,21 @@ describe('a choice', () => {
     ['0', 'The numbers go from 1 to 2.'],
     ['1,2', 'Please choose one number.'],
   ])('is asked again after %j', async (answer, sentence) => {
-    const { surface, terminal, controller } = personWho(answer, '1');
+    const { surface, terminal, controller } = surfaceWith(answer, '1');
     expect(await surface.choose(choice, controller.signal)).toEqual({ chosen: ['Red'] });
     expect(terminal.text()).toContain(sentence);
   });
 
-  test('can be left, which ends the run as well', async () => {
-    const { surface, controller, interrupts } = personWho({ kind: 'cancelled' });
+  test('can be cancelled, which interrupts the run', async () => {
+    const { surface, controller, interrupts } = surfaceWith({ kind: 'cancelled' });
     await expect(surface.choose(choice, controller.signal)).rejects.toThrow(
       'did not want to answer',
     );
     expect(interrupts()).toBe(1);
   });
 
-  test('cannot be made when the terminal is gone or it is withdrawn', async () => {
-    const { surface, terminal, controller } = personWho({ kind: 'gone' }, SILENCE);
+  test('is rejected if the terminal is gone or the question is withdrawn', async () => {
+    const { surface, terminal, controller } = surfaceWith({ kind: 'gone' }, SILENCE);
     await expect(surface.choose(choice, controller.signal)).rejects.toThrow('Nobody');
     const withdrawn = surface.choose(choice, controller.signal);
     await isAsked(terminal);

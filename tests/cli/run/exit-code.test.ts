@@ -3,7 +3,7 @@ import { exitCodeFor } from '../../../src/cli/run/exit-code.js';
 import { STOP_REASONS } from '../../../src/protocol/agent/stop.js';
 
 describe('the exit code of a run', () => {
-  test('tells done, failed, limited and interrupted apart', () => {
+  test('differs for completed, failed, limited and interrupted runs', () => {
     expect(Object.fromEntries(STOP_REASONS.map((reason) => [reason, exitCodeFor(reason)]))).toEqual(
       {
         end_turn: 0,

@@ -12,8 +12,8 @@ import type { TerminalHost } from '../../../../src/terminal/terminal-host.js';
 const check = (name: string, run: DoctorCheck['run']): DoctorCheck => ({ name, run });
 const runAll = (...checks: DoctorCheck[]) => runChecks(checks, {} as TerminalHost, 20);
 
-describe('the checks of the doctor', () => {
-  test('are reported in their order, whichever ends first', async () => {
+describe('the checks of skein doctor', () => {
+  test('are reported in their order, even if a later check ends first', async () => {
     const slow = check('slow', async () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       return { status: 'ok', found: 'late' };
@@ -22,18 +22,18 @@ describe('the checks of the doctor', () => {
     expect((await runAll(slow, quick)).map(({ name }) => name)).toEqual(['slow', 'quick']);
   });
 
-  test('fail with the reason when they throw, and leave the others alone', async () => {
+  test('fail with the reason if they throw, and do not affect other checks', async () => {
     const broken = check('broken', () => {
       throw new Error('a defect');
     });
-    const well = check('well', () => ({ status: 'ok', found: 'fine' }));
-    expect(await runAll(broken, well)).toEqual([
+    const healthy = check('well', () => ({ status: 'ok', found: 'fine' }));
+    expect(await runAll(broken, healthy)).toEqual([
       { name: 'broken', status: 'fail', found: 'the check failed: a defect' },
       { name: 'well', status: 'ok', found: 'fine' },
     ]);
   });
 
-  test('fail when they do not end, and are aborted', async () => {
+  test('fail and are aborted if they do not end in time', async () => {
     let stopped = false;
     const endless = check('endless', (_, signal) => {
       signal.addEventListener('abort', () => {
@@ -48,7 +48,7 @@ describe('the checks of the doctor', () => {
   });
 });
 
-describe('what the doctor makes of', () => {
+describe('the finding of skein doctor for', () => {
   test.each([
     ['v20.19.0', 'ok'],
     ['v20.18.3', 'fail'],
@@ -66,7 +66,7 @@ describe('what the doctor makes of', () => {
     expect(diskFinding(free, '/home').status).toBe(status);
   });
 
-  test('a key is that it is set, without showing it', () => {
+  test('an API key is its presence without its value', () => {
     expect(keyFinding({ ANTHROPIC_API_KEY: 'sk-secret' })).toEqual({
       status: 'ok',
       found: 'ANTHROPIC_API_KEY set',
@@ -100,10 +100,10 @@ describe('what the doctor makes of', () => {
     [{ HTTPS_PROXY: 'http://' }, 'fail', 'HTTPS_PROXY is not the URL'],
     [{ http_proxy: 'socks5://x:1' }, 'fail', 'http_proxy is not the URL'],
     [{ HTTPS_PROXY: 'http://p:1', NO_PROXY: '*' }, 'ok', 'no proxy'],
-  ])('the proxy variables %j is %s', (env, status, words) => {
+  ])('the proxy variables %j is %s', (env, status, expected) => {
     const finding = proxyFinding(env);
     expect(finding.status).toBe(status);
-    expect(finding.found).toContain(words);
+    expect(finding.found).toContain(expected);
     expect(finding.found).not.toContain('hush');
   });
 

@@ -5,7 +5,7 @@ import type { ContextWindowReport } from '../../../../src/sdk/sessions/context-w
 
 const STYLE = { width: 60, unicode: true, coloured: false };
 
-/** A window of 200,000 tokens, half full. */
+/** Report of a half-full window of 200,000 tokens. */
 const reportWith = (more: Partial<ContextWindowReport> = {}): ContextWindowReport => {
   const part = (kind: ContextWindowReport['parts'][number]['kind'], tokens: number) => {
     return { kind, tokens, percent: tokens / 2_000, estimatedTokens: tokens };
@@ -40,8 +40,8 @@ const reportWith = (more: Partial<ContextWindowReport> = {}): ContextWindowRepor
   };
 };
 
-describe('the chart of a window', () => {
-  test('is one bar, a ruler and a row for each kind', () => {
+describe('the chart of a context window', () => {
+  test('has a bar, a ruler and a row for each kind', () => {
     const [, , bar, ruler, , ...rest] = contextText(reportWith(), STYLE).split('\n');
     expect(bar).toBe(
       ` ${'█'.repeat(3)}${'▓'.repeat(6)}${'▚'.repeat(9)}${'░'.repeat(11)}${'·'.repeat(29)}`,
@@ -58,18 +58,20 @@ describe('the chart of a window', () => {
     ]);
   });
 
-  test('says what was counted and what is estimated', () => {
-    const said = (more: Partial<ContextWindowReport>) =>
+  test('separates counted tokens from estimated tokens', () => {
+    const textOf = (more: Partial<ContextWindowReport>) =>
       contextText(reportWith(more), { ...STYLE, width: 1_000 });
-    expect(said({})).toContain(
+    expect(textOf({})).toContain(
       '100,000 tokens: 99,000 counted by the server with the last answer, about 1,000 estimated for later messages.',
     );
-    expect(said({ countedTokens: 100_000 })).toContain(
+    expect(textOf({ countedTokens: 100_000 })).toContain(
       '100,000 tokens, counted by the server with the last answer. The kinds are estimated at four bytes per token',
     );
-    expect(said({ countedTokens: 0, turns: 0 })).toContain('the session has no answer yet');
-    expect(said({ countedTokens: 0 })).toContain('no answer has a count of them yet');
-    expect(said({ session: null })).toContain('A new session here would start with about 100,000');
+    expect(textOf({ countedTokens: 0, turns: 0 })).toContain('the session has no answer yet');
+    expect(textOf({ countedTokens: 0 })).toContain('no answer has a count of them yet');
+    expect(textOf({ session: null })).toContain(
+      'A new session here would start with about 100,000',
+    );
   });
 
   test('names the limits that are exceeded', () => {
@@ -90,7 +92,7 @@ describe('the chart of a window', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
   });
 
-  test('is the same without blocks and without colour, sign for sign', () => {
+  test('is pure ASCII without Unicode and has the same text with colours', () => {
     const plain = contextText(reportWith(), { ...STYLE, unicode: false });
     expect(Buffer.from(plain).every((byte) => byte < 0x80)).toBe(true);
     const coloured = contextText(reportWith(), { ...STYLE, coloured: true });
@@ -98,7 +100,7 @@ describe('the chart of a window', () => {
     expect(stripVTControlCharacters(coloured)).toBe(contextText(reportWith(), STYLE));
   });
 
-  test('shows a prompt that is longer than the window, and where it should have ended', () => {
+  test('shows the thresholds inside a prompt that is longer than the window', () => {
     const report = reportWith({ usedTokens: 400_000, usedPercent: 200, freeTokens: 0 });
     const [, , , ruler] = contextText(report, STYLE).split('\n');
     expect(ruler).toBe(`${' '.repeat(22)}w  c`);
@@ -109,7 +111,7 @@ describe('the chart of a window', () => {
     expect(contextText(report, STYLE).split('\n')[3]).toMatch(/^ +wc$/);
   });
 
-  test('lets nothing of a hostile model name reach the terminal', () => {
+  test('strips escape sequences from the model name', () => {
     expect(contextText(reportWith({ model: '\u001B[31mhaiku' }), STYLE)).toMatch(
       /^haiku: 50.0 % of 200,000 /,
     );

@@ -38,8 +38,8 @@ const reportWith = (...more: readonly Partial<SwarmEvent>[]) => {
   return ledger.report();
 };
 
-describe('the text of a cost', () => {
-  test('says what share was read, in words and as a bar', () => {
+describe('the cost text', () => {
+  test('shows the share of tokens read from the cache, in words and as a bar', () => {
     const text = costText(reportWith(), false, STYLE);
     expect(text).toContain('Of 83,000 input tokens 4.8 % were read from the cache:\n');
     expect(text).toMatch(/^ {2}read {6}4,000 {2}█·{23}$/m);
@@ -87,10 +87,10 @@ describe('the text of a cost', () => {
     expect(text).toContain('cache read');
   });
 
-  test('lets nothing of a hostile miss reach the terminal', () => {
-    const evil = '\u001B]0;owned\u0007\u001B[2Jfind\u202E';
+  test('strips control characters from the owner and the detail of a miss', () => {
+    const hostileText = '\u001B]0;owned\u0007\u001B[2Jfind\u202E';
     const text = costText(
-      reportWith({ ...MISS, owner: evil, detail: evil, diagnosis: evil }),
+      reportWith({ ...MISS, owner: hostileText, detail: hostileText, diagnosis: hostileText }),
       false,
       STYLE,
     );
@@ -98,7 +98,7 @@ describe('the text of a cost', () => {
     expect(text).toContain('Owner: find');
   });
 
-  test('in short has the share and the causes in a line each', () => {
+  test('has a short form with a line for the share and for each cause', () => {
     const text = shortCostText(reportWith(MISS), 2, { ...STYLE, width: 120 });
     expect(text).toMatch(/^2 turns, cost \$0\.\d{4}\n2,000 tokens in, 77,000 written/);
     expect(text).toContain('█······················· 4.8 % of input read from the cache\n');
@@ -110,7 +110,7 @@ describe('the text of a cost', () => {
     );
   });
 
-  test('has a table of agents as soon as there are two, and names the rest together', () => {
+  test('has a table of agents from two agents on, and sums up the agents after the limit', () => {
     expect(costText(reportWith(), false, STYLE)).not.toContain('agent');
     const usage = { ...NO_USAGE, output: 100 };
     const origin = { kind: 'sync', type: 'explorer', name: 'scout', description: '', depth: 1 };

@@ -59,7 +59,7 @@ const explained = (more: Partial<CallExplanation> = {}): CallExplanation => ({
   ...more,
 });
 
-describe('the explanation in words', () => {
+describe('the explanation of a call', () => {
   test('has all sections', () => {
     const text = explainText(explained(), 80);
     expect(text).toContain('Call 3: Bash, denied after 0 ms\n');
@@ -74,7 +74,7 @@ describe('the explanation in words', () => {
     expect(text).toContain('  call 2, Grep, line 7: x: remove it\n  and 1 earlier result\n');
   });
 
-  test('says so where a section is empty', () => {
+  test('marks empty sections', () => {
     const text = explainText(
       explained({
         rulings: [],
@@ -99,7 +99,7 @@ describe('the explanation in words', () => {
   });
 
   const long = 'a word and '.repeat(40);
-  test.each([60, 80, 160])('fits into %s columns and is harmless for terminals', (width) => {
+  test.each([60, 80, 160])('fits into %s columns and contains no control characters', (width) => {
     const hostile = `\u001b[2J\u001b]0;x\u0007${long}\u202e${'\u6f22'.repeat(100)}`;
     const text = explainText(
       explained({
@@ -136,7 +136,7 @@ describe('the list of calls', () => {
     changed: undefined,
   });
 
-  test('has a line for each, and the last ones of many', () => {
+  test('has a line for each call, and only the last calls of a long session', () => {
     expect(callsText([call(1)], 80)).toBe('1  Read  ok  toolu_1  src/a.ts\n');
     expect(callsText([], 80)).toBe('The session has no calls.\n');
     const lines = callsText(

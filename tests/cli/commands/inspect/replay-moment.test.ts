@@ -11,7 +11,7 @@ const timeOf = (text: string): number => {
   return moment.kind === 'share' ? moment.share : timeOfMoment(moment, times);
 };
 
-describe('the moment from which a replay begins', () => {
+describe('the start time of a replay', () => {
   test.each([
     ['0%', 0],
     ['40%', 0.4],
@@ -26,7 +26,7 @@ describe('the moment from which a replay begins', () => {
     ['2:07:01', clock(2, 2, 7, 1) + 999],
     ['2026-05-01 14:05:33', BEGAN + 3_000],
     ['2026-05-01T14:05:33', BEGAN + 3_000],
-  ])('is understood as %s', (text, expected) => {
+  ])('is parsed from %s', (text, expected) => {
     expect(timeOf(text)).toBe(expected);
   });
 
@@ -42,7 +42,7 @@ describe('the moment from which a replay begins', () => {
     '-5s',
     '2026-13-45',
     'x'.repeat(99),
-  ])('is not guessed from "%s"', (text) => {
+  ])('is not parsed from "%s"', (text) => {
     expect(() => parseMoment(text)).toThrow('is not a moment of a log');
   });
 });

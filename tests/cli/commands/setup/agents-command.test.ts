@@ -6,14 +6,14 @@ import { readAgentsFlag } from '../../../../src/config/agents/read-agents-flag.j
 const shown = (fields: object, more: Partial<AgentCatalog> = {}) => {
   const entry = { description: 'Looks', prompt: 'You look.', ...fields };
   const agents = readAgentsFlag(JSON.stringify({ looker: entry }));
-  const roster = { agents, unusable: [], withheld: [], warnings: [], ...more };
-  return agentsText(roster, ['Read', 'Bash', 'Grep']);
+  const catalog = { agents, unusable: [], withheld: [], warnings: [], ...more };
+  return agentsText(catalog, ['Read', 'Bash', 'Grep']);
 };
 
-const IDLE = '  skills, mcpServers of --agents (looker): no effect in this version.\n';
+const NO_EFFECT = '  skills, mcpServers of --agents (looker): no effect in this version.\n';
 
 describe('the list of agents', () => {
-  test('says of each where it comes from, its model and its tools', () => {
+  test('shows the source, the model and the tools of each agent', () => {
     expect(shown({})).toBe(
       [
         'looker  command · model of the lead · all tools but Bash, Write, Edit, MultiEdit, NotebookEdit',
@@ -33,7 +33,7 @@ describe('the list of agents', () => {
       '· Read · mode plan · at most 3 turns · at most $2.50 · in the background\n',
     ],
     [{ permissionMode: 'acceptEdits' }, '· mode of its parent (acceptEdits only with --agent)\n'],
-    [{ skills: 'pdf', mcpServers: 'a, b' }, IDLE],
+    [{ skills: 'pdf', mcpServers: 'a, b' }, NO_EFFECT],
     [{ tools: 'Read', isolation: 'worktree' }, '· Read · in a worktree\n'],
     [{ tools: 'Reed, mcp__x__y, Fly' }, '  There is no tool Reed: did you mean Read?\n'],
     [{ tools: 'Reed, mcp__x__y, Fly' }, '  There is no tool Fly.\n'],
@@ -43,7 +43,7 @@ describe('the list of agents', () => {
     expect(shown(fields)).toContain(expected);
   });
 
-  test('ends with what is not used, and why', () => {
+  test('ends with the unused definitions and the reasons', () => {
     const unusable = [{ name: 'a', path: '/a.md', problem: '/a.md does not describe an agent.' }];
     expect(shown({}, { unusable, warnings: ['/b.md is ignored.'] })).toMatch(
       /\n\nNot used:\n {2}\/a\.md does not describe an agent\.\n {2}\/b\.md is ignored\.\n$/,

@@ -16,7 +16,7 @@ const SECTION: PromptSection = {
   text: 'Be kind.\nBe brief.',
 };
 
-/** A prompt of one block. */
+/** Report of a prompt with a single block. */
 const reportWith = (more: Partial<PromptReport> = {}): PromptReport => ({
   cwd: '/work',
   model: 'claude-haiku-4-5',
@@ -49,7 +49,7 @@ const reportWith = (more: Partial<PromptReport> = {}): PromptReport => ({
   ...more,
 });
 
-/** Text of the only block, with this section in it. */
+/** View of a prompt with this section in its only block. */
 const viewOf = (section: Partial<PromptSection>, style = STYLE): string => {
   const [block] = reportWith().system;
   const sections = [{ ...SECTION, ...section }];
@@ -57,7 +57,7 @@ const viewOf = (section: Partial<PromptSection>, style = STYLE): string => {
 };
 
 describe('the view of a prompt', () => {
-  test('has the total and the breakpoints, then each block with its text behind a bar', () => {
+  test('has the total, the breakpoints, and each block with its text after a bar', () => {
     expect(promptView(reportWith(), PLAIN, STYLE)).toBe(
       [
         'Prompt of a new session in /work, for claude-haiku-4-5.',
@@ -89,13 +89,13 @@ describe('the view of a prompt', () => {
     expect(text).not.toContain('--verbose');
   });
 
-  test('says which file a section is from, and why it may change', () => {
+  test('shows the file of a section and why the section may change', () => {
     expect(viewOf({ source: 'agent', path: '/a/reviewer.md', mayChange: 'Servers come.' })).toMatch(
       /from agent \(\/a\/reviewer\.md\), 2 tokens, d{16};\n {2}may change: Servers come\.\n/,
     );
   });
 
-  test('names the files of the opening, with what became of each', () => {
+  test('names the files of the opening and whether each was included', () => {
     const file = { tokens: 7, digest: 'eeeeeeeeeeeeeeee', parent: null } as const;
     const files = [
       { ...file, layer: 'user', path: '/home/me.md', fate: 'told' },
@@ -119,7 +119,7 @@ describe('the view of a prompt', () => {
     );
   });
 
-  test('does not let words of a file pass for its own, or steer the terminal', () => {
+  test('marks text of files with a bar and spells out control characters', () => {
     const text = 'Hi.\u001B[2J\nSystem block 1 of 1, static\u202E';
     const view = viewOf({ text, name: '\u001B[31mred\n', path: '/a\u001B[2J\n/b' });
     for (const sign of ['\u001B', '\u202E']) expect(view).not.toContain(sign);
@@ -133,7 +133,7 @@ describe('the view of a prompt', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
   });
 
-  test('folds long lines at a terminal, so that none begins where another ends', () => {
+  test('folds long lines at a terminal and marks the continuation rows', () => {
     const text = `${'word '.repeat(7)}System block 1 of 1`;
     const [block] = reportWith().system;
     const system = block ? [{ ...block, sections: [], text }] : [];
@@ -142,7 +142,7 @@ describe('the view of a prompt', () => {
     expect(view).toContain('| word word word word word word word\n: System block 1 of 1\n');
   });
 
-  test('says so if there is no breakpoint', () => {
+  test('shows that there is no breakpoint', () => {
     expect(promptView(reportWith({ marks: [] }), PLAIN, STYLE)).toContain(
       'No block ends with a cache breakpoint.',
     );

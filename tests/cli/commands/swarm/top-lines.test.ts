@@ -8,38 +8,42 @@ import {
   swarmView,
 } from '../../../fakes/agents/agent-views.js';
 
-const told = () => {
+const setUp = () => {
   const lines: string[] = [];
-  return { lines, teller: new TopLines((line) => lines.push(line)) };
+  return { lines, topLines: new TopLines((line) => lines.push(line)) };
 };
 
-describe('a swarm for screen readers', () => {
-  test('has a line for each change of state, and no other lines', () => {
-    const { lines, teller } = told();
+describe('the lines of skein top for screen readers', () => {
+  test('report each change of state and no other changes', () => {
+    const { lines, topLines } = setUp();
     const docs = agentView('a_docs', { name: 'docs' });
-    teller.update([swarmView([leadView(), docs])], null, false);
-    teller.update([swarmView([leadView(), { ...docs, turns: 9, costUsd: 3 }])], null, true);
+    topLines.update([swarmView([leadView(), docs])], null, false);
+    topLines.update([swarmView([leadView(), { ...docs, turns: 9, costUsd: 3 }])], null, true);
     expect(lines).toEqual([]);
-    teller.update([swarmView([leadView(), { ...docs, ...asking('rm x') }])], null, true);
-    teller.update([swarmView([leadView(), { ...docs, ...ended('budget') }])], null, true);
+    topLines.update([swarmView([leadView(), { ...docs, ...asking('rm x') }])], null, true);
+    topLines.update([swarmView([leadView(), { ...docs, ...ended('budget') }])], null, true);
     expect(lines).toEqual(['docs: awaiting-permission, asks: Bash rm x', 'docs: ended, budget']);
   });
 
-  test('is named if there are several, and when it starts', () => {
-    const { lines, teller } = told();
-    teller.update([swarmView([leadView()])], null, false);
-    teller.update([swarmView([leadView()]), swarmView([leadView()], { id: 's_two' })], null, true);
+  test('name a swarm that starts, and the swarm of an agent if there are several', () => {
+    const { lines, topLines } = setUp();
+    topLines.update([swarmView([leadView()])], null, false);
+    topLines.update(
+      [swarmView([leadView()]), swarmView([leadView()], { id: 's_two' })],
+      null,
+      true,
+    );
     expect(lines).toEqual([
       's_two  running, pid 77  1 agent  $0.2500  mend the tests',
       'lead a_lead of s_two: streaming, the task of a_lead',
     ]);
   });
 
-  test('tells when the store is gone and when it is back', () => {
-    const { lines, teller } = told();
-    teller.update([], 'Redis cannot be reached\u001b[2J', false);
-    teller.update([], 'Redis cannot be reached\u001b[2J', true);
-    teller.update([], null, true);
+  test('report when the store is lost and when it is reachable again', () => {
+    const { lines, topLines } = setUp();
+    topLines.update([], 'Redis cannot be reached\u001b[2J', false);
+    topLines.update([], 'Redis cannot be reached\u001b[2J', true);
+    topLines.update([], null, true);
     expect(lines).toEqual(['Redis cannot be reached', 'The store can be reached again.']);
   });
 });
