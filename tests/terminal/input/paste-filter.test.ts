@@ -44,7 +44,7 @@ describe('pasted text', () => {
         const chunks: string[] = [];
         let rest = text;
         for (const cut of cuts) {
-          // An Esc by itself is a key, so terminals do not part it from its sequence.
+          // A single Esc is a key, so terminals do not split a sequence after its Esc.
           let at = cut;
           while (rest.slice(Math.max(0, at - 2), at).includes('\u001b')) at += 1;
           chunks.push(rest.slice(0, at));

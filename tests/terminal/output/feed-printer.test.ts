@@ -163,9 +163,7 @@ describe('the feed printer', () => {
 
   test('prints why a run stopped, except after end_turn', () => {
     expect(printed(stop('end_turn'))).toBe('');
-    expect(printed(stop('model_error', 'It said 401.'))).toMatch(
-      /^\(Stopped: .*It said 401\. /,
-    );
+    expect(printed(stop('model_error', 'It said 401.'))).toMatch(/^\(Stopped: .*It said 401\. /);
     expect(printed(stop('max_turns', 'All turns are used.'))).toContain('type "continue"');
     for (const reason of STOP_REASONS.filter((it) => it !== 'end_turn')) {
       expect(printed(stop(reason))).not.toContain('_');

@@ -36,7 +36,7 @@ describe('formatted numbers', () => {
     ]);
   });
 
-  test('are percentages with a decimal only if it is not zero', () => {
+  test('are percentages with a decimal place only if needed', () => {
     expect([0, 100, 99.9, 12.5].map(formatPercent)).toEqual(['0 %', '100 %', '99.9 %', '12.5 %']);
   });
 });

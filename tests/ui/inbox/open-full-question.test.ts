@@ -28,15 +28,15 @@ const setUp = (...entries: readonly Partial<InboxEntry>[]) => {
     now += 1_000;
   };
   wait();
-  return { inbox, scenes, answers, paper: host.paper, wait };
+  return { inbox, scenes, answers, terminal: host.paper, wait };
 };
 
 describe('the full view of a question', () => {
   test('closes with its question, and the next keys answer no other question', () => {
     const second = { question: permission({ id: 'q_9' }) };
-    const { inbox, scenes, answers, paper, wait } = setUp({}, second);
+    const { inbox, scenes, answers, terminal, wait } = setUp({}, second);
     inbox.press({ name: 'v' });
-    expect(paper.screen().join('\n')).toContain('command: npm test');
+    expect(terminal.screen().join('\n')).toContain('command: npm test');
     wait();
     inbox.remove('q_1');
     expect(scenes.isEmpty).toBe(true);
@@ -59,8 +59,8 @@ describe('the full view of a question', () => {
     const question = choice({
       question: Array.from({ length: 9 }, (_, at) => `row ${at}`).join('\n'),
     });
-    const { inbox, paper } = setUp({ kind: 'choice', question });
+    const { inbox, terminal } = setUp({ kind: 'choice', question });
     inbox.press({ name: 'v' });
-    expect(paper.screen().join('\n')).toContain('row 8');
+    expect(terminal.screen().join('\n')).toContain('row 8');
   });
 });

@@ -14,7 +14,7 @@ const clockOf = (
   return new ReplayClock({ ...log, length: times.length }, options);
 };
 
-/** Five events: two at the same time, two at intervals of a second, and one after a long pause. */
+/** Five events: two at the same time, two at intervals of a second, the last after a long pause. */
 const TIMES = [0, 0, 1_000, 2_000, 602_000];
 
 const played = (clock: ReplayClock, ms: number): number => {

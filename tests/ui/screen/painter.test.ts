@@ -5,12 +5,12 @@ import { paperTerminal } from '../../fakes/terminal/recording-terminal.js';
 
 const setUp = (columns = 20, rows = 8) => {
   const size: { columns: number; rows: number } = { columns, rows };
-  const paper = paperTerminal(columns, rows);
+  const terminal = paperTerminal(columns, rows);
   return {
     size,
-    paper,
+    terminal,
     painter: new Painter(
-      (text) => paper.write(text),
+      (text) => terminal.write(text),
       () => size,
     ),
   };
@@ -33,15 +33,15 @@ const anyFrame = fc.array(line, { minLength: 1, maxLength: 6 }).chain((lines) =>
 
 describe('an inline frame', () => {
   test('stays below new output, which scrolls away above the frame', () => {
-    const { paper, painter } = setUp();
+    const { terminal, painter } = setUp();
     painter.paintInline(frame('one', 'two'), 'hello\n');
     painter.paintInline(frame('one', 'three'), 'world\n');
-    expect(paper.screen()).toEqual(['hello', 'world', 'one', 'three']);
+    expect(terminal.screen()).toEqual(['hello', 'world', 'one', 'three']);
     for (let at = 1; at <= 6; at += 1) painter.paintInline(frame('one', 'three'), `line ${at}\n`);
-    expect(paper.screen()).toEqual(
+    expect(terminal.screen()).toEqual(
       [1, 2, 3, 4, 5, 6].map((at) => `line ${at}`).concat('one', 'three'),
     );
-    expect(paper.history()).toEqual(['hello', 'world']);
+    expect(terminal.history()).toEqual(['hello', 'world']);
   });
 
   test('looks as if painted on an empty screen after any earlier frames', () => {
@@ -52,18 +52,18 @@ describe('an inline frame', () => {
           maxLength: 12,
         }),
         (steps) => {
-          const { paper, painter } = setUp();
+          const { terminal, painter } = setUp();
           for (const [next, output] of steps) painter.paintInline(next, output);
           const last = steps.at(-1)?.[0] ?? frame();
           const output = steps.flatMap(([, text]) => (text === '' ? [] : [text.trimEnd()]));
-          const shown = [...paper.history(), ...paper.screen()];
+          const shown = [...terminal.history(), ...terminal.screen()];
           const expected = [...output, ...last.lines];
           while (expected.at(-1) === '') expected.pop();
           expect(shown).toEqual(expected);
-          expect(paper.cursor.isShown).toBe(last.cursor !== undefined);
+          expect(terminal.cursor.isShown).toBe(last.cursor !== undefined);
           if (last.cursor === undefined) return;
-          const top = paper.history().length;
-          expect(paper.cursor).toMatchObject({
+          const top = terminal.history().length;
+          expect(terminal.cursor).toMatchObject({
             row: output.length + last.cursor.row - top,
             column: last.cursor.column,
           });
@@ -73,152 +73,152 @@ describe('an inline frame', () => {
   });
 
   test('keeps its position on a terminal that shows characters wider than expected', () => {
-    const paper = paperTerminal(10, 6, (character) => (character === 'é' ? 3 : 1));
+    const terminal = paperTerminal(10, 6, (character) => (character === 'é' ? 3 : 1));
     const painter = new Painter(
-      (text) => paper.write(text),
+      (text) => terminal.write(text),
       () => ({ columns: 10, rows: 6 }),
     );
     painter.paintInline(frame('éééééé', 'prompt', 'status'), 'said\n');
     painter.paintInline(frame('ééééééé', 'prompt!', 'status'));
     painter.paintInline(frame('éé', 'prompt', 'status 2'));
-    expect(paper.screen()).toEqual(['said', 'éé', 'prompt', 'status 2']);
-    expect([paper.history(), paper.wraps]).toEqual([[], true]);
+    expect(terminal.screen()).toEqual(['said', 'éé', 'prompt', 'status 2']);
+    expect([terminal.history(), terminal.wraps]).toEqual([[], true]);
   });
 
   test('is located again after a resize wraps its wide characters', () => {
-    const { paper, painter, size } = setUp(10, 8);
+    const { terminal, painter, size } = setUp(10, 8);
     painter.paintInline(
       { lines: ['漢漢漢漢漢', 'prompt'], cursor: { row: 1, column: 6 } },
       'said\n',
     );
     Object.assign(size, { columns: 5 });
-    const before = paper.raw.length;
+    const before = terminal.raw.length;
     painter.paintInline(frame('now'));
     // Two characters in each of two rows, a single character in a third row, and the prompt below.
-    expect(paper.raw.slice(before)).toContain('\u001b[4A');
+    expect(terminal.raw.slice(before)).toContain('\u001b[4A');
   });
 
   test('writes only changed lines', () => {
-    const { paper, painter } = setUp();
+    const { terminal, painter } = setUp();
     painter.paintInline(frame('first', 'second', 'third'));
-    const before = paper.raw.length;
+    const before = terminal.raw.length;
     painter.paintInline(frame('first', 'changed', 'third'));
-    const written = paper.raw.slice(before);
+    const written = terminal.raw.slice(before);
     expect(written).toContain('changed');
     expect(written).not.toContain('first');
     expect(written).not.toContain('third');
   });
 
   test('writes no output if it is unchanged', () => {
-    const { paper, painter } = setUp();
+    const { terminal, painter } = setUp();
     painter.paintInline({ lines: ['one'], cursor: { row: 0, column: 1 } });
-    const before = paper.raw;
+    const before = terminal.raw;
     painter.paintInline({ lines: ['one'], cursor: { row: 0, column: 1 } });
-    expect(paper.raw).toBe(before);
+    expect(terminal.raw).toBe(before);
   });
 
   test('loses its top rows if it is too tall', () => {
-    const { paper, painter } = setUp(20, 4);
+    const { terminal, painter } = setUp(20, 4);
     painter.paintInline({ lines: ['1', '2', '3', '4', '5'], cursor: { row: 4, column: 0 } });
-    expect(paper.screen()).toEqual(['3', '4', '5']);
-    expect(paper.cursor.row).toBe(2);
+    expect(terminal.screen()).toEqual(['3', '4', '5']);
+    expect(terminal.cursor.row).toBe(2);
   });
 
   test('is rewritten after a change of the terminal height', () => {
-    const { paper, painter, size } = setUp();
+    const { terminal, painter, size } = setUp();
     painter.paintInline(frame('one', 'two'));
     size.rows = 7;
-    const before = paper.raw.length;
+    const before = terminal.raw.length;
     painter.paintInline(frame('one', 'two'));
-    expect(paper.raw.slice(before)).toContain('one');
-    expect(paper.screen()).toEqual(['one', 'two']);
+    expect(terminal.raw.slice(before)).toContain('one');
+    expect(terminal.screen()).toEqual(['one', 'two']);
   });
 
   test('never clears the whole screen', () => {
-    const { paper, painter } = setUp();
+    const { terminal, painter } = setUp();
     painter.paintInline(frame('one', 'two'), 'said\n');
     painter.paintInline(frame('one'), 'said\n');
     painter.paintInline(frame('one', 'two', 'three'));
-    expect(paper.raw).not.toContain('\u001b[2J');
-    expect(paper.history()).toEqual([]);
+    expect(terminal.raw).not.toContain('\u001b[2J');
+    expect(terminal.history()).toEqual([]);
   });
 
   test('is removed at the end, and the cursor is shown', () => {
-    const { paper, painter } = setUp();
+    const { terminal, painter } = setUp();
     painter.paintInline(frame('one', 'two'), 'said\n');
     painter.end();
-    expect(paper.screen()).toEqual(['said']);
-    expect(paper.cursor).toEqual({ row: 1, column: 0, isShown: true });
+    expect(terminal.screen()).toEqual(['said']);
+    expect(terminal.cursor).toEqual({ row: 1, column: 0, isShown: true });
   });
 });
 
 describe('a full-screen frame', () => {
   test('restores the previous screen when it closes', () => {
-    const { paper, painter } = setUp();
+    const { terminal, painter } = setUp();
     painter.paintInline({ lines: ['one', 'two'], cursor: { row: 1, column: 2 } }, 'said\n');
-    const before = { screen: paper.screen(), cursor: paper.cursor };
+    const before = { screen: terminal.screen(), cursor: terminal.cursor };
     painter.paintFullScreen(frame('all', 'of', 'it'));
-    expect(paper.screen()).toEqual(['all', 'of', 'it']);
-    expect(paper.isAlternate).toBe(true);
+    expect(terminal.screen()).toEqual(['all', 'of', 'it']);
+    expect(terminal.isAlternate).toBe(true);
     painter.leaveFullScreen();
-    expect({ screen: paper.screen(), cursor: paper.cursor }).toEqual(before);
+    expect({ screen: terminal.screen(), cursor: terminal.cursor }).toEqual(before);
     painter.paintInline(frame('one', 'three'));
-    expect(paper.screen()).toEqual(['said', 'one', 'three']);
+    expect(terminal.screen()).toEqual(['said', 'one', 'three']);
   });
 
   test('is rewritten after a detach, and the hidden inline frame is kept', () => {
-    const { paper, painter } = setUp();
+    const { terminal, painter } = setUp();
     painter.paintInline({ lines: ['rule', 'prompt'], cursor: { row: 1, column: 2 } }, 'said\n');
     painter.paintFullScreen(frame('all'));
-    paper.write('\u001b[1;1Hrubbish');
+    terminal.write('\u001b[1;1Hrubbish');
     painter.detach();
     painter.paintFullScreen(frame('all'));
-    expect(paper.screen()).toEqual(['all']);
+    expect(terminal.screen()).toEqual(['all']);
     painter.leaveFullScreen();
     painter.paintInline(frame('rule', 'prompt 2'));
-    expect(paper.screen()).toEqual(['said', 'rule', 'prompt 2']);
+    expect(terminal.screen()).toEqual(['said', 'rule', 'prompt 2']);
   });
 
   test('cuts lines that are too long and restores line wrapping at the end', () => {
-    const paper = paperTerminal(10, 4, (character) => (character === 'é' ? 3 : 1));
+    const terminal = paperTerminal(10, 4, (character) => (character === 'é' ? 3 : 1));
     const painter = new Painter(
-      (text) => paper.write(text),
+      (text) => terminal.write(text),
       () => ({ columns: 10, rows: 4 }),
     );
     painter.paintFullScreen(frame('éééééééééé', 'second', 'third'));
-    expect(paper.screen().slice(1)).toEqual(['second', 'third']);
+    expect(terminal.screen().slice(1)).toEqual(['second', 'third']);
     painter.end();
-    expect(paper.wraps).toBe(true);
+    expect(terminal.wraps).toBe(true);
   });
 
   test('looks like the last painted frame', () => {
     fc.assert(
       fc.property(fc.array(anyFrame, { minLength: 1, maxLength: 8 }), (frames) => {
-        const { paper, painter } = setUp();
+        const { terminal, painter } = setUp();
         for (const next of frames) painter.paintFullScreen(next);
         const expected = [...(frames.at(-1)?.lines ?? [])];
         while (expected.at(-1) === '') expected.pop();
-        expect(paper.screen()).toEqual(expected);
+        expect(terminal.screen()).toEqual(expected);
       }),
     );
   });
 
   test('is rewritten after invalidate()', () => {
-    const { paper, painter } = setUp();
+    const { terminal, painter } = setUp();
     painter.paintFullScreen(frame('one', 'two'));
-    paper.write('\u001b[1;1Hrubbish');
+    terminal.write('\u001b[1;1Hrubbish');
     painter.invalidate();
     painter.paintFullScreen(frame('one', 'two'));
-    expect(paper.screen()).toEqual(['one', 'two']);
+    expect(terminal.screen()).toEqual(['one', 'two']);
   });
 
   test('is closed at the end, and the terminal is restored', () => {
-    const { paper, painter } = setUp();
+    const { terminal, painter } = setUp();
     painter.paintInline(frame('one'), 'said\n');
     painter.paintFullScreen(frame('all'));
     painter.end();
-    expect(paper.isAlternate).toBe(false);
-    expect(paper.screen()).toEqual(['said']);
-    expect(paper.cursor.isShown).toBe(true);
+    expect(terminal.isAlternate).toBe(false);
+    expect(terminal.screen()).toEqual(['said']);
+    expect(terminal.cursor.isShown).toBe(true);
   });
 });

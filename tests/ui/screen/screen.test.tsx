@@ -21,86 +21,86 @@ const setUp = () => {
   const host = paperMachine();
   const defects: unknown[] = [];
   const screen = new Screen(host, (error) => defects.push(error));
-  return { host, paper: host.paper, screen, defects };
+  return { host, terminal: host.paper, screen, defects };
 };
 
 describe('a screen', () => {
   test('shows its live part below the output', () => {
-    const { screen, paper } = setUp();
+    const { screen, terminal } = setUp();
     let text = 'prompt';
     const live = scene(() => text);
     screen.showInline(live);
     screen.print('hello\n');
     text = 'prompt 2';
     live.content.notifyNow();
-    expect(paper.screen()).toEqual(['hello', 'prompt 2']);
+    expect(terminal.screen()).toEqual(['hello', 'prompt 2']);
   });
 
   test('draws no frames while its output is not read, and the current state afterwards', () => {
-    const { screen, host, paper } = setUp();
+    const { screen, host, terminal } = setUp();
     let text = 'prompt';
     const live = scene(() => text);
     screen.showInline(live);
-    const before = paper.raw;
+    const before = terminal.raw;
     host.read(false);
     for (let at = 1; at <= 1_000; at += 1) {
       text = `prompt ${at}`;
       screen.print(`line ${at}\n`);
       live.content.notifyNow();
     }
-    expect(paper.raw).toBe(before);
+    expect(terminal.raw).toBe(before);
     host.read(true);
-    expect([...paper.history(), ...paper.screen()].slice(-3)).toEqual([
+    expect([...terminal.history(), ...terminal.screen()].slice(-3)).toEqual([
       'line 999',
       'line 1000',
       'prompt 1000',
     ]);
-    expect(paper.history()[0]).toBe('line 1');
+    expect(terminal.history()[0]).toBe('line 1');
   });
 
   test('redraws below foreign output after the process was stopped', () => {
-    const { screen, host, paper } = setUp();
+    const { screen, host, terminal } = setUp();
     screen.showInline(scene(() => 'prompt\nstatus'));
-    paper.write('\r\n[1]+ Stopped\r\n');
+    terminal.write('\r\n[1]+ Stopped\r\n');
     host.goOn();
-    expect(paper.screen()).toEqual(['prompt', 'status', '[1]+ Stopped', 'prompt', 'status']);
+    expect(terminal.screen()).toEqual(['prompt', 'status', '[1]+ Stopped', 'prompt', 'status']);
   });
 
   test('holds back output while a full-screen scene is open', () => {
-    const { screen, paper } = setUp();
+    const { screen, terminal } = setUp();
     const live = scene(() => 'prompt');
     screen.showInline(live);
     const close = screen.showFullScreen(scene(() => 'all of it'));
     screen.print('meanwhile\n');
     live.content.notifyNow();
-    expect(paper.screen()).toEqual(['all of it']);
+    expect(terminal.screen()).toEqual(['all of it']);
     close();
-    expect(paper.screen()).toEqual(['meanwhile', 'prompt']);
+    expect(terminal.screen()).toEqual(['meanwhile', 'prompt']);
   });
 
   test('keeps the newest held-back output and mentions the dropped output', () => {
-    const { screen, paper } = setUp();
+    const { screen, terminal } = setUp();
     screen.showInline(scene(() => 'prompt'));
     const close = screen.showFullScreen(scene(() => 'all of it'));
     for (let at = 0; at < 50; at += 1) screen.print(`${'x'.repeat(50_000)}\nline ${at}\n`);
     close();
-    expect(paper.screen().slice(-2)).toEqual(['line 49', 'prompt']);
-    expect(paper.history().join('\n')).toContain('Some output was dropped here');
+    expect(terminal.screen().slice(-2)).toEqual(['line 49', 'prompt']);
+    expect(terminal.history().join('\n')).toContain('Some output was dropped here');
   });
 
   test('returns to the scene below when the top scene closes', () => {
-    const { screen, paper } = setUp();
+    const { screen, terminal } = setUp();
     const closeFirst = screen.showFullScreen(scene(() => 'first'));
     const closeSecond = screen.showFullScreen(scene(() => 'second'));
-    expect(paper.screen()).toEqual(['second']);
+    expect(terminal.screen()).toEqual(['second']);
     closeSecond();
-    expect(paper.screen()).toEqual(['first']);
+    expect(terminal.screen()).toEqual(['first']);
     closeFirst();
-    expect(paper.isAlternate).toBe(false);
+    expect(terminal.isAlternate).toBe(false);
   });
 
   test('restores the terminal if the process exits without closing it', () => {
-    const { screen, host, paper } = setUp();
+    const { screen, host, terminal } = setUp();
     screen.showInline(scene(() => 'prompt'));
     screen.print('said\n');
     screen.showFullScreen(scene(() => 'all of it'));
@@ -108,18 +108,18 @@ describe('a screen', () => {
     // Changes after the release are not shown.
     screen.redraw();
     screen.flush();
-    expect(paper.isAlternate).toBe(false);
-    expect(paper.cursor.isShown).toBe(true);
-    expect(paper.screen()).toEqual(['said']);
+    expect(terminal.isAlternate).toBe(false);
+    expect(terminal.cursor.isShown).toBe(true);
+    expect(terminal.screen()).toEqual(['said']);
   });
 
   test('shows its content again after release() and acquire()', () => {
-    const { screen, paper } = setUp();
+    const { screen, terminal } = setUp();
     screen.showInline(scene(() => 'prompt'));
     screen.release();
-    expect(paper.screen()).toEqual([]);
+    expect(terminal.screen()).toEqual([]);
     screen.acquire();
-    expect(paper.screen()).toEqual(['prompt']);
+    expect(terminal.screen()).toEqual(['prompt']);
   });
 
   test('reports a component that throws', async () => {

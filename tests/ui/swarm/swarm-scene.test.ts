@@ -80,7 +80,7 @@ const setUp = (
     leave,
     press,
     type,
-    paper: host.paper,
+    terminal: host.paper,
     lines: () => host.paper.screen(),
     text: () => host.paper.screen().join('\n'),
     settle: () => vi.advanceTimersByTimeAsync(200),
@@ -170,24 +170,24 @@ describe('the swarm screen', () => {
   });
 
   test('writes only changed lines', () => {
-    const { source, paper } = setUp([swarmView(crowd(500))], [160, 50]);
+    const { source, terminal } = setUp([swarmView(crowd(500))], [160, 50]);
     vi.advanceTimersByTime(200);
-    const before = paper.raw.length;
+    const before = terminal.raw.length;
     const agents = crowd(500).map((agent, at) => (at === 7 ? { ...agent, costUsd: 99 } : agent));
     source.show(swarmView(agents));
     vi.advanceTimersByTime(200);
-    const written = paper.raw.slice(before);
+    const written = terminal.raw.slice(before);
     expect(written).toContain('$99.00');
     expect(written.split(`${ESC}[`).filter((part) => /^\d+;1H/.test(part)).length).toBeLessThan(5);
     expect(written).not.toContain(`${ESC}[2J`);
   });
 
   test('uses no colours if they are disabled, otherwise only the palette', () => {
-    const plain = setUp([swarmView(AGENTS)], [160, 40]).paper.raw;
+    const plain = setUp([swarmView(AGENTS)], [160, 40]).terminal.raw;
     expect(coloursIn(plain)).toEqual([]);
     const style = { paint: paintFor(true), unicode: false };
     const coloured = setUp([swarmView(AGENTS)], [160, 40], { style });
-    expect(coloursIn(coloured.paper.raw)).toEqual(['0', '1', '2', '31', '32', '33', '36', '7']);
+    expect(coloursIn(coloured.terminal.raw)).toEqual(['0', '1', '2', '31', '32', '33', '36', '7']);
     expect(coloured.text().replaceAll(/[…翻訳ファイルを確認する🚀·]/gu, '')).toMatch(/^[ -~\n]*$/);
   });
 
@@ -272,19 +272,19 @@ const SIGNAL = expect.any(AbortSignal);
 describe('steering from the swarm screen', () => {
   test('sends a typed message and shows the reply for a while', async () => {
     const steering = fakeSteering();
-    const { press, type, text, settle, scene, paper } = setUp([swarmView(AGENTS)], [100, 24], {
+    const { press, type, text, settle, scene, terminal } = setUp([swarmView(AGENTS)], [100, 24], {
       steering,
     });
     press('j', 'm');
     type('and the tests');
     scene.paste(', please');
     expect(text()).toContain('to docs: and the tests, please');
-    expect(paper.cursor).toMatchObject({ row: 22, column: 30, isShown: true });
+    expect(terminal.cursor).toMatchObject({ row: 22, column: 30, isShown: true });
     press('return');
     expect(steering.send).toHaveBeenCalledWith('s_one', 'a_docs', 'and the tests, please', SIGNAL);
     await settle();
     expect(text()).toContain('docs has it.');
-    expect(paper.cursor.isShown).toBe(false);
+    expect(terminal.cursor.isShown).toBe(false);
     await vi.advanceTimersByTimeAsync(9_000);
     expect(text()).not.toContain('docs has it.');
   });
