@@ -1,23 +1,25 @@
-/** Watches the doors to the outside world, and notes who of ours goes through them. */
+/** Watches functions of Node with outside effects, and records the source files that call them. */
 import child from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net from 'node:net';
 
-type Door = Record<string, unknown>;
+type Functions = Record<string, unknown>;
 
-const DOORS: readonly [Door, readonly string[]][] = [
+const EFFECTS: readonly [Functions, readonly string[]][] = [
   [fs, ['openSync', 'writeSync', 'writeFileSync', 'appendFileSync', 'renameSync', 'rmSync']],
   [fs, ['readFileSync', 'readSync', 'open', 'readFile', 'writeFile', 'mkdirSync', 'mkdtempSync']],
-  [fs.promises as unknown as Door, ['open', 'readFile', 'writeFile', 'rename', 'mkdir', 'rm']],
+  [fs.promises as unknown as Functions, ['open', 'readFile', 'writeFile', 'rename', 'mkdir', 'rm']],
   [net, ['connect', 'createConnection', 'createServer']],
   [child, ['spawn', 'spawnSync', 'execFile', 'execFileSync', 'exec', 'fork']],
 ];
 
-/** Runs `work` and returns each effect that came from a file under `src/`. */
+/** Runs `work` and returns each effect that a file under `src/` caused. */
 export const effectsOf = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
   const seen: string[] = [];
-  const undo = DOORS.flatMap(([door, names]) => names.map((name) => watch(door, name, seen)));
+  const undo = EFFECTS.flatMap(([functions, names]) =>
+    names.map((name) => watch(functions, name, seen)),
+  );
   syncBuiltinESMExports();
   try {
     await work();
@@ -28,14 +30,14 @@ export const effectsOf = async (work: () => Promise<unknown>): Promise<readonly 
   return seen;
 };
 
-const watch = (door: Door, name: string, seen: string[]): (() => void) => {
-  const real = door[name] as (...args: unknown[]) => unknown;
-  door[name] = function watched(this: unknown, ...args: unknown[]) {
+const watch = (functions: Functions, name: string, seen: string[]): (() => void) => {
+  const real = functions[name] as (...args: unknown[]) => unknown;
+  functions[name] = function watched(this: unknown, ...args: unknown[]) {
     const ours = new Error().stack?.split('\n').find((line) => /\/src\/\w+\//.test(line));
     if (ours !== undefined) seen.push(`${name} by ${/\/src\/(\S+?):/.exec(ours)?.[1] ?? ours}`);
     return real.apply(this, args);
   };
   return () => {
-    door[name] = real;
+    functions[name] = real;
   };
 };

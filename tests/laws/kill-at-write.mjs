@@ -1,7 +1,7 @@
 /**
- * Loaded into a skein process before anything else: kills it with SIGKILL at its n-th write to a
- * journal. KILL_AT counts from 1; KILL_WHEN is `before` the write, `torn` in the middle of it, or
- * `after` it. Without KILL_AT it only counts, and leaves the number in KILL_COUNT_FILE.
+ * Preloaded into a skein process: kills it with SIGKILL at its n-th write to a journal. KILL_AT
+ * counts from 1. KILL_WHEN is `before` the write, `torn` in the middle, or `after` the write.
+ * Without KILL_AT it only counts, and writes the number to KILL_COUNT_FILE.
  */
 import fs from 'node:fs';
 
@@ -11,7 +11,7 @@ let writes = 0;
 
 const die = () => {
   process.kill(process.pid, 'SIGKILL');
-  // The signal is on its way; nothing else may happen until it is here.
+  // Nothing else may run until the signal arrives.
   for (;;);
 };
 

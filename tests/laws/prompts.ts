@@ -1,16 +1,16 @@
-/** What laws 1 to 3 compare: the prompt inside a request body, cache marks aside. */
+/** Extracts the prompt of a request body for laws 1 to 3, without cache breakpoints. */
 
 const MARK = /,"cache_control":\{"type":"ephemeral"(?:,"ttl":"[^"]*")?\}/g;
 
-/** Tools, system and messages as they stand in the body; the closing of the messages is left open. */
+/** Tools, system and messages as in the body, without the end of the messages. */
 export const promptOf = (body: Buffer): string => {
   const text = body.toString().replaceAll(MARK, '');
   const start = text.search(/"(?:tools|system)":/);
-  if (start === -1 || !text.endsWith(']}')) throw new Error('not a request body of ours');
+  if (start === -1 || !text.endsWith(']}')) throw new Error('not a request body of Skein');
   return text.slice(start, -2);
 };
 
-/** The first pair of bodies in which the later one does not extend the earlier one. */
+/** Describes the first body that does not extend the previous body. */
 export const firstBreak = (bodies: readonly Buffer[]): string | undefined => {
   const prompts = bodies.map(promptOf);
   for (const [index, prompt] of prompts.entries()) {

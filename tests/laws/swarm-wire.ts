@@ -1,4 +1,4 @@
-/** A swarm on the wire: a lead in this process, a real server as its model, and the bodies that it got. */
+/** Swarm on the wire: a lead in this process, a simulator as its model, and the sent requests. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -12,19 +12,19 @@ import type { Line, Rules, Scene } from '../fakes/skein-process.js';
 import { eventually } from '../host/process/processes.js';
 import { openSession, program, query, resultOf } from '../sdk/api/program.js';
 
-/** Limits that no fan-out of a law meets. */
+/** Limits above every fan-out in the tests of laws. */
 export const WIDE = { maxAgents: 1_000, maxConcurrentAgents: 1_000, maxConcurrentRequests: 1_000 };
 
 export interface SwarmWire extends Scene {
   readonly options: QueryOptions;
-  /** Says the prompts one after the other in one session; throws unless each ends well. */
+  /** Sends the prompts in order in one session. Throws unless each run succeeds. */
   say(...prompts: readonly PromptContent[]): Promise<string>;
-  /** The requests to the messages API so far, oldest first. */
+  /** Requests to the messages API, oldest first. */
   sent(): readonly RequestRecord[];
 }
 
 export interface WireOptions {
-  /** Of the server alone: what is delayed waits for it. */
+  /** Clock of the simulator only, for delayed replies. */
   readonly clock?: Clock;
   readonly files?: Readonly<Record<string, string | Buffer>>;
   readonly options?: QueryOptions;
@@ -35,30 +35,30 @@ export const swarmWire = async (
   { files = {}, options = {}, clock }: WireOptions = {},
 ): Promise<SwarmWire> => {
   const scene = await program(rules);
-  const server = clock === undefined ? scene.simulator : await held(rules, clock);
+  const server = clock === undefined ? scene.simulator : await heldSimulator(rules, clock);
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(scene.workspace, name)), { recursive: true });
     writeFileSync(join(scene.workspace, name), content);
   }
   const settings = { skein: WIDE };
   const baseUrl = server.url;
-  const wanted: QueryOptions = { ...scene.options, baseUrl, settings, ...options };
+  const queryOptions: QueryOptions = { ...scene.options, baseUrl, settings, ...options };
   return {
     ...scene,
-    options: wanted,
+    options: queryOptions,
     async say(...prompts) {
       const [only] = prompts;
-      // One that has nothing else to answer stays until all that work for it have ended.
+      // A run with a single prompt waits until all its agents have ended.
       if (only !== undefined && prompts.length === 1) {
-        return wellEnded(await resultOf(query({ prompt: only, options: wanted })));
+        return textOfSuccess(await resultOf(query({ prompt: only, options: queryOptions })));
       }
-      const session = await openSession(wanted);
+      const session = await openSession(queryOptions);
       try {
-        let said = '';
+        let answer = '';
         for (const prompt of prompts) {
-          said = wellEnded(await resultOf(session.query(prompt)));
+          answer = textOfSuccess(await resultOf(session.query(prompt)));
         }
-        return said;
+        return answer;
       } finally {
         await session.close();
       }
@@ -67,18 +67,18 @@ export const swarmWire = async (
   };
 };
 
-const wellEnded = (result: ResultMessage): string => {
+const textOfSuccess = (result: ResultMessage): string => {
   if (result.subtype !== 'success') throw new Error(JSON.stringify(result));
   return result.result;
 };
 
-const held = async (rules: Rules, clock: Clock): Promise<Simulator> => {
+const heldSimulator = async (rules: Rules, clock: Clock): Promise<Simulator> => {
   const server = await startSimulator({ script: { rules }, clock });
   onTestFinished(() => server.close());
   return server;
 };
 
-/** A clock that nobody's time passes on: who waits for it goes on when told to. */
+/** Clock without time: each wake waits until the test releases it. */
 export const gateClock = () => {
   const waiting = new Set<() => void>();
   const clock: Clock = {
@@ -90,7 +90,7 @@ export const gateClock = () => {
   };
   return {
     clock,
-    /** Resolves when so many wait at once. */
+    /** Resolves when this number of wakes is waiting. */
     until: (count: number) => eventually(`${count} wait`, () => waiting.size === count),
     release() {
       for (const wake of waiting) wake();
@@ -102,20 +102,20 @@ export const gateClock = () => {
 export const bodyOf = ({ body }: Pick<RequestRecord, 'body'>): Line =>
   JSON.parse(body.toString()) as Line;
 
-/** The text blocks of the newest message, one line each. */
+/** Text blocks of the newest message, one per line. */
 export const lastTexts = (request: Pick<RequestRecord, 'body'>): string =>
   (bodyOf(request).messages.at(-1).content as Line[])
     .flatMap(({ type, text }) => (type === 'text' ? [text as string] : []))
     .join('\n');
 
-/** First requests of forks: their newest message hands over a task. */
+/** True for the first request of a fork, whose newest message contains a task. */
 export const isForkStart = (request: Pick<RequestRecord, 'body'>): boolean =>
   lastTexts(request).includes('<fork-task>');
 
 export const turnsIn = (request: Pick<RequestRecord, 'body'>): number =>
   (bodyOf(request).messages as Line[]).filter(({ role }) => role === 'assistant').length;
 
-/** One call of Task, as a script has it. */
+/** Task call, as a script contains it. */
 export const taskCall = (prompt: string, more: Record<string, unknown> = {}) => ({
   name: 'Task',
   input: { description: 'One part of it', prompt, ...more },
@@ -124,6 +124,6 @@ export const taskCall = (prompt: string, more: Record<string, unknown> = {}) => 
 export const tasks = (count: number, more: Record<string, unknown> = {}) =>
   Array.from({ length: count }, (_, at) => taskCall(`Do part ${at}.`, more));
 
-/** A small picture: one pixel. */
+/** Image of one pixel. */
 export const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

@@ -1,11 +1,11 @@
-/** A workspace and a simulator for a law to be tried in, with the real command in print mode. */
+/** Scene for tests of laws: a workspace, a simulator and the real command in print mode. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type JournalRecord, parseRecord } from '../../src/protocol/session/journal-record.js';
 import type { ScriptInput } from '../../src/simulator/script.js';
 import { type Ended, openScene, type Running } from '../fakes/skein-process.js';
 
-export interface Place {
+export interface PrintScene {
   readonly home: string;
   readonly workspace: string;
   /** Starts `skein -p` with the simulator as its model. */
@@ -13,15 +13,15 @@ export interface Place {
   run(args: readonly string[], env?: Record<string, string>): Promise<Ended>;
   journal(session: string): JournalRecord[];
   artifacts(session: string): string;
-  /** The request bodies that the simulator has received, oldest first. */
+  /** Request bodies that the simulator has received, oldest first. */
   bodies(): Buffer[];
   close(): Promise<void>;
 }
 
-export const makePlace = async (
+export const openPrintScene = async (
   script: ScriptInput,
   files: Readonly<Record<string, string>> = {},
-): Promise<Place> => {
+): Promise<PrintScene> => {
   const { home, skeinHome, workspace, simulator, start, close } = await openScene(script.rules);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(workspace, name)), { recursive: true });

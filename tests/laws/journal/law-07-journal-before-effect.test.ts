@@ -1,4 +1,4 @@
-/** Law 7: journal before effect. And law 3 on the way: whatever dies, the prompt goes on. */
+/** Law 7: journal before effect. Also checks law 3: the prompt is continued after every crash. */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,11 +7,11 @@ import { aFewAtOnce } from '../../fakes/a-few-at-once.js';
 import type { Ended } from '../../fakes/skein-process.js';
 import { KILLER, killPoints } from '../killed-run.js';
 import { firstBreak } from '../prompts.js';
-import { makePlace, type Place } from '../workspace.js';
+import { openPrintScene, type PrintScene } from '../workspace.js';
 
 const RULES = ['--permission-mode', 'acceptEdits', '--allowed-tools', 'Bash(./bump.sh)'];
 
-/** Reads in parallel, an effect that can be counted, an edit, an effect again, and an answer. */
+/** Parallel reads, a countable effect, an edit, another effect, and an answer. */
 const script = {
   rules: [
     {
@@ -44,7 +44,7 @@ const files = {
   'bump.sh': '#!/bin/sh\necho bump >> effects.log\n',
 };
 
-const bumps = ({ workspace }: Place): number => {
+const bumps = ({ workspace }: PrintScene): number => {
   const log = join(workspace, 'effects.log');
   return existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0;
 };
@@ -53,42 +53,44 @@ const resultOf = (stdout: string) => {
   return JSON.parse(stdout) as { subtype: string; num_turns: number; result: string };
 };
 
-/** Kills a run at one journal write, resumes it until it has ended, and says what came of it. */
+/** Kills a run at a journal write, resumes it until it has ended, and returns the results. */
 const killAndResume = async (at: number, when: string) => {
-  const place = await makePlace(script, files);
+  const scene = await openPrintScene(script, files);
   try {
     const env = { ...KILLER, KILL_AT: String(at), KILL_WHEN: when };
-    const killed = await place.run(
+    const killed = await scene.run(
       ['Do it.', '--session-id', 'kill', '--output-format', 'json', ...RULES],
       env,
     );
     const resume = ['--resume', 'kill', '--output-format', 'json', ...RULES];
-    let after = await place.run(resume);
-    // A prompt that was not written down was never accepted, so it is given again.
-    const unheard = !place.journal('kill').some(({ type }) => type === 'letter.received');
-    if (unheard) after = await place.run(['Do it.', ...resume]);
+    let after = await scene.run(resume);
+    // A prompt that was not recorded was never accepted, so it is sent again.
+    const isPromptMissing = !scene.journal('kill').some(({ type }) => type === 'letter.received');
+    if (isPromptMissing) after = await scene.run(['Do it.', ...resume]);
     return {
       at,
       when,
       killed: killed.signal,
       code: after.code,
-      said: after.code === 0 ? resultOf(after.stdout).result : after.stderr,
-      bumps: bumps(place),
-      broken: firstBreak(place.bodies()),
-      edited: readFileSync(join(place.workspace, 'a.txt'), 'utf8') === 'two\n',
-      reported: place.journal('kill').some(isReportedEdit),
-      unrecorded: unrecordedEffects(place.journal('kill')),
+      result: after.code === 0 ? resultOf(after.stdout).result : after.stderr,
+      bumps: bumps(scene),
+      broken: firstBreak(scene.bodies()),
+      edited: readFileSync(join(scene.workspace, 'a.txt'), 'utf8') === 'two\n',
+      reported: scene.journal('kill').some(isReportedEdit),
+      unrecorded: unrecordedEffects(scene.journal('kill')),
     };
   } finally {
-    await place.close();
+    await scene.close();
   }
 };
 
-/** The edit had begun when the process died: the model is told, and it is not tried again. */
+/**
+ * The edit had started when the process died: the model is informed, and the edit is not repeated.
+ */
 const isReportedEdit = (record: JournalRecord): boolean =>
   record.type === 'call.ended' && record.tool === 'Edit' && record.outcome === 'interrupted';
 
-/** Calls that ended without having been written down before they started. */
+/** Calls that ended without a record of their start. */
 const unrecordedEffects = (journal: readonly JournalRecord[]): readonly string[] => {
   const started = new Set<string>();
   const missing: string[] = [];
@@ -102,59 +104,59 @@ const unrecordedEffects = (journal: readonly JournalRecord[]): readonly string[]
 
 describe('law 7, journal before effect', () => {
   let writes = 0;
-  let place: Place;
+  let scene: PrintScene;
   let whole: Ended;
 
   beforeAll(async () => {
-    place = await makePlace(script, files);
-    const count = join(place.home, 'count');
-    whole = await place.run(
+    scene = await openPrintScene(script, files);
+    const count = join(scene.home, 'count');
+    whole = await scene.run(
       ['Do it.', '--session-id', 'whole', '--output-format', 'json', ...RULES],
       { ...KILLER, KILL_COUNT_FILE: count },
     );
     writes = Number(readFileSync(count, 'utf8'));
   });
 
-  afterAll(() => place.close());
+  afterAll(() => scene.close());
 
   test('an undisturbed run has each effect once', () => {
     expect(whole.stderr).toBe('');
     expect(resultOf(whole.stdout)).toMatchObject({ subtype: 'success', num_turns: 3 });
-    expect(bumps(place)).toBe(2);
-    expect(unrecordedEffects(place.journal('whole'))).toEqual([]);
+    expect(bumps(scene)).toBe(2);
+    expect(unrecordedEffects(scene.journal('whole'))).toEqual([]);
     expect(writes).toBeGreaterThan(20);
   });
 
   test.each(['before', 'torn', 'after'].map((when, turn) => [when, turn] as const))(
-    'a run that is killed %s any journal write goes on without a repeated effect',
+    'a run that is killed %s any journal write resumes without a repeated effect',
     async (when, turn) => {
       const points = killPoints(1, writes, turn);
       const results = await aFewAtOnce(points, WIDTH, (at) => killAndResume(at, when));
       const wrong = results.filter(
-        (one) =>
-          one.killed !== 'SIGKILL' ||
-          one.code !== 0 ||
-          one.said !== 'All done.' ||
-          one.bumps > 2 ||
-          one.broken !== undefined ||
-          !(one.edited || one.reported) ||
-          one.unrecorded.length > 0,
+        (run) =>
+          run.killed !== 'SIGKILL' ||
+          run.code !== 0 ||
+          run.result !== 'All done.' ||
+          run.bumps > 2 ||
+          run.broken !== undefined ||
+          !(run.edited || run.reported) ||
+          run.unrecorded.length > 0,
       );
       expect(wrong).toEqual([]);
     },
     300_000,
   );
 
-  test('catches an effect that nobody wrote down', () => {
-    const journal = place.journal('whole').filter(({ type }) => type !== 'call.started');
+  test('catches an effect without a record', () => {
+    const journal = scene.journal('whole').filter(({ type }) => type !== 'call.started');
     expect(unrecordedEffects(journal)).not.toEqual([]);
   });
 
   test('catches an effect that happened twice', () => {
-    appendFileSync(join(place.workspace, 'effects.log'), 'bump\n');
-    expect(bumps(place)).toBeGreaterThan(2);
+    appendFileSync(join(scene.workspace, 'effects.log'), 'bump\n');
+    expect(bumps(scene)).toBeGreaterThan(2);
   });
 });
 
-/** Two cores: more at once only wait for each other. */
+/** Number of parallel runs, for a machine with two cores. */
 const WIDTH = 4;

@@ -1,4 +1,7 @@
-/** Law 7 for a copy of a session: agents that it left behind have their effects once, in their session. */
+/**
+ * Law 7 for a copied session: agents of the original session have their effects once, in that
+ * session.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,11 +16,11 @@ const AGENTS = JSON.stringify({
 const FREE = ['--agents', AGENTS, '--allowed-tools', 'Bash(./bump.sh)'];
 const STALLS: Reply = { text: 'They were', stall: { afterEvents: 3 } };
 
-describe('law 7, for a copy of a session', () => {
+describe('law 7, for a copied session', () => {
   test.each([
     ['waits for an agent', {}],
     ['has an agent in the background', { run_in_background: true }],
-  ])('whose lead %s', async (_, kind) => {
+  ])('repeats no effect if its lead %s', async (_, kind) => {
     const scene = await setScene([
       { match: { toolResult: 'bumped' }, reply: STALLS },
       {
@@ -37,7 +40,7 @@ describe('law 7, for a copy of a session', () => {
     killed.endInput();
     const isStalled = () =>
       existsSync(log) && scene.simulator.requests.some(({ body }) => body.includes('bumped'));
-    await eventually('its agent has worked', isStalled);
+    await eventually('the agent has worked', isStalled);
     killed.kill('SIGKILL');
     await killed.ended;
 

@@ -1,15 +1,15 @@
 /**
- * Law 7 for a swarm: whatever dies while agents work for each other, each call finds its child again. No
- * child begins twice, no effect is repeated, and every report arrives once.
+ * Law 7 for a swarm: after a crash at any point each Task call finds its child. No child starts
+ * twice, no effect is repeated, and every report arrives once.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Line } from '../../fakes/skein-process.js';
-import { countedRun, killThenResume, whenAt, wrongAt } from '../killed-run.js';
+import { countedRun, failuresAt, killThenResume, whenAt } from '../killed-run.js';
 import { firstBreak } from '../prompts.js';
 import { taskCall } from '../swarm-wire.js';
-import { makePlace, type Place } from '../workspace.js';
+import { openPrintScene, type PrintScene } from '../workspace.js';
 
 const AGENTS = JSON.stringify({
   worker: { description: 'Works.', prompt: 'You work.', tools: 'Read, Bash, Task' },
@@ -26,7 +26,7 @@ const RULES = [
 const bump = (name: string) => ({ name: 'Bash', input: { command: `./bump.sh ${name}` } });
 const WORKER = { subagent_type: 'worker' };
 
-/** One that is waited for, with one below it; one in the background; and a fork. */
+/** A sync agent with a child of its own, a background agent, and a fork. */
 const script = {
   rules: [
     {
@@ -64,44 +64,44 @@ const FILES = {
   'bump.sh': '#!/bin/sh\necho $1 >> effects.log\necho bumped $1\n',
 };
 
-const WHO = ['deep', 'sync', 'back', 'fork'] as const;
+const CHILDREN = ['deep', 'sync', 'back', 'fork'] as const;
 
-/** Whose request it is, by the words of its task. */
+/** Sender of a request, by the text of its task. */
 const senderOf = (body: Buffer): string => {
   const text = body.toString();
   if (text.includes('<fork-task>')) return 'fork';
   const { messages } = JSON.parse(text) as Line;
   const opening = JSON.stringify(messages[0]);
-  return WHO.find((who) => opening.includes(`part-${who}`)) ?? 'lead';
+  return CHILDREN.find((agent) => opening.includes(`part-${agent}`)) ?? 'lead';
 };
 
-const effectsOf = ({ workspace }: Place): readonly string[] => {
+const effectsOf = ({ workspace }: PrintScene): readonly string[] => {
   const log = join(workspace, 'effects.log');
   return existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean) : [];
 };
 
-/** How often a word was said to somebody, as the last request of theirs has it. */
-const heard = (bodies: readonly Buffer[], who: string, word: string): number => {
-  const last = bodies.findLast((body) => senderOf(body) === who)?.toString() ?? '';
+/** Number of times that a word is in the last request of an agent. */
+const timesReceived = (bodies: readonly Buffer[], agent: string, word: string): number => {
+  const last = bodies.findLast((body) => senderOf(body) === agent)?.toString() ?? '';
   return last.split(word).length - 1;
 };
 
-/** What is wrong with a run that has ended, in words; empty when nothing is. */
-const faultsOf = (place: Place, session: string): string[] => {
-  const bodies = place.bodies();
-  const journal = place.journal(session);
+/** Faults of a run that has ended. Empty if the law holds. */
+const faultsOf = (scene: PrintScene, session: string): string[] => {
+  const bodies = scene.bodies();
+  const journal = scene.journal(session);
   const faults: string[] = [];
   const created = journal.filter(({ type }) => type === 'agent.created');
-  if (created.length !== 1 + WHO.length) faults.push(`${created.length} agents began`);
-  const effects = effectsOf(place);
+  if (created.length !== 1 + CHILDREN.length) faults.push(`${created.length} agents started`);
+  const effects = effectsOf(scene);
   if (new Set(effects).size !== effects.length) faults.push(`repeated: ${effects.join()}`);
-  for (const [who, word] of REPORTS) {
-    const times = heard(bodies, who, word);
-    if (times !== 1) faults.push(`${who} heard ${word} ${times} times`);
+  for (const [agent, word] of REPORTS) {
+    const times = timesReceived(bodies, agent, word);
+    if (times !== 1) faults.push(`${agent} received ${word} ${times} times`);
   }
-  for (const who of ['lead', ...WHO]) {
-    const broken = firstBreak(bodies.filter((body) => senderOf(body) === who));
-    if (broken !== undefined) faults.push(`${who}: ${broken}`);
+  for (const agent of ['lead', ...CHILDREN]) {
+    const broken = firstBreak(bodies.filter((body) => senderOf(body) === agent));
+    if (broken !== undefined) faults.push(`${agent}: ${broken}`);
   }
   return faults;
 };
@@ -114,38 +114,39 @@ const REPORTS = [
 ] as const;
 
 const killAndResume = async (at: number) => {
-  const place = await makePlace(script, FILES);
+  const scene = await openPrintScene(script, FILES);
   try {
-    const { killed, after } = await killThenResume(place, at, RULES);
-    const said = after.code === 0 ? after.result.result : after.stderr;
-    const faults = faultsOf(place, 'kill');
-    if (after.code !== 0 || said !== 'All done.') faults.push(`ended with ${after.code}: ${said}`);
+    const { killed, after } = await killThenResume(scene, at, RULES);
+    const result = after.code === 0 ? after.result.result : after.stderr;
+    const faults = faultsOf(scene, 'kill');
+    if (after.code !== 0 || result !== 'All done.')
+      faults.push(`ended with ${after.code}: ${result}`);
     return { at, when: whenAt(at), killed, faults };
   } finally {
-    await place.close();
+    await scene.close();
   }
 };
 
-/** Every write while agents begin, and from there on some: all of them together would take minutes. */
+/** Every write while agents start, then some later writes. All writes would take minutes. */
 const POINTS = [5, 13, 18, 19, 20, 21, 22, 23, 24, 25, 34, 43, 52, 61, 70, 79];
 
 describe('law 7, for agents that work for each other', () => {
   test('an undisturbed run has each effect and each report once', async () => {
-    const place = await makePlace(script, FILES);
+    const scene = await openPrintScene(script, FILES);
     try {
-      const { ended, writes } = await countedRun(place, RULES);
+      const { ended, writes } = await countedRun(scene, RULES);
       const { code, stderr } = ended;
-      const faults = faultsOf(place, 'whole');
+      const faults = faultsOf(scene, 'whole');
       expect({ code, stderr, faults }).toEqual({ code: 0, stderr: '', faults: [] });
-      expect(new Set(effectsOf(place))).toEqual(new Set(['back', 'fork', 'sync']));
+      expect(new Set(effectsOf(scene))).toEqual(new Set(['back', 'fork', 'sync']));
       expect(writes).toBeGreaterThan(Math.max(...POINTS));
     } finally {
-      await place.close();
+      await scene.close();
     }
   });
 
-  test('one that is killed at a journal write goes on, and every call finds its child', async () => {
-    const wrong = await wrongAt(POINTS, 4, killAndResume);
-    expect(wrong).toEqual([]);
+  test('a run that is killed at a journal write resumes, and every call finds its child', async () => {
+    const failures = await failuresAt(POINTS, 4, killAndResume);
+    expect(failures).toEqual([]);
   }, 300_000);
 });

@@ -1,14 +1,14 @@
 /**
- * Law 7 for the shared list of work: whenever a process dies, each call has changed the list once and the
- * model is told what it came to, as if nothing had happened.
+ * Law 7 for the shared task list: after a crash at any point each call has changed the list once,
+ * and the model has received its result.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
 import { FileTaskList } from '../../../src/store/files/tasks/file-task-list.js';
-import { countedRun, killPoints, killThenResume, wrongAt } from '../killed-run.js';
-import { makePlace, type Place } from '../workspace.js';
+import { countedRun, failuresAt, killPoints, killThenResume } from '../killed-run.js';
+import { openPrintScene, type PrintScene } from '../workspace.js';
 
 const FORMAT = ['--output-format', 'json'];
 
@@ -27,15 +27,15 @@ const script = {
   ],
 };
 
-const workOf = async ({ artifacts }: Place, session: string) => {
+const tasksOf = async ({ artifacts }: PrintScene, session: string) => {
   const items = await new FileTaskList(join(artifacts(session), '..'), systemClock).list();
   return items.map(({ id, subject, status, owner, version }) =>
     [id, subject, status, owner, version].join(' '),
   );
 };
 
-const resultsIn = (place: Place): readonly string[] => {
-  const { messages } = JSON.parse(place.bodies().at(-1)?.toString() ?? '{}') as {
+const resultsIn = (scene: PrintScene): readonly string[] => {
+  const { messages } = JSON.parse(scene.bodies().at(-1)?.toString() ?? '{}') as {
     messages: { content: { type: string; content?: string }[] }[];
   };
   return messages.flatMap(({ content }) =>
@@ -43,8 +43,8 @@ const resultsIn = (place: Place): readonly string[] => {
   );
 };
 
-const WHOLE = {
-  work: ['1 fly completed lead 3', '2 land pending  2'],
+const EXPECTED = {
+  tasks: ['1 fly completed lead 3', '2 land pending  2'],
   results: [
     'Task 1 created: fly',
     'Task 2 created: land',
@@ -54,29 +54,29 @@ const WHOLE = {
   ],
 };
 
-const stateOf = async (place: Place, session: string) => ({
-  work: await workOf(place, session),
-  results: resultsIn(place),
+const stateOf = async (scene: PrintScene, session: string) => ({
+  tasks: await tasksOf(scene, session),
+  results: resultsIn(scene),
 });
 
 const killAndResume = async (at: number) => {
-  const place = await makePlace(script);
+  const scene = await openPrintScene(script);
   try {
-    const { killed, after } = await killThenResume(place, at, FORMAT);
-    const ended = { code: after.code, ...(await stateOf(place, 'kill')) };
-    const isRight = isDeepStrictEqual(ended, { code: 0, ...WHOLE });
+    const { killed, after } = await killThenResume(scene, at, FORMAT);
+    const ended = { code: after.code, ...(await stateOf(scene, 'kill')) };
+    const isRight = isDeepStrictEqual(ended, { code: 0, ...EXPECTED });
     return { at, killed, faults: isRight ? [] : [JSON.stringify(ended)] };
   } finally {
-    await place.close();
+    await scene.close();
   }
 };
 
-test('law 7: a change of the list of work is made once, whenever its process is killed', async () => {
-  const place = await makePlace(script);
-  const { ended, writes } = await countedRun(place, FORMAT);
+test('law 7: a change of the shared task list is made once, even if its process is killed', async () => {
+  const scene = await openPrintScene(script);
+  const { ended, writes } = await countedRun(scene, FORMAT);
   expect(ended.code).toBe(0);
-  expect(await stateOf(place, 'whole')).toEqual(WHOLE);
-  await place.close();
-  // The last writes come after the last words.
-  expect(await wrongAt(killPoints(1, writes - 2), 4, killAndResume)).toEqual([]);
+  expect(await stateOf(scene, 'whole')).toEqual(EXPECTED);
+  await scene.close();
+  // The last writes happen after the last answer.
+  expect(await failuresAt(killPoints(1, writes - 2), 4, killAndResume)).toEqual([]);
 }, 300_000);

@@ -1,14 +1,14 @@
 /**
- * Law 7 for worktrees: whatever dies while an agent gets one, works in it or brings its work home, the work
- * is in the tree of its parent once, and nothing is left behind.
+ * Law 7 for worktrees: after a crash while an agent gets a worktree, works or merges, the work is
+ * in the parent's tree once, and no files are left behind.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { needs } from '../../setup/needs.js';
-import { countedRun, killPoints, killThenResume, whenAt, wrongAt } from '../killed-run.js';
-import { makePlace, type Place } from '../workspace.js';
+import { countedRun, failuresAt, killPoints, killThenResume, whenAt } from '../killed-run.js';
+import { openPrintScene, type PrintScene } from '../workspace.js';
 
 const AGENTS = JSON.stringify({
   worker: { description: 'Works.', prompt: 'You work.', tools: 'Write', isolation: 'worktree' },
@@ -32,57 +32,57 @@ const script = {
   ],
 };
 
-const placeWithGit = async (): Promise<Place> => {
-  const place = await makePlace(script, { 'a.txt': 'one\n' });
-  git(place, 'init', '-q', '-b', 'main');
-  git(place, 'add', '.');
-  git(place, '-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'first');
-  return place;
+const sceneWithGit = async (): Promise<PrintScene> => {
+  const scene = await openPrintScene(script, { 'a.txt': 'one\n' });
+  git(scene, 'init', '-q', '-b', 'main');
+  git(scene, 'add', '.');
+  git(scene, '-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', 'first');
+  return scene;
 };
 
-const git = ({ workspace }: Place, ...args: string[]): string =>
+const git = ({ workspace }: PrintScene, ...args: string[]): string =>
   execFileSync('git', args, { cwd: workspace, encoding: 'utf8', stdio: 'pipe' }).trim();
 
-/** What is wrong with a run that has ended, in words; empty when nothing is. */
-const faultsOf = (place: Place): string[] => {
+/** Faults of a run that has ended. Empty if the law holds. */
+const faultsOf = (scene: PrintScene): string[] => {
   const faults: string[] = [];
   const read = (name: string) => {
-    const path = join(place.workspace, name);
-    return existsSync(path) ? readFileSync(path, 'utf8') : '(nothing)';
+    const path = join(scene.workspace, name);
+    return existsSync(path) ? readFileSync(path, 'utf8') : '(missing)';
   };
   if (read('b.txt') !== 'by the agent\n') faults.push(`b.txt is ${read('b.txt')}`);
   if (read('deep/c.txt') !== 'and this\n') faults.push(`deep/c.txt is ${read('deep/c.txt')}`);
-  const told = place.bodies().at(-1)?.toString() ?? '';
-  if (!told.includes('Its work is merged into')) faults.push('the lead heard of no merge');
-  const left = readdirSync(join(place.home, '.skein/worktrees'));
+  const lastRequest = scene.bodies().at(-1)?.toString() ?? '';
+  if (!lastRequest.includes('Its work is merged into')) faults.push('the lead received no merge');
+  const left = readdirSync(join(scene.home, '.skein/worktrees'));
   if (left.length > 0) faults.push(`left behind: ${left.join()}`);
-  const trees = git(place, 'worktree', 'list').split('\n').length;
+  const trees = git(scene, 'worktree', 'list').split('\n').length;
   if (trees !== 1) faults.push(`${trees} worktrees are registered`);
-  if (git(place, 'status', '--porcelain') !== '?? b.txt\n?? deep/') faults.push('git sees more');
+  if (git(scene, 'status', '--porcelain') !== '?? b.txt\n?? deep/') faults.push('git sees more');
   return faults;
 };
 
 const killAndResume = async (at: number) => {
-  const place = await placeWithGit();
+  const scene = await sceneWithGit();
   try {
-    const { killed, after } = await killThenResume(place, at, FLAGS);
-    const faults = faultsOf(place);
+    const { killed, after } = await killThenResume(scene, at, FLAGS);
+    const faults = faultsOf(scene);
     if (after.code !== 0) faults.push(`ended with ${after.code}: ${after.stderr}`);
     return { at, when: whenAt(at), killed, faults };
   } finally {
-    await place.close();
+    await scene.close();
   }
 };
 
 needs.describe('git')('law 7, for agents in worktrees', () => {
-  test('wherever a process dies, the work comes home once', async () => {
-    const whole = await placeWithGit();
+  test('the work of an agent is merged once, even if its process is killed', async () => {
+    const whole = await sceneWithGit();
     const { ended, writes } = await countedRun(whole, FLAGS);
     const faults = faultsOf(whole);
     await whole.close();
     expect({ code: ended.code, faults }).toEqual({ code: 0, faults: [] });
-    // From where the agent is asked for to where its parent has heard of it.
-    const wrong = await wrongAt(killPoints(8, writes - 4), 2, killAndResume);
-    expect(wrong).toEqual([]);
+    // From the request for the agent to its report.
+    const failures = await failuresAt(killPoints(8, writes - 4), 2, killAndResume);
+    expect(failures).toEqual([]);
   }, 300_000);
 });

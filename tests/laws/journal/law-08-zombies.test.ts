@@ -1,4 +1,7 @@
-/** Law 8 between processes: one that was stopped, and wakes when others have what it had, changes nothing more. */
+/**
+ * Law 8 between processes: a stopped process that continues after another took over can change no
+ * data.
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import type { JobEnd } from '../../../src/protocol/session/job-queue.js';
 import type { MailLetter } from '../../../src/protocol/session/mailbox.js';
@@ -12,14 +15,14 @@ import type { Ended, Line, Rules } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
-/** What a sleeper had is somebody else's soon. */
+/** Short lease, so that another process soon takes over from a stopped process. */
 const LEASE = { SKEIN_LEASE_MS: '1500' };
 
 const starts = (prompt: string) => ({
   tool_use: helper(prompt),
 });
 
-/** The helper leaves a line behind, writes to the lead and ends; `slow` is the answer that takes long. */
+/** The helper appends to a file, writes to the lead and ends. `slow` is the turn with a delay. */
 const rules = (slow: number): Rules => {
   const pace = (turn: number) => (turn === slow ? { delayMs: 1_000 } : {});
   const message = { name: 'SendMessage', input: { to: 'lead', message: 'Half of it is done.' } };
@@ -34,13 +37,13 @@ const rules = (slow: number): Rules => {
   ];
 };
 
-/** Of the agent whose first letter says that. */
+/** Journal of the agent whose first letter contains `task`. */
 const journalOf = async (scene: WorkerScene, task: string): Promise<readonly Line[]> =>
   (await scene.journals('one')).find((records) =>
     JSON.stringify(records.find(({ type }) => type === 'letter.received') ?? {}).includes(task),
   ) ?? [];
 
-/** Resolves when so many requests are on their way, or were, and so many answers have come. */
+/** Resolves when the journal has this number of requests and of answers. */
 const waiting = async (
   scene: WorkerScene,
   task: string,
@@ -48,12 +51,12 @@ const waiting = async (
 ): Promise<void> => {
   for (let isWaiting = false; !isWaiting; ) {
     const types = (await journalOf(scene, task)).map(({ type }) => String(type));
-    const many = (wanted: string) => types.filter((type) => type === wanted).length;
-    isWaiting = many('turn.started') === requests && many('assistant.received') === answers;
+    const countOf = (type: string) => types.filter((it) => it === type).length;
+    isWaiting = countOf('turn.started') === requests && countOf('assistant.received') === answers;
   }
 };
 
-const told = ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr });
+const outputOf = ({ code, stdout, stderr }: Ended) => ({ code, stdout, stderr });
 
 const owners = (records: readonly Line[]): readonly string[] =>
   records.flatMap(({ type, owner }) =>
@@ -65,27 +68,27 @@ needs.describe('redis')('law 8, zombies', () => {
     ['writes', 1],
     ['ends', 2],
   ] as const)(
-    'a worker that wakes when its agent %s elsewhere changes nothing, and takes others',
+    'a stopped worker that continues when its agent %s elsewhere changes no data, and takes other jobs',
     async (_, turn) => {
       const scene = await workerScene(rules(turn), LEASE);
       const zombie = await scene.worker();
       const lead = scene.begin(LEAD);
       await waiting(scene, 'First', { requests: turn + 1, answers: turn });
       zombie.kill('SIGSTOP');
-      const heir = await scene.worker();
-      expect(told(await lead.ended)).toMatchObject({ code: 0, stdout: 'I see.\n' });
-      heir.kill('SIGTERM');
-      await heir.ended;
+      const successor = await scene.worker();
+      expect(outputOf(await lead.ended)).toMatchObject({ code: 0, stdout: 'I see.\n' });
+      successor.kill('SIGTERM');
+      await successor.ended;
       const before = await journalOf(scene, 'First');
       zombie.kill('SIGCONT');
-      await eventually('it lets the agent go', () =>
+      await eventually('the zombie returns the agent', () =>
         zombie.stderr.includes('is returned to the queue'),
       );
       const again = await scene.run(['-p', 'Once more', '--resume', 'one', ...FREE]);
-      expect(told(again)).toMatchObject({ code: 0, stdout: 'I see.\n' });
+      expect(outputOf(again)).toMatchObject({ code: 0, stdout: 'I see.\n' });
 
       expect(await journalOf(scene, 'First')).toEqual(before);
-      expect(owners(before)).toEqual([String(zombie.pid), String(heir.pid)]);
+      expect(owners(before)).toEqual([String(zombie.pid), String(successor.pid)]);
       expect(before.filter(({ type }) => type === 'run.ended')).toHaveLength(1);
       expect(logOf(scene)).toEqual(['one']);
       expect(owners(await journalOf(scene, 'Second'))).toEqual([String(zombie.pid)]);
@@ -111,117 +114,117 @@ needs.describe('redis')('law 8, zombies', () => {
       /^skein: .*Another process has had session one since, .* nothing more is written here\.\n$/,
     ],
   ])(
-    'a lead that wakes when another process %s its session says so once, and ends',
+    'a stopped lead that continues when another process %s its session reports that once and ends',
     async (now, says) => {
       const scene = await workerScene([{ reply: { text: 'Done.', delayMs: 1_000 } }], LEASE);
       const zombie = scene.begin(['-p', 'Begin', '--session-id', 'one']);
       await waiting(scene, 'Begin', { requests: 1, answers: 0 });
       zombie.kill('SIGSTOP');
       await scene.left('one');
-      const heir = scene.begin(['resume', 'one', '-p'], await scene.elsewhere());
-      if (now === 'had') await heir.ended;
+      const successor = scene.begin(['resume', 'one', '-p'], await scene.elsewhere());
+      if (now === 'had') await successor.ended;
       else await waiting(scene, 'Begin', { requests: 2, answers: 0 });
       zombie.kill('SIGCONT');
       const { code, stdout, stderr } = await zombie.ended;
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(says);
-      expect(told(await heir.ended)).toEqual({ code: 0, stdout: 'Done.\n', stderr: '' });
+      expect(outputOf(await successor.ended)).toEqual({ code: 0, stdout: 'Done.\n', stderr: '' });
       const [records = []] = await scene.journals('one');
-      expect(owners(records)).toEqual([String(zombie.pid), String(heir.pid)]);
+      expect(owners(records)).toEqual([String(zombie.pid), String(successor.pid)]);
       expect(records.filter(({ type }) => type === 'assistant.received')).toHaveLength(1);
     },
   );
 
-  test('what one still writes and sends for an agent that another has is refused', async () => {
+  test('writes and letters for an agent that another process has taken over are refused', async () => {
     const scene = await workerScene([{ reply: 'Done.' }]);
     await scene.run(['-p', 'Begin', '--session-id', 'one']);
     const store = await scene.store();
-    const [zombie, heir] = [await store.openAsWorker('one'), await store.openAsWorker('one')];
+    const [zombie, successor] = [await store.openAsWorker('one'), await store.openAsWorker('one')];
     await zombie.adopt('a_1');
     const journal = await zombie.journal('a_1', null);
-    await heir.adopt('a_1');
+    await successor.adopt('a_1');
     journal.append({ type: 'epoch.began', owner: 'zombie' });
     const mailbox = store.mailbox('one');
     const fence = zombie.fenceOf('a_1');
     await expect(journal.written()).rejects.toThrow(/Another process has taken over agent a_1/);
     await expect(mailbox.send(letter('l_1'), fence)).rejects.toThrow(/has taken over a_1/);
-    // Planted: without the epoch nobody could know.
+    // Planted violation: without the epoch the store cannot detect it.
     await mailbox.send(letter('l_2'));
-    await mailbox.send(letter('l_3'), heir.fenceOf('a_1'));
+    await mailbox.send(letter('l_3'), successor.fenceOf('a_1'));
     const inbox = await mailbox.open('bob');
     const given = [await inbox.next(NEVER), await inbox.next(NEVER)].map((it) => it?.id);
     expect(given).toEqual(['l_2', 'l_3']);
     await mailbox.close();
-    await Promise.all([zombie.close(), heir.close()]);
+    await Promise.all([zombie.close(), successor.close()]);
   });
 
   test.each([
     ['is done', 'done'],
-    ['goes back', { laterMs: 0 }],
-    ['goes back for a while', { laterMs: 1 }],
+    ['returns to the queue', { laterMs: 0 }],
+    ['returns to the queue later', { laterMs: 1 }],
     ['can never be done', { never: 'There is no such swarm.' }],
-  ] as const)('a worker that says that a job %s which another has is refused', async (_, end) => {
-    const { broker, zombie, heir } = await twoWithOneJob();
-    const hash = () => broker.call('HGETALL', queueKey(JOB));
-    const before = [await hash(), await broker.call('GET', queueKey(`${JOB}:lock`))];
+  ] as const)('the end of a job that another worker has is refused: it %s', async (_, end) => {
+    const { connections, zombie, successor } = await twoWorkersWithOneJob();
+    const hash = () => connections.call('HGETALL', queueKey(JOB));
+    const before = [await hash(), await connections.call('GET', queueKey(`${JOB}:lock`))];
     await zombie.settle(end);
-    expect([await hash(), await broker.call('GET', queueKey(`${JOB}:lock`))]).toEqual(before);
-    expect((await heir.queue.list('s_1')).map(({ worker }) => worker)).toEqual(['w_2']);
-    await heir.settle('done');
-    expect(await broker.call('HGET', queueKey(JOB), 'pb')).toBe('w_2');
-    expect(await broker.call('ZRANGE', queueKey('completed'), 0, -1)).toEqual([JOB]);
-    expect(await broker.call('ZCARD', queueKey('failed'))).toBe(0);
-    expect(await heir.queue.list('s_1')).toEqual([]);
+    expect([await hash(), await connections.call('GET', queueKey(`${JOB}:lock`))]).toEqual(before);
+    expect((await successor.queue.list('s_1')).map(({ worker }) => worker)).toEqual(['w_2']);
+    await successor.settle('done');
+    expect(await connections.call('HGET', queueKey(JOB), 'pb')).toBe('w_2');
+    expect(await connections.call('ZRANGE', queueKey('completed'), 0, -1)).toEqual([JOB]);
+    expect(await connections.call('ZCARD', queueKey('failed'))).toBe(0);
+    expect(await successor.queue.list('s_1')).toEqual([]);
   });
 
-  test('catches a result that counts for another: planted, the lock of the zombie is put back', async () => {
-    const { broker, zombie, heir } = await twoWithOneJob();
-    await broker.call('SET', queueKey(`${JOB}:lock`), zombie.token);
+  test('catches a result of another worker (planted: the lock of the first worker is restored)', async () => {
+    const { connections, zombie, successor } = await twoWorkersWithOneJob();
+    await connections.call('SET', queueKey(`${JOB}:lock`), zombie.token);
     await zombie.settle('done');
-    expect(await heir.queue.list('s_1')).toEqual([]);
+    expect(await successor.queue.list('s_1')).toEqual([]);
   });
 });
 
 const JOB = 's_1.a_1.0';
 
-/** The first has been silent for too long, and does not know that the second has its job. */
-const twoWithOneJob = async () => {
-  const broker = await redisBroker();
-  const hire = async (name: string, terms: BullQueueOptions) => {
-    const own = await connectRedis(broker.server.url);
+/** The first worker was silent for too long, and does not know that the second has its job. */
+const twoWorkersWithOneJob = async () => {
+  const connections = await redisBroker();
+  const startWorker = async (name: string, options: BullQueueOptions) => {
+    const own = await connectRedis(connections.server.url);
     onTestFinished(() => own.close());
-    const queue = new BullQueue(own, terms);
+    const queue = new BullQueue(own, options);
     let settle: (end: JobEnd) => void = () => {};
     const end = new Promise<JobEnd>((resolve) => {
       settle = resolve;
     });
-    let isBegun = false;
-    const workplace = await queue.consume(name, { concurrency: 1 }, () => {
-      isBegun = true;
+    let isStarted = false;
+    const consumer = await queue.consume(name, { concurrency: 1 }, () => {
+      isStarted = true;
       return end;
     });
     return {
       queue,
       async begun() {
-        await expect.poll(() => isBegun, { timeout: 10_000 }).toBe(true);
+        await expect.poll(() => isStarted, { timeout: 10_000 }).toBe(true);
       },
-      /** Resolves when Redis was told, whatever it said. */
+      /** Resolves after Redis has answered, with any result. */
       async settle(how: JobEnd) {
         settle(how);
-        // Before it is closed: then the signal would have it given back.
-        await expect.poll(() => workplace.busy).toBe(0);
-        await workplace.close();
+        // Wait before close, because the signal of close would return the job.
+        await expect.poll(() => consumer.busy).toBe(0);
+        await consumer.close();
       },
     };
   };
-  // It would notice after twenty seconds.
-  const zombie = await hire('w_1', { lockMs: 60_000, stalledMs: 200 });
+  // The worker would detect the loss after twenty seconds.
+  const zombie = await startWorker('w_1', { lockMs: 60_000, stalledMs: 200 });
   await zombie.queue.add({ id: 'a_1', swarm: 's_1', addedAt: 1 });
   await zombie.begun();
-  const token = String(await broker.call('GETDEL', queueKey(`${JOB}:lock`)));
-  const heir = await hire('w_2', { lockMs: 60_000, stalledMs: 200 });
-  await heir.begun();
-  return { broker, zombie: { ...zombie, token }, heir };
+  const token = String(await connections.call('GETDEL', queueKey(`${JOB}:lock`)));
+  const successor = await startWorker('w_2', { lockMs: 60_000, stalledMs: 200 });
+  await successor.begun();
+  return { connections, zombie: { ...zombie, token }, successor };
 };
 
 const NEVER = new AbortController().signal;

@@ -1,4 +1,7 @@
-/** Law 1: each request's prompt is a byte extension of the one before, or the break is declared. */
+/**
+ * Law 1: the prompt of each request extends the previous prompt byte for byte, or a break is
+ * declared.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -6,7 +9,7 @@ import type { JournalRecord } from '../../../src/protocol/session/journal-record
 import { type Line, openScene } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 import { firstBreak, promptOf } from '../prompts.js';
-import { makePlace, type Place } from '../workspace.js';
+import { openPrintScene, type PrintScene } from '../workspace.js';
 
 const script = {
   rules: [
@@ -31,33 +34,33 @@ const script = {
 const NO = { name: 'No', input: {} };
 
 describe('law 1, append-only prompt', () => {
-  let place: Place;
+  let scene: PrintScene;
   beforeAll(async () => {
-    place = await makePlace(script, { 'a.txt': 'tab\there\r\nü🪿\u2028x\n' });
+    scene = await openPrintScene(script, { 'a.txt': 'tab\there\r\nü🪿\u2028x\n' });
   });
-  afterAll(() => place.close());
+  afterAll(() => scene.close());
 
-  test('every request extends the one before it', async () => {
-    const { code } = await place.run(['Look at it.', '--session-id', 'long']);
+  test('every request extends the previous request', async () => {
+    const { code } = await scene.run(['Look at it.', '--session-id', 'long']);
     expect(code).toBe(0);
-    expect(place.bodies()).toHaveLength(9);
-    expect(firstBreak(place.bodies())).toBeUndefined();
+    expect(scene.bodies()).toHaveLength(9);
+    expect(firstBreak(scene.bodies())).toBeUndefined();
   });
 
-  test('a change of model is a declared break, and the prompt goes on all the same', async () => {
-    const before = place.bodies().length;
-    await place.run(['Again.', '--resume', 'long', '--model', 'opus']);
-    expect(place.bodies().length).toBeGreaterThan(before);
-    expect(firstBreak(place.bodies())).toBeUndefined();
-    const breaks = place.journal('long').filter(({ type }) => type === 'prompt.broken');
+  test('a change of model is a declared break, and the messages are still extended', async () => {
+    const before = scene.bodies().length;
+    await scene.run(['Again.', '--resume', 'long', '--model', 'opus']);
+    expect(scene.bodies().length).toBeGreaterThan(before);
+    expect(firstBreak(scene.bodies())).toBeUndefined();
+    const breaks = scene.journal('long').filter(({ type }) => type === 'prompt.broken');
     expect(breaks).toMatchObject([
       { reason: 'model', section: 'model claude-sonnet-5-5 → claude-opus-5-5' },
     ]);
   });
 
-  test('a prompt that had to be cut says so in the journal', async () => {
+  test('a prompt that had to be cut is a declared break in the journal', async () => {
     const tooLong = { status: 400, message: 'prompt is too long: 210 tokens > 200 maximum' };
-    const cut = await makePlace({
+    const cut = await openPrintScene({
       rules: [
         { match: { firstUser: 'Earlier turns' }, reply: 'Fits.' },
         { match: { turn: { max: 3 } }, reply: { thinking: 'Hm.', tool_use: [NO] } },
@@ -74,27 +77,27 @@ describe('law 1, append-only prompt', () => {
     ]);
   });
 
-  test('catches a single byte that changed', () => {
-    const bodies = place.bodies();
+  test('catches a single changed byte', () => {
+    const bodies = scene.bodies();
     const planted = bodies.map((body, index) =>
       index === 4 ? Buffer.from(body.toString().replace('Line one', 'Line two')) : body,
     );
     expect(firstBreak(planted)).toContain('request 4 leaves the prompt of request 3');
   });
 
-  test('catches a system prompt that says what time it is', () => {
-    const [first, second] = place.bodies();
+  test('catches a system prompt with the time', () => {
+    const [first, second] = scene.bodies();
     const planted = second?.toString().replace('Platform:', 'Time: 12:00 Platform:') ?? '';
     expect(firstBreak([first as Buffer, Buffer.from(planted)])).toContain('request 1');
   });
 
-  test('compares prompts without their cache marks', () => {
-    expect(place.bodies().every((body) => body.includes('cache_control'))).toBe(true);
-    expect(place.bodies().some((body) => promptOf(body).includes('cache_control'))).toBe(false);
+  test('compares prompts without cache breakpoints', () => {
+    expect(scene.bodies().every((body) => body.includes('cache_control'))).toBe(true);
+    expect(scene.bodies().some((body) => promptOf(body).includes('cache_control'))).toBe(false);
   });
 });
 
-describe('law 1, what changes while a session goes on', () => {
+describe('law 1, changes during a session', () => {
   const FILES = {
     'CLAUDE.md': 'Use tabs.',
     '.claude/rules/ts.md': '---\npaths: src/**\n---\nNo any.',
@@ -125,7 +128,7 @@ describe('law 1, what changes while a session goes on', () => {
   afterEach(() => scene.close());
 
   const raw = () => scene.simulator.requests.map(({ body }) => body);
-  /** The texts of a message of the newest request, from its end. */
+  /** Texts of a message of the newest request. Negative indexes count from the end. */
   const textsAt = (index: number): string[] =>
     scene
       .bodies()
@@ -137,7 +140,7 @@ describe('law 1, what changes while a session goes on', () => {
   const wordsOf = (record: JournalRecord) =>
     record.type === 'prompt.broken' ? `${record.reason}: ${record.section}` : '';
 
-  test('a new day, branch and mode stand at the tail, and are no break', async () => {
+  test('a new date, branch and mode are reminders at the end, and no break', async () => {
     const east = { TZ: 'Pacific/Kiritimati' };
     const west = { TZ: 'Etc/GMT+12' };
     await scene.run(['-p', 'One.', '--session-id', 's'], { env: east });
@@ -157,7 +160,7 @@ describe('law 1, what changes while a session goes on', () => {
     expect(await breaks()).toEqual([]);
   });
 
-  test('rules for some files stand at the tail, once, and are no break', async () => {
+  test('rules for some files are reminders at the end, once, and no break', async () => {
     await scene.run(['-p', 'Read both.', '--session-id', 's']);
     expect(textsAt(0).join()).toContain('No todo.');
     expect(textsAt(0).join()).not.toContain('No any.');
@@ -169,13 +172,13 @@ describe('law 1, what changes while a session goes on', () => {
     expect(raw()).toHaveLength(4);
   });
 
-  test('instruction files are read once, until the conversation begins anew', async () => {
+  test('instruction files are read once, until the conversation is cleared or compacted', async () => {
     const session = scene.start(['--plain']);
     const say = async (text: string) => {
       const before = raw().length;
       session.write(`${text}\n`);
       await eventually(`"${text}" is sent`, () => raw().length > before);
-      await eventually('it is answered', () => scene.simulator.requests.at(-1)?.usage);
+      await eventually('the prompt is answered', () => scene.simulator.requests.at(-1)?.usage);
     };
     await say('One.');
     await put('CLAUDE.md', 'Use spaces.');
@@ -198,7 +201,7 @@ describe('law 1, what changes while a session goes on', () => {
     for (const text of ['Four.', 'Five.', 'Six.']) await say(text);
     expect(textsAt(0)[0]).toContain('Use spaces.');
     await say('/compact');
-    await eventually('it is shorter', () => session.stdout.includes('Summarised'));
+    await eventually('the conversation is compacted', () => session.stdout.includes('Summarised'));
     await say('Seven.');
     expect(textsAt(0)[0]).toContain('Use nothing.');
     expect(textsAt(0)[1]).toContain('replaced by a summary');
@@ -207,7 +210,7 @@ describe('law 1, what changes while a session goes on', () => {
     expect(await session.ended).toMatchObject({ code: 0 });
   }, 60_000);
 
-  test('another process does not read them again, either', async () => {
+  test('instruction files are not read again by another process', async () => {
     await scene.run(['-p', 'One.', '--session-id', 's']);
     await put('CLAUDE.md', 'Use spaces.');
     await put('CLAUDE.local.md', 'Sing.');

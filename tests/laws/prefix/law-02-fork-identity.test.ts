@@ -1,6 +1,6 @@
 /**
- * Law 2 on the wire: the children of one fork send bodies that are the same up to the directive, and
- * that extend what the parent last sent. Histories are drawn by chance, with a fixed seed.
+ * Law 2 on the wire: the children of a fork send identical bodies up to the directive, and these
+ * bodies extend the parent's last request. The histories are random, with a fixed seed.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -37,7 +37,7 @@ const otherCall = fc.oneof(
   fc.constant({ name: 'Lost', input: {} }),
 );
 
-const said = { thinking: fc.option(words), text: fc.option(words) };
+const spoken = { thinking: fc.option(words), text: fc.option(words) };
 
 interface Turn {
   readonly thinking: string | null;
@@ -46,7 +46,7 @@ interface Turn {
 }
 
 const turn: fc.Arbitrary<Turn> = fc.record({
-  ...said,
+  ...spoken,
   calls: fc.array(otherCall, { minLength: 1, maxLength: 4 }),
 });
 
@@ -62,7 +62,7 @@ const histories = (forks: number): fc.Arbitrary<History> =>
       { minLength: 1, maxLength: 3 },
     ),
     fork: fc.record({
-      ...said,
+      ...spoken,
       calls: fc.array(otherCall, { maxLength: 3 }).chain((others) => {
         const parts = Array.from({ length: forks }, (_, at) => taskCall(`Do part ${at}.`));
         const all = [...others, ...parts];
@@ -77,7 +77,7 @@ const replyOf = ({ thinking, text, calls }: Turn): Reply => ({
   tool_use: [...calls],
 });
 
-/** The lead goes by how many answers it has had; forks by their task. */
+/** The lead answers by its number of turns, forks by their task. */
 const rulesFor = ({ prompts, fork }: History): Rules => {
   const answers = prompts.flatMap(({ turns }, at): (Reply | string)[] => [
     ...turns.map(replyOf),
@@ -99,7 +99,7 @@ const promptsOf = ({ prompts }: History): PromptContent[] =>
 
 type Sent = Pick<RequestRecord, 'body' | 'headers'>;
 
-/** Where the last block of the newest message begins: the directive of a fork. */
+/** Start of the last block of the newest message: the directive of a fork. */
 const directiveAt = ({ body }: Sent): number => {
   const last = bodyOf({ body }).messages.at(-1).content.at(-1) as Line;
   const tail = Buffer.from(`${JSON.stringify(last)}]}]}`);
@@ -107,23 +107,30 @@ const directiveAt = ({ body }: Sent): number => {
   return body.subarray(at).equals(tail) ? at : -1;
 };
 
-const firstDifference = (one: Buffer, other: Buffer): number => {
-  const length = Math.min(one.length, other.length);
-  for (let at = 0; at < length; at += 1) if (one[at] !== other[at]) return at;
+const firstDifference = (a: Buffer, b: Buffer): number => {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at += 1) if (a[at] !== b[at]) return at;
   return length;
 };
 
-const SETTLED = ['model', 'tools', 'system', 'thinking', 'output_config', 'max_tokens'] as const;
+const FIXED_FIELDS = [
+  'model',
+  'tools',
+  'system',
+  'thinking',
+  'output_config',
+  'max_tokens',
+] as const;
 
-/** What law 2 has against the first requests of some forks; empty when it holds. */
+/** Violations of law 2 in the first requests of forks. Empty if it holds. */
 const faultsOf = (parent: Sent, forks: readonly Sent[]): string[] => {
   const [first, ...rest] = forks;
-  if (first === undefined) return ['nobody was forked'];
+  if (first === undefined) return ['no agent was forked'];
   const faults: string[] = [];
   const before = bodyOf(parent);
   for (const [at, fork] of forks.entries()) {
     const body = bodyOf(fork);
-    for (const name of SETTLED) {
+    for (const name of FIXED_FIELDS) {
       if (JSON.stringify(body[name]) !== JSON.stringify(before[name])) {
         faults.push(`fork ${at} differs in ${name}`);
       }
@@ -135,18 +142,18 @@ const faultsOf = (parent: Sent, forks: readonly Sent[]): string[] => {
     if (!promptOf(fork.body).startsWith(promptOf(parent.body))) {
       faults.push(`fork ${at} does not extend its parent`);
     }
-    if (directiveAt(fork) === -1) faults.push(`fork ${at} has something behind its directive`);
+    if (directiveAt(fork) === -1) faults.push(`fork ${at} has data after its directive`);
   }
   for (const [at, fork] of rest.entries()) {
     const difference = firstDifference(first.body, fork.body);
     if (difference < Math.max(directiveAt(first), directiveAt(fork))) {
-      faults.push(`fork ${at + 1} leaves the first one at ${difference}, before its directive`);
+      faults.push(`fork ${at + 1} leaves the first fork at ${difference}, before its directive`);
     }
   }
   return faults;
 };
 
-/** The results that the forks read, of which there is one for each call and one wording for all. */
+/** Distinct placeholder results in the request of a fork. Checks that each call has a result. */
 const placeholders = (fork: Sent, calls: number): readonly unknown[] => {
   const content = bodyOf(fork).messages.at(-1).content as Line[];
   const results = content.filter(({ type }) => type === 'tool_result');
@@ -174,7 +181,7 @@ describe('law 2, fork identity', () => {
     { forks: 10, numRuns: 5 },
     { forks: 100, numRuns: 1 },
   ])(
-    '$forks forks of any history send one prompt, up to the directive',
+    '$forks forks of any history send the same prompt up to the directive',
     async ({ forks: count, numRuns }) => {
       const holds = async (history: History) => {
         const { sent, forks, parent } = await sentBy(history);
@@ -193,7 +200,7 @@ describe('law 2, fork identity', () => {
     },
   );
 
-  test('catches forks that were tampered with', async () => {
+  test('catches manipulated forks', async () => {
     const { parent, forks } = await sentBy({
       prompts: [{ words: 'geese', hasPicture: true, turns: [] }],
       fork: {

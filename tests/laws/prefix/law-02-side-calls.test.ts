@@ -1,4 +1,4 @@
-/** What a fork asks beside its conversation shares its prefix too (K13), and it never forgets its task. */
+/** Side requests of a fork share its prefix (K13), and its task survives the summary. */
 import { expect, test } from 'vitest';
 import type { RequestRecord } from '../../../src/simulator/request-log.js';
 import type { Rules } from '../../fakes/skein-process.js';
@@ -23,10 +23,10 @@ const rules: Rules = [
   { replies: [...reads, { text: 'Seven.' }] },
 ];
 
-/** No cache looks at a question about itself. */
-const ASIDE = { diagnostics: undefined, messages: undefined };
+/** Fields that are not part of the cached prefix. */
+const UNCACHED = { diagnostics: undefined, messages: undefined };
 
-test('a fork is summarised behind its own prefix, and goes on with its task', async () => {
+test('the summary request of a fork extends its prefix, and the fork continues its task', async () => {
   const wire = await swarmWire(rules, {
     files: { 'a.txt': 'A goose flies over the long lake.\n'.repeat(2_000) },
     options: { settings: { skein: { ...WIDE, contextWindow: 20_000 } } },
@@ -42,8 +42,11 @@ test('a fork is summarised behind its own prefix, and goes on with its task', as
   expect(at).toBeGreaterThan(sent.findIndex(isForkStart));
 
   expect(promptOf(summary.body).startsWith(promptOf(before.body))).toBe(true);
-  const [one, other] = [before, summary].map((request) => ({ ...bodyOf(request), ...ASIDE }));
-  expect(other).toEqual(one);
+  const [beforeBody, summaryBody] = [before, summary].map((request) => ({
+    ...bodyOf(request),
+    ...UNCACHED,
+  }));
+  expect(summaryBody).toEqual(beforeBody);
   const { cacheRead = 0, cacheWrite5m = 0 } = before.usage ?? {};
   expect(summary.usage).toMatchObject({ cacheRead: cacheRead + cacheWrite5m, cacheWrite5m: 0 });
 

@@ -1,4 +1,7 @@
-/** Law 3 on one machine: resume, continue, fork and a crash go on with the very bytes of before. */
+/**
+ * Law 3 on one machine: after resume, continue, fork and a crash the prompt continues byte for
+ * byte.
+ */
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -6,7 +9,7 @@ import { type JournalRecord, parseRecord } from '../../../src/protocol/session/j
 import { openScene } from '../../fakes/skein-process.js';
 import { KILLER, killPoints, whenAt } from '../killed-run.js';
 import { firstBreak, promptOf } from '../prompts.js';
-import { makePlace, type Place } from '../workspace.js';
+import { openPrintScene, type PrintScene } from '../workspace.js';
 
 const script = {
   rules: [
@@ -24,29 +27,29 @@ const script = {
 };
 
 describe('law 3, lineage survives', () => {
-  let place: Place;
+  let scene: PrintScene;
   beforeAll(async () => {
-    place = await makePlace(script, { 'a.txt': 'ü🪿\r\n{"a":1}\n' });
-    await place.run(['First.', '--session-id', 'line']);
+    scene = await openPrintScene(script, { 'a.txt': 'ü🪿\r\n{"a":1}\n' });
+    await scene.run(['First.', '--session-id', 'line']);
   });
-  afterAll(() => place.close());
+  afterAll(() => scene.close());
 
   const lastBodies = async (args: readonly string[], env?: Record<string, string>) => {
-    const before = place.bodies().length;
-    const { code } = await place.run(args, env);
+    const before = scene.bodies().length;
+    const { code } = await scene.run(args, env);
     expect(code).toBe(0);
-    return place.bodies().slice(before - 1);
+    return scene.bodies().slice(before - 1);
   };
 
-  test('a resumed session extends what it sent before', async () => {
+  test('a resumed session extends its last request', async () => {
     expect(firstBreak(await lastBodies(['Second.', '--resume', 'line']))).toBeUndefined();
   });
 
-  test('a continued one does, too', async () => {
+  test('a continued session extends its last request', async () => {
     expect(firstBreak(await lastBodies(['Third.', '--continue']))).toBeUndefined();
   });
 
-  test('another version of the prompt changes nothing for a session that has one', async () => {
+  test('another system prompt does not change an existing session', async () => {
     const bodies = await lastBodies([
       'Fourth.',
       '--resume',
@@ -57,29 +60,29 @@ describe('law 3, lineage survives', () => {
     expect(firstBreak(bodies)).toBeUndefined();
   });
 
-  test('a forked session extends its source and leaves it alone', async () => {
-    const journal = place.journal('line');
+  test('a copied session extends its source and does not change it', async () => {
+    const journal = scene.journal('line');
     const args = ['Fork.', '--resume', 'line', '--fork-session', '--session-id', 'forked'];
     expect(firstBreak(await lastBodies(args))).toBeUndefined();
-    expect(place.journal('line')).toEqual(journal);
+    expect(scene.journal('line')).toEqual(journal);
   });
 
-  test('a session that was killed in the middle of an answer asks again with the same bytes', async () => {
-    const before = place.bodies().length;
-    const running = place.start(['slow.', '--resume', 'line']);
-    while (place.bodies().length === before) await new Promise((next) => setTimeout(next, 20));
+  test('a session that was killed during an answer repeats the request byte for byte', async () => {
+    const before = scene.bodies().length;
+    const running = scene.start(['slow.', '--resume', 'line']);
+    while (scene.bodies().length === before) await new Promise((next) => setTimeout(next, 20));
     running.kill('SIGKILL');
     await running.ended;
-    const again = place.start(['--resume', 'line']);
-    while (place.bodies().length === before + 1) await new Promise((next) => setTimeout(next, 20));
+    const again = scene.start(['--resume', 'line']);
+    while (scene.bodies().length === before + 1) await new Promise((next) => setTimeout(next, 20));
     again.kill('SIGKILL');
     await again.ended;
-    const [first, second] = place.bodies().slice(before);
+    const [first, second] = scene.bodies().slice(before);
     expect(second?.equals(first as Buffer)).toBe(true);
   });
 
-  test('catches a tool result that was written again with its keys in another order', () => {
-    const bodies = place.bodies();
+  test('catches a tool result whose keys are in another order', () => {
+    const bodies = scene.bodies();
     const planted = bodies
       .slice(0, 3)
       .map((body, index) =>
@@ -100,12 +103,12 @@ describe('law 3, lineage survives', () => {
 });
 
 describe('law 3, after a rewind', () => {
-  test('the next request extends the one that was sent there, also of a fork, and after undo', async () => {
+  test('the next request extends the request before the rewind point, also in a copy and after undo', async () => {
     const scene = await openScene(script.rules);
     try {
       writeFileSync(join(scene.workspace, 'a.txt'), 'ü🪿\r\n');
       const bodies = () => scene.simulator.requests.map(({ body }) => body);
-      /** The last body that a prompt led to. */
+      /** Last request body after a prompt. */
       const say = async (prompt: string, ...flags: readonly string[]): Promise<Buffer> => {
         const { code } = await scene.run(['-p', prompt, ...flags]);
         expect(code).toBe(0);
@@ -130,8 +133,8 @@ describe('law 3, after a rewind', () => {
   });
 });
 
-/** Instructions, a rule for what is read, and on the second day another head. */
-describe('law 3, where a briefed session dies', () => {
+/** Instructions, a rule for a file, and another prompt head on the second day. */
+describe('law 3, for a session with instructions that is killed', () => {
   const FILES = {
     'CLAUDE.md': 'Use tabs. 🪿\n\n@docs/more.md\n',
     'docs/more.md': 'Be brief.',
@@ -150,34 +153,34 @@ describe('law 3, where a briefed session dies', () => {
     },
     { reply: 'Answer {{turn}}.' },
   ];
-  /** It is always another day there than where the session began. */
+  /** Time zone in which the date always differs from the start of the session. */
   const NEXT_DAY = { TZ: 'Etc/GMT+12', SKEIN_CACHE_BREAKER: 'anew' };
 
-  let place: Place;
+  let scene: PrintScene;
   let copies = 0;
   beforeAll(async () => {
-    place = await makePlace({ rules }, FILES);
-    await place.run(['First.', '--session-id', 'line'], { TZ: 'Pacific/Kiritimati' });
-    // From here on nobody looks at them: the session has been told.
-    writeFileSync(join(place.workspace, 'CLAUDE.md'), 'Use spaces.');
+    scene = await openPrintScene({ rules }, FILES);
+    await scene.run(['First.', '--session-id', 'line'], { TZ: 'Pacific/Kiritimati' });
+    // A later change has no effect, because the session has already sent the file.
+    writeFileSync(join(scene.workspace, 'CLAUDE.md'), 'Use spaces.');
   });
-  afterAll(() => place.close());
+  afterAll(() => scene.close());
 
-  /** The same session in a home of its own, so that it can go on more than once. */
+  /** Copy of the state directory, so that the same session can be resumed repeatedly. */
   const copyOfHome = (): string => {
     copies += 1;
-    const copy = join(place.home, `copy-${copies}`);
-    cpSync(join(place.home, '.skein'), copy, { recursive: true });
+    const copy = join(scene.home, `copy-${copies}`);
+    cpSync(join(scene.home, '.skein'), copy, { recursive: true });
     return copy;
   };
 
-  const goOn = async (env: Record<string, string>, args: readonly string[]) => {
-    const before = place.bodies().length;
-    const { code, signal, stderr } = await place.run([...args, '--resume', 'line'], {
+  const resume = async (env: Record<string, string>, args: readonly string[]) => {
+    const before = scene.bodies().length;
+    const { code, signal, stderr } = await scene.run([...args, '--resume', 'line'], {
       ...NEXT_DAY,
       ...env,
     });
-    return { code, signal, stderr, bodies: place.bodies().slice(before) };
+    return { code, signal, stderr, bodies: scene.bodies().slice(before) };
   };
 
   const journalIn = (home: string): readonly JournalRecord[] => {
@@ -187,12 +190,13 @@ describe('law 3, where a briefed session dies', () => {
     return lines.flatMap((line) => parseRecord(line) ?? []);
   };
 
-  test('it goes on with the very bytes, whichever write was its last', async () => {
+  test('the session resumes byte for byte after a kill at any write', async () => {
     const whole = copyOfHome();
-    const count = join(place.home, 'count');
-    const { code, bodies } = await goOn({ SKEIN_HOME: whole, ...KILLER, KILL_COUNT_FILE: count }, [
-      'Second.',
-    ]);
+    const count = join(scene.home, 'count');
+    const { code, bodies } = await resume(
+      { SKEIN_HOME: whole, ...KILLER, KILL_COUNT_FILE: count },
+      ['Second.'],
+    );
     expect(code).toBe(0);
     const [first = '', last = ''] = bodies.map(String);
     expect(bodies).toHaveLength(2);
@@ -204,15 +208,15 @@ describe('law 3, where a briefed session dies', () => {
     expect(last).toMatch(/"tool_result"[\s\S]*No any\./);
 
     const writes = Number(readFileSync(count, 'utf8'));
-    expect([writes > 12, place.bodies().length]).toEqual([true, 4]);
-    const wrong: unknown[] = [];
+    expect([writes > 12, scene.bodies().length]).toEqual([true, 4]);
+    const failures: unknown[] = [];
     for (const at of killPoints(1, writes)) {
       const home = copyOfHome();
       const killer = { ...KILLER, KILL_AT: String(at), KILL_WHEN: whenAt(at) };
-      const killed = await goOn({ SKEIN_HOME: home, ...killer }, ['Second.']);
+      const killed = await resume({ SKEIN_HOME: home, ...killer }, ['Second.']);
       const letters = journalIn(home).filter(({ type }) => type === 'letter.received');
-      const isHeard = letters.length > 1;
-      const after = await goOn({ SKEIN_HOME: home }, isHeard ? [] : ['Second.']);
+      const hasPrompt = letters.length > 1;
+      const after = await resume({ SKEIN_HOME: home }, hasPrompt ? [] : ['Second.']);
       const sent = [...killed.bodies, ...after.bodies].map(String);
       const isOver = at === writes;
       const isRight =
@@ -220,8 +224,9 @@ describe('law 3, where a briefed session dies', () => {
         after.code === 0 &&
         sent.every((body) => body === first || body === last) &&
         (isOver || sent.at(-1) === last || killed.bodies.length === 2);
-      if (!isRight) wrong.push({ at, killed: killed.signal, code: after.code, said: after.stderr });
+      if (!isRight)
+        failures.push({ at, killed: killed.signal, code: after.code, stderr: after.stderr });
     }
-    expect(wrong).toEqual([]);
+    expect(failures).toEqual([]);
   }, 300_000);
 });

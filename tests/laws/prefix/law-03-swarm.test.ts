@@ -1,6 +1,6 @@
 /**
- * Law 3 for agents that work for another: one that is killed, stopped or woken goes on with the very
- * bytes that it sent before, and a server finds all of them in its cache.
+ * Law 3 for sub-agents: an agent that is killed, stopped or woken continues its prompt byte for
+ * byte, and the server finds it in its cache.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,8 +20,8 @@ const READS: Reply = {
   tool_use: { name: 'Read', input: { file_path: 'a.txt' } },
 };
 
-/** An agent that reads a file and reports; `reports` are its answers to what it read. */
-const opened = async (
+/** Agent that reads a file and reports. `reports` are its answers after the read. */
+const openScoutScene = async (
   more: Record<string, unknown>,
   reports: readonly Reply[],
   first: readonly Reply[] = [READS],
@@ -45,22 +45,22 @@ const opened = async (
   return scene;
 };
 
-const isHis = (request: RequestRecord): boolean => {
+const isScoutRequest = (request: RequestRecord): boolean => {
   const { messages } = JSON.parse(request.body.toString()) as { messages: readonly unknown[] };
   return JSON.stringify(messages.filter((message) => isUser(message))).includes(TASK);
 };
 
 const isUser = (message: unknown): boolean => (message as { role: string }).role === 'user';
 
-const hisRequests = ({ simulator }: Scene) => simulator.requests.filter(isHis);
+const scoutRequests = ({ simulator }: Scene) => simulator.requests.filter(isScoutRequest);
 
-/** Each of his requests extends the one before, and reads all that was in the cache then. */
+/** Each request of the agent extends the previous request and reads the cached part. */
 const expectLineage = (scene: Scene, count: number) => {
-  const his = hisRequests(scene);
-  expect(his).toHaveLength(count);
-  expect(firstBreak(his.map(({ body }) => body))).toBeUndefined();
+  const requests = scoutRequests(scene);
+  expect(requests).toHaveLength(count);
+  expect(firstBreak(requests.map(({ body }) => body))).toBeUndefined();
   let left = 0;
-  for (const { usage } of his) {
+  for (const { usage } of requests) {
     const { cacheRead = 0, cacheWrite5m = 0 } = usage ?? {};
     expect(cacheRead).toBeGreaterThanOrEqual(left);
     left = cacheRead + cacheWrite5m;
@@ -68,8 +68,8 @@ const expectLineage = (scene: Scene, count: number) => {
   }
 };
 
-/** A lead that stays, so that a second terminal can write to its agents. */
-const driven = (scene: Scene) => {
+/** Lead that stays alive, so that a second terminal can write to its agents. */
+const startLead = (scene: Scene) => {
   const lead = scene.start(DRIVEN);
   lead.say(userLine('Go.'));
   return lead;
@@ -85,46 +85,49 @@ describe.each(KINDS)('law 3, for %s', (_, kind) => {
   test.each([
     ['its first answer', 1, [STALLS, READS], [REPORTS]],
     ['a later answer', 2, [READS], [STALLS, REPORTS]],
-  ])('that is killed with its process in %s', async (_where, at, first, reports) => {
-    const scene = await opened(kind, reports, first);
-    const killed = scene.start(['-p', 'Go.', '--session-id', 'line']);
-    killed.endInput();
-    await eventually('it answers', () => hisRequests(scene).length === at);
-    killed.kill('SIGKILL');
-    await killed.ended;
-    const { code, stdout } = await scene.run(['-p', '--resume', 'line']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'I see.\n' });
-    expectLineage(scene, 3);
-    const [before, after] = hisRequests(scene).slice(at - 1);
-    expect(promptOf(after?.body as Buffer)).toBe(promptOf(before?.body as Buffer));
-  });
+  ])(
+    'continues its prompt after its process is killed in %s',
+    async (_where, at, first, reports) => {
+      const scene = await openScoutScene(kind, reports, first);
+      const killed = scene.start(['-p', 'Go.', '--session-id', 'line']);
+      killed.endInput();
+      await eventually('the agent is answered', () => scoutRequests(scene).length === at);
+      killed.kill('SIGKILL');
+      await killed.ended;
+      const { code, stdout } = await scene.run(['-p', '--resume', 'line']);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: 'I see.\n' });
+      expectLineage(scene, 3);
+      const [before, after] = scoutRequests(scene).slice(at - 1);
+      expect(promptOf(after?.body as Buffer)).toBe(promptOf(before?.body as Buffer));
+    },
+  );
 });
 
 describe.each(KINDS.slice(0, 2))('law 3, for %s', (_, kind) => {
-  test('that is stopped and resumed', async () => {
-    const scene = await opened(kind, [STALLS, REPORTS]);
-    const lead = driven(scene);
-    await eventually('it answers', () => hisRequests(scene).length === 2);
+  test('continues its prompt after it is stopped and resumed', async () => {
+    const scene = await openScoutScene(kind, [STALLS, REPORTS]);
+    const lead = startLead(scene);
+    await eventually('the agent is answered', () => scoutRequests(scene).length === 2);
     expect(await scene.run(['stop', 'scout'])).toMatchObject({ code: 0, stderr: '' });
     await lead.line(({ type }) => type === 'result');
     expect(await scene.run(['resume', 'scout'])).toMatchObject({ code: 0, stderr: '' });
-    await eventually('it goes on', () => hisRequests(scene).length === 3);
+    await eventually('the agent continues', () => scoutRequests(scene).length === 3);
     expectLineage(scene, 3);
     lead.endInput();
     expect(await lead.ended).toMatchObject({ code: 0 });
   });
 
-  test('that has ended and is woken by a letter', async () => {
-    const scene = await opened(kind, [REPORTS]);
-    const lead = driven(scene);
+  test('continues its prompt when a letter wakes it after its end', async () => {
+    const scene = await openScoutScene(kind, [REPORTS]);
+    const lead = startLead(scene);
     await lead.line(({ type }) => type === 'result');
-    await eventually('it has ended', () => hisRequests(scene).length === 2);
+    await eventually('the agent has ended', () => scoutRequests(scene).length === 2);
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({
       code: 0,
       stderr: '',
     });
-    await eventually('it answers', () => hisRequests(scene).length === 3);
-    expect(lastTexts(hisRequests(scene)[2] as RequestRecord)).toContain('And the swans?');
+    await eventually('the agent is answered', () => scoutRequests(scene).length === 3);
+    expect(lastTexts(scoutRequests(scene)[2] as RequestRecord)).toContain('And the swans?');
     expectLineage(scene, 3);
     lead.endInput();
     expect(await lead.ended).toMatchObject({ code: 0 });

@@ -1,6 +1,6 @@
 /**
- * Laws 2 and 3 for agents that move to a worker: a fork sends the bytes of its parent and of its siblings
- * there, and one that another worker takes over goes on with the bytes that it sent before.
+ * Laws 2 and 3 for agents on workers: a fork sends the prefix of its parent and siblings there, and
+ * an agent that another worker takes over continues its prompt byte for byte.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FLAGS];
 const STALLS: Reply = { text: 'They were', stall: { afterEvents: 3 } };
 const READS: Reply = { thinking: 'Hm.', tool_use: { name: 'Read', input: { file_path: 'a.txt' } } };
 
-const opened = async (rules: Rules, env: Record<string, string> = {}) => {
+const openScene = async (rules: Rules, env: Record<string, string> = {}) => {
   const scene = await workerScene(rules, env);
   await writeFile(join(scene.workspace, 'a.txt'), 'a goose\n'.repeat(100));
   await writeFile(join(scene.workspace, 'CLAUDE.md'), 'Be brief. ü🪿\n');
@@ -36,18 +36,18 @@ const opened = async (rules: Rules, env: Record<string, string> = {}) => {
 const sent = ({ simulator }: WorkerScene) =>
   simulator.requests.filter(({ path }) => path === '/v1/messages');
 
-/** Where the last block of the newest message begins, which is all that may differ. */
+/** Start of the last block of the newest message, the only part that may differ. */
 const directiveAt = ({ body }: RequestRecord): number => {
   const last = bodyOf({ body }).messages.at(-1).content.at(-1);
   return body.length - Buffer.byteLength(`${JSON.stringify(last)}]}]}`);
 };
 
 needs.describe('redis')('laws 2 and 3, for forks on workers', () => {
-  test('they send one prompt up to their directive, which extends what their parent sent', async () => {
+  test("send the same prompt up to their directive, which extends the parent's request", async () => {
     const parts = [0, 1, 2, 3].map((part) => backgroundTask(`Do part ${part}.`));
-    // One of them works with the lead.
+    // One fork runs in the process of the lead.
     parts.push({ name: 'Task', input: { description: 'Part 4', prompt: 'Do part 4.' } } as never);
-    const scene = await opened([
+    const scene = await openScene([
       { match: { lastUser: '<fork-task>' }, reply: 'This part is done.' },
       { match: { firstUser: 'Begin', turn: 0 }, reply: READS },
       {
@@ -69,8 +69,8 @@ needs.describe('redis')('laws 2 and 3, for forks on workers', () => {
       expect(fork.headers['anthropic-beta']).toBe(parent.headers['anthropic-beta']);
       expect(bodyOf(fork)).toMatchObject({ max_tokens: 4_321 });
     }
-    const begun = workers.map(({ stderr }) => stderr.split('is started').length - 1);
-    expect(begun.reduce((sum, many) => sum + many, 0)).toBe(4);
+    const started = workers.map(({ stderr }) => stderr.split('is started').length - 1);
+    expect(started.reduce((sum, count) => sum + count, 0)).toBe(4);
   });
 });
 
@@ -78,8 +78,8 @@ needs.describe('redis')('law 3, for an agent that another worker takes over', ()
   test.each([
     ['a typed agent', { subagent_type: 'explorer' }],
     ['a fork', {}],
-  ])('%s goes on with the bytes that it sent before', async (_, kind) => {
-    const scene = await opened(
+  ])('%s continues its prompt byte for byte', async (_, kind) => {
+    const scene = await openScene(
       [
         { match: { lastUser: 'Find the geese' }, reply: READS },
         { match: { toolResult: 'a goose' }, replies: [STALLS, { text: 'They are here.' }] },
@@ -89,17 +89,17 @@ needs.describe('redis')('law 3, for an agent that another worker takes over', ()
     );
     const first = await scene.worker();
     const lead = scene.begin(LEAD);
-    const his = () =>
+    const childRequests = () =>
       sent(scene).filter(({ body }) =>
         JSON.stringify(bodyOf({ body }).messages.filter(isUser)).includes('Find the geese'),
       );
-    await eventually('it answers', () => his().length === 2);
+    await eventually('the agent is answered', () => childRequests().length === 2);
     first.kill('SIGKILL');
     await first.ended;
-    // What its settings say there is not what the lead was told.
+    // The settings of the worker do not apply, because the lead's settings count.
     await scene.worker(['--settings', JSON.stringify({ skein: { maxOutputTokens: 999 } })]);
     expect(await lead.ended).toMatchObject({ code: 0 });
-    const bodies = his().map(({ body }) => body);
+    const bodies = childRequests().map(({ body }) => body);
     expect(bodies).toHaveLength(3);
     expect(firstBreak(bodies)).toBeUndefined();
     const [, before, after] = bodies as [Buffer, Buffer, Buffer];

@@ -1,4 +1,4 @@
-/** Law 4 one level down: a fork knows what of its own conversation its first request left in the cache. */
+/** Law 4 for nested forks: a fork knows which part of its conversation its first request cached. */
 import { describe, expect, test } from 'vitest';
 import type { Reply } from '../../fakes/skein-process.js';
 import { lastTexts, swarmWire, taskCall } from '../swarm-wire.js';
@@ -10,11 +10,11 @@ const LONG = 'They fly in a wedge. '.repeat(200);
 interface Tree {
   /** Forks of each of the two forks of the lead. */
   readonly leaves: number;
-  /** What the lead says before it asks for them. */
-  readonly said?: string;
+  /** Text of the lead before its Task calls. */
+  readonly leadText?: string;
 }
 
-const twoLevels = async ({ leaves: count, said }: Tree) => {
+const twoLevels = async ({ leaves: count, leadText }: Tree) => {
   const leaves = Array.from({ length: count }, (_, at) => taskCall(`Leaf ${at}.`));
   const wire = await swarmWire([
     { match: { lastUser: 'Leaf' }, reply: SLOW },
@@ -22,7 +22,7 @@ const twoLevels = async ({ leaves: count, said }: Tree) => {
     {
       match: { turn: 0 },
       reply: {
-        ...(said !== undefined && { text: said }),
+        ...(leadText !== undefined && { text: leadText }),
         tool_use: [taskCall('Branch 1.'), taskCall('Branch 2.')],
       },
     },
@@ -45,24 +45,24 @@ const writersOf = (usages: readonly { readonly written: number }[]): number =>
   usages.filter(({ written }) => written > 0).length;
 
 describe('law 4, for forks of forks', () => {
-  test('nobody writes a small part that their parent has not written either', async () => {
+  test('no fork writes a small part that its parent has not written either', async () => {
     const { branches, leaves } = await twoLevels({ leaves: 2 });
     expect([writersOf(branches), writersOf(leaves)]).toEqual([0, 0]);
     const [read] = branches.map((branch) => branch.read);
     expect(leaves.map((leaf) => leaf.read)).toEqual(Array(4).fill(read));
   });
 
-  test('one of each parent writes a larger part, and the others read it', async () => {
+  test('one fork of each parent writes a larger part, and the others read it', async () => {
     const { branches, leaves } = await twoLevels({ leaves: 6 });
     expect([writersOf(branches), writersOf(leaves)]).toEqual([0, 2]);
-    const most = Math.max(...leaves.map(({ read }) => read));
-    expect(leaves.filter(({ read }) => read === most)).toHaveLength(10);
+    const maxRead = Math.max(...leaves.map(({ read }) => read));
+    expect(leaves.filter(({ read }) => read === maxRead)).toHaveLength(10);
   });
 
-  test('where their parent has marked what it shared, they go on from there', async () => {
-    const { branches, leaves } = await twoLevels({ leaves: 2, said: LONG });
+  test('forks read the part that their parent has marked', async () => {
+    const { branches, leaves } = await twoLevels({ leaves: 2, leadText: LONG });
     expect([writersOf(branches), writersOf(leaves)]).toEqual([1, 0]);
-    const most = Math.max(...branches.map(({ read }) => read));
-    expect(leaves.map((leaf) => leaf.read)).toEqual(Array(4).fill(most));
+    const maxRead = Math.max(...branches.map(({ read }) => read));
+    expect(leaves.map((leaf) => leaf.read)).toEqual(Array(4).fill(maxRead));
   });
 });

@@ -1,4 +1,4 @@
-/** Law 4 on the wire: what siblings share is written to the cache once, and read by all the others. */
+/** Law 4 on the wire: the prefix that siblings share is cached once, and all others read it. */
 import { describe, expect, test } from 'vitest';
 import type { MessagesRequest } from '../../../src/simulator/messages-request.js';
 import { prefixBlocks } from '../../../src/simulator/prefix-blocks.js';
@@ -6,30 +6,30 @@ import type { RequestRecord } from '../../../src/simulator/request-log.js';
 import type { Reply, Rules } from '../../fakes/skein-process.js';
 import { bodyOf, gateClock, lastTexts, swarmWire, tasks, turnsIn } from '../swarm-wire.js';
 
-/** About 2,000 tokens that everybody is told. */
+/** About 2,000 tokens in every prompt. */
 const INSTRUCTIONS = { 'CLAUDE.md': 'Geese fly south in autumn.\n'.repeat(300) };
-/** What forks of a message share with nobody yet: about 1,000 tokens. */
+/** About 1,000 tokens that only forks of the same message share. */
 const LONG = 'They fly in a wedge. '.repeat(200);
 
-/** Tokens that everybody begins with, at least: tools and system. */
+/** Minimum number of tokens of tools and system prompt. */
 const HEAD = 5_000;
 
 const EXPLORER = { subagent_type: 'explorer' };
 const FORKS = {};
-/** A server that takes its time: whoever does not wait for a write comes too early to read it. */
+/** Slow answer: a request that does not wait for the cache write comes too early to read it. */
 const SLOW: Reply = { text: 'This part is done.', delayMs: 40 };
 
 const isStart = (request: RequestRecord): boolean => lastTexts(request).includes('Do part');
 
-interface Booked {
-  /** Tokens ahead of the sibling's own words. */
+interface CacheUse {
+  /** Tokens before the sibling's own text. */
   readonly shared: number;
   readonly read: number;
-  /** All that is in the cache once its answer has started. */
+  /** Cached tokens after the start of the answer. */
   readonly left: number;
 }
 
-const bookedOf = (request: RequestRecord): Booked => {
+const cacheUseOf = (request: RequestRecord): CacheUse => {
   const { usage, headers } = request;
   const betas = headers['anthropic-beta'];
   const blocks = prefixBlocks(bodyOf(request) as MessagesRequest, betas?.toString());
@@ -37,10 +37,10 @@ const bookedOf = (request: RequestRecord): Booked => {
   return { shared: blocks.at(-2)?.end ?? 0, read, left: read + cacheWrite5m + cacheWrite1h };
 };
 
-/** How many siblings wrote what they share, read it, or paid for it in full. */
-const books = (starts: readonly RequestRecord[]) => {
-  const booked = starts.filter(({ usage }) => usage !== undefined).map(bookedOf);
-  const count = (fits: (it: Booked) => boolean) => booked.filter(fits).length;
+/** Number of siblings that wrote the shared prefix, read it, or paid in full. */
+const countUses = (starts: readonly RequestRecord[]) => {
+  const uses = starts.filter(({ usage }) => usage !== undefined).map(cacheUseOf);
+  const count = (fits: (it: CacheUse) => boolean) => uses.filter(fits).length;
   return {
     writes: count(({ read, left, shared }) => read < shared && left >= shared),
     reads: count(({ read, shared }) => read >= shared),
@@ -48,14 +48,14 @@ const books = (starts: readonly RequestRecord[]) => {
   };
 };
 
-/** A lead that starts siblings in one message, and how each of them is answered. */
+/** Lead that starts siblings in one message, each with the same reply. */
 const fanOut = (count: number, kind: Record<string, unknown>, reply: Reply = SLOW): Rules => [
   { match: { lastUser: 'Do part' }, reply },
   { match: { turn: 0 }, reply: { text: LONG, tool_use: tasks(count, kind) } },
   { reply: 'All done.' },
 ];
 
-/** Five forks, of which the first has an accident. */
+/** Five forks, the first of which fails. */
 const withAccident = (accident: Reply): Rules => [
   { match: { lastUser: 'Do part' }, replies: [accident, SLOW] },
   { match: { turn: 0 }, reply: { text: LONG, tool_use: tasks(5, FORKS) } },
@@ -69,20 +69,20 @@ const KINDS = [
 const WIDTHS = [2, 10, 100];
 
 describe('law 4, one write per shared prefix', () => {
-  test.each(KINDS.flatMap(([who, kind]) => WIDTHS.map((count) => [count, who, kind] as const)))(
-    '%i %s write it once and read it otherwise, and their lead reads its history again',
+  test.each(KINDS.flatMap(([name, kind]) => WIDTHS.map((count) => [count, name, kind] as const)))(
+    '%i %s write the shared prefix once, and their lead reads its cached history',
     async (count, _, kind) => {
       const wire = await swarmWire(fanOut(count, kind), { files: INSTRUCTIONS });
       await wire.say('Go.');
       const starts = wire.sent().filter(isStart);
-      expect(books(starts)).toEqual({ writes: 1, reads: count - 1, paid: 0 });
+      expect(countUses(starts)).toEqual({ writes: 1, reads: count - 1, paid: 0 });
 
       const [before, after] = wire.sent().filter((request) => !isStart(request)) as RequestRecord[];
-      const left = bookedOf(before as RequestRecord).left;
+      const left = cacheUseOf(before as RequestRecord).left;
       expect(left).toBeGreaterThan(HEAD);
-      expect(bookedOf(after as RequestRecord).read).toBe(left);
+      expect(cacheUseOf(after as RequestRecord).read).toBe(left);
       const cached = kind === FORKS ? left : HEAD;
-      const reads = starts.map((start) => bookedOf(start).read);
+      const reads = starts.map((start) => cacheUseOf(start).read);
       expect(Math.min(...reads)).toBeGreaterThanOrEqual(cached);
     },
   );
@@ -90,12 +90,12 @@ describe('law 4, one write per shared prefix', () => {
   test.each([
     ['forks', FORKS, 'Short.'],
     ['typed agents', EXPLORER, LONG],
-  ])('nobody writes a small part, and no %s wait for it', async (_, kind, said) => {
+  ])('no agent writes a small prefix, and no %s wait for it', async (_, kind, leadText) => {
     const gate = gateClock();
     const wire = await swarmWire(
       [
         { match: { lastUser: 'Do part' }, reply: SLOW },
-        { match: { turn: 0 }, reply: { text: said, tool_use: tasks(4, kind) } },
+        { match: { turn: 0 }, reply: { text: leadText, tool_use: tasks(4, kind) } },
         { reply: 'All done.' },
       ],
       { clock: gate.clock },
@@ -105,12 +105,12 @@ describe('law 4, one write per shared prefix', () => {
     gate.release();
     await ended;
     const starts = wire.sent().filter(isStart);
-    expect(books(starts)).toEqual({ writes: 0, reads: 0, paid: 4 });
-    for (const booked of starts.map(bookedOf)) expect(booked.left).toBe(booked.read);
-    expect(bookedOf(starts[0] as RequestRecord).read).toBeGreaterThan(HEAD);
+    expect(countUses(starts)).toEqual({ writes: 0, reads: 0, paid: 4 });
+    for (const use of starts.map(cacheUseOf)) expect(use.left).toBe(use.read);
+    expect(cacheUseOf(starts[0] as RequestRecord).read).toBeGreaterThan(HEAD);
   });
 
-  test('nobody waits for what is cached already', async () => {
+  test('no agent waits for a prefix that is already cached', async () => {
     const gate = gateClock();
     const wire = await swarmWire(
       [
@@ -129,46 +129,46 @@ describe('law 4, one write per shared prefix', () => {
     gate.release();
     await ended;
     const starts = wire.sent().filter(isStart);
-    expect(books(starts.slice(0, 4))).toEqual({ writes: 1, reads: 3, paid: 0 });
-    expect(books(starts.slice(4))).toEqual({ writes: 0, reads: 4, paid: 0 });
+    expect(countUses(starts.slice(0, 4))).toEqual({ writes: 1, reads: 3, paid: 0 });
+    expect(countUses(starts.slice(4))).toEqual({ writes: 0, reads: 4, paid: 0 });
   });
 
-  test('where the first one is refused, the next one writes', async () => {
+  test('if the first request is refused, the next request writes the prefix', async () => {
     const refusal = { error: { status: 500, headers: { 'retry-after-ms': '1' } }, delayMs: 40 };
     const wire = await swarmWire(withAccident(refusal));
     await wire.say('Go.');
     const [refused, ...starts] = wire.sent().filter(isStart);
     expect(refused?.status).toBe(500);
-    expect(books(starts)).toEqual({ writes: 1, reads: 4, paid: 0 });
+    expect(countUses(starts)).toEqual({ writes: 1, reads: 4, paid: 0 });
     expect(lastTexts(starts[0] as RequestRecord)).not.toBe(lastTexts(refused as RequestRecord));
   });
 
   test.each([0, 2])(
-    'where the first answer is cut off after %i events, nobody writes again',
+    'if the first answer is cut off after %i events, no agent writes the prefix again',
     async (afterEvents) => {
       const wire = await swarmWire(
         withAccident({ text: 'Cut.', cut: { afterEvents }, delayMs: 40 }),
       );
       await wire.say('Go.');
-      expect(books(wire.sent().filter(isStart))).toEqual({ writes: 1, reads: 5, paid: 0 });
+      expect(countUses(wire.sent().filter(isStart))).toEqual({ writes: 1, reads: 5, paid: 0 });
     },
   );
 
-  test('siblings on another model than the lead write their whole beginning once', async () => {
+  test('siblings with another model than the lead write their whole prefix once', async () => {
     const kind = { ...EXPLORER, model: 'haiku' };
     const wire = await swarmWire(fanOut(10, kind), { files: INSTRUCTIONS });
     await wire.say('Go.');
     const starts = wire.sent().filter(isStart);
     expect(new Set(starts.map(({ model }) => model))).toEqual(new Set(['claude-haiku-5-5']));
-    expect(books(starts)).toEqual({ writes: 1, reads: 9, paid: 0 });
-    expect(starts.map(bookedOf).filter(({ read }) => read === 0)).toHaveLength(1);
+    expect(countUses(starts)).toEqual({ writes: 1, reads: 9, paid: 0 });
+    expect(starts.map(cacheUseOf).filter(({ read }) => read === 0)).toHaveLength(1);
   });
 
   test.each([
-    ['one of each', ['explorer', 'reviewer', 'planner']],
-    ['two of each', ['explorer', 'explorer', 'reviewer', 'reviewer']],
+    ['one of each type', ['explorer', 'reviewer', 'planner']],
+    ['two of each type', ['explorer', 'explorer', 'reviewer', 'reviewer']],
   ])(
-    'siblings of several types on another model write what all share once: %s',
+    'siblings of several types with another model write their common prefix once: %s',
     async (_, types) => {
       const parts = types.flatMap((subagent_type) => tasks(1, { subagent_type, model: 'haiku' }));
       const wire = await swarmWire([
@@ -179,11 +179,11 @@ describe('law 4, one write per shared prefix', () => {
       await wire.say('Go.');
       const starts = wire.sent().filter(isStart);
       expect(starts).toHaveLength(types.length);
-      expect(starts.map(bookedOf).filter(({ read }) => read === 0)).toHaveLength(1);
+      expect(starts.map(cacheUseOf).filter(({ read }) => read === 0)).toHaveLength(1);
     },
   );
 
-  test('background forks, and those that had to wait for a place, read it too', async () => {
+  test('background forks and queued forks read the prefix too', async () => {
     const settings = { skein: { maxConcurrentAgents: 2 } };
     const kind = { run_in_background: true };
     const wire = await swarmWire(
@@ -195,10 +195,10 @@ describe('law 4, one write per shared prefix', () => {
       { options: { settings } },
     );
     await wire.say('Go.');
-    expect(books(wire.sent().filter(isStart))).toEqual({ writes: 1, reads: 6, paid: 0 });
+    expect(countUses(wire.sent().filter(isStart))).toEqual({ writes: 1, reads: 6, paid: 0 });
   });
 
-  test('a sibling reads in its second turn what it said in its first', async () => {
+  test('a sibling reads its first turn from the cache in its second turn', async () => {
     const wire = await swarmWire([
       {
         match: { lastUser: 'Do part' },
@@ -213,8 +213,8 @@ describe('law 4, one write per shared prefix', () => {
     const seconds = wire.sent().filter((request) => turnsIn(request) === 2);
     expect(seconds).toHaveLength(3);
     for (const second of seconds) {
-      expect(bookedOf(second).read).toBeGreaterThanOrEqual(
-        bookedOf(starts[0] as RequestRecord).shared,
+      expect(cacheUseOf(second).read).toBeGreaterThanOrEqual(
+        cacheUseOf(starts[0] as RequestRecord).shared,
       );
     }
   });

@@ -1,4 +1,4 @@
-/** Law 5: no effect without a ruling. Rules, modes and the callback; whatever is asked is asked first. */
+/** Law 5: no effect without a ruling, with rules, modes and the callback. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ import { makeTree, searchWith } from '../../host/search/search-tree.js';
 import { effectsOf } from '../effects-trap.js';
 import { finish, openRig, speaks } from '../session-rig.js';
 
-/** A tool that keeps the ids of what it was really asked to do. */
+/** Tool that records its executed calls. */
 const counting = (name: string, readOnly: boolean, ran: string[]): Tool =>
   defineTool({
     name,
@@ -40,7 +40,7 @@ const counting = (name: string, readOnly: boolean, ran: string[]): Tool =>
     },
   }) as Tool;
 
-/** Calls that started although nothing before them had allowed them. */
+/** Calls that started without an earlier permission. */
 const unruled = (journal: readonly JournalRecord[]): readonly string[] => {
   const allowed = new Set<string>();
   const found: string[] = [];
@@ -64,7 +64,7 @@ const runOnce = async (
   const ran: string[] = [];
   const store = new MemorySessionStore(systemClock);
   const asked: string[] = [];
-  const wanted = calls.map(({ tool, target }, index) => ({
+  const scripted = calls.map(({ tool, target }, index) => ({
     id: `c${index}`,
     tool,
     input: { target },
@@ -74,7 +74,7 @@ const runOnce = async (
     rules,
     mode,
     tools: [counting('Edit', false, ran), counting('Read', true, ran)],
-    model: speaks([{ calls: wanted }, { text: 'Done.' }]),
+    model: speaks([{ calls: scripted }, { text: 'Done.' }]),
     ...(hook && { options: { hooks: beforeEveryCall(hook) } }),
     ...(answer && {
       surface: {
@@ -126,7 +126,7 @@ const answers = fc.constantFrom<(PermissionAnswer | undefined)[]>(
 
 const SECRETS = ['a.txt', 'src/b.ts', 'src/c.ts', '.env', 'keys/d.pem', 'keys/e.txt'] as const;
 
-/** Each file holds a word of its own, so that what was read of it can be told. */
+/** Each file contains its own word, which identifies it in results. */
 const wordOf = (file: string) => `word-${file.replaceAll(/\W/g, '-')}`;
 
 const searching = async (
@@ -178,7 +178,7 @@ const searching = async (
   };
 };
 
-/** Files of which a result shows the contents or the name, though Read would be denied or asked about. */
+/** Files whose contents or names are in a result, although Read would be denied or asked about. */
 const leaked = (results: string, protectedFiles: readonly string[]): readonly string[] =>
   protectedFiles.filter(
     (file) =>
@@ -202,7 +202,7 @@ const fileRule = fc.record({
 }) as fc.Arbitrary<PermissionRule>;
 
 describe('law 5, no effect without a ruling', () => {
-  test('a search shows nothing of files that Read would not be allowed to open', async () => {
+  test('a search shows no content of files that Read may not open', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fileRule, { maxLength: 4 }),
@@ -217,7 +217,7 @@ describe('law 5, no effect without a ruling', () => {
     );
   });
 
-  test('a search shows the rest, and says how much it left out', async () => {
+  test('a search shows the other files, and the number of omitted files', async () => {
     const rules = [{ behavior: 'deny', text: 'Read(src/b.ts)', source: 'user' }] as const;
     const { results, protectedFiles } = await searching(rules, 'default', false);
     expect(protectedFiles).toEqual(['src/b.ts', '.env', 'keys/d.pem']);
@@ -230,7 +230,7 @@ describe('law 5, no effect without a ruling', () => {
     expect(leaked(results, ['a.txt'])).toEqual(['a.txt']);
   });
 
-  test('whatever the rules, the mode and the person say, nothing runs before it is allowed', async () => {
+  test('no call runs before it is allowed, for all rules, modes and answers', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(call, { minLength: 1, maxLength: 5 }),
@@ -252,7 +252,7 @@ describe('law 5, no effect without a ruling', () => {
     );
   });
 
-  test('a hook allows nothing that a rule denies or that a person must allow', async () => {
+  test('a hook cannot allow calls that a rule denies or that a person must allow', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(call, { minLength: 1, maxLength: 4 }),
@@ -293,7 +293,7 @@ describe('law 5, no effect without a ruling', () => {
     );
   });
 
-  test('input that a hook changed is judged again, and a deny still holds', async () => {
+  test('input that a hook changed is judged again, and a deny rule still applies', async () => {
     const rules = [{ behavior: 'deny', text: 'Edit(src/b.ts)', source: 'user' }] as const;
     const permission = { behavior: 'allow', reason: '', hook: './check.sh' } as const;
     const calls = [{ tool: 'Edit', target: 'src/a.ts' }];
@@ -303,7 +303,7 @@ describe('law 5, no effect without a ruling', () => {
     expect((await run('src/c.ts')).ran).toEqual(['Edit src/c.ts']);
   });
 
-  test('an ask rule goes to the person even where everything else would allow it', async () => {
+  test('an ask rule reaches the person even if all other rules and modes would allow the call', async () => {
     const rules = [
       { behavior: 'ask', text: 'Edit', source: 'user' },
       { behavior: 'allow', text: 'Edit', source: 'user' },
@@ -311,11 +311,11 @@ describe('law 5, no effect without a ruling', () => {
     const calls = [{ tool: 'Edit', target: 'src/a.ts' }];
     const allowed = await runOnce(calls, rules, 'bypassPermissions', { behavior: 'allow' });
     expect(allowed).toMatchObject({ asked: ['c0'], ran: ['Edit src/a.ts'] });
-    const nobody = await runOnce(calls, rules, 'bypassPermissions', undefined);
-    expect(nobody.ran).toEqual([]);
+    const unanswered = await runOnce(calls, rules, 'bypassPermissions', undefined);
+    expect(unanswered.ran).toEqual([]);
   });
 
-  test('input that a person changed is judged again, and a deny still holds', async () => {
+  test('input that a person changed is judged again, and a deny rule still applies', async () => {
     const rules = [{ behavior: 'deny', text: 'Edit(src/b.ts)', source: 'user' }] as const;
     const answer = { behavior: 'allow', updatedInput: { target: 'src/b.ts' } } as const;
     const { ran, journal } = await runOnce(
@@ -330,18 +330,18 @@ describe('law 5, no effect without a ruling', () => {
     );
   });
 
-  test('the runtime itself touches neither disk nor network nor processes: only tools do', async () => {
+  test('the runtime itself uses neither disk nor network nor processes: only tools do', async () => {
     const calls = [
       { tool: 'Edit', target: 'src/a.ts' },
       { tool: 'Read', target: 'src/a.ts' },
     ];
     const run = () => runOnce(calls, [], 'acceptEdits', { behavior: 'allow' });
-    // The store keeps the session; that is its job, and it does nothing else.
+    // The store writes the session and causes no other effects.
     const effects = (await effectsOf(run)).filter((effect) => !effect.includes('by store/'));
     expect(effects).toEqual([]);
   });
 
-  test('catches an effect that goes past the tools', async () => {
+  test('catches an effect outside of the tools', async () => {
     const workspace = diskWorkspace();
     const effects = await effectsOf(() => workspace.read('package.json', 1_000_000));
     expect(effects.join()).toContain('by host/files/disk-workspace.ts');

@@ -1,4 +1,6 @@
-/** Law 5 on a store that others can write: what lies in it allows nothing, only people and rules do. */
+/**
+ * Law 5 with a store that others can write: its data grant no permission, only people and rules do.
+ */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -16,9 +18,11 @@ import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const EVENTS = 'skein:1:{one}:events';
-const TERMS = 'run-terms.json';
+const CONFIG_NAME = 'run-terms.json';
 
-/** A helper that does what it may, until it is let go, and then what it may not. */
+/**
+ * Helper that makes an allowed call, waits for the test, and then makes a call that is not allowed.
+ */
 const WAITING: Rules = [
   ...begins(helper('Make it')),
   { match: { turn: 0 }, reply: { tool_use: bash('sh wait.sh') } },
@@ -26,9 +30,12 @@ const WAITING: Rules = [
   { reply: 'That is all.' },
 ];
 
-/** What becomes of its second call when a peer has put these, in turn, where the terms of its lead were. */
-const underTerms = async (
-  ...all: readonly ((terms: LeadConfig, key: KeyObject) => Uint8Array)[]
+/**
+ * Result of the second call after a peer has replaced the lead's config with these configs, in
+ * order.
+ */
+const resultUnder = async (
+  ...all: readonly ((config: LeadConfig, key: KeyObject) => Uint8Array)[]
 ): Promise<'made' | 'denied'> => {
   const scene = await workerScene(WAITING);
   const waits = 'touch begun; while [ ! -e go ]; do sleep 0.05; done';
@@ -36,18 +43,18 @@ const underTerms = async (
   await scene.worker();
   const rules = ['--allowed-tools', 'Bash(sh wait.sh)', '--permission-mode', 'default'];
   const lead = scene.begin(['-p', 'Begin', '--session-id', 'one', '--agents', HELPERS, ...rules]);
-  await eventually('it waits', () => existsSync(join(scene.workspace, 'begun')));
+  await eventually('the helper waits', () => existsSync(join(scene.workspace, 'begun')));
   const peer = await connectRedis(scene.redis.url);
   onTestFinished(() => peer.close());
-  const text = Buffer.from(await (await scene.store()).readArtifact('one', TERMS)).toString();
-  const { signature: _signature, ...terms } = JSON.parse(text);
-  expect(terms).toMatchObject({ mode: 'default', edition: 1 });
+  const text = Buffer.from(await (await scene.store()).readArtifact('one', CONFIG_NAME)).toString();
+  const { signature: _signature, ...config } = JSON.parse(text);
+  expect(config).toMatchObject({ mode: 'default', edition: 1 });
   const { privateKey } = openPersonKey(join(scene.skeinHome, 'keys'));
   const keys = swarmKeys('one');
   for (const forge of all) {
-    const bytes = forge(terms, privateKey);
+    const bytes = forge(config, privateKey);
     const digest = await putBlob(peer, keys, bytes);
-    await peer.call('HSET', keys.artifacts, TERMS, `${digest}:${bytes.length}`);
+    await peer.call('HSET', keys.artifacts, CONFIG_NAME, `${digest}:${bytes.length}`);
     await peer.call('PUBLISH', keys.hints, 'artifacts');
   }
   await writeFile(join(scene.workspace, 'go'), '');
@@ -57,7 +64,7 @@ const underTerms = async (
 
 const FREE = { mode: 'bypassPermissions', edition: 2 } as const;
 needs.describe('redis')('law 5 on workers', () => {
-  test('a permission that a peer wrote into the log of a swarm lets no call run', async () => {
+  test('a forged permission in the event log of a swarm does not allow a call', async () => {
     const scene = await workerScene([
       ...begins(helper('Make it')),
       { match: { turn: 0 }, reply: { tool_use: bash('touch one.txt') } },
@@ -76,24 +83,24 @@ needs.describe('redis')('law 5 on workers', () => {
     expect(existsSync(join(scene.workspace, 'one.txt'))).toBe(false);
   });
 
-  test('a looser mode that a peer wrote there counts for nobody', async () => {
+  test('a forged looser mode has no effect', async () => {
     const stranger = generateKeyPairSync('ed25519').privateKey;
-    const end = await underTerms(
-      (terms) => signLeadConfig({ ...terms, ...FREE }, stranger),
-      (terms, key) => {
-        const text = Buffer.from(signLeadConfig(terms, key)).toString();
+    const end = await resultUnder(
+      (config) => signLeadConfig({ ...config, ...FREE }, stranger),
+      (config, key) => {
+        const text = Buffer.from(signLeadConfig(config, key)).toString();
         return Buffer.from(JSON.stringify({ ...JSON.parse(text), ...FREE }));
       },
-      (terms, key) => signLeadConfig({ ...terms, ...FREE, session: 'two' }, key),
-      // The person has taken these back since.
-      (terms, key) => signLeadConfig({ ...terms, ...FREE, epoch: 0 }, key),
-      (terms, key) => signLeadConfig({ ...terms, ...FREE, edition: 0 }, key),
+      (config, key) => signLeadConfig({ ...config, ...FREE, session: 'two' }, key),
+      // The person has revoked these since.
+      (config, key) => signLeadConfig({ ...config, ...FREE, epoch: 0 }, key),
+      (config, key) => signLeadConfig({ ...config, ...FREE, edition: 0 }, key),
     );
     expect(end).toBe('denied');
   });
 
-  test('a looser mode that the person has signed counts for an agent at work', async () => {
-    const end = await underTerms((terms, key) => signLeadConfig({ ...terms, ...FREE }, key));
+  test('a looser mode that the person has signed applies to a running agent', async () => {
+    const end = await resultUnder((config, key) => signLeadConfig({ ...config, ...FREE }, key));
     expect(end).toBe('made');
   });
 });

@@ -1,4 +1,4 @@
-/** Law 6: one decision per question. Races, forgeries and replays, in one process. */
+/** Law 6: one decision per question. Races, forgeries and replays in one process. */
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -50,8 +50,11 @@ const newKey = () => {
   return { privateKey, publicKey: text };
 };
 
-/** A surface with its key in the test's hand, which says whatever the test wants it to say. */
-const held = (id: string, reply: (honest: SignedAnswer, shown: PermissionQuestion) => unknown) => {
+/** Surface whose key and replies the test controls. */
+const testSurface = (
+  id: string,
+  reply: (honest: SignedAnswer, shown: PermissionQuestion) => unknown,
+) => {
   const { privateKey, publicKey } = newKey();
   const sign = (claims: Partial<AnswerClaims>, key = privateKey) =>
     signClaims({ ...honestClaims(id, question), ...claims }, key);
@@ -82,126 +85,127 @@ const honestClaims = (surface: string, shown: PermissionQuestion): AnswerClaims 
 
 const ask = (
   surfaces: readonly KnownSurface[],
-  terms: { readonly parent?: string; readonly asked?: PermissionQuestion } = {},
+  options: { readonly parent?: string; readonly asked?: PermissionQuestion } = {},
 ) => {
   const clock = virtualClock(START);
   const stop = new AbortController();
-  const heard: SurfaceOutcome[] = [];
-  const decision = askSurfaces(surfaces, terms.asked ?? question, {
+  const outcomes: SurfaceOutcome[] = [];
+  const decision = askSurfaces(surfaces, options.asked ?? question, {
     clock,
     timeoutMs: TIMEOUT,
     signal: stop.signal,
-    parent: terms.parent,
-    onAnswer: (what) => heard.push(what),
+    parent: options.parent,
+    onAnswer: (outcome) => outcomes.push(outcome),
   });
-  return { decision, heard, clock, stop };
+  return { decision, outcomes, clock, stop };
 };
 
-describe('an answer that does not count', () => {
-  const other = held('other', () => undefined);
-  const cases: readonly [string, AnswerRefusal, (it: ReturnType<typeof held>) => unknown][] = [
-    ['is none at all', 'malformed', () => 'yes'],
-    ['says more than was signed', 'malformed', ({ sign }) => ({ ...sign({}), root: true })],
-    ['names a surface that is not known', 'unknown-surface', ({ sign }) => sign({ surface: 'x' })],
-    ['is signed with another key', 'forged', ({ sign }) => sign({}, newKey().privateKey)],
-    ['is signed with the key of another surface', 'forged', () => other.sign({ surface: 'it' })],
-    ['has no signature', 'forged', ({ sign }) => ({ ...sign({}), signature: '' })],
-    ['was turned round on the way', 'forged', ({ sign }) => ({ ...denial(sign), answer: yes })],
-    ['was given a wider scope', 'forged', ({ sign }) => ({ ...sign({}), answer: forever })],
-    ['is for another question', 'other-question', ({ sign }) => sign({ question: 'q_0' })],
-    ['is for another agent', 'other-agent', ({ sign }) => sign({ agent: 'a_2' })],
-    ['is for another call', 'other-call', ({ sign }) => sign({ call: 'c_2' })],
-    ['is for another input', 'other-input', ({ sign }) => sign({ inputDigest: inputDigest({}) })],
-    ['is from long before', 'out-of-time', ({ sign }) => sign({ issuedAt: START - 60_001 })],
-    ['is from the future', 'out-of-time', ({ sign }) => sign({ issuedAt: START + TIMEOUT * 2 })],
-  ];
+describe('an answer is refused if it', () => {
+  const other = testSurface('other', () => undefined);
+  const cases: readonly [string, AnswerRefusal, (it: ReturnType<typeof testSurface>) => unknown][] =
+    [
+      ['is no answer', 'malformed', () => 'yes'],
+      ['has unsigned fields', 'malformed', ({ sign }) => ({ ...sign({}), root: true })],
+      ['names an unknown surface', 'unknown-surface', ({ sign }) => sign({ surface: 'x' })],
+      ['is signed with another key', 'forged', ({ sign }) => sign({}, newKey().privateKey)],
+      ['is signed with the key of another surface', 'forged', () => other.sign({ surface: 'it' })],
+      ['has no signature', 'forged', ({ sign }) => ({ ...sign({}), signature: '' })],
+      ['was reversed on the way', 'forged', ({ sign }) => ({ ...denial(sign), answer: yes })],
+      ['was given a wider scope', 'forged', ({ sign }) => ({ ...sign({}), answer: forever })],
+      ['is for another question', 'other-question', ({ sign }) => sign({ question: 'q_0' })],
+      ['is for another agent', 'other-agent', ({ sign }) => sign({ agent: 'a_2' })],
+      ['is for another call', 'other-call', ({ sign }) => sign({ call: 'c_2' })],
+      ['is for another input', 'other-input', ({ sign }) => sign({ inputDigest: inputDigest({}) })],
+      ['is too old', 'out-of-time', ({ sign }) => sign({ issuedAt: START - 60_001 })],
+      ['is from the future', 'out-of-time', ({ sign }) => sign({ issuedAt: START + TIMEOUT * 2 })],
+    ];
   const forever: PermissionAnswer = { behavior: 'allow', scope: 'project' };
-  const denial = (sign: ReturnType<typeof held>['sign']) =>
+  const denial = (sign: ReturnType<typeof testSurface>['sign']) =>
     sign({ answer: { behavior: 'deny', reason: 'No.' } });
 
   test.each(cases)('%s: %s', async (_, refusal, forge) => {
-    const it: ReturnType<typeof held> = held('it', () => forge(it));
-    const { decision, heard } = ask([{ ...it.surface, forwardableKeys: [other.surface] }]);
+    const it: ReturnType<typeof testSurface> = testSurface('it', () => forge(it));
+    const { decision, outcomes } = ask([{ ...it.surface, forwardableKeys: [other.surface] }]);
     expect(await decision).toMatchObject({ behavior: 'deny' });
     expect(await decision).not.toHaveProperty('by');
-    expect(heard).toMatchObject([{ outcome: 'refused', refusal }]);
+    expect(outcomes).toMatchObject([{ outcome: 'refused', refusal }]);
   });
 
-  test('is told from one that somebody else of the same name has signed', async () => {
-    const stranger = held('person', () => undefined);
-    const away = held('person', () => undefined);
-    const person = held('person', () => away.sign({}));
-    const asked = (handsOn: readonly KnownSurface[]) =>
-      ask([{ ...person.surface, forwardableKeys: handsOn }]);
+  test('is signed with a key of the same name that the surface may not forward', async () => {
+    const stranger = testSurface('person', () => undefined);
+    const away = testSurface('person', () => undefined);
+    const person = testSurface('person', () => away.sign({}));
+    const asked = (forwardableKeys: readonly KnownSurface[]) =>
+      ask([{ ...person.surface, forwardableKeys }]);
     expect(await asked([stranger.surface, away.surface]).decision).toMatchObject({
       behavior: 'allow',
       by: 'person',
     });
-    const { decision, heard } = asked([stranger.surface]);
+    const { decision, outcomes } = asked([stranger.surface]);
     expect(await decision).toMatchObject({ behavior: 'deny' });
-    expect(heard).toMatchObject([{ outcome: 'refused', refusal: 'forged' }]);
+    expect(outcomes).toMatchObject([{ outcome: 'refused', refusal: 'forged' }]);
   });
 
-  test('comes from the agent that asks, whatever key it has', async () => {
-    const itself = held('a_1', (honest) => honest);
-    const { decision, heard } = ask([itself.surface]);
+  test('comes from the agent that asks, even with a valid key', async () => {
+    const itself = testSurface('a_1', (honest) => honest);
+    const { decision, outcomes } = ask([itself.surface]);
     expect(await decision).toMatchObject({ behavior: 'deny' });
-    expect(heard).toMatchObject([{ refusal: 'unknown-surface' }]);
+    expect(outcomes).toMatchObject([{ refusal: 'unknown-surface' }]);
   });
 
-  test('leaves the question to those who may still answer', async () => {
-    const forger = held('forger', (honest) => ({ ...honest, agent: 'a_9' }));
-    const person = held('person', async (honest) => settled().then(() => honest));
-    const { decision, heard } = ask([forger.surface, person.surface]);
+  test('is forged, and other surfaces may still answer', async () => {
+    const forger = testSurface('forger', (honest) => ({ ...honest, agent: 'a_9' }));
+    const person = testSurface('person', async (honest) => settled().then(() => honest));
+    const { decision, outcomes } = ask([forger.surface, person.surface]);
     expect(await decision).toMatchObject({ behavior: 'allow', by: 'person' });
-    expect(heard).toMatchObject([
+    expect(outcomes).toMatchObject([
       { surface: 'forger', outcome: 'refused', refusal: 'forged' },
       { surface: 'person', outcome: 'accepted' },
     ]);
   });
 
-  test('comes from an agent that has a desk but is not the parent', async () => {
-    const permissions = held('desk of a_3', (honest) => honest);
+  test('comes from a surface of an agent that is not the parent', async () => {
+    const permissions = testSurface('desk of a_3', (honest) => honest);
     const surface = { ...permissions.surface, answersFor: 'a_3' };
     const asSibling = ask([surface], { parent: 'a_0' });
     expect(await asSibling.decision).toMatchObject({ behavior: 'deny' });
-    expect(asSibling.heard).toMatchObject([{ refusal: 'not-the-parent' }]);
+    expect(asSibling.outcomes).toMatchObject([{ refusal: 'not-the-parent' }]);
     const asOrphan = ask([surface]);
     expect(await asOrphan.decision).toMatchObject({ behavior: 'deny' });
     const asParent = ask([surface], { parent: 'a_3' });
     expect(await asParent.decision).toMatchObject({ behavior: 'allow', by: 'desk of a_3' });
   });
 
-  test('is one that was valid for an earlier question', async () => {
+  test('was valid for an earlier question', async () => {
     const kept: SignedAnswer[] = [];
-    const replaying = held('it', (honest) => {
+    const replaying = testSurface('it', (honest) => {
       kept.push(honest);
       return kept[0];
     });
     expect(await ask([replaying.surface]).decision).toMatchObject({ behavior: 'allow' });
     const again = ask([replaying.surface], { asked: { ...question, id: 'q_2' } });
     expect(await again.decision).toMatchObject({ behavior: 'deny' });
-    expect(again.heard).toMatchObject([{ refusal: 'other-question' }]);
+    expect(again.outcomes).toMatchObject([{ refusal: 'other-question' }]);
   });
 
-  test('is about an input that has changed since it was shown', async () => {
+  test('is about an input that has changed since the question was shown', async () => {
     const changing = { command: 'make' };
     const asked = { ...question, input: changing };
-    const it = held('it', (honest) => {
+    const it = testSurface('it', (honest) => {
       changing.command = 'make clean';
       return honest;
     });
-    const { decision, heard } = ask([it.surface], { asked });
+    const { decision, outcomes } = ask([it.surface], { asked });
     expect(await decision).toMatchObject({ behavior: 'deny' });
-    expect(heard).toMatchObject([{ refusal: 'other-input' }]);
+    expect(outcomes).toMatchObject([{ refusal: 'other-input' }]);
   });
 });
 
 describe('a question', () => {
-  test('is over when its time is: what comes later is refused', async () => {
+  test('ends at its time limit, and later answers are refused', async () => {
     let answer = () => {};
-    const late = held('late', (honest) => new Promise((go) => (answer = () => go(honest))));
-    const { decision, heard, clock } = ask([late.surface]);
+    const late = testSurface('late', (honest) => new Promise((go) => (answer = () => go(honest))));
+    const { decision, outcomes, clock } = ask([late.surface]);
     await clock.advance(TIMEOUT);
     expect(await decision).toMatchObject({
       behavior: 'deny',
@@ -210,14 +214,14 @@ describe('a question', () => {
     expect(late.withdrawn).toEqual(['q_1']);
     answer();
     await settled();
-    expect(heard).toMatchObject([{ outcome: 'refused', refusal: 'out-of-time' }]);
+    expect(outcomes).toMatchObject([{ outcome: 'refused', refusal: 'out-of-time' }]);
     expect(clock.sleepers).toBe(0);
   });
 
-  test('is over when it is withdrawn: what comes later is refused', async () => {
+  test('ends when it is withdrawn, and later answers are refused', async () => {
     let answer = () => {};
-    const late = held('late', (honest) => new Promise((go) => (answer = () => go(honest))));
-    const { decision, heard, stop, clock } = ask([late.surface]);
+    const late = testSurface('late', (honest) => new Promise((go) => (answer = () => go(honest))));
+    const { decision, outcomes, stop, clock } = ask([late.surface]);
     stop.abort();
     expect(await decision).toMatchObject({
       behavior: 'deny',
@@ -225,29 +229,31 @@ describe('a question', () => {
     });
     answer();
     await settled();
-    expect(heard).toMatchObject([{ outcome: 'refused', refusal: 'withdrawn' }]);
+    expect(outcomes).toMatchObject([{ outcome: 'refused', refusal: 'withdrawn' }]);
     expect(clock.sleepers).toBe(0);
   });
 
-  test('is asked of nobody when it is withdrawn already', async () => {
+  test('is sent to no surface if it is already withdrawn', async () => {
     const stop = new AbortController();
     stop.abort();
     const asked: string[] = [];
-    const never = held('never', (_, { id }) => asked.push(id));
-    const terms = { clock: virtualClock(), timeoutMs: TIMEOUT, signal: stop.signal };
-    expect(await askSurfaces([never.surface], question, terms)).toMatchObject({ behavior: 'deny' });
+    const never = testSurface('never', (_, { id }) => asked.push(id));
+    const options = { clock: virtualClock(), timeoutMs: TIMEOUT, signal: stop.signal };
+    expect(await askSurfaces([never.surface], question, options)).toMatchObject({
+      behavior: 'deny',
+    });
     expect(asked).toEqual([]);
   });
 
-  test('is denied when all who may answer have failed, and not before', async () => {
-    const fails = (id: string) => held(id, () => Promise.reject(new Error(`${id} is gone`)));
-    const { decision, heard } = ask([fails('one').surface, fails('two').surface]);
+  test('is denied only when all surfaces have failed', async () => {
+    const fails = (id: string) => testSurface(id, () => Promise.reject(new Error(`${id} is gone`)));
+    const { decision, outcomes } = ask([fails('one').surface, fails('two').surface]);
     const reason = 'The question could not be answered: two is gone';
     expect(await decision).toEqual({ behavior: 'deny', reason });
-    expect(heard.map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
   });
 
-  test('shows each surface a copy that it cannot change for anybody else', async () => {
+  test('gives each surface its own copy of the input', async () => {
     const clock = virtualClock(START);
     const seen: unknown[] = [];
     const surface = (id: string) =>
@@ -274,15 +280,15 @@ type Move = 'allow' | 'deny' | 'throw' | 'silence' | 'forge' | 'replay';
 const anyMove = fc.constantFrom<Move>('allow', 'deny', 'throw', 'silence', 'forge', 'replay');
 
 describe('a race of surfaces', () => {
-  test('has one winner: the first whose answer counts', async () => {
+  test('has one winner: the first valid answer', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyMove, { minLength: 1, maxLength: 5 }),
         fc.infiniteStream(fc.nat()),
-        async (moves, chance) => {
+        async (moves, random) => {
           const go: (() => void)[] = [];
-          const racers: ReturnType<typeof held>[] = moves.map((move, at) =>
-            held(`s${at}`, async (honest) => {
+          const racers: ReturnType<typeof testSurface>[] = moves.map((move, at) =>
+            testSurface(`s${at}`, async (honest) => {
               await new Promise<void>((resolve) => {
                 go[at] = move === 'silence' ? () => {} : resolve;
               });
@@ -294,8 +300,8 @@ describe('a race of surfaces', () => {
               });
             }),
           );
-          const { decision, heard, clock } = ask(racers.map(({ surface }) => surface));
-          const order = shuffled(moves, chance);
+          const { decision, outcomes, clock } = ask(racers.map(({ surface }) => surface));
+          const order = shuffled(moves, random);
           for (const at of order) {
             go[at]?.();
             await settled();
@@ -305,10 +311,10 @@ describe('a race of surfaces', () => {
           const decided = await decision;
           expect(decided.by).toBe(winner === undefined ? undefined : `s${winner}`);
           expect(decided.behavior).toBe(moves[winner ?? -1] === 'allow' ? 'allow' : 'deny');
-          const accepted = heard.filter(({ outcome }) => outcome === 'accepted');
+          const accepted = outcomes.filter(({ outcome }) => outcome === 'accepted');
           expect(accepted).toHaveLength(winner === undefined ? 0 : 1);
-          expect(heard.length).toBeLessThanOrEqual(moves.length);
-          const late = heard.filter(({ refusal }) => refusal === 'already-answered');
+          expect(outcomes.length).toBeLessThanOrEqual(moves.length);
+          const late = outcomes.filter(({ refusal }) => refusal === 'already-answered');
           const valid = moves.filter((move) => move === 'allow' || move === 'deny').length;
           expect(late).toHaveLength(Math.max(0, valid - 1));
           expect(racers.map(({ withdrawn }) => withdrawn)).toEqual(moves.map(() => ['q_1']));
@@ -320,10 +326,10 @@ describe('a race of surfaces', () => {
   });
 });
 
-const shuffled = (moves: readonly unknown[], chance: fc.Stream<number>): readonly number[] =>
+const shuffled = (moves: readonly unknown[], random: fc.Stream<number>): readonly number[] =>
   moves
-    .map((_, at) => ({ at, key: chance.next().value as number }))
-    .sort((one, two) => one.key - two.key)
+    .map((_, at) => ({ at, key: random.next().value as number }))
+    .sort((a, b) => a.key - b.key)
     .map(({ at }) => at);
 
 const makeTool = (ran: string[]): Tool =>
@@ -346,10 +352,10 @@ const makeTool = (ran: string[]): Tool =>
 describe('an agent', () => {
   const makes = [{ calls: [{ id: 'c1', tool: 'Make', input: { what: 'cake' } }] }, { text: 'ok' }];
 
-  test('writes down who decided, and every answer that did not count', async () => {
+  test('records the surface that decided, and every refused answer', async () => {
     const ran: string[] = [];
     const store = new MemorySessionStore(systemClock);
-    const forger = held('forger', (honest) => ({
+    const forger = testSurface('forger', (honest) => ({
       ...honest,
       answer: { ...yes, scope: 'project' },
     }));
@@ -375,7 +381,7 @@ describe('an agent', () => {
     ]);
   });
 
-  test('writes a late answer down while it lives, and nothing once it is over', async () => {
+  test('records a late answer while it runs, and not after its end', async () => {
     for (const isOver of [false, true]) {
       const ran: string[] = [];
       const store = new MemorySessionStore(systemClock);
@@ -403,7 +409,7 @@ describe('an agent', () => {
     }
   });
 
-  test('does not take an answer from before a restart for the same call', async () => {
+  test('does not accept an answer from before a restart for the same call', async () => {
     const ran: string[] = [];
     const store = new MemorySessionStore(systemClock);
     const kept: unknown[] = [];
@@ -462,7 +468,7 @@ describe('an agent', () => {
     ['Bash', { command: 'cat /home/ada/.skein/keys/person.pem' }],
     ['Write', { file_path: '/home/ada/.skein/sessions/s_1/inbox/q_1.json', content: '{}' }],
     ['Read', { file_path: '/home/ada/.skein/sessions/s_1/agents/a_1.jsonl' }],
-  ])('that knows the id of a question cannot answer it through %s %j', (tool, given) => {
+  ])('cannot answer a question with a known id through %s %j', (tool, given) => {
     const judgement = judgeCall(
       { id: 'c', tool, input: given },
       toolbox(builtinTools),

@@ -1,4 +1,7 @@
-/** Law 6 with real processes: hundreds of questions of a swarm, and two processes that answer all of them. */
+/**
+ * Law 6 with real processes: hundreds of questions of a swarm, and two processes that answer all of
+ * them.
+ */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -11,19 +14,24 @@ import { bundled, startWorker } from '../../store/child-program.js';
 const AGENTS = 20;
 const CALLS = IS_WIDE ? 50 : 15;
 const QUESTIONS = AGENTS * CALLS;
-/** Both begin again with so many, at the same time. */
+/** Number of questions per round. Both processes start each round at the same time. */
 const IN_A_ROUND = 50;
 
 const parts = Array.from({ length: AGENTS }, (_, at) => `p${at}`);
 const files = (part: string) => Array.from({ length: CALLS }, (_, at) => `${part}-${at}.txt`);
 
-const rules = (terms: Readonly<Record<string, unknown>>): Rules => [
+const rules = (taskInput: Readonly<Record<string, unknown>>): Rules => [
   {
     match: { lastUser: 'Begin', turn: 0 },
     reply: {
       tool_use: parts.map((part) => ({
         name: 'Task',
-        input: { description: part, prompt: `Write ${part}.`, subagent_type: 'writer', ...terms },
+        input: {
+          description: part,
+          prompt: `Write ${part}.`,
+          subagent_type: 'writer',
+          ...taskInput,
+        },
       })),
     },
   },
@@ -36,7 +44,7 @@ const rules = (terms: Readonly<Record<string, unknown>>): Rules => [
       })),
     },
   })),
-  // Whoever comes second must find the session alive.
+  // The session must be alive for the second answer.
   {
     match: { firstUser: 'Begin', turn: 1 },
     reply: {
@@ -50,26 +58,26 @@ const WRITER = JSON.stringify({
   writer: { description: 'Writes', prompt: 'You write.', tools: 'Write' },
 });
 
-interface Heard {
+interface Reply {
   readonly question: string;
   readonly ok: boolean;
   readonly sentence: string;
 }
 
-/** A swarm that asks, wherever its agents work. */
+/** Swarm that asks questions, on one process or on workers. */
 interface Stage {
   readonly scene: Scene;
-  /** Of the store that answers go to; none for files. */
+  /** URL of the store for answers. Undefined for files. */
   readonly url?: string;
   asked(): Promise<number>;
-  /** Of all agents, each with the journal that it is in. */
+  /** Records of all agents, each with its journal. */
   records(): Promise<readonly Line[]>;
 }
 
 const ofJournal = (journal: string | number, records: readonly Line[]) =>
   records.map((record): Line => ({ journal, ...record }));
 
-/** All agents work in the process of their lead. */
+/** All agents run in the process of their lead. */
 const inOneProcess = async (): Promise<Stage> => {
   const scene = await setScene(rules({}));
   const session = join(scene.skeinHome, 'sessions', 'race');
@@ -90,7 +98,7 @@ const inOneProcess = async (): Promise<Stage> => {
   };
 };
 
-/** Half of the agents work on each of two workers. */
+/** Half of the agents run on each of two workers. */
 const onWorkers = async (): Promise<Stage> => {
   const scene = await workerScene(rules({ run_in_background: true }));
   await Promise.all([1, 2].map(() => scene.worker(['--concurrency', String(AGENTS / 2)])));
@@ -107,12 +115,12 @@ const onWorkers = async (): Promise<Stage> => {
   };
 };
 
-/** What two who answered everything heard, and what is on record. */
+/** Replies that two processes received for all questions, and all records. */
 const race = async ({ scene, url, asked, records }: Stage) => {
   const flags = ['--ask', '--allowed-tools', 'Bash', '--agents', WRITER, '--session-id', 'race'];
   const run = scene.start(['-p', 'Begin', ...flags]);
   run.endInput();
-  // For as long as the test may take: a busy machine needs its time for so many.
+  // No own time limit, because a busy machine is slow with so many questions.
   while ((await asked()) < QUESTIONS) await new Promise((resolve) => setTimeout(resolve, 100));
   const program = await bundled('answer-questions');
   const answerer = async (answer: PermissionAnswer) => {
@@ -121,29 +129,29 @@ const race = async ({ scene, url, asked, records }: Stage) => {
     expect(JSON.parse(await worker.answer())).toHaveLength(QUESTIONS);
     return async (from: number) => {
       worker.tell(JSON.stringify({ do: 'answer', answer, from, to: from + IN_A_ROUND }));
-      return JSON.parse(await worker.answer()) as readonly Heard[];
+      return JSON.parse(await worker.answer()) as readonly Reply[];
     };
   };
   const [allow, deny] = await Promise.all([
     answerer({ behavior: 'allow', scope: 'once' }),
     answerer({ behavior: 'deny', reason: 'No.' }),
   ]);
-  const allowed: Heard[] = [];
-  const denied: Heard[] = [];
+  const allowed: Reply[] = [];
+  const denied: Reply[] = [];
   for (let from = 0; from < QUESTIONS; from += IN_A_ROUND) {
-    // A busy machine may let the first one do it all: each is the first in turn.
-    const isTurned = (from / IN_A_ROUND) % 2 === 1;
-    const [one, other] = isTurned ? [deny, allow] : [allow, deny];
-    const [first, second] = await Promise.all([one(from), other(from)]);
-    allowed.push(...(isTurned ? second : first));
-    denied.push(...(isTurned ? first : second));
+    // The first process may win all questions on a busy machine, so each process is first in turn.
+    const isReversed = (from / IN_A_ROUND) % 2 === 1;
+    const [firstAnswerer, secondAnswerer] = isReversed ? [deny, allow] : [allow, deny];
+    const [first, second] = await Promise.all([firstAnswerer(from), secondAnswerer(from)]);
+    allowed.push(...(isReversed ? second : first));
+    denied.push(...(isReversed ? first : second));
   }
   writeFileSync(join(scene.workspace, 'heard'), '');
   const ended = await run.ended;
   return { allowed, denied, ended, records: await records(), workspace: scene.workspace };
 };
 
-/** Also for those who asked: what each does is what was decided. */
+/** Also checks that each call does what was decided. */
 const expectOneDecisionEach = async (stage: Stage): Promise<void> => {
   const { allowed, denied, ended, records, workspace } = await race(stage);
   expect(ended).toMatchObject({ code: 0 });
@@ -159,11 +167,12 @@ const expectOneDecisionEach = async (stage: Stage): Promise<void> => {
     winners.set(question, 'deny');
   }
   expect(winners.size).toBe(QUESTIONS);
-  const late = (deed: string) => `Too late: somebody in another terminal has ${deed} it already.`;
-  const told = (heard: readonly Heard[]) =>
-    new Set(heard.flatMap(({ ok, sentence }) => (ok ? [] : [sentence])));
-  expect([...told(allowed)]).toEqual([late('denied')]);
-  expect([...told(denied)]).toEqual([late('allowed')]);
+  const late = (action: string) =>
+    `Too late: somebody in another terminal has ${action} it already.`;
+  const refusals = (replies: readonly Reply[]) =>
+    new Set(replies.flatMap(({ ok, sentence }) => (ok ? [] : [sentence])));
+  expect([...refusals(allowed)]).toEqual([late('denied')]);
+  expect([...refusals(denied)]).toEqual([late('allowed')]);
 
   const accepted = of('question.answered').filter(({ outcome }) => outcome === 'accepted');
   expect(accepted).toHaveLength(QUESTIONS);
@@ -184,12 +193,12 @@ const expectOneDecisionEach = async (stage: Stage): Promise<void> => {
   }
 };
 
-describe('hundreds of questions that two processes answer at once', () => {
+describe('hundreds of questions that two processes answer at the same time', () => {
   test('have one decision each', async () => {
     await expectOneDecisionEach(await inOneProcess());
   }, 180_000);
 
-  test('have one decision each where agents on two workers ask', async () => {
+  test('have one decision each if agents on two workers ask', async () => {
     await expectOneDecisionEach(await onWorkers());
   }, 180_000);
 });

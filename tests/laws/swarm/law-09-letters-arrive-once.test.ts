@@ -1,13 +1,13 @@
 /**
- * Law 9: a letter from one agent to another is read once, wherever the process dies that carries it, and
- * however often it is sent. One to nobody is an error for its sender.
+ * Law 9: a letter between agents is read once, even if the process dies at any point and the letter
+ * is sent repeatedly. A letter to an unknown agent is an error for its sender.
  */
 import { describe, expect, test } from 'vitest';
 import type { Line } from '../../fakes/skein-process.js';
-import { countedRun, killPoints, killThenResume, whenAt, wrongAt } from '../killed-run.js';
+import { countedRun, failuresAt, killPoints, killThenResume, whenAt } from '../killed-run.js';
 import { firstBreak } from '../prompts.js';
 import { taskCall } from '../swarm-wire.js';
-import { makePlace, type Place } from '../workspace.js';
+import { openPrintScene, type PrintScene } from '../workspace.js';
 
 const RULES = ['--output-format', 'json'];
 
@@ -15,7 +15,7 @@ const writes = (to: string, message: string) => ({ name: 'SendMessage', input: {
 const mate = (name: string) =>
   taskCall(`part-${name}`, { subagent_type: 'explorer', name, team_name: 'geese' });
 
-/** Ada writes to bob and to the lead; bob answers her. */
+/** Ada writes to bob and to the lead. Bob answers her. */
 const script = {
   rules: [
     {
@@ -33,7 +33,7 @@ const script = {
   ],
 };
 
-/** Who reads what. */
+/** Readers and their letters. */
 const LETTERS = [
   ['bob', 'ALPHA-WORD'],
   ['lead', 'BETA-WORD'],
@@ -43,51 +43,51 @@ const LETTERS = [
 const senderOf = (body: Buffer): string => {
   const { messages } = JSON.parse(body.toString()) as Line;
   const opening = JSON.stringify(messages[0]);
-  return ['ada', 'bob'].find((who) => opening.includes(`part-${who}`)) ?? 'lead';
+  return ['ada', 'bob'].find((agent) => opening.includes(`part-${agent}`)) ?? 'lead';
 };
 
-/** How often somebody has read a message, as the last request of theirs has it. */
-const read = (bodies: readonly Buffer[], who: string, word: string): number => {
-  const last = bodies.findLast((body) => senderOf(body) === who)?.toString() ?? '';
+/** Number of times that a message is in the last request of an agent. */
+const timesRead = (bodies: readonly Buffer[], agent: string, word: string): number => {
+  const last = bodies.findLast((body) => senderOf(body) === agent)?.toString() ?? '';
   return last.split(`<agent-message>\\n${word}`).length - 1;
 };
 
-const faultsOf = (place: Place): string[] => {
-  const bodies = place.bodies();
+const faultsOf = (scene: PrintScene): string[] => {
+  const bodies = scene.bodies();
   const faults: string[] = [];
-  for (const [who, word] of LETTERS) {
-    const times = read(bodies, who, word);
-    if (times !== 1) faults.push(`${who} read ${word} ${times} times`);
+  for (const [agent, word] of LETTERS) {
+    const times = timesRead(bodies, agent, word);
+    if (times !== 1) faults.push(`${agent} read ${word} ${times} times`);
   }
-  for (const who of ['lead', 'ada', 'bob']) {
-    const broken = firstBreak(bodies.filter((body) => senderOf(body) === who));
-    if (broken !== undefined) faults.push(`${who}: ${broken}`);
+  for (const agent of ['lead', 'ada', 'bob']) {
+    const broken = firstBreak(bodies.filter((body) => senderOf(body) === agent));
+    if (broken !== undefined) faults.push(`${agent}: ${broken}`);
   }
   return faults;
 };
 
 const killAndResume = async (at: number) => {
-  const place = await makePlace(script, {});
+  const scene = await openPrintScene(script, {});
   try {
-    const { killed, after } = await killThenResume(place, at, RULES);
-    const faults = faultsOf(place);
+    const { killed, after } = await killThenResume(scene, at, RULES);
+    const faults = faultsOf(scene);
     if (after.code !== 0) faults.push(`ended with ${after.code}: ${after.stderr}`);
     return { at, when: whenAt(at), killed, faults };
   } finally {
-    await place.close();
+    await scene.close();
   }
 };
 
 describe('law 9, for agents that write to each other', () => {
-  test('each letter is read once, also where the process is killed at any write to a journal', async () => {
-    const place = await makePlace(script, {});
-    const { ended, writes } = await countedRun(place, RULES);
+  test('each letter is read once, even if the process is killed at any journal write', async () => {
+    const scene = await openPrintScene(script, {});
+    const { ended, writes } = await countedRun(scene, RULES);
     const { code, stderr } = ended;
-    expect({ code, stderr, faults: faultsOf(place) }).toEqual({ code: 0, stderr: '', faults: [] });
-    await place.close();
+    expect({ code, stderr, faults: faultsOf(scene) }).toEqual({ code: 0, stderr: '', faults: [] });
+    await scene.close();
     expect(writes).toBeGreaterThan(40);
-    // The last writes come in another order from run to run, and some of them not at all.
-    const wrong = await wrongAt(killPoints(1, writes - 6), 4, killAndResume);
-    expect(wrong).toEqual([]);
+    // The order of the last writes varies, and some of them may be missing.
+    const failures = await failuresAt(killPoints(1, writes - 6), 4, killAndResume);
+    expect(failures).toEqual([]);
   }, 300_000);
 });

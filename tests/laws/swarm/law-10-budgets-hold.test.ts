@@ -1,4 +1,4 @@
-/** Law 10 over whole trees: what is granted is not passed, and what was done is not lost. */
+/** Law 10 for trees of agents: budgets are not exceeded by new requests, and no work is lost. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { governor } from '../../../src/model/governor.js';
@@ -24,7 +24,7 @@ const WIDE = { maxAgents: 1_000, maxConcurrentAgents: 1_000, maxDepth: 5 };
 
 const KINDS = ['sync', 'fork', 'background', 'forked'] as const;
 
-/** A tree of at most so many levels. */
+/** Tree with at most this number of levels. */
 const trees = (levels: number): fc.Arbitrary<Plan> =>
   fc.record({
     kind: fc.constantFrom(...KINDS),
@@ -33,23 +33,26 @@ const trees = (levels: number): fc.Arbitrary<Plan> =>
     children: levels === 0 ? fc.constant([]) : fc.array(trees(levels - 1), { maxLength: 3 }),
   });
 
-/** Its last answer is dear, and comes when others have set aside what they need and not sent anything yet. */
-const DEARER_THAN_THOUGHT = ((): Plan => {
+/**
+ * The last answer is expensive, and arrives when other requests have reserved money but are not
+ * sent.
+ */
+const LATE_EXPENSIVE_ANSWER = ((): Plan => {
   const small = (...children: readonly Plan[]) => leaf({ looks: 0, output: 1, children });
-  const dear = leaf({ looks: 0, output: 883 });
+  const expensive = leaf({ looks: 0, output: 883 });
   const forked = leaf({ kind: 'forked', looks: 0, output: 1 });
-  return small(small(small(forked), small(dear)));
+  return small(small(small(forked), small(expensive)));
 })();
 
-/** What an answer of so many tokens counts with its prompt. */
+/** Tokens of an answer with its prompt. */
 const tokensOf = (output: number): number => 100 + output;
-const longest = ({ output, children }: Plan): number =>
-  Math.max(tokensOf(output), ...children.map(longest));
+const maxTokensOf = ({ output, children }: Plan): number =>
+  Math.max(tokensOf(output), ...children.map(maxTokensOf));
 
-const dearest = ({ output, children }: Plan): number =>
-  Math.max(priceOf(output), ...children.map(dearest));
+const maxPriceOf = ({ output, children }: Plan): number =>
+  Math.max(priceOf(output), ...children.map(maxPriceOf));
 
-/** Of the lead, and of those below it in the order of their calls. */
+/** Ends of the lead and of its descendants, in the order of their calls. */
 const endings = ({ reports, items }: PlannedSwarm) => {
   const own = items.findLast((it) => it.type === 'run.ended');
   const below = reports.toSorted((a, b) => (a.agent.call < b.agent.call ? -1 : 1));
@@ -60,7 +63,7 @@ const endings = ({ reports, items }: PlannedSwarm) => {
 };
 
 describe('a tree of agents with a budget', () => {
-  test('is sent nothing once it is spent, and says by how much it was passed', async () => {
+  test('sends no request after the budget is spent, and reports the overshoot', async () => {
     await fc.assert(
       fc.asyncProperty(
         trees(3),
@@ -72,19 +75,19 @@ describe('a tree of agents with a budget', () => {
           const { spent, spentBefore, mostInFlight, lead } = kept;
           expect(spentBefore.every((before) => before < budget)).toBe(true);
           expect(lead.budget.overshoot.usd).toBeCloseTo(Math.max(0, spent - budget), 8);
-          expect(lead.budget.overshoot.usd).toBeLessThanOrEqual(mostInFlight * dearest(plan));
+          expect(lead.budget.overshoot.usd).toBeLessThanOrEqual(mostInFlight * maxPriceOf(plan));
           expect([lead.budget.spent, lead.spent.cost]).toEqual([
             expect.closeTo(spent, 8),
             expect.closeTo(spent, 8),
           ]);
-          await expectNothingLost(kept);
+          await expectNoLoss(kept);
         },
       ),
-      { numRuns: 20, examples: [[DEARER_THAN_THOUGHT, 0.32177]] },
+      { numRuns: 20, examples: [[LATE_EXPENSIVE_ANSWER, 0.32177]] },
     );
   });
 
-  test('of tokens is sent nothing either once they are used up', async () => {
+  test('sends no request after the tokens are used up, and reports the overshoot', async () => {
     await fc.assert(
       fc.asyncProperty(
         trees(3),
@@ -97,15 +100,15 @@ describe('a tree of agents with a budget', () => {
           expect(tokensBefore.every((before) => before < budget)).toBe(true);
           const { overshoot } = lead.budget;
           expect(overshoot.tokens).toBe(Math.max(0, tokens - budget));
-          expect(overshoot.tokens).toBeLessThanOrEqual(mostInFlight * longest(plan));
-          await expectNothingLost(kept);
+          expect(overshoot.tokens).toBeLessThanOrEqual(mostInFlight * maxTokensOf(plan));
+          await expectNoLoss(kept);
         },
       ),
       { numRuns: 20 },
     );
   });
 
-  test('is not sent what waited for its place when the money was used up meanwhile', async () => {
+  test('does not send a queued request if the money was used up meanwhile', async () => {
     const clock = virtualClock();
     const plan = leaf({ children: [leaf({ looks: 0, output: 30_000 }), leaf({ looks: 0 })] });
     const swarm = await follow(plan, {
@@ -116,7 +119,7 @@ describe('a tree of agents with a budget', () => {
     expect(endings(swarm)).toEqual(['budget', 'end_turn after 1', 'budget after 0']);
   });
 
-  test('lets whoever is refused stop for that reason, and its parent read what it had so far', async () => {
+  test('stops a refused agent with the reason, and its parent receives the partial result', async () => {
     const inner = leaf({ looks: 9 });
     const plan = leaf({ children: [leaf({ kind: 'fork', children: [inner] })] });
     const swarm = await follow(plan, { maxBudgetUsd: 4.5 * priceOf(100) });
@@ -130,7 +133,7 @@ describe('a tree of agents with a budget', () => {
     expect(toLead).toMatch(/failed.*reason.*budget.*is used up.*0\.0 said 0.*is_error/);
   });
 
-  test('tells a lead that goes on, once, of background agents that ended with it', async () => {
+  test('reports background agents that ended with the budget once to a resumed lead', async () => {
     const plan = leaf({ children: [leaf({ kind: 'background', looks: 9 })] });
     const poor = await follow(plan, { maxBudgetUsd: 4.5 * priceOf(100) });
     expect(endings(poor)).toEqual(['budget', 'budget after 2']);
@@ -146,25 +149,25 @@ describe('a tree of agents with a budget', () => {
   });
 });
 
-describe('zero', () => {
+describe('a limit of zero', () => {
   const plan = leaf({ children: [leaf()] });
 
-  test('money sends nothing', async () => {
+  test('for money allows no request', async () => {
     const swarm = await follow(plan, { maxBudgetUsd: 0 });
     expect([endings(swarm), swarm.requests.length]).toEqual([['budget'], 0]);
   });
 
-  test('tokens send nothing', async () => {
+  test('for tokens allows no request', async () => {
     const swarm = await follow(plan, { maxBudgetTokens: 0 });
     expect([endings(swarm), swarm.requests.length]).toEqual([['budget'], 0]);
   });
 
-  test('turns send nothing', async () => {
+  test('for turns allows no request', async () => {
     const swarm = await follow(plan, { limits: { maxTurns: 0 } });
     expect([endings(swarm), swarm.requests.length]).toEqual([['max_turns'], 0]);
   });
 
-  test('turns of a definition start an agent that does nothing', async () => {
+  test('for turns of a definition starts an agent that sends no request', async () => {
     const swarm = await follow(plan, {
       swarm: { definitions: [agentDefinition({ maxTurns: 0 })] },
     });
@@ -174,17 +177,17 @@ describe('zero', () => {
 
   test.each([
     ['agents', { maxAgents: 0 }, /has started 0 agents.*skein\.maxAgents.*Do the rest yourself/],
-    ['places', { maxConcurrentAgents: 0 }, /No agent may work \(skein\.maxConcurrentAgents is 0\)/],
+    ['slots', { maxConcurrentAgents: 0 }, /No agent may work \(skein\.maxConcurrentAgents is 0\)/],
     ['depth', { maxDepth: 0 }, /nested 0 deep \(skein\.maxDepth\).*Do the work yourself/],
-  ])('%s start nobody, and the refusal says what to do', async (_, limit, sentence) => {
+  ])('for %s starts no agent, and the refusal gives advice', async (_, limit, sentence) => {
     const swarm = await follow(plan, { swarm: { limits: { ...WIDE, ...limit } } });
     expect([endings(swarm), swarm.reports]).toEqual([['end_turn'], []]);
     expect(swarm.said('t0.0')).toMatch(sentence);
   });
 });
 
-describe('turns', () => {
-  test('of a definition hold for each agent of it, and for nobody else', async () => {
+describe('a limit of turns', () => {
+  test('in a definition applies to each of its agents, and not to others', async () => {
     const busy = leaf({ looks: 4 });
     const plan = leaf({ looks: 4, children: [busy, busy, leaf({ ...busy, kind: 'fork' })] });
     const swarm = await follow(plan, {
@@ -199,7 +202,7 @@ describe('turns', () => {
     expect(swarm.said('t0.0')).toMatch(/used all the turns that it was given.*0\.0 said 1/s);
   });
 
-  test('of the run are those of the whole tree', async () => {
+  test('of the run applies to the whole tree', async () => {
     const plan = leaf({ children: [leaf({ looks: 9 })] });
     const swarm = await follow(plan, { limits: { maxTurns: 5 } });
     expect(endings(swarm)).toEqual(['max_turns', 'max_turns after 4']);
@@ -207,7 +210,7 @@ describe('turns', () => {
   });
 
   test.each(['sync', 'background'] as const)(
-    "that a %s agent may use are nobody else's loss until it does",
+    'of a %s agent reserves no turns of others',
     async (kind) => {
       const plan = leaf({ looks: 1, children: [leaf({ kind, looks: 0 })] });
       const definitions = [agentDefinition({ maxTurns: 50 })];
@@ -218,11 +221,11 @@ describe('turns', () => {
 });
 
 describe('money of a definition', () => {
-  /** Enough for the first two answers: the third is refused. */
+  /** Enough for the first two answers. The third is refused. */
   const cap = 1.5 * priceOf(100);
   const capped = [agentDefinition({ maxBudgetUsd: cap })];
 
-  test('holds for each agent of it, and for nobody else', async () => {
+  test('limits each of its agents, and no others', async () => {
     const busy = leaf({ looks: 4 });
     const plan = leaf({ looks: 4, children: [busy, busy, leaf({ ...busy, kind: 'fork' })] });
     const swarm = await follow(plan, { swarm: { definitions: capped } });
@@ -235,13 +238,13 @@ describe('money of a definition', () => {
     expect(swarm.said('t0.0')).toMatch(/The agent's share of the budget, \$.*0\.0 said 1/s);
   });
 
-  test('holds for all that work for it', async () => {
+  test('limits all descendants of the agent together', async () => {
     const plan = leaf({ children: [leaf({ children: [leaf({ kind: 'fork', looks: 9 })] })] });
     const swarm = await follow(plan, { swarm: { definitions: capped } });
     expect(endings(swarm)).toEqual(['end_turn', 'budget after 1', 'budget after 1']);
   });
 
-  test('is a part of what there is, and what is not used goes back', async () => {
+  test('is part of the whole budget, and the unused rest is returned', async () => {
     const plan = leaf({ children: [leaf({ looks: 0 })] });
     const definitions = [agentDefinition({ maxBudgetUsd: 50 * priceOf(100) })];
     const budget = 3.5 * priceOf(100);
@@ -250,7 +253,7 @@ describe('money of a definition', () => {
     expect(swarm.requests).toHaveLength(4);
   });
 
-  test('is not taken by those that wait for a place', async () => {
+  test('is not reserved for queued agents', async () => {
     const plan = leaf({ children: Array.from({ length: 6 }, () => leaf({ looks: 0 })) });
     const definitions = [agentDefinition({ maxBudgetUsd: 3 * priceOf(100) })];
     const limits = { ...WIDE, maxConcurrentAgents: 1 };
@@ -259,19 +262,17 @@ describe('money of a definition', () => {
     expect(endings(swarm)).toEqual(['end_turn', ...Array(6).fill('end_turn after 1')]);
   });
 
-  test('of zero is none', async () => {
+  test('of zero allows no request', async () => {
     const plan = leaf({ children: [leaf()] });
     const definitions = [agentDefinition({ maxBudgetUsd: 0 })];
     const swarm = await follow(plan, { swarm: { definitions } });
     expect(endings(swarm)).toEqual(['end_turn', 'budget after 0']);
   });
 
-  test('is kept on record with the agent, whatever its file says later', async () => {
+  test('is recorded with the agent, so that a later change of the file has no effect', async () => {
     const plan = leaf({ children: [leaf()] });
     const swarm = await follow(plan, { swarm: { definitions: capped } });
-    const origins = [...(await histories(swarm)).values()].map(
-      ({ relations: family }) => family.origin,
-    );
+    const origins = [...(await histories(swarm)).values()].map(({ relations }) => relations.origin);
     expect(origins.map((origin) => origin?.maxBudgetUsd)).toEqual([undefined, cap]);
   });
 });
@@ -279,7 +280,7 @@ describe('money of a definition', () => {
 describe('tokens of a definition', () => {
   const capped = [agentDefinition({ maxBudgetTokens: 4 * tokensOf(100) })];
 
-  test('hold for each agent of it and all that work for it, and for nobody else', async () => {
+  test('limit each of its agents with all descendants, and no others', async () => {
     const fork = leaf({ kind: 'fork', looks: 9 });
     const plan = leaf({
       looks: 4,
@@ -299,8 +300,10 @@ describe('tokens of a definition', () => {
   });
 });
 
-/** Everybody has ended on record, no call is without a result, and the words of each are in its report. */
-const expectNothingLost = async (swarm: PlannedSwarm): Promise<void> => {
+/**
+ * All agents have a recorded end, every call has a result, and each report has the agent's text.
+ */
+const expectNoLoss = async (swarm: PlannedSwarm): Promise<void> => {
   const known = await histories(swarm);
   expect(swarm.reports.map(({ agent }) => agent.id).toSorted()).toEqual(
     [...known.keys()].filter((id) => id !== swarm.lead.meta.lead).toSorted(),

@@ -1,4 +1,4 @@
-/** Law 10 across processes: what a lead may use up holds for its agents on all workers together. */
+/** Law 10 across processes: the budget of a lead limits its agents on all workers together. */
 import { expect, test } from 'vitest';
 import { bash, begins, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { workerScene } from '../../fakes/agents/worker-scene.js';
@@ -8,7 +8,7 @@ import { needs } from '../../setup/needs.js';
 const AGENTS = 6;
 const WORKERS = 2;
 
-/** Agents that would go on for ever, each answer of some price. */
+/** Agents that never stop, with a price for each answer. */
 const spenders: Rules = [
   ...begins(Array.from({ length: AGENTS }, (_, at) => helper(`Spend ${at}`))),
   {
@@ -23,7 +23,7 @@ const stopReasons = (journals: readonly (readonly Line[])[]) =>
   );
 
 needs.describe('redis')('law 10 on workers', () => {
-  test('money is one pool for agents on two workers, passed by one answer for each in flight', async () => {
+  test('agents on two workers share one budget, exceeded by at most one answer per request in flight', async () => {
     const scene = await workerScene(spenders);
     for (let at = 0; at < WORKERS; at += 1) await scene.worker(['--concurrency', '3']);
     const budget = 0.6;
@@ -38,7 +38,7 @@ needs.describe('redis')('law 10 on workers', () => {
     const journals = await scene.journals('one');
     expect(stopReasons(journals).filter((reason) => reason === 'budget').length).toBeGreaterThan(0);
     const { cost = 0 } = scene.simulator.totals;
-    // An answer of 1,000 tokens and its prompt cost some cents; one for each in flight may be too many.
+    // An answer of 1,000 tokens costs some cents. Each request in flight may add one answer.
     const answers = journals.flatMap((records) =>
       records.flatMap(({ type, cost: price }) => (type === 'assistant.received' ? [price] : [])),
     ) as number[];

@@ -1,4 +1,6 @@
-/** Law 11 with real processes: what is said of an agent is true, also when its owner was killed. */
+/**
+ * Law 11 with real processes: the shown status of an agent is true, even if its owner was killed.
+ */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +20,7 @@ const task = (name: string, background: boolean) => ({
     run_in_background: background,
   },
 });
-/** Words that never come to their end, and another answer for whoever asks again. */
+/** First answer that never ends, and another answer for a later request. */
 const stalled = (name: string) => ({
   match: { firstUser: `job ${name}` },
   replies: [{ text: 'I begin', chunkBytes: 2, chunkDelayMs: 600_000 }, `${name} is done.`],
@@ -42,13 +44,13 @@ const RULES: Rules = [
   ...['lost', 'stopped', 'awaited'].map(stalled),
 ];
 
-/** Two processes that own one session, one after the other; the first is killed. */
-const watchTwoLives = async () => {
+/** Two processes own a session in turn, and the first is killed. */
+const runTwoOwners = async () => {
   const scene = await openScene(RULES);
   const { start, run, workspace } = scene;
   const json = async (...args: string[]) =>
     JSON.parse((await run([...args, '--json'])).stdout) as Line;
-  const look = async () => {
+  const readStatuses = async () => {
     const { isRunning, agents } = (await json('ps', 'law')).swarms[0] as Line;
     const statuses = (agents as Line[]).map(({ name, status }) => [name ?? 'lead', status]);
     return { isRunning, ...Object.fromEntries(statuses) } as Record<string, unknown>;
@@ -62,36 +64,45 @@ const watchTwoLives = async () => {
   await eventually('all three are answered', () =>
     ['lost', 'stopped', 'awaited'].every((name) => requestsOf(name).length === 1),
   );
-  const alive = await look();
+  const alive = await readStatuses();
   const events = (await run(['logs', 'law', '--json'])).lines;
   await run(['stop', 'stopped']);
-  const afterStop = await look();
+  const afterStop = await readStatuses();
   first.kill('SIGKILL');
   await first.ended;
-  const killed = await look();
+  const killed = await readStatuses();
 
   const second = start(['-p', 'again', '--resume', 'law', ...common]);
   second.endInput();
-  await eventually('the lead goes on', () => existsSync(join(workspace, 'held')));
-  await eventually('the lost one goes on', () => requestsOf('lost').length === 2);
-  const resumed = await look();
-  const wakings = requestsOf('stopped').length;
+  await eventually('the lead continues', () => existsSync(join(workspace, 'held')));
+  await eventually('the lost agent continues', () => requestsOf('lost').length === 2);
+  const resumed = await readStatuses();
+  const requestsAfterResume = requestsOf('stopped').length;
   const letter = await run(['send', 'stopped', 'wake up']);
-  const wakingsByLetter = requestsOf('stopped').length;
+  const requestsAfterLetter = requestsOf('stopped').length;
   const byPerson = await json('resume', 'stopped');
-  await eventually('the stopped one goes on', () => requestsOf('stopped').length === 2);
+  await eventually('the stopped agent continues', () => requestsOf('stopped').length === 2);
   await writeFile(join(workspace, 'go'), '');
   const { code } = await second.ended;
-  const ended = await look();
+  const ended = await readStatuses();
   const results = scene.bodies().flatMap((body) => resultsIn(body));
-  const seen = { events, alive, afterStop, killed, resumed, wakings, letter, wakingsByLetter };
+  const seen = {
+    events,
+    alive,
+    afterStop,
+    killed,
+    resumed,
+    requestsAfterResume,
+    letter,
+    requestsAfterLetter,
+  };
   return { ...scene, ...seen, byPerson, code, ended, results };
 };
 
 describe('law 11, status is true', () => {
-  let seen: Awaited<ReturnType<typeof watchTwoLives>>;
+  let seen: Awaited<ReturnType<typeof runTwoOwners>>;
   beforeAll(async () => {
-    seen = await watchTwoLives();
+    seen = await runTwoOwners();
   });
   afterAll(() => seen.close());
 
@@ -107,7 +118,7 @@ describe('law 11, status is true', () => {
     }
   });
 
-  test('who works for a living owner is running', () => {
+  test('agents of a living owner are running', () => {
     expect(seen.alive).toEqual({
       isRunning: true,
       lead: 'running',
@@ -117,11 +128,11 @@ describe('law 11, status is true', () => {
     });
   });
 
-  test('who was stopped is, and nobody else', () => {
+  test('only the stopped agent is stopped', () => {
     expect(seen.afterStop).toEqual({ ...seen.alive, stopped: 'stopped' });
   });
 
-  test('when the owner was killed all are lost who had not ended', () => {
+  test('all agents that had not ended are lost when the owner was killed', () => {
     expect(seen.killed).toEqual({
       isRunning: false,
       lead: 'lost',
@@ -131,21 +142,21 @@ describe('law 11, status is true', () => {
     });
   });
 
-  test('who was lost goes on when the session is resumed', () => {
+  test('lost agents continue when the session is resumed', () => {
     expect(seen.code).toBe(0);
-    const told = JSON.stringify(seen.bodies().at(-1));
-    for (const name of ['lost', 'awaited']) expect(told).toContain(`${name} is done.`);
+    const lastRequest = JSON.stringify(seen.bodies().at(-1));
+    for (const name of ['lost', 'awaited']) expect(lastRequest).toContain(`${name} is done.`);
   });
 
-  test('whom a person stopped is taken up by no process, no letter and no model', () => {
-    const { resumed, wakings, wakingsByLetter, letter, results } = seen;
-    expect([resumed.stopped, wakings, wakingsByLetter]).toEqual(['stopped', 1, 1]);
+  test('an agent that a person stopped is resumed by no process, no letter and no model', () => {
+    const { resumed, requestsAfterResume, requestsAfterLetter, letter, results } = seen;
+    expect([resumed.stopped, requestsAfterResume, requestsAfterLetter]).toEqual(['stopped', 1, 1]);
     expect(letter).toMatchObject({ code: 1, stdout: '' });
     expect(letter.stderr).toContain('was stopped by a person; resume it first.');
     expect(JSON.stringify(results)).toContain('A person stopped it');
   });
 
-  test('and goes on when a person resumes it', () => {
+  test('an agent that a person stopped continues when a person resumes it', () => {
     expect(seen.byPerson).toMatchObject({ ok: true });
     expect(JSON.stringify(seen.bodies().at(-1))).toContain('stopped is done.');
     expect(seen.ended).toEqual({

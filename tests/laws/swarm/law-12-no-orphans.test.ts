@@ -1,11 +1,14 @@
-/** Law 12: whatever happens to a process of ours, its children do not outlive it. */
+/** Law 12: no child process outlives a process of Skein, for any end of that process. */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makePlace, type Place } from '../workspace.js';
+import { openPrintScene, type PrintScene } from '../workspace.js';
 
-/** A shell that waits for a sleeper in its group, after it let another one leave the group. */
+/**
+ * Shell that waits for a sleeper in its group, after it started another sleeper outside of the
+ * group.
+ */
 const files = {
   'spawn.sh':
     '#!/bin/bash\nsetsid sleep 1000 & echo $! >> pids\nsleep 1001 & echo $! >> pids\nwait\n',
@@ -20,7 +23,7 @@ const script = {
   ],
 };
 
-/** Keeps the run under way until it is killed. */
+/** Keeps the run active until it is killed. */
 const WAITS = {
   tool_use: [{ name: 'TaskOutput', input: { task_id: 'bash_1', timeout: 600_000 } }],
 };
@@ -33,7 +36,7 @@ const waitingInBackground = {
   ],
 };
 
-const pids = ({ workspace }: Place): readonly number[] => {
+const pids = ({ workspace }: PrintScene): readonly number[] => {
   const file = join(workspace, 'pids');
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean).map(Number) : [];
 };
@@ -44,7 +47,7 @@ const living = (some: readonly number[]): readonly number[] =>
     return existsSync(stat) && !/\) Z /.test(readFileSync(stat, 'utf8'));
   });
 
-/** Gives up after five seconds, which is the time that the law allows. */
+/** Waits for at most five seconds, the time that the law allows. */
 const survivors = async (some: readonly number[]): Promise<readonly number[]> => {
   for (let look = 0; look < 50 && living(some).length > 0; look += 1) {
     await new Promise((next) => setTimeout(next, 100));
@@ -68,48 +71,48 @@ const isWatchdogOf = (pid: number, owner: number | undefined): boolean => {
   }
 };
 
-const startChildren = async (place: Place) => {
-  const running = place.start(['Go.', '--allowed-tools', 'Bash(./spawn.sh)']);
-  while (pids(place).length < 2) await new Promise((next) => setTimeout(next, 20));
-  expect(living(pids(place))).toHaveLength(2);
+const startChildren = async (scene: PrintScene) => {
+  const running = scene.start(['Go.', '--allowed-tools', 'Bash(./spawn.sh)']);
+  while (pids(scene).length < 2) await new Promise((next) => setTimeout(next, 20));
+  expect(living(pids(scene))).toHaveLength(2);
   return running;
 };
 
-const untilPids = async (place: Place, count: number): Promise<void> => {
-  while (pids(place).length < count) await new Promise((next) => setTimeout(next, 20));
+const untilPids = async (scene: PrintScene, count: number): Promise<void> => {
+  while (pids(scene).length < count) await new Promise((next) => setTimeout(next, 20));
 };
 
 describe('law 12, no orphans', () => {
   test.each(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'after %s no child is left, not even one that went its own way',
+    'after %s no child is left, not even a child outside of the process group',
     async (signal) => {
-      const place = await makePlace(script, files);
-      const running = await startChildren(place);
+      const scene = await openPrintScene(script, files);
+      const running = await startChildren(scene);
       running.kill(signal);
-      expect(await survivors(pids(place))).toEqual([]);
+      expect(await survivors(pids(scene))).toEqual([]);
       await running.ended;
-      await place.close();
+      await scene.close();
     },
   );
 
-  test('what a dead owner left behind is ended at the next start', async () => {
-    const place = await makePlace(script, files);
-    const running = await startChildren(place);
-    // Without its watchdog the owner cannot keep the law when it dies; the next start can.
+  test('children of a dead owner are killed at the next start', async () => {
+    const scene = await openPrintScene(script, files);
+    const running = await startChildren(scene);
+    // Without a watchdog the children survive their owner, but the next start kills them.
     running.kill('SIGSTOP');
     for (const pid of watchdogsOf(running.pid)) process.kill(pid, 'SIGKILL');
     running.kill('SIGKILL');
     await running.ended;
-    await place.run(['Hello.', '--disallowed-tools', 'Bash']);
-    expect(await survivors(pids(place))).toEqual([]);
-    await place.close();
+    await scene.run(['Hello.', '--disallowed-tools', 'Bash']);
+    expect(await survivors(pids(scene))).toEqual([]);
+    await scene.close();
   });
 
   describe.each([
-    ['a session of its own', 'setsid sleep 1000 & echo $! >> pids; wait'],
-    ['a deaf ear for hang-ups', 'nohup sleep 1001 >/dev/null 2>&1 & echo $! >> pids; wait'],
+    ['a new session', 'setsid sleep 1000 & echo $! >> pids; wait'],
+    ['nohup', 'nohup sleep 1001 >/dev/null 2>&1 & echo $! >> pids; wait'],
     ['a second fork', '(setsid sleep 1002 & echo $! >> pids) & wait; sleep 1003'],
-  ])('of background shells with %s', (_, body) => {
+  ])('for background shells with %s', (_, body) => {
     const shells = { 'serve.sh': `#!/bin/bash\necho $$ >> pids\n${body}\n` };
     const background = (turns: number) => ({
       rules: [
@@ -128,58 +131,58 @@ describe('law 12, no orphans', () => {
     });
 
     test('none is left after kill -9', async () => {
-      const place = await makePlace(background(2), shells);
-      const running = place.start(['Go.', '--allowed-tools', 'Bash(./serve.sh)']);
-      await untilPids(place, 8);
-      expect(living(pids(place))).toHaveLength(8);
+      const scene = await openPrintScene(background(2), shells);
+      const running = scene.start(['Go.', '--allowed-tools', 'Bash(./serve.sh)']);
+      await untilPids(scene, 8);
+      expect(living(pids(scene))).toHaveLength(8);
       running.kill('SIGKILL');
-      expect(await survivors(pids(place))).toEqual([]);
+      expect(await survivors(pids(scene))).toEqual([]);
       await running.ended;
-      await place.close();
+      await scene.close();
     });
 
-    test('none outlives a run that ends, and people are told', async () => {
-      const place = await makePlace(background(1), shells);
-      const { code, stdout, stderr } = await place.run([
+    test('none outlives a run that ends, and a notice lists them', async () => {
+      const scene = await openPrintScene(background(1), shells);
+      const { code, stdout, stderr } = await scene.run([
         'Go.',
         '--allowed-tools',
         'Bash(./serve.sh)',
       ]);
       expect([code, stdout]).toEqual([0, 'Done.\n']);
       expect(stderr).toMatch(/stopped with the session.*bash_1 .*bash_4/);
-      expect(await survivors(pids(place))).toEqual([]);
-      await place.close();
+      expect(await survivors(pids(scene))).toEqual([]);
+      await scene.close();
     });
   });
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'after %s no background shell is left',
     async (signal) => {
-      const place = await makePlace(waitingInBackground, files);
-      const running = place.start(['Go.', '--allowed-tools', 'Bash(./spawn.sh)']);
-      await untilPids(place, 4);
+      const scene = await openPrintScene(waitingInBackground, files);
+      const running = scene.start(['Go.', '--allowed-tools', 'Bash(./spawn.sh)']);
+      await untilPids(scene, 4);
       running.kill(signal);
-      expect(await survivors(pids(place))).toEqual([]);
+      expect(await survivors(pids(scene))).toEqual([]);
       await running.ended;
-      await place.close();
+      await scene.close();
     },
   );
 
-  test('background shells of a dead owner are ended at the next start', async () => {
-    const place = await makePlace(waitingInBackground, files);
-    const running = place.start(['Go.', '--allowed-tools', 'Bash(./spawn.sh)']);
-    await untilPids(place, 4);
+  test('background shells of a dead owner are killed at the next start', async () => {
+    const scene = await openPrintScene(waitingInBackground, files);
+    const running = scene.start(['Go.', '--allowed-tools', 'Bash(./spawn.sh)']);
+    await untilPids(scene, 4);
     running.kill('SIGSTOP');
     for (const pid of watchdogsOf(running.pid)) process.kill(pid, 'SIGKILL');
     running.kill('SIGKILL');
     await running.ended;
-    expect(living(pids(place))).toHaveLength(4);
-    await place.run(['Hello.', '--disallowed-tools', 'Bash']);
-    expect(await survivors(pids(place))).toEqual([]);
-    await place.close();
+    expect(living(pids(scene))).toHaveLength(4);
+    await scene.run(['Hello.', '--disallowed-tools', 'Bash']);
+    expect(await survivors(pids(scene))).toEqual([]);
+    await scene.close();
   });
 
-  test('catches a child that lives on', async () => {
+  test('catches a child that stays alive', async () => {
     const planted = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
     expect(living([planted.pid ?? 0])).toEqual([planted.pid]);
     planted.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** Law 13: the same script twice gives the same log, byte for byte in one process. */
+/** Law 13: two runs of the same script write the same log, byte for byte in one process. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Clock } from '../../../src/protocol/clock.js';
@@ -19,10 +19,10 @@ import {
 } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition, swarmSetup } from '../../fakes/agents/swarm-setup.js';
 import { finish, openRig, type ScriptedTurn, speaks } from '../session-rig.js';
-import { makePlace } from '../workspace.js';
+import { openPrintScene } from '../workspace.js';
 
-/** Time that passes only when somebody waits for it. */
-const patientClock = (): Clock => {
+/** Clock whose time passes only when a caller waits for it. */
+const autoClock = (): Clock => {
   let now = 1_000;
   return {
     now: () => now,
@@ -52,7 +52,7 @@ const look = defineTool({
   },
 }) as Tool;
 
-/** Needs a person, so that a question has a part in the log. */
+/** Needs a permission, so that the log contains a question. */
 const touch = defineTool({
   name: 'Touch',
   kind: 'builtin',
@@ -86,8 +86,8 @@ const turns = (word: string): readonly ScriptedTurn[] => [
   { text: 'Done.' },
 ];
 
-/** Fails once before it speaks, so that chance and the clock have a part in the log. */
-const stumbles = (model: ModelPort): ModelPort => {
+/** Fails once, so that the log contains a random delay and the clock. */
+const failsOnce = (model: ModelPort): ModelPort => {
   let calls = 0;
   return {
     stream(request, sink, signal) {
@@ -99,14 +99,14 @@ const stumbles = (model: ModelPort): ModelPort => {
 };
 
 const logOf = async (word: string): Promise<string> => {
-  const clock = patientClock();
+  const clock = autoClock();
   const store = new MemorySessionStore(clock);
   const session = await openRig({
     clock,
     store,
     surface,
     tools: [look, touch],
-    model: stumbles(speaks(turns(word))),
+    model: failsOnce(speaks(turns(word))),
   });
   await finish(session, 'Go.');
   const { records } = await store.readJournal(session.id, session.meta.lead);
@@ -117,8 +117,8 @@ const logOf = async (word: string): Promise<string> => {
   return JSON.stringify({ records, events });
 };
 
-/** A shell that needs no time: every command says its word, and ends with the first look at the other. */
-const wordyShell = (word: string): Shell => {
+/** Shell that needs no time: each command prints `word`, and ends when the next command starts. */
+const instantShell = (word: string): Shell => {
   let end = () => {};
   return {
     run: (command) =>
@@ -142,16 +142,16 @@ const background = (id: string) => ({
   input: { command: 'serve', run_in_background: true },
 });
 
-/** Two jobs, of which one ends by itself and one is stopped, a list, and a question to a person. */
+/** Two jobs, a todo list, and a question. One job ends itself, and the other is stopped. */
 const busyLogOf = async (word: string): Promise<string> => {
-  const clock = patientClock();
+  const clock = autoClock();
   const store = new MemorySessionStore(clock);
   const options = [{ label: 'Left' }, { label: 'Right' }];
   const session = await openRig({
     clock,
     store,
     mode: 'bypassPermissions',
-    shell: wordyShell(word),
+    shell: instantShell(word),
     tools: builtinTools,
     surface: { ...surface, choose: async () => ({ chosen: ['Left'] }) },
     model: speaks([
@@ -174,20 +174,20 @@ const busyLogOf = async (word: string): Promise<string> => {
   return JSON.stringify(records);
 };
 
-const handsOn = (prompt: string, more: Record<string, unknown> = {}) => ({
+const taskInput = (prompt: string, more: Record<string, unknown> = {}) => ({
   description: 'A part',
   prompt,
   ...more,
 });
 
-/** Each agent of the swarm below, by the words of its conversation. */
+/** Answers each agent of the swarm below by the words of its conversation. */
 const answerOf = ({ said, last, turn }: Conversation, word: string): Answer => {
   const isAbout = (part: string) => said.some((text) => text.includes(part));
   if (isAbout('deep part')) {
     return turn === 0 ? [calls('d1', 'Look', { at: 'd', slow: 5 })] : [says(`deep ${word}`)];
   }
   if (isAbout('typed part')) {
-    const below = handsOn('the deep part', { subagent_type: 'explorer' });
+    const below = taskInput('the deep part', { subagent_type: 'explorer' });
     return turn === 0
       ? [calls('t1', 'Look', { at: 't', slow: 2 }), calls('t2', 'Task', below)]
       : [says('typed')];
@@ -196,16 +196,18 @@ const answerOf = ({ said, last, turn }: Conversation, word: string): Answer => {
   if (last.includes('seen f')) return [says('forked')];
   if (turn > 0) return [says('Done.')];
   return [
-    ...[1, 2, 3].map((at) => calls(`c${at}`, 'Task', handsOn(`forked part ${at}`))),
-    calls('c4', 'Task', handsOn('typed part', { subagent_type: 'explorer' })),
-    calls('c5', 'Task', handsOn('the deep part', { run_in_background: true })),
+    ...[1, 2, 3].map((at) => calls(`c${at}`, 'Task', taskInput(`forked part ${at}`))),
+    calls('c4', 'Task', taskInput('typed part', { subagent_type: 'explorer' })),
+    calls('c5', 'Task', taskInput('the deep part', { run_in_background: true })),
     calls('c6', 'Touch'),
   ];
 };
 
-/** Forks, typed agents, one below another and one in the background; one request in five fails first. */
+/**
+ * Forks, typed agents, a nested agent and a background agent. Every fifth request fails at first.
+ */
 const swarmLogOf = async (word: string): Promise<string> => {
-  const clock = patientClock();
+  const clock = autoClock();
   const store = new MemorySessionStore(clock);
   const failed = new Set<string>();
   const model = choosingModel((request, number) => {
@@ -235,7 +237,7 @@ const swarmLogOf = async (word: string): Promise<string> => {
   return JSON.stringify({ journals, events });
 };
 
-/** What may differ between two runs over real processes: when, how long, and under which id. */
+/** Fields that differ between two runs with real processes: times, durations and ids. */
 const VARIES = new Set([
   'ts',
   'durationMs',
@@ -257,29 +259,29 @@ describe('law 13, same seed, same log', () => {
     expect(await logOf('Look.')).toBe(log);
   });
 
-  test('two runs with background shells, lists and questions do so too', async () => {
+  test('two runs with background shells, todo lists and questions write the same journal', async () => {
     const log = await busyLogOf('hum');
-    for (const sign of ['"from":"job"', 'bash_2', '"todos.written"', 'The person chose: Left']) {
-      expect(log).toContain(sign);
+    for (const part of ['"from":"job"', 'bash_2', '"todos.written"', 'The person chose: Left']) {
+      expect(log).toContain(part);
     }
     expect(await busyLogOf('hum')).toBe(log);
     expect(await busyLogOf('buzz')).not.toBe(log);
   });
 
-  test('two runs of a swarm do so too', async () => {
+  test('two runs of a swarm write the same journals and the same events', async () => {
     const log = await swarmLogOf('one');
-    for (const sign of ['"fork.offered"', '"agent.queued"', '"turn.failed"', '"from":"agent"']) {
-      expect(log).toContain(sign);
+    for (const part of ['"fork.offered"', '"agent.queued"', '"turn.failed"', '"from":"agent"']) {
+      expect(log).toContain(part);
     }
     expect(await swarmLogOf('one')).toBe(log);
     expect(await swarmLogOf('two')).not.toBe(log);
   });
 
-  test('catches two runs of which one says another word', async () => {
+  test('catches two runs with a different word', async () => {
     expect(await logOf('Look.')).not.toBe(await logOf('Look!'));
   });
 
-  test('two runs over HTTP and real processes do the same things in the same order', async () => {
+  test('two runs over HTTP with real processes write the same records in the same order', async () => {
     const script = {
       rules: [
         {
@@ -290,20 +292,20 @@ describe('law 13, same seed, same log', () => {
       ],
     };
     const run = async () => {
-      const place = await makePlace(script, { 'a.txt': 'x\n' });
-      await place.run(['Go.', '--session-id', 'same']);
-      const journal = place.journal('same');
-      await place.close();
-      return JSON.stringify(withoutTimes(journal)).replaceAll(place.workspace, '/work');
+      const scene = await openPrintScene(script, { 'a.txt': 'x\n' });
+      await scene.run(['Go.', '--session-id', 'same']);
+      const journal = scene.journal('same');
+      await scene.close();
+      return JSON.stringify(withoutTimes(journal)).replaceAll(scene.workspace, '/work');
     };
-    // The simulator draws its ids from the prompt, and the prompt names the working directory: so
-    // the digests of that section, of its block and of the messages with those ids differ.
-    const blind = (text: string) =>
+    // The simulator derives its ids from the prompt, and the prompt contains the working directory.
+    // So the digests of that section, of its block and of the messages with those ids differ.
+    const normalise = (text: string) =>
       text
         .replaceAll(/"(letter|prompt|owner|requestId)":"[^"]*"/g, '"$1":""')
         .replaceAll(/"(section env info|system block 4)":"[^"]*"/g, '"$1":""')
         .replaceAll(/"digests":\[[^\]]*\]/g, '"digests":[]')
         .replaceAll(/\b(toolu|msg)_\w+/g, '$1');
-    expect(blind(await run())).toBe(blind(await run()));
+    expect(normalise(await run())).toBe(normalise(await run()));
   });
 });

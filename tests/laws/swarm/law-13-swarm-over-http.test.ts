@@ -1,9 +1,12 @@
-/** Law 13 for a swarm over HTTP and real processes: each agent does the same things in the same order. */
+/**
+ * Law 13 for a swarm over HTTP with real processes: each agent writes the same records in the same
+ * order.
+ */
 import { describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
 import type { Reply } from '../../fakes/skein-process.js';
 import { taskCall } from '../swarm-wire.js';
-import { makePlace } from '../workspace.js';
+import { openPrintScene } from '../workspace.js';
 
 const EXPLORER = { subagent_type: 'explorer' };
 const WORKER = { subagent_type: 'worker' };
@@ -11,13 +14,13 @@ const AGENTS = JSON.stringify({
   worker: { description: 'Works.', prompt: 'You work.', tools: 'Read, Task' },
 });
 
-/** Nobody says in which order things come that are under way at once: here each takes its time. */
+/** The order of parallel work is undefined, so delays separate its parts. */
 const after = (delayMs: number, reply: Omit<Reply, 'delayMs'>): Reply => ({ ...reply, delayMs });
 const reads = { tool_use: [{ name: 'Read', input: { file_path: 'a.txt' } }] };
 const part = (description: string, more: Record<string, unknown>) =>
   taskCall(`The ${description}.`, { description, ...more });
 
-/** A typed agent with one below it, a fork, and one in the background. */
+/** A typed agent with a child, a fork, and a background agent. */
 const scriptOf = (word: string) => ({
   rules: [
     { match: { firstUser: 'deep part', turn: 0 }, reply: reads },
@@ -44,13 +47,13 @@ const scriptOf = (word: string) => ({
   ],
 });
 
-/** The records of each agent, by what it is for. */
+/** Records of each agent, by its description. */
 const sequencesOf = async (word: string): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const place = await makePlace(scriptOf(word), { 'a.txt': 'x\n' });
+  const scene = await openPrintScene(scriptOf(word), { 'a.txt': 'x\n' });
   try {
-    const { code, stderr } = await place.run(['Go.', '--session-id', 'same', '--agents', AGENTS]);
+    const { code, stderr } = await scene.run(['Go.', '--session-id', 'same', '--agents', AGENTS]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) });
-    const journals = place.journal('same');
+    const journals = scene.journal('same');
     const names = new Map(
       journals.flatMap((it) =>
         it.type === 'agent.created' ? [[it.agent, it.origin?.description ?? 'lead']] : [],
@@ -63,18 +66,18 @@ const sequencesOf = async (word: string): Promise<ReadonlyMap<string, readonly s
         mine = [];
         sequences.set(names.get(record.agent) ?? '', mine);
       }
-      mine.push(blind(record, names).replaceAll(place.workspace, '/work'));
+      mine.push(normalise(record, names).replaceAll(scene.workspace, '/work'));
     }
     return sequences;
   } finally {
-    await place.close();
+    await scene.close();
   }
 };
 
 const TIMES = new Set(['ts', 'durationMs', 'mtimeMs']);
 
-/** Ids, and what is drawn from them and from the working directory, are other ones in each run. */
-const blind = (record: JournalRecord, names: ReadonlyMap<string, string>): string => {
+/** Ids and values that are derived from ids and the working directory differ in each run. */
+const normalise = (record: JournalRecord, names: ReadonlyMap<string, string>): string => {
   const text = JSON.stringify(record, (key, value: unknown) =>
     TIMES.has(key) ? undefined : value,
   );
@@ -87,9 +90,9 @@ const blind = (record: JournalRecord, names: ReadonlyMap<string, string>): strin
 };
 
 describe('law 13, same seed, same log, for a swarm over HTTP', () => {
-  test('two runs have each agent do the same things in the same order', async () => {
-    const one = await sequencesOf('one');
-    expect([...one.keys()].toSorted()).toEqual([
+  test('each agent writes the same records in the same order in two runs', async () => {
+    const first = await sequencesOf('one');
+    expect([...first.keys()].toSorted()).toEqual([
       'deep part',
       'forked part',
       'lead',
@@ -97,12 +100,12 @@ describe('law 13, same seed, same log, for a swarm over HTTP', () => {
       'typed part',
     ]);
     const again = await sequencesOf('one');
-    for (const [name, records] of one) expect([name, again.get(name)]).toEqual([name, records]);
+    for (const [name, records] of first) expect([name, again.get(name)]).toEqual([name, records]);
   });
 
-  test('catches two runs of which one agent says another word', async () => {
-    const [one, other] = [await sequencesOf('one'), await sequencesOf('two')];
-    expect(other.get('deep part')).not.toEqual(one.get('deep part'));
-    expect(other.get('slow part')).toEqual(one.get('slow part'));
+  test('catches two runs with a different word of one agent', async () => {
+    const [first, second] = [await sequencesOf('one'), await sequencesOf('two')];
+    expect(second.get('deep part')).not.toEqual(first.get('deep part'));
+    expect(second.get('slow part')).toEqual(first.get('slow part'));
   });
 });

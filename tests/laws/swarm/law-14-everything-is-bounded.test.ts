@@ -1,4 +1,4 @@
-/** Law 14: everything is bounded, and reaching a bound is an event and a sentence, not a loss. */
+/** Law 14: all data is bounded, and a reached bound is an event and a sentence, not a loss. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/protocol/clock.js';
 import { defineTool, type Tool } from '../../../src/protocol/tools/tool.js';
 import { MemorySessionStore } from '../../../src/store/memory/memory-session-store.js';
 import { finish, openRig, speaks } from '../session-rig.js';
-import { makePlace } from '../workspace.js';
+import { openPrintScene } from '../workspace.js';
 
 const flood = (characters: number): Tool =>
   defineTool({
@@ -38,7 +38,7 @@ const floodBy = async (characters: number) => {
 };
 
 describe('law 14, everything is bounded', () => {
-  test('a result beyond the bound is cut in the middle, and the journal says so', async () => {
+  test('a result above the limit is cut in the middle, and the journal has a record of it', async () => {
     const journal = await floodBy(1_000_000);
     const ended = journal.find((record) => record.type === 'call.ended');
     expect(ended?.type === 'call.ended' && ended.raw.length).toBeLessThan(410_000);
@@ -48,14 +48,14 @@ describe('law 14, everything is bounded', () => {
     );
   });
 
-  test('catches the bound at the very character where it begins', async () => {
+  test('catches the limit at the exact character', async () => {
     const hits = async (size: number) =>
       (await floodBy(size)).filter(({ type }) => type === 'bound.hit').length;
     expect([await hits(400_000), await hits(400_001)]).toEqual([0, 1]);
   });
 
-  test('a million bytes of output become a short result and a whole file', async () => {
-    const place = await makePlace(
+  test('a million bytes of output become a short result and a complete file', async () => {
+    const scene = await openPrintScene(
       {
         rules: [
           {
@@ -68,20 +68,20 @@ describe('law 14, everything is bounded', () => {
       { 'flood.sh': '#!/bin/sh\nhead -c 1000000 /dev/zero | tr "\\0" x\n' },
     );
     const rule = ['--allowed-tools', 'Bash(./flood.sh)'];
-    const { code } = await place.run(['Go.', '--session-id', 'flood', ...rule]);
+    const { code } = await scene.run(['Go.', '--session-id', 'flood', ...rule]);
     expect(code).toBe(0);
-    const last = place.bodies().at(-1)?.toString() ?? '';
+    const last = scene.bodies().at(-1)?.toString() ?? '';
     expect(last.length).toBeLessThan(60_000);
-    const folder = place.artifacts('flood');
+    const folder = scene.artifacts('flood');
     const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
     expect(sizes).toContain(1_000_000);
-    await place.close();
+    await scene.close();
   });
 
-  test('a background shell that never stops printing costs a bounded amount, and says so', async () => {
+  test('an endless output of a background shell is limited, and the limits are reported', async () => {
     const background = { command: './flood.sh', run_in_background: true };
     const look = { task_id: 'bash_1', timeout: 60_000 };
-    const place = await makePlace(
+    const scene = await openPrintScene(
       {
         rules: [
           { match: { turn: 0 }, reply: { tool_use: [{ name: 'Bash', input: background }] } },
@@ -92,17 +92,17 @@ describe('law 14, everything is bounded', () => {
       { 'flood.sh': '#!/bin/sh\nhead -c 70000000 /dev/zero | tr "\\0" x\n' },
     );
     const rule = ['--allowed-tools', 'Bash(./flood.sh)'];
-    expect(await place.run(['Go.', '--session-id', 'flood', ...rule])).toMatchObject({ code: 0 });
-    const last = place.bodies().at(-1)?.toString() ?? '';
+    expect(await scene.run(['Go.', '--session-id', 'flood', ...rule])).toMatchObject({ code: 0 });
+    const last = scene.bodies().at(-1)?.toString() ?? '';
     expect(last.length).toBeLessThan(90_000);
     expect(last).toContain('69900000 characters before this are no longer in memory');
     expect(last).toContain('it holds only the first 67108864 bytes');
-    const [name = ''] = readdirSync(place.artifacts('flood')).filter((it) => /bash/.test(it));
-    expect(statSync(join(place.artifacts('flood'), name)).size).toBeLessThan(67_200_000);
-    await place.close();
+    const [name = ''] = readdirSync(scene.artifacts('flood')).filter((it) => /bash/.test(it));
+    expect(statSync(join(scene.artifacts('flood'), name)).size).toBeLessThan(67_200_000);
+    await scene.close();
   });
 
-  test('a reader that does not read costs a bounded amount, and is told what it missed', async () => {
+  test('a reader that does not read uses limited memory, and receives the number of dropped events', async () => {
     const hub = new FeedHub(true);
     const items = hub.follow(({ type }) => type === 'run.ended');
     const first = items.next();
@@ -112,14 +112,14 @@ describe('law 14, everything is bounded', () => {
     hub.emit({ type: 'notice', text: 'kept' });
     await first;
     let seen = 1;
-    let told = '';
+    let notices = '';
     for await (const item of items) {
       seen += 1;
       if (item.type !== 'notice') continue;
-      told += `${item.text} `;
-      if (told.includes('dropped')) break;
+      notices += `${item.text} `;
+      if (notices.includes('dropped')) break;
     }
     expect(seen).toBeLessThan(10_100);
-    expect(told).toMatch(/kept .*20000 stream events dropped/);
+    expect(notices).toMatch(/kept .*20000 stream events dropped/);
   });
 });
