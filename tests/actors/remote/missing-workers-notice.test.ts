@@ -14,16 +14,16 @@ const setUp = (...workers: { readonly name: string }[]) => {
   return { clock, outages, notices, workers };
 };
 
-const ALONE = 'No worker is running, and 1 agent waits. Start a worker with `skein worker`.';
+const NO_WORKER = 'No worker is running, and 1 agent waits. Start a worker with `skein worker`.';
 
-describe('a lead whose agents wait for workers', () => {
-  test('says once that there is none', async () => {
+describe('MissingWorkersNotice', () => {
+  test('shows a notice once if no worker runs', async () => {
     const { clock, notices } = setUp();
     await clock.advance(60_000);
-    expect(notices).toEqual([ALONE]);
+    expect(notices).toEqual([NO_WORKER]);
   });
 
-  test('does not say so while Redis is away, nor before they can have said that they live', async () => {
+  test('shows no notice while Redis is unreachable, nor before workers could send a heartbeat', async () => {
     const { clock, outages, notices, workers } = setUp({ name: 'w_1' });
     await clock.advance(10_000);
     outages.setUnreachable('Redis is away');
@@ -36,6 +36,6 @@ describe('a lead whose agents wait for workers', () => {
     expect(notices).toEqual([]);
     workers.length = 0;
     await clock.advance(10_000);
-    expect(notices).toEqual([ALONE]);
+    expect(notices).toEqual([NO_WORKER]);
   });
 });

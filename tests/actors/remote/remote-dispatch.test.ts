@@ -15,14 +15,14 @@ import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 import { needs } from '../../setup/needs.js';
 
 const refused = () => new StorageError('Redis has refused it: OOM command not allowed');
-const words = (letter: string): AgentMail => ({
+const letterMail = (letter: string): AgentMail => ({
   type: 'letter',
   letter,
   from: 'a_0',
   raw: '[{"type":"text","text":"Hello"}]',
 });
 
-/** What a process of the swarm `s_1` has to do with agents elsewhere. */
+/** Dispatch of a process of the swarm `s_1`, with the letters that its agent receives. */
 const dispatchBy = (mailbox: Mailbox, sign?: (agent: string, at: number) => string) => {
   const clock = virtualClock();
   const session = {
@@ -33,19 +33,19 @@ const dispatchBy = (mailbox: Mailbox, sign?: (agent: string, at: number) => stri
   const store = { jobs: new MemoryJobQueue(), mailbox: () => mailbox };
   const dispatch = new RemoteDispatch(store, session, 'w_1', clock, undefined, sign);
   onTestFinished(() => dispatch.close());
-  const heard: string[] = [];
+  const received: string[] = [];
   const receive: ReceiveMail = async (mail) => {
-    if (mail.type === 'letter') heard.push(mail.letter);
+    if (mail.type === 'letter') received.push(mail.letter);
   };
-  return { dispatch, clock, heard, receive, jobs: store.jobs };
+  return { dispatch, clock, received, receive, jobs: store.jobs };
 };
 
-/** `troubles` says what a store refuses now. */
-const moodyMail = () => {
-  const [mail, troubles] = [new MemoryMailbox(), new Set<keyof Inbox | 'open'>()];
+/** Mailbox that refuses the operations in `refusals`. */
+const refusingMailbox = () => {
+  const [mail, refusals] = [new MemoryMailbox(), new Set<keyof Inbox | 'open'>()];
   let opened = 0;
-  const heed = (what: keyof Inbox | 'open') => {
-    if (troubles.has(what)) throw refused();
+  const failIfRefused = (operation: keyof Inbox | 'open') => {
+    if (refusals.has(operation)) throw refused();
   };
   const mailbox: Mailbox = {
     send: (letter) => mail.send(letter),
@@ -53,15 +53,15 @@ const moodyMail = () => {
     close: () => mail.close(),
     async open(address) {
       opened += 1;
-      heed('open');
+      failIfRefused('open');
       const inbox = await mail.open(address);
       return {
         async next(signal) {
-          heed('next');
+          failIfRefused('next');
           return inbox.next(signal);
         },
         async acknowledge(id) {
-          heed('acknowledge');
+          failIfRefused('acknowledge');
           return inbox.acknowledge(id);
         },
         moveToDeadLetters: (id, reason) => inbox.moveToDeadLetters(id, reason),
@@ -72,41 +72,41 @@ const moodyMail = () => {
   return {
     mail,
     mailbox,
-    troubles,
+    refusals,
     get opened() {
       return opened;
     },
   };
 };
 
-const sound = () => undefined;
+const written = () => undefined;
 
-describe('the mail of an agent', () => {
+describe('the mailbox reader of an agent', () => {
   test.each(['open', 'next', 'acknowledge'] as const)(
-    'is read on after the store has refused `%s`',
-    async (what) => {
-      const { mail, mailbox, troubles } = moodyMail();
-      const { dispatch, clock, heard, receive } = dispatchBy(mailbox);
-      troubles.add(what);
-      dispatch.readMailbox('a_1', receive, sound);
-      await dispatch.post('a_1', 'l_1', words('l_1'));
+    'continues after the store refused `%s`',
+    async (operation) => {
+      const { mail, mailbox, refusals } = refusingMailbox();
+      const { dispatch, clock, received, receive } = dispatchBy(mailbox);
+      refusals.add(operation);
+      dispatch.readMailbox('a_1', receive, written);
+      await dispatch.post('a_1', 'l_1', letterMail('l_1'));
       await settled();
-      troubles.clear();
+      refusals.clear();
       await clock.advance(1_000);
-      expect(heard.at(-1)).toBe('l_1');
-      await dispatch.post('a_1', 'l_2', words('l_2'));
+      expect(received.at(-1)).toBe('l_1');
+      await dispatch.post('a_1', 'l_2', letterMail('l_2'));
       await settled();
-      expect(heard.at(-1)).toBe('l_2');
+      expect(received.at(-1)).toBe('l_2');
       await dispatch.stopReadingMailbox('a_1');
-      expect(await left(mail)).toEqual([]);
+      expect(await remainingLetters(mail)).toEqual([]);
     },
   );
 
-  test('is asked for once a second while the store refuses it, and no more once it is left', async () => {
-    const scene = moodyMail();
+  test('retries every second while the store refuses, until it is stopped', async () => {
+    const scene = refusingMailbox();
     const { dispatch, clock, receive } = dispatchBy(scene.mailbox);
-    scene.troubles.add('open');
-    dispatch.readMailbox('a_1', receive, sound);
+    scene.refusals.add('open');
+    dispatch.readMailbox('a_1', receive, written);
     await clock.advance(5_000);
     expect(scene.opened).toBe(6);
     await dispatch.stopReadingMailbox('a_1');
@@ -115,38 +115,38 @@ describe('the mail of an agent', () => {
     expect(scene.opened).toBe(6);
   });
 
-  test('is read on after a letter that could not be taken in, which is given again', async () => {
-    const { mail, mailbox } = moodyMail();
-    const { dispatch, clock, heard, receive } = dispatchBy(mailbox);
+  test('receives a letter again if it could not be processed, and continues', async () => {
+    const { mail, mailbox } = refusingMailbox();
+    const { dispatch, clock, received, receive } = dispatchBy(mailbox);
     let times = 0;
     const fails: ReceiveMail = async (letter, signal) => {
       times += 1;
       if (times === 1) throw refused();
       return receive(letter, signal);
     };
-    dispatch.readMailbox('a_1', fails, sound);
-    await dispatch.post('a_1', 'l_1', words('l_1'));
-    await dispatch.post('a_1', 'l_2', words('l_2'));
+    dispatch.readMailbox('a_1', fails, written);
+    await dispatch.post('a_1', 'l_1', letterMail('l_1'));
+    await dispatch.post('a_1', 'l_2', letterMail('l_2'));
     await settled();
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
     await clock.advance(1_000);
-    expect(heard).toEqual(['l_1', 'l_2']);
+    expect(received).toEqual(['l_1', 'l_2']);
     await dispatch.stopReadingMailbox('a_1');
-    expect(await left(mail)).toEqual([]);
+    expect(await remainingLetters(mail)).toEqual([]);
   });
 
-  test('leaves nothing unminded of one that is left when nothing can be written for it', async () => {
-    const unminded = unhandledRejections();
-    const { mailbox, troubles } = moodyMail();
+  test('has no unhandled rejection if it is stopped while the storage fails', async () => {
+    const unhandled = unhandledRejections();
+    const { mailbox, refusals } = refusingMailbox();
     const { dispatch, receive } = dispatchBy(mailbox);
-    troubles.add('open');
+    refusals.add('open');
     dispatch.readMailbox('a_1', receive, () => Promise.reject(refused()));
     await dispatch.stopReadingMailbox('a_1');
-    expect(await unminded()).toEqual([]);
+    expect(await unhandled()).toEqual([]);
   });
 
-  test('is left to whoever has it next where nothing can be written for it', async () => {
-    const { mail, mailbox } = moodyMail();
+  test('leaves a letter in the mailbox if the storage fails', async () => {
+    const { mail, mailbox } = refusingMailbox();
     const { dispatch, clock } = dispatchBy(mailbox);
     let times = 0;
     const fails: ReceiveMail = async () => {
@@ -154,42 +154,42 @@ describe('the mail of an agent', () => {
       throw refused();
     };
     dispatch.readMailbox('a_1', fails, () => Promise.reject(refused()));
-    await dispatch.post('a_1', 'l_1', words('l_1'));
+    await dispatch.post('a_1', 'l_1', letterMail('l_1'));
     await clock.advance(60_000);
     expect(times).toBe(1);
-    expect(await left(mail)).toEqual(['l_1']);
+    expect(await remainingLetters(mail)).toEqual(['l_1']);
   });
 
-  test('is read by one who comes back before the last one has gone', async () => {
-    const { mailbox } = moodyMail();
-    const { dispatch, clock, heard, receive } = dispatchBy(mailbox);
+  test('can be restarted before the previous reader has stopped', async () => {
+    const { mailbox } = refusingMailbox();
+    const { dispatch, clock, received, receive } = dispatchBy(mailbox);
     let release = () => {};
     const slow: ReceiveMail = () =>
       new Promise((resolve) => {
         release = resolve;
       });
-    dispatch.readMailbox('a_1', slow, sound);
-    await dispatch.post('a_1', 'l_1', words('l_1'));
+    dispatch.readMailbox('a_1', slow, written);
+    await dispatch.post('a_1', 'l_1', letterMail('l_1'));
     await settled();
-    const leaving = dispatch.stopReadingMailbox('a_1');
-    dispatch.readMailbox('a_1', receive, sound);
+    const stopping = dispatch.stopReadingMailbox('a_1');
+    dispatch.readMailbox('a_1', receive, written);
     await settled();
     release();
-    await leaving;
-    await dispatch.post('a_1', 'l_2', words('l_2'));
+    await stopping;
+    await dispatch.post('a_1', 'l_2', letterMail('l_2'));
     await clock.advance(1_000);
-    expect(heard).toEqual(['l_2']);
+    expect(received).toEqual(['l_2']);
   });
 });
 
-describe('an agent that is handed over', () => {
-  test('goes with what its lead signs about it', async () => {
+describe('an enqueued agent', () => {
+  test('has the handover that its lead signed', async () => {
     const { dispatch, jobs } = dispatchBy(new MemoryMailbox(), (agent, at) => `${agent} at ${at}`);
     await dispatch.enqueue('a_1', 7);
     expect(await jobs.list('s_1')).toMatchObject([{ id: 'a_1', at: 7, handover: 'a_1 at 7' }]);
   });
 
-  test('goes with what was signed about one that it works for, where its lead is elsewhere', async () => {
+  test('has the handover of its parent if the lead runs in another process', async () => {
     const { dispatch, jobs } = dispatchBy(new MemoryMailbox());
     dispatch.ours.set('a_1', { at: 7, handover: 'a_1 at 7' });
     await dispatch.enqueue('a_2', 3, 'a_1');
@@ -197,32 +197,32 @@ describe('an agent that is handed over', () => {
   });
 });
 
-needs.describe('redis')('the mail of an agent in Redis', () => {
-  test('is read on after a command was refused', async () => {
+needs.describe('redis')('the mailbox reader of an agent in Redis', () => {
+  test('continues after a refused command', async () => {
     const broker = await redisBroker();
     const { dispatch, clock, receive } = dispatchBy(new RedisMailbox(broker, 's_1', 'here'));
     const { mail } = swarmKeys('s_1');
     await broker.call('SET', mail('a_1'), 'somebody else was here');
-    let hear: (letter: string) => void = () => {};
-    const heard = new Promise<string>((resolve) => {
-      hear = resolve;
+    let notifyReceived: (letter: string) => void = () => {};
+    const received = new Promise<string>((resolve) => {
+      notifyReceived = resolve;
     });
-    const hears: ReceiveMail = async (letter, signal) => {
+    const notifying: ReceiveMail = async (letter, signal) => {
       await receive(letter, signal);
-      if (letter.type === 'letter') hear(letter.letter);
+      if (letter.type === 'letter') notifyReceived(letter.letter);
     };
-    dispatch.readMailbox('a_1', hears, sound);
-    // It waits for its next attempt.
+    dispatch.readMailbox('a_1', notifying, written);
+    // Wait until the reader sleeps before its next attempt.
     while (clock.sleepers === 0) await settled();
     await broker.call('DEL', mail('a_1'));
-    await dispatch.post('a_1', 'l_1', words('l_1'));
+    await dispatch.post('a_1', 'l_1', letterMail('l_1'));
     await clock.advance(1_000);
-    expect(await heard).toBe('l_1');
+    expect(await received).toBe('l_1');
   });
 });
 
-/** What the next reader is given. */
-const left = async (mail: MemoryMailbox): Promise<readonly string[]> => {
+/** Ids of the letters that the next reader receives. */
+const remainingLetters = async (mail: MemoryMailbox): Promise<readonly string[]> => {
   const inbox = await mail.open('a_1');
   const ids: string[] = [];
   const over = new AbortController();

@@ -1,4 +1,4 @@
-/** Commands while two processes own a session one after the other (law 8). */
+/** Commands for a session whose owner process changes (law 8). */
 import { expect, onTestFinished, test } from 'vitest';
 import {
   type CommandServer,
@@ -16,29 +16,29 @@ import { needs } from '../../setup/needs.js';
 
 const never = new AbortController().signal;
 
-/** A process that can own the swarm, and the commands that its server has started. */
+/** Process that can own the swarm, and the commands that its server has started. */
 const processOf = async (url: string, pid: number) => {
   const broker = await connectRedis(url);
-  const keeper = new WriteScopes(broker, { marker: `m-${pid}`, pid });
+  const scopes = new WriteScopes(broker, { marker: `m-${pid}`, pid });
   const mailbox = new RedisMailbox(broker, 's_1', `p-${pid}`);
-  const desks: CommandServer[] = [];
+  const servers: CommandServer[] = [];
   onTestFinished(async () => {
-    for (const permissions of desks) await permissions.close();
+    for (const server of servers) await server.close();
     await mailbox.close();
-    keeper.close();
+    scopes.close();
     await broker.close();
   });
-  const begun: string[] = [];
+  const started: string[] = [];
   const notices: string[] = [];
   let isSlow = false;
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const carryOut = async (what: string): Promise<CommandReply> => {
-    begun.push(what);
+  const carryOut = async (command: string): Promise<CommandReply> => {
+    started.push(command);
     if (isSlow) await held;
-    return { ok: true, sentence: `${what}, says ${pid}`, agent: 'a_0' };
+    return { ok: true, sentence: `${command}, says ${pid}`, agent: 'a_0' };
   };
   const control = {
     send: (_agent: string, text: string) => carryOut(text),
@@ -47,10 +47,10 @@ const processOf = async (url: string, pid: number) => {
   };
   return {
     mailbox,
-    begun,
+    started,
     notices,
     async lead(): Promise<Fence> {
-      const { name, claim } = await keeper.adopt('s_1', 'lead');
+      const { name, claim } = await scopes.adopt('s_1', 'lead');
       return { scope: name, claim };
     },
     /** Blocks commands that start from now on until the returned function is called. */
@@ -59,7 +59,7 @@ const processOf = async (url: string, pid: number) => {
       return release;
     },
     open(fence: Fence) {
-      const permissions = openCommandServer({
+      const server = openCommandServer({
         mailbox,
         fence,
         control,
@@ -67,15 +67,15 @@ const processOf = async (url: string, pid: number) => {
         ids: randomIds,
         notice: (sentence) => notices.push(sentence),
       });
-      desks.push(permissions);
-      return permissions;
+      servers.push(server);
+      return server;
     },
   };
 };
 
 const scene = async () => {
   const { server } = await redisBroker();
-  const [zombie, heir] = [await processOf(server.url, 1), await processOf(server.url, 2)];
+  const [zombie, successor] = [await processOf(server.url, 1), await processOf(server.url, 2)];
   const broker = await connectRedis(server.url);
   onTestFinished(() => broker.close());
   const person = new RedisMailbox(broker, 's_1', 'person');
@@ -89,7 +89,7 @@ const scene = async () => {
       sentAt: systemClock.now(),
       body: { type: 'send', agent: 'lead', text },
     });
-  return { zombie, heir, command, reply: () => replyIn(replies) };
+  return { zombie, successor, command, reply: () => replyIn(replies) };
 };
 
 const replyIn = async (inbox: Inbox): Promise<string> => {
@@ -98,48 +98,48 @@ const replyIn = async (inbox: Inbox): Promise<string> => {
   return (body as { readonly reply: CommandReply }).reply.sentence;
 };
 
-needs.describe('redis')('commands for a lead that another has taken over from', () => {
-  test('are for the new one, also before that one takes any', async () => {
-    const { zombie, heir, command, reply } = await scene();
+needs.describe('redis')('commands for a lead whose session another process has taken over', () => {
+  test('are carried out by the new owner, even if they arrive before it reads commands', async () => {
+    const { zombie, successor, command, reply } = await scene();
     const old = await zombie.lead();
     zombie.open(old);
     await command('l_1', 'one');
     expect(await reply()).toBe('one, says 1');
-    const fence = await heir.lead();
+    const fence = await successor.lead();
     await command('l_2', 'two');
     // The server has stopped reading: otherwise a second reader would be refused.
     const again = () => zombie.mailbox.open(COMMAND_ADDRESS, old).catch(String);
     await expect.poll(again, { timeout: 20_000 }).toMatch(/has taken over commands/);
-    heir.open(fence);
+    successor.open(fence);
     expect(await reply()).toBe('two, says 2');
-    expect(zombie.begun).toEqual(['one']);
+    expect(zombie.started).toEqual(['one']);
     expect(zombie.notices).toEqual([]);
   });
 
-  test('are not taken by one that only now begins to', async () => {
-    const { zombie, heir, command, reply } = await scene();
+  test('are not read by an old owner that starts to read late', async () => {
+    const { zombie, successor, command, reply } = await scene();
     const old = await zombie.lead();
-    heir.open(await heir.lead());
+    successor.open(await successor.lead());
     await command('l_1', 'one');
     expect(await reply()).toBe('one, says 2');
     zombie.open(old);
-    // The commands that it has read before are answered then.
+    // Redis replies in order, so earlier reads of the old owner are answered after this call.
     await zombie.mailbox.deadLetters();
     await command('l_2', 'two');
     expect(await reply()).toBe('two, says 2');
-    expect(zombie.begun).toEqual([]);
+    expect(zombie.started).toEqual([]);
   });
 
-  test('are answered by the new one where the old one had begun', async () => {
-    const { zombie, heir, command, reply } = await scene();
+  test('are carried out by the new owner if the old owner has not finished them', async () => {
+    const { zombie, successor, command, reply } = await scene();
     const release = zombie.slowDown();
-    const permissions = zombie.open(await zombie.lead());
+    const server = zombie.open(await zombie.lead());
     await command('l_1', 'one');
-    await expect.poll(() => zombie.begun).toEqual(['one']);
-    const fence = await heir.lead();
+    await expect.poll(() => zombie.started).toEqual(['one']);
+    const fence = await successor.lead();
     release();
-    await permissions.close();
-    heir.open(fence);
+    await server.close();
+    successor.open(fence);
     expect(await reply()).toBe('one, says 2');
   });
 });

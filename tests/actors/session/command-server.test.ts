@@ -6,8 +6,8 @@ import { MemoryMailbox } from '../../../src/store/memory/memory-mailbox.js';
 import { countedIds } from '../../fakes/counted-ids.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
 
-/** A command server, the swarm that it controls, and a mailbox to write to it and read replies. */
-const deskInHand = async () => {
+/** Command server with a scripted swarm control, and a mailbox for commands and replies. */
+const serverHarness = async () => {
   const [mailbox, clock] = [new MemoryMailbox(), virtualClock()];
   const done: string[] = [];
   let release: (reply: CommandReply) => void = () => {};
@@ -31,8 +31,8 @@ const deskInHand = async () => {
   };
   const notices: string[] = [];
   const notice = (sentence: string) => void notices.push(sentence);
-  const permissions = openCommandServer({ mailbox, control, clock, ids: countedIds(), notice });
-  onTestFinished(() => permissions.close());
+  const server = openCommandServer({ mailbox, control, clock, ids: countedIds(), notice });
+  onTestFinished(() => server.close());
   const replies = await mailbox.open('me');
   const write = (id: string, body: unknown, more: Partial<MailLetter> = {}) =>
     mailbox.send({ id, from: 'me', to: COMMAND_ADDRESS, sentAt: clock.now(), body, ...more });
@@ -44,7 +44,7 @@ const deskInHand = async () => {
   return {
     mailbox,
     clock,
-    desk: permissions,
+    server,
     done,
     notices,
     write,
@@ -55,16 +55,16 @@ const deskInHand = async () => {
 
 const SEND = { type: 'send', agent: 'lead', text: 'hello' };
 
-describe('the command desk', () => {
-  test('carries a command out and answers whoever gave it', async () => {
-    const { done, write, reply } = await deskInHand();
+describe('the command server', () => {
+  test('carries out a command and replies to its sender', async () => {
+    const { done, write, reply } = await serverHarness();
     await write('l_1', SEND);
     expect(await reply()).toMatchObject({ command: 'l_1', reply: { ok: true } });
     expect(done).toEqual(['user to lead: hello (l_1)']);
   });
 
-  test('carries a letter that comes twice out once, and answers it again', async () => {
-    const { done, write, reply } = await deskInHand();
+  test('carries out a repeated letter once, and replies again', async () => {
+    const { done, write, reply } = await serverHarness();
     await write('l_1', SEND);
     const first = await reply();
     await write('l_1', SEND);
@@ -73,35 +73,35 @@ describe('the command desk', () => {
   });
 
   test.each<[string, unknown, Partial<MailLetter>, RegExp]>([
-    ['is no command', { type: 'erase' }, {}, /cannot be read/],
+    ['is not a command', { type: 'erase' }, {}, /cannot be read/],
     ['has no body', null, {}, /cannot be read/],
-    ['nobody waits for any more', SEND, { sentAt: 0 }, /too old/],
+    ['is too old', SEND, { sentAt: 0 }, /too old/],
     ['comes from the future', SEND, { sentAt: 9e15 }, /too old/],
-  ])('buries a letter that %s, and goes on', async (_, body, more, why) => {
-    const { mailbox, done, write, reply } = await deskInHand();
+  ])('moves a letter that %s to the dead letters, and continues', async (_, body, more, why) => {
+    const { mailbox, done, write, reply } = await serverHarness();
     await write('l_1', body, more);
     await write('l_2', SEND);
-    await eventuallyTwo(reply);
+    await untilSecondReply(reply);
     expect(done).toHaveLength(1);
     expect(await mailbox.deadLetters()).toMatchObject([
       { id: 'l_1', reason: expect.stringMatching(why) as unknown },
     ]);
   });
 
-  test('takes other commands while one is under way, and ends it before it closes', async () => {
-    const { desk: permissions, done, write, reply, release } = await deskInHand();
+  test('accepts commands while another command runs, and finishes it before it closes', async () => {
+    const { server, done, write, reply, release } = await serverHarness();
     await write('l_1', { type: 'stop', agent: 'a_1' });
     await write('l_2', SEND);
     expect(await reply()).toMatchObject({ command: 'l_2' });
-    const closed = permissions.close();
+    const closed = server.close();
     release();
     await closed;
     expect(done.at(-1)).toBe('over');
     expect(await reply()).toMatchObject({ command: 'l_1', reply: { sentence: 'over' } });
   });
 
-  test('replies with the reason when a command fails', async () => {
-    const { notices, write, reply } = await deskInHand();
+  test('replies with the reason if a command fails', async () => {
+    const { notices, write, reply } = await serverHarness();
     await write('l_1', { type: 'resume', agent: 'a_1' });
     expect((await reply())?.reply).toEqual({
       ok: false,
@@ -112,7 +112,7 @@ describe('the command desk', () => {
   });
 });
 
-/** Letters that are too old are not answered. */
-const eventuallyTwo = async (reply: () => Promise<{ readonly command: string } | undefined>) => {
+/** Reads replies until the reply to `l_2`. */
+const untilSecondReply = async (reply: () => Promise<{ readonly command: string } | undefined>) => {
   for (;;) if ((await reply())?.command === 'l_2') return;
 };

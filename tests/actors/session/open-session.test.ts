@@ -43,10 +43,10 @@ const lastSent = (body: string | undefined): Block[] => {
   );
 };
 
-const text = (said: string) => ({ type: 'text', text: said });
+const text = (content: string) => ({ type: 'text', text: content });
 
 describe('a run', () => {
-  test('yields everything from the first request to the end', async () => {
+  test('yields all items from the first request to the end', async () => {
     const model = scriptedModel(
       [says('Half'), fails('server')],
       [thinks('Hm.'), says('I look.'), calls('c1', 'Look', { name: 'a' })],
@@ -71,12 +71,12 @@ describe('a run', () => {
     expect(kinds).toContain('stream.event');
   });
 
-  test('yields a summary when the prompt had to be shortened', async () => {
+  test('yields a summary if the prompt is truncated', async () => {
     const long = [says('x'.repeat(2_000))];
     const tooLong = fails('prompt-too-long', {
       message: 'prompt is too long: 700 tokens > 500 maximum',
     });
-    // The second refusal is that of the summary request.
+    // The second failure is the answer to the summary request.
     const model = scriptedModel(long, long, long, [tooLong], [tooLong], [says('Done.')]);
     const harness = await leadHarness({ model, staysIdle: true });
     for (const said of ['one', 'two', 'three']) await collect(harness.lead.run(prompt(said)));
@@ -92,7 +92,7 @@ describe('a run', () => {
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'end_turn' } });
   });
 
-  test('can follow another in the same session', async () => {
+  test('can follow another run in the same session', async () => {
     const model = scriptedModel([says('One.')], [says('Two.')]);
     const harness = await leadHarness({ model, staysIdle: true });
     const first = await collect(harness.lead.run(prompt('a')));
@@ -104,7 +104,7 @@ describe('a run', () => {
     expect(harness.lead.state).toBe('idle');
   });
 
-  test('ends also when it is over before it has begun', async () => {
+  test('ends if the turn limit is zero', async () => {
     const model = scriptedModel();
     const harness = await leadHarness({ model, staysIdle: true, limits: { maxTurns: 0 } });
     for (const said of ['a', 'b']) {
@@ -113,19 +113,19 @@ describe('a run', () => {
     }
   });
 
-  test('leaves nobody listening when its reader goes away', async () => {
-    const door = gate();
-    const model = scriptedModel([waits(door.opened), says('Done.')]);
+  test('continues if its reader stops iterating', async () => {
+    const release = gate();
+    const model = scriptedModel([waits(release.opened), says('Done.')]);
     const harness = await leadHarness({ model });
     for await (const item of harness.lead.run(prompt('Go'))) {
       expect(item.type).toBe('request.started');
       break;
     }
-    door.open();
+    release.open();
     expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
-  test('fails, and does not hang, when the model port has a defect', async () => {
+  test('rejects if the model port throws', async () => {
     const model = { stream: () => Promise.reject(new TypeError('a defect of ours')) };
     const harness = await leadHarness({ model });
     await expect(collect(harness.lead.run(prompt('Go')))).rejects.toThrow('a defect of ours');
@@ -133,14 +133,14 @@ describe('a run', () => {
   });
 });
 
-describe('the same log', () => {
+describe('the log of a run', () => {
   const script: readonly Answer[] = [
     [fails('overloaded')],
     [says('I look.'), calls('c1', 'Look', { name: 'a' }), calls('c2', 'Change', { name: 'b' })],
     [says('Done.')],
   ];
 
-  /** The conversation as each kind of host sees it. */
+  /** Facts of the conversation in the feed. */
   const facts = (items: readonly FeedItem[]) =>
     items.flatMap((item) => {
       if (item.type === 'assistant.message') return [`assistant ${item.content}`];
@@ -164,7 +164,7 @@ describe('the same log', () => {
     });
   };
 
-  test('is seen by one who pulls, one who listens and one who reads the journal', async () => {
+  test('is the same for an iterator, a listener and a journal reader', async () => {
     const pulling = await leadHarness({ model: scriptedModel(...script) });
     const all = collect(pulling.lead.run(prompt('Go')));
     await pulling.clock.toNextWake();
@@ -182,11 +182,11 @@ describe('the same log', () => {
   });
 });
 
-describe('an answer that is interrupted', () => {
-  test('keeps complete blocks and unfinished text, and drops the rest', async () => {
-    const door = gate();
+describe('an interrupted answer', () => {
+  test('keeps complete blocks and unfinished text', async () => {
+    const release = gate();
     const model = scriptedModel(
-      [thinks('Hm.'), says('First.'), writes('Half a sen'), waits(door.opened)],
+      [thinks('Hm.'), says('First.'), writes('Half a sen'), waits(release.opened)],
       [says('Again.')],
     );
     const harness = await leadHarness({ model, staysIdle: true });
@@ -204,8 +204,8 @@ describe('an answer that is interrupted', () => {
   });
 
   test('does not end with thinking', async () => {
-    const door = gate();
-    const model = scriptedModel([thinks('Hm.'), waits(door.opened)], [says('Again.')]);
+    const release = gate();
+    const model = scriptedModel([thinks('Hm.'), waits(release.opened)], [says('Again.')]);
     const harness = await leadHarness({ model, staysIdle: true });
     await harness.say('Go');
     harness.lead.interrupt();
@@ -215,9 +215,9 @@ describe('an answer that is interrupted', () => {
     expect(messages[1]?.content.at(-1)).toEqual(text('(The message ended here.)'));
   });
 
-  test('is paid for even when nothing of it is kept', async () => {
-    const door = gate();
-    const model = scriptedModel([waits(door.opened)], [says('Again.')]);
+  test('is billed even if no block is kept', async () => {
+    const release = gate();
+    const model = scriptedModel([waits(release.opened)], [says('Again.')]);
     const harness = await leadHarness({ model, staysIdle: true });
     await harness.say('Go');
     harness.lead.interrupt();
@@ -231,10 +231,10 @@ describe('an answer that is interrupted', () => {
     expect(lastSent(model.requests[1]?.body)).toEqual([text('And now?')]);
   });
 
-  test('has its complete calls answered as interrupted', async () => {
-    const door = gate();
+  test('gets interrupted results for its complete calls', async () => {
+    const release = gate();
     const model = scriptedModel(
-      [calls('c1', 'Change', { name: 'a' }), waits(door.opened)],
+      [calls('c1', 'Change', { name: 'a' }), waits(release.opened)],
       [says('Again.')],
     );
     const harness = await leadHarness({ model, staysIdle: true });
@@ -254,7 +254,7 @@ describe('an answer that is interrupted', () => {
     ]);
   });
 
-  test('while it waits for a place is not sent at all', async () => {
+  test('is not retried after an interrupt during the retry delay', async () => {
     const model = scriptedModel([fails('rate-limited', { retryAfterMs: 5_000 })]);
     const harness = await leadHarness({ model, staysIdle: true });
     await harness.say('Go');
@@ -267,7 +267,7 @@ describe('an answer that is interrupted', () => {
 });
 
 describe('recovery', () => {
-  test('sends the very same bytes again, after the pause that was asked for', async () => {
+  test('sends the same bytes again after the requested delay', async () => {
     const model = scriptedModel(
       [fails('rate-limited', { retryAfterMs: 7_000 })],
       [fails('dropped')],
@@ -281,18 +281,18 @@ describe('recovery', () => {
     expect(new Set(model.requests.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('drops what a failed attempt had run, and runs it again', async () => {
+  test('discards the calls of a failed attempt and runs them again', async () => {
     const look = calls('c1', 'Look', { name: 'a' });
     const model = scriptedModel([look, fails('dropped')], [look], [says('Done.')]);
     const harness = await leadHarness({ model });
     await harness.say('Go');
     await harness.clock.toNextWake();
     await harness.lead.stopped;
-    expect(harness.callLog.filter((deed) => deed === 'start a')).toHaveLength(2);
+    expect(harness.callLog.filter((entry) => entry === 'start a')).toHaveLength(2);
     expect(lastSent(model.requests[2]?.body)).toHaveLength(1);
   });
 
-  test('turns to the fallback model, and declares the break', async () => {
+  test('switches to the fallback model and journals the prompt break', async () => {
     const overloaded = [fails('overloaded')];
     const model = scriptedModel([says('Hi.')], overloaded, [says('Done.')]);
     const harness = await leadHarness({
@@ -313,7 +313,7 @@ describe('recovery', () => {
     expect(broken).toMatchObject({ reason: 'model' });
   });
 
-  test('asks the model to go on where the output limit cut it', async () => {
+  test('asks the model to continue an answer that the output limit cut off', async () => {
     const model = scriptedModel([says('Half'), ends('max_tokens')], [says('the rest.')]);
     const harness = await leadHarness({ model });
     await harness.say('Go');
@@ -322,7 +322,7 @@ describe('recovery', () => {
     ]);
   });
 
-  test('goes on after a pause of the server with nothing added', async () => {
+  test('continues after pause_turn without a new message', async () => {
     const model = scriptedModel([says('Searching'), ends('pause_turn')], [says('Found.')]);
     const harness = await leadHarness({ model });
     await harness.say('Go');
@@ -334,14 +334,14 @@ describe('recovery', () => {
 describe('a budget', () => {
   const expensive = { ...NO_USAGE, input: 1_000_000, output: 100_000 };
 
-  test('of nothing sends nothing', async () => {
+  test('of zero sends no request', async () => {
     const harness = await leadHarness({ model: scriptedModel(), maxBudgetUsd: 0 });
     await harness.say('Go');
     const { stop, turns } = await harness.lead.stopped;
     expect([stop.reason, turns]).toEqual(['budget', 0]);
   });
 
-  test('lets the answer that breaks it be the last', async () => {
+  test('stops the run after the answer that exceeds it', async () => {
     const model = scriptedModel([
       says('I look.'),
       calls('c1', 'Look', { name: 'a' }),
@@ -354,7 +354,7 @@ describe('a budget', () => {
     expect(harness.results()).toEqual({ c1: 'did a' });
   });
 
-  test('cannot be kept with a model whose price nobody knows', async () => {
+  test('in money stops the run if the price of the model is unknown', async () => {
     const harness = await leadHarness({
       model: scriptedModel(),
       modelName: 'local',
@@ -368,8 +368,8 @@ describe('a budget', () => {
   });
 });
 
-describe('a session that is resumed', () => {
-  test('extends what was sent before, byte for byte', async () => {
+describe('a resumed session', () => {
+  test('extends the earlier prompt byte for byte', async () => {
     const first = await leadHarness({
       model: scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]),
     });
@@ -386,7 +386,7 @@ describe('a session that is resumed', () => {
     expect(bare(model.requests[0]?.body)).toContain(`"messages":[${before},`);
   });
 
-  test('runs a read-only call again, and reports one with effects as lost', async () => {
+  test('runs a read-only call again, and reports a call with effects as lost', async () => {
     const model = scriptedModel([
       calls('c1', 'Look', { name: 'a' }),
       calls('c2', 'Note', { name: 'b' }),
@@ -411,7 +411,7 @@ describe('a session that is resumed', () => {
     expect((await second.lead.stopped).stop.reason).toBe('end_turn');
   });
 
-  test('as a fork has its own id, its parent and the same beginning', async () => {
+  test('as a fork has a new id, its parent id and the same messages', async () => {
     const first = await leadHarness({ model: scriptedModel([says('Done.')]) });
     await first.say('Go');
     await first.lead.stopped;
@@ -427,7 +427,7 @@ describe('a session that is resumed', () => {
     expect(first.lead.journal.history.messages).toHaveLength(2);
   });
 
-  test('is refused when its directory is gone, and then free for others', async () => {
+  test('is rejected if its directory is gone, and its lease is released', async () => {
     const first = await leadHarness({ model: scriptedModel([says('Done.')]) });
     await first.say('Go');
     await first.lead.stopped;
@@ -445,14 +445,14 @@ describe('a session that is resumed', () => {
 });
 
 describe('letters', () => {
-  test('that arrive while tools run follow their results', async () => {
-    const door = gate();
+  test('that arrive while tools run are sent after the results', async () => {
+    const release = gate();
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]);
-    const effects = { a: () => door.opened.then(() => ({ content: 'did' })) };
+    const effects = { a: () => release.opened.then(() => ({ content: 'did' })) };
     const harness = await leadHarness({ model, effects });
     await harness.say('Go');
     await harness.say('And be quick.');
-    door.open();
+    release.open();
     await harness.lead.stopped;
     expect(lastSent(model.requests[1]?.body)).toEqual([
       { type: 'tool_result', tool_use_id: 'c1', content: 'did' },
@@ -461,7 +461,7 @@ describe('letters', () => {
   });
 });
 
-/** Counts the syncs of the journal of a new session. */
+/** Store that calls `note` after each sync of the journal of a new session. */
 const syncing = (store: SessionStore, note: () => void): SessionStore => {
   const watched = (session: OwnedSession): OwnedSession =>
     Object.create(session, {
@@ -478,19 +478,19 @@ const syncing = (store: SessionStore, note: () => void): SessionStore => {
 };
 
 describe('the journal', () => {
-  test('is on the disk after every turn, and before anybody hears that the run is over', async () => {
+  test('is synced after every turn, and before the end of the run is emitted', async () => {
     const log: string[] = [];
     const clock = virtualClock();
     const store = syncing(new MemorySessionStore(clock), () => log.push('synced'));
-    const door = gate();
-    const effects = { a: () => door.opened.then(() => ({ content: 'did' })) };
+    const release = gate();
+    const effects = { a: () => release.opened.then(() => ({ content: 'did' })) };
     const model = scriptedModel([calls('c1', 'Look', { name: 'a' })], [says('Done.')]);
     const harness = await leadHarness({ model, effects, clock, store });
     harness.lead.listen(({ type }) => void log.push(type));
     await harness.say('Go');
     await settled();
     expect(log.slice(-2)).toEqual(['assistant.message', 'synced']);
-    door.open();
+    release.open();
     await harness.lead.stopped;
     const lastTurn = log.lastIndexOf('assistant.message');
     expect(log.slice(lastTurn, lastTurn + 3)).toEqual(['assistant.message', 'synced', 'run.ended']);
@@ -498,7 +498,7 @@ describe('the journal', () => {
 });
 
 describe('agents that share a governor', () => {
-  test('all wait when one of them meets a rate limit', async () => {
+  test('all wait if one of them gets a rate limit', async () => {
     const clock = virtualClock();
     const shared = { clock, governor: governor(clock, 4) };
     const limited = scriptedModel([fails('rate-limited', { retryAfterMs: 5_000 })], [says('Hi.')]);
@@ -513,18 +513,18 @@ describe('agents that share a governor', () => {
     expect([limited.requests.length, other.requests.length]).toEqual([2, 1]);
   });
 
-  test('take turns where there is one place for all', async () => {
+  test('take turns if the governor has a single slot', async () => {
     const clock = virtualClock();
     const shared = { clock, governor: governor(clock, 1) };
-    const door = gate();
-    const slow = scriptedModel([waits(door.opened), says('Hi.')]);
+    const release = gate();
+    const slow = scriptedModel([waits(release.opened), says('Hi.')]);
     const other = scriptedModel([says('Hello.')]);
     const first = await leadHarness({ ...shared, model: slow });
     const second = await leadHarness({ ...shared, model: other });
     await first.say('Go');
     await second.say('Go');
     expect([slow.requests.length, other.requests.length]).toEqual([1, 0]);
-    door.open();
+    release.open();
     await second.lead.stopped;
     expect(other.requests).toHaveLength(1);
   });

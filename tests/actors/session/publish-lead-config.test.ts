@@ -10,10 +10,10 @@ import { StorageError } from '../../../src/protocol/skein-error.js';
 
 type Put = (text: string) => Promise<void>;
 
-/** A lead with a changing mode; `put` replaces the write to the store. */
+/** Lead with a changing mode. `put` runs before each write to the store. */
 const lead = async (put: Put, outages?: SessionOptions['store']['outages']) => {
-  const kept: string[] = [];
-  const said: FeedItem[] = [];
+  const stored: string[] = [];
+  const emitted: FeedItem[] = [];
   const wakes: (() => void)[] = [];
   const loss = new AbortController();
   let mode = 'bypassPermissions';
@@ -36,35 +36,35 @@ const lead = async (put: Put, outages?: SessionOptions['store']['outages']) => {
     async putArtifact(_: string, bytes: Uint8Array) {
       const text = Buffer.from(bytes).toString();
       await put(text);
-      kept.push(text);
+      stored.push(text);
     },
   } as unknown as OwnedSession;
   await publishLeadConfig(options, session);
-  const emit = (item: FeedItem) => void said.push(item);
+  const emit = (item: FeedItem) => void emitted.push(item);
   const { end } = republishOnChange(options, session, { emit, wantsStreamEvents: false });
-  const change = (wanted: string) => {
-    mode = wanted;
+  const change = (next: string) => {
+    mode = next;
     changed();
   };
-  return { kept, said, wakes, loss, change, end };
+  return { stored, emitted, wakes, loss, change, end };
 };
 
-describe('what workers must know of a lead', () => {
-  test('is kept at the beginning and after each change, before the session ends', async () => {
-    const { kept, change, end } = await lead(() => new Promise(setImmediate));
+describe('the published lead config', () => {
+  test('is stored at the start and after each change until the session ends', async () => {
+    const { stored, change, end } = await lead(() => new Promise(setImmediate));
     change('default');
     change('acceptEdits');
     change('plan');
     await end();
-    expect([kept[0], kept.at(-1)]).toEqual(['bypassPermissions', 'plan']);
+    expect([stored[0], stored.at(-1)]).toEqual(['bypassPermissions', 'plan']);
     change('default');
     await end();
-    expect(kept.at(-1)).toBe('plan');
+    expect(stored.at(-1)).toBe('plan');
   });
 
-  test('is tried again where the store refuses it, and that is said once', async () => {
+  test('is stored again after refusals of the store, with a single notice', async () => {
     let refusals = 2;
-    const { kept, said, wakes, change, end } = await lead(async (text) => {
+    const { stored, emitted, wakes, change, end } = await lead(async (text) => {
       if (text !== 'plan') return;
       refusals -= 1;
       if (refusals >= 0) throw new StorageError('It is full.');
@@ -75,22 +75,22 @@ describe('what workers must know of a lead', () => {
       wakes.at(-1)?.();
     }
     await end();
-    expect(kept).toEqual(['bypassPermissions', 'plan']);
-    expect(said).toEqual([{ type: 'notice', text: expect.stringContaining('It is full.') }]);
+    expect(stored).toEqual(['bypassPermissions', 'plan']);
+    expect(emitted).toEqual([{ type: 'notice', text: expect.stringContaining('It is full.') }]);
   });
 
-  test('is for the next lead to say when this one has lost the session', async () => {
-    const { said, wakes, loss, change, end } = await lead(async (text) => {
+  test('is not retried after the session is lost', async () => {
+    const { emitted, wakes, loss, change, end } = await lead(async (text) => {
       if (text !== 'plan') return;
       loss.abort();
       throw new StorageError('It is gone.');
     });
     change('plan');
     await end();
-    expect([said, wakes]).toEqual([[], []]);
+    expect([emitted, wakes]).toEqual([[], []]);
   });
 
-  test('holds nobody up who leaves while the store is away', async () => {
+  test('does not delay the end of the session while the store is unreachable', async () => {
     let trouble: string | undefined;
     const listeners = new Set<(trouble: string | undefined) => void>();
     const outages = {
@@ -108,7 +108,7 @@ describe('what workers must know of a lead', () => {
     change('plan');
     const ended = end();
     trouble = 'It is away';
-    for (const tell of listeners) tell(trouble);
+    for (const notify of listeners) notify(trouble);
     await ended;
     expect(listeners.size).toBe(0);
     await end();

@@ -1,4 +1,4 @@
-/** An answer for the session that is given to one agent, and the agents that it reaches. */
+/** Effect of an answer for the session on the questions of other agents. */
 import { describe, expect, test } from 'vitest';
 import type {
   PermissionAnswer,
@@ -16,8 +16,8 @@ import {
   task,
 } from '../swarm/swarm-harness.js';
 
-/** A person that answers on demand, with the number of open questions. */
-const personInHand = () => {
+/** Surface that answers on demand, with its open questions. */
+const manualSurface = () => {
   const open = new Map<
     string,
     { question: PermissionQuestion; give: (it: PermissionAnswer) => void }
@@ -54,14 +54,14 @@ const workers = (...prompts: readonly string[]) =>
   );
 
 /**
- * A lead that starts these agents with its first message; each changes the file that its task
+ * Lead that starts these agents with its first message. Each agent changes the file that its task
  * names.
  */
 const swarmAsking = async (
   first: readonly ReturnType<typeof calls>[],
   answer: (conversation: Conversation) => ReturnType<typeof changes> | undefined = () => undefined,
 ) => {
-  const person = personInHand();
+  const person = manualSurface();
   const definitions = [agentDefinition({ name: 'worker', tools: ['Change', 'Task'] })];
   const harness = await swarmHarness(
     (conversation) => {
@@ -96,13 +96,13 @@ const isFinal = (record: JournalRecord): record is Ruled =>
   record.type === 'call.ruled' && record.behavior !== 'ask' && record.tool === 'Change';
 
 describe('an answer for the session', () => {
-  test('answers the same question of every other agent that waits', async () => {
+  test('answers the same question of all other waiting agents', async () => {
     const swarm = await swarmAsking(workers('change a', 'change a', 'change a'));
     expect(swarm.waiting()).toEqual(['Change a', 'Change a', 'Change a']);
     swarm.answer('Change a', SESSION);
     await allSettled();
     expect(swarm.waiting()).toEqual([]);
-    expect(swarm.callLog.filter((deed) => deed === 'end a')).toHaveLength(3);
+    expect(swarm.callLog.filter((entry) => entry === 'end a')).toHaveLength(3);
     expect(await rulings(swarm)).toEqual([
       'allow@allow by undefined',
       'allow@allow by undefined',
@@ -120,7 +120,7 @@ describe('an answer for the session', () => {
     expect(swarm.callLog).toEqual(['start a', 'end a']);
   });
 
-  test('does not overrule a no that was said at the same moment', async () => {
+  test('does not override a concurrent denial', async () => {
     const swarm = await swarmAsking(workers('change a', 'change a'));
     swarm.answer('Change a', SESSION);
     swarm.answer('Change a', { behavior: 'deny', reason: 'No.' });
@@ -131,7 +131,7 @@ describe('an answer for the session', () => {
     ]);
   });
 
-  test('that was given for this call alone answers nobody else', async () => {
+  test('with scope once does not answer other questions', async () => {
     const swarm = await swarmAsking(workers('change a', 'change a'));
     swarm.answer('Change a', { behavior: 'allow', scope: 'once' });
     await allSettled();
@@ -140,7 +140,7 @@ describe('an answer for the session', () => {
     await allSettled();
   });
 
-  test('to a grandchild reaches the lead and whoever is started later', async () => {
+  test('to a grandchild is valid for the lead and for agents that start later', async () => {
     const swarm = await swarmAsking(workers('have it changed'), ({ last, said, turn }) => {
       if (last.endsWith('have it changed')) return workers('change a');
       const isLead = said[0] === 'Go';
@@ -160,10 +160,10 @@ describe('an answer for the session', () => {
     swarm.answer('Change a', SESSION);
     await allSettled(40);
     expect(swarm.asked).toEqual(['Change a']);
-    expect(swarm.callLog.filter((deed) => deed === 'end a')).toHaveLength(3);
+    expect(swarm.callLog.filter((entry) => entry === 'end a')).toHaveLength(3);
   });
 
-  test('covers the input that runs, and not the one that the person changed', async () => {
+  test('covers the input that the person set, not the original input', async () => {
     const swarm = await swarmAsking(workers('change a', 'change b', 'change a'));
     swarm.answer('Change a', { ...SESSION, updatedInput: { name: 'b' } });
     await allSettled();
@@ -173,7 +173,7 @@ describe('an answer for the session', () => {
     expect(swarm.callLog).toEqual(['start b', 'end b', 'start b', 'end b']);
   });
 
-  test('to an agent holds for others in the process that resumes the session', async () => {
+  test('to an agent is valid for other agents in the resumed session', async () => {
     const first = await swarmAsking(workers('change a'));
     first.answer('Change a', SESSION);
     await allSettled();
@@ -187,7 +187,7 @@ describe('an answer for the session', () => {
             : [says('Done.')],
       {
         mode: 'default',
-        surface: personInHand().surface,
+        surface: manualSurface().surface,
         store: first.store,
         choice: { kind: 'resume', id: first.lead.id },
         swarm: { definitions: [agentDefinition({ name: 'worker', tools: ['Change'] })] },

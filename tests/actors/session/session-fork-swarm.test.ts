@@ -12,23 +12,23 @@ import {
 } from '../swarm/swarm-harness.js';
 
 const EXPLORER = { subagent_type: 'explorer' };
-const BEHIND = { ...EXPLORER, run_in_background: true };
+const BACKGROUND = { ...EXPLORER, run_in_background: true };
 
-/** A lead with an agent that has changed a file and then sends no answer. */
+/** Lead with an agent that has changed a file and then waits for its model. */
 const working = async (more: Record<string, unknown>) => {
-  const door = gate();
+  const release = gate();
   const harness = await swarmHarness(({ last }) => {
     if (last.includes('begin')) {
       return [calls('c1', 'Task', task('paint', { description: 'WORK', ...more }))];
     }
     if (last.includes('paint')) return [calls('d1', 'Note', { name: 'wall' })];
-    if (last.includes('did wall')) return [waits(door.opened), says('never said')];
+    if (last.includes('did wall')) return [waits(release.opened), says('never said')];
     return [says('I wait.')];
   });
   await harness.say('begin');
   await allSettled();
   expect(harness.callLog).toEqual(['start wall', 'end wall']);
-  return { harness, door };
+  return { harness, release };
 };
 
 const copyOf = async ({ store, clock, lead }: SwarmHarness, prompt?: string) => {
@@ -44,11 +44,11 @@ const copyOf = async ({ store, clock, lead }: SwarmHarness, prompt?: string) => 
 
 const STAYED = /a_\w+ \(WORK\) stayed with session s_\w+/;
 
-describe('a copy of a session', () => {
+describe('a forked session', () => {
   test.each([
     ['a typed agent', EXPLORER],
     ['a fork', {}],
-  ])('that waits for %s has none begin again, and is told where it is', async (_, kind) => {
+  ])('that waits for %s does not restart it, and gets a note about it', async (_, kind) => {
     const { harness } = await working(kind);
     await harness.lead.close();
     const copy = await copyOf(harness);
@@ -66,18 +66,18 @@ describe('a copy of a session', () => {
     ).toBeUndefined();
   });
 
-  test('may be made while the session is at work, which then goes on with its agents', async () => {
-    const { harness, door } = await working(EXPLORER);
+  test('can be made while the source runs, and the source continues with its agents', async () => {
+    const { harness, release } = await working(EXPLORER);
     const copy = await copyOf(harness);
     expect(copy.callLog).toEqual([]);
     expect(copy.results().c1).toMatch(STAYED);
-    door.open();
+    release.open();
     await allSettled();
     expect(harness.results().c1).toContain('never said');
   });
 
-  test('hears with its next prompt of an agent in the background, and of nothing later', async () => {
-    const { harness, door } = await working(BEHIND);
+  test('gets a note about a background agent with its next prompt, and no report later', async () => {
+    const { harness, release } = await working(BACKGROUND);
     const copy = await copyOf(harness, 'And now?');
     const [first] = copy.requests.map(conversationOf);
     expect(first?.last).toMatch(STAYED);
@@ -85,15 +85,15 @@ describe('a copy of a session', () => {
     expect(copy.requests).toHaveLength(1);
     expect((await copy.lead.stopped).stop.reason).toBe('end_turn');
 
-    door.open();
+    release.open();
     await allSettled();
     expect(harness.requests.at(-1)?.body).toContain('never said');
     expect(copy.requests).toHaveLength(1);
   });
 
-  test('hears nothing of one that has reported', async () => {
-    const { harness, door } = await working(BEHIND);
-    door.open();
+  test('gets no note about an agent that has reported', async () => {
+    const { harness, release } = await working(BACKGROUND);
+    release.open();
     await allSettled();
     const copy = await copyOf(harness, 'And now?');
     expect(copy.requests[0]?.body).not.toMatch(STAYED);
@@ -101,9 +101,9 @@ describe('a copy of a session', () => {
   });
 
   test.each([
-    ['waited for', EXPLORER],
-    ['in the background', BEHIND],
-  ])('lists no agent that is not its own: one %s', async (_, kind) => {
+    ['a synchronous agent', EXPLORER],
+    ['a background agent', BACKGROUND],
+  ])('does not list %s of the source', async (_, kind) => {
     const { harness } = await working(kind);
     const copy = await copyOf(harness, 'And now?');
     const { agents } = await swarmView(copy.store, copy.lead.meta);

@@ -1,4 +1,4 @@
-/** Commands of a person for the agents of a swarm, in one process. */
+/** Commands of a person for the agents of a swarm in the same process. */
 import { describe, expect, test } from 'vitest';
 import type { CommandReply } from '../../../src/protocol/agent/swarm-command.js';
 import type { HookFunction } from '../../../src/protocol/permission/hook-setup.js';
@@ -14,11 +14,11 @@ import {
 } from '../../fakes/agents/scripted-model.js';
 import { allSettled, type Conversation, swarmHarness, task } from '../swarm/swarm-harness.js';
 
-const inBackground = (what: string, more: Record<string, unknown> = {}) =>
-  task(what, { subagent_type: 'explorer', run_in_background: true, ...more });
+const inBackground = (prompt: string, more: Record<string, unknown> = {}) =>
+  task(prompt, { subagent_type: 'explorer', run_in_background: true, ...more });
 
 /**
- * A lead with one background agent, which answers its n-th request with the n-th of these answers.
+ * Lead with a background agent, whose n-th request gets the n-th of these answers.
  */
 const withHelper = async (answers: readonly Answer[], name = 'scout', staysIdle = true) => {
   const asked: Conversation[] = [];
@@ -46,13 +46,13 @@ const withHelper = async (answers: readonly Answer[], name = 'scout', staysIdle 
 };
 
 describe('a letter to an agent', () => {
-  test('is in its next request, once, however often it is sent', async () => {
-    const door = gate();
-    const { control, asked } = await withHelper([[waits(door.opened), says('a')], [says('b')]]);
+  test('is in its next request exactly once, even if it is sent several times', async () => {
+    const release = gate();
+    const { control, asked } = await withHelper([[waits(release.opened), says('a')], [says('b')]]);
 
     const first = await control.send('scout', 'the docs too', 'user', 'l_x');
     const again = await control.send('scout', 'the docs too', 'user', 'l_x');
-    door.open();
+    release.open();
     await allSettled();
     await control.send('scout', 'the docs too', 'user', 'l_x');
     await allSettled();
@@ -62,7 +62,7 @@ describe('a letter to an agent', () => {
     expect(asked[1]?.said.join().split('the docs too')).toHaveLength(2);
   });
 
-  test('that has ended lets it go on with all that it knew', async () => {
+  test('that has ended resumes it with its whole conversation', async () => {
     const { control, asked, reports } = await withHelper([[says('seen')], [says('seen more')]]);
 
     expect(await control.send('scout', 'and the rest', 'user', 'l_x')).toMatchObject({ ok: true });
@@ -74,7 +74,7 @@ describe('a letter to an agent', () => {
     expect(await reports()).toHaveLength(2);
   });
 
-  test('reaches it with another one that came at the same moment', async () => {
+  test('is delivered together with a concurrent letter', async () => {
     const { control, asked } = await withHelper([[says('seen')], [says('seen more')]]);
 
     const replies = await Promise.all([
@@ -88,15 +88,15 @@ describe('a letter to an agent', () => {
     expect([said.split('the first').length, said.split('the second').length]).toEqual([2, 2]);
   });
 
-  test('that is empty is refused', async () => {
+  test('is rejected if it is empty', async () => {
     const { control, asked } = await withHelper([]);
     expect(await control.send('scout', ' ', 'user', 'l_x')).toMatchObject({ ok: false });
     expect(asked).toHaveLength(1);
   });
 });
 
-describe('an agent that a person stopped', () => {
-  test('stays stopped for letters, and goes on when a person resumes it', async () => {
+describe('an agent stopped by a person', () => {
+  test('rejects letters, and resumes when a person resumes it', async () => {
     const { control, asked, id, reports } = await withHelper([
       [says('half'), waits(gate().opened)],
       [says('all of it')],
@@ -119,7 +119,7 @@ describe('an agent that a person stopped', () => {
     expect(await reports()).toMatchObject([{}, { raw: expect.stringContaining('all of it') }]);
   });
 
-  test('begins once when two people resume it', async () => {
+  test('starts once if it is resumed twice', async () => {
     const { control, asked, journal } = await withHelper([
       [says('half'), waits(gate().opened)],
       [says('all of it')],
@@ -135,24 +135,24 @@ describe('an agent that a person stopped', () => {
   });
 });
 
-describe('what works for an agent that a person stopped', () => {
+describe('the children of an agent stopped by a person', () => {
   /**
    * Background agent `par` waits for a child, has another background child, and continues on
    * demand.
    */
-  const family = async () => {
+  const withChildren = async () => {
     const never = new Promise<void>(() => {});
     const asked: string[] = [];
     const harness = await swarmHarness(
       ({ said, last, turn }) => {
-        if (last.includes('begin')) return [calls('c1', 'Task', inBackground('mid', PAR))];
-        const who = ['low', 'deep', 'mid'].find((words) => said[0]?.includes(words)) ?? 'lead';
+        if (last.includes('begin')) return [calls('c1', 'Task', inBackground('mid', PARENT))];
+        const who = ['low', 'deep', 'mid'].find((text) => said[0]?.includes(text)) ?? 'lead';
         asked.push(who);
         if (who === 'low' || who === 'deep') return [says('half'), waits(never)];
         if (who === 'lead' || turn > 0) return [says('noted')];
         return [
-          calls('c2', 'Task', inBackground('low', KID)),
-          calls('c3', 'Task', task('deep', { ...KIN, subagent_type: 'explorer' })),
+          calls('c2', 'Task', inBackground('low', BACKGROUND_CHILD)),
+          calls('c3', 'Task', task('deep', { ...SYNC_CHILD, subagent_type: 'explorer' })),
         ];
       },
       { staysIdle: true },
@@ -161,12 +161,12 @@ describe('what works for an agent that a person stopped', () => {
     await allSettled();
     return { ...harness, asked, control: swarmControl(harness.lead) };
   };
-  const PAR = { name: 'par', description: 'x' };
-  const KID = { name: 'kid', description: 'x' };
-  const KIN = { name: 'kin', description: 'x' };
+  const PARENT = { name: 'par', description: 'x' };
+  const BACKGROUND_CHILD = { name: 'kid', description: 'x' };
+  const SYNC_CHILD = { name: 'kin', description: 'x' };
 
-  test.each(['kid', 'kin'])('is stopped with it: %s', async (name) => {
-    const { control, asked } = await family();
+  test.each(['kid', 'kin'])('are stopped with it: %s', async (name) => {
+    const { control, asked } = await withChildren();
     await control.stop('par');
     const before = asked.length;
     expect(await control.send(name, 'wake', 'user', 'l_x')).toMatchObject({
@@ -180,8 +180,8 @@ describe('what works for an agent that a person stopped', () => {
     expect(asked.at(-1)).toBe(name === 'kid' ? 'low' : 'deep');
   });
 
-  test('is stopped for whoever resumes the session, too', async () => {
-    const { control, lead, store, clock } = await family();
+  test('are still stopped after a resume of the session', async () => {
+    const { control, lead, store, clock } = await withChildren();
     await control.stop('par');
     await lead.close();
     const choice = { kind: 'resume', id: lead.id } as const;
@@ -192,13 +192,13 @@ describe('what works for an agent that a person stopped', () => {
   });
 });
 
-describe('a lead that a person stopped', () => {
+describe('a lead stopped by a person', () => {
   test.each([
-    ['at work', 'more'],
-    ['at rest', undefined],
-  ])('%s stays so, with all that worked for it, until the person writes', async (_, more) => {
-    const door = gate();
-    const harness = await withHelper([[says('half'), waits(door.opened), says('whole')]]);
+    ['running', 'more'],
+    ['idle', undefined],
+  ])('while %s stays stopped with all its agents until the person writes', async (_, more) => {
+    const release = gate();
+    const harness = await withHelper([[says('half'), waits(release.opened), says('whole')]]);
     const { control, records, reports, lead } = harness;
     if (more !== undefined) harness.busy = waits(new Promise(() => {}));
     if (more !== undefined) await harness.say(more);
@@ -210,7 +210,7 @@ describe('a lead that a person stopped', () => {
     });
     const runs = async () => (await records()).filter(({ type }) => type === 'run.started').length;
     const before = await runs();
-    door.open();
+    release.open();
     await allSettled();
     expect(await runs()).toBe(before);
     expect(lead.isIdle).toBe(true);
@@ -228,7 +228,7 @@ describe('a lead that a person stopped', () => {
     expect(lead.state).toBe('idle');
   });
 
-  test('goes on when the person resumes it, with what it was told meanwhile', async () => {
+  test('resumes on command with the letters that arrived meanwhile', async () => {
     const { control, requests, lead } = await withHelper([[waits(gate().opened)]]);
     await control.stop('lead');
     const before = requests.length;
@@ -243,7 +243,7 @@ describe('a lead that a person stopped', () => {
     expect(lead.state).toBe('idle');
   });
 
-  test('is told of one that the person resumed only when it goes on itself', async () => {
+  test('is not woken by the report of an agent that the person resumed', async () => {
     const { control, records } = await withHelper([[waits(gate().opened)], [says('seen')]]);
     await control.stop('lead');
     await control.resume('scout');
@@ -252,7 +252,7 @@ describe('a lead that a person stopped', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('and has ended goes on with its session alone', async () => {
+  test('that has ended can only be resumed with its session', async () => {
     const harness = await withHelper([[waits(gate().opened)]], 'scout', false);
     await harness.control.stop('lead');
     expect((await harness.lead.stopped).stop.reason).toBe('interrupted');
@@ -262,7 +262,7 @@ describe('a lead that a person stopped', () => {
     });
   });
 
-  test('is not working on anything when nobody works for it either', async () => {
+  test('is reported as idle if neither it nor an agent runs', async () => {
     const { control } = await withHelper([[says('seen')]]);
     await allSettled();
     expect((await control.stop('lead')).sentence).toBe('The lead is idle, with no agent running.');
@@ -270,19 +270,19 @@ describe('a lead that a person stopped', () => {
 });
 
 describe('an address', () => {
-  test('that the lead and an agent share is said to be ambiguous', async () => {
+  test('that matches the lead and an agent is rejected as ambiguous', async () => {
     const { control, id, lead } = await withHelper([]);
     const reply = await control.stop('a_');
     expect(reply).toMatchObject({ ok: false, agent: null });
     for (const each of [id, lead.meta.lead]) expect(reply.sentence).toContain(each);
   });
 
-  test('that is the name of an agent means it, though the lead would fit its letters', async () => {
+  test('that is the name of an agent selects the agent, even if it is a prefix of "lead"', async () => {
     const { control, id } = await withHelper([], 'l');
     expect(await control.stop('l')).toMatchObject({ ok: true, agent: id });
   });
 
-  test('of the lead means the lead, and of nobody nobody', async () => {
+  test('of the lead selects the lead, and an unknown address is rejected', async () => {
     const { control, lead, asked } = await withHelper([]);
     for (const address of [lead.meta.lead, lead.id, 'lead']) {
       expect(await control.stop(address)).toMatchObject({ ok: true, agent: lead.meta.lead });
@@ -292,7 +292,7 @@ describe('an address', () => {
   });
 });
 
-test('a letter to the lead counts once, however often it is sent', async () => {
+test('a letter to the lead is delivered once, even if it is sent several times', async () => {
   const { control, records } = await withHelper([]);
   for (let time = 0; time < 3; time += 1) await control.send('lead', 'more', 'user', 'l_x');
   await allSettled();
@@ -302,19 +302,19 @@ test('a letter to the lead counts once, however often it is sent', async () => {
   expect(letters).toHaveLength(1);
 });
 
-describe('an agent whose parent had ended when it was resumed', () => {
-  /** A lead with background agent `above` and its background child `below`, both stopped. */
-  const stoppedFamily = async () => {
-    const door = gate();
-    const doors = [NEVER, door.opened];
-    const heard: Conversation[] = [];
+describe('an agent that was resumed after its parent had ended', () => {
+  /** Lead with a stopped background agent `above` and its resumed background child `below`. */
+  const resumedChild = async () => {
+    const release = gate();
+    const childGates = [NEVER, release.opened];
+    const requestsOfParent: Conversation[] = [];
     const answer = (conversation: Conversation): Answer => {
       const { said, turn, last } = conversation;
       if (last.includes('begin')) return [calls('c1', 'Task', inBackground('high', ABOVE))];
       if (last.includes('again')) return [says('found more')];
-      if (said[0]?.includes('low')) return [waits(doors.shift() ?? NEVER), says('found it')];
+      if (said[0]?.includes('low')) return [waits(childGates.shift() ?? NEVER), says('found it')];
       if (!said[0]?.includes('high')) return [says('noted')];
-      heard.push(conversation);
+      requestsOfParent.push(conversation);
       return turn === 0 ? [calls('c2', 'Task', inBackground('low', BELOW))] : [says('so far')];
     };
     const harness = await swarmHarness(answer, { staysIdle: true });
@@ -324,39 +324,39 @@ describe('an agent whose parent had ended when it was resumed', () => {
     await steer.stop('above');
     await steer.resume('below');
     await allSettled();
-    return { ...harness, door, heard, steer, control: swarmControl(harness.lead) };
+    return { ...harness, release, requestsOfParent, steer, control: swarmControl(harness.lead) };
   };
   const [ABOVE, BELOW] = [{ name: 'above' }, { name: 'below', description: 'x' }];
   const NEVER = new Promise<void>(() => {});
 
-  test('reports to it if it goes on too, and it ends then', async () => {
-    const { door, heard, steer } = await stoppedFamily();
+  test('reports to the resumed parent, which then ends', async () => {
+    const { release, requestsOfParent, steer } = await resumedChild();
     await steer.resume('above');
     await allSettled();
-    door.open();
+    release.open();
     await allSettled();
-    expect(heard.at(-1)?.last).toContain('found it');
+    expect(requestsOfParent.at(-1)?.last).toContain('found it');
     expect((await steer.stop('above')).sentence).toContain('is not running (ended)');
   });
 
-  test('is stopped when a person stops the parent once more', async () => {
-    const { steer } = await stoppedFamily();
+  test('is stopped if a person stops the parent again', async () => {
+    const { steer } = await resumedChild();
     await steer.stop('above');
     expect((await steer.stop('below')).sentence).toContain('is not running (stopped)');
   });
 
-  test('is heard of by it when it goes on later', async () => {
-    const { door, heard, steer } = await stoppedFamily();
-    door.open();
+  test('is reported to the parent that is resumed later', async () => {
+    const { release, requestsOfParent, steer } = await resumedChild();
+    release.open();
     await allSettled();
     await steer.resume('above');
     await allSettled();
-    expect(heard.at(-1)?.last).toContain('found it');
+    expect(requestsOfParent.at(-1)?.last).toContain('found it');
   });
 
-  test('is heard of each time that it has ended', async () => {
-    const { control, door, heard, steer } = await stoppedFamily();
-    door.open();
+  test('is reported to the parent each time it ends', async () => {
+    const { control, release, requestsOfParent, steer } = await resumedChild();
+    release.open();
     await allSettled();
     await steer.resume('above');
     await allSettled();
@@ -364,12 +364,12 @@ describe('an agent whose parent had ended when it was resumed', () => {
     await allSettled();
     await control.send('above', 'go on', 'user', 'l_y');
     await allSettled();
-    expect(heard.at(-1)?.last).toContain('found more');
+    expect(requestsOfParent.at(-1)?.last).toContain('found more');
   });
 });
 
-describe('a letter to the lead that hooks look at first', () => {
-  const told = async (answer: HookFunction) => {
+describe('a letter to the lead with a UserPromptSubmit hook', () => {
+  const sendWith = async (answer: HookFunction) => {
     const hook = hookFunction('UserPromptSubmit', answer);
     const harness = await swarmHarness(() => [says('ok')], { staysIdle: true, hooks: [hook] });
     const control = swarmControl(harness.lead);
@@ -383,17 +383,17 @@ describe('a letter to the lead that hooks look at first', () => {
     return { ...harness, letters, sent, reply: () => reply };
   };
 
-  test('is delivered when it is written down, and not before', async () => {
-    const door = gate();
-    const { reply, letters, sent } = await told(() => door.opened);
+  test('is confirmed only after it is journaled', async () => {
+    const release = gate();
+    const { reply, letters, sent } = await sendWith(() => release.opened);
     expect([reply(), await letters()]).toEqual([undefined, 0]);
-    door.open();
+    release.open();
     await sent;
     expect([reply()?.ok, await letters()]).toEqual([true, 1]);
   });
 
-  test('is not delivered when they refuse it, and its sender hears why', async () => {
-    const { reply, letters } = await told(() => ({ decision: 'block', reason: 'Not now.' }));
+  test('is rejected with the reason if the hook blocks it', async () => {
+    const { reply, letters } = await sendWith(() => ({ decision: 'block', reason: 'Not now.' }));
     expect(await letters()).toBe(0);
     expect(reply()).toMatchObject({
       ok: false,
@@ -401,15 +401,15 @@ describe('a letter to the lead that hooks look at first', () => {
     });
   });
 
-  test('is not delivered when the session ends meanwhile', async () => {
-    const { reply, lead } = await told(() => new Promise(() => {}));
+  test('is rejected if the session ends while the hook runs', async () => {
+    const { reply, lead } = await sendWith(() => new Promise(() => {}));
     await lead.close();
     await allSettled();
     expect(reply()).toMatchObject({ ok: false, sentence: expect.stringMatching(/interrupted/) });
   });
 });
 
-test('an agent is found, and its cost counts, when the lead was rewound to before it', async () => {
+test('an agent is found and its cost counts after the lead was rewound to before its start', async () => {
   const first = await withHelper([[says('seen')]]);
   const [born] = await first.records();
   await first.lead.close();
@@ -424,7 +424,7 @@ test('an agent is found, and its cost counts, when the lead was rewound to befor
   expect(lead.spent.cost).toBe(first.lead.spent.cost);
 });
 
-test('an agent that had ended, was woken and lost its process goes on with the next', async () => {
+test('an ended agent that was woken and lost its process resumes in the next process', async () => {
   const first = await withHelper([[says('seen')], [waits(new Promise(() => {})), says('never')]]);
   await first.control.send('scout', 'and the rest', 'user', 'l_x');
   await allSettled();

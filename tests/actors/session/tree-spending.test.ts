@@ -22,7 +22,7 @@ const paid = (agent: string, cost: number): SwarmEvent => ({
   cost,
 });
 
-/** Spending of the lead is 2; the index has more. */
+/** Tree spending of a lead that has spent 2, with these events in the index. */
 const openedWith = async (events: () => AsyncIterable<SwarmEvent>, hasChildren: boolean) => {
   const history = new History();
   history.spent.count({ model: MODEL, usage: { ...NO_USAGE, output: 1 }, cost: 2 });
@@ -32,8 +32,8 @@ const openedWith = async (events: () => AsyncIterable<SwarmEvent>, hasChildren: 
   return { tree, history };
 };
 
-describe('what a tree has spent', () => {
-  test('has what its agents spent before it was opened again, and goes on from there', async () => {
+describe('treeSpending', () => {
+  test('includes the earlier costs of all agents, and counts on', async () => {
     const { tree, history } = await openedWith(async function* () {
       yield paid('a_1', 2);
       yield paid('a_2', 4);
@@ -44,14 +44,14 @@ describe('what a tree has spent', () => {
     expect([tree.cost, history.spent.cost]).toEqual([30, 18]);
   });
 
-  test('does not read the index of a lead that never had an agent', async () => {
+  test('does not read the index if the lead never had an agent', async () => {
     const { tree } = await openedWith(() => {
       throw new Error('read');
     }, false);
     expect(tree.cost).toBe(2);
   });
 
-  test('goes on with what is known when the index cannot be read', async () => {
+  test('uses the events before the damage if the index cannot be read', async () => {
     const { tree } = await openedWith(async function* () {
       yield paid('a_2', 4);
       throw new StorageError('damaged');

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AgentScheduler, type Candidate } from '../../../src/actors/swarm/agent-scheduler.js';
 
-const schedulerOf = (places: number, { maxAgents = 1_000, maxDepth = 5 } = {}) => {
-  const scheduler = new AgentScheduler({ maxConcurrentAgents: places, maxAgents, maxDepth });
+const schedulerOf = (slots: number, { maxAgents = 1_000, maxDepth = 5 } = {}) => {
+  const scheduler = new AgentScheduler({ maxConcurrentAgents: slots, maxAgents, maxDepth });
   const started: string[] = [];
   const admit = (id: string, change: Partial<Candidate> = {}) =>
     scheduler.admit({
@@ -17,8 +17,8 @@ const schedulerOf = (places: number, { maxAgents = 1_000, maxDepth = 5 } = {}) =
   return { scheduler, started, admit };
 };
 
-describe('agents that want a place', () => {
-  test('start while there is one, and then wait in the order in which they came', () => {
+describe('agents that need a slot', () => {
+  test('start while a slot is free, and then queue in order of arrival', () => {
     const { scheduler, started, admit } = schedulerOf(2);
     const verdicts = ['a', 'b', 'c', 'd', 'e'].map((id) => admit(id));
     expect(verdicts).toEqual(['started', 'started', 'queued', 'queued', 'queued']);
@@ -27,14 +27,14 @@ describe('agents that want a place', () => {
     expect(started).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('find it free again when nobody had waited for it', () => {
+  test('get a slot that was released without a waiting agent', () => {
     const { scheduler, admit } = schedulerOf(1);
     admit('a');
     scheduler.leave('a');
     expect([admit('b'), admit('c')]).toEqual(['started', 'queued']);
   });
 
-  test('and leave while they wait are not started', () => {
+  test('are not started if they leave the queue', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     for (const id of ['a', 'b', 'c']) admit(id);
     scheduler.leave('b');
@@ -44,14 +44,14 @@ describe('agents that want a place', () => {
     expect(admit('d')).toBe('started');
   });
 
-  test('give one place back, however often they leave, and none that they never had', () => {
+  test('release their slot once, and an unknown agent releases none', () => {
     const { scheduler, admit } = schedulerOf(1);
     admit('a');
     for (const id of ['a', 'a', 'stranger']) scheduler.leave(id);
     expect([admit('b'), admit('c')]).toEqual(['started', 'queued']);
   });
 
-  test('may ask for others, or leave, as they start', () => {
+  test('may admit others or leave while they start', () => {
     const { scheduler, started, admit } = schedulerOf(2);
     const inner: unknown[] = [];
     const start = () => {
@@ -66,7 +66,7 @@ describe('agents that want a place', () => {
 });
 
 describe('an agent that waits for its child', () => {
-  test('lends it its place', () => {
+  test('lends its slot to the child', () => {
     const { started, admit } = schedulerOf(1);
     admit('a');
     expect(admit('a1', { lender: 'a', depth: 2 })).toBe('started');
@@ -74,7 +74,7 @@ describe('an agent that waits for its child', () => {
     expect(started).toEqual(['a', 'a1', 'a11']);
   });
 
-  test('lends it to one at a time, and to the next of its own before all who came earlier', () => {
+  test('lends its slot to a single child at a time, and to its next child before earlier agents', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('b');
@@ -89,7 +89,7 @@ describe('an agent that waits for its child', () => {
     expect(started.at(-1)).toBe('b');
   });
 
-  test('can lend it again when it has it back', () => {
+  test('can lend the slot again after the child has left', () => {
     const { scheduler, admit } = schedulerOf(1);
     admit('a');
     for (const id of ['a1', 'a2']) {
@@ -98,14 +98,14 @@ describe('an agent that waits for its child', () => {
     }
   });
 
-  test('has nothing lent when the child is refused', () => {
+  test('does not lend the slot to a refused child', () => {
     const { admit } = schedulerOf(1, { maxDepth: 2 });
     admit('a');
     expect(admit('a1', { lender: 'a', depth: 3 })).toEqual({ refused: 'depth' });
     expect(admit('a2', { lender: 'a', depth: 2 })).toBe('started');
   });
 
-  test('leaves the place to the child when it goes first', () => {
+  test('leaves the slot to the child if it leaves first', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('a1', { lender: 'a' });
@@ -116,7 +116,7 @@ describe('an agent that waits for its child', () => {
     expect(started).toEqual(['a', 'a1', 'b']);
   });
 
-  test('leaves a place that it had borrowed itself to the child in the same way', () => {
+  test('leaves a borrowed slot to the child if it leaves first', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('a1', { lender: 'a' });
@@ -130,15 +130,15 @@ describe('an agent that waits for its child', () => {
     expect(started).toEqual(['a', 'a1', 'a11', 'a2']);
   });
 
-  test('has none to lend when it is not at work', () => {
+  test('has no slot to lend if it does not run', () => {
     const { admit } = schedulerOf(1);
     admit('a');
     expect(admit('x', { lender: 'lead' })).toBe('queued');
   });
 });
 
-describe('an agent that rests until others have ended', () => {
-  test('leaves its place to whoever has waited longest', () => {
+describe('an idle agent that waits for others', () => {
+  test('lends its slot to the first agent in the queue', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     for (const id of ['a', 'b', 'c']) admit(id);
     scheduler.lendSlot('a');
@@ -147,7 +147,7 @@ describe('an agent that rests until others have ended', () => {
     expect(started).toEqual(['a', 'b', 'c']);
   });
 
-  test('goes on at once when it is woken, and nobody begins until there is a place again', () => {
+  test('resumes at once, and no queued agent starts until a slot is free', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     for (const id of ['a', 'b', 'c']) admit(id);
     scheduler.lendSlot('a');
@@ -158,7 +158,7 @@ describe('an agent that rests until others have ended', () => {
     expect(started).toEqual(['a', 'b', 'c']);
   });
 
-  test('leaves a place that it had borrowed to anybody, and its lender has it back at its end', () => {
+  test('lends a borrowed slot to any agent, and the slot returns to its lender at its end', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('a1', { lender: 'a' });
@@ -171,7 +171,7 @@ describe('an agent that rests until others have ended', () => {
     expect([admit('c'), admit('a2', { lender: 'a' })]).toEqual(['queued', 'started']);
   });
 
-  test('leaves the place that it gets back as well, while it rests for another reason', () => {
+  test('lends the slot that its child returns', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     admit('a1', { lender: 'a' });
@@ -181,7 +181,7 @@ describe('an agent that rests until others have ended', () => {
     expect(started).toEqual(['a', 'a1', 'b']);
   });
 
-  test('lends its place to a child that it waits for as soon as it is woken', () => {
+  test('lends its slot to the child that it waits for once it has retaken it', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     for (let times = 0; times < 2; times += 1) scheduler.lendSlot('a');
@@ -193,7 +193,7 @@ describe('an agent that rests until others have ended', () => {
     expect(started).toEqual(['a', 'b', 'a1']);
   });
 
-  test('gives nothing back at its end that it did not have', () => {
+  test('releases no slot at its end if it has lent it', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     for (const id of ['a', 'b', 'c']) admit(id);
     scheduler.lendSlot('a');
@@ -206,14 +206,14 @@ describe('an agent that rests until others have ended', () => {
 });
 
 describe('an agent is refused', () => {
-  test('when it is too deep', () => {
+  test('beyond the maximum depth', () => {
     const { admit, started } = schedulerOf(5, { maxDepth: 2 });
     expect(admit('a', { depth: 2 })).toBe('started');
     expect(admit('b', { depth: 3 })).toEqual({ refused: 'depth' });
     expect(started).toEqual(['a']);
   });
 
-  test('when the run has had as many as it may, those that wait or have ended included', () => {
+  test('beyond the maximum number of agents of a run, queued and ended agents included', () => {
     const { scheduler, admit } = schedulerOf(1, { maxAgents: 2 });
     expect([admit('a'), admit('b'), admit('c')]).toEqual([
       'started',
@@ -225,28 +225,28 @@ describe('an agent is refused', () => {
     expect(admit('d')).toEqual({ refused: 'total' });
   });
 
-  test('when none is allowed at all', () => {
+  test('if a limit is zero', () => {
     expect(schedulerOf(1, { maxAgents: 0 }).admit('a')).toEqual({ refused: 'total' });
     expect(schedulerOf(1, { maxDepth: 0 }).admit('a')).toEqual({ refused: 'depth' });
     expect(schedulerOf(0).admit('a')).toEqual({ refused: 'none' });
     expect(schedulerOf(0).admit('a', { isNew: false })).toEqual({ refused: 'none' });
   });
 
-  test('no longer when a new run begins', () => {
+  test('no longer after a new run has started', () => {
     const { scheduler, admit } = schedulerOf(5, { maxAgents: 1 });
     admit('a');
     scheduler.beginRun();
     expect([admit('b'), admit('c')]).toEqual(['started', { refused: 'total' }]);
   });
 
-  test('not for being taken up again: it was counted when it began', () => {
+  test('not when it is restarted, because it was counted before', () => {
     const { scheduler, admit } = schedulerOf(5, { maxAgents: 1 });
     admit('a');
     scheduler.leave('a');
     expect(admit('a', { isNew: false })).toBe('started');
   });
 
-  test('when the swarm is over, and nobody who waited starts', () => {
+  test('after the swarm is closed, and no queued agent starts', () => {
     const { scheduler, started, admit } = schedulerOf(1);
     admit('a');
     for (const id of ['a1', 'a2']) admit(id, { lender: 'a' });
@@ -262,34 +262,34 @@ describe('an agent is refused', () => {
 interface Model {
   readonly id: string;
   readonly parent: Model | undefined;
-  /** The children that it waits for. */
+  /** Children that it waits for. */
   readonly awaits: Set<Model>;
-  /** Those that work beside it. */
-  readonly behind: Set<Model>;
-  /** It has said all that it can until one of those reports. */
-  isResting: boolean;
+  /** Background children. */
+  readonly background: Set<Model>;
+  /** True while it waits for the report of a background child. */
+  isIdle: boolean;
   state: 'queued' | 'live' | 'gone';
 }
 
-/** A swarm whose agents do what the numbers say: begin others, await them, rest, end, and are stopped. */
-const swarmOf = (places: number) => {
-  const { scheduler } = schedulerOf(places);
+/** Model of a swarm whose agents spawn and await others, become idle, end and are stopped. */
+const swarmOf = (slots: number) => {
+  const { scheduler } = schedulerOf(slots);
   const all: Model[] = [];
-  const those = (state: Model['state']) => all.filter((agent) => agent.state === state);
+  const inState = (state: Model['state']) => all.filter((agent) => agent.state === state);
   const working = () =>
-    those('live').filter(({ awaits, isResting }) => awaits.size === 0 && !isResting);
+    inState('live').filter(({ awaits, isIdle }) => awaits.size === 0 && !isIdle);
   const spawn = (parent: Model | undefined, isAwaited: boolean) => {
     const child: Model = {
       id: `a_${all.length}`,
       parent,
       awaits: new Set(),
-      behind: new Set(),
-      isResting: false,
+      background: new Set(),
+      isIdle: false,
       state: 'queued',
     };
     all.push(child);
     if (isAwaited) parent?.awaits.add(child);
-    else parent?.behind.add(child);
+    else parent?.background.add(child);
     scheduler.admit({
       id: child.id,
       depth: 1,
@@ -302,98 +302,99 @@ const swarmOf = (places: number) => {
     });
     if (isAwaited && parent !== undefined) scheduler.lendSlot(parent.id);
   };
-  const rest = (agent: Model) => {
-    agent.isResting = true;
+  const becomeIdle = (agent: Model) => {
+    agent.isIdle = true;
     scheduler.lendSlot(agent.id);
   };
   const wake = (agent: Model) => {
-    if (agent.isResting) scheduler.retakeSlot(agent.id);
-    agent.isResting = false;
+    if (agent.isIdle) scheduler.retakeSlot(agent.id);
+    agent.isIdle = false;
   };
   const leave = (agent: Model) => {
     const { parent } = agent;
     agent.state = 'gone';
     if (parent?.awaits.delete(agent)) scheduler.retakeSlot(parent.id);
-    // Its report wakes whoever rests.
-    if (parent?.behind.delete(agent)) wake(parent);
+    // The report wakes an idle parent.
+    if (parent?.background.delete(agent)) wake(parent);
     scheduler.leave(agent.id);
   };
   const stop = (agent: Model) => {
-    for (const child of [...agent.awaits, ...agent.behind]) stop(child);
+    for (const child of [...agent.awaits, ...agent.background]) stop(child);
     leave(agent);
   };
-  /** One that has agents beside it rests until they have ended. */
-  const end = (agent: Model) => (agent.behind.size > 0 ? rest(agent) : leave(agent));
-  return { all, those, working, spawn, wake, leave, stop, end };
+  /** An agent with background children becomes idle until they have ended. */
+  const end = (agent: Model) => (agent.background.size > 0 ? becomeIdle(agent) : leave(agent));
+  return { all, inState, working, spawn, wake, leave, stop, end };
 };
 
 const pick = <Item>(items: readonly Item[], by: number): Item | undefined =>
   items[by % Math.max(1, items.length)];
 
 type Swarm = ReturnType<typeof swarmOf>;
-type Deeds = Record<string, (swarm: Swarm, by: number) => void>;
+type Actions = Record<string, (swarm: Swarm, by: number) => void>;
 
-const deeds: Deeds = {
-  'the lead begins one': ({ spawn }) => spawn(undefined, false),
-  'one begins another': ({ spawn, working }, by) => spawn(pick(working(), by), false),
-  'one waits for three': ({ spawn, working }, by) => {
+const actions: Actions = {
+  'the lead spawns an agent': ({ spawn }) => spawn(undefined, false),
+  'an agent spawns a background child': ({ spawn, working }, by) =>
+    spawn(pick(working(), by), false),
+  'an agent waits for three children': ({ spawn, working }, by) => {
     const parent = pick(working(), by);
     for (let count = 0; count < 3; count += 1) spawn(parent, parent !== undefined);
   },
-  'one ends, or rests': ({ end, working }, by) => {
+  'an agent ends or becomes idle': ({ end, working }, by) => {
     const agent = pick(working(), by);
     if (agent !== undefined) end(agent);
   },
 };
 
-/** What people do: it may wake somebody whose place is taken. */
-const interventions: Deeds = {
-  'one that waits for a place is withdrawn': ({ leave, those }, by) => {
-    const agent = pick(those('queued'), by);
+/** Actions of people. They may wake an agent whose slot is taken. */
+const interventions: Actions = {
+  'a queued agent is withdrawn': ({ leave, inState }, by) => {
+    const agent = pick(inState('queued'), by);
     if (agent !== undefined) leave(agent);
   },
-  'one is stopped with all below it': ({ stop, those }, by) => {
-    const agent = pick(those('live'), by);
+  'an agent is stopped with its subtree': ({ stop, inState }, by) => {
+    const agent = pick(inState('live'), by);
     if (agent !== undefined) stop(agent);
   },
-  'one that rests is told something': ({ wake, those }, by) => {
-    const agent = pick(those('live'), by);
+  'an idle agent gets a letter': ({ wake, inState }, by) => {
+    const agent = pick(inState('live'), by);
     if (agent !== undefined) wake(agent);
   },
 };
 
-const allDeeds: Deeds = { ...deeds, ...interventions };
+const allActions: Actions = { ...actions, ...interventions };
 
-/** Any number of places, and what happens. */
-const whatever = (known: Deeds) =>
+/** Random number of slots and random actions. */
+const scenarios = (known: Actions) =>
   [
     fc.integer({ min: 1, max: 4 }),
-    fc.array(fc.record({ what: fc.constantFrom(...Object.keys(known)), by: fc.nat(50) }), {
+    fc.array(fc.record({ action: fc.constantFrom(...Object.keys(known)), by: fc.nat(50) }), {
       maxLength: 60,
     }),
   ] as const;
 
-describe('whatever agents do', () => {
-  test('no more are at work than there are places', () => {
+describe('for any actions of agents', () => {
+  test('no more agents run than slots exist', () => {
     fc.assert(
-      fc.property(...whatever(deeds), (places, all) => {
-        const swarm = swarmOf(places);
-        for (const { what, by } of all) {
-          deeds[what]?.(swarm, by);
-          expect(swarm.working().length).toBeLessThanOrEqual(places);
+      fc.property(...scenarios(actions), (slots, all) => {
+        const swarm = swarmOf(slots);
+        for (const { action, by } of all) {
+          actions[action]?.(swarm, by);
+          expect(swarm.working().length).toBeLessThanOrEqual(slots);
         }
       }),
       { numRuns: 300 },
     );
   });
 
-  test('while one waits for a place another works, whatever people do', () => {
+  test('and people, an agent runs while another agent is queued', () => {
     fc.assert(
-      fc.property(...whatever(allDeeds), (places, all) => {
-        const swarm = swarmOf(places);
-        for (const { what, by } of all) {
-          allDeeds[what]?.(swarm, by);
-          const isStuck = swarm.those('queued').length > 0 && swarm.working().length === 0;
+      fc.property(...scenarios(allActions), (slots, all) => {
+        const swarm = swarmOf(slots);
+        for (const { action, by } of all) {
+          allActions[action]?.(swarm, by);
+          const isStuck = swarm.inState('queued').length > 0 && swarm.working().length === 0;
           expect(isStuck).toBe(false);
         }
       }),
@@ -401,15 +402,15 @@ describe('whatever agents do', () => {
     );
   });
 
-  test('nobody is forgotten, and every place comes back', () => {
+  test('and people, every agent ends and every slot is released', () => {
     fc.assert(
-      fc.property(...whatever(allDeeds), (places, all) => {
-        const swarm = swarmOf(places);
-        for (const { what, by } of all) allDeeds[what]?.(swarm, by);
+      fc.property(...scenarios(allActions), (slots, all) => {
+        const swarm = swarmOf(slots);
+        for (const { action, by } of all) allActions[action]?.(swarm, by);
         for (let agent = swarm.working()[0]; agent; [agent] = swarm.working()) swarm.end(agent);
         expect(swarm.all.every(({ state }) => state === 'gone')).toBe(true);
-        for (let count = 0; count <= places; count += 1) swarm.spawn(undefined, false);
-        expect(swarm.those('live')).toHaveLength(places);
+        for (let count = 0; count <= slots; count += 1) swarm.spawn(undefined, false);
+        expect(swarm.inState('live')).toHaveLength(slots);
       }),
       { numRuns: 300 },
     );

@@ -8,26 +8,26 @@ const LIMITS = { wallMs: 60_000, idleMs: 10_000 };
 
 const watched = () => {
   const clock = virtualClock();
-  const watch = new AgentTimeouts(clock, LIMITS);
+  const timeouts = new AgentTimeouts(clock, LIMITS);
   const stops: [string, Stop][] = [];
-  const enter = (id: string, more: Partial<WatchedAgent> = {}) => {
-    const began = clock.now();
-    return watch.watch({
+  const watchAgent = (id: string, more: Partial<WatchedAgent> = {}) => {
+    const startedAt = clock.now();
+    return timeouts.watch({
       id,
-      worked: () => clock.now() - began,
+      worked: () => clock.now() - startedAt,
       lastActive: () => clock.now(),
       isExempt: () => false,
       stop: (stop) => stops.push([id, stop]),
       ...more,
     });
   };
-  return { clock, stops, enter };
+  return { clock, stops, watchAgent };
 };
 
-describe('the watch over time', () => {
-  test('ends an agent that works for too long, and keeps what it did', async () => {
-    const { clock, stops, enter } = watched();
-    enter('busy');
+describe('AgentTimeouts', () => {
+  test('stops an agent at the wall time-out', async () => {
+    const { clock, stops, watchAgent } = watched();
+    watchAgent('busy');
     await clock.advance(59_000);
     expect(stops).toEqual([]);
     await clock.advance(2_000);
@@ -36,21 +36,21 @@ describe('the watch over time', () => {
     expect(stops).toEqual([['busy', { reason: 'time_limit', detail }]]);
   });
 
-  test('counts what an agent had worked before it was taken up again', async () => {
-    const { clock, stops, enter } = watched();
-    const began = clock.now();
-    enter('back', { worked: () => 50_000 + clock.now() - began });
+  test('counts the time before a restart of the agent', async () => {
+    const { clock, stops, watchAgent } = watched();
+    const startedAt = clock.now();
+    watchAgent('back', { worked: () => 50_000 + clock.now() - startedAt });
     await clock.advance(9_000);
     expect(stops).toEqual([]);
     await clock.advance(2_000);
     expect(stops).toMatchObject([['back', { reason: 'time_limit' }]]);
   });
 
-  test('ends an agent that does nothing, and not the one beside it', async () => {
-    const { clock, stops, enter } = watched();
-    const begun = clock.now();
-    enter('silent', { lastActive: () => begun });
-    enter('busy');
+  test('stops an inactive agent at the idle time-out, and not an active agent', async () => {
+    const { clock, stops, watchAgent } = watched();
+    const startedAt = clock.now();
+    watchAgent('silent', { lastActive: () => startedAt });
+    watchAgent('busy');
     await clock.advance(9_000);
     expect(stops).toEqual([]);
     await clock.advance(2_000);
@@ -58,11 +58,11 @@ describe('the watch over time', () => {
     expect(stops[0]?.[1].detail).toContain('did nothing for 10 seconds');
   });
 
-  test('does not count the time in which somebody else is waited for', async () => {
-    const { clock, stops, enter } = watched();
-    const begun = clock.now();
+  test('does not count time while the agent is exempt', async () => {
+    const { clock, stops, watchAgent } = watched();
+    const startedAt = clock.now();
     let isExempt = true;
-    enter('asking', { lastActive: () => begun, isExempt: () => isExempt });
+    watchAgent('asking', { lastActive: () => startedAt, isExempt: () => isExempt });
     await clock.advance(30_000);
     isExempt = false;
     await clock.advance(9_000);
@@ -71,34 +71,34 @@ describe('the watch over time', () => {
     expect(stops).toHaveLength(1);
   });
 
-  test('has one timer for a thousand agents, and none for nobody', async () => {
-    const { clock, stops, enter } = watched();
-    const begun = clock.now();
+  test('has a single timer for a thousand agents, and none without agents', async () => {
+    const { clock, stops, watchAgent } = watched();
+    const startedAt = clock.now();
     const leave = Array.from({ length: 1_000 }, (_, at) =>
-      enter(`a${at}`, at === 7 ? { lastActive: () => begun } : {}),
+      watchAgent(`a${at}`, at === 7 ? { lastActive: () => startedAt } : {}),
     );
     expect(clock.sleepers).toBe(1);
     await clock.advance(20_000);
     expect([clock.sleepers, stops.map(([id]) => id)]).toEqual([1, ['a7']]);
     for (const end of leave) end();
     expect(clock.sleepers).toBe(0);
-    enter('later');
+    watchAgent('later');
     expect(clock.sleepers).toBe(1);
   });
 
-  test('stops each once, also one whose end lets another begin', async () => {
-    const { clock, stops, enter } = watched();
-    const begun = clock.now();
+  test('stops each agent once, even if its stop starts another agent', async () => {
+    const { clock, stops, watchAgent } = watched();
+    const startedAt = clock.now();
     const stop = () => {
       stops.push(['first', { reason: 'time_limit', detail: null }]);
-      enter('second');
+      watchAgent('second');
     };
-    enter('first', { lastActive: () => begun, stop });
+    watchAgent('first', { lastActive: () => startedAt, stop });
     await clock.advance(15_000);
     expect([stops.length, clock.sleepers]).toEqual([1, 1]);
   });
 
-  test('keeps no process alive', () => {
+  test('does not keep the process alive', () => {
     const clock = virtualClock();
     const idle: unknown[] = [];
     const noting: Clock = {

@@ -1,4 +1,4 @@
-/** The time that an agent may take, when its process dies or it crashes on the way. */
+/** Time-outs of agents that crash or whose process dies. */
 import { describe, expect, test } from 'vitest';
 import {
   type Answer,
@@ -19,12 +19,11 @@ import {
 } from './swarm-harness.js';
 
 const MINUTE = 60_000;
-const BEHIND = { subagent_type: 'explorer', description: 'A task', run_in_background: true };
+const BACKGROUND = { subagent_type: 'explorer', description: 'A task', run_in_background: true };
 const CRASH: Step = { does: 'fail', failure: new TypeError('x is not a function') };
 const never = waits(new Promise(() => {}));
 
-const isChild = ({ said }: Conversation): boolean =>
-  said.some((words) => words.includes('the work'));
+const isChild = ({ said }: Conversation): boolean => said.some((text) => text.includes('the work'));
 
 const swarm = (
   child: (conversation: Conversation, request: number) => Answer,
@@ -38,7 +37,7 @@ const swarm = (
         return child(conversation, requests);
       }
       return conversation.turn === 0
-        ? [calls('t1', 'Task', task('the work', BEHIND))]
+        ? [calls('t1', 'Task', task('the work', BACKGROUND))]
         : [says('heard')];
     },
     { swarm: { times: { wallMs: 60 * MINUTE, idleMs: 40 * MINUTE } }, ...options },
@@ -48,19 +47,19 @@ const swarm = (
 const ends = ({ items }: SwarmHarness) =>
   items.flatMap((it) => (it.type === 'agent.ended' ? [it.report.stop.reason] : []));
 
-/** Looks, and then answers for ever. */
+/** Makes a call, then streams without end. */
 const lookThenStream = (_: Conversation, request: number): Answer =>
   request === 1 ? [calls('k', 'Look', { name: 'a' })] : [never];
 
-describe('an agent that had worked for 50 of 60 minutes when its process died', () => {
+describe('an agent that had run for 50 of 60 minutes when its process died', () => {
   const died = async () => {
     const clock = virtualClock();
-    const door = gate();
+    const release = gate();
     const harness = await swarm(lookThenStream, {
       clock,
       effects: {
         a: async () => {
-          await door.opened;
+          await release.opened;
           return { content: 'seen' };
         },
       },
@@ -69,13 +68,13 @@ describe('an agent that had worked for 50 of 60 minutes when its process died', 
     await harness.say('begin');
     await allSettled();
     await clock.advance(50 * MINUTE);
-    door.open();
+    release.open();
     await allSettled();
     await harness.lead.close();
     return harness;
   };
 
-  test('has ten left, however long nobody ran it', async () => {
+  test('has ten minutes left, regardless of the time without a process', async () => {
     const { clock, store, lead } = await died();
     await clock.advance(500 * MINUTE);
     const choice = { kind: 'resume', id: lead.id } as const;
@@ -90,7 +89,7 @@ describe('an agent that had worked for 50 of 60 minutes when its process died', 
     await next.lead.close();
   });
 
-  test('may be silent for as long as one that has just begun', async () => {
+  test('has the full idle time-out', async () => {
     const { clock, store, lead } = await died();
     const choice = { kind: 'resume', id: lead.id } as const;
     const next = await swarm(() => [calls('l', 'Look', { name: 'b' })], {
@@ -116,17 +115,17 @@ describe('an agent that had worked for 50 of 60 minutes when its process died', 
   });
 });
 
-describe('an agent that crashed on the way', () => {
-  test('has the rest of its time', async () => {
-    const door = gate();
+describe('a crashed agent', () => {
+  test('has only its remaining time after the restart', async () => {
+    const release = gate();
     const harness = await swarm(
-      (_, request) => (request === 1 ? [waits(door.opened), CRASH] : [never]),
+      (_, request) => (request === 1 ? [waits(release.opened), CRASH] : [never]),
       {},
     );
     await harness.say('begin');
     await allSettled();
     await harness.clock.advance(50 * MINUTE);
-    door.open();
+    release.open();
     await allSettled();
     await harness.clock.advance(9 * MINUTE);
     expect(ends(harness)).toEqual([]);
@@ -136,8 +135,8 @@ describe('an agent that crashed on the way', () => {
   });
 });
 
-describe('an agent that was stopped at its limit', () => {
-  test('has all of its time again when a person lets it go on', async () => {
+describe('an agent that was stopped by its time-out', () => {
+  test('has its full time again when a person resumes it', async () => {
     const harness = await swarm(() => [never], { staysIdle: true });
     await harness.say('begin');
     await allSettled();
@@ -158,13 +157,18 @@ describe('an agent that was stopped at its limit', () => {
   });
 });
 
-describe('a teammate that is at work for too long', () => {
-  test('rests, and whoever it works for is told', async () => {
+describe('a teammate that runs too long', () => {
+  test('becomes idle, and its parent gets the stop reason', async () => {
     const harness = await swarmHarness(
       (conversation): Answer => {
         if (isChild(conversation))
           return [says('half'), calls(`k${conversation.turn}`, 'Look', { name: 'a' })];
-        const input = { ...BEHIND, run_in_background: undefined, name: 'ann', team_name: 'ours' };
+        const input = {
+          ...BACKGROUND,
+          run_in_background: undefined,
+          name: 'ann',
+          team_name: 'ours',
+        };
         return conversation.turn === 0
           ? [calls('t1', 'Task', task('the work', input))]
           : [says('heard')];
@@ -183,8 +187,10 @@ describe('a teammate that is at work for too long', () => {
     await allSettled();
     await harness.clock.advance(11 * MINUTE);
     await allSettled();
-    const rested = harness.items.flatMap((it) => (it.type === 'agent.rested' ? [it.report] : []));
-    expect(rested).toMatchObject([{ stop: { reason: 'time_limit' }, text: 'half' }]);
+    const idleReports = harness.items.flatMap((it) =>
+      it.type === 'agent.rested' ? [it.report] : [],
+    );
+    expect(idleReports).toMatchObject([{ stop: { reason: 'time_limit' }, text: 'half' }]);
     expect([ends(harness), harness.requests.at(-1)?.body.includes('time_limit')]).toEqual([
       [],
       true,

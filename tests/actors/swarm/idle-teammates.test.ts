@@ -1,4 +1,4 @@
-/** When a teammate rests and when it only waits; what wakes it, what ends it, and who waits for whom meanwhile. */
+/** Idle teammates: when they become idle, what wakes and ends them, and which runs wait for them. */
 import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../../src/protocol/tools/tool.js';
 import { sendMessage } from '../../../src/tools/agents/send-message.js';
@@ -26,16 +26,16 @@ const team = (
   answer: (conversation: Conversation) => Answer | undefined,
   options: Partial<LeadOptions> = {},
 ) => swarmHarness(answer, { staysIdle: true, ...options, tools: [sendMessage] });
-type Hand = Awaited<ReturnType<typeof team>>;
+type Harness = Awaited<ReturnType<typeof team>>;
 
 const isOf = ({ said }: Conversation, word: string) => said[0]?.includes(word) === true;
-const sentFor = ({ requests }: Hand, word: string) =>
+const sentFor = ({ requests }: Harness, word: string) =>
   requests.filter((it) => isOf(conversationOf(it), word)).map(({ body }) => body);
-const rested = ({ items }: Hand) =>
+const idleNames = ({ items }: Harness) =>
   items.flatMap((it) => (it.type === 'agent.rested' ? [it.report.agent.name] : []));
-const ended = ({ items }: Hand) =>
+const ended = ({ items }: Harness) =>
   items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
-const isOver = ({ lead }: Hand): (() => boolean) => {
+const isOver = ({ lead }: Harness): (() => boolean) => {
   let over = false;
   void lead.stopped.then(() => {
     over = true;
@@ -43,25 +43,25 @@ const isOver = ({ lead }: Hand): (() => boolean) => {
   return () => over;
 };
 
-/** A deed that takes until the test lets it end. */
-const slowly = () => {
+/** Tool effect that ends on demand, with the maximum of concurrent calls. */
+const heldEffect = () => {
   const waiting: (() => void)[] = [];
-  let most = 0;
+  let maxWaiting = 0;
   return {
-    get most() {
-      return most;
+    get maxWaiting() {
+      return maxWaiting;
     },
     slow: () =>
       new Promise<{ content: string }>((resolve) => {
         waiting.push(() => resolve({ content: 'seen' }));
-        most = Math.max(most, waiting.length);
+        maxWaiting = Math.max(maxWaiting, waiting.length);
       }),
-    free: () => {
+    release: () => {
       for (const go of waiting.splice(0)) go();
     },
   };
 };
-/** Until it is called off. */
+/** Rejects on abort. */
 const hang = ({ signal }: ToolContext) =>
   new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -69,8 +69,8 @@ const hang = ({ signal }: ToolContext) =>
 const WORKERS = { definitions: [agentDefinition({ tools: ['Look', 'Task'] })] };
 
 describe('a print run', () => {
-  test('goes on while an agent of a teammate works, and the teammate reads what came of it', async () => {
-    const work = slowly();
+  test('waits for a child of a teammate, and the teammate gets the report of the child', async () => {
+    const work = heldEffect();
     const harness = await team(
       (conversation) => {
         if (isOf(conversation, 'inner work')) {
@@ -90,16 +90,16 @@ describe('a print run', () => {
     const over = isOver(harness);
     void harness.say('begin');
     await allSettled(60);
-    expect([over(), rested(harness)]).toEqual([false, []]);
-    work.free();
+    expect([over(), idleNames(harness)]).toEqual([false, []]);
+    work.release();
     await allSettled(60);
-    expect([over(), rested(harness)]).toEqual([true, ['boss']]);
+    expect([over(), idleNames(harness)]).toEqual([true, ['boss']]);
     expect(ended(harness).map(({ stop }) => stop.reason)).toEqual(['end_turn', 'end_turn']);
     expect(harness.requests.at(-1)?.body).toContain('boss has all');
   });
 
-  test('waits for an agent that was let go on below one that has ended', async () => {
-    const work = slowly();
+  test('waits for an agent that was resumed after its parent had ended', async () => {
+    const work = heldEffect();
     const harness = await team(
       (conversation) => {
         if (isOf(conversation, 'be the grandchild')) {
@@ -119,15 +119,15 @@ describe('a print run', () => {
     void harness.say('begin');
     await allSettled(80);
     expect(over()).toBe(false);
-    work.free();
+    work.release();
     await allSettled(80);
     expect(over()).toBe(true);
     expect(ended(harness).map(({ stop }) => stop.reason)).not.toContain('interrupted');
   });
 });
 
-describe('a teammate that rests', () => {
-  test('is stopped by a person also in a session that was resumed, and then gets no messages', async () => {
+describe('an idle teammate', () => {
+  test('can be stopped by a person in a resumed session, and then gets no messages', async () => {
     const answer = (conversation: Conversation): Answer => {
       if (isOf(conversation, 'sleep')) return [says('done')];
       if (conversation.last.includes('write')) return [writes('w1', 'ada', 'hello')];
@@ -148,7 +148,7 @@ describe('a teammate that rests', () => {
     expect(sentFor(next, 'sleep')).toEqual([]);
   });
 
-  test('says that it is stopped when a person stops it', async () => {
+  test('is reported as stopped when a person stops it', async () => {
     const harness = await team((conversation) => {
       if (isOf(conversation, 'sleep')) return [says('done')];
       return conversation.turn === 0 ? [mate('ada', 'sleep')] : [says('ok')];
@@ -159,8 +159,8 @@ describe('a teammate that rests', () => {
     expect(sentence).toContain('is stopped, with all its sub-agents');
   });
 
-  test('waits for a place when it is written to, like any other', async () => {
-    const work = slowly();
+  test('queues for a slot when it gets a message', async () => {
+    const work = heldEffect();
     const names = ['a', 'b', 'c', 'd', 'e'];
     const harness = await team(
       (conversation) => {
@@ -183,21 +183,21 @@ describe('a teammate that rests', () => {
     );
     await harness.say('begin');
     await allSettled(80);
-    expect(new Set(rested(harness))).toEqual(new Set(names));
+    expect(new Set(idleNames(harness))).toEqual(new Set(names));
     await harness.say('write');
     await allSettled(80);
-    expect(work.most).toBe(2);
+    expect(work.maxWaiting).toBe(2);
     for (let round = 0; round < 6; round += 1) {
-      work.free();
+      work.release();
       await allSettled(20);
     }
-    expect(work.most).toBe(2);
-    expect(rested(harness)).toHaveLength(2 * names.length);
+    expect(work.maxWaiting).toBe(2);
+    expect(idleNames(harness)).toHaveLength(2 * names.length);
   });
 });
 
-describe('what a definition grants a teammate', () => {
-  test('holds for each of its runs, and is not kept from others while it rests', async () => {
+describe('the limits of a teammate', () => {
+  test('are valid for each run, and its budget is free for others while it is idle', async () => {
     let looks = 0;
     const harness = await team(
       (conversation) => {
@@ -219,11 +219,11 @@ describe('what a definition grants a teammate', () => {
     await harness.say('write');
     await allSettled(40);
     expect(sentFor(harness, 'sleep')).toHaveLength(4);
-    expect(rested(harness)).toEqual(['ada', 'ada']);
+    expect(idleNames(harness)).toEqual(['ada', 'ada']);
   });
 });
 
-describe('a teammate that is ended while it works', () => {
+describe('a teammate that is stopped while it runs', () => {
   const stopped = async (answers: (conversation: Conversation) => Answer) => {
     const harness = await team(
       (conversation) => {
@@ -244,7 +244,7 @@ describe('a teammate that is ended while it works', () => {
     return harness;
   };
 
-  test('begins nothing new for a letter that it has not read', async () => {
+  test('does not start a new run for an unread letter', async () => {
     const harness = await stopped(({ turn }) =>
       turn === 0 ? [calls('l', 'Look', { name: 'slow' })] : [says('after the stop')],
     );
@@ -254,8 +254,8 @@ describe('a teammate that is ended while it works', () => {
   });
 });
 
-describe('a teammate whose work is merged when it rests', () => {
-  test('tells what became of the newest work, also when it was woken meanwhile', async () => {
+describe('a teammate whose worktree is merged when it becomes idle', () => {
+  test('reports the newest merge, even if it was woken during an earlier merge', async () => {
     const worktrees = scriptedWorktrees();
     const merge = worktrees.settle.bind(worktrees);
     const gates: (() => void)[] = [];
@@ -295,7 +295,7 @@ describe('a teammate whose work is merged when it rests', () => {
       gates[gate]?.();
       await allSettled(40);
     }
-    expect(rested(harness)).toEqual(['ada']);
+    expect(idleNames(harness)).toEqual(['ada']);
     expect(harness.requests.at(-1)?.body).toContain('both sides have it');
   });
 });

@@ -1,4 +1,4 @@
-/** Limits of a run hold for the whole of it, also when its process died in the middle (law 10). */
+/** Limits of a run that continues in another process (law 10). */
 import { describe, expect, test } from 'vitest';
 import { type Answer, calls, ends, says, waits } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
@@ -17,10 +17,10 @@ type Options = Partial<Omit<LeadOptions, 'model'>>;
 const never = () => new Promise<never>(() => {});
 const stuck = calls('s', 'Look', { name: 'stuck' });
 const EXPLORER = { subagent_type: 'explorer' };
-const BEHIND = { ...EXPLORER, run_in_background: true };
+const BACKGROUND = { ...EXPLORER, run_in_background: true };
 
-/** A process that begins and dies, and the next one, which goes on with the same run. */
-const twice = async (
+/** Runs a process that dies, and the next process, which continues the run. */
+const inTwoProcesses = async (
   answers: readonly [
     (conversation: Conversation) => Answer,
     (conversation: Conversation) => Answer,
@@ -49,9 +49,9 @@ const lastStop = ({ items }: SwarmHarness) => {
   return ended?.type === 'run.ended' ? ended.stop : undefined;
 };
 
-describe('a run that goes on after its process died', () => {
-  test('has the turns that it had left', async () => {
-    const { after } = await twice(
+describe('a run that continues after its process died', () => {
+  test('has only its remaining turns', async () => {
+    const { after } = await inTwoProcesses(
       [({ turn }) => (turn < 2 ? looks({ turn } as Conversation) : [stuck]), looks],
       { limits: { maxTurns: 5 } },
     );
@@ -59,25 +59,27 @@ describe('a run that goes on after its process died', () => {
     expect(lastStop(after)?.reason).toBe('max_turns');
   });
 
-  test('has the money that it had left, and says what is spent', async () => {
+  test('has only its remaining money, and reports the budget as spent', async () => {
     const paid = ({ turn }: Conversation): Answer => [
       calls(`l${turn}`, 'Look', { name: turn === 2 ? 'stuck' : 'it' }),
       ends('tool_use', { output: 10_000 }),
     ];
     const maxBudgetUsd = 5 * priceOf(10_000);
-    const { before, after } = await twice([paid, paid], { maxBudgetUsd });
+    const { before, after } = await inTwoProcesses([paid, paid], { maxBudgetUsd });
     expect([before.requests.length, after.requests.length]).toEqual([3, 2]);
     const stop = lastStop(after);
     expect(stop?.reason).toBe('budget');
     expect(stop?.detail).toContain(`$${maxBudgetUsd.toFixed(4)} is spent`);
   });
 
-  test('has the tokens that it had left', async () => {
+  test('has only its remaining tokens', async () => {
     const long = ({ turn }: Conversation): Answer => [
       calls(`l${turn}`, 'Look', { name: turn === 2 ? 'stuck' : 'it' }),
       ends('tool_use', { output: 10_000 }),
     ];
-    const { before, after } = await twice([long, long], { maxBudgetTokens: 5 * 10_100 + 500 });
+    const { before, after } = await inTwoProcesses([long, long], {
+      maxBudgetTokens: 5 * 10_100 + 500,
+    });
     expect([before.requests.length, after.requests.length]).toEqual([3, 2]);
     expect(lastStop(after)).toMatchObject({
       reason: 'budget',
@@ -85,7 +87,7 @@ describe('a run that goes on after its process died', () => {
     });
   });
 
-  test('has the agents that it had left, those included that have ended', async () => {
+  test('has only its remaining spawns, ended agents included', async () => {
     const asks = (name: string): Answer => [
       calls(name, 'Task', task('job', { ...EXPLORER, description: 'x' })),
     ];
@@ -95,13 +97,13 @@ describe('a run that goes on after its process died', () => {
       return turn < 2 ? asks(`c${turn}`) : [stuck];
     };
     const next = ({ turn }: Conversation): Answer => (turn > 3 ? [says('done')] : asks(`c${turn}`));
-    const { after } = await twice([first, next], { swarm: { limits } });
+    const { after } = await inTwoProcesses([first, next], { swarm: { limits } });
     expect(after.items.filter(({ type }) => type === 'agent.spawned')).toEqual([]);
     expect(after.results().c3).toContain('This run has started 2 agents');
   });
 
-  test('begins anew when a person says something new', async () => {
-    const { after } = await twice(
+  test('is replaced by a new run with full limits on a new prompt', async () => {
+    const { after } = await inTwoProcesses(
       [({ turn }) => (turn < 4 ? looks({ turn } as Conversation) : [stuck]), looks],
       { limits: { maxTurns: 5 }, maxBudgetUsd: 1 },
       'something else',
@@ -109,8 +111,8 @@ describe('a run that goes on after its process died', () => {
     expect(after.requests).toHaveLength(5);
   });
 
-  test('is the same however often the process dies', async () => {
-    const { before, after } = await twice(
+  test('has the same limits after several process deaths', async () => {
+    const { before, after } = await inTwoProcesses(
       [
         ({ turn }) => (turn < 1 ? looks({ turn } as Conversation) : [stuck]),
         ({ turn }) => (turn < 3 ? looks({ turn } as Conversation) : [says('half'), waits(never())]),
@@ -127,11 +129,11 @@ describe('a run that goes on after its process died', () => {
   });
 });
 
-describe('an agent that goes on after its process died', () => {
+describe('an agent that continues after its process died', () => {
   const swarm = { definitions: [agentDefinition({ maxTurns: 3 })] };
-  const asTold =
-    (terms: Record<string, unknown>, turns: number) => (conversation: Conversation) => {
-      if (conversation.last.includes('begin')) return [calls('c1', 'Task', task('job', terms))];
+  const answersFor =
+    (input: Record<string, unknown>, turns: number) => (conversation: Conversation) => {
+      if (conversation.last.includes('begin')) return [calls('c1', 'Task', task('job', input))];
       if (!conversation.said[0]?.includes('job')) return [says('noted')];
       return conversation.turn < turns ? looks(conversation) : [stuck];
     };
@@ -139,17 +141,17 @@ describe('an agent that goes on after its process died', () => {
     requests.filter(({ body }) => body.includes('"l0"') || !body.includes('begin'));
 
   test.each([
-    ['one that is waited for', EXPLORER],
-    ['one in the background', BEHIND],
-  ])('has the turns that it had left: %s', async (_, terms) => {
-    const answers = [asTold(terms, 1), asTold(terms, 99)] as const;
-    const { before, after } = await twice(answers, { swarm });
+    ['synchronous', EXPLORER],
+    ['background', BACKGROUND],
+  ])('has only its remaining turns: %s', async (_, input) => {
+    const answers = [answersFor(input, 1), answersFor(input, 99)] as const;
+    const { before, after } = await inTwoProcesses(answers, { swarm });
     expect([jobsOf(before).length, jobsOf(after).length]).toEqual([2, 1]);
     const report = after.items.find((it) => it.type === 'agent.ended');
     expect(report).toMatchObject({ report: { stop: { reason: 'max_turns' }, turns: 3 } });
   });
 
-  test('has the money that it had left', async () => {
+  test('has only its remaining money', async () => {
     const definitions = [agentDefinition({ maxBudgetUsd: 4 * priceOf(10_000) })];
     const paid = (conversation: Conversation): Answer => {
       if (conversation.last.includes('begin')) return [calls('c1', 'Task', task('job', EXPLORER))];
@@ -157,7 +159,7 @@ describe('an agent that goes on after its process died', () => {
       const look = { name: conversation.turn === 2 ? 'stuck' : 'it' };
       return [calls(`l${conversation.turn}`, 'Look', look), ends('tool_use', { output: 10_000 })];
     };
-    const { after } = await twice([paid, paid], { swarm: { definitions } });
+    const { after } = await inTwoProcesses([paid, paid], { swarm: { definitions } });
     const report = after.items.find((it) => it.type === 'agent.ended');
     expect(report).toMatchObject({ report: { stop: { reason: 'budget' }, turns: 4 } });
   });

@@ -12,7 +12,7 @@ const jobsOf = async () => {
   return { queue: store.jobs, ofWorker };
 };
 
-test('one that had ended and went on can be taken up by the next process', async () => {
+test('a completed job can be claimed by the next process', async () => {
   const { ofWorker } = await jobsOf();
   const first = ofWorker('o_1');
   await first.claim('a_2');
@@ -20,13 +20,13 @@ test('one that had ended and went on can be taken up by the next process', async
   expect(await ofWorker('o_2').claim('a_2')).toBe(true);
 });
 
-test('one that another process works on cannot', async () => {
+test('a job that another process has claimed cannot be claimed', async () => {
   const { ofWorker } = await jobsOf();
   await ofWorker('o_1').claim('a_2');
   expect(await ofWorker('o_2').claim('a_2')).toBe(false);
 });
 
-test('one that is claimed while a session closes is left for the next owner', async () => {
+test('a job that is claimed while the session closes is left for the next owner', async () => {
   const { queue, ofWorker } = await jobsOf();
   const jobs = ofWorker('o_1');
   const claimed = jobs.claim('a_2');

@@ -1,6 +1,6 @@
 /**
- * A swarm in memory that follows a plan: who starts whom, how much each does and what its answers cost.
- * An agent finds its part of the plan by the mark in its task, so answers depend on content alone.
+ * Swarm in memory that follows a plan: the children, turns and answer sizes of each agent. An agent finds
+ * its part of the plan by the mark in its task, so answers depend on content alone.
  */
 import { History } from '../../../src/context/history/history.js';
 import type { ChildReport } from '../../../src/protocol/agent/child-report.js';
@@ -19,9 +19,9 @@ import {
 } from './swarm-harness.js';
 
 export interface Plan {
-  /** `sync` and `background` ones are explorers; `forked` is a fork in the background. */
+  /** `sync` and `background` agents are explorers; `forked` is a fork in the background. */
   readonly kind: 'sync' | 'fork' | 'background' | 'forked';
-  /** Turns of its own before it answers. */
+  /** Turns with a Look call before the last answer. */
   readonly looks: number;
   /** Tokens of each of its answers. */
   readonly output: number;
@@ -30,11 +30,11 @@ export interface Plan {
 
 export const MODEL = 'claude-opus-5-5';
 
-/** What an answer of so many tokens costs here. */
+/** Cost of an answer with `output` tokens. */
 export const priceOf = (output: number): number =>
   requestCost(MODEL, { input: 100, output, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 }) ?? 0;
 
-/** The address of an agent in the plan, and how often it has answered. */
+/** Path of an agent in the plan, and its number of answers so far. */
 export const partOf = ({
   said,
 }: Conversation): { readonly path: string; readonly turn: number } => {
@@ -56,14 +56,14 @@ const planAt = (plan: Plan, path: string): Plan =>
       return next;
     }, plan);
 
-const TERMS: Record<Plan['kind'], Record<string, unknown>> = {
+const TASK_INPUT: Record<Plan['kind'], Record<string, unknown>> = {
   sync: { subagent_type: 'explorer' },
   fork: {},
   background: { subagent_type: 'explorer', run_in_background: true },
   forked: { run_in_background: true },
 };
 
-/** One answer of one agent. */
+/** Answer of an agent in a turn. */
 const answerFor = ({ looks, output, children }: Plan, path: string, turn: number): Answer => {
   const usage = { output };
   const steps: Step[] = [says(`${path} said ${turn}`)];
@@ -72,7 +72,7 @@ const answerFor = ({ looks, output, children }: Plan, path: string, turn: number
       calls(
         `t${path}.${at}`,
         'Task',
-        task(`<<${path}.${at}>>`, { description: 'x', ...TERMS[kind] }),
+        task(`<<${path}.${at}>>`, { description: 'x', ...TASK_INPUT[kind] }),
       ),
     );
     return [...steps, ...asked, ends('tool_use', usage)];
@@ -84,21 +84,21 @@ const answerFor = ({ looks, output, children }: Plan, path: string, turn: number
 };
 
 export interface PlannedSwarm extends SwarmHarness {
-  /** What all answers cost. */
+  /** Cost of all answers. */
   readonly spent: number;
-  /** What they had cost when each request was sent, and the most that were under way at once. */
+  /** Cost of all earlier answers when each request was sent. */
   readonly spentBefore: readonly number[];
-  /** The same in tokens. */
+  /** Tokens of all answers. */
   readonly tokens: number;
   readonly tokensBefore: readonly number[];
-  readonly mostInFlight: number;
-  /** What became of all that the lead had below it. */
+  readonly maxInFlight: number;
+  /** Reports of all ended agents. */
   readonly reports: readonly ChildReport[];
-  /** The result of a call of the lead: `t0.1` asked for the second of its agents. */
+  /** Result of a call of the lead: `t0.1` is the Task call for its second child. */
   said(call: string): string;
 }
 
-/** What is on record of the lead and all below it, by id. */
+/** Journaled histories of the lead and all its descendants, by id. */
 export const histories = async ({ lead, store }: SwarmHarness): Promise<Map<string, History>> => {
   const found = new Map<string, History>();
   for await (const { type, agent } of store.events(lead.id)) {
@@ -119,7 +119,7 @@ export const follow = async (
   let spent = 0;
   let tokens = 0;
   let inFlight = 0;
-  let mostInFlight = 0;
+  let maxInFlight = 0;
   const spentBefore: number[] = [];
   const tokensBefore: number[] = [];
   const harness = await swarmHarness(
@@ -130,14 +130,14 @@ export const follow = async (
     { modelName: MODEL, ...options },
   );
   harness.lead.listen((item) => {
-    const { type, ...said } = item.type === 'agent.feed' ? item.item : item;
+    const { type, ...rest } = item.type === 'agent.feed' ? item.item : item;
     if (type === 'request.started') {
       spentBefore.push(spent);
       tokensBefore.push(tokens);
       inFlight += 1;
-      mostInFlight = Math.max(mostInFlight, inFlight);
+      maxInFlight = Math.max(maxInFlight, inFlight);
     } else if (type === 'assistant.message') {
-      const { model, usage } = said as FeedItem & { type: 'assistant.message' };
+      const { model, usage } = rest as FeedItem & { type: 'assistant.message' };
       spent += requestCost(model, usage) ?? 0;
       tokens += windowTokens(usage);
       inFlight -= 1;
@@ -149,7 +149,7 @@ export const follow = async (
   });
   if (prompt === '') harness.lead.start();
   else await harness.say(prompt);
-  for (let round = 0; round < MOST_ROUNDS && !isOver; round += 1) await allSettled(1);
+  for (let round = 0; round < MAX_ROUNDS && !isOver; round += 1) await allSettled(1);
   if (!isOver) throw new Error('the swarm does not come to an end');
   await harness.lead.close();
   const reports = harness.items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
@@ -158,7 +158,7 @@ export const follow = async (
       .flatMap((it) => (it.type === 'tool.ended' && it.call === call ? [it.raw] : []))
       .map((raw) => (JSON.parse(raw) as { content: string }).content)
       .join();
-  return { ...harness, spent, spentBefore, tokens, tokensBefore, mostInFlight, reports, said };
+  return { ...harness, spent, spentBefore, tokens, tokensBefore, maxInFlight, reports, said };
 };
 
-const MOST_ROUNDS = 5_000;
+const MAX_ROUNDS = 5_000;

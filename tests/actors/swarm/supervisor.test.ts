@@ -1,4 +1,4 @@
-/** What becomes of an agent that a defect of ours ends. */
+/** Agents that crash because of a defect of the program. */
 import { describe, expect, test } from 'vitest';
 import type { Journal } from '../../../src/protocol/session/journal.js';
 import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
@@ -17,14 +17,14 @@ import {
   task,
 } from './swarm-harness.js';
 
-/** No failure of the world: what a program throws that is wrong. */
+/** Failure that only a defect of the program causes. */
 const CRASH: Step = { does: 'fail', failure: new TypeError('x is not a function') };
 
-const BEHIND = { subagent_type: 'explorer', description: 'A task', run_in_background: true };
+const BACKGROUND = { subagent_type: 'explorer', description: 'A task', run_in_background: true };
 
 type Options = Partial<Omit<LeadOptions, 'model'>>;
 
-/** A lead that starts one agent, and answers `heard` to whatever comes back. */
+/** Lead that starts an agent and answers `heard` to all other messages. */
 const swarmOf = async (
   input: Record<string, unknown>,
   child: (conversation: Conversation, request: number) => Answer,
@@ -32,7 +32,7 @@ const swarmOf = async (
 ): Promise<SwarmHarness> => {
   let requests = 0;
   const harness = await swarmHarness((conversation): Answer => {
-    if (conversation.said.some((words) => words.includes('the work'))) {
+    if (conversation.said.some((text) => text.includes('the work'))) {
       requests += 1;
       return child(conversation, requests);
     }
@@ -61,7 +61,7 @@ const restarts = async (harness: SwarmHarness) =>
 const ends = ({ items }: SwarmHarness) =>
   items.flatMap((it) => (it.type === 'agent.ended' ? [it.report] : []));
 
-/** Says something, looks, and crashes. */
+/** Answers with a text and a call, then crashes. */
 const crashing = ({ last }: Conversation): Answer =>
   last.includes('did a')
     ? [CRASH]
@@ -69,27 +69,27 @@ const crashing = ({ last }: Conversation): Answer =>
 
 const WHY = 'The agent failed unexpectedly: x is not a function';
 
-describe('an agent that somebody waits for', () => {
+describe('a crashed agent that its parent waits for', () => {
   test.each([
     ['sync', { subagent_type: 'explorer', description: 'A task' }],
     ['fork', { description: 'A task' }],
-  ])('is not begun again when it crashes, and what it had said is kept: %s', async (_, input) => {
+  ])('is not restarted, and its last text is reported: %s', async (_, input) => {
     const harness = await swarmOf(input, crashing);
     expect(ends(harness)).toMatchObject([
       { stop: { reason: 'model_error', detail: WHY }, text: 'Half of it is done.' },
     ]);
     expect(await restarts(harness)).toEqual([]);
     expect((await recordsOf(harness)).at(-1)).toMatchObject({ type: 'run.ended', final: true });
-    const told = harness.requests.at(-1)?.body ?? '';
-    expect(told).toContain('x is not a function');
-    expect(told).toContain('Half of it is done.');
+    const lastBody = harness.requests.at(-1)?.body ?? '';
+    expect(lastBody).toContain('x is not a function');
+    expect(lastBody).toContain('Half of it is done.');
     expect(harness.clock.sleepers).toBe(0);
   });
 });
 
-describe('an agent in the background that crashes', () => {
-  test('begins again after a second, where its journal ends', async () => {
-    const harness = await swarmOf(BEHIND, (conversation, request) => {
+describe('a crashed background agent', () => {
+  test('is restarted from its journal after a second', async () => {
+    const harness = await swarmOf(BACKGROUND, (conversation, request) => {
       if (request === 2) return [CRASH];
       return request === 1 ? crashing(conversation) : [says('All of it is done.')];
     });
@@ -99,13 +99,13 @@ describe('an agent in the background that crashes', () => {
     await harness.clock.advance(1);
     await allSettled();
     expect(ends(harness)).toMatchObject([{ stop: { reason: 'end_turn' }, turns: 2 }]);
-    // What it had looked at it knows.
+    // The call before the crash is not repeated.
     expect(harness.callLog).toEqual(['start a', 'end a']);
     expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
-  test('is told to people, and stands in the log', async () => {
-    const harness = await swarmOf(BEHIND, crashing);
+  test('is reported with a notice and an event', async () => {
+    const harness = await swarmOf(BACKGROUND, crashing);
     const text = `explorer ${childOf(harness)} "A task" restarts in 1 s (attempt 1 of 3): ${WHY}`;
     expect(harness.items).toContainEqual({ type: 'notice', text });
     const events = [];
@@ -116,8 +116,8 @@ describe('an agent in the background that crashes', () => {
     await harness.lead.close();
   });
 
-  test('again and again fails after three beginnings, and its parent has what it said', async () => {
-    const harness = await swarmOf(BEHIND, crashing);
+  test('fails after three restarts, and its parent gets its last text', async () => {
+    const harness = await swarmOf(BACKGROUND, crashing);
     for (const pause of [1_000, 2_000, 4_000]) {
       expect(ends(harness)).toEqual([]);
       await harness.clock.advance(pause);
@@ -138,9 +138,9 @@ describe('an agent in the background that crashes', () => {
     expect(harness.clock.sleepers).toBe(0);
   });
 
-  test('does not repeat what may have had an effect', async () => {
+  test('does not repeat a call that may have had effects', async () => {
     const harness = await swarmOf(
-      BEHIND,
+      BACKGROUND,
       ({ last }) => [
         last.includes('did part')
           ? says('What?')
@@ -149,7 +149,7 @@ describe('an agent in the background that crashes', () => {
             : calls('k', 'Change', { name: 'part' }),
       ],
       {
-        // It crashes when the change is made and not on record yet.
+        // Crashes after the change is made and before it is journaled.
         checkpoints: () => ({
           watch: async () => ({ changes: () => Promise.reject(new TypeError('no such thing')) }),
           settle: async () => {},
@@ -162,8 +162,8 @@ describe('an agent in the background that crashes', () => {
     expect(harness.callLog).toEqual(['start part', 'end part']);
   });
 
-  test('is not begun again once a person has stopped it', async () => {
-    const harness = await swarmOf(BEHIND, crashing);
+  test('is not restarted after a person has stopped it', async () => {
+    const harness = await swarmOf(BACKGROUND, crashing);
     const reply = await harness.lead.steer.stop(childOf(harness));
     expect(reply.ok).toBe(true);
     await harness.clock.advance(60_000);
@@ -174,8 +174,8 @@ describe('an agent in the background that crashes', () => {
     ]);
   });
 
-  test('reads what was written to it meanwhile', async () => {
-    const harness = await swarmOf(BEHIND, (conversation, request) => {
+  test('gets a letter that arrived before the restart', async () => {
+    const harness = await swarmOf(BACKGROUND, (conversation, request) => {
       if (request === 1) return [CRASH];
       return [says(conversation.said.join().includes('Hurry') ? 'I hurry.' : 'I do not know.')];
     });
@@ -185,10 +185,10 @@ describe('an agent in the background that crashes', () => {
     expect(ends(harness)).toMatchObject([{ text: 'I hurry.' }]);
   });
 
-  test('has no more turns than it was granted', async () => {
+  test('has no more turns than its limit', async () => {
     const definitions = [agentDefinition({ maxTurns: 3 })];
     const harness = await swarmOf(
-      BEHIND,
+      BACKGROUND,
       (conversation, request) =>
         request === 3
           ? [CRASH]
@@ -200,15 +200,15 @@ describe('an agent in the background that crashes', () => {
     expect(ends(harness)).toMatchObject([{ stop: { reason: 'max_turns' }, turns: 3 }]);
   });
 
-  test('counts its crashes also when its process dies between them', async () => {
+  test('has its crashes counted across processes', async () => {
     const clock = virtualClock();
-    const harness = await swarmOf(BEHIND, crashing, { clock });
+    const harness = await swarmOf(BACKGROUND, crashing, { clock });
     await clock.advance(1_000);
     await allSettled();
     expect(await restarts(harness)).toHaveLength(2);
     await harness.lead.close();
     const answer = (conversation: Conversation): Answer =>
-      conversation.said.some((words) => words.includes('the work')) ? [CRASH] : [says('heard')];
+      conversation.said.some((text) => text.includes('the work')) ? [CRASH] : [says('heard')];
     const choice = { kind: 'resume', id: harness.lead.id } as const;
     const next = await swarmHarness(answer, { clock, store: harness.store, choice });
     next.lead.start();
@@ -220,13 +220,13 @@ describe('an agent in the background that crashes', () => {
     await next.lead.close();
   });
 
-  test('leaves nothing that could wake when its session is closed', async () => {
-    const harness = await swarmOf(BEHIND, crashing);
+  test('has no restart timer after its session is closed', async () => {
+    const harness = await swarmOf(BACKGROUND, crashing);
     await harness.lead.close();
     expect(harness.clock.sleepers).toBe(0);
   });
 
-  test('ends at once when its journal is what is broken', async () => {
+  test('ends at once if its journal cannot be written', async () => {
     class BrokenJournal extends MemorySessionStore {
       override async create(
         ...meta: Parameters<MemorySessionStore['create']>
@@ -248,14 +248,14 @@ describe('an agent in the background that crashes', () => {
       }
     }
     const clock = virtualClock();
-    const harness = await swarmOf(BEHIND, crashing, { clock, store: new BrokenJournal(clock) });
+    const harness = await swarmOf(BACKGROUND, crashing, { clock, store: new BrokenJournal(clock) });
     expect(ends(harness)).toMatchObject([{ stop: { reason: 'model_error' }, text: '' }]);
     expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
   });
 
-  test('does the same each time: same script, same log', async () => {
+  test('writes the same journal for the same script', async () => {
     const log = async () => {
-      const harness = await swarmOf(BEHIND, crashing);
+      const harness = await swarmOf(BACKGROUND, crashing);
       await harness.clock.advance(10_000);
       await allSettled();
       return JSON.stringify([await harness.records(), await recordsOf(harness)]);
@@ -264,10 +264,10 @@ describe('an agent in the background that crashes', () => {
   });
 });
 
-describe('a teammate that crashes', () => {
+describe('a crashed teammate', () => {
   const TEAMMATE = { description: 'A task', name: 'ann', team_name: 'ours' };
 
-  test('begins again five times at the most', async () => {
+  test('is restarted at most five times', async () => {
     const harness = await swarmOf(TEAMMATE, crashing, { staysIdle: true });
     await harness.clock.advance(40_000);
     await allSettled();
@@ -280,7 +280,7 @@ describe('a teammate that crashes', () => {
     await harness.lead.close();
   });
 
-  test('rests when it has done its work after all', async () => {
+  test('becomes idle after it has finished its work', async () => {
     const harness = await swarmOf(
       TEAMMATE,
       (_, request) => (request === 1 ? [CRASH] : [says('Done after all.')]),
@@ -288,31 +288,31 @@ describe('a teammate that crashes', () => {
     );
     await harness.clock.advance(1_000);
     await allSettled();
-    const rested = harness.items.flatMap((it) =>
+    const idleTexts = harness.items.flatMap((it) =>
       it.type === 'agent.rested' ? [it.report.text] : [],
     );
-    expect(rested).toEqual(['Done after all.']);
+    expect(idleTexts).toEqual(['Done after all.']);
     await harness.lead.close();
   });
 });
 
-describe('those below an agent that crashes', () => {
-  /** It starts one in the background that waits at a door, and crashes then. */
-  const family = async (after: (conversation: Conversation) => Answer) => {
+describe('the children of a crashed agent', () => {
+  /** Agent that starts a background child, which waits for `door`, and then crashes. */
+  const crashedParent = async (after: (conversation: Conversation) => Answer) => {
     const door = gate();
     let crashed = false;
     const harness = await swarmHarness((conversation): Answer => {
-      if (conversation.said.some((words) => words.includes('at the door'))) {
+      if (conversation.said.some((text) => text.includes('at the door'))) {
         return [waits(door.opened), says('The door is open.')];
       }
-      if (conversation.said.some((words) => words.includes('the work'))) {
-        if (conversation.turn === 0) return [calls('k', 'Task', task('at the door', BEHIND))];
+      if (conversation.said.some((text) => text.includes('the work'))) {
+        if (conversation.turn === 0) return [calls('k', 'Task', task('at the door', BACKGROUND))];
         if (crashed) return after(conversation);
         crashed = true;
         return [CRASH];
       }
       return conversation.turn === 0
-        ? [calls('t', 'Task', task('the work', BEHIND))]
+        ? [calls('t', 'Task', task('the work', BACKGROUND))]
         : [says('heard')];
     });
     await harness.say('begin');
@@ -320,8 +320,8 @@ describe('those below an agent that crashes', () => {
     return { harness, door };
   };
 
-  test('go on, and it hears of them when it is back', async () => {
-    const { harness, door } = await family((conversation) => [
+  test('continue, and their reports reach the restarted agent', async () => {
+    const { harness, door } = await crashedParent((conversation) => [
       says(
         conversation.said.join().includes('The door is open.') ? 'Heard of the door.' : 'Waiting.',
       ),
@@ -335,34 +335,34 @@ describe('those below an agent that crashes', () => {
     await harness.lead.stopped;
   });
 
-  test('are stopped with it while it waits to begin again', async () => {
-    const { harness } = await family(() => [says('never')]);
+  test('are stopped with it while it waits for its restart', async () => {
+    const { harness } = await crashedParent(() => [says('never')]);
     await harness.lead.steer.stop(childOf(harness));
     expect(ends(harness).map(({ stop }) => stop.reason)).toEqual(['stopped', 'stopped']);
     await harness.lead.close();
   });
 
-  test('are stopped when it waits for them, and it has what they said', async () => {
+  test('are stopped if it waits for them, and it gets their last texts', async () => {
     const { opened } = gate();
     const harness = await swarmHarness(
       (conversation): Answer => {
-        if (conversation.said.some((words) => words.includes('at the door'))) {
+        if (conversation.said.some((text) => text.includes('at the door'))) {
           return conversation.last.includes('did near')
             ? [says('I stand here.'), waits(opened)]
             : [says('I stand here.'), calls('n', 'Look', { name: 'near' })];
         }
-        if (conversation.said.some((words) => words.includes('the work'))) {
+        if (conversation.said.some((text) => text.includes('the work'))) {
           if (conversation.turn > 0) {
             return [says(conversation.last.includes('I stand here.') ? 'I know.' : 'What?')];
           }
-          const waitedFor = { ...BEHIND, run_in_background: false };
+          const waitedFor = { ...BACKGROUND, run_in_background: false };
           return [
             calls('k', 'Task', task('at the door', waitedFor)),
             calls('l', 'Note', { name: 'part' }),
           ];
         }
         return conversation.turn === 0
-          ? [calls('t', 'Task', task('the work', BEHIND))]
+          ? [calls('t', 'Task', task('the work', BACKGROUND))]
           : [says('heard')];
       },
       {

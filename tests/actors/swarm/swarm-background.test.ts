@@ -1,4 +1,4 @@
-/** Who waits for whom, what an interrupt ends, and how the ends of background agents are heard of. */
+/** Interrupts, stops and reports of background agents. */
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../fakes/agents/scripted-model.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
@@ -15,20 +15,20 @@ import {
 type Options = Partial<Omit<LeadOptions, 'model'>>;
 
 const EXPLORER = { subagent_type: 'explorer' };
-const BEHIND = { ...EXPLORER, run_in_background: true };
+const BACKGROUND = { ...EXPLORER, run_in_background: true };
 
-/** The words of a task are in its prompt alone, so nobody who reads of it takes it for its own. */
-const ask = (words: string, terms: Record<string, unknown> = {}) =>
-  task(words, { description: words.toUpperCase(), ...terms });
+/** The task text is in the prompt alone, so that other conversations do not match it. */
+const ask = (prompt: string, input: Record<string, unknown> = {}) =>
+  task(prompt, { description: prompt.toUpperCase(), ...input });
 
-/** Answers by the words that the newest message of a conversation holds, first come first served. */
+/** Chooses the first answer whose key is in the newest message of a conversation. */
 const swarmOf = async (
   answers: Readonly<Record<string, Answer | ((conversation: Conversation) => Answer)>>,
   options: Options = {},
 ): Promise<SwarmHarness> =>
   swarmHarness((conversation) => {
     const [, answer = [says('ok')]] =
-      Object.entries(answers).find(([words]) => conversation.last.includes(words)) ?? [];
+      Object.entries(answers).find(([text]) => conversation.last.includes(text)) ?? [];
     return typeof answer === 'function' ? answer(conversation) : answer;
   }, options);
 
@@ -37,7 +37,7 @@ const begin = async (harness: SwarmHarness): Promise<void> => {
   await allSettled();
 };
 
-/** How those below the lead ended, by their tasks. */
+/** Stop reasons of all ended agents, by task. */
 const ends = ({ items }: SwarmHarness): Record<string, string> =>
   Object.fromEntries(
     items.flatMap((it) =>
@@ -50,8 +50,8 @@ const ends = ({ items }: SwarmHarness): Record<string, string> =>
 const runsEnded = ({ items }: SwarmHarness): readonly string[] =>
   items.flatMap((it) => (it.type === 'run.ended' ? [it.stop.reason] : []));
 
-/** Of the lead's conversation: how often it was told that a background agent has ended. */
-const told = async ({ records }: SwarmHarness): Promise<number> =>
+/** Number of letters from agents to the lead. */
+const agentLetters = async ({ records }: SwarmHarness): Promise<number> =>
   (await records()).filter((it) => it.type === 'letter.received' && it.from === 'agent').length;
 
 const openCalls = async (harness: SwarmHarness): Promise<readonly string[]> =>
@@ -61,22 +61,22 @@ const openCalls = async (harness: SwarmHarness): Promise<readonly string[]> =>
 
 describe('an interrupt', () => {
   const held = () => {
-    const door = gate();
+    const release = gate();
     const answers = {
       begin: [
         calls('c1', 'Task', ask('look', EXPLORER)),
         calls('c2', 'Task', ask('fork')),
-        calls('c3', 'Task', ask('behind', BEHIND)),
+        calls('c3', 'Task', ask('behind', BACKGROUND)),
       ],
-      look: [says('so far'), waits(door.opened), says('seen')],
-      fork: [says('so far'), waits(door.opened), says('seen')],
-      behind: [says('so far'), waits(door.opened), says('seen')],
+      look: [says('so far'), waits(release.opened), says('seen')],
+      fork: [says('so far'), waits(release.opened), says('seen')],
+      behind: [says('so far'), waits(release.opened), says('seen')],
     };
-    return { door, answers };
+    return { release, answers };
   };
 
-  test('ends those that the lead waits for, with all of it on record, and leaves the others', async () => {
-    const { door, answers } = held();
+  test('stops the agents that the lead waits for, journals all results, and keeps background agents', async () => {
+    const { release, answers } = held();
     const harness = await swarmOf(answers, { staysIdle: true });
     await begin(harness);
     harness.lead.interrupt();
@@ -84,21 +84,21 @@ describe('an interrupt', () => {
     expect(ends(harness)).toEqual({ look: 'interrupted', fork: 'interrupted' });
     expect([harness.lead.state, runsEnded(harness)]).toEqual(['idle', ['interrupted']]);
     expect(await openCalls(harness)).toEqual([]);
-    const known = [...(await histories(harness)).values()].filter(
-      ({ relations: family }) => family.origin,
+    const children = [...(await histories(harness)).values()].filter(
+      ({ relations }) => relations.origin,
     );
-    expect(known.map(({ ended }) => ended?.reason)).toEqual([
+    expect(children.map(({ ended }) => ended?.reason)).toEqual([
       'interrupted',
       'interrupted',
       undefined,
     ]);
-    door.open();
+    release.open();
     await allSettled();
-    expect([ends(harness).behind, await told(harness)]).toEqual(['end_turn', 1]);
+    expect([ends(harness).behind, await agentLetters(harness)]).toEqual(['end_turn', 1]);
     expect(runsEnded(harness)).toEqual(['interrupted', 'end_turn']);
   });
 
-  test('ends all agents of a run that nobody talks to', async () => {
+  test('stops all agents of a run that does not stay idle', async () => {
     const { answers } = held();
     const harness = await swarmOf(answers);
     await begin(harness);
@@ -116,44 +116,44 @@ describe('an interrupt', () => {
 });
 
 describe('a background agent', () => {
-  const behind = { begin: [calls('c1', 'Task', ask('behind', BEHIND))] };
+  const behind = { begin: [calls('c1', 'Task', ask('behind', BACKGROUND))] };
 
-  test('keeps a run from ending, and wakes the lead once when it has ended', async () => {
-    const door = gate();
-    const harness = await swarmOf({ ...behind, behind: [waits(door.opened), says('seen')] });
+  test('keeps the run open, and wakes the lead once when it has ended', async () => {
+    const release = gate();
+    const harness = await swarmOf({ ...behind, behind: [waits(release.opened), says('seen')] });
     await begin(harness);
     expect([harness.lead.state, runsEnded(harness)]).toEqual(['idle', []]);
-    door.open();
+    release.open();
     await harness.lead.stopped;
-    expect([runsEnded(harness), await told(harness)]).toEqual([['end_turn'], 1]);
+    expect([runsEnded(harness), await agentLetters(harness)]).toEqual([['end_turn'], 1]);
     expect(
       harness.requests.filter(({ body }) => body.includes('in the background has ended')),
     ).toHaveLength(1);
   });
 
-  test('is waited for by whoever asks for its output, and is told of once', async () => {
-    const door = gate();
+  test('is awaited by TaskOutput, and reported once', async () => {
+    const release = gate();
     const harness = await swarmOf({
       ...behind,
       'Started in the background': ({ last }) => [
         calls('c2', 'TaskOutput', { task_id: /a_\d+/.exec(last)?.[0] }),
       ],
-      behind: [waits(door.opened), says('seen')],
+      behind: [waits(release.opened), says('seen')],
     });
     await begin(harness);
     expect(harness.lead.state).toBe('tool-running');
-    door.open();
+    release.open();
     await harness.lead.stopped;
     expect(harness.results().c2).toContain('seen');
     expect(harness.requests.at(-1)?.body.split('seen')).toHaveLength(2);
     expect([runsEnded(harness), await openCalls(harness)]).toEqual([['end_turn'], []]);
   });
 
-  test('is shown once more to one that has read of its end and asks for it', async () => {
+  test('is reported again by TaskOutput after its letter was read', async () => {
     const done = gate();
     const harness = await swarmOf(
       {
-        begin: [calls('c1', 'Task', ask('behind', BEHIND)), calls('c2', 'Wait', { name: 'x' })],
+        begin: [calls('c1', 'Task', ask('behind', BACKGROUND)), calls('c2', 'Wait', { name: 'x' })],
         'did x': ({ last }) => [
           calls('c3', 'TaskOutput', { task_id: /a_\d+/.exec(last)?.[0], block: false }),
         ],
@@ -169,14 +169,14 @@ describe('a background agent', () => {
     expect(last.split('seen')).toHaveLength(3);
   });
 
-  test('ends when its parent stops it, and what it said is kept', async () => {
-    const door = gate();
+  test('ends when its parent stops it', async () => {
+    const release = gate();
     const harness = await swarmOf({
       ...behind,
       'Started in the background': ({ last }) => [
         calls('c2', 'TaskStop', { task_id: /a_\d+/.exec(last)?.[0] }),
       ],
-      behind: [says('so far'), waits(door.opened)],
+      behind: [says('so far'), waits(release.opened)],
     });
     await begin(harness);
     expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
@@ -186,8 +186,8 @@ describe('a background agent', () => {
     ]);
   });
 
-  test('is not stopped by a name that two of them have, nor by one that nobody has', async () => {
-    const named = ask('behind', { ...BEHIND, name: 'scout' });
+  test('is not stopped by an ambiguous or an unknown name', async () => {
+    const named = ask('behind', { ...BACKGROUND, name: 'scout' });
     const harness = await swarmOf(
       {
         begin: [calls('c1', 'Task', named), calls('c2', 'Task', named)],
@@ -209,30 +209,30 @@ describe('a background agent', () => {
     await harness.lead.close();
   });
 
-  test('is halted when the agent that it works for has ended', async () => {
-    const [door, never] = [gate(), gate()];
+  test('is stopped when its parent is stopped', async () => {
+    const [release, never] = [gate(), gate()];
     const stopIt = ({ last }: Conversation): Answer => [
-      waits(door.opened),
+      waits(release.opened),
       calls('c2', 'TaskStop', { task_id: /a_\d+/.exec(last)?.[0] }),
     ];
     const harness = await swarmOf({
-      begin: [calls('c1', 'Task', ask('middle', BEHIND))],
+      begin: [calls('c1', 'Task', ask('middle', BACKGROUND))],
       'Started in the background': (conversation) =>
         conversation.said[0]?.includes('begin') ? stopIt(conversation) : [says('waiting')],
-      middle: [calls('m1', 'Task', ask('behind', BEHIND))],
+      middle: [calls('m1', 'Task', ask('behind', BACKGROUND))],
       behind: [says('so far'), waits(never.opened)],
     });
     await begin(harness);
     expect(ends(harness)).toEqual({});
-    door.open();
+    release.open();
     expect((await harness.lead.stopped).stop.reason).toBe('end_turn');
     expect(ends(harness)).toEqual({ middle: 'interrupted', behind: 'interrupted' });
     expect(await openCalls(harness)).toEqual([]);
   });
 
-  test('that asks for the next one whenever it reports meets the limit of the run', async () => {
+  test('that is spawned again after every report reaches the agent limit of the run', async () => {
     const again = ({ turn }: Conversation): Answer => [
-      calls(`c${turn}`, 'Task', ask('behind', BEHIND)),
+      calls(`c${turn}`, 'Task', ask('behind', BACKGROUND)),
     ];
     const limits = { maxAgents: 3, maxConcurrentAgents: 5, maxDepth: 1 };
     const harness = await swarmOf(

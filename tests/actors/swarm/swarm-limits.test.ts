@@ -1,4 +1,4 @@
-/** How many agents may begin, work at once, ask at once, and how long each may take. */
+/** Limits of a swarm: agents per run, depth, slots, requests in flight and time-outs. */
 import { describe, expect, test } from 'vitest';
 import { governor } from '../../../src/model/governor.js';
 import type { SwarmLimits } from '../../../src/protocol/agent/swarm-limits.js';
@@ -22,12 +22,12 @@ const leaf = (change: Partial<Plan> = {}): Plan => ({
   ...change,
 });
 
-describe('a lead that asks for more agents than it may have', () => {
-  test('gets those that it may, and is told so for each of the others', async () => {
+describe('a lead that spawns more agents than the limits allow', () => {
+  test('gets agents up to the limit, and an error for each other call', async () => {
     const plan = leaf({ children: Array.from({ length: 5 }, () => leaf()) });
     const swarm = await follow(plan, limits({ maxAgents: 3 }));
-    const said = [0, 1, 2, 3, 4].map((at) => swarm.said(`t0.${at}`));
-    expect(said.map((text) => text.includes('This run has started 3 agents'))).toEqual([
+    const results = [0, 1, 2, 3, 4].map((at) => swarm.said(`t0.${at}`));
+    expect(results.map((text) => text.includes('This run has started 3 agents'))).toEqual([
       false,
       false,
       false,
@@ -37,7 +37,7 @@ describe('a lead that asks for more agents than it may have', () => {
     expect(swarm.reports.map(({ stop }) => stop.reason)).toEqual(Array(3).fill('end_turn'));
   });
 
-  test('has agents as deep as it may, and the deepest is told to work alone', async () => {
+  test('gets agents up to the maximum depth, and the deepest agent gets an error', async () => {
     const plan = leaf({
       children: [leaf({ kind: 'fork', children: [leaf({ children: [leaf()] })] })],
     });
@@ -52,27 +52,27 @@ describe('a lead that asks for more agents than it may have', () => {
     expect(refusals).toMatchObject([{ agent: { depth: 2 } }]);
   });
 
-  test('has them work in the order in which it asked, so many at once, and the wait is on record', async () => {
-    const doors = Array.from({ length: 5 }, gate);
-    const began: string[] = [];
+  test('has its agents run in order within the slots, and the queueing is journaled', async () => {
+    const gates = Array.from({ length: 5 }, gate);
+    const started: string[] = [];
     const harness = await swarmHarness(
       (conversation) => {
         const { path, turn } = partOf(conversation);
         if (path === '0') return turn > 0 ? [says('done')] : asks(5);
-        began.push(path);
-        return [waits(doors[Number(path.slice(2))]?.opened ?? Promise.resolve()), says('seen')];
+        started.push(path);
+        return [waits(gates[Number(path.slice(2))]?.opened ?? Promise.resolve()), says('seen')];
       },
       limits({ maxConcurrentAgents: 2 }),
     );
     await harness.say('<<0>>');
     await allSettled();
-    expect(began).toEqual(['0.0', '0.1']);
-    doors[1]?.open();
+    expect(started).toEqual(['0.0', '0.1']);
+    gates[1]?.open();
     await allSettled();
-    expect(began).toEqual(['0.0', '0.1', '0.2']);
-    for (const door of doors) door.open();
+    expect(started).toEqual(['0.0', '0.1', '0.2']);
+    for (const release of gates) release.open();
     await harness.lead.stopped;
-    expect(began).toEqual(['0.0', '0.1', '0.2', '0.3', '0.4']);
+    expect(started).toEqual(['0.0', '0.1', '0.2', '0.3', '0.4']);
     const queued: boolean[] = [];
     for (const id of (await histories(harness)).keys()) {
       const { records } = await harness.store.readJournal(harness.lead.id, id);
@@ -83,38 +83,41 @@ describe('a lead that asks for more agents than it may have', () => {
 });
 
 const EXPLORER = { description: 'x', subagent_type: 'explorer' };
-const BEHIND = { ...EXPLORER, run_in_background: true };
+const BACKGROUND = { ...EXPLORER, run_in_background: true };
 
-describe('with few places, an agent that waits for one in the background', () => {
-  const behind = (children: readonly Plan[] = []) => leaf({ kind: 'background', children });
+describe('with few slots, an agent that waits for a background child', () => {
+  const background = (children: readonly Plan[] = []) => leaf({ kind: 'background', children });
 
   test.each([
-    ['a typed agent', leaf({ children: [behind()] })],
-    ['one below another', leaf({ children: [leaf({ children: [behind()] })] })],
-    ['one in the background itself', behind([behind([behind()])])],
-    ['one that has several', leaf({ children: [behind(), leaf(), behind(), behind()] })],
-  ])('leaves its place to it: %s', async (_, child) => {
+    ['a typed agent', leaf({ children: [background()] })],
+    ['a child of a typed agent', leaf({ children: [leaf({ children: [background()] })] })],
+    ['a background agent', background([background([background()])])],
+    [
+      'an agent with several children',
+      leaf({ children: [background(), leaf(), background(), background()] }),
+    ],
+  ])('lends its slot to the child: %s', async (_, child) => {
     const swarm = await follow(leaf({ children: [child] }), limits({ maxConcurrentAgents: 1 }));
     expect(swarm.reports.map(({ stop }) => stop.reason)).not.toContain('interrupted');
     expect(swarm.reports.at(-1)?.agent.depth).toBe(1);
   });
 
-  test('leaves it also when all places are taken by such as itself', async () => {
-    const children = Array.from({ length: 20 }, () => leaf({ children: [behind()] }));
+  test('lends its slot if all slots belong to such agents', async () => {
+    const children = Array.from({ length: 20 }, () => leaf({ children: [background()] }));
     const swarm = await follow(leaf({ children }), limits({ maxConcurrentAgents: 20 }));
     expect(swarm.reports.map(({ stop }) => stop.reason)).toEqual(Array(40).fill('end_turn'));
   });
 
   test.each([
     ['a typed agent', EXPLORER],
-    ['one in the background', BEHIND],
-  ])('leaves it also when a process died and the next takes both up: %s', async (_, terms) => {
-    const doors = [new Promise<void>(() => {}), Promise.resolve()];
+    ['an agent in the background', BACKGROUND],
+  ])('lends its slot after both are resumed in the next process: %s', async (_, input) => {
+    const gates = [new Promise<void>(() => {}), Promise.resolve()];
     const answer = (conversation: Conversation): Answer => {
       const { path, turn } = partOf(conversation);
-      if (path === '0.0.0') return [waits(doors.shift() ?? Promise.resolve()), says('seen')];
+      if (path === '0.0.0') return [waits(gates.shift() ?? Promise.resolve()), says('seen')];
       if (turn > 0) return [says('done')];
-      return [calls(`t${path}`, 'Task', task(`<<${path}.0>>`, path === '0' ? terms : BEHIND))];
+      return [calls(`t${path}`, 'Task', task(`<<${path}.0>>`, path === '0' ? input : BACKGROUND))];
     };
     const first = await swarmHarness(answer, limits({ maxConcurrentAgents: 1 }));
     await first.say('<<0>>');
@@ -135,14 +138,14 @@ describe('with few places, an agent that waits for one in the background', () =>
     expect(next.lead.state).toBe('stopped');
   });
 
-  test('leaves it also while it asks for the output of one that is queued', async () => {
+  test('lends its slot while TaskOutput waits for a queued child', async () => {
     const harness = await swarmHarness(
       (conversation) => {
         const { path, turn } = partOf(conversation);
         if (path === '0') return turn > 0 ? [says('done')] : asks(1);
         if (path !== '0.0') return [says('seen')];
         const id = /a_\d+/.exec(conversation.last)?.[0];
-        if (turn === 0) return [calls('b', 'Task', task('<<0.0.0>>', BEHIND))];
+        if (turn === 0) return [calls('b', 'Task', task('<<0.0.0>>', BACKGROUND))];
         return turn > 1 ? [says('read')] : [calls('o', 'TaskOutput', { task_id: id })];
       },
       limits({ maxConcurrentAgents: 1 }),
@@ -162,14 +165,14 @@ const asks = (count: number, path = '0'): Answer =>
     ),
   );
 
-test('a request that waits for its place says so before it leaves, and the others say nothing', async () => {
+test('only a request that waits for a request slot is journaled as queued before it is sent', async () => {
   const clock = virtualClock();
-  const doors = Array.from({ length: 3 }, gate);
+  const gates = Array.from({ length: 3 }, gate);
   const harness = await swarmHarness(
     (conversation) => {
       const { path, turn } = partOf(conversation);
       if (path === '0') return turn > 0 ? [says('done')] : asks(3);
-      return [waits(doors[Number(path.slice(2))]?.opened ?? Promise.resolve()), says('seen')];
+      return [waits(gates[Number(path.slice(2))]?.opened ?? Promise.resolve()), says('seen')];
     },
     { clock, governor: governor(clock, 1) },
   );
@@ -179,13 +182,15 @@ test('a request that waits for its place says so before it leaves, and the other
     const waits: unknown[] = [];
     for (const id of (await histories(harness)).keys()) {
       const { records } = await harness.store.readJournal(harness.lead.id, id);
-      const told = records.filter(({ type }) => /^request.queued|turn.started/.test(type));
-      waits.push(told.map((record) => (record.type === 'request.queued' ? record.why : 'sent')));
+      const requests = records.filter(({ type }) => /^request.queued|turn.started/.test(type));
+      waits.push(
+        requests.map((record) => (record.type === 'request.queued' ? record.why : 'sent')),
+      );
     }
     return waits;
   };
   expect(await waitsOf()).toEqual([['sent'], ['sent'], ['requests'], ['requests']]);
-  for (const door of doors) door.open();
+  for (const release of gates) release.open();
   await harness.lead.stopped;
   expect(await waitsOf()).toEqual([
     ['sent', 'sent'],
@@ -195,7 +200,7 @@ test('a request that waits for its place says so before it leaves, and the other
   ]);
 });
 
-test('requests in flight are bounded over the whole tree', async () => {
+test('requests in flight are limited over the whole tree', async () => {
   const clock = virtualClock();
   const child = leaf({
     looks: 2,
@@ -205,13 +210,13 @@ test('requests in flight are bounded over the whole tree', async () => {
     children: [child, { ...child, kind: 'fork' }, { ...child, kind: 'background' }],
   });
   const swarm = await follow(plan, { clock, governor: governor(clock, 2) });
-  expect(swarm.mostInFlight).toBe(2);
+  expect(swarm.maxInFlight).toBe(2);
 });
 
 describe('an agent that', () => {
   const times = { wallMs: 10_000, idleMs: 2_000 };
 
-  /** A lead that waits for one agent, which answers so, turn by turn, and has agents that look forever. */
+  /** Lead that waits for an agent with these answers by turn. Children of the agent wait forever. */
   const watched = async (
     answer: (turn: number) => Answer,
     options: Partial<Omit<LeadOptions, 'model'>> = {},
@@ -233,7 +238,7 @@ describe('an agent that', () => {
     return { ...harness, pass, report: () => harness.results()['t0.0'] };
   };
 
-  /** Until it is told to stop. */
+  /** Rejects on abort. */
   const never = ({ signal }: ToolContext) =>
     new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
@@ -243,7 +248,7 @@ describe('an agent that', () => {
     calls(`l${turn}`, 'Look', { name }),
   ];
 
-  test('does nothing for too long stops, and its parent has what it said', async () => {
+  test('is inactive beyond the idle time-out stops, and its parent gets its last text', async () => {
     const { pass, report, lead } = await watched(looks('forever'), { effects: { forever: never } });
     await pass(1_800);
     expect(report()).toBeUndefined();
@@ -252,7 +257,7 @@ describe('an agent that', () => {
     expect((await lead.stopped).stop.reason).toBe('end_turn');
   });
 
-  test('works for too long stops, however busy it is', async () => {
+  test('runs beyond the wall time-out stops, even if it is active', async () => {
     const clock = virtualClock();
     const slow = () =>
       new Promise<ToolOutcome>((resolve) => {
@@ -267,7 +272,7 @@ describe('an agent that', () => {
     );
   });
 
-  test('waits for a person is not idle', async () => {
+  test('waits for a person does not time out as inactive', async () => {
     const surface = scriptedSurface('silence');
     const change = () => [calls('w', 'Change', { name: 'it' })];
     const { pass, report } = await watched(change, { mode: 'default', surface });
@@ -275,7 +280,7 @@ describe('an agent that', () => {
     expect([surface.questions.length, report()]).toEqual([1, undefined]);
   });
 
-  test('waits for an agent of its own is not idle, but that one is', async () => {
+  test('waits for its child does not time out as inactive, but the child does', async () => {
     const open = (turn: number) => (turn > 0 ? [says('read')] : asks(1, '0.0'));
     const { pass, report } = await watched(open, { effects: { forever: never } });
     await pass(1_800);

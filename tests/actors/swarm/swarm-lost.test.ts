@@ -1,4 +1,4 @@
-/** What a lead is told of background agents that a process left behind and that cannot go on. */
+/** Letters to the lead about background agents that cannot be resumed. */
 import { describe, expect, test } from 'vitest';
 import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
 import { StorageError } from '../../../src/protocol/skein-error.js';
@@ -14,11 +14,11 @@ import {
   task,
 } from './swarm-harness.js';
 
-/** Sessions whose next owner finds the journals of some agents spoilt. */
-class SpoiltDisk extends MemorySessionStore {
+/** Store whose reopened sessions have damaged journals. */
+class DamagedStore extends MemorySessionStore {
   unreadable = '';
   unwritable = '';
-  /** Its task is not on record any more. */
+  /** Agent whose letters are missing from its journal. */
   damaged = '';
 
   override async open(id: string): Promise<OwnedSession> {
@@ -41,16 +41,16 @@ class SpoiltDisk extends MemorySessionStore {
   }
 }
 
-const BEHIND = { subagent_type: 'explorer', run_in_background: true };
+const BACKGROUND = { subagent_type: 'explorer', run_in_background: true };
 const never = waits(new Promise(() => {}));
 
-/** A lead that waits for two in the background, the agents a_2 and a_3, when its process dies. */
+/** Lead whose process dies while it waits for the background agents a_2 and a_3. */
 const lost = async () => {
   const clock = virtualClock();
-  const store = new SpoiltDisk(clock);
+  const store = new DamagedStore(clock);
   const answer = ({ last, said }: Conversation): Answer => {
     if (last.includes('begin')) {
-      return ['one', 'two'].map((it) => calls(`c_${it}`, 'Task', task(`job ${it}`, BEHIND)));
+      return ['one', 'two'].map((it) => calls(`c_${it}`, 'Task', task(`job ${it}`, BACKGROUND)));
     }
     return said[0]?.includes('job') ? [says('half'), never] : [says('waiting')];
   };
@@ -75,41 +75,41 @@ const resume = async (
 const notices = ({ items }: SwarmHarness): readonly string[] =>
   items.flatMap((it) => (it.type === 'notice' ? [it.text] : []));
 
-/** Letters of agents that the lead has had, in their own words. */
-const told = async ({ records }: SwarmHarness): Promise<readonly string[]> =>
+/** Letters from agents that the lead has received. */
+const agentLetters = async ({ records }: SwarmHarness): Promise<readonly string[]> =>
   (await records()).flatMap((it) =>
     it.type === 'letter.received' && it.from === 'agent' ? [it.raw] : [],
   );
 
 describe('a background agent of a process that died', () => {
-  test('goes on though no agent may be nested so deep any more', async () => {
+  test('resumes even if the maximum depth is now lower', async () => {
     const limits = { maxAgents: 10, maxConcurrentAgents: 10, maxDepth: 0 };
     const harness = await resume(await lost(), { swarm: { limits } });
     expect(harness.lead.state).toBe('stopped');
-    expect([notices(harness), (await told(harness)).length]).toEqual([[], 2]);
+    expect([notices(harness), (await agentLetters(harness)).length]).toEqual([[], 2]);
   });
 
   test.each([
     ['unreadable', 'The disk is broken.'],
     ['unwritable', 'The disk is full.'],
     ['damaged', 'Its journal holds nothing to resume'],
-  ] as const)('is told of when it cannot go on, and not waited for: %s', async (how, why) => {
+  ] as const)('is reported and not awaited if it cannot be resumed: %s', async (how, why) => {
     const before = await lost();
     before.store[how] = 'a_2';
     const harness = await resume(before);
     expect(harness.lead.state).toBe('stopped');
     expect(notices(harness)).toEqual([expect.stringMatching(new RegExp(`a_2.*${why}`))]);
-    const letters = await told(harness);
+    const letters = await agentLetters(harness);
     expect(letters).toHaveLength(2);
     expect(letters[0]).toMatch(new RegExp(`cannot resume.*a_2.*${why}`));
     expect(harness.requests.some(({ body }) => body.includes(why))).toBe(true);
   });
 
-  test('is told of once, however often the session is resumed', async () => {
+  test('is reported once, even if the session is resumed several times', async () => {
     const before = await lost();
     before.store.damaged = 'a_2';
     await (await resume(before)).lead.close();
     const again = await resume(before);
-    expect(await told(again)).toHaveLength(2);
+    expect(await agentLetters(again)).toHaveLength(2);
   });
 });

@@ -1,4 +1,4 @@
-/** What becomes of agents whose journal cannot be written. */
+/** Agents whose journal cannot be written. */
 import { expect, test } from 'vitest';
 import type { Journal } from '../../../src/protocol/session/journal.js';
 import type { OwnedSession } from '../../../src/protocol/session/owned-session.js';
@@ -8,7 +8,7 @@ import { type Answer, calls, says, waits } from '../../fakes/agents/scripted-mod
 import { virtualClock } from '../../fakes/virtual-clock.js';
 import { allSettled, type Conversation, swarmHarness, task } from './swarm-harness.js';
 
-/** Sessions in which one agent cannot write down how it ended. */
+/** Store that cannot write the end of the agent `agent`. */
 class FullDisk extends MemorySessionStore {
   agent = '';
 
@@ -34,22 +34,22 @@ const full = ({ append, past, sync, written }: Journal): Journal => ({
 });
 
 const EXPLORER = { subagent_type: 'explorer' };
-const behind = (words: string) => task(words, { ...EXPLORER, run_in_background: true });
+const background = (prompt: string) => task(prompt, { ...EXPLORER, run_in_background: true });
 
-/** The lead waits for `high`, which waits with one agent at work and one that waits for a place. */
+/** The lead waits for `high`, which waits with a running and a queued child. */
 const answer = ({ said, last, turn }: Conversation): Answer => {
   if (last.includes('begin')) return [calls('c1', 'Task', task('high', EXPLORER))];
   if (said[0]?.includes('high') && turn === 0) {
     return [
-      calls('c2', 'Task', behind('busy')),
-      calls('c3', 'Task', behind('idle')),
+      calls('c2', 'Task', background('busy')),
+      calls('c3', 'Task', background('idle')),
       calls('c4', 'Wait', { name: 'long' }),
     ];
   }
   return last.includes('busy') ? [waits(new Promise(() => {})), says('never')] : [says('ok')];
 };
 
-test('one that waits for a place ends with its parent, though its disk is full', async () => {
+test('a queued agent ends with its parent, even if its end cannot be written', async () => {
   const clock = virtualClock();
   const store = new FullDisk(clock);
   store.agent = 'a_4';

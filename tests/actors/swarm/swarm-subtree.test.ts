@@ -1,15 +1,15 @@
-/** What a report says of those below an agent, also after the agent was rebuilt from its journal. */
+/** Totals of the descendants in a report, with and without a restart of the agent. */
 import { describe, expect, test } from 'vitest';
 import type { FileChange } from '../../../src/protocol/session/checkpoints.js';
 import { calls, gate, says, waits } from '../../fakes/agents/scripted-model.js';
 import type { LeadOptions } from '../session/lead-harness.js';
 import { allSettled, type Conversation, swarmHarness, task } from './swarm-harness.js';
 
-const BEHIND = { run_in_background: true };
+const BACKGROUND = { run_in_background: true };
 const explorer = (prompt: string, more: Record<string, unknown> = {}) =>
   task(prompt, { description: prompt.toUpperCase(), subagent_type: 'explorer', ...more });
 
-/** Every call that writes makes a file with its own name. */
+/** Records a file change for every path of a writing call. */
 const checkpoints: LeadOptions['checkpoints'] = () => ({
   async watch({ paths = [] }) {
     const changes = paths.map(
@@ -20,8 +20,8 @@ const checkpoints: LeadOptions['checkpoints'] = () => ({
   settle: async () => {},
 });
 
-/** A lead has a middle one look after a deep one, which makes a file and ends. */
-const three =
+/** Answers of a lead, its child `middle` and the grandchild `deep`, which changes a file. */
+const threeLevels =
   (middle: Promise<void>, more: Record<string, unknown> = {}) =>
   ({ last, said }: Conversation) => {
     const [first = ''] = said;
@@ -43,7 +43,7 @@ const opened = Promise.resolve();
 const HEADS =
   /Agent explorer a_\w+ "MIDDLE" completed: (\d+) turns, (\d+) tokens, (\S+)\.( Changed: \S+)?/;
 
-/** Of the middle one: turns, tokens of the tree, and what was changed. */
+/** Figures in the report of `middle`: turns, tokens of its subtree and changed files. */
 const figures = (text: string | undefined) => {
   const [, turns, tokens, , changed] = HEADS.exec(text ?? '') ?? [];
   return { turns: Number(turns), tokens: Number(tokens), changed: changed?.trim() };
@@ -51,35 +51,35 @@ const figures = (text: string | undefined) => {
 
 const CHANGED = 'Changed: /tmp/deep.txt';
 
-describe('a report tells of all below', () => {
-  test('in one process', async () => {
-    const harness = await swarmHarness(three(opened), { checkpoints });
+describe('a child report includes all descendants', () => {
+  test('in a single process', async () => {
+    const harness = await swarmHarness(threeLevels(opened), { checkpoints });
     await harness.say('begin');
     await allSettled();
     expect(figures(harness.results().c1)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
   });
 
-  test('where the agent goes on in another one', async () => {
-    const slow = await swarmHarness(three(gate().opened), { checkpoints });
+  test('after the agent is resumed in another process', async () => {
+    const slow = await swarmHarness(threeLevels(gate().opened), { checkpoints });
     await slow.say('begin');
     await allSettled();
     await slow.lead.close();
     const { store, clock } = slow;
     const choice = { kind: 'resume', id: slow.lead.id } as const;
-    const harness = await swarmHarness(three(opened), { store, clock, choice, checkpoints });
+    const harness = await swarmHarness(threeLevels(opened), { store, clock, choice, checkpoints });
     harness.lead.start();
     await allSettled();
     expect(figures(harness.results().c1)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
     expect(harness.lead.spent.usage).toMatchObject({ input: 600, output: 60 });
   });
 
-  test('where it had ended unheard', async () => {
-    const door = gate();
+  test('if the agent ended without a delivered report', async () => {
+    const release = gate();
     const slow = await swarmHarness(
       (conversation) =>
         conversation.last.includes('Started in the background')
-          ? [waits(door.opened), says('never')]
-          : three(opened, BEHIND)(conversation),
+          ? [waits(release.opened), says('never')]
+          : threeLevels(opened, BACKGROUND)(conversation),
       { checkpoints },
     );
     await slow.say('begin');
@@ -100,8 +100,8 @@ describe('a report tells of all below', () => {
     expect(figures(harness.results().c2)).toEqual({ turns: 2, tokens: 440, changed: CHANGED });
   });
 
-  test('where it was woken by a letter', async () => {
-    const harness = await swarmHarness(three(opened), { checkpoints, staysIdle: true });
+  test('after the agent was woken by a letter', async () => {
+    const harness = await swarmHarness(threeLevels(opened), { checkpoints, staysIdle: true });
     await harness.say('begin');
     await allSettled();
     await harness.lead.steer.send('a_2', 'again', 'user', 'l_again');

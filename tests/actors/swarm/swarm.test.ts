@@ -1,4 +1,4 @@
-/** A lead and the agents that work for it, in one process. */
+/** Lead with child agents in the same process. */
 import { describe, expect, test } from 'vitest';
 import { hookFunction } from '../../fakes/agents/hook-functions.js';
 import { type Answer, calls, fails, gate, says, waits } from '../../fakes/agents/scripted-model.js';
@@ -11,19 +11,19 @@ import {
   task,
 } from './swarm-harness.js';
 
-const explore = (what: string, more: Record<string, unknown> = {}) =>
-  task(what, { subagent_type: 'explorer', ...more });
+const explore = (prompt: string, more: Record<string, unknown> = {}) =>
+  task(prompt, { subagent_type: 'explorer', ...more });
 
-/** The last words of a conversation choose the answer. */
+/** Chooses the answer by a text of the newest message. */
 const answers =
   (replies: Record<string, ReturnType<typeof says> | ReturnType<typeof says>[]>) =>
   ({ last }: Conversation) => {
-    const found = Object.entries(replies).findLast(([words]) => last.includes(words));
+    const found = Object.entries(replies).findLast(([text]) => last.includes(text));
     return found === undefined ? [says('done')] : [found[1]].flat();
   };
 
 describe('a typed agent', () => {
-  test('reports to the call that asked for it', async () => {
+  test('reports in the result of its Task call', async () => {
     const harness = await swarmHarness(
       answers({
         begin: calls('c1', 'Task', explore('find the parser')),
@@ -38,7 +38,7 @@ describe('a typed agent', () => {
     expect(harness.results().c1).toMatch(/explorer a_\w+ "find the parser" completed: 1 turn/);
   });
 
-  test('has the head of the lead, and knows nothing of its conversation', async () => {
+  test('has the prompt head of the lead, but not its conversation', async () => {
     const harness = await swarmHarness(
       answers({
         begin: calls('c1', 'Task', explore('find the parser')),
@@ -56,7 +56,7 @@ describe('a typed agent', () => {
     expect(child).toContain('You explore.');
   });
 
-  test('may not use what its definition does not give it', async () => {
+  test('cannot use a tool that its definition does not allow', async () => {
     const harness = await swarmHarness(
       answers({
         begin: calls('c1', 'Task', explore('a note', { prompt: 'write it down' })),
@@ -75,7 +75,7 @@ describe('a typed agent', () => {
 });
 
 describe('a fork', () => {
-  test('goes on from the conversation of its parent, with its task as the last block', async () => {
+  test('continues the conversation of its parent, with its task as the last block', async () => {
     const harness = await swarmHarness(
       answers({
         begin: [calls('c1', 'Task', task('left')), calls('c2', 'Task', task('right'))],
@@ -96,7 +96,7 @@ describe('a fork', () => {
     expect(harness.results().c2).toContain('right is done');
   });
 
-  test('knows which files its parent has seen, and asks for them again if it must not', async () => {
+  test('can make calls before it reports', async () => {
     const harness = await swarmHarness(
       answers({
         begin: calls('c1', 'Task', task('left')),
@@ -113,12 +113,12 @@ describe('a fork', () => {
   });
 });
 
-test('a fork whose oldest messages had to go still knows its task', async () => {
+test('a fork keeps its task after its oldest messages were dropped', async () => {
   let looks = 0;
   const harness = await swarmHarness(({ last, said }) => {
     if (last.includes('begin')) return [calls('c1', 'Task', task('part', { prompt: 'Paint it.' }))];
     if (last.includes('a summary that you write now')) return [fails('overloaded')];
-    if (!said.some((words) => words.includes('Paint it.'))) return [says('done')];
+    if (!said.some((text) => text.includes('Paint it.'))) return [says('done')];
     looks += 1;
     if (looks === 8) return [fails('prompt-too-long')];
     return looks > 8 ? [says('Painted.')] : [calls(`l${looks}`, 'Look', { name: `a${looks}` })];
@@ -135,22 +135,22 @@ test('a fork whose oldest messages had to go still knows its task', async () => 
 });
 
 describe('a background agent', () => {
-  test('lets its parent go on, and wakes it with its report', async () => {
-    const door = gate();
+  test('lets its parent continue, and wakes it with its report', async () => {
+    const release = gate();
     const harness = await swarmHarness(({ last }) => {
       if (last.includes('begin')) {
         return [calls('c1', 'Task', explore('watch', { run_in_background: true }))];
       }
       if (last.includes('Started in the background')) return [says('I go on.')];
       if (last.includes('I have seen it')) return [says('So it ended.')];
-      if (last.includes('watch')) return [waits(door.opened), says('I have seen it.')];
+      if (last.includes('watch')) return [waits(release.opened), says('I have seen it.')];
       return undefined;
     });
 
     await harness.say('begin');
     await allSettled();
     expect(harness.items.some(({ type }) => type === 'run.ended')).toBe(false);
-    door.open();
+    release.open();
     await allSettled();
 
     expect(harness.requests.map((request) => conversationOf(request).last).at(-1)).toContain(
@@ -161,34 +161,37 @@ describe('a background agent', () => {
 });
 
 describe('after a crash', () => {
-  test.each(['sync', 'fork'])('a %s child is joined again by its call', async (kind) => {
-    const door = gate();
-    const order = kind === 'fork' ? task('the work') : explore('the work');
-    const slow = await swarmHarness(({ last }) => {
-      if (last.includes('begin')) return [calls('c1', 'Task', order)];
-      if (last.includes('did a')) return [waits(door.opened), says('never said')];
-      return [calls('c2', 'Look', { name: 'a' })];
-    });
-    await slow.say('begin');
-    await allSettled();
-    await slow.lead.close();
+  test.each(['sync', 'fork'])(
+    'the Task call of a %s child waits for the same child again',
+    async (kind) => {
+      const release = gate();
+      const order = kind === 'fork' ? task('the work') : explore('the work');
+      const slow = await swarmHarness(({ last }) => {
+        if (last.includes('begin')) return [calls('c1', 'Task', order)];
+        if (last.includes('did a')) return [waits(release.opened), says('never said')];
+        return [calls('c2', 'Look', { name: 'a' })];
+      });
+      await slow.say('begin');
+      await allSettled();
+      await slow.lead.close();
 
-    const { store, clock } = slow;
-    const choice = { kind: 'resume', id: slow.lead.id } as const;
-    const harness = await swarmHarness(
-      ({ last }) => [says(last.includes('did a') ? 'It was easy.' : 'All is done.')],
-      { store, clock, choice },
-    );
-    harness.lead.start();
-    await allSettled();
+      const { store, clock } = slow;
+      const choice = { kind: 'resume', id: slow.lead.id } as const;
+      const harness = await swarmHarness(
+        ({ last }) => [says(last.includes('did a') ? 'It was easy.' : 'All is done.')],
+        { store, clock, choice },
+      );
+      harness.lead.start();
+      await allSettled();
 
-    expect(harness.results().c1).toContain('It was easy.');
-    expect(await store.agents(harness.lead.id)).toHaveLength(2);
-    expect(harness.callLog).toEqual([]);
-  });
+      expect(harness.results().c1).toContain('It was easy.');
+      expect(await store.agents(harness.lead.id)).toHaveLength(2);
+      expect(harness.callLog).toEqual([]);
+    },
+  );
 
-  test('the fork of an agent is still guarded by the hooks of that agent', async () => {
-    const door = gate();
+  test('the fork of an agent still runs the hooks of that agent', async () => {
+    const release = gate();
     const denies = hookFunction('PreToolUse', () => ({ decision: 'block', reason: 'Not that.' }), {
       matches: (tool) => tool === 'Change',
     });
@@ -197,7 +200,7 @@ describe('after a crash', () => {
     const slow = await swarmHarness(
       ({ last }): Answer => {
         if (last.includes('begin')) return [calls('c1', 'Task', explore('hand it on'))];
-        if (last.includes('the work')) return [waits(door.opened), says('never said')];
+        if (last.includes('the work')) return [waits(release.opened), says('never said')];
         return [calls('c2', 'Task', task('the work'))];
       },
       { swarm },
@@ -220,13 +223,13 @@ describe('after a crash', () => {
     expect(harness.results().c1).toContain('Not that.');
   });
 
-  test('a child is joined again though nobody describes its type any more', async () => {
-    const door = gate();
+  test('a Task call waits for its child again, even if its definition is gone', async () => {
+    const release = gate();
     const slow = await swarmHarness(
       ({ last }): Answer =>
         last.includes('begin')
           ? [calls('c1', 'Task', explore('the work'))]
-          : [waits(door.opened), says('never said')],
+          : [waits(release.opened), says('never said')],
     );
     await slow.say('begin');
     await allSettled();

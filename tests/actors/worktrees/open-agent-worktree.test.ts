@@ -23,7 +23,7 @@ import {
   task,
 } from '../swarm/swarm-harness.js';
 
-const ALONE = { subagent_type: 'explorer', isolation: 'worktree' };
+const ISOLATED = { subagent_type: 'explorer', isolation: 'worktree' };
 const MERGED: Settlement = { kind: 'merged', files: ['src/a.ts'], commit: 'c1' };
 const CONFLICT: Settlement = {
   kind: 'conflict',
@@ -34,18 +34,18 @@ const CONFLICT: Settlement = {
 
 type Options = Partial<Omit<LeadOptions, 'model'>> & { readonly worktrees?: ScriptedWorktrees };
 
-const isChild = ({ said }: Conversation) => said.some((words) => words.includes('the job'));
+const isChild = ({ said }: Conversation) => said.some((text) => text.includes('the job'));
 
-/** A lead that starts `the job` with these options, and an agent that does it. */
+/** Lead that starts `the job` with this Task input, and an agent with the answers of `does`. */
 const swarm = async (
-  terms: Record<string, unknown>,
+  input: Record<string, unknown>,
   { worktrees = scriptedWorktrees(), ...options }: Options = {},
   does: (conversation: Conversation) => Answer = () => [says('It is done.')],
 ): Promise<SwarmHarness & { readonly worktrees: ScriptedWorktrees }> => {
   const answer = (conversation: Conversation) => {
     if (isChild(conversation) && !conversation.last.includes('begin')) return does(conversation);
     return conversation.turn === 0
-      ? [calls('c1', 'Task', task('the job', terms))]
+      ? [calls('c1', 'Task', task('the job', input))]
       : [says('I see.')];
   };
   const swarmOptions = { worktrees, ...options.swarm };
@@ -65,7 +65,7 @@ const childRecords = async ({ store, lead }: SwarmHarness) =>
 const typesOf = async (harness: SwarmHarness) =>
   (await childRecords(harness)).map(({ type }) => type);
 
-/** Sessions in memory with a disk that is full for one kind of record. */
+/** Store in memory that cannot write records of this type. */
 const fullFor = (refused: string): MemorySessionStore => {
   const store = new MemorySessionStore(virtualClock());
   const create = store.create.bind(store);
@@ -86,8 +86,8 @@ const fullFor = (refused: string): MemorySessionStore => {
 };
 
 describe('an agent with a worktree', () => {
-  test('has its place on record from the first, works there, and is told so', async () => {
-    const harness = await run(ALONE);
+  test('works in the worktree, which is in its first record and in its instructions', async () => {
+    const harness = await run(ISOLATED);
     const path = `/home/.skein/worktrees/${harness.lead.id}/a_2`;
     const [created] = await childRecords(harness);
     expect(created).toMatchObject({
@@ -101,13 +101,13 @@ describe('an agent with a worktree', () => {
     expect(first?.body).toContain('For any path below /tmp, use');
   });
 
-  test('may have it by its definition', async () => {
+  test('may be isolated by its definition', async () => {
     const definitions = [agentDefinition({ isolation: 'worktree' })];
     const harness = await run({ subagent_type: 'explorer' }, { swarm: { definitions } });
     expect(harness.worktrees.asked).toEqual(['open a_2', 'settle a_2']);
   });
 
-  test('may be a fork, which shares the words of its parent and is told in its directive', async () => {
+  test('may be a fork, which shares the prompt head of its parent and gets the path in its task', async () => {
     const harness = await run({ isolation: 'worktree' });
     const [lead, fork] = harness.requests.map(({ body }) => body);
     const shared = lead?.slice(0, lead.indexOf('"messages"')) ?? '';
@@ -115,10 +115,10 @@ describe('an agent with a worktree', () => {
     expect(fork).toMatch(/<fork-task>\\nYou work in your own git worktree: \S+a_2\\n/);
   });
 
-  test('is asked for on record before it has one, and refused in a sentence', async () => {
+  test('is journaled as requested before the worktree is created, and rejected with the reason', async () => {
     const worktrees = scriptedWorktrees();
     worktrees.refusal = 'There is no git here.';
-    const harness = await run(ALONE, { worktrees });
+    const harness = await run(ISOLATED, { worktrees });
     expect(harness.results().c1).toBe(
       'error: There is no git here. Leave out isolation to work without one.',
     );
@@ -126,10 +126,10 @@ describe('an agent with a worktree', () => {
     expect(harness.items.some(({ type }) => type === 'agent.spawned')).toBe(false);
   });
 
-  test('has it on record when it waits for another at the same tree, before it begins and after', async () => {
+  test('journals each wait for the lock of the tree, at its start and at its end', async () => {
     const worktrees = scriptedWorktrees();
     worktrees.holder = 'a_9';
-    const harness = await run(ALONE, { worktrees });
+    const harness = await run(ISOLATED, { worktrees });
     const awaited = { type: 'lock.awaited', place: '/tmp', holder: 'a_9' };
     const ofLead = (await harness.records()).filter(({ type }) => type === 'lock.awaited');
     expect(ofLead).toMatchObject([{ ...awaited, child: 'a_2' }]);
@@ -142,22 +142,22 @@ describe('an agent with a worktree', () => {
     expect(own[1]).not.toHaveProperty('child');
   });
 
-  test('comes home also where its wait cannot be written down', async () => {
+  test('is merged even if the wait for the lock cannot be journaled', async () => {
     const worktrees = scriptedWorktrees();
     worktrees.holder = 'a_9';
     const store = fullFor('lock.awaited');
-    const harness = await run(ALONE, { worktrees, store });
+    const harness = await run(ISOLATED, { worktrees, store });
     expect(worktrees.asked).toEqual(['open a_2', 'settle a_2']);
     expect(await typesOf(harness)).toContain('worktree.settled');
   });
 
-  test('is refused where there are none', async () => {
-    const harness = await run(ALONE, { swarm: { worktrees: undefined } });
+  test('is rejected if worktrees are not available', async () => {
+    const harness = await run(ISOLATED, { swarm: { worktrees: undefined } });
     expect(harness.results().c1).toMatch(/^error: No agent can have a worktree of its own here\./);
   });
 
-  test('writes nowhere else', async () => {
-    const harness = await run(ALONE, {}, ({ turn }) =>
+  test('cannot write outside of its worktree', async () => {
+    const harness = await run(ISOLATED, {}, ({ turn }) =>
       turn === 0 ? [calls('w1', 'Change', { name: 'a.ts' })] : [says('It is done.')],
     );
     expect(harness.callLog).toEqual([]);
@@ -181,30 +181,33 @@ const put = defineTool({
   call: async ({ path }) => ({ content: `put ${path}` }),
 }) as Tool;
 
-describe('what an agent may do in its worktree', () => {
+describe('the permissions of an agent in its worktree', () => {
   const definitions = [agentDefinition({ tools: ['Put', 'Task'] })];
   const puts = (path: string) => [calls('p1', 'Put', { path })];
-  const heardBy = ({ requests }: SwarmHarness) => requests.at(-2)?.body ?? '';
+  const resultSentBy = ({ requests }: SwarmHarness) => requests.at(-2)?.body ?? '';
 
   test.each([
     ['acceptEdits', 'put a.ts'],
     ['default', 'No person or program can answer questions in this run'],
-  ] as const)('is what its parent may do in its own tree, in mode %s', async (mode, said) => {
-    const options = { mode, tools: [put], swarm: { definitions } };
-    const does = ({ turn }: Conversation) => (turn === 0 ? puts('a.ts') : [says('It is done.')]);
-    expect(heardBy(await run(ALONE, options, does))).toContain(said);
-  });
+  ] as const)(
+    'equal the permissions of its parent in its tree, in mode %s',
+    async (mode, expected) => {
+      const options = { mode, tools: [put], swarm: { definitions } };
+      const does = ({ turn }: Conversation) => (turn === 0 ? puts('a.ts') : [says('It is done.')]);
+      expect(resultSentBy(await run(ISOLATED, options, does))).toContain(expected);
+    },
+  );
 
-  test('is asked of a person under the name that it has there', async () => {
+  test('lead to questions with the path in the worktree', async () => {
     const surface = scriptedSurface(allows);
     const options = { mode: 'default', surface, tools: [put], swarm: { definitions } } as const;
     const does = ({ turn }: Conversation) => (turn === 0 ? puts('a.ts') : [says('It is done.')]);
-    const harness = await run(ALONE, options, does);
-    expect(heardBy(harness)).toContain('put a.ts');
+    const harness = await run(ISOLATED, options, does);
+    expect(resultSentBy(harness)).toContain('put a.ts');
     expect(surface.questions).toMatchObject([{ tool: 'Put', cwd: expect.stringMatching(/a_2$/) }]);
   });
 
-  test('is all that those below it may do', async () => {
+  test('also bind its descendants', async () => {
     const below = { subagent_type: 'explorer', description: 'below', prompt: 'deeper' };
     const does = ({ turn, said }: Conversation): Answer => {
       if (turn > 0) return [says('It is done.')];
@@ -213,22 +216,22 @@ describe('what an agent may do in its worktree', () => {
         : [calls('t1', 'Task', { ...below, prompt: 'the job, deeper' })];
     };
     const options = { mode: 'acceptEdits', tools: [put], swarm: { definitions } } as const;
-    const harness = await run(ALONE, options, does);
-    const told = harness.requests.map(({ body }) => body).find((body) => body.includes('"d1"'));
+    const harness = await run(ISOLATED, options, does);
+    const results = harness.requests.map(({ body }) => body).find((body) => body.includes('"d1"'));
     expect(harness.worktrees.asked).toEqual(['open a_2', 'settle a_2']);
-    expect(told).toContain("/tmp/a.ts is outside of this agent's worktree");
-    expect(told).toContain('put b.ts');
+    expect(results).toContain("/tmp/a.ts is outside of this agent's worktree");
+    expect(results).toContain('put b.ts');
   });
 });
 
-describe('the work of an agent', () => {
+describe('the work of an isolated agent', () => {
   const ending = (becomes: Settlement, does?: (conversation: Conversation) => Answer) => {
     const worktrees = scriptedWorktrees();
     worktrees.becomes = becomes;
-    return run(ALONE, { worktrees }, does);
+    return run(ISOLATED, { worktrees }, does);
   };
 
-  test('is on record as merged before its parent hears of it', async () => {
+  test('is journaled as merged before the report to the parent', async () => {
     const harness = await ending(MERGED);
     expect((await typesOf(harness)).slice(-2)).toEqual(['run.ended', 'worktree.settled']);
     expect(harness.results().c1).toContain(
@@ -239,21 +242,21 @@ describe('the work of an agent', () => {
     expect(ended).toMatchObject({ report: { worktree: { outcome: MERGED, diff: '/a_2.diff' } } });
   });
 
-  test('that conflicts is told with what, where and what to do', async () => {
+  test('is reported with conflicts, branch and advice if it conflicts', async () => {
     const harness = await ending(CONFLICT);
-    const said = harness.results().c1;
-    expect(said).toContain('Its work is NOT merged: a.ts: both sides have changed it.');
-    expect(said).toContain('Nothing in /tmp was changed. Its version is on the branch agent/a_2');
-    expect(said).toContain('git show agent/a_2:<file>');
-    expect(said).not.toContain('Changed:');
+    const result = harness.results().c1;
+    expect(result).toContain('Its work is NOT merged: a.ts: both sides have changed it.');
+    expect(result).toContain('Nothing in /tmp was changed. Its version is on the branch agent/a_2');
+    expect(result).toContain('git show agent/a_2:<file>');
+    expect(result).not.toContain('Changed:');
   });
 
-  test('is brought home of one that failed as well', async () => {
+  test('is merged even if the agent failed', async () => {
     const harness = await ending(MERGED, () => [fails('rejected')]);
     expect(harness.results().c1).toMatch(/^error: Agent .* failed.*\n.*\nIts work is merged/);
   });
 
-  test('says so when there is none, and where it is when it cannot be brought home', async () => {
+  test('is reported as unchanged, or with its location if it cannot be merged', async () => {
     expect((await ending({ kind: 'unchanged' })).results().c1).toContain(
       'It changed nothing in its worktree.',
     );
@@ -262,12 +265,12 @@ describe('the work of an agent', () => {
     );
   });
 
-  test('is kept by a checkpoint of the lead before it changes files', async () => {
+  test('is merged after a checkpoint of the lead', async () => {
     const worktrees = scriptedWorktrees();
     worktrees.becomes = MERGED;
     worktrees.changes = ['/tmp/src/a.ts'];
     const seen: unknown[] = [];
-    const harness = await run(ALONE, {
+    const harness = await run(ISOLATED, {
       worktrees,
       checkpoints: (record) => ({
         settle: async () => undefined,
@@ -283,24 +286,24 @@ describe('the work of an agent', () => {
     expect(kept).toMatchObject([{ type: 'files.watched' }, { type: 'files.changed' }]);
   });
 
-  test('in the background comes home before the letter', async () => {
+  test('is merged before the letter of a background agent', async () => {
     const worktrees = scriptedWorktrees();
     worktrees.becomes = MERGED;
-    const harness = await run({ ...ALONE, run_in_background: true }, { worktrees });
+    const harness = await run({ ...ISOLATED, run_in_background: true }, { worktrees });
     const letter = (await harness.records()).find(
       (it) => it.type === 'letter.received' && it.from === 'agent',
     );
     expect(JSON.stringify(letter)).toContain('Its work is merged into /tmp');
   });
 
-  test('of a teammate comes home whenever it rests, and it stays where it is', async () => {
+  test('is merged whenever a teammate becomes idle, and the worktree is kept', async () => {
     const worktrees = scriptedWorktrees();
     worktrees.becomes = MERGED;
-    const terms = { ...ALONE, name: 'ada', team_name: 'geese' };
-    const harness = await run(terms, { worktrees, staysIdle: true, tools: [sendMessage] });
+    const input = { ...ISOLATED, name: 'ada', team_name: 'geese' };
+    const harness = await run(input, { worktrees, staysIdle: true, tools: [sendMessage] });
     expect(worktrees.asked).toEqual(['open a_2', 'stay a_2']);
-    const rested = harness.items.find((it) => it.type === 'agent.rested');
-    expect(rested).toMatchObject({ report: { worktree: { outcome: MERGED } } });
+    const idle = harness.items.find((it) => it.type === 'agent.rested');
+    expect(idle).toMatchObject({ report: { worktree: { outcome: MERGED } } });
   });
 });
 
@@ -312,14 +315,14 @@ describe('after a crash', () => {
     await before.lead.close();
     const { store, clock } = before;
     const choice = { kind: 'resume', id: before.lead.id } as const;
-    const after = await swarm(ALONE, { ...options, store, clock, choice });
+    const after = await swarm(ISOLATED, { ...options, store, clock, choice });
     after.lead.start();
     await allSettled();
     return after;
   };
 
-  test('an agent that worked goes on in the place that it had', async () => {
-    const before = await run(ALONE, { effects: { it: () => new Promise(() => {}) } }, () => [
+  test('a running agent resumes in its worktree', async () => {
+    const before = await run(ISOLATED, { effects: { it: () => new Promise(() => {}) } }, () => [
       calls('l1', 'Look', { name: 'it' }),
     ]);
     const after = await next(before);
@@ -327,10 +330,10 @@ describe('after a crash', () => {
     expect(after.results().c1).toContain('It changed nothing in its worktree.');
   });
 
-  test('work that had not come home when its agent had ended is brought home', async () => {
+  test('the unmerged work of an ended agent is merged', async () => {
     const worktrees = scriptedWorktrees();
     worktrees.dies = true;
-    const before = await run(ALONE, { worktrees });
+    const before = await run(ISOLATED, { worktrees });
     expect((await typesOf(before)).at(-1)).toBe('run.ended');
     const again = scriptedWorktrees();
     again.becomes = MERGED;
@@ -340,9 +343,9 @@ describe('after a crash', () => {
     expect((await typesOf(after)).at(-1)).toBe('worktree.settled');
   });
 
-  test('a worktree that was made and not written down is found by the id of its agent', async () => {
+  test('a worktree that was created but not journaled is found by the agent id', async () => {
     const worktrees = scriptedWorktrees();
-    const before = await swarm(ALONE, {
+    const before = await swarm(ISOLATED, {
       worktrees: Object.assign(worktrees, { open: () => new Promise(() => {}) }),
     });
     await before.say('begin');

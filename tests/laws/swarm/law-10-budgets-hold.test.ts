@@ -72,10 +72,10 @@ describe('a tree of agents with a budget', () => {
           const free = await follow(plan);
           const budget = Math.round(free.spent * part * 1e6) / 1e6;
           const kept = await follow(plan, { maxBudgetUsd: budget });
-          const { spent, spentBefore, mostInFlight, lead } = kept;
+          const { spent, spentBefore, maxInFlight, lead } = kept;
           expect(spentBefore.every((before) => before < budget)).toBe(true);
           expect(lead.budget.overshoot.usd).toBeCloseTo(Math.max(0, spent - budget), 8);
-          expect(lead.budget.overshoot.usd).toBeLessThanOrEqual(mostInFlight * maxPriceOf(plan));
+          expect(lead.budget.overshoot.usd).toBeLessThanOrEqual(maxInFlight * maxPriceOf(plan));
           expect([lead.budget.spent, lead.spent.cost]).toEqual([
             expect.closeTo(spent, 8),
             expect.closeTo(spent, 8),
@@ -96,11 +96,11 @@ describe('a tree of agents with a budget', () => {
           const free = await follow(plan);
           const budget = Math.round(free.tokens * part);
           const kept = await follow(plan, { maxBudgetTokens: budget });
-          const { tokens, tokensBefore, mostInFlight, lead } = kept;
+          const { tokens, tokensBefore, maxInFlight, lead } = kept;
           expect(tokensBefore.every((before) => before < budget)).toBe(true);
           const { overshoot } = lead.budget;
           expect(overshoot.tokens).toBe(Math.max(0, tokens - budget));
-          expect(overshoot.tokens).toBeLessThanOrEqual(mostInFlight * maxTokensOf(plan));
+          expect(overshoot.tokens).toBeLessThanOrEqual(maxInFlight * maxTokensOf(plan));
           await expectNoLoss(kept);
         },
       ),
