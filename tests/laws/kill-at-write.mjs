@@ -11,7 +11,7 @@ let writes = 0;
 
 const die = () => {
   process.kill(process.pid, 'SIGKILL');
-  // Nothing else may run until the signal arrives.
+  // No other code may run until the signal arrives.
   for (;;);
 };
 

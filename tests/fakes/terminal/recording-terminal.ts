@@ -1,5 +1,5 @@
 /**
- * Terminal made of text: executes the written sequences and returns what a person would see. Throws
+ * Terminal made of text: executes the written sequences and returns the visible text. Throws
  * for an unknown sequence, so that no sequence is sent that only some terminals understand.
  */
 import { charactersOf, characterWidth } from '../../../src/terminal/text/text-width.js';

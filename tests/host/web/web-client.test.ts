@@ -370,7 +370,7 @@ describe('a proxy', () => {
     expect(proxy.tunnels).toEqual(['example.com:8080']);
   });
 
-  test('that never opens the tunnel is given up, also when the call is interrupted', async () => {
+  test('that never opens the tunnel is given up after a time limit or an interrupt', async () => {
     const sockets = new Set<Socket>();
     const silent = createTcpServer((socket) => void sockets.add(socket.on('error', () => {})));
     const env = { HTTPS_PROXY: `http://127.0.0.1:${await listen(silent)}` };

@@ -151,7 +151,7 @@ const race = async ({ scene, url, asked, records }: Stage) => {
   return { allowed, denied, ended, records: await records(), workspace: scene.workspace };
 };
 
-/** Also checks that each call does what was decided. */
+/** Also checks that each call obeys its decision. */
 const expectOneDecisionEach = async (stage: Stage): Promise<void> => {
   const { allowed, denied, ended, records, workspace } = await race(stage);
   expect(ended).toMatchObject({ code: 0 });

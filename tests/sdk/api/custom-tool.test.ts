@@ -97,15 +97,12 @@ describe('a tool of the program', () => {
       },
       /has no text/,
     ],
-  ])(
-    'that throws %s reports an error to the model, and the run continues',
-    async (_, run, expected) => {
-      const messages = await use(called(run));
-      const [text = ''] = toolTexts(messages);
-      expect(text).toMatch(expected);
-      expect(messages.at(-1)).toMatchObject({ subtype: 'success' });
-    },
-  );
+  ])('that throws %s reports the error, and the run continues', async (_, run, expected) => {
+    const messages = await use(called(run));
+    const [text = ''] = toolTexts(messages);
+    expect(text).toMatch(expected);
+    expect(messages.at(-1)).toMatchObject({ subtype: 'success' });
+  });
 
   test.each([
     ['undefined', undefined],
@@ -286,11 +283,7 @@ describe('a callback for permissions', () => {
     ['denies', () => ({ behavior: 'deny', reason: 'Not this bird.' }), /^error: Not this bird\.$/],
     ['denies without a reason', () => ({ behavior: 'deny' }), /^error: The call was denied\.$/],
     ['changes the input', () => ({ behavior: 'allow', updatedInput: { bird: 'swan' } }), /^swan$/],
-    [
-      'changes the input to an invalid value',
-      () => ({ behavior: 'allow', updatedInput: 7 }),
-      /^error: The input/,
-    ],
+    ['sets an invalid input', () => ({ behavior: 'allow', updatedInput: 7 }), /^error: The input/],
     [
       'throws',
       () => {

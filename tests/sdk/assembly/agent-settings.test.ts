@@ -53,7 +53,7 @@ test.each<[string, Partial<AgentDescription>, readonly string[]]>([
 
 const toolNames = ({ tools }: Line): readonly string[] => tools.map(({ name }: Line) => name);
 
-test('an agent runs in the background if its definition says so', async () => {
+test('an agent runs in the background if its definition requires it', async () => {
   expect((await started({ background: true })).texts[0]).toMatch(/^Started in the background/);
   expect((await started({})).texts[0]).toMatch(/^Agent one a_\w+ "x" completed/);
 });
@@ -81,7 +81,7 @@ test('an agent shares the prompt of the lead, followed by its role', async () =>
   expect(JSON.stringify(child.messages)).toContain(ROLE);
 });
 
-test('an agent has its own prompt and tools if its definition says so', async () => {
+test('an agent has its own prompt and tools if its definition requires it', async () => {
   const { lead, child } = await started({ tools: 'Read', ownPrompt: true });
   expect(JSON.stringify(child.system)).toContain(ROLE);
   expect(JSON.stringify(lead.system)).not.toContain(ROLE);

@@ -205,7 +205,7 @@ describe('the head of a run', () => {
     }
   });
 
-  test('is one line in simple mode, whatever the other options (P13)', async () => {
+  test('is one line in simple mode, with any other options (P13)', async () => {
     const simple = { isSimple: true, wishes: { append: 'No.' }, mcpDelta: false, breaker: 'x' };
     const { provider, head, asked } = providerOver({ memory: { files: [file()] } }, simple);
     const made = await head();
