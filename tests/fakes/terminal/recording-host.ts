@@ -1,30 +1,30 @@
 /** Terminal host that records its output as text, with the members that screens need. */
 import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
-import { type PaperTerminal, paperTerminal } from './recording-terminal.js';
+import { type RecordingTerminal, recordingTerminal } from './recording-terminal.js';
 
-export interface PaperMachine
+export interface RecordingHost
   extends Pick<
     TerminalHost,
     'stdout' | 'out' | 'backpressure' | 'onResize' | 'onContinue' | 'restoreAtExit'
   > {
-  readonly paper: PaperTerminal;
+  readonly terminal: RecordingTerminal;
   /** Sets whether a reader takes the output. */
   read(isRead: boolean): void;
   /** Simulates SIGCONT after the process was stopped. */
-  goOn(): void;
+  resume(): void;
   /** Simulates an exit without shutdown. */
   crash(): void;
 }
 
-export const paperMachine = (columns = 40, rows = 12): PaperMachine => {
-  const paper = paperTerminal(columns, rows);
-  const [lent, continued] = [new Set<() => void>(), new Set<() => void>()];
+export const recordingHost = (columns = 40, rows = 12): RecordingHost => {
+  const terminal = recordingTerminal(columns, rows);
+  const [restores, continued] = [new Set<() => void>(), new Set<() => void>()];
   const waiting = new Set<() => void>();
   let isRead = true;
   return {
-    paper,
+    terminal,
     stdout: { isTTY: true, columns, rows },
-    out: (text) => paper.write(text.replaceAll('\u0007', '')),
+    out: (text) => terminal.write(text.replaceAll('\u0007', '')),
     backpressure: {
       unblock: () => () => {},
       isFull: () => !isRead,
@@ -42,15 +42,15 @@ export const paperMachine = (columns = 40, rows = 12): PaperMachine => {
       continued.add(listener);
       return () => continued.delete(listener);
     },
-    goOn: () => {
+    resume: () => {
       for (const listener of continued) listener();
     },
-    restoreAtExit(giveBack) {
-      lent.add(giveBack);
-      return () => lent.delete(giveBack);
+    restoreAtExit(restore) {
+      restores.add(restore);
+      return () => restores.delete(restore);
     },
     crash: () => {
-      for (const giveBack of lent) giveBack();
+      for (const restore of restores) restore();
     },
   };
 };

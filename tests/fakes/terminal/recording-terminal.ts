@@ -4,7 +4,7 @@
  */
 import { charactersOf, characterWidth } from '../../../src/terminal/text/text-width.js';
 
-export interface PaperTerminal {
+export interface RecordingTerminal {
   write(text: string): void;
   /** The visible lines, without trailing blanks and without empty lines at the end. */
   screen(): readonly string[];
@@ -25,11 +25,11 @@ const SEQUENCE = new RegExp(`^${ESC}(?:\\[(\\??[\\d;]*)([A-Za-z])|([78]))`);
 const PLAIN = /^[^\p{Cc}]+/u;
 
 /** `widthOf`: width of a character. Some terminals show other characters as wide. */
-export const paperTerminal = (
+export const recordingTerminal = (
   columns: number,
   rows: number,
   widthOf = characterWidth,
-): PaperTerminal => {
+): RecordingTerminal => {
   const blank = () => Array.from({ length: rows }, () => [] as string[]);
   let lines = blank();
   let main: { lines: string[][]; row: number; column: number } | undefined;
@@ -62,7 +62,7 @@ export const paperTerminal = (
     for (let at = 1; at < width; at += 1) line[column + at] = '';
     column += width;
   };
-  const obey = (parameters: string, letter: string) => {
+  const execute = (parameters: string, letter: string) => {
     const [first = 1, second = 1] = parameters.split(';').map((it) => Number(it) || 1);
     if (letter === 'A') row = Math.max(0, row - first);
     else if (letter === 'B') row = Math.min(rows - 1, row + first);
@@ -99,7 +99,7 @@ export const paperTerminal = (
           if (digit === '7') saved = { row, column };
           else if (digit === '8') ({ row, column } = saved);
           else if (parameters.startsWith('?')) switchMode(parameters.slice(1), letter === 'h');
-          else obey(parameters, letter);
+          else execute(parameters, letter);
           rest = rest.slice(whole.length);
           continue;
         }

@@ -4,12 +4,12 @@ import { openFullQuestion } from '../../../src/ui/inbox/open-full-question.js';
 import { type InboxEntry, QuestionInbox } from '../../../src/ui/inbox/question-inbox.js';
 import { SceneStack } from '../../../src/ui/screen/scene-stack.js';
 import { Screen } from '../../../src/ui/screen/screen.js';
-import { paperMachine } from '../../fakes/terminal/recording-host.js';
+import { recordingHost } from '../../fakes/terminal/recording-host.js';
 import { choice, permission } from './questions.js';
 
 const setUp = (...entries: readonly Partial<InboxEntry>[]) => {
   let now = 0;
-  const host = paperMachine(60, 14);
+  const host = recordingHost(60, 14);
   const screen = new Screen(host, () => {});
   const scenes = new SceneStack(screen);
   const answers: string[] = [];
@@ -28,7 +28,7 @@ const setUp = (...entries: readonly Partial<InboxEntry>[]) => {
     now += 1_000;
   };
   wait();
-  return { inbox, scenes, answers, terminal: host.paper, wait };
+  return { inbox, scenes, answers, terminal: host.terminal, wait };
 };
 
 describe('the full view of a question', () => {

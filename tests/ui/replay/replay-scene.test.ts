@@ -8,14 +8,14 @@ import { TransportLine } from '../../../src/ui/replay/transport-line.js';
 import { keyName } from '../../../src/ui/screen/key-name.js';
 import { Screen } from '../../../src/ui/screen/screen.js';
 import { SwarmScene } from '../../../src/ui/swarm/swarm-scene.js';
-import { paperMachine } from '../../fakes/terminal/recording-host.js';
+import { recordingHost } from '../../fakes/terminal/recording-host.js';
 import { playedSwarm } from './played-swarm.js';
 
 const style = { unicode: true, paint: paintFor(false) };
 
 /** Opens the scene of `skein replay` on a recording terminal. */
 const showOn = (source: ReplaySource, columns: number, rows: number) => {
-  const host = paperMachine(columns, rows);
+  const host = recordingHost(columns, rows);
   const screen = new Screen(host, (error) => {
     throw error;
   });
@@ -42,14 +42,14 @@ const showOn = (source: ReplaySource, columns: number, rows: number) => {
   const press = (sequence: string, name = sequence) => scene.press({ name, sequence });
   const text = () => {
     scene.content.notifyNow();
-    return host.paper.screen().join('\n');
+    return host.terminal.screen().join('\n');
   };
   /** Waits for text, because the transcript of a selected agent opens after a delay. */
   const waitForText = async (expected: string | RegExp) => {
     await expect.poll(text).toMatch(expected);
     return text();
   };
-  return { press, waitForText, text, close, screen: () => host.paper.screen() };
+  return { press, waitForText, text, close, screen: () => host.terminal.screen() };
 };
 
 describe('the replay scene', () => {

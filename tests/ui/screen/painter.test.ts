@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Painter, type ScreenFrame } from '../../../src/ui/screen/painter.js';
-import { paperTerminal } from '../../fakes/terminal/recording-terminal.js';
+import { recordingTerminal } from '../../fakes/terminal/recording-terminal.js';
 
 const setUp = (columns = 20, rows = 8) => {
   const size: { columns: number; rows: number } = { columns, rows };
-  const terminal = paperTerminal(columns, rows);
+  const terminal = recordingTerminal(columns, rows);
   return {
     size,
     terminal,
@@ -73,7 +73,7 @@ describe('an inline frame', () => {
   });
 
   test('keeps its position on a terminal that shows characters wider than expected', () => {
-    const terminal = paperTerminal(10, 6, (character) => (character === 'é' ? 3 : 1));
+    const terminal = recordingTerminal(10, 6, (character) => (character === 'é' ? 3 : 1));
     const painter = new Painter(
       (text) => terminal.write(text),
       () => ({ columns: 10, rows: 6 }),
@@ -180,7 +180,7 @@ describe('a full-screen frame', () => {
   });
 
   test('cuts lines that are too long and restores line wrapping at the end', () => {
-    const terminal = paperTerminal(10, 4, (character) => (character === 'é' ? 3 : 1));
+    const terminal = recordingTerminal(10, 4, (character) => (character === 'é' ? 3 : 1));
     const painter = new Painter(
       (text) => terminal.write(text),
       () => ({ columns: 10, rows: 4 }),

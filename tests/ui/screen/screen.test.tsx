@@ -2,7 +2,7 @@ import { Box, Text } from 'ink';
 import { describe, expect, test } from 'vitest';
 import { Observable } from '../../../src/ui/screen/observable.js';
 import { type Scene, Screen } from '../../../src/ui/screen/screen.js';
-import { paperMachine } from '../../fakes/terminal/recording-host.js';
+import { recordingHost } from '../../fakes/terminal/recording-host.js';
 
 const scene = (text: () => string): Scene & { readonly content: Observable } => ({
   content: new Observable(),
@@ -18,10 +18,10 @@ const scene = (text: () => string): Scene & { readonly content: Observable } => 
 });
 
 const setUp = () => {
-  const host = paperMachine();
+  const host = recordingHost();
   const defects: unknown[] = [];
   const screen = new Screen(host, (error) => defects.push(error));
-  return { host, terminal: host.paper, screen, defects };
+  return { host, terminal: host.terminal, screen, defects };
 };
 
 describe('a screen', () => {
@@ -62,7 +62,7 @@ describe('a screen', () => {
     const { screen, host, terminal } = setUp();
     screen.showInline(scene(() => 'prompt\nstatus'));
     terminal.write('\r\n[1]+ Stopped\r\n');
-    host.goOn();
+    host.resume();
     expect(terminal.screen()).toEqual(['prompt', 'status', '[1]+ Stopped', 'prompt', 'status']);
   });
 

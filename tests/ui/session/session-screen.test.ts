@@ -3,12 +3,12 @@ import { draftOf } from '../../../src/terminal/input/draft.js';
 import { LineEditor } from '../../../src/terminal/input/line-editor.js';
 import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
 import { SessionScreen } from '../../../src/ui/session/session-screen.js';
-import { paperMachine } from '../../fakes/terminal/recording-host.js';
+import { recordingHost } from '../../fakes/terminal/recording-host.js';
 import { permission } from '../inbox/questions.js';
 import { ended } from './live-state-fixtures.js';
 
 const setUp = (typed = '') => {
-  const recorder = paperMachine(80, 24);
+  const recorder = recordingHost(80, 24);
   const host = { ...recorder, env: {}, stdin: {} } as unknown as TerminalHost;
   let interrupts = 0;
   const screen = new SessionScreen({
@@ -36,7 +36,7 @@ const setUp = (typed = '') => {
   const ask = () => screen.surface.ask(permission(), asked.signal).catch(() => undefined);
   const press = (name: string, ctrl = false) =>
     screen.press({ name, ctrl, sequence: name === 'tab' ? '\t' : name }, editor);
-  const shown = () => recorder.paper.screen().join('\n');
+  const shown = () => recorder.terminal.screen().join('\n');
   return { screen, editor, asked, ask, press, shown, interrupts: () => interrupts };
 };
 

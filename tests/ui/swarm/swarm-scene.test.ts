@@ -15,7 +15,7 @@ import {
   leadView,
   swarmView,
 } from '../../fakes/agents/agent-views.js';
-import { paperMachine } from '../../fakes/terminal/recording-host.js';
+import { recordingHost } from '../../fakes/terminal/recording-host.js';
 import { ShownSwarms } from '../../fakes/terminal/shown-swarms.js';
 
 const call = (description: string, ago = 12_000) => ({
@@ -55,7 +55,7 @@ const setUp = (
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const source = new ShownSwarms(views, steering);
-  const host = paperMachine(columns, rows);
+  const host = recordingHost(columns, rows);
   const screen = new Screen(host, (error) => {
     throw error;
   });
@@ -80,9 +80,9 @@ const setUp = (
     leave,
     press,
     type,
-    terminal: host.paper,
-    lines: () => host.paper.screen(),
-    text: () => host.paper.screen().join('\n'),
+    terminal: host.terminal,
+    lines: () => host.terminal.screen(),
+    text: () => host.terminal.screen().join('\n'),
     settle: () => vi.advanceTimersByTimeAsync(200),
   };
 };
