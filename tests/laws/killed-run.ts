@@ -1,7 +1,7 @@
 /** Runs the built program, kills it at a journal write, and resumes it. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { aFewAtOnce } from '../fakes/a-few-at-once.js';
+import { mapWithLimit } from '../fakes/map-with-limit.js';
 import { IS_WIDE } from '../setup/wide.js';
 import type { PrintScene } from './workspace.js';
 
@@ -65,6 +65,6 @@ export const failuresAt = async <Result extends KillResult>(
   width: number,
   run: (at: number) => Promise<Result>,
 ): Promise<readonly Result[]> => {
-  const ended = await aFewAtOnce(points, width, run);
+  const ended = await mapWithLimit(points, width, run);
   return ended.filter(({ killed, faults }) => killed !== 'SIGKILL' || faults.length > 0);
 };

@@ -7,7 +7,7 @@ import type { PostedQuestion } from '../../../src/protocol/session/question-boar
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { queueKey, SWARMS, swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
-import { aFewAtOnce } from '../../fakes/a-few-at-once.js';
+import { mapWithLimit } from '../../fakes/map-with-limit.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
 import { type RedisPlace, redisServer } from '../../fakes/redis/redis-server.js';
 import { calls, type Line, type Rules, setScene } from '../../fakes/skein-process.js';
@@ -70,7 +70,7 @@ describe('a Redis that is not there', () => {
     const env = { SKEIN_REDIS_URL: 'redis://:hush123@127.0.0.1:1' };
     const sentence =
       'skein: Redis at 127.0.0.1:1 cannot be used (ECONNREFUSED): start it, or fix SKEIN_REDIS_URL.\n';
-    const ends = await aFewAtOnce(COMMANDS, 5, async (command) => {
+    const ends = await mapWithLimit(COMMANDS, 5, async (command) => {
       const { code, stdout, stderr } = await run(command.split(' '), { env });
       return { command, code, stdout, stderr };
     });

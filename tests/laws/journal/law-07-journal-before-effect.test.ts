@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
-import { aFewAtOnce } from '../../fakes/a-few-at-once.js';
+import { mapWithLimit } from '../../fakes/map-with-limit.js';
 import type { Ended } from '../../fakes/skein-process.js';
 import { KILLER, killPoints } from '../killed-run.js';
 import { firstBreak } from '../prompts.js';
@@ -131,7 +131,7 @@ describe('law 7, journal before effect', () => {
     'a run that is killed %s any journal write resumes without a repeated effect',
     async (when, turn) => {
       const points = killPoints(1, writes, turn);
-      const results = await aFewAtOnce(points, WIDTH, (at) => killAndResume(at, when));
+      const results = await mapWithLimit(points, WIDTH, (at) => killAndResume(at, when));
       const wrong = results.filter(
         (run) =>
           run.killed !== 'SIGKILL' ||

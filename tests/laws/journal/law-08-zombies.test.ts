@@ -24,15 +24,15 @@ const starts = (prompt: string) => ({
 
 /** The helper appends to a file, writes to the lead and ends. `slow` is the turn with a delay. */
 const rules = (slow: number): Rules => {
-  const pace = (turn: number) => (turn === slow ? { delayMs: 1_000 } : {});
+  const delayOf = (turn: number) => (turn === slow ? { delayMs: 1_000 } : {});
   const message = { name: 'SendMessage', input: { to: 'lead', message: 'Half of it is done.' } };
   return [
     { match: { firstUser: 'Begin', turn: 0 }, reply: starts('First') },
     { match: { lastUser: 'Once more' }, reply: starts('Second') },
     { match: { firstUser: 'Begin' }, reply: 'I see.' },
     { match: { firstUser: 'First', turn: 0 }, reply: { tool_use: bash('echo one >> log') } },
-    { match: { firstUser: 'First', turn: 1 }, reply: { tool_use: message, ...pace(1) } },
-    { match: { firstUser: 'First' }, reply: { text: 'The first is done.', ...pace(2) } },
+    { match: { firstUser: 'First', turn: 1 }, reply: { tool_use: message, ...delayOf(1) } },
+    { match: { firstUser: 'First' }, reply: { text: 'The first is done.', ...delayOf(2) } },
     { reply: 'The second is done.' },
   ];
 };
@@ -205,7 +205,7 @@ const twoWorkersWithOneJob = async () => {
     });
     return {
       queue,
-      async begun() {
+      async started() {
         await expect.poll(() => isStarted, { timeout: 10_000 }).toBe(true);
       },
       /** Resolves after Redis has answered, with any result. */
@@ -220,10 +220,10 @@ const twoWorkersWithOneJob = async () => {
   // The worker would detect the loss after twenty seconds.
   const zombie = await startWorker('w_1', { lockMs: 60_000, stalledMs: 200 });
   await zombie.queue.add({ id: 'a_1', swarm: 's_1', addedAt: 1 });
-  await zombie.begun();
+  await zombie.started();
   const token = String(await connections.call('GETDEL', queueKey(`${JOB}:lock`)));
   const successor = await startWorker('w_2', { lockMs: 60_000, stalledMs: 200 });
-  await successor.begun();
+  await successor.started();
   return { connections, zombie: { ...zombie, token }, successor };
 };
 

@@ -165,7 +165,7 @@ describe('an answer is refused if it', () => {
   });
 
   test('comes from a surface of an agent that is not the parent', async () => {
-    const permissions = testSurface('desk of a_3', (honest) => honest);
+    const permissions = testSurface('agent a_3', (honest) => honest);
     const surface = { ...permissions.surface, answersFor: 'a_3' };
     const asSibling = ask([surface], { parent: 'a_0' });
     expect(await asSibling.decision).toMatchObject({ behavior: 'deny' });
@@ -173,7 +173,7 @@ describe('an answer is refused if it', () => {
     const asOrphan = ask([surface]);
     expect(await asOrphan.decision).toMatchObject({ behavior: 'deny' });
     const asParent = ask([surface], { parent: 'a_3' });
-    expect(await asParent.decision).toMatchObject({ behavior: 'allow', by: 'desk of a_3' });
+    expect(await asParent.decision).toMatchObject({ behavior: 'allow', by: 'agent a_3' });
   });
 
   test('was valid for an earlier question', async () => {

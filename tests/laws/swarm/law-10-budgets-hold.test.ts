@@ -125,8 +125,8 @@ describe('a tree of agents with a budget', () => {
     const swarm = await follow(plan, { maxBudgetUsd: 4.5 * priceOf(100) });
     expect(endings(swarm)).toEqual(['budget', 'budget after 1', 'budget after 3']);
     const results = swarm.items.flatMap((it) => {
-      const { type, ...said } = it.type === 'agent.feed' ? it.item : it;
-      return type === 'tool.results' ? [JSON.stringify(said)] : [];
+      const { type, ...item } = it.type === 'agent.feed' ? it.item : it;
+      return type === 'tool.results' ? [JSON.stringify(item)] : [];
     });
     const [toFork = '', toLead = ''] = results.filter((it) => it.includes('partial result'));
     expect(toFork).toMatch(/failed.*reason.*budget.*is used up.*0\.0\.0 said 2.*is_error/);

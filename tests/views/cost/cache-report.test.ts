@@ -135,12 +135,12 @@ describe('the cache report of a session', () => {
   });
 
   test('sorts the owners by count, and has each diagnosis of the server once', () => {
-    const said = { diagnosis: 'tools_changed' };
+    const diagnosed = { diagnosis: 'tools_changed' };
     const { causes } = cacheOn(
       answer(1, {}),
-      broken(1, { owner: 'Read', ...said }),
+      broken(1, { owner: 'Read', ...diagnosed }),
       answer(2, {}),
-      broken(2, { owner: 'mcp__a__b', ...said }),
+      broken(2, { owner: 'mcp__a__b', ...diagnosed }),
       answer(3, {}),
       broken(3, { owner: 'mcp__a__b', detail: 'Gone.' }),
     );

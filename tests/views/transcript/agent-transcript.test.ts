@@ -28,7 +28,7 @@ const answer = (raw: string): JournalBody => ({
   durationMs: 5,
   raw,
 });
-const said = (text: string) => JSON.stringify([{ type: 'text', text }]);
+const textBlocks = (text: string) => JSON.stringify([{ type: 'text', text }]);
 
 /** Session with a child, counting the reads of its journal. */
 const openSession = async () => {
@@ -70,7 +70,7 @@ describe('an open transcript', () => {
     transcripts.takeEvents(await events());
     await pause();
     expect(reads()).toBe(before);
-    journal.append(answer(said('Done.')));
+    journal.append(answer(textBlocks('Done.')));
     const fresh = await events();
     transcripts.takeEvents(fresh.map((event) => ({ ...event, agent: 'a_1' })));
     transcripts.takeEvents(fresh.map((event) => ({ ...event, swarm: 's_9' })));
@@ -175,8 +175,8 @@ describe('an open transcript in the process of its agent', () => {
     expect(shown()).toEqual([['text', 'It ', true]]);
     feedChild(delta({ type: 'text_delta', text: 'works.' }));
     expect(shown()).toEqual([['text', 'It works.', true]]);
-    journal.append(answer(said('It works.')));
-    feedChild(stops(), message(said('It works.')));
+    journal.append(answer(textBlocks('It works.')));
+    feedChild(stops(), message(textBlocks('It works.')));
     expect(shown()).toEqual([['text', 'It works.', false]]);
     await pause();
     expect(shown()).toEqual([['text', 'It works.', false]]);
@@ -185,9 +185,9 @@ describe('an open transcript in the process of its agent', () => {
   test('ignores a message in the feed that it has already read from the journal', async () => {
     const { transcript, journal, feedChild, shown } = await openLive();
     feedChild(requested, opens({ type: 'text', text: '' }), delta({ text: 'Done.' }));
-    journal.append(answer(said('Done.')));
+    journal.append(answer(textBlocks('Done.')));
     await (transcript as AgentTranscript).refresh();
-    feedChild(stops(), message(said('Done.')));
+    feedChild(stops(), message(textBlocks('Done.')));
     await pause();
     expect(shown()).toEqual([['text', 'Done.', false]]);
   });
@@ -239,7 +239,7 @@ describe('an open transcript in the process of its agent', () => {
     takeLive(delta({ text: 'three' }));
     const second = transcripts.open('s_1', 'a_2');
     expect([first, second].map(texts)).toEqual([['one two three'], ['one two three']]);
-    takeLive(message(said('one two three.')));
+    takeLive(message(textBlocks('one two three.')));
     expect(texts(transcripts.open('s_1', 'a_2'))).toEqual([]);
     expect(texts(transcripts.open('s_1', 'a_1'))).toEqual([]);
   });

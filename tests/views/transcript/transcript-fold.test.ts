@@ -162,7 +162,7 @@ describe('a transcript', () => {
         started('c_2', 'Read', 'Read b.ts'),
         answer([text('I read.'), callOf('c_1', 'Read', {}), callOf('c_2', 'Read', {})], 'tool_use'),
         ended('c_2', 'b'),
-      ).map(({ kind, text: said }) => [kind, said]),
+      ).map(({ kind, text: words }) => [kind, words]),
     ).toEqual([
       ['text', 'I read.'],
       ['call', 'Read a.ts'],
@@ -308,7 +308,7 @@ describe('a transcript', () => {
     for (const word of ['one', 'two', 'three']) {
       for (const record of records(answer([text(word.repeat(4))]))) fold.take(record);
     }
-    expect(fold.items.map(({ text: said }) => said)).toEqual(['three'.repeat(4)]);
+    expect(fold.items.map(({ text: words }) => words)).toEqual(['three'.repeat(4)]);
     expect(fold.left).toBe(2);
   });
 

@@ -7,7 +7,7 @@ import type { FeedItem } from '../../../../src/protocol/session/feed.js';
 import { RunResultBuilder } from '../../../../src/sdk/api/messages/run-result-builder.js';
 import { childSays, fed } from '../../../fakes/agents/child-agents.js';
 
-const said = (...texts: readonly string[]): FeedItem => ({
+const answered = (...texts: readonly string[]): FeedItem => ({
   type: 'assistant.message',
   messageId: 'msg_1',
   model: 'm',
@@ -27,7 +27,9 @@ const resultOf = (reason: StopReason, detail: string | null, ...items: readonly 
 
 describe('the result of a run', () => {
   test('is the whole text of its last message', () => {
-    expect(resultOf('end_turn', null, said('Working.'), said('It is ', 'done.'))).toMatchObject({
+    expect(
+      resultOf('end_turn', null, answered('Working.'), answered('It is ', 'done.')),
+    ).toMatchObject({
       subtype: 'success',
       is_error: false,
       result: 'It is done.',
@@ -36,7 +38,7 @@ describe('the result of a run', () => {
   });
 
   test('is the stop reason, beside the partial text, if the run failed', () => {
-    expect(resultOf('model_error', 'The model is down.', said('So far.'))).toMatchObject({
+    expect(resultOf('model_error', 'The model is down.', answered('So far.'))).toMatchObject({
       subtype: 'error_during_execution',
       is_error: true,
       result: 'The model is down.',
@@ -74,7 +76,7 @@ describe('the result of a run', () => {
     const result = resultOf(
       'end_turn' as const,
       null,
-      said('Mine.'),
+      answered('Mine.'),
       childSays('[{"type":"text","text":"Theirs."}]'),
       fed({ type: 'call.denied', denial }),
     );

@@ -1,5 +1,5 @@
 /** Runs all items with at most `width` at once. Returns the results in the order of the items. */
-export const aFewAtOnce = async <Item, Result>(
+export const mapWithLimit = async <Item, Result>(
   items: readonly Item[],
   width: number,
   run: (item: Item) => Promise<Result>,
