@@ -53,14 +53,7 @@ describe('a planted loop', () => {
       'The agent repeated the same calls 6 times with the same results, although it was warned; its work is kept. Tell it what to do instead.',
     );
     const ends = (await records()).filter((it) => it.type === 'call.ended');
-    expect(ends.map(({ trace }) => trace?.told)).toEqual([
-      undefined,
-      undefined,
-      3,
-      4,
-      5,
-      6,
-    ]);
+    expect(ends.map(({ trace }) => trace?.told)).toEqual([undefined, undefined, 3, 4, 5, 6]);
     expect(new Set(ends.map(({ trace }) => trace?.digest)).size).toBe(1);
     expect(requests[3]?.body).toContain(
       'did a\\n\\n[Skein: you have made this call 3 times in a row with nothing new in between, and Look gave the same result each time.',

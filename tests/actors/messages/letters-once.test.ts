@@ -29,39 +29,43 @@ const open = (before?: SwarmHarness) =>
   });
 
 /** Letters in the newest request of ada. */
-const readBy = (hands: readonly SwarmHarness[]): readonly string[] => {
-  const talks = hands.flatMap(({ requests }) => requests.map(conversationOf)).filter(isMate);
-  return [...(talks.at(-1)?.said.join('\n') ?? '').matchAll(/word-(\d+)/g)].map(([, n]) => n ?? '');
+const readBy = (harnesses: readonly SwarmHarness[]): readonly string[] => {
+  const conversations = harnesses
+    .flatMap(({ requests }) => requests.map(conversationOf))
+    .filter(isMate);
+  return [...(conversations.at(-1)?.said.join('\n') ?? '').matchAll(/word-(\d+)/g)].map(
+    ([, n]) => n ?? '',
+  );
 };
 
 /** A step: the next letter (repeated if it came before), a wait, or a crash of the process. */
 const steps = fc.array(
-  fc.record({ letter: fc.nat(6), rests: fc.boolean(), dies: fc.nat(5).map((n) => n === 0) }),
+  fc.record({ letter: fc.nat(6), waits: fc.boolean(), dies: fc.nat(5).map((n) => n === 0) }),
   { minLength: 1, maxLength: 20 },
 );
 
-test('letters that are sent twice, in any order and across crashes are read once, in the order in which they first came', async () => {
+test('letters that are sent repeatedly and across crashes are read once, in order of arrival', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (plan) => {
       let harness = await open();
-      const hands = [harness];
+      const harnesses = [harness];
       await harness.say('begin');
       await allSettled();
-      for (const { letter, rests, dies } of plan) {
+      for (const { letter, waits, dies } of plan) {
         const sent = await harness.lead.steer.send('ada', `word-${letter}`, 'a_9', `m_${letter}`);
         expect(sent.ok).toBe(true);
-        if (rests) await allSettled();
+        if (waits) await allSettled();
         if (!dies) continue;
         await harness.lead.close();
         harness = await open(harness);
-        hands.push(harness);
+        harnesses.push(harness);
         harness.lead.start();
         await allSettled();
       }
       await allSettled(40);
       await harness.lead.close();
       const first = [...new Set(plan.map(({ letter }) => String(letter)))];
-      expect(readBy(hands)).toEqual(first);
+      expect(readBy(harnesses)).toEqual(first);
     }),
     { numRuns: 40 },
   );

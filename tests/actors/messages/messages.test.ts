@@ -11,8 +11,8 @@ import { ended, isOf, lastFor, mate, sentFor, team, writes } from './team-harnes
 const EXPLORER = { subagent_type: 'explorer', description: 'x' };
 const ends = (name: string) => calls(`t-${name}`, 'TaskStop', { task_id: name });
 
-describe('a message to one that is just ending', () => {
-  test('is what it goes on with when it has ended', async () => {
+describe('a message to an agent that is ending', () => {
+  test('resumes the agent after it has ended', async () => {
     const harness = await team((conversation) => {
       if (isOf(conversation, 'sleep')) return [says(conversation.turn === 0 ? 'done' : 'awake')];
       if (conversation.last.includes('write'))
@@ -29,7 +29,7 @@ describe('a message to one that is just ending', () => {
     expect(lastFor(harness, 'sleep')).toContain('hello there');
   });
 
-  test('keeps nobody else from getting it', async () => {
+  test('to all is delivered to the other agents', async () => {
     const harness = await team((conversation) => {
       if (isOf(conversation, 'be ada')) return [says('ada')];
       if (isOf(conversation, 'be bob')) return [says('bob')];
@@ -47,7 +47,7 @@ describe('a message to one that is just ending', () => {
     expect(lastFor(harness, 'be bob')).toContain('to all of you');
   });
 
-  test('reaches one that agreed to end, and has calls that go on', async () => {
+  test('is delivered to an agent that agreed to a shutdown while its calls still run', async () => {
     const effects = {
       stamp: async () => {
         await allSettled(10);
@@ -78,7 +78,7 @@ describe('a message to one that is just ending', () => {
     expect(lastFor(harness, 'be ada')).toContain('many thanks');
   });
 
-  test('from one that ends with it is refused, and neither waits for the other', async () => {
+  test('from its child that ends with it is rejected without a deadlock', async () => {
     const opens = new Map<string, () => void>();
     const until = (name: string) => () =>
       new Promise<{ content: string }>((resolve) => {
@@ -92,8 +92,9 @@ describe('a message to one that is just ending', () => {
           return conversation.turn === 1 ? [writes('x1', 'ada', 'too late')] : [says('child')];
         }
         if (isOf(conversation, 'be ada')) {
-          const behind = { ...EXPLORER, run_in_background: true };
-          if (conversation.turn === 0) return [calls('b', 'Task', task('be the child', behind))];
+          const background = { ...EXPLORER, run_in_background: true };
+          if (conversation.turn === 0)
+            return [calls('b', 'Task', task('be the child', background))];
           return conversation.turn === 1 ? [stamps('late')] : [says('ada')];
         }
         if (conversation.last.includes('end it')) return [ends('ada')];
@@ -118,7 +119,7 @@ describe('a message to one that is just ending', () => {
 });
 
 describe('the name of a teammate', () => {
-  test('cannot be taken by an agent of another kind, whoever starts it', async () => {
+  test('cannot be given to an agent of another kind by any agent', async () => {
     const named = { ...EXPLORER, name: 'ada', run_in_background: true };
     const harness = await team(
       (conversation) => {
@@ -144,14 +145,14 @@ describe('the name of a teammate', () => {
     expect(lastFor(harness, 'be ada')).toContain('the secret');
   });
 
-  test('cannot be that of another agent that is there', async () => {
+  test('cannot be the name of another running agent', async () => {
     const stuck = () => new Promise<never>(() => {});
     const harness = await team(
       (conversation) => {
         if (isOf(conversation, 'be first')) return [calls('l', 'Look', { name: 'stuck' })];
         if (isOf(conversation, 'be second')) return [says('second')];
-        const behind = { ...EXPLORER, name: 'ada', run_in_background: true };
-        if (conversation.turn === 0) return [calls('b', 'Task', task('be first', behind))];
+        const background = { ...EXPLORER, name: 'ada', run_in_background: true };
+        if (conversation.turn === 0) return [calls('b', 'Task', task('be first', background))];
         return conversation.turn === 1 ? [mate('ada', 'be second')] : [says('ok')];
       },
       { effects: { stuck } },
@@ -162,7 +163,7 @@ describe('the name of a teammate', () => {
   });
 });
 
-test('names of agents are shown on one line, whatever an older version let them be', async () => {
+test('invalid agent names of older versions are shown on a single line', async () => {
   const order = {
     call: 'c6',
     description: 'x',
@@ -196,12 +197,12 @@ test('names of agents are shown on one line, whatever an older version let them 
   expect(harness.results().w1).not.toMatch(/\n|<system-reminder>/);
 });
 
-describe('what waits unread at an agent', () => {
+describe('unread letters of an agent', () => {
   const flooded = async (letters: readonly string[], to: 'ada' | 'lead') => {
-    let free = () => {};
+    let release = () => {};
     const slow = () =>
       new Promise<{ content: string }>((resolve) => {
-        free = () => resolve({ content: 'seen' });
+        release = () => resolve({ content: 'seen' });
       });
     const flood = letters.map((text, at) => writes(`w${at}`, to, text));
     const waits = [calls('l', 'Look', { name: 'slow' })];
@@ -219,12 +220,12 @@ describe('what waits unread at an agent', () => {
     );
     void harness.say('begin');
     await allSettled(120);
-    const told = conversationOf({ body: lastFor(harness, 'be eve') } as SentRequest).last;
+    const results = conversationOf({ body: lastFor(harness, 'be eve') } as SentRequest).last;
     const person =
       to === 'ada' ? await harness.lead.steer.send('ada', 'a person', 'user', 'l_p') : undefined;
-    free();
+    release();
     await allSettled(60);
-    return { harness, told, person };
+    return { harness, results, person };
   };
 
   const LONG = Array.from({ length: 12 }, (_, at) => `<${at}>${'y'.repeat(95_000)}`);
@@ -232,21 +233,21 @@ describe('what waits unread at an agent', () => {
   test.each([
     ['ada', 'be ada'],
     ['lead', 'begin'],
-  ] as const)('is bounded in characters; %s reads all that was taken', async (to, word) => {
-    const { harness, told } = await flooded(LONG, to);
-    expect(told.match(/has it and reads it/g)).toHaveLength(10);
-    expect(told.match(/letters wait there that it has not read/g)).toHaveLength(2);
+  ] as const)('are limited in characters, and %s reads all accepted letters', async (to, word) => {
+    const { harness, results } = await flooded(LONG, to);
+    expect(results.match(/has it and reads it/g)).toHaveLength(10);
+    expect(results.match(/letters wait there that it has not read/g)).toHaveLength(2);
     const read = lastFor(harness, word);
     expect(LONG.filter((text) => read.includes(text))).toHaveLength(10);
   });
 
-  test('never keeps a person from writing', async () => {
+  test('do not block a letter of a person', async () => {
     const { harness, person } = await flooded(LONG, 'ada');
     expect(person?.ok).toBe(true);
     expect(lastFor(harness, 'be ada')).toContain('a person');
   });
 
-  test('keeps a message to all from nobody else', async () => {
+  test('over the limit block a message to all only for that agent', async () => {
     const stuck = () => new Promise<never>(() => {});
     const harness = await team(
       (conversation) => {
@@ -263,20 +264,20 @@ describe('what waits unread at an agent', () => {
     );
     await harness.say('begin');
     await allSettled(120);
-    const told = conversationOf({ body: lastFor(harness, 'be eve') } as SentRequest).last;
-    expect(told).toMatch(/ada does not get it: 10 letters wait there.*\nbob has it/);
+    const results = conversationOf({ body: lastFor(harness, 'be eve') } as SentRequest).last;
+    expect(results).toMatch(/ada does not get it: 10 letters wait there.*\nbob has it/);
     expect(lastFor(harness, 'be bob')).toContain('zzz');
   });
 
-  test('is bounded in number', async () => {
+  test('are limited in number', async () => {
     const letters = Array.from({ length: 1_003 }, (_, at) => `note ${at}`);
-    const { told } = await flooded(letters, 'ada');
-    expect(told.match(/has it and reads it/g)).toHaveLength(1_000);
-    expect(told.match(/1000 letters wait there that it has not read/g)).toHaveLength(3);
+    const { results } = await flooded(letters, 'ada');
+    expect(results.match(/has it and reads it/g)).toHaveLength(1_000);
+    expect(results.match(/1000 letters wait there that it has not read/g)).toHaveLength(3);
   });
 });
 
-describe('an answer', () => {
+describe('an answer to a request of an agent', () => {
   const planner = agentDefinition({ permissionMode: 'plan', tools: ['Look', 'Change'] });
   const options = { swarm: { definitions: [planner] }, mode: 'acceptEdits' as const };
   const answered = (request: string, approve: boolean) => ({
@@ -285,12 +286,12 @@ describe('an answer', () => {
     approve,
   });
   const asks = writes('p1', 'lead', 'my plan', { type: 'plan_approval_request' });
-  const requestIn = (words: string) => /request_id "(plan_[^"]+)/.exec(words)?.[1];
+  const requestIn = (text: string) => /request_id "(plan_[^"]+)/.exec(text)?.[1];
 
   test.each([
     ['yes after a no', false],
     ['no after a yes', true],
-  ])('that was given counts: %s is refused, and changes nothing', async (_, first) => {
+  ])('cannot be changed: %s is rejected', async (_, first) => {
     const harness = await team((conversation) => {
       if (isOf(conversation, 'mend it')) {
         if (conversation.turn === 0) return [asks];
@@ -319,15 +320,15 @@ describe('an answer', () => {
     expect(harness.callLog.includes('end it')).toBe(first);
   });
 
-  test('that the same call gives again, as after a crash, is the same answer', async () => {
+  test('that the same call repeats is delivered once', async () => {
     let request = '';
-    const came: unknown[] = [];
+    const outcomes: unknown[] = [];
     const effects = {
       twice: async ({ agents, call }: ToolContext) => {
         const answers = { request, approve: true };
         const message = { kind: 'plan_approval_response', text: 'fine', answers } as const;
         for (let time = 0; time < 2; time += 1)
-          came.push(await agents?.send({ call, to: 'ada', message }));
+          outcomes.push(await agents?.send({ call, to: 'ada', message }));
         return { content: 'sent' };
       },
     };
@@ -344,11 +345,11 @@ describe('an answer', () => {
     );
     await harness.say('begin');
     await allSettled(60);
-    expect(came).toMatchObject([[{ outcome: 'delivered' }], [{ outcome: 'delivered' }]]);
+    expect(outcomes).toMatchObject([[{ outcome: 'delivered' }], [{ outcome: 'delivered' }]]);
     expect(lastFor(harness, 'mend it').match(/approves your plan/g)).toHaveLength(1);
   });
 
-  test('of two at once is the first of them', async () => {
+  test('in the same message as another answer counts if it is the first', async () => {
     const harness = await team((conversation) => {
       if (isOf(conversation, 'mend it')) return conversation.turn === 0 ? [asks] : [says('heard')];
       const request = requestIn(conversation.last);
@@ -369,7 +370,7 @@ describe('an answer', () => {
     expect(lastFor(harness, 'mend it')).not.toContain('second');
   });
 
-  test('to a plan cannot come from a sibling, nor from the agent itself', async () => {
+  test('to a plan is rejected from a sibling and from the agent itself', async () => {
     let request = '';
     const harness = await team((conversation) => {
       if (isOf(conversation, 'mend it')) {
@@ -403,7 +404,7 @@ describe('an answer', () => {
     expect(own).not.toContain('approves your plan');
   });
 
-  test('that did not arrive may be given again', async () => {
+  test('that was not delivered can be sent again', async () => {
     const harness = await team((conversation) => {
       if (isOf(conversation, 'mend it')) return conversation.turn === 0 ? [asks] : [says('heard')];
       const request = requestIn(conversation.said.join());

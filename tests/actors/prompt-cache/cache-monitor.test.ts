@@ -35,7 +35,7 @@ const ofType = <T extends JournalRecord['type']>(records: readonly JournalRecord
 
 type Given = Partial<Omit<LeadOptions, 'model'>> & { readonly model?: ModelPort };
 
-/** Session with one prompt for each answer; returns its cache misses. */
+/** Session with a prompt for each answer; returns its cache misses. */
 const conversation = async (answers: readonly Answer[], given: Given = {}) => {
   const model = given.model ?? scriptedModel(...answers);
   const harness = await leadHarness({ staysIdle: true, ...given, model });
@@ -54,8 +54,8 @@ const resumed = async (harness: LeadHarness, answers: readonly Answer[], given: 
   return conversation(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
 };
 
-describe('the watch over the cache', () => {
-  test('is content with what was cached being read', async () => {
+describe('CacheMonitor', () => {
+  test('reports no miss if all cached tokens are read', async () => {
     const { breaks, notices } = await conversation([
       answer(0, 9_000),
       answer(9_000, 500),
@@ -65,7 +65,7 @@ describe('the watch over the cache', () => {
     expect(notices()).toEqual([]);
   });
 
-  test('catches a second request that reads nothing of what the first has written', async () => {
+  test('reports a miss if the second request reads no token that the first request wrote', async () => {
     const { breaks, notices } = await conversation([answer(0, 9_000), answer(0, 9_000)]);
     expect(await breaks()).toMatchObject([
       {
@@ -86,7 +86,7 @@ describe('the watch over the cache', () => {
     ]);
   });
 
-  test('measures by what the request before has read and written', async () => {
+  test('expects the tokens that the previous request read and wrote', async () => {
     const { breaks } = await conversation([
       answer(0, 40_000),
       answer(40_000, 3_000),
@@ -95,7 +95,7 @@ describe('the watch over the cache', () => {
     expect(await breaks()).toMatchObject([{ cachedTokens: 43_000, readTokens: 40_000 }]);
   });
 
-  test('writes down how requests look once, and again when they look otherwise', async () => {
+  test('journals the request shape once, and again if it changes', async () => {
     const first = await conversation([answer(0), answer(0)]);
     expect(await first.shapes()).toMatchObject([{ model: 'claude-opus-5-5', betas: 'none' }]);
     const second = await resumed(first, [answer(0)]);
@@ -110,14 +110,14 @@ describe('the watch over the cache', () => {
     expect(await second.breaks()).toMatchObject([{ cause: 'betas', owner: 'betas none → b' }]);
   });
 
-  test('knows after a resume how long ago the last request was', async () => {
+  test('detects an expired cache entry after a resume', async () => {
     const first = await conversation([answer(0, 9_000)]);
     await first.clock.advance(5 * 60_000 + 1);
     const second = await resumed(first, [answer(0, 9_000)]);
     expect(await second.breaks()).toMatchObject([{ cause: 'expired', owner: 'time' }]);
   });
 
-  test('does not know it in a fork, whose records carry the time of copying', async () => {
+  test('does not detect an expired entry in a fork, whose records have the time of the copy', async () => {
     const first = await conversation([answer(0, 9_000)]);
     await first.clock.advance(60 * 60_000);
     await first.lead.close();
@@ -133,7 +133,7 @@ describe('the watch over the cache', () => {
     ]);
   });
 
-  test('keeps quiet about what was declared', async () => {
+  test('shows no notice for a declared prompt break', async () => {
     const { lead, say, breaks, notices } = await conversation([answer(0, 9_000)], {
       model: scriptedModel(answer(0, 9_000), answer(0)),
     });
@@ -143,7 +143,7 @@ describe('the watch over the cache', () => {
     expect(notices()).toEqual([]);
   });
 
-  test('remembers what was declared until a request is answered, also elsewhere', async () => {
+  test('keeps a declared break until a request is answered, even in another process', async () => {
     const first = await conversation([answer(0, 9_000)]);
     first.lead.clear();
     const model = scriptedModel([fails('rejected')]);
@@ -153,7 +153,7 @@ describe('the watch over the cache', () => {
     ]);
   });
 
-  test('takes an attempt that was cut for a request, and one that never began for none', async () => {
+  test('counts an attempt that was cut off as a request, but not an attempt without a response', async () => {
     const usage = { ...NO_USAGE, input: 5, ...reads(0, 9_000) };
     const model = scriptedModel(
       answer(0, 9_000),
@@ -166,13 +166,13 @@ describe('the watch over the cache', () => {
     expect(await breaks()).toMatchObject([{ turn: 1, attempt: 2, readTokens: 0 }]);
   });
 
-  test('does not count a server that counts nothing', async () => {
+  test('ignores answers without usage', async () => {
     const silent: Answer = [says('Yes.'), ends('end_turn', NO_USAGE)];
     const { breaks } = await conversation([answer(0, 9_000), silent, answer(9_000)]);
     expect(await breaks()).toEqual([]);
   });
 
-  test('keeps digests of messages that were never sent before, and of no other', async () => {
+  test('journals digests of new messages only', async () => {
     const first = await conversation([answer(0), answer(0)]);
     const second = await resumed(first, [answer(0)]);
     const sent = ofType(await second.records(), 'turn.started').map((record) => record.sent);
@@ -185,7 +185,7 @@ describe('the watch over the cache', () => {
 });
 
 /** Cache monitor over a journal that is a list. */
-const watchAlone = () => {
+const monitorAlone = () => {
   const records: JournalRecord[] = [];
   const append = (body: JournalBody) => {
     const record = { v: 1, seq: records.length + 1, ts: 0, epoch: 1, ...body } as JournalRecord;
@@ -204,7 +204,7 @@ const watchAlone = () => {
     head: { tools: '[]', system: '[]', sections: [], ttl: '5m' },
     headFor: () => sentHead().head,
   } as const;
-  const watch = new CacheMonitor({
+  const monitor = new CacheMonitor({
     journal,
     feed,
     promptHead,
@@ -213,7 +213,7 @@ const watchAlone = () => {
   });
   const input = { turn: 1, attempt: 1 } as Parameters<CacheMonitor['after']>[0];
   const send = (outgoing: Parameters<CacheMonitor['before']>[0], read: number, written = 0) => {
-    const sent = watch.before(outgoing);
+    const sent = monitor.before(outgoing);
     const started = append({
       type: 'turn.started',
       turn: 1,
@@ -240,7 +240,7 @@ const watchAlone = () => {
       raw: '[]',
     });
     journal.cache.apply(records.at(-1) as JournalRecord);
-    watch.after(input, usage, null);
+    monitor.after(input, usage, null);
     return ofType(records, 'cache.broken').at(-1);
   };
   return { send, items, sent: journal.cache.sent };
@@ -251,15 +251,15 @@ const message = (text: string) => ({
   bytes: Buffer.from(`{"role":"user","content":"${text}"}`),
 });
 
-describe('a request whose head changes under an agent', () => {
-  const brokenBy = (said: HeadSpec) => {
-    const { send } = watchAlone();
+describe('a request with a changed prompt head', () => {
+  const brokenBy = (spec: HeadSpec) => {
+    const { send } = monitorAlone();
     const messages = [message('one')];
     send({ ...sentHead(), messages }, 0, 9_000);
-    return send({ ...sentHead(said), messages }, 0, 9_000);
+    return send({ ...sentHead(spec), messages }, 0, 9_000);
   };
 
-  test('is traced to the byte', () => {
+  test('is reported with the first changed byte', () => {
     expect(brokenBy({ tools: [tool('Read', 'Else.'), tool('Grep'), tool('Edit')] })).toMatchObject({
       cause: 'tools',
       owner: 'tool Read',
@@ -276,8 +276,8 @@ describe('a request whose head changes under an agent', () => {
 });
 
 describe('a request with the same sections', () => {
-  test('is looked at again when its model or its beta features are others', () => {
-    const { send } = watchAlone();
+  test('is reported if its model or its beta features change', () => {
+    const { send } = monitorAlone();
     const first = { ...sentHead(), messages: [message('one')] };
     send(first, 0, 9_000);
     const { head } = sentHead({ settings: { model: 'm-2' } });
@@ -286,9 +286,9 @@ describe('a request with the same sections', () => {
   });
 });
 
-describe('a message that is rewritten under an agent', () => {
-  test('is written down anew with all that follow it, so that nobody reports it twice', () => {
-    const { send, sent } = watchAlone();
+describe('a rewritten message', () => {
+  test('is journaled again with all later messages, so that it is reported once', () => {
+    const { send, sent } = monitorAlone();
     const messages = ['one', 'two', 'three'].map(message);
     send({ ...sentHead(), messages }, 0, 9_000);
     const rewritten = messages.with(1, message('else'));
@@ -297,9 +297,9 @@ describe('a message that is rewritten under an agent', () => {
   });
 });
 
-describe('watching a long conversation', () => {
-  test('reads a head once, and looks into no message that was sent before', () => {
-    const { send, items } = watchAlone();
+describe('CacheMonitor in a long conversation', () => {
+  test('reads a head once and does not compare messages that were sent before', () => {
+    const { send, items } = monitorAlone();
     let heads = 0;
     const head = sentHead();
     const bytes = head.head.bytes;
@@ -307,11 +307,11 @@ describe('watching a long conversation', () => {
       heads += 1;
       return Buffer.prototype.toString.apply(bytes, given);
     };
-    let looks = 0;
+    let comparisons = 0;
     const messages = Array.from({ length: 50 }, (_, index) => message(`${index}`));
     for (const { bytes: content } of messages) {
       content.equals = () => {
-        looks += 1;
+        comparisons += 1;
         return true;
       };
     }
@@ -320,14 +320,14 @@ describe('watching a long conversation', () => {
       send({ ...head, messages: messages.slice(0, count) }, cached, 100);
       cached += 100;
     }
-    expect({ heads, looks, items }).toEqual({ heads: 1, looks: 0, items: [] });
+    expect({ heads, comparisons, items }).toEqual({ heads: 1, comparisons: 0, items: [] });
   });
 });
 
-const ASKING = { capabilities: capabilitiesOf('firstParty') } as const;
+const DIAGNOSTICS = { capabilities: capabilitiesOf('firstParty') } as const;
 
 /** Diagnostics field of each sent request. */
-const questions = (requests: readonly { readonly body: string }[]): unknown[] =>
+const diagnosticsOf = (requests: readonly { readonly body: string }[]): unknown[] =>
   requests.map(({ body }) => {
     const parsed = JSON.parse(body) as Record<string, unknown>;
     expect(Object.keys(parsed).at(-1)).toBe('messages');
@@ -336,23 +336,23 @@ const questions = (requests: readonly { readonly body: string }[]): unknown[] =>
 
 const about = (previous_message_id: string | null) => ({ previous_message_id });
 
-describe('the question about the cache', () => {
-  test('names the last answer, none in the first turn, and the same after a resume', async () => {
+describe('the diagnostics field of a request', () => {
+  test('names the previous answer, none in the first turn, and the last answer after a resume', async () => {
     const model = scriptedModel(answer(0), answer(0));
-    const first = await conversation([[], []], { model, ...ASKING });
-    expect(questions(model.requests)).toEqual([about(null), about('msg_1')]);
+    const first = await conversation([[], []], { model, ...DIAGNOSTICS });
+    expect(diagnosticsOf(model.requests)).toEqual([about(null), about('msg_1')]);
     const next = scriptedModel(answer(0));
-    await resumed(first, [[]], { model: next, ...ASKING });
-    expect(questions(next.requests)).toEqual([about('msg_2')]);
+    await resumed(first, [[]], { model: next, ...DIAGNOSTICS });
+    expect(diagnosticsOf(next.requests)).toEqual([about('msg_2')]);
   });
 
-  test('is not put to a provider that knows no answer', async () => {
+  test('is not sent to a provider without diagnostics', async () => {
     const model = scriptedModel(answer(0));
     await conversation([[]], { model, capabilities: capabilitiesOf('bedrock') });
-    expect(questions(model.requests)).toEqual([undefined]);
+    expect(diagnosticsOf(model.requests)).toEqual([undefined]);
   });
 
-  test('does not name an id that no server would give', async () => {
+  test('does not contain an invalid message id', async () => {
     const endless: ModelPort = {
       async stream({ model }, sink) {
         sink.blockEnded({ type: 'text', raw: '{"type":"text","text":"Yes."}' });
@@ -360,47 +360,47 @@ describe('the question about the cache', () => {
         return { ...end, messageId: 'x'.repeat(100_000) };
       },
     };
-    const first = await conversation([[]], { model: endless, ...ASKING });
+    const first = await conversation([[]], { model: endless, ...DIAGNOSTICS });
     const model = scriptedModel(answer(0));
-    await resumed(first, [[]], { model, ...ASKING });
-    expect(questions(model.requests)).toEqual([about(null)]);
+    await resumed(first, [[]], { model, ...DIAGNOSTICS });
+    expect(diagnosticsOf(model.requests)).toEqual([about(null)]);
   });
 
-  test('is answered beside our own finding', async () => {
-    const said = scriptedModel(answer(0, 9_000), answer(0, 9_000));
+  test('adds the diagnosis of the server to the reported miss', async () => {
+    const scripted = scriptedModel(answer(0, 9_000), answer(0, 9_000));
     const model: ModelPort = {
       async stream(...given) {
-        return { ...(await said.stream(...given)), diagnosis: 'tools_changed' };
+        return { ...(await scripted.stream(...given)), diagnosis: 'tools_changed' };
       },
     };
-    const { breaks, notices } = await conversation([[], []], { model, ...ASKING });
+    const { breaks, notices } = await conversation([[], []], { model, ...DIAGNOSTICS });
     expect(await breaks()).toMatchObject([{ cause: 'server', diagnosis: 'tools_changed' }]);
     expect(notices()[0]).toMatch(/The server says: tools_changed\.$/);
   });
 });
 
 /** Server that rejects the diagnostics field, with the requests that it received. */
-const stubborn = (complaint: string, ...answers: readonly Answer[]) => {
+const rejectingServer = (complaint: string, ...answers: readonly Answer[]) => {
   const seen: { body: string }[] = [];
-  const knows = scriptedModel(...answers);
+  const scripted = scriptedModel(...answers);
   const model: ModelPort = {
     async stream(request, sink, signal) {
       const body = Buffer.concat(request.body).toString();
       seen.push({ body });
-      if (!body.includes('"diagnostics"')) return knows.stream(request, sink, signal);
+      if (!body.includes('"diagnostics"')) return scripted.stream(request, sink, signal);
       throw new ModelFailure('rejected', complaint, { status: 400 });
     },
   };
   return { model, seen };
 };
 
-describe('a server that refuses the question', () => {
+describe('a server that rejects the diagnostics field', () => {
   const COMPLAINT = 'HTTP 400: diagnostics: Extra inputs are not permitted.';
 
-  test('gets the same request without it in the same attempt, and is not asked again', async () => {
-    const { model, seen } = stubborn(COMPLAINT, answer(0), answer(0));
-    const { records, items } = await conversation([[], []], { model, ...ASKING });
-    expect(questions(seen)).toEqual([about(null), undefined, undefined]);
+  test('gets the same request without the field in the same attempt, and no field later', async () => {
+    const { model, seen } = rejectingServer(COMPLAINT, answer(0), answer(0));
+    const { records, items } = await conversation([[], []], { model, ...DIAGNOSTICS });
+    expect(diagnosticsOf(seen)).toEqual([about(null), undefined, undefined]);
     const [asked, plain] = seen.map(({ body }) => body);
     expect(asked?.replace('"diagnostics":{"previous_message_id":null},', '')).toBe(plain);
     expect(ofType(await records(), 'turn.failed')).toEqual([]);
@@ -408,18 +408,18 @@ describe('a server that refuses the question', () => {
     expect(ofType(await records(), 'turn.started')).toHaveLength(2);
   });
 
-  test('is not asked by the next process of the session either', async () => {
-    const first = stubborn(COMPLAINT, answer(0));
-    const harness = await conversation([[]], { model: first.model, ...ASKING });
-    const second = stubborn(COMPLAINT, answer(0));
-    const again = await resumed(harness, [[]], { model: second.model, ...ASKING });
-    expect(questions(second.seen)).toEqual([undefined]);
+  test('gets no field from the next process of the session', async () => {
+    const first = rejectingServer(COMPLAINT, answer(0));
+    const harness = await conversation([[]], { model: first.model, ...DIAGNOSTICS });
+    const second = rejectingServer(COMPLAINT, answer(0));
+    const again = await resumed(harness, [[]], { model: second.model, ...DIAGNOSTICS });
+    expect(diagnosticsOf(second.seen)).toEqual([undefined]);
     expect(await again.shapes()).toMatchObject([{}, { diagnostics: 'refused' }]);
   });
 
-  test('that complains of something else is taken at its word', async () => {
-    const { model, seen } = stubborn('HTTP 400: max_tokens: too many.');
-    const { records } = await conversation([[]], { model, ...ASKING });
+  test('with another error gets no second request', async () => {
+    const { model, seen } = rejectingServer('HTTP 400: max_tokens: too many.');
+    const { records } = await conversation([[]], { model, ...DIAGNOSTICS });
     expect(seen).toHaveLength(1);
     expect(ofType(await records(), 'turn.failed')).toMatchObject([{ kind: 'rejected' }]);
   });

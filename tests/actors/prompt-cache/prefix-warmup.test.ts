@@ -19,24 +19,24 @@ const shared = (change: Partial<SharedPrefix> = {}): SharedPrefix => ({
   ...change,
 });
 
-/** Sibling requests; each is `waiting`, `gone` or `out`, and returns its ticket. */
-const door = () => {
+/** Sibling requests. Each is `waiting`, `admitted` (with a ticket) or `rejected`. */
+const warmupHarness = () => {
   const clock = virtualClock();
   const prefixWarmup = new PrefixWarmup(clock);
-  const arrive = (change: Partial<SharedPrefix> = {}, signal = never) => {
+  const enter = (change: Partial<SharedPrefix> = {}, signal = never) => {
     const sibling = {
       state: 'waiting',
-      departure: undefined as WarmupTicket | undefined,
-      begun: () => sibling.departure?.responseStarted(),
-      failed: () => sibling.departure?.failed(),
+      ticket: undefined as WarmupTicket | undefined,
+      responseStarted: () => sibling.ticket?.responseStarted(),
+      failed: () => sibling.ticket?.failed(),
     };
     prefixWarmup.enter(shared(change), signal).then(
-      (departure) => Object.assign(sibling, { state: 'gone', departure }),
-      () => Object.assign(sibling, { state: 'out' }),
+      (ticket) => Object.assign(sibling, { state: 'admitted', ticket }),
+      () => Object.assign(sibling, { state: 'rejected' }),
     );
     return sibling;
   };
-  return { clock, prefixWarmup, arrive };
+  return { clock, prefixWarmup, enter };
 };
 
 const statesOf = async (siblings: readonly { state: string }[]) => {
@@ -44,207 +44,207 @@ const statesOf = async (siblings: readonly { state: string }[]) => {
   return siblings.map(({ state }) => state);
 };
 
-const marksOf = (siblings: readonly { departure: WarmupTicket | undefined }[]) =>
-  siblings.map(({ departure }) => departure?.hasBreakpoint);
+const breakpointsOf = (siblings: readonly { ticket: WarmupTicket | undefined }[]) =>
+  siblings.map(({ ticket }) => ticket?.hasBreakpoint);
 
-describe('siblings that begin with the same words', () => {
-  test('wait for the first of them, and go together when its answer starts', async () => {
-    const { arrive } = door();
-    const siblings = [arrive(), arrive(), arrive(), arrive()];
-    expect(await statesOf(siblings)).toEqual(['gone', 'waiting', 'waiting', 'waiting']);
-    siblings[0]?.begun();
-    expect(await statesOf(siblings)).toEqual(['gone', 'gone', 'gone', 'gone']);
-    expect(marksOf(siblings)).toEqual([true, true, true, true]);
+describe('requests with the same prefix', () => {
+  test('wait for the first request, and are sent together when its response starts', async () => {
+    const { enter } = warmupHarness();
+    const siblings = [enter(), enter(), enter(), enter()];
+    expect(await statesOf(siblings)).toEqual(['admitted', 'waiting', 'waiting', 'waiting']);
+    siblings[0]?.responseStarted();
+    expect(await statesOf(siblings)).toEqual(['admitted', 'admitted', 'admitted', 'admitted']);
+    expect(breakpointsOf(siblings)).toEqual([true, true, true, true]);
   });
 
-  test('are told that they wait, but for the one that does not', async () => {
-    const { prefixWarmup } = door();
-    const told: string[] = [];
-    const arrive = () => prefixWarmup.enter(shared(), never, (why) => told.push(why));
-    const writer = await arrive();
-    expect(told).toEqual([]);
-    const readers = [arrive(), arrive()];
-    expect(told).toEqual(['warming', 'warming']);
+  test('are notified of the wait, except the first request', async () => {
+    const { prefixWarmup } = warmupHarness();
+    const waits: string[] = [];
+    const enter = () => prefixWarmup.enter(shared(), never, (why) => waits.push(why));
+    const writer = await enter();
+    expect(waits).toEqual([]);
+    const readers = [enter(), enter()];
+    expect(waits).toEqual(['warming', 'warming']);
     writer.responseStarted();
     await Promise.all(readers);
-    await arrive();
-    expect(told).toEqual(['warming', 'warming']);
+    await enter();
+    expect(waits).toEqual(['warming', 'warming']);
   });
 
-  test('have the next one write when the first fails, and the rest still wait', async () => {
-    const { arrive } = door();
-    const siblings = [arrive(), arrive(), arrive()];
+  test('are sent one by one if the earlier request fails', async () => {
+    const { enter } = warmupHarness();
+    const siblings = [enter(), enter(), enter()];
     await settled();
     siblings[0]?.failed();
-    expect(await statesOf(siblings)).toEqual(['gone', 'gone', 'waiting']);
+    expect(await statesOf(siblings)).toEqual(['admitted', 'admitted', 'waiting']);
     siblings[1]?.failed();
-    expect(await statesOf(siblings)).toEqual(['gone', 'gone', 'gone']);
-    expect(marksOf(siblings)).toEqual([true, true, true]);
+    expect(await statesOf(siblings)).toEqual(['admitted', 'admitted', 'admitted']);
+    expect(breakpointsOf(siblings)).toEqual([true, true, true]);
   });
 
-  test('have a new one write when all before it failed', async () => {
-    const { arrive } = door();
-    const first = arrive();
+  test('include a new writer if all earlier requests failed', async () => {
+    const { enter } = warmupHarness();
+    const first = enter();
     await settled();
     first.failed();
-    const [second, third] = [arrive(), arrive()];
-    expect(await statesOf([second, third])).toEqual(['gone', 'waiting']);
+    const [second, third] = [enter(), enter()];
+    expect(await statesOf([second, third])).toEqual(['admitted', 'waiting']);
   });
 
-  test('do not write again when the first fails after its answer had started', async () => {
-    const { arrive, prefixWarmup } = door();
-    const [first, second] = [arrive(), arrive()];
+  test('do not wait again if the first request fails after its response has started', async () => {
+    const { enter, prefixWarmup } = warmupHarness();
+    const [first, second] = [enter(), enter()];
     await settled();
-    first.begun();
+    first.responseStarted();
     first.failed();
-    expect(await statesOf([second, arrive()])).toEqual(['gone', 'gone']);
+    expect(await statesOf([second, enter()])).toEqual(['admitted', 'admitted']);
     expect(prefixWarmup.isWarm('prefix')).toBe(true);
   });
 
-  test('have one writer still when the first says twice that it failed', async () => {
-    const { arrive } = door();
-    const siblings = [arrive(), arrive(), arrive()];
+  test('have a single writer if the first request reports its failure twice', async () => {
+    const { enter } = warmupHarness();
+    const siblings = [enter(), enter(), enter()];
     await settled();
     siblings[0]?.failed();
     siblings[0]?.failed();
-    expect(await statesOf(siblings)).toEqual(['gone', 'gone', 'waiting']);
+    expect(await statesOf(siblings)).toEqual(['admitted', 'admitted', 'waiting']);
   });
 
-  test('do not wait for those that begin with other words', async () => {
-    const { arrive } = door();
-    const siblings = [arrive(), arrive({ key: 'other' })];
-    expect(await statesOf(siblings)).toEqual(['gone', 'gone']);
+  test('do not wait for requests with another prefix', async () => {
+    const { enter } = warmupHarness();
+    const siblings = [enter(), enter({ key: 'other' })];
+    expect(await statesOf(siblings)).toEqual(['admitted', 'admitted']);
   });
 });
 
-describe('nobody waits', () => {
-  test('for what is cached already', async () => {
-    const { arrive, prefixWarmup } = door();
+describe('a request does not wait', () => {
+  test('for a warm prefix', async () => {
+    const { enter, prefixWarmup } = warmupHarness();
     prefixWarmup.keepWarm('prefix', 5 * MINUTE);
-    const siblings = [arrive(), arrive(), arrive()];
-    expect(await statesOf(siblings)).toEqual(['gone', 'gone', 'gone']);
-    expect(marksOf(siblings)).toEqual([true, true, true]);
+    const siblings = [enter(), enter(), enter()];
+    expect(await statesOf(siblings)).toEqual(['admitted', 'admitted', 'admitted']);
+    expect(breakpointsOf(siblings)).toEqual([true, true, true]);
   });
 
   test.each([
-    ['a part that is small', { uncachedTokens: MIN_WARMUP_TOKENS - 1 }],
-    ['one that has no siblings', { siblings: 1 }],
-  ])('for %s, and it is not marked', async (_, change) => {
-    const { arrive } = door();
-    const siblings = [arrive(change), arrive(change)];
-    expect(await statesOf(siblings)).toEqual(['gone', 'gone']);
-    expect(marksOf(siblings)).toEqual([false, false]);
+    ['with a small uncached part', { uncachedTokens: MIN_WARMUP_TOKENS - 1 }],
+    ['without siblings', { siblings: 1 }],
+  ])('%s, and has no breakpoint', async (_, change) => {
+    const { enter } = warmupHarness();
+    const siblings = [enter(change), enter(change)];
+    expect(await statesOf(siblings)).toEqual(['admitted', 'admitted']);
+    expect(breakpointsOf(siblings)).toEqual([false, false]);
   });
 
-  test('after a small part either: what became of it says nothing about the cache', async () => {
-    const { arrive, prefixWarmup } = door();
-    const small = arrive({ uncachedTokens: 10 });
+  test('with a small part, and its response does not warm the prefix', async () => {
+    const { enter, prefixWarmup } = warmupHarness();
+    const small = enter({ uncachedTokens: 10 });
     await settled();
-    small.begun();
+    small.responseStarted();
     small.failed();
     expect(prefixWarmup.isWarm('prefix')).toBe(false);
   });
 
-  test('longer than the cap, and then goes as it is', async () => {
-    const { arrive, clock } = door();
-    const siblings = [arrive(), arrive()];
+  test('longer than the maximum wait', async () => {
+    const { enter, clock } = warmupHarness();
+    const siblings = [enter(), enter()];
     await clock.advance(MAX_WARMUP_WAIT_MS - 1);
-    expect(await statesOf(siblings)).toEqual(['gone', 'waiting']);
+    expect(await statesOf(siblings)).toEqual(['admitted', 'waiting']);
     await clock.advance(1);
-    expect(await statesOf(siblings)).toEqual(['gone', 'gone']);
+    expect(await statesOf(siblings)).toEqual(['admitted', 'admitted']);
   });
 
-  test('who has gone: no timer is left behind', async () => {
-    const { arrive, clock } = door();
+  test('with a timer after it was sent or stopped', async () => {
+    const { enter, clock } = warmupHarness();
     const controller = new AbortController();
-    const siblings = [arrive(), arrive(), arrive({}, controller.signal)];
+    const siblings = [enter(), enter(), enter({}, controller.signal)];
     await settled();
     controller.abort();
-    siblings[0]?.begun();
+    siblings[0]?.responseStarted();
     await settled();
     expect(clock.sleepers).toBe(0);
   });
 });
 
-describe('a sibling that is stopped', () => {
-  test('while it waits is refused with the reason, and the rest go on waiting', async () => {
-    const { prefixWarmup, arrive } = door();
+describe('a stopped request', () => {
+  test('is rejected with the reason while it waits, and the others keep waiting', async () => {
+    const { prefixWarmup, enter } = warmupHarness();
     const controller = new AbortController();
-    const first = arrive();
+    const first = enter();
     const stopped = prefixWarmup.enter(shared(), controller.signal);
-    const third = arrive();
+    const third = enter();
     await settled();
     controller.abort(new Error('Stopped by a user.'));
     await expect(stopped).rejects.toThrow('Stopped by a user.');
     expect(third.state).toBe('waiting');
     first.failed();
-    expect(await statesOf([third])).toEqual(['gone']);
+    expect(await statesOf([third])).toEqual(['admitted']);
   });
 
-  test('before it comes neither waits nor writes', async () => {
-    const { prefixWarmup, arrive } = door();
+  test('is rejected at once if it was stopped before, and does not become the writer', async () => {
+    const { prefixWarmup, enter } = warmupHarness();
     await expect(prefixWarmup.enter(shared(), AbortSignal.abort())).rejects.toThrow('aborted');
-    expect(await statesOf([arrive()])).toEqual(['gone']);
+    expect(await statesOf([enter()])).toEqual(['admitted']);
   });
 
-  test('as its turn to write comes leaves it to the next', async () => {
-    const { prefixWarmup, arrive } = door();
+  test('is skipped as the next writer', async () => {
+    const { prefixWarmup, enter } = warmupHarness();
     const controller = new AbortController();
-    const first = arrive();
+    const first = enter();
     const stopped = prefixWarmup.enter(shared(), controller.signal);
-    const third = arrive();
+    const third = enter();
     await settled();
     first.failed();
     controller.abort(new Error('Stopped.'));
     await expect(stopped).rejects.toThrow('Stopped.');
-    expect(await statesOf([third])).toEqual(['gone']);
+    expect(await statesOf([third])).toEqual(['admitted']);
   });
 });
 
-describe('what was written', () => {
-  test('is there for its lifetime, counted from when the writer went', async () => {
-    const { arrive, clock, prefixWarmup } = door();
-    const first = arrive();
+describe('a written prefix', () => {
+  test('is warm for its lifetime, counted from the request of the writer', async () => {
+    const { enter, clock, prefixWarmup } = warmupHarness();
+    const first = enter();
     await clock.advance(MINUTE);
-    first.begun();
+    first.responseStarted();
     await clock.advance(4 * MINUTE - 1);
     expect(prefixWarmup.isWarm('prefix')).toBe(true);
     await clock.advance(1);
     expect(prefixWarmup.isWarm('prefix')).toBe(false);
   });
 
-  test('is there for longer when it is read', async () => {
-    const { arrive, clock, prefixWarmup } = door();
-    const [writer, reader] = [arrive(), arrive()];
+  test('stays warm longer if it is read', async () => {
+    const { enter, clock, prefixWarmup } = warmupHarness();
+    const [writer, reader] = [enter(), enter()];
     await settled();
-    writer.begun();
+    writer.responseStarted();
     await clock.advance(4 * MINUTE);
-    reader.begun();
+    reader.responseStarted();
     await clock.advance(4 * MINUTE);
     expect(prefixWarmup.isWarm('prefix')).toBe(true);
   });
 
-  test('is not forgotten sooner because a slow writer begins after a reader', async () => {
-    const { arrive, clock, prefixWarmup } = door();
-    const [writer, reader] = [arrive(), arrive()];
+  test('does not expire earlier if a slow writer starts after a reader', async () => {
+    const { enter, clock, prefixWarmup } = warmupHarness();
+    const [writer, reader] = [enter(), enter()];
     await clock.advance(MAX_WARMUP_WAIT_MS);
-    reader.begun();
-    writer.begun();
+    reader.responseStarted();
+    writer.responseStarted();
     await clock.advance(5 * MINUTE - 1);
     expect(prefixWarmup.isWarm('prefix')).toBe(true);
   });
 
-  test('is written anew when it has expired', async () => {
-    const { arrive, clock } = door();
-    const first = arrive();
+  test('is written again after it has expired', async () => {
+    const { enter, clock } = warmupHarness();
+    const first = enter();
     await settled();
-    first.begun();
+    first.responseStarted();
     await clock.advance(5 * MINUTE);
-    expect(await statesOf([arrive(), arrive()])).toEqual(['gone', 'waiting']);
+    expect(await statesOf([enter(), enter()])).toEqual(['admitted', 'waiting']);
   });
 
-  test('is remembered of a thousand, and those that were read long ago go first', () => {
-    const { prefixWarmup } = door();
+  test('is forgotten first if it is the least recently read of a thousand', () => {
+    const { prefixWarmup } = warmupHarness();
     for (let number = 0; number < 1_000; number += 1) prefixWarmup.keepWarm(`p_${number}`, MINUTE);
     prefixWarmup.keepWarm('p_0', MINUTE);
     prefixWarmup.keepWarm('p_more', MINUTE);

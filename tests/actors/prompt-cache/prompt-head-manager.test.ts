@@ -22,7 +22,7 @@ type Given = Partial<Omit<LeadOptions, 'model' | 'contextProvider'>> & {
 const yes: Answer = [says('Yes. '.repeat(40))];
 
 /** Session with a changing head; returns its system prompts and breaks. */
-const headed = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
+const headHarness = async (answers: readonly Answer[], { world, ...given }: Given = {}) => {
   const model = scriptedModel(...answers);
   const contextProvider = changingContext(world);
   const harness = await leadHarness({ model, contextProvider, staysIdle: true, ...given });
@@ -38,22 +38,22 @@ const headed = async (answers: readonly Answer[], { world, ...given }: Given = {
 const systemIn = (body: string): string =>
   (JSON.parse(body) as { system: { text: string }[] }).system.map(({ text }) => text).join(' ');
 
-const taken = (
+const resumed = (
   { lead, store, clock }: LeadHarness,
   answers: readonly Answer[],
   given: Given = {},
-) => headed(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
+) => headHarness(answers, { store, clock, choice: { kind: 'resume', id: lead.id }, ...given });
 
 const sections = (mood: string) => ({ goose: 'Be a goose.', mood });
 
-describe('the head of a prompt', () => {
-  test('is made once, whatever happens around it', async () => {
-    const first = await headed([yes, yes]);
+describe('the prompt head', () => {
+  test('is built once, even if its sections change', async () => {
+    const first = await headHarness([yes, yes]);
     await first.say('One.');
     first.world.sections = sections('Be sad.');
     await first.say('Two.');
     await first.lead.close();
-    const second = await taken(first, [yes], { world: { sections: sections('Be sad.') } });
+    const second = await resumed(first, [yes], { world: { sections: sections('Be sad.') } });
     await second.say('Three.');
     expect([...first.systems(), ...second.systems()]).toEqual(
       Array.from({ length: 3 }, () => 'Be a goose. Be merry.'),
@@ -65,8 +65,8 @@ describe('the head of a prompt', () => {
     expect(await second.breaks()).toEqual([]);
   });
 
-  test('is looked at again when the conversation is cleared, and declared if it is another', async () => {
-    const harness = await headed([yes, yes, yes]);
+  test('is rebuilt after a clear, and a change is journaled as a break', async () => {
+    const harness = await headHarness([yes, yes, yes]);
     await harness.say('One.');
     harness.lead.clear();
     await harness.say('Two.');
@@ -89,27 +89,27 @@ describe('the head of a prompt', () => {
     ]);
   });
 
-  test('is looked at again by the next process when the one that cleared is gone', async () => {
-    const first = await headed([yes]);
+  test('is rebuilt by the next process after a clear', async () => {
+    const first = await headHarness([yes]);
     await first.say('One.');
     first.lead.clear();
     await first.lead.close();
-    const second = await taken(first, [yes], { world: { sections: sections('Be sad.') } });
+    const second = await resumed(first, [yes], { world: { sections: sections('Be sad.') } });
     await second.say('Two.');
     expect(second.systems()).toEqual(['Be a goose. Be sad.']);
     expect(second.contextProvider.asked).toEqual(['renew', 'head', 'opening']);
     expect(await second.breaks()).toMatchObject([{ reason: 'clear' }, { section: 'mood' }]);
     await second.lead.close();
-    const third = await taken(second, [yes]);
+    const third = await resumed(second, [yes]);
     await third.say('Three.');
     expect(third.systems()).toEqual(['Be a goose. Be sad.']);
     expect(third.contextProvider.asked).toEqual([]);
   });
 
-  test('goes into the record of a compaction, and is in use from there on', async () => {
+  test('is renewed by a compaction and journaled with it', async () => {
     const full: Answer = [says('Yes.'), ends('end_turn', { input: 8_400, output: 0 })];
     const many = Array.from({ length: 9 }, () => yes);
-    const harness = await headed([...many, full, [says('They talked.')], yes], {
+    const harness = await headHarness([...many, full, [says('They talked.')], yes], {
       contextWindow: WINDOW,
     });
     for (let n = 1; n <= 10; n += 1) await harness.say(`Prompt ${n}.`);
@@ -126,13 +126,13 @@ describe('the head of a prompt', () => {
       }),
     ]);
     await harness.lead.close();
-    const next = await taken(harness, [yes], { contextWindow: WINDOW });
+    const next = await resumed(harness, [yes], { contextWindow: WINDOW });
     await next.say('Prompt 12.');
     expect(next.systems()).toEqual([after]);
   });
 
-  test('that may change on every turn is asked for every turn, and only a change is a break', async () => {
-    const harness = await headed([yes, yes, yes], { world: { mayChange: true } });
+  test('that may change is rebuilt in every turn, and only a change is a break', async () => {
+    const harness = await headHarness([yes, yes, yes], { world: { mayChange: true } });
     await harness.say('One.');
     await harness.say('Two.');
     expect(await harness.breaks()).toEqual([]);
@@ -143,8 +143,8 @@ describe('the head of a prompt', () => {
     expect(await harness.breaks()).toMatchObject([{ reason: 'section', section: 'mood' }]);
   });
 
-  test('names the sections that came and went', async () => {
-    const harness = await headed([yes, yes, yes], { world: { mayChange: true } });
+  test('has its added and removed sections in the break', async () => {
+    const harness = await headHarness([yes, yes, yes], { world: { mayChange: true } });
     await harness.say('One.');
     harness.world.sections = { goose: 'Be a goose.' };
     await harness.say('Two.');
@@ -153,12 +153,12 @@ describe('the head of a prompt', () => {
     expect(await harness.breaks()).toMatchObject([{ section: 'mood' }, { section: 'goose, size' }]);
   });
 
-  test('that must not outlive its process is renewed by the next one, once (P16)', async () => {
-    const first = await headed([yes]);
+  test('that is valid in its process only is rebuilt once by the next process (P16)', async () => {
+    const first = await headHarness([yes]);
     await first.say('One.');
     await first.lead.close();
     const world = { isStale: true, sections: sections('Be sad.') };
-    const second = await taken(first, [yes, yes], { world });
+    const second = await resumed(first, [yes, yes], { world });
     await second.say('Two.');
     await second.say('Three.');
     expect(second.systems()).toEqual(['Be a goose. Be sad.', 'Be a goose. Be sad.']);
@@ -166,24 +166,24 @@ describe('the head of a prompt', () => {
     expect(await second.breaks()).toMatchObject([{ reason: 'section', section: 'mood' }]);
   });
 
-  test('is the newest one of all that a session had, also in a fork of it', async () => {
-    const first = await headed([yes, yes, yes], { world: { mayChange: true } });
+  test('is the newest head of the session after a resume and in a fork', async () => {
+    const first = await headHarness([yes, yes, yes], { world: { mayChange: true } });
     for (const mood of ['Be merry.', 'Be calm.', 'Be sad.']) {
       first.world.sections = sections(mood);
       await first.say('Go on.');
     }
     await first.lead.close();
     const choice = { kind: 'fork', from: first.lead.id, id: 's_fork' } as const;
-    const fork = await headed([yes], { store: first.store, clock: first.clock, choice });
+    const fork = await headHarness([yes], { store: first.store, clock: first.clock, choice });
     await fork.say('Four.');
     expect(fork.systems()).toEqual(['Be a goose. Be sad.']);
     expect(fork.contextProvider.asked).toEqual([]);
-    const second = await taken(first, [yes]);
+    const second = await resumed(first, [yes]);
     await second.say('Four.');
     expect(second.systems()).toEqual(['Be a goose. Be sad.']);
   });
 
-  test('is looked at again in the name of the version that began the session (P19)', async () => {
+  test('is rebuilt with the version that started the session (P19)', async () => {
     const asked: string[] = [];
     const contextProvider = {
       ...changingContext(),
@@ -205,7 +205,7 @@ describe('the head of a prompt', () => {
     expect(asked).toEqual(['1.0.0 test /tmp', '1.0.0 test /tmp']);
   });
 
-  test('is waited for and made for where the agent is by now, before a request leaves', async () => {
+  test('is built for the current working directory before a request is sent', async () => {
     const moved = { content: 'moved', notes: [{ type: 'cwd.changed' as const, cwd: '/tmp/src' }] };
     const contextProvider = {
       ...changingContext(),
@@ -227,7 +227,7 @@ describe('the head of a prompt', () => {
     expect(model.requests.map(({ body }) => systemIn(body))).toEqual(['/tmp', '/tmp/src']);
   });
 
-  test('that cannot be made leaves a session that the next process can begin', async () => {
+  test('that cannot be built leaves a session that the next process can resume', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
     const contextProvider = {
@@ -243,13 +243,17 @@ describe('the head of a prompt', () => {
       choice,
     });
     await expect(failed).rejects.toThrow('No head.');
-    const next = await headed([yes], { store, clock, choice: { kind: 'resume', id: 's_none' } });
+    const next = await headHarness([yes], {
+      store,
+      clock,
+      choice: { kind: 'resume', id: 's_none' },
+    });
     await next.say('One.');
     expect(next.systems()).toEqual(['Be a goose. Be merry.']);
   });
 
-  test('counts towards the window by what it is, not by what it was', async () => {
-    const harness = await headed([yes, yes], { world: { mayChange: true } });
+  test('counts in the prompt size with its current length', async () => {
+    const harness = await headHarness([yes, yes], { world: { mayChange: true } });
     await harness.say('One.');
     const before = harness.lead.journal.history.promptBytes;
     harness.world.sections = sections('Be very, very sad.');
@@ -259,14 +263,14 @@ describe('the head of a prompt', () => {
   });
 });
 
-describe('a kept head', () => {
+describe('a stored prompt head', () => {
   const emptySession = async () => {
-    const harness = await headed([]);
+    const harness = await headHarness([]);
     await harness.lead.close();
     return harness.store.open(harness.lead.id);
   };
 
-  test('is the same bytes when it is read again', async () => {
+  test('is read with the same bytes', async () => {
     const session = await emptySession();
     const head = {
       ...headOf({ a: 'ü🪿\u2028"\\', b: '{"1":2}' }),
@@ -284,7 +288,7 @@ describe('a kept head', () => {
     return readHead(`prompt-${digest}.json`, async () => Buffer.from(text));
   };
 
-  test('of a version that knew no sections is taken as it is', async () => {
+  test('of a version without sections is read without sections', async () => {
     const old = '{"tools":[{"name":"x"}],"system":[{"type":"text","text":"Hm."}]}';
     expect(await readAs(old)).toEqual({
       tools: '[{"name":"x"}]',
@@ -295,13 +299,13 @@ describe('a kept head', () => {
   });
 
   test.each(['', '{"tools":', 'null', '[]', '7', '{}', '{"tools":[]}', '{"tools":1,"system":"x"}'])(
-    'that is damaged is refused in one sentence: %s',
+    'that is damaged is rejected: %s',
     async (text) => {
       await expect(readAs(text)).rejects.toThrow(/is missing or damaged, .*; start a new one\.$/);
     },
   );
 
-  test('with other words than its name stands for is refused (law 3)', async () => {
+  test('with another content than its digest is rejected (law 3)', async () => {
     const session = await emptySession();
     const name = await storeHead(session, headOf({ a: 'Be merry.' }));
     const changed = async (it: string) => {
@@ -311,7 +315,7 @@ describe('a kept head', () => {
     await expect(readHead(name, changed)).rejects.toThrow('is missing or damaged');
   });
 
-  test('with sections that make no sense is taken without them', async () => {
+  test('with invalid sections is read without sections', async () => {
     const { sections: read, ...head } = await readAs(
       '{"tools":[],"system":[],"sections":[null,{"name":1}],"ttl":"9h"}',
     );
@@ -319,13 +323,13 @@ describe('a kept head', () => {
     expect(head).toEqual({ tools: '[]', system: '[]', ttl: '5m' });
   });
 
-  test('that is not there keeps a session from being resumed', async () => {
+  test('that is missing makes a resume fail', async () => {
     const clock = virtualClock();
     const store = new MemorySessionStore(clock);
-    const first = await headed([], { store, clock });
+    const first = await headHarness([], { store, clock });
     const prompt = 'prompt-gone.json';
     first.lead.journal.record({ type: 'prompt.broken', reason: 'section', section: 'x', prompt });
     await first.lead.close();
-    await expect(taken(first, [])).rejects.toThrow(prompt);
+    await expect(resumed(first, [])).rejects.toThrow(prompt);
   });
 });
