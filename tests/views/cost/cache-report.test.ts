@@ -39,7 +39,7 @@ const broken = (turn: number, more: object = {}) => ({
 });
 
 describe('the cache report of a session', () => {
-  test('has only zeros for a session without requests', () => {
+  test('has zeros and no percentage for a session without requests', () => {
     expect(cacheOn()).toEqual({
       readTokens: 0,
       writtenTokens: 0,

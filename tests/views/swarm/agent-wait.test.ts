@@ -60,7 +60,7 @@ describe('an agent waits', () => {
     expect(lead(consulted('consultation.started', null))).toMatchObject({ kind: 'model' });
   });
 
-  test('for no other agent while a call runs, or before a request', () => {
+  test('not while a call runs, nor before a request', () => {
     expect(lead()).toBeNull();
     expect(lead(...turn)).toBeNull();
     expect(lead(...turn, running('1', 'Bash'))).toBeNull();
