@@ -1,7 +1,7 @@
 /**
- * One suite for every tool: the same promises are kept by all of them, through the judge and the run
- * that a session uses, on a real disk with a real shell. What is special about a tool is in its
- * entry; a tool without one fails.
+ * Conformance suite of all tools. Every tool keeps the same contract through the judge and the run
+ * of a session, on a real disk with a real shell. Special behavior of a tool is in its entry; a
+ * tool without an entry fails.
  */
 import { chmodSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -29,30 +29,30 @@ import { digestOfTree } from './conformance/hostile-tree.js';
 
 const TOOLS = toolbox(builtinTools);
 const NAMES = TOOLS.all.map(({ name }) => name);
-const LONGEST_PROMPT = 4_000;
-const LONGEST_DESCRIPTION = 500;
-const LONGEST_REFUSAL = 2_000;
-/** Names of tools elsewhere, which a prompt must not promise. */
+const MAX_PROMPT_LENGTH = 4_000;
+const MAX_DESCRIPTION_LENGTH = 500;
+const MAX_REFUSAL_LENGTH = 2_000;
+/** Tool names of other products, which a prompt must not mention. */
 const FOREIGN =
   /\b(Agent|ApplyPatch|AskUserQuestion|BashOutput|ExitPlanMode|KillBash|KillShell|Skill|SlashCommand|StrReplace|ToolSearch|View|WebBrowse)\b/;
 
 let bench: Bench;
-const opened: Bench[] = [];
+const openBenches: Bench[] = [];
 const open = async (...args: Parameters<typeof openBench>) => {
   const fresh = await openBench(...args);
-  opened.push(fresh);
+  openBenches.push(fresh);
   return fresh;
 };
-/** Those who only read a tool's words need none. */
+/** Opens a bench before each test. Tests of prompts and schemas need none. */
 const useBench = () =>
   beforeEach(async () => {
     bench = await open();
   });
 afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close();
+  for (const bench of openBenches.splice(0)) await bench.close();
 });
 
-/** A result that the Messages API takes, and that nobody has to apologise for. */
+/** A result that the Messages API accepts, without an internal error. */
 const expectLegal = ({ content, raw, text }: Result) => {
   expect(text).not.toMatch(/failed unexpectedly/);
   expect(text.length).toBeLessThanOrEqual(MAX_RESULT_CHARS);
@@ -68,21 +68,21 @@ const isLegal = (block: ResultBlock): boolean => {
   return /^[\w-]+\/[\w.+-]+$/.test(block.source.media_type) && block.source.data !== '';
 };
 
-/** What is wrong with a refusal; nothing if it is one clear sentence. */
-const troublesWith = (
+/** Problems of a refusal. Empty for a single clear sentence. */
+const problemsOf = (
   { end, text }: Result,
   { names = '', mustRefuse }: Partial<BadInput> = {},
 ): readonly string[] => {
   const isRefused = end === 'invalid';
   const found = {
     'is a defect': /failed unexpectedly|undefined is not|Cannot read propert|\n\s+at /.test(text),
-    'is taken': mustRefuse === true && !isRefused,
+    'is accepted': mustRefuse === true && !isRefused,
     'does not name the field': isRefused && names !== '' && !text.includes(`"${names}`),
-    'is too long': end !== 'ok' && text.length > LONGEST_REFUSAL,
-    'is no sentence': end !== 'ok' && !/[A-Z].*\./s.test(text),
+    'is too long': end !== 'ok' && text.length > MAX_REFUSAL_LENGTH,
+    'is not a sentence': end !== 'ok' && !/[A-Z].*\./s.test(text),
   };
-  return Object.entries(found).flatMap(([what, isSo]) =>
-    isSo ? [`${what}: ${startOf(text)}`] : [],
+  return Object.entries(found).flatMap(([problem, applies]) =>
+    applies ? [`${problem}: ${startOf(text)}`] : [],
   );
 };
 
@@ -93,7 +93,7 @@ const sampleOf = async (entry: Entry, there: Bench): Promise<Input> => {
   return given(entry.sample, there) as Input;
 };
 
-/** So that a tool that changes its input is caught. */
+/** Deep-frozen, so that a tool that changes its input throws. */
 const frozen = <Value>(value: Value): Value => {
   if (typeof value === 'object' && value !== null) {
     Object.freeze(value);
@@ -102,42 +102,42 @@ const frozen = <Value>(value: Value): Value => {
   return value;
 };
 
-test('every tool has an entry, and every entry a tool', () => {
+test('every tool has an entry, and every entry has a tool', () => {
   expect(ENTRIES.map(({ tool }) => tool)).toEqual(NAMES);
 });
 
-describe.each(ENTRIES)('$tool, as models and people read it,', (entry) => {
+describe.each(ENTRIES)('the definition of $tool', (entry) => {
   const tool = TOOLS.find(entry.tool);
 
-  test('has a closed schema that says what everything is', () => {
+  test('has a closed schema with a description for every field', () => {
     expect(schemaOf(tool)).toMatchObject({ type: 'object' });
     expect(problemsIn(schemaOf(tool), tool.name)).toEqual([]);
   });
 
-  test('is the same bytes every time', () => {
+  test('serialises to the same bytes every time', () => {
     const [wire] = toolbox([tool]).wireTools();
     const text = JSON.stringify(wire);
     expect(JSON.stringify(toolbox([tool]).wireTools()[0])).toBe(text);
     expect(JSON.parse(text)).toEqual(wire);
   });
 
-  test('has a prompt that is bounded, holds nothing of this day or machine, and promises only what there is', () => {
+  test('has a bounded prompt without dates, paths and unknown tools', () => {
     const { prompt } = tool;
     expect(prompt.trim()).toBe(prompt);
     expect(prompt.length).toBeGreaterThan(20);
-    expect(prompt.length).toBeLessThanOrEqual(LONGEST_PROMPT);
+    expect(prompt.length).toBeLessThanOrEqual(MAX_PROMPT_LENGTH);
     for (const place of [process.cwd(), homedir(), tmpdir()]) expect(prompt).not.toContain(place);
     expect(prompt).not.toMatch(/\d{4}-\d\d-\d\d|\d\d:\d\d|[0-9a-f]{16}/);
     expect(prompt).not.toMatch(FOREIGN);
   });
 
-  test('describes any call in one harmless line, and judges it alike each time', () => {
+  test('describes any call in a single safe line, and judges it consistently', () => {
     fc.assert(
       fc.property(goodInput(tool, entry.shapes ?? {}), (drawn) => {
         const input = frozen(tool.input.parse(drawn));
         const line = tool.describe(input);
         expect(line.startsWith(tool.name)).toBe(true);
-        expect(line.length).toBeLessThanOrEqual(LONGEST_DESCRIPTION);
+        expect(line.length).toBeLessThanOrEqual(MAX_DESCRIPTION_LENGTH);
         expect(line).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
         const judged = () => ({
           line: tool.describe(input),
@@ -159,20 +159,20 @@ describe.each(ENTRIES)('$tool', (entry) => {
 
   useBench();
 
-  test('refuses bad input in one clear sentence, whatever it is', async () => {
+  test('rejects bad input of any kind in a clear sentence', async () => {
     const sample = await sampleOf(entry, bench);
     const running = await bench.survivors();
-    const troubles: string[] = [];
+    const problems: string[] = [];
     for (const bad of badInputs(tool, sample)) {
       const result = await bench.call(tool.name, bad.input);
-      troubles.push(...troublesWith(result, bad).map((it) => `${bad.what}: ${it}`));
+      problems.push(...problemsOf(result, bad).map((problem) => `${bad.what}: ${problem}`));
     }
-    expect(troubles).toEqual([]);
+    expect(problems).toEqual([]);
     expect({}).not.toHaveProperty('polluted');
     if (running.length === 0) await eventuallyEmpty(bench.survivors);
   });
 
-  test('takes any JSON for an answer', async () => {
+  test('rejects any JSON value that does not match its schema', async () => {
     const anything = fc.oneof(fc.jsonValue(), fc.dictionary(fieldNames(tool), fc.jsonValue()));
     const refused = anything.filter((input) => !tool.input.safeParse(input).success);
     await fc.assert(
@@ -180,13 +180,13 @@ describe.each(ENTRIES)('$tool', (entry) => {
         const result = await bench.call(tool.name, input);
         expect(result.end).toBe('invalid');
         expectLegal(result);
-        expect(troublesWith(result)).toEqual([]);
+        expect(problemsOf(result)).toEqual([]);
       }),
       { numRuns: 100 },
     );
   });
 
-  test('answers any good input with a legal result, and changes nothing if it says so', async () => {
+  test('returns a valid result for any valid input, and changes no files if it is read-only', async () => {
     await entry.first?.(bench);
     const before = digestOfTree(bench.cwd);
     let readsOnly = true;
@@ -203,7 +203,7 @@ describe.each(ENTRIES)('$tool', (entry) => {
     expect(bench.litter()).toEqual([]);
   });
 
-  test('does nothing at all when a rule denies it, and something when none does', async () => {
+  test('has no effect if a rule denies the call, and an effect otherwise', async () => {
     const denied = await open({ rules: [{ behavior: 'deny', text: tool.name, source: 'flag' }] });
     const input = given(entry.sample, denied);
     const before = await denied.traces();
@@ -215,11 +215,11 @@ describe.each(ENTRIES)('$tool', (entry) => {
     const result = await bench.call(tool.name, sample);
     expect(result).toMatchObject({ end: 'ok' });
     expectLegal(result);
-    const hasDoneSomething = !isDeepStrictEqual(await bench.traces(), untouched);
-    expect(hasDoneSomething).toBe(!tool.isReadOnly(tool.input.parse(sample)));
+    const hasEffect = !isDeepStrictEqual(await bench.traces(), untouched);
+    expect(hasEffect).toBe(!tool.isReadOnly(tool.input.parse(sample)));
   });
 
-  test('is over at once when it is called off before it begins', async () => {
+  test('ends immediately if it is aborted before it starts', async () => {
     const sample = await sampleOf(entry, bench);
     const result = await bench.call(tool.name, sample, { signal: AbortSignal.abort() });
     expectLegal(result);
@@ -227,12 +227,12 @@ describe.each(ENTRIES)('$tool', (entry) => {
     await entry.whole?.(bench);
   });
 
-  test.each(Object.entries(entry.cases))('answers %s', async (_, one) => {
-    await one.first?.(bench);
-    const result = await bench.call(tool.name, given(one.input, bench));
+  test.each(Object.entries(entry.cases))('handles %s', async (_, example) => {
+    await example.first?.(bench);
+    const result = await bench.call(tool.name, given(example.input, bench));
     expectLegal(result);
-    expect(result).toMatchObject({ end: one.end, text: expect.stringMatching(one.says) });
-    await one.after?.(bench, result);
+    expect(result).toMatchObject({ end: example.end, text: expect.stringMatching(example.says) });
+    await example.after?.(bench, result);
   });
 });
 
@@ -254,8 +254,8 @@ const WITH_A_PATH = ENTRIES.flatMap((entry) => {
   return field === undefined ? [] : [{ ...entry, field }];
 });
 
-describe.each(WITH_A_PATH)('$tool, with a path that leads out of the workspace,', (entry) => {
-  test('asks a person first, and does nothing until then', async () => {
+describe.each(WITH_A_PATH)('$tool with a path outside the workspace', (entry) => {
+  test('requires a question and has no effect before the answer', async () => {
     const careful = await open({ mode: 'default' });
     const sample = given(entry.sample, careful) as Input;
     const before = await careful.traces();
@@ -269,25 +269,25 @@ describe.each(WITH_A_PATH)('$tool, with a path that leads out of the workspace,'
 
 const SEARCHES = ENTRIES.filter(({ tool }) => tool === 'Grep');
 
-describe.each(SEARCHES)('$tool, without a ripgrep,', ({ tool, cases }) => {
-  const alike = Object.entries(cases).filter(([, one]) => one.onlyRipgrep !== true);
+describe.each(SEARCHES)('$tool without ripgrep', ({ tool, cases }) => {
+  const alike = Object.entries(cases).filter(([, example]) => example.onlyRipgrep !== true);
 
-  test.each(alike)('answers %s', async (_, one) => {
+  test.each(alike)('handles %s', async (_, example) => {
     const plain = await open({ withoutRipgrep: true });
-    await one.first?.(plain);
-    const result = await plain.call(tool, given(one.input, plain));
+    await example.first?.(plain);
+    const result = await plain.call(tool, given(example.input, plain));
     expectLegal(result);
-    expect(result).toMatchObject({ end: one.end, text: expect.stringMatching(one.says) });
-    await one.after?.(plain, result);
+    expect(result).toMatchObject({ end: example.end, text: expect.stringMatching(example.says) });
+    await example.after?.(plain, result);
   });
 });
 
 const LONG = ENTRIES.filter(({ endless }) => endless !== undefined);
 
-describe.each(LONG)('$tool, called off on the way,', (entry) => {
+describe.each(LONG)('$tool aborted while it runs', (entry) => {
   useBench();
 
-  test('is over soon, and leaves nothing running and nothing half done', async () => {
+  test('ends soon, without running processes and without partial effects', async () => {
     await entry.endlessFirst?.(bench);
     const running = await bench.survivors();
     const stop = new AbortController();
@@ -300,29 +300,29 @@ describe.each(LONG)('$tool, called off on the way,', (entry) => {
   });
 });
 
-/** Whether a tool only reads depends on none of its inputs so far. */
+/** No tool so far decides from its input whether it is read-only. */
 const REPEATABLE = ENTRIES.filter(({ tool }) => TOOLS.find(tool).isReadOnly({}));
 
-describe.each(REPEATABLE)('$tool, run again after a crash,', (entry) => {
+describe.each(REPEATABLE)('$tool repeated after a crash', (entry) => {
   useBench();
 
-  test('says the same', async () => {
+  test('returns the same result', async () => {
     const sample = await sampleOf(entry, bench);
-    const first = await bench.call(entry.tool, sample, { learns: false });
-    const { end, content } = await bench.call(entry.tool, sample, { learns: false });
+    const first = await bench.call(entry.tool, sample, { recordsResult: false });
+    const { end, content } = await bench.call(entry.tool, sample, { recordsResult: false });
     expect({ end, content }).toEqual({ end: first.end, content: first.content });
   });
 });
 
 const SAFE = ENTRIES.filter(({ tool }) => TOOLS.find(tool).isConcurrencySafe({}));
 
-describe.each(SAFE)('$tool, which may run beside others,', (entry) => {
+describe.each(SAFE)('$tool, which is safe to run concurrently,', (entry) => {
   useBench();
 
-  test('says the same five times at once', async () => {
+  test('returns the same result for five concurrent calls', async () => {
     const sample = await sampleOf(entry, bench);
     const calls = Array.from({ length: 5 }, () =>
-      bench.call(entry.tool, sample, { learns: false }),
+      bench.call(entry.tool, sample, { recordsResult: false }),
     );
     const texts = (await Promise.all(calls)).map(({ end, text }) => `${end}: ${text}`);
     expect(new Set(texts).size).toBe(1);
@@ -330,35 +330,38 @@ describe.each(SAFE)('$tool, which may run beside others,', (entry) => {
   });
 });
 
-describe('the suite itself', () => {
+describe('the conformance suite itself', () => {
   useBench();
 
-  test.each<[what: string, deed: (bench: Bench) => unknown]>([
-    ['a file', ({ cwd }) => writeFileSync(join(cwd, 'planted'), '')],
-    ['a time', ({ cwd }) => utimesSync(join(cwd, 'notes.txt'), 1, 1)],
-    ['a right', ({ cwd }) => chmodSync(join(cwd, 'notes.txt'), 0o600)],
-    ['something outside', ({ root }) => rmSync(join(root, 'outside/secret.txt'))],
-    ['a request', ({ web }) => fetch(`${web}/page`)],
+  test.each<[name: string, effect: (bench: Bench) => unknown]>([
+    ['a new file', ({ cwd }) => writeFileSync(join(cwd, 'planted'), '')],
+    ['a changed time', ({ cwd }) => utimesSync(join(cwd, 'notes.txt'), 1, 1)],
+    ['a changed file mode', ({ cwd }) => chmodSync(join(cwd, 'notes.txt'), 0o600)],
+    [
+      'a removed file outside the workspace',
+      ({ root }) => rmSync(join(root, 'outside/secret.txt')),
+    ],
+    ['an HTTP request', ({ web }) => fetch(`${web}/page`)],
     ['a process', (there) => there.call('Bash', { command: 'sleep 600', run_in_background: true })],
-    ['a list', (there) => there.call('TodoWrite', { todos: [] })],
-  ])('notices %s', async (_, deed) => {
+    ['a changed todo list', (there) => there.call('TodoWrite', { todos: [] })],
+  ])('detects %s', async (_, effect) => {
     await bench.call('TodoWrite', { todos: [{ content: 'Wait', status: 'pending' }] });
     const before = await bench.traces();
-    await deed(bench);
+    await effect(bench);
     expect(await bench.traces()).not.toEqual(before);
   });
 
-  test.each<[text: string, trouble: RegExp]>([
+  test.each<[text: string, problem: RegExp]>([
     ['Read failed unexpectedly: TypeError.', /is a defect/],
-    [`No. ${'x'.repeat(LONGEST_REFUSAL)}`, /is too long/],
-    ['no', /is no sentence/],
+    [`No. ${'x'.repeat(MAX_REFUSAL_LENGTH)}`, /is too long/],
+    ['no', /is not a sentence/],
     ['The input is wrong.', /does not name the field/],
-  ])('is not content with a refusal such as %.20s', (text, trouble) => {
+  ])('reports a bad refusal: %.20s', (text, problem) => {
     const refusal = { end: 'invalid', text, content: text, raw: '{}' } as const;
-    expect(troublesWith(refusal, { names: 'field' }).join()).toMatch(trouble);
+    expect(problemsOf(refusal, { names: 'field' }).join()).toMatch(problem);
   });
 
-  test('finds what is open and what is not described in a schema', () => {
+  test('finds open objects and missing descriptions in a schema', () => {
     const inner = { type: 'object', properties: { a: { type: 'string' } } };
     expect(problemsIn({ type: 'array', items: inner }, 'x')).toEqual([
       'x[] is open',
@@ -373,7 +376,7 @@ const eventuallyEmpty = async (list: () => Promise<readonly unknown[]>): Promise
     left = await list();
   };
   await look();
-  await eventually('nothing is left running', () => {
+  await eventually('no process is left', () => {
     if (left?.length === 0) return true;
     void look();
     return false;
@@ -385,20 +388,22 @@ const fieldNames = (tool: Tool): fc.Arbitrary<string> => {
   return names.length === 0 ? fc.string() : fc.constantFrom(...names);
 };
 
-/** Places in a schema that are open, or that do not say what they are. */
+/** Places in a schema that are open objects or have no description. */
 const problemsIn = (schema: Schema, at: string): readonly string[] => {
   const inner = [
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, it]) => [
-      ...(it.description?.trim() ? [] : [`${at}.${name} has no description`]),
-      ...problemsIn(it, `${at}.${name}`),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+      ...(field.description?.trim() ? [] : [`${at}.${name} has no description`]),
+      ...problemsIn(field, `${at}.${name}`),
     ]),
     ...(schema.items === undefined ? [] : problemsIn(schema.items, `${at}[]`)),
-    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((it) => problemsIn(it, at)),
+    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((option) =>
+      problemsIn(option, at),
+    ),
   ];
   if (schema.type !== 'object' || isMap(schema)) return inner;
   return schema.additionalProperties === false ? inner : [`${at} is open`, ...inner];
 };
 
-/** Names of anybody's own. */
+/** An object with arbitrary keys. */
 const isMap = ({ properties, additionalProperties }: Schema): boolean =>
   properties === undefined && additionalProperties === undefined;

@@ -10,13 +10,13 @@ import type { Web } from '../../src/protocol/tools/web.js';
 import type { FileStamp, Workspace } from '../../src/protocol/tools/workspace.js';
 
 export interface TestContext extends ToolContext {
-  readonly said: string[];
+  readonly progressNotes: string[];
   readonly artifacts: Map<string, Buffer>;
-  /** Does with the notes of a call what an agent does. */
-  learn(outcome: ToolOutcome): ToolOutcome;
+  /** Applies the notes of a call as an agent does. */
+  applyNotes(outcome: ToolOutcome): ToolOutcome;
 }
 
-/** A world for one agent: its memory of files, its directory, and what it told people. */
+/** Tool context of a single agent: stamps of read files, working directory and progress notes. */
 export const toolContext = (
   workspace: Workspace,
   {
@@ -36,7 +36,7 @@ export const toolContext = (
   const seen = new Map<string, FileStamp>();
   const artifacts = new Map<string, Buffer>();
   const readTo = new Map<string, number>();
-  const said: string[] = [];
+  const progressNotes: string[] = [];
   const context = {
     call: 'call_1',
     cwd,
@@ -48,7 +48,7 @@ export const toolContext = (
     mayRead,
     web,
     approved,
-    said,
+    progressNotes,
     artifacts,
     todos: [] as readonly Todo[],
     jobs,
@@ -56,8 +56,8 @@ export const toolContext = (
     jobReadTo: (job: string) => readTo.get(job),
     readStamp: (path: string) => seen.get(path),
     openArtifact: artifact ?? ((name: string) => memoryArtifact(artifacts, name)),
-    progress: (note: string) => said.push(note),
-    learn(outcome: ToolOutcome) {
+    progress: (note: string) => progressNotes.push(note),
+    applyNotes(outcome: ToolOutcome) {
       for (const note of outcome.notes ?? []) {
         if (note.type === 'file.seen') seen.set(note.path, note.stamp);
         else if (note.type === 'cwd.changed') context.cwd = note.cwd;
@@ -94,23 +94,23 @@ const noJobs: ShellJobs = {
   list: () => [],
 };
 
-const nothingToSearch = () => Promise.reject(new Error('toolContext: no search here'));
+const rejectSearch = () => Promise.reject(new Error('toolContext: no search here'));
 const noSearch: FileSearch = {
-  list: nothingToSearch,
-  find: nothingToSearch,
-  grep: nothingToSearch,
+  list: rejectSearch,
+  find: rejectSearch,
+  grep: rejectSearch,
 };
 
-/** A shell that prints what it is told to, and ends as it is told to. */
+/** A shell that prints the given output and returns the given end. */
 export const scriptedShell = (
   output: readonly (readonly ['stdout' | 'stderr', string | Uint8Array])[],
   end: Partial<ShellEnd> = {},
-): Shell & { readonly asked: ShellCommand[] } => {
-  const asked: ShellCommand[] = [];
+): Shell & { readonly commands: ShellCommand[] } => {
+  const commands: ShellCommand[] = [];
   return {
-    asked,
+    commands,
     async run(command) {
-      asked.push(command);
+      commands.push(command);
       for (const [stream, chunk] of output) command.onOutput(stream, Buffer.from(chunk as string));
       return {
         reason: 'exited',

@@ -22,21 +22,21 @@ const tool = (name: string, kind: ToolKind = 'builtin') =>
 const names = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
 
 describe('a toolbox', () => {
-  test('refuses two tools of one name', () => {
+  test('rejects two tools with the same name', () => {
     expect(() => toolbox([tool('A'), tool('A', 'mcp')])).toThrow('Two tools are named "A"');
   });
 
-  test('answers an unknown name with the names it knows', () => {
+  test('rejects an unknown name with the list of known names', () => {
     expect(() => toolbox([tool('A'), tool('B')]).find('C')).toThrow(
       'There is no tool named "C". The tools are: A, B.',
     );
   });
 
-  test('does not take names from objects for tools', () => {
+  test('does not treat object properties as tools', () => {
     expect(toolbox([tool('A')]).has('constructor')).toBe(false);
   });
 
-  test('puts built-in tools first and the others in the order of their names', () => {
+  test('puts built-in tools first and other tools in the order of their names', () => {
     const kinds: ToolKind[] = ['mcp', 'sdk', 'hook'];
     const others = kinds.map((kind, n) => tool(`x${9 - n}`, kind));
     expect(names(toolbox([...others, tool('B'), tool('A')]).all)).toEqual([
@@ -49,7 +49,7 @@ describe('a toolbox', () => {
     expect(names(toolbox([...others].reverse()).all)).toEqual(['x7', 'x8', 'x9']);
   });
 
-  test('sends the same bytes in whatever order tools come and come back (K16)', () => {
+  test('sends the same bytes for any order of connections and reconnections (K16)', () => {
     const servers = ['files', 'Git', 'web_2', 'web-10'];
     const others = () =>
       servers.flatMap((server) => [
@@ -61,20 +61,22 @@ describe('a toolbox', () => {
     const bytes = (tools: Parameters<typeof toolbox>[0]) =>
       JSON.stringify(toolbox(tools).wireTools());
     const first = others();
-    const wanted = bytes([...builtinTools, ...first]);
+    const expected = bytes([...builtinTools, ...first]);
     const shuffled = fc.shuffledSubarray(first, { minLength: first.length });
     const again = others();
     const reconnected = fc.shuffledSubarray(again, { minLength: again.length });
     const place = fc.integer({ min: 0, max: first.length });
     fc.assert(
-      fc.property(shuffled, reconnected, place, (one, other, at) => {
-        expect(bytes([...one.slice(0, at), ...builtinTools, ...one.slice(at)])).toBe(wanted);
-        expect(bytes([...other.slice(0, at), ...builtinTools, ...other.slice(at)])).toBe(wanted);
+      fc.property(shuffled, reconnected, place, (first, second, at) => {
+        expect(bytes([...first.slice(0, at), ...builtinTools, ...first.slice(at)])).toBe(expected);
+        expect(bytes([...second.slice(0, at), ...builtinTools, ...second.slice(at)])).toBe(
+          expected,
+        );
       }),
     );
   });
 
-  test('orders names by their bytes, as no language would', () => {
+  test('orders names by their bytes, independent of the locale', () => {
     const given = ['b', 'B', 'a', '_', 'A', 'i', 'I', '10', '9', '-', 'z', 'Z'];
     const boxed = names(toolbox(given.map((name) => tool(name, 'mcp'))).wireTools());
     const bytewise = ['-', '10', '9', 'A', 'B', 'I', 'Z', '_', 'a', 'b', 'i', 'z'];
@@ -84,7 +86,7 @@ describe('a toolbox', () => {
     }
   });
 
-  test('can use a tool that it does not show, and show one that it may not use', () => {
+  test('can execute a hidden tool and show a tool that is not executable', () => {
     const box = toolbox([
       { tool: tool('hidden'), visible: false, executable: true },
       { tool: tool('shown'), visible: true, executable: false },
@@ -94,14 +96,14 @@ describe('a toolbox', () => {
     expect(() => box.executable('shown')).toThrow('cannot be used by this agent');
   });
 
-  test('shows the same after it was limited', () => {
+  test('shows the same tools after a limit on execution', () => {
     const box = toolbox(builtinTools);
-    const limited = box.limitedTo((one) => one.name === 'Read');
+    const limited = box.limitedTo((candidate) => candidate.name === 'Read');
     expect(limited.wireTools()).toEqual(box.wireTools());
     expect(() => limited.executable('Bash')).toThrow('cannot be used');
   });
 
-  test('writes a schema for the wire once, without its address', () => {
+  test('builds the schemas for the wire once, without $schema', () => {
     const box = toolbox([tool('A')]);
     expect(box.wireTools()).toEqual([
       {
@@ -127,7 +129,7 @@ const NOTEBOOK_INPUTS = 'notebook_path cell_id cell_number new_source cell_type 
 );
 
 describe('the built-in tools', () => {
-  test('have the names and inputs that models and rules know', () => {
+  test('have the names and inputs that models and rules use', () => {
     const inputs = toolbox(builtinTools)
       .wireTools()
       .map(({ name, input_schema }) => [name, Object.keys(input_schema.properties as object)]);
@@ -184,7 +186,7 @@ describe('the built-in tools', () => {
     ]);
   });
 
-  test('describe each of their inputs', () => {
+  test('describe each input', () => {
     const fields = toolbox(builtinTools)
       .wireTools()
       .flatMap(({ input_schema }) => Object.values(input_schema.properties as object));
@@ -199,15 +201,18 @@ describe('the built-in tools', () => {
     ['NotebookEdit', false, false, 'block', { action: 'write', target: 'x' }],
     ['LS', true, true, 'cancel', { action: 'read', target: 'x' }],
     ['Bash', false, false, 'cancel', { action: 'execute', target: 'x' }],
-  ])('say what %s touches and how it may run', (name, readOnly, safe, interrupt, subject) => {
-    const found = toolbox(builtinTools).find(name);
-    const input = { file_path: 'x', notebook_path: 'x', path: 'x', command: 'x' };
-    expect(found.isReadOnly(input)).toBe(readOnly);
-    expect(found.isConcurrencySafe(input)).toBe(safe);
-    expect(found.interruptBehavior).toBe(interrupt);
-    expect(found.subject(input)).toEqual(subject);
-    expect(found.describe(input)).toBe(`${name} x`);
-  });
+  ])(
+    'declare the subject and the concurrency of %s',
+    (name, readOnly, safe, interrupt, subject) => {
+      const found = toolbox(builtinTools).find(name);
+      const input = { file_path: 'x', notebook_path: 'x', path: 'x', command: 'x' };
+      expect(found.isReadOnly(input)).toBe(readOnly);
+      expect(found.isConcurrencySafe(input)).toBe(safe);
+      expect(found.interruptBehavior).toBe(interrupt);
+      expect(found.subject(input)).toEqual(subject);
+      expect(found.describe(input)).toBe(`${name} x`);
+    },
+  );
 
   test.each([
     ['TaskOutput', true, true, 'cancel'],
@@ -220,7 +225,7 @@ describe('the built-in tools', () => {
     ['TodoRead', true, true, 'block'],
     ['AskUser', false, false, 'cancel'],
     ['ExitPlanMode', false, false, 'block'],
-  ])('say that %s touches nothing outside of the agent', (name, readOnly, safe, interrupt) => {
+  ])('declare that %s has no subject outside the agent', (name, readOnly, safe, interrupt) => {
     const found = toolbox(builtinTools).find(name);
     expect(found.isReadOnly({})).toBe(readOnly);
     expect(found.isConcurrencySafe({})).toBe(safe);

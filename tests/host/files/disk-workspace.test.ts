@@ -163,7 +163,7 @@ test('Edit on a real file keeps its line endings and its mode', async () => {
   await writeFile(at('run.sh'), 'one\r\ntwo\r\n');
   await chmod(at('run.sh'), 0o755);
   const context = toolContext(workspace, { cwd: directory });
-  context.learn(await readTool.call({ file_path: 'run.sh' }, context));
+  context.applyNotes(await readTool.call({ file_path: 'run.sh' }, context));
   await editFile.call({ file_path: 'run.sh', old_string: 'one\ntwo', new_string: '1\n2' }, context);
   expect(await readFile(at('run.sh'), 'utf8')).toBe('1\r\n2\r\n');
   expect((await stat(at('run.sh'))).mode & 0o777).toBe(0o755);

@@ -1,4 +1,4 @@
-/** One session on a real terminal in which every tool is used, and everything is read on the screen. */
+/** A session on a real terminal that uses every tool. All results are read from the screen. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,17 +11,17 @@ import { startLocalWeb } from '../../tools/conformance/local-web.js';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** One turn of the model, what the person does about it, and what the screen says in the end. */
+/** A turn of the model, the reaction of the person, and the expected screen output. */
 interface Step {
   readonly calls: readonly (readonly [tool: string, input: Input])[];
   readonly person?: (screen: Screen, scene: Scene) => Promise<void>;
-  /** In this order. */
+  /** Expected output, in this order. */
   readonly shows: readonly RegExp[];
 }
 
 const PERMISSION = /Allow it\? .*: *$/;
 
-/** Waits for the question, and answers it. */
+/** Waits for the permission question and answers it. */
 const answers =
   (tool: string, ...lines: readonly string[]) =>
   async (screen: Screen): Promise<void> => {
@@ -86,7 +86,7 @@ const steps = (web: string): readonly Step[] => [
         },
       ],
     ],
-    // Not asked: the answer for the session covers changes of this file.
+    // No question: the answer for the session covers changes of this file.
     shows: [/ {2}MultiEdit new\.txt\n {4}ok: Replaced 2 passages/],
   },
   {
@@ -118,7 +118,7 @@ const steps = (web: string): readonly Step[] => [
     ],
     person: async (screen, { workspace }) => {
       await screen.shows(/Is it ready\?\n +1\. Not yet\n +2\. Ready\nA number.*: *$/);
-      await eventually('the server has said so', () => existsSync(join(workspace, 'ready')));
+      await eventually('the server is ready', () => existsSync(join(workspace, 'ready')));
       screen.say('2');
     },
     shows: [/ok.*: The person chose: Ready/],
@@ -167,7 +167,7 @@ const steps = (web: string): readonly Step[] => [
     calls: [['SendMessage', { to: 'nobody', message: 'Fly home.' }]],
     shows: [/ {2}SendMessage nobody: Fly home\.\n {4}failed\n {6}There is no agent "nobody"/],
   },
-  // What agents do is told in a while, or before the next words: these are the last.
+  // Last, because output about agents is delayed until the next text.
   {
     calls: [
       [
@@ -179,7 +179,7 @@ const steps = (web: string): readonly Step[] => [
   },
 ];
 
-/** What the provider's own search answers, in the request beside the conversation. */
+/** Answer of the provider's own search to the side request. */
 const SEARCH: Reply = {
   blocks: [
     { type: 'server_tool_use', name: 'web_search', input: { query: 'how geese fly' } },
@@ -201,8 +201,8 @@ const scriptFor = (script: readonly Step[]): Rules => [
   { reply: 'That was every tool.' },
 ];
 
-needs.describe('tmux')('a session in which every tool is used', () => {
-  test('tells of each on the screen, in order, and does what it says', async () => {
+needs.describe('tmux')('a session that uses every tool', () => {
+  test('shows each call on the screen in order and applies its effects', async () => {
     const web = await startLocalWeb();
     onTestFinished(web.close);
     const script = steps(web.url);
@@ -223,13 +223,13 @@ needs.describe('tmux')('a session in which every tool is used', () => {
     let rest = text;
     for (const pattern of script.flatMap(({ shows }) => shows)) {
       const found = pattern.exec(rest);
-      if (found === null) throw new Error(`${pattern} is not in what comes next:\n${rest}`);
+      if (found === null) throw new Error(`${pattern} is not in the rest of the output:\n${rest}`);
       rest = rest.slice(found.index + found[0].length);
     }
     const used = script.flatMap(({ calls }) => calls.map(([tool]) => tool));
     expect([...new Set(used)].sort()).toEqual(builtinTools.map(({ name }) => name).sort());
 
-    const pid = await eventually('it wrote down its process', () => pidIn(workspace));
+    const pid = await eventually('the pid file exists', () => pidIn(workspace));
     expect(isAlive(pid)).toBe(false);
     screen.press('C-d');
     expect(await screen.ended()).toBe(0);
@@ -237,7 +237,7 @@ needs.describe('tmux')('a session in which every tool is used', () => {
     expect(read('new.txt')).toBe('three geese\n');
     expect(JSON.parse(read('count.ipynb')).cells[0].source.join('')).toBe('1 + 2');
     expect(existsSync(join(workspace, 'forbidden'))).toBe(false);
-    expect(web.asked).toEqual(['/page']);
+    expect(web.requestedPaths).toEqual(['/page']);
     expect(read('.skein/settings.local.json')).toMatch(/Edit\(.*count\.ipynb\)/);
   });
 });

@@ -17,7 +17,7 @@ const setUp = async (text = FILE) => {
   const context = toolContext(workspace, { approved: true });
   const { tool } = secretRedaction([]);
   const read = tool(readFile);
-  const seen = context.learn(await read.call({ file_path: 'app.yaml' }, context));
+  const seen = context.applyNotes(await read.call({ file_path: 'app.yaml' }, context));
   const content = async () =>
     Buffer.from((await workspace.read('/work/app.yaml', 10_000)).bytes).toString();
   return { context, seen, tool, content };

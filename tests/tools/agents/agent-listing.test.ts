@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { agentListing } from '../../../src/tools/agents/agent-listing.js';
 
-const some = (count: number, description = 'Looks') =>
+const agentsOf = (count: number, description = 'Looks') =>
   Array.from({ length: count }, (_, index) => ({ name: `agent-${index}`, description }));
 
-describe('the list of agents that a model reads', () => {
-  test('has a line for each', () => {
+describe('the agent listing for a model', () => {
+  test('has a line for each agent', () => {
     const agents = [
       { name: 'explorer', description: 'Finds things.' },
       { name: 'poet', description: '  Writes\n\n- "verses":\u0007 of all kinds ' },
@@ -17,21 +17,24 @@ describe('the list of agents that a model reads', () => {
     expect(agentListing([])).toBe('');
   });
 
-  test('has 40 of them at most, and says how many it leaves out', () => {
-    expect(agentListing(some(40)).split('\n')).toHaveLength(40);
-    const lines = agentListing(some(43)).split('\n');
+  test('has at most 40 agents and the number of omitted agents', () => {
+    expect(agentListing(agentsOf(40)).split('\n')).toHaveLength(40);
+    const lines = agentListing(agentsOf(43)).split('\n');
     expect(lines).toHaveLength(41);
     expect(lines.at(-1)).toBe('- and 3 more that are not listed here');
   });
 
-  test('lets no description crowd out the others', () => {
-    const [long, next] = agentListing([...some(1, 'very '.repeat(1_000)), ...some(1)]).split('\n');
+  test('limits the length of a description', () => {
+    const [long, next] = agentListing([
+      ...agentsOf(1, 'very '.repeat(1_000)),
+      ...agentsOf(1),
+    ]).split('\n');
     expect(long).toHaveLength('- agent-0: '.length + 300);
     expect(long).toMatch(/ …$|y…$/);
     expect(next).toBe('- agent-0: Looks');
   });
 
-  test('is bounded and well-formed, and counts every agent, whatever they are called', () => {
+  test('is bounded and well-formed, and counts every agent', () => {
     const name = fc.stringMatching(/^\w{1,64}$/);
     const description = fc.string({ unit: 'binary', maxLength: 700 });
     const agents = fc.array(fc.record({ name, description }), { maxLength: 60 });
@@ -41,8 +44,8 @@ describe('the list of agents that a model reads', () => {
         expect(text.length).toBeLessThanOrEqual(4_000 + 40);
         expect(text.isWellFormed()).toBe(true);
         const lines = text === '' ? [] : text.split('\n');
-        const left = Number(/^- and (\d+) more/.exec(lines.at(-1) ?? '')?.[1] ?? 0);
-        expect(lines.length - (left > 0 ? 1 : 0) + left).toBe(given.length);
+        const omitted = Number(/^- and (\d+) more/.exec(lines.at(-1) ?? '')?.[1] ?? 0);
+        expect(lines.length - (omitted > 0 ? 1 : 0) + omitted).toBe(given.length);
       }),
     );
   });

@@ -34,7 +34,7 @@ const ended = (
 });
 
 describe('the report of an agent', () => {
-  test('says who it was, how it ended, what it took, and then what it said', () => {
+  test('has the agent, its end, its usage and its text', () => {
     expect(agentReport(ended())).toBe(
       [
         'Agent explorer scout ag_3f2a "Find the parser" completed: 3 turns, 4567 tokens, $0.0123.',
@@ -45,7 +45,7 @@ describe('the report of an agent', () => {
     );
   });
 
-  test('names a fork, an unknown price, one turn and silence for what they are', () => {
+  test('handles a fork, an unknown price, a single turn and an empty text', () => {
     const { agent } = ended();
     const { name: _, ...nameless } = { ...agent, type: null, kind: 'fork' as const };
     expect(agentReport(ended({ agent: nameless, cost: null, turns: 1, text: ' \n' }))).toBe(
@@ -53,7 +53,7 @@ describe('the report of an agent', () => {
     );
   });
 
-  test('lists the files that it changed, each on its line whatever its name, up to a bound', () => {
+  test('lists changed files on a single line, up to a limit', () => {
     const changedFiles = ['/w/a.ts', '/w/b\n<system-reminder>', ...Array(30).fill('/w/c')];
     const [head = ''] = agentReport(ended({ changedFiles })).split('\n<agent-report>');
     expect(head).toContain('Changed: /w/a.ts, "/w/b\\n[system-reminder>", /w/c,');
@@ -61,7 +61,7 @@ describe('the report of an agent', () => {
     expect(head).not.toContain('\n');
   });
 
-  test('of one that failed is structured, and keeps what it had', () => {
+  test('of a failed agent has structured data and the partial result', () => {
     const report = ended({}, 'budget', 'The budget of $1 is used up.');
     expect(agentReport(report).split('\n')).toEqual([
       'Agent explorer scout ag_3f2a "Find the parser" failed: 3 turns, 4567 tokens, $0.0123.',
@@ -76,23 +76,23 @@ describe('the report of an agent', () => {
     expect(agentFailure(ended({}, 'max_turns'))).toMatchObject({ status: 'failed' });
   });
 
-  test('is bounded, keeps both ends, and says how long it was', () => {
+  test('is bounded, keeps both ends and tells its length', () => {
     const text = agentReport(ended({ text: `head${'x'.repeat(90_000)}tail` }));
     expect(text.length).toBeLessThan(MAX_REPORT_LENGTH + 500);
     expect(text).toContain('[… the report has 90008 characters; its middle is left out …]');
     expect(text).toMatch(/<agent-report>\nhead[\s\S]*tail\n<\/agent-report>$/);
   });
 
-  test('has no tag of ours but its own two, whatever was said', () => {
+  test('contains no reserved tag except its own two', () => {
     const names = ['agent-report', 'system-reminder', 'untrusted', 'fork-task', 'аgent-report'];
     const pieces = fc.constantFrom('<', '</', '&lt;', '＜', ' ', '>', '\u200b', ...names);
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 20 }), (words) => {
-        const said = agentReport(ended({ text: `.${words.join('')}.` }))
+        const text = agentReport(ended({ text: `.${words.join('')}.` }))
           .split('\n')
           .slice(2, -1)
           .join('\n');
-        expect(said).not.toMatch(
+        expect(text).not.toMatch(
           /(?:<|&lt;|＜)[\s/]*(?:[аa]gent-report|system-reminder|untrusted|fork-task)/,
         );
       }),
@@ -101,7 +101,7 @@ describe('the report of an agent', () => {
 });
 
 describe('the letter about a background agent', () => {
-  test('says why it comes, and holds the report', () => {
+  test('has a reason and the report', () => {
     expect(reportNotification(ended())).toBe(
       `[An agent that you started in the background has ended.]\n${agentReport(ended())}`,
     );

@@ -1,4 +1,4 @@
-/** What touches nothing but the agent and its person: TodoWrite, TodoRead, AskUser and ExitPlanMode. */
+/** Tools that affect only the agent and its user: TodoWrite, TodoRead, AskUser and ExitPlanMode. */
 import { expect } from 'vitest';
 import type { PersonAnswer } from '../../../src/protocol/permission/permission-question.js';
 import type { Bench } from './bench.js';
@@ -14,14 +14,14 @@ export const todoWrite: Entry = {
   cases: {
     'a list': { input: todos, end: 'ok', says: /1 in progress, 1 pending/ },
     'an empty list': { first: hasTodos, input: { todos: [] }, end: 'ok', says: /0 pending/ },
-    'two things at once, by keeping the list it had': {
+    'two items in progress, by keeping the old list': {
       first: hasTodos,
       input: { todos: [todo('A', 'in_progress'), todo('B', 'in_progress')] },
       end: 'failed',
       says: /More than one/,
       after: async (bench) => expect((await bench.call('TodoRead', {})).text).toContain('Fly'),
     },
-    'the same id twice': {
+    'a repeated id': {
       input: {
         todos: [
           { ...todo('A'), id: 'x' },
@@ -36,8 +36,8 @@ export const todoWrite: Entry = {
       end: 'invalid',
       says: /"todos"/,
     },
-    'items that say nothing': { input: { todos: [todo(' \n ')] }, end: 'invalid', says: /empty/ },
-    'a status that there is not': {
+    'empty items': { input: { todos: [todo(' \n ')] }, end: 'invalid', says: /empty/ },
+    'an unknown status': {
       input: { todos: [todo('A', 'done')] },
       end: 'invalid',
       says: /"todos\.0\.status"/,
@@ -50,9 +50,9 @@ export const todoRead: Entry = {
   first: hasTodos,
   sample: {},
   cases: {
-    'the list': { first: hasTodos, input: {}, end: 'ok', says: /1\. \[in_progress\] Fly\n2\./ },
+    'a list': { first: hasTodos, input: {}, end: 'ok', says: /1\. \[in_progress\] Fly\n2\./ },
     'no list': { input: {}, end: 'ok', says: /empty/ },
-    'the largest list there may be': {
+    'a list of the maximum size': {
       first: (bench) =>
         bench.call('TodoWrite', {
           todos: Array.from({ length: 200 }, () => todo('x'.repeat(1_000))),
@@ -76,26 +76,26 @@ export const askUser: Entry = {
   endless: question,
   runs: 20,
   cases: {
-    'what was chosen': {
+    'a choice': {
       first: answers({ chosen: ['That'] }),
       input: question,
       end: 'ok',
       says: /chose: That$/,
     },
-    'words of their own': {
+    'a text answer': {
       first: answers({ chosen: [], text: 'Neither.' }),
       input: question,
       end: 'ok',
       says: /said: Neither\.$/,
     },
-    'a megabyte of words': {
+    'a text answer of a megabyte': {
       first: answers({ chosen: [], text: 'w'.repeat(1_000_000) }),
       input: question,
       end: 'ok',
       says: /cut after 20000/,
     },
-    silence: { input: question, end: 'failed', says: /Nobody answered.*Decide it yourself/ },
-    'a person who does not want to': {
+    'no answer': { input: question, end: 'failed', says: /Nobody answered.*Decide it yourself/ },
+    'a rejected question': {
       first: (bench) => {
         bench.answer = () => Promise.reject(new Error('No time.'));
       },
@@ -103,24 +103,24 @@ export const askUser: Entry = {
       end: 'failed',
       says: /No time\. Decide it yourself/,
     },
-    'an answer that is no option': {
+    'an answer that is not an option': {
       first: answers({ chosen: ['Third'] }),
       input: question,
       end: 'failed',
       says: /does not fit/,
     },
-    'two answers to one question': {
+    'two answers to a single-choice question': {
       first: answers({ chosen: ['This', 'That'] }),
       input: question,
       end: 'failed',
       says: /does not fit/,
     },
-    'one option only': {
+    'a single option': {
       input: { ...question, options: [{ label: 'This' }] },
       end: 'invalid',
       says: /"options"/,
     },
-    'two options alike': {
+    'two equal options': {
       input: { ...question, options: [{ label: 'This' }, { label: 'This' }] },
       end: 'invalid',
       says: /same label/,
@@ -135,13 +135,13 @@ export const exitPlanMode: Entry = {
   first: (bench) => bench.plan(),
   sample: plan,
   cases: {
-    'a person who agrees, by leaving plan mode': {
+    'an approved plan, by leaving plan mode': {
       first: (bench) => bench.plan(),
       input: plan,
       end: 'ok',
       says: /The mode is now bypassPermissions/,
     },
-    'a mode that is not plan mode': { input: plan, end: 'denied', says: /not plan mode/ },
+    'a call outside plan mode': { input: plan, end: 'denied', says: /not plan mode/ },
     'an empty plan': { input: { plan: ' \n' }, end: 'invalid', says: /"plan"/ },
     'a plan of a megabyte': { input: { plan: 'x'.repeat(1e6) }, end: 'invalid', says: /"plan"/ },
   },

@@ -1,7 +1,7 @@
 /**
- * One agent's real world, without the agent: disk, shell, searches, web, jobs and policy as they are
- * in a session, and calls that go through the same judge and the same run. Only the model, the
- * person and other agents are scripted.
+ * Real environment of an agent without the agent: disk, shell, search, web, jobs and policy as in a
+ * session. Calls use the same judge and the same run. Only the model, the user and other agents are
+ * scripted.
  */
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,51 +54,54 @@ import { toolbox } from '../../../src/tools/toolbox.js';
 import { type ScriptedAgents, scriptedAgents } from '../../fakes/agents/scripted-agents.js';
 import { countedIds } from '../../fakes/counted-ids.js';
 import { WATCHDOG } from '../../host/process/processes.js';
-import { digestOfTree, plantHostileTree } from './hostile-tree.js';
+import { createHostileTree, digestOfTree } from './hostile-tree.js';
 import { startLocalWeb } from './local-web.js';
 
 export interface Result {
-  /** `failed` ran and says why it could not; of the others but `ok`, nothing was run. */
+  /**
+   * `failed`: the call ran and returned an error. `invalid`, `denied` and `asked`: the call did not
+   * run.
+   */
   readonly end: 'ok' | 'failed' | 'invalid' | 'denied' | 'asked';
   readonly content: ToolOutcome['content'];
-  /** The text of it. */
+  /** Text of the content. */
   readonly text: string;
-  /** The tool_result block, as the model would get it. */
+  /** The tool_result block for the model. */
   readonly raw: string;
 }
 
 export interface Bench {
   readonly root: string;
   readonly cwd: string;
-  /** The address of a web that misbehaves. */
+  /** URL of a local web server with faulty pages. */
   readonly web: string;
-  /** What the person is asked next is answered so; left alone, nobody answers. */
+  /** Answers the next question to the user. Undefined: no answer arrives. */
   answer: ((signal: AbortSignal) => Promise<PersonAnswer>) | undefined;
-  /** In plan mode, with a person who agrees to whatever is asked. */
+  /** Enters plan mode, with a user who approves every question. */
   plan(): void;
-  /** The blocks of the model's next answers; an error fails the request. */
+  /** Blocks of the next model answers. An error fails the request. */
   modelSays: readonly WireBlock[] | Error | 'silence';
   readonly agents: ScriptedAgents;
   call(tool: string, input: unknown, options?: CallOptions): Promise<Result>;
-  /** Whatever a call could have left anywhere, to be compared before and after. */
+  /** State that a call could change, for comparison before and after. */
   traces(): Promise<unknown>;
-  /** Processes that the tools started and that still run. */
+  /** Processes that tools started and that still run. */
   survivors(): Promise<readonly number[]>;
-  /** Names in the directory for temporary files, and of temporary files in the workspace. */
+  /** Names of temporary files in the temporary directory and in the workspace. */
   litter(): readonly string[];
   close(): Promise<void>;
 }
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** False for a process that dies before it can write the result down. */
-  readonly learns?: boolean;
+  /** False simulates a process that dies before it records the result. Default: true. */
+  readonly recordsResult?: boolean;
 }
 
 export interface BenchOptions {
   readonly rules?: readonly PermissionRule[];
   readonly mode?: PermissionMode;
-  /** The search that there is without a ripgrep. */
+  /** Use the search without ripgrep. */
   readonly withoutRipgrep?: boolean;
 }
 
@@ -108,12 +111,12 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'bench-')));
   const place = (name: string) => join(root, name);
   for (const name of ['home', 'artifacts']) mkdirSync(place(name));
-  const { cwd, close: closeTree } = await plantHostileTree(root);
+  const { cwd, close: closeTree } = await createHostileTree(root);
   const web = await startLocalWeb();
   const clock = systemClock;
   const jobs = shellJobTable({ shell, clock, startedBefore: 0, onEnd: () => {} });
-  const notebook = new JournaledState(strictJournal(), []);
-  notebook.record({
+  const state = new JournaledState(strictJournal(), []);
+  state.record({
     type: 'agent.created',
     agent: 'a_1',
     parent: null,
@@ -121,18 +124,18 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
     model: '',
     prompt: '',
   });
-  const asked = { model: 0, person: 0 };
+  const questions = { model: 0, person: 0 };
   const agents = scriptedAgents();
   const work = new MemoryTaskList(clock);
   const tools = toolbox(builtinTools);
   const surface: Surface = {
     ask: () => Promise.reject(new Error('bench: a question ends the call here')),
     choose(_, signal) {
-      asked.person += 1;
+      questions.person += 1;
       return bench.answer?.(signal) ?? new Promise(() => {});
     },
   };
-  const switched = modeSwitch(mode);
+  const modes = modeSwitch(mode);
   let agrees = false;
   const permissions = permissionManager({
     policy: {
@@ -142,14 +145,14 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       home: place('home'),
       skeinHome: place('home/.skein'),
     },
-    mode: switched,
+    mode: modes,
     surfaces: [signingSurface('person', surface, clock)],
     permissionTimeoutMs: 400,
     keepRule: () => {},
   });
   const model: ModelPort = {
     async stream({ model: name }, sink, signal) {
-      asked.model += 1;
+      questions.model += 1;
       const { modelSays } = bench;
       if (modelSays === 'silence') await untilAborted(signal);
       if (modelSays instanceof Error) throw modelSays;
@@ -160,11 +163,11 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
       return { ...end, usage: NO_USAGE, model: name };
     },
   };
-  const world: ToolEnvironment = {
+  const toolEnvironment: ToolEnvironment = {
     workspace: diskWorkspace(place('home')),
     shell,
     jobs,
-    journal: notebook,
+    journal: state,
     model,
     clock,
     permissions,
@@ -191,20 +194,20 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
 
   let calls = 0;
   const run = async (name: string, input: unknown, options: CallOptions): Promise<Result> => {
-    const { signal = new AbortController().signal, learns = true } = options;
+    const { signal = new AbortController().signal, recordsResult = true } = options;
     calls += 1;
     const id = `call_${calls}`;
-    const wanted = { id, tool: name, input };
-    const judged = judgeCall(wanted, tools, permissions, notebook.history.cwd);
+    const request = { id, tool: name, input };
+    const judged = judgeCall(request, tools, permissions, state.history.cwd);
     if (judged.kind === 'invalid') return result(id, 'invalid', { content: judged.message });
     const { behavior, reason } = judged.ruling;
     if (behavior === 'deny') return result(id, 'denied', { content: reason });
     const approved = behavior === 'ask' && agrees;
     if (behavior === 'ask' && !approved) return result(id, 'asked', { content: reason });
-    const outcome = await runTool(judged.call, world, { id, approved }, signal);
+    const outcome = await runTool(judged.call, toolEnvironment, { id, approved }, signal);
     const end = outcome.failed || outcome.isError === true ? 'failed' : 'ok';
     const done = result(id, end, outcome);
-    if (learns) learn(notebook, id, name, outcome, done.raw);
+    if (recordsResult) recordResult(state, id, name, outcome, done.raw);
     return done;
   };
 
@@ -216,26 +219,30 @@ export const openBench = async (options: BenchOptions = {}): Promise<Bench> => {
     modelSays: [],
     agents,
     plan() {
-      switched.change('plan');
+      modes.change('plan');
       agrees = true;
     },
     call: (name, input, options = {}) => run(name, input, options),
     traces: async () => ({
       tree: [digestOfTree(cwd), digestOfTree(place('outside'))],
       artifacts: readdirSync(place('artifacts')),
-      pages: web.asked.length,
-      ...asked,
+      pages: web.requestedPaths.length,
+      ...questions,
       jobs: jobs.list().map(({ id, status }) => [id, status.kind]),
       agents: agents.orders.length + agents.sent.length,
       work: await work.list(),
-      todos: notebook.history.todos,
-      mode: switched.mode,
+      todos: state.history.todos,
+      mode: modes.mode,
       survivors: await survivorsOf(marker),
     }),
     survivors: () => survivorsOf(marker),
     litter: () => [
-      ...readdirSync(tmpdir()).filter((it) => it !== basename(root) && !it.startsWith('pipe-')),
-      ...(readdirSync(cwd, { recursive: true }) as string[]).filter((it) => it.endsWith('.tmp')),
+      ...readdirSync(tmpdir()).filter(
+        (name) => name !== basename(root) && !name.startsWith('pipe-'),
+      ),
+      ...(readdirSync(cwd, { recursive: true }) as string[]).filter((name) =>
+        name.endsWith('.tmp'),
+      ),
     ],
     async close() {
       await jobs.close();
@@ -252,12 +259,12 @@ interface Host {
   readonly shell: Shell;
 }
 
-/** Everybody is called by their id. */
+/** Every agent is addressed by its id. */
 const PLAIN_NAMES = { nameOf: (id: string) => id, nameFor: (address: string) => address };
 
 let shared: Promise<Host> | undefined;
 
-/** One shell and one watchdog for all benches, which come one after another. */
+/** A single shell and watchdog for all benches, which run in sequence. */
 const host = (): Promise<Host> => {
   shared ??= startHost();
   return shared;
@@ -267,7 +274,7 @@ const startHost = async (): Promise<Host> => {
   const marker = ownerMarker('bench');
   const watchdog = watchdogLink({ command: WATCHDOG, marker });
   await watchdog.ready();
-  // From here on, whoever makes a temporary file makes it where we can see it.
+  // From here on, temporary files are created in a directory that `litter` can list.
   process.env.TMPDIR = mkdtempSync(join(tmpdir(), 'bench-tmp-'));
   const environment = childEnvironment(process.env, marker, tmpdir());
   return { marker, environment, shell: hostShell({ environment, watchdog }) };
@@ -292,10 +299,10 @@ const result = (id: string, end: Result['end'], { content }: ToolOutcome): Resul
   text:
     typeof content === 'string'
       ? content
-      : content.map((it) => (it.type === 'text' ? it.text : `(${it.type})`)).join('\n'),
+      : content.map((block) => (block.type === 'text' ? block.text : `(${block.type})`)).join('\n'),
 });
 
-/** Throws where a record would not come back from disk as it is. */
+/** Throws if a record would change when it is written and read. */
 const strictJournal = (): Journal => {
   let seq = 0;
   return {
@@ -316,15 +323,15 @@ const strictJournal = (): Journal => {
 
 const AT = { turn: 1, attempt: 1 } as const;
 
-/** Does with the notes of a call what an agent does. */
-const learn = (
-  notebook: JournaledState,
+/** Records the call and applies its notes as an agent does. */
+const recordResult = (
+  state: JournaledState,
   call: string,
   tool: string,
   { notes, facts }: ToolOutcome,
   raw: string,
 ): void => {
-  notebook.record({
+  state.record({
     type: 'assistant.received',
     ...AT,
     model: '',
@@ -336,7 +343,7 @@ const learn = (
     durationMs: 0,
     raw: JSON.stringify([{ type: 'tool_use', id: call, name: tool, input: {} }]),
   });
-  notebook.record({
+  state.record({
     type: 'call.ended',
     ...AT,
     call,

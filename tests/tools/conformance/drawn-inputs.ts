@@ -1,10 +1,13 @@
-/** Inputs drawn from a tool's own schema: good ones at random, and bad ones of every kind. */
+/**
+ * Inputs generated from the schema of a tool: random valid inputs, and invalid inputs of every
+ * kind.
+ */
 import fc from 'fast-check';
 import type { Tool } from '../../../src/protocol/tools/tool.js';
 import { toolbox } from '../../../src/tools/toolbox.js';
 import type { Input } from './entry.js';
 
-/** As much of JSON schema as tools use. */
+/** The part of JSON schema that tools use. */
 export interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -29,7 +32,7 @@ export const schemaOf = (tool: Tool): Schema =>
 
 export type Draws = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 
-/** `draws` has the last word on properties of those names, at any depth. */
+/** `draws` overrides properties with those names, at any depth. */
 export const goodInput = (tool: Tool, draws: Draws): fc.Arbitrary<unknown> =>
   drawn(schemaOf(tool), draws).filter((input) => tool.input.safeParse(input).success);
 
@@ -37,7 +40,7 @@ const drawn = (schema: Schema, draws: Draws): fc.Arbitrary<unknown> => {
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (schema.const !== undefined) return fc.constant(schema.const);
   const either = schema.anyOf ?? schema.oneOf;
-  if (either !== undefined) return fc.oneof(...either.map((it) => drawn(it, draws)));
+  if (either !== undefined) return fc.oneof(...either.map((option) => drawn(option, draws)));
   switch (schema.type) {
     case 'object':
       return record(schema, draws);
@@ -62,14 +65,14 @@ const drawn = (schema: Schema, draws: Draws): fc.Arbitrary<unknown> => {
     case 'boolean':
       return fc.boolean();
     default:
-      throw new Error(`drawn-inputs: a schema of a kind not known here: ${JSON.stringify(schema)}`);
+      throw new Error(`drawn-inputs: an unknown kind of schema: ${JSON.stringify(schema)}`);
   }
 };
 
 const record = ({ properties = {}, required = [] }: Schema, draws: Draws) =>
   fc.record(
     Object.fromEntries(
-      Object.entries(properties).map(([name, it]) => [name, draws[name] ?? drawn(it, draws)]),
+      Object.entries(properties).map(([name, field]) => [name, draws[name] ?? drawn(field, draws)]),
     ),
     { requiredKeys: [...required] },
   );
@@ -80,7 +83,7 @@ const nested = (depth: number): unknown => {
   return value;
 };
 
-/** A key that is really there, as JSON.parse would make it. */
+/** Adds an own key, as JSON.parse would. */
 const withKey = (input: Input, key: string, value: unknown): unknown => {
   const copy = { ...input };
   Object.defineProperty(copy, key, { value, enumerable: true, configurable: true });
@@ -101,7 +104,7 @@ export const NOT_AN_OBJECT: Readonly<Record<string, unknown>> = {
 
 const MEGABYTE = 1_000_000;
 
-/** Values that no property expects, or more of one than anybody would. */
+/** Values of unexpected types or sizes. */
 const ODD_VALUES: Readonly<Record<string, unknown>> = {
   null: null,
   true: true,
@@ -126,13 +129,13 @@ const ODD_VALUES: Readonly<Record<string, unknown>> = {
 export interface BadInput {
   readonly what: string;
   readonly input: unknown;
-  /** The property that the refusal must name, when there is one. */
+  /** Property that the refusal must name, if any. */
   readonly names?: string;
-  /** Whether the schema alone must refuse it. */
+  /** True if the schema alone must reject the input. */
   readonly mustRefuse: boolean;
 }
 
-/** `sample` is an input that works. */
+/** `sample` is a valid input. */
 export const badInputs = (tool: Tool, sample: Input): readonly BadInput[] => {
   const { properties = {}, required = [] } = schemaOf(tool);
   const whole = Object.entries(NOT_AN_OBJECT).map(([what, input]) => ({

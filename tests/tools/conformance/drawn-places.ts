@@ -1,4 +1,4 @@
-/** What to draw for properties that name something on this machine: only what a bench holds. */
+/** Generators for properties that name a path: only paths of a bench. */
 import fc from 'fast-check';
 import type { Bench } from './bench.js';
 import type { Draws } from './drawn-inputs.js';

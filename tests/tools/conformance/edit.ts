@@ -33,20 +33,20 @@ export const edit: Entry = {
       says: /Replaced one passage/,
       after: unchanged('notes.txt', 'alpha\nBETA\ngamma\n'),
     },
-    'signs that a replacement could take for its own': {
+    'special characters of replacement patterns': {
       first: hasRead('notes.txt'),
       input: change('notes.txt', 'beta', "$& $1 $' \\0"),
       end: 'ok',
       says: /Replaced/,
       after: unchanged('notes.txt', "alpha\n$& $1 $' \\0\ngamma\n"),
     },
-    'a file that it has not read': {
+    'an unread file': {
       input: change('notes.txt', 'beta', 'x'),
       end: 'failed',
       says: /Read it first/,
       after: unchanged('notes.txt', NOTES),
     },
-    'a file that somebody changed since': {
+    'a file that changed since it was read': {
       first: async (bench) => {
         await hasRead('notes.txt')(bench);
         appendFileSync(join(bench.cwd, 'notes.txt'), 'delta\n');
@@ -56,21 +56,21 @@ export const edit: Entry = {
       says: /changed since/,
       after: unchanged('notes.txt', `${NOTES}delta\n`),
     },
-    'a passage that is not there': {
+    'a missing passage': {
       first: hasRead('notes.txt'),
       input: change('notes.txt', 'omega', 'x'),
       end: 'failed',
       says: /is not in/,
       after: unchanged('notes.txt', NOTES),
     },
-    'a passage that is there more than once': {
+    'a repeated passage': {
       first: hasRead('notes.txt'),
       input: change('notes.txt', 'a', 'x'),
       end: 'failed',
       says: /occurs \d+ times/,
       after: unchanged('notes.txt', NOTES),
     },
-    'a passage that is there too often to count': {
+    'a passage with too many occurrences': {
       first: hasRead('one-line.txt'),
       end: 'failed',
       says: /more than 100000 times/,
@@ -82,20 +82,20 @@ export const edit: Entry = {
       end: 'failed',
       says: /old_string is empty/,
     },
-    'no change at all': {
+    'an edit without a change': {
       first: hasRead('notes.txt'),
       input: change('notes.txt', 'beta', 'beta'),
       end: 'failed',
       says: /nothing to change/,
     },
-    'half of a character': {
+    'a lone surrogate': {
       first: hasRead('notes.txt'),
       input: change('notes.txt', 'beta', '\ud83d'),
       end: 'failed',
       says: /surrogate/,
       after: unchanged('notes.txt', NOTES),
     },
-    'a file with CRLF and a mark': {
+    'a file with CRLF and a byte order mark': {
       first: hasRead('crlf.txt'),
       input: change('crlf.txt', 'one\ntwo', 'uno\ndos'),
       end: 'ok',
@@ -109,7 +109,7 @@ export const edit: Entry = {
       says: /is not text/,
       after: (bench) => expect(readFileSync(join(bench.cwd, 'latin1.txt'))[2]).toBe(0xfc),
     },
-    'a link: the file behind it changes, and the link stays': {
+    'a link, by changing its target': {
       first: hasRead('link-in'),
       input: change('link-in', 'beta', 'BETA'),
       end: 'ok',
@@ -119,14 +119,14 @@ export const edit: Entry = {
         expect(lstatSync(join(bench.cwd, 'link-in')).isSymbolicLink()).toBe(true);
       },
     },
-    'a megabyte in place of a word': {
+    'a replacement of a megabyte': {
       first: hasRead('notes.txt'),
       input: change('notes.txt', 'beta', 'y'.repeat(1_000_000)),
       end: 'ok',
       says: /Replaced/,
       after: (_, { text }) => expect(text.length).toBeLessThan(10_000),
     },
-    'a passage that the file nearly repeats, a million times over': {
+    'a passage that the file nearly repeats a million times': {
       first: async (bench) => {
         writeFileSync(join(bench.cwd, 'same.txt'), 'a'.repeat(10_000_000));
         await hasRead('same.txt')(bench);
@@ -135,7 +135,7 @@ export const edit: Entry = {
       end: 'failed',
       says: /is not in/,
     },
-    'a file that does not exist': {
+    'a missing file': {
       input: change('nothing.txt', 'a', 'b'),
       end: 'failed',
       says: /no file at/,
@@ -147,13 +147,13 @@ export const edit: Entry = {
       end: 'failed',
       says: /too large/,
     },
-    'a name that a shell would run': {
+    'a name with shell syntax': {
       first: hasRead('$(touch pwned);`touch pwned`.txt'),
       end: 'ok',
       says: /Replaced/,
       input: change('$(touch pwned);`touch pwned`.txt', 'odd', 'even'),
     },
-    'a file that vanished since it was read': {
+    'a file that was removed since it was read': {
       first: async (bench) => {
         writeFileSync(join(bench.cwd, 'brief.txt'), 'here\n');
         await hasRead('brief.txt')(bench);

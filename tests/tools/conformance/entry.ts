@@ -1,41 +1,41 @@
-/** What the conformance suite wants to know of one tool. */
+/** Data about a tool for the conformance suite. */
 import type fc from 'fast-check';
 import type { Bench, Result } from './bench.js';
 
 export type Input = Readonly<Record<string, unknown>>;
 
-/** Any value, or a function of the bench where that must be known first: an address, a path. */
+/** A value, or a function of the bench if it depends on a URL or a path. */
 export type Given = unknown;
 
 export interface Case {
   readonly input: Given;
-  /** Calls, or anything else, that must have happened first. */
+  /** Runs before the call. */
   readonly first?: (bench: Bench) => unknown;
   readonly end: Result['end'];
   readonly says: RegExp;
-  /** The search that there is without a ripgrep answers otherwise. */
+  /** True if the search without ripgrep returns another result. */
   readonly onlyRipgrep?: boolean;
-  /** What must be so afterwards. */
+  /** Checks after the call. */
   readonly after?: (bench: Bench, result: Result) => unknown;
 }
 
 export interface Entry {
   readonly tool: string;
-  /** What must have happened before `sample` can work. */
+  /** Runs before `sample`. */
   readonly first?: (bench: Bench) => unknown;
-  /** A call that works; where the tool has effects, one that has one. */
+  /** A valid call. If the tool has effects, a call with an effect. */
   readonly sample: Given;
-  /** A call that would go on for longer than the test, unless it is stopped. */
+  /** A call that lasts longer than the test unless it is aborted. */
   readonly endless?: Given;
   readonly endlessFirst?: (bench: Bench) => unknown;
-  /** Fails when a call that was called off has left half of an effect. */
+  /** Fails if an aborted call has left a partial effect. */
   readonly whole?: (bench: Bench) => unknown;
-  /** What to draw for a property that is stricter than its schema can say. */
+  /** Generators for properties that are stricter than their schema. */
   readonly shapes?: Readonly<Record<string, fc.Arbitrary<unknown>>>;
-  /** What to draw for a property, where its schema allows what this machine should be spared. */
+  /** Generators for properties whose schema allows values that are unsafe on this machine. */
   readonly draws?: (bench: Bench) => Readonly<Record<string, fc.Arbitrary<unknown>>>;
   readonly runs?: number;
-  /** By what they are about, in words that finish `answers …`. */
+  /** By name. The name completes the title `handles …`. */
   readonly cases: Readonly<Record<string, Case>>;
 }
 

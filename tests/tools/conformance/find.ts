@@ -23,14 +23,14 @@ export const glob: Entry = {
   endless: { pattern: '**/**/**/**/*' },
   draws: () => ({ pattern: PATTERNS }),
   cases: {
-    'names at any depth, without what is ignored': {
+    'names at any depth, without ignored files': {
       input: { pattern: '*.txt' },
       end: 'ok',
       says: /folder\/inner\.txt/,
       after: (_, { text }) => expect(text).not.toMatch(/away\.txt|secret\.txt/),
     },
-    'nothing that matches': { input: { pattern: '*.rs' }, end: 'ok', says: /No file/ },
-    'stars upon stars': {
+    'a pattern without a match': { input: { pattern: '*.rs' }, end: 'ok', says: /No file/ },
+    'repeated stars': {
       input: { pattern: '**/**/**/**/**/**/**/*.nothing' },
       end: 'ok',
       says: /No file/,
@@ -40,27 +40,27 @@ export const glob: Entry = {
       end: 'ok',
       says: /No file/,
     },
-    'braces that would be a million patterns': {
+    'braces with a million alternatives': {
       input: { pattern: '{a,b}'.repeat(20) },
       end: 'failed',
       says: /more than 256/,
     },
-    'a pattern that climbs out': {
+    'a pattern that leaves the folder': {
       input: { pattern: '../outside/*' },
       end: 'failed',
       says: /"\.\."/,
     },
-    'an absolute pattern elsewhere': {
+    'an absolute pattern outside the folder': {
       input: { pattern: '/etc/*' },
       end: 'failed',
       says: /absolute/,
     },
-    'a link that leads out: it is not followed': {
+    'a link out of the workspace, by not following it': {
       input: { pattern: 'folder-out/*' },
       end: 'ok',
       says: /No file/,
     },
-    'a name with line breaks in one line': {
+    'a name with line breaks, on a single line': {
       input: { pattern: 'two*' },
       end: 'ok',
       says: /^[^\n]*two\\nlines\.txt[^\n]*$/,
@@ -71,13 +71,13 @@ export const glob: Entry = {
       end: 'ok',
       says: /100 of 300/,
     },
-    'a place that is not there': {
+    'a missing folder': {
       input: { pattern: '*', path: 'nowhere' },
       end: 'failed',
       says: /nowhere/,
     },
     'a NUL': { input: { pattern: '*', path: 'a\0b' }, end: 'failed', says: /NUL/ },
-    'a pipe to start from': { input: { pattern: '*', path: 'pipe' }, end: 'failed', says: /pipe/ },
+    'a pipe as folder': { input: { pattern: '*', path: 'pipe' }, end: 'failed', says: /pipe/ },
   },
 };
 
@@ -92,30 +92,30 @@ export const grep: Entry = {
       end: 'ok',
       says: /notes\.txt:2:beta/,
     },
-    'files by default, without what is ignored': {
+    'files by default, without ignored files': {
       input: { pattern: 'alpha' },
       end: 'ok',
       says: /notes\.txt/,
       after: (_, { text }) => expect(text).not.toMatch(/away\.txt/),
     },
-    'nothing that matches': { input: { pattern: 'omega' }, end: 'ok', says: /Nothing below/ },
-    'an expression that is none': {
+    'a pattern without a match': { input: { pattern: 'omega' }, end: 'ok', says: /Nothing below/ },
+    'an invalid expression': {
       input: { pattern: '(' },
       end: 'failed',
       says: /expression|pattern/,
     },
-    'an expression that explodes': {
+    'an expression with exponential backtracking': {
       input: { pattern: '(a+)+$', path: 'explode.txt' },
       end: 'ok',
       says: /Nothing below|takes too long/,
     },
-    'an expression too large to build': {
+    'an expression too large to compile': {
       input: { pattern: '((((a{1000}){1000}){1000}){1000})' },
       onlyRipgrep: true,
       end: 'failed',
       says: /cannot be used/,
     },
-    'look-around, which there is not': {
+    'look-around, which is not supported': {
       input: { pattern: '(?<=a)b' },
       end: 'failed',
       says: /look-?around/i,
@@ -132,18 +132,18 @@ export const grep: Entry = {
       says: /Nothing below/,
       after: (_, { text }) => expect(text).not.toContain('away.txt'),
     },
-    'a kind of file that nobody knows': {
+    'an unknown file type': {
       input: { pattern: 'a', type: 'klingon' },
       end: 'failed',
       says: /klingon/,
     },
-    'a line of two million characters, cut': {
+    'a line of two million characters, by cutting it': {
       input: { pattern: 'the end', path: 'one-line.txt', output_mode: 'content' },
       end: 'ok',
       says: /one-line\.txt:1:x+/,
       after: (_, { text }) => expect(text.length).toBeLessThan(20_000),
     },
-    'more lines than anybody reads': {
+    'too many lines': {
       input: {
         pattern: 'line',
         path: 'many-lines.txt',
@@ -153,13 +153,13 @@ export const grep: Entry = {
       end: 'ok',
       says: /offset/,
     },
-    'binary bytes, passed over': {
+    'a binary file, by skipping it': {
       input: { pattern: '.', path: 'binary.bin' },
       end: 'ok',
       says: /Nothing below/,
     },
     'a pipe': { input: { pattern: 'a', path: 'pipe' }, end: 'failed', says: /pipe/ },
-    'a link that leads out: what is behind it stays there': {
+    'a link out of the workspace, by not following it': {
       input: { pattern: 'secret' },
       end: 'ok',
       says: /Nothing below/,
@@ -173,27 +173,27 @@ export const ls: Entry = {
   sample: { path: '.' },
   draws: () => ({ ignore: fc.array(PATTERNS, { maxLength: 4 }) }),
   cases: {
-    'what there is': { input: {}, end: 'ok', says: /folder\/\n[\s\S]*notes\.txt \(17\)/ },
-    'links and where they lead': {
+    'a directory': { input: {}, end: 'ok', says: /folder\/\n[\s\S]*notes\.txt \(17\)/ },
+    'links, with their targets': {
       input: {},
       end: 'ok',
       says: /link-out -> \.\.\/outside\/secret\.txt/,
     },
-    'names with line breaks in one line': { input: {}, end: 'ok', says: /two\\nlines\.txt/ },
-    'names that would paint the terminal': {
+    'names with line breaks, on a single line': { input: {}, end: 'ok', says: /two\\nlines\.txt/ },
+    'names with terminal control characters': {
       input: {},
       end: 'ok',
       says: /red\.txt/,
       after: (_, { text }) => expect(text).not.toContain('\u001b'),
     },
-    'without what it is told to ignore': {
+    'ignored names': {
       input: { ignore: ['*.txt'] },
       end: 'ok',
       says: /folder/,
       after: (_, { text }) => expect(text).not.toContain('many-lines.txt'),
     },
     'an empty directory': { input: { path: 'bare' }, end: 'ok', says: /is empty/ },
-    'a crowd': {
+    'too many entries': {
       first: crowd(1_200),
       input: { path: 'folder' },
       end: 'ok',
@@ -201,7 +201,7 @@ export const ls: Entry = {
     },
     'a file': { input: { path: 'notes.txt' }, end: 'failed', says: /notes\.txt/ },
     'a pipe': { input: { path: 'pipe' }, end: 'failed', says: /pipe/ },
-    'nothing there': { input: { path: 'nowhere' }, end: 'failed', says: /nowhere/ },
+    'a missing directory': { input: { path: 'nowhere' }, end: 'failed', says: /nowhere/ },
     'a NUL': { input: { path: 'a\0b' }, end: 'failed', says: /NUL/ },
   },
 };

@@ -1,4 +1,6 @@
-/** A workspace with everything in it that a file tool may stumble over, and a secret beside it. */
+/**
+ * Creates a workspace with files that are difficult for file tools, and a secret file beside it.
+ */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -41,7 +43,7 @@ const PICTURE = Buffer.from(
   'base64',
 );
 
-/** Names that a shell, a terminal or a list of lines would take for something else. */
+/** Names that a shell, a terminal or a line-based list could misread. */
 export const ODD_NAMES = [
   '-dash.txt',
   '--help',
@@ -81,8 +83,8 @@ export interface HostileTree {
   close(): Promise<void>;
 }
 
-/** `root` is an empty directory; the workspace is in it, and so is what lies outside. */
-export const plantHostileTree = async (root: string): Promise<HostileTree> => {
+/** `root` is an empty directory. The workspace and the outside folder are created in it. */
+export const createHostileTree = async (root: string): Promise<HostileTree> => {
   const cwd = join(root, 'workspace');
   const at = (name: string) => join(cwd, name);
   for (const folder of ['folder', 'ignored', 'bare', 'deep/a/a/a/a/a/a/a/a/a/a']) {
@@ -95,7 +97,7 @@ export const plantHostileTree = async (root: string): Promise<HostileTree> => {
   chmodSync(at('read-only.txt'), 0o444);
   writeFileSync(at('sparse.bin'), '');
   truncateSync(at('sparse.bin'), 100 * 1024 * 1024);
-  linkSync(onePipe(), at('pipe'));
+  linkSync(sharedPipe(), at('pipe'));
   for (const [name, target] of Object.entries(LINKS)) symlinkSync(target, at(name));
   const socket = await listenAt(at('socket'));
   return { cwd, close: () => new Promise((resolve) => socket.close(() => resolve())) };
@@ -103,8 +105,8 @@ export const plantHostileTree = async (root: string): Promise<HostileTree> => {
 
 let pipe: string | undefined;
 
-/** Node cannot make one, and a program for each tree would be slow: all trees have the same. */
-const onePipe = (): string => {
+/** Node cannot create pipes, and mkfifo for each tree would be slow, so all trees share a pipe. */
+const sharedPipe = (): string => {
   if (pipe === undefined) {
     pipe = join(mkdtempSync(join(tmpdir(), 'pipe-')), 'pipe');
     execFileSync('mkfifo', [pipe]);
@@ -127,13 +129,13 @@ const listenAt = (path: string): Promise<Server> =>
     server.listen(path, () => resolve(server));
   });
 
-/** Everything there is to see of a tree but the time of its last reading. */
+/** Digest of all attributes and contents of a tree, except access times. */
 export const digestOfTree = (root: string): string => {
   const hash = createHash('sha256');
   const visit = (path: string) => {
     const stat = lstatSync(path, { bigint: true });
     const { mode, size, mtimeNs, ctimeNs, ino } = stat;
-    // The pipe has another name with every tree, which changes it.
+    // Every tree adds a link to the shared pipe, which changes its times.
     const times = stat.isFIFO() ? [] : [mtimeNs, ctimeNs];
     hash.update(JSON.stringify([path, ...[mode, size, ino, ...times].map(String)]));
     if (stat.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name));

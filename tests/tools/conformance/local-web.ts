@@ -1,12 +1,12 @@
-/** A small web on this machine that misbehaves in every way a page can, and counts who asks. */
+/** A local web server with faulty pages. Records the requested paths. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface LocalWeb {
   readonly url: string;
-  /** `127.0.0.1:<port>`, as settings allow it. */
+  /** `127.0.0.1:<port>`, the form of the setting. */
   readonly host: string;
-  readonly asked: readonly string[];
+  readonly requestedPaths: readonly string[];
   close(): Promise<void>;
 }
 
@@ -53,10 +53,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
 };
 
 export const startLocalWeb = async (): Promise<LocalWeb> => {
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? '';
-    asked.push(path);
+    requestedPaths.push(path);
     const route = ROUTES[path.split('?')[0] ?? ''];
     if (route === undefined) response.writeHead(404).end();
     else route(response, request);
@@ -65,7 +65,7 @@ export const startLocalWeb = async (): Promise<LocalWeb> => {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     host,
-    asked,
+    requestedPaths,
     url: `http://${host}`,
     close: () =>
       new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** SendMessage, with a post office that says what it is told to. */
+/** SendMessage, with scripted receipts. */
 import { expect } from 'vitest';
 import { SpawnRefusal } from '../../../src/protocol/agent/agents.js';
 import type { MessageReceipt } from '../../../src/protocol/agent/team-message.js';
@@ -6,25 +6,25 @@ import type { Bench } from './bench.js';
 import type { Entry } from './entry.js';
 
 const letter = { to: 'ada', message: 'Look at the parser.' };
-const receipt = (came: MessageReceipt['outcome'], name = 'ada'): MessageReceipt => ({
+const receipt = (outcome: MessageReceipt['outcome'], name = 'ada'): MessageReceipt => ({
   agent: 'ag_1',
   name,
-  outcome: came,
+  outcome,
 });
-const coming = (...receipts: MessageReceipt[]) => {
+const withReceipts = (...receipts: MessageReceipt[]) => {
   return (bench: Bench) => {
     bench.agents.receipts = receipts;
   };
 };
-const sentNone = ({ agents }: Bench) => expect(agents.sent).toEqual([]);
+const expectNoneSent = ({ agents }: Bench) => expect(agents.sent).toEqual([]);
 
 export const message: Entry = {
   tool: 'SendMessage',
-  first: coming(receipt('delivered')),
+  first: withReceipts(receipt('delivered')),
   sample: letter,
   cases: {
-    'one that is at work': {
-      first: coming(receipt('delivered')),
+    'a running agent': {
+      first: withReceipts(receipt('delivered')),
       input: letter,
       end: 'ok',
       says: /^ada has it and reads it in its next step\.$/,
@@ -33,25 +33,25 @@ export const message: Entry = {
           { to: 'ada', message: { kind: 'message', text: letter.message } },
         ]),
     },
-    'one that had ended': {
-      first: coming(receipt('resumed')),
+    'an ended agent, by resuming it': {
+      first: withReceipts(receipt('resumed')),
       input: letter,
       end: 'ok',
       says: /resumes with it/,
     },
-    'one that a person stopped': {
-      first: coming(receipt('refused')),
+    'an agent that a user stopped': {
+      first: withReceipts(receipt('refused')),
       input: letter,
       end: 'failed',
       says: /a person stopped it/,
     },
-    'several, of whom one is gone': {
-      first: coming(receipt('delivered'), receipt('lost', 'bob')),
+    'several agents, with a lost agent': {
+      first: withReceipts(receipt('delivered'), receipt('lost', 'bob')),
       input: { ...letter, to: '*' },
       end: 'ok',
       says: /ada has it.*\nbob does not get it/,
     },
-    nobody: {
+    'an unknown agent': {
       first: ({ agents }) => {
         agents.send = async () => {
           throw new SpawnRefusal('There is no agent "eve". There are: ada.');
@@ -61,35 +61,35 @@ export const message: Entry = {
       end: 'failed',
       says: /^There is no agent "eve"/,
     },
-    'a request, with what an answer has to name': {
-      first: coming({ ...receipt('delivered'), request: 'shutdown_x' }),
+    'a request, with the id for its answer': {
+      first: withReceipts({ ...receipt('delivered'), request: 'shutdown_x' }),
       input: { to: 'ada', message: 'All is done.', type: 'shutdown_request' },
       end: 'ok',
       says: /\(request shutdown_x\)/,
     },
-    'words that say nothing': {
+    'a blank message': {
       input: { ...letter, message: ' \n' },
       end: 'invalid',
       says: /"message"/,
-      after: sentNone,
+      after: expectNoneSent,
     },
-    'more words than anybody reads': {
+    'a message above the limit': {
       input: { ...letter, message: 'x'.repeat(200_000) },
       end: 'invalid',
       says: /"message"/,
-      after: sentNone,
+      after: expectNoneSent,
     },
-    'a request that there is not': {
+    'an unknown type of request': {
       input: { ...letter, type: 'promotion_request' },
       end: 'invalid',
       says: /"type"/,
-      after: sentNone,
+      after: expectNoneSent,
     },
-    'an answer that names no request': {
+    'a response without a request id': {
       input: { ...letter, type: 'shutdown_response', approve: true },
       end: 'invalid',
       says: /a response needs request_id and approve/,
-      after: sentNone,
+      after: expectNoneSent,
     },
   },
 };

@@ -37,24 +37,28 @@ export const multiEdit: Entry = {
   whole: (bench) => expect([NOTES, 'A\nbeta\nC\n']).toContain(textOf(bench, 'notes.txt')),
   cases: {
     'several edits': changes('A\nbeta\nC\n', ['alpha', 'A'], ['gamma', 'C']),
-    'an edit of what another has made': changes('b\nbeta\ngamma\n', ['alpha', 'a1'], ['a1', 'b']),
-    'one that fails, by changing nothing': refuses(
+    'an edit of the result of an earlier edit': changes(
+      'b\nbeta\ngamma\n',
+      ['alpha', 'a1'],
+      ['a1', 'b'],
+    ),
+    'a failing edit, by changing no text': refuses(
       /Edit 2 of 3 failed, so nothing was changed/,
       ['alpha', 'A'] as const,
       ['omega', 'O'] as const,
       ['gamma', 'C'] as const,
     ),
     'an empty passage': refuses(/Edit 1 of 1.*empty/, ['', 'x']),
-    'no change at all': refuses(/Edit 1 of 1.*nothing to change/, ['beta', 'beta']),
-    'half of a character': refuses(/surrogate/, ['alpha', 'A'], ['beta', '\ud83d']),
+    'an edit without a change': refuses(/Edit 1 of 1.*nothing to change/, ['beta', 'beta']),
+    'a lone surrogate': refuses(/surrogate/, ['alpha', 'A'], ['beta', '\ud83d']),
     'ten thousand edits': {
       input: edits(...Array.from({ length: 10_000 }, () => ['a', 'b'] as const)),
       end: 'invalid',
       says: /"edits"/,
     },
     'no edits': { input: edits(), end: 'invalid', says: /"edits"/ },
-    'a file that it has not read': { input: both, end: 'failed', says: /Read it first/ },
-    'a file that somebody changed since': {
+    'an unread file': { input: both, end: 'failed', says: /Read it first/ },
+    'a file that changed since it was read': {
       first: async (bench) => {
         await hasRead('notes.txt')(bench);
         appendFileSync(join(bench.cwd, 'notes.txt'), 'delta\n');
@@ -64,7 +68,7 @@ export const multiEdit: Entry = {
       says: /changed since/,
       after: (bench) => expect(textOf(bench, 'notes.txt')).toBe(`${NOTES}delta\n`),
     },
-    'a hundred thousand places, three times': {
+    'a hundred thousand passages, three times': {
       first: hasRead('many-lines.txt'),
       input: {
         file_path: 'many-lines.txt',

@@ -46,22 +46,22 @@ export const notebookEdit: Entry = {
     'a cell by its id': changes({ cell_id: 'c1' }, [title, 'print(3)']),
     'a cell by its number': changes({ cell_number: 0 }, ['print(3)', code]),
     'a new cell': changes({ edit_mode: 'insert', cell_id: 'm1' }, [title, 'print(3)', code]),
-    'a cell that goes': changes({ edit_mode: 'delete', cell_id: 'm1', new_source: '' }, [code]),
+    'a deleted cell': changes({ edit_mode: 'delete', cell_id: 'm1', new_source: '' }, [code]),
     'a megabyte in a cell': changes({ cell_id: 'c1', new_source: 'z'.repeat(1_000_000) }, [
       title,
       'z'.repeat(1_000_000),
     ]),
-    'an id that there is not': refuses({ cell_id: 'c9' }, /no cell with the id c9/),
-    'a number that there is not': refuses({ cell_number: 2 }, /no number 2/),
+    'an unknown id': refuses({ cell_id: 'c9' }, /no cell with the id c9/),
+    'an unknown number': refuses({ cell_number: 2 }, /no number 2/),
     'a number and an id': refuses({ cell_number: 0, cell_id: 'm1' }, /not both/),
-    'no cell at all': refuses({}, /Say which cell/),
-    'half of a character': refuses({ cell_id: 'c1', new_source: '\ud83d' }, /surrogate/),
-    'a notebook that it has not read': {
+    'an edit without a cell': refuses({}, /Say which cell/),
+    'a lone surrogate': refuses({ cell_id: 'c1', new_source: '\ud83d' }, /surrogate/),
+    'an unread notebook': {
       input: cell({ cell_id: 'c1' }),
       end: 'failed',
       says: /Read it first/,
     },
-    'a broken notebook': {
+    'an invalid notebook': {
       first: hasRead('broken.ipynb'),
       input: cell({ cell_number: 0 }, 'broken.ipynb'),
       end: 'failed',
@@ -73,7 +73,7 @@ export const notebookEdit: Entry = {
       end: 'failed',
       says: /strange\.ipynb/,
     },
-    'a file that is no notebook': {
+    'a file that is not a notebook': {
       first: hasRead('notes.txt'),
       input: cell({ cell_number: 0 }, 'notes.txt'),
       end: 'failed',

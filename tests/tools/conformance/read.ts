@@ -6,7 +6,7 @@ export const read: Entry = {
   tool: 'Read',
   sample: { file_path: 'notes.txt' },
   cases: {
-    'a file with its lines': {
+    'a file with numbered lines': {
       input: { file_path: 'notes.txt' },
       end: 'ok',
       says: numbered('     1→alpha\n     2→beta\n     3→gamma$'),
@@ -16,12 +16,12 @@ export const read: Entry = {
       end: 'ok',
       says: /alpha/,
     },
-    'a page past the end': {
+    'an offset past the end': {
       input: { file_path: 'notes.txt', offset: 1_000_000 },
       end: 'failed',
       says: /has 3 lines.*smaller offset/,
     },
-    'the largest numbers there are': {
+    'the largest numbers': {
       input: { file_path: 'notes.txt', offset: Number.MAX_SAFE_INTEGER, limit: 1 },
       end: 'failed',
       says: /smaller offset/,
@@ -32,10 +32,10 @@ export const read: Entry = {
       end: 'ok',
       says: /\tone\r?\n/,
     },
-    'bytes that are not UTF-8': { input: { file_path: 'latin1.txt' }, end: 'ok', says: /not text/ },
+    'invalid UTF-8': { input: { file_path: 'latin1.txt' }, end: 'ok', says: /not text/ },
     'binary bytes': { input: { file_path: 'binary.bin' }, end: 'ok', says: /not text/ },
-    'a picture': { input: { file_path: 'picture.png' }, end: 'ok', says: /^\(image\)$/ },
-    'a picture that is cut short': {
+    'an image': { input: { file_path: 'picture.png' }, end: 'ok', says: /^\(image\)$/ },
+    'a truncated image': {
       input: { file_path: 'cut.png' },
       end: 'ok',
       says: /broken header/,
@@ -64,20 +64,20 @@ export const read: Entry = {
       end: 'failed',
       says: /no file at/,
     },
-    'a link that leads nowhere': {
+    'a dangling link': {
       input: { file_path: 'dangling' },
       end: 'failed',
       says: /no file at/,
     },
     'a link to itself': { input: { file_path: 'loop' }, end: 'failed', says: /could not be used/ },
-    'a name that is too long': {
+    'a too long name': {
       input: { file_path: 'n'.repeat(5_000) },
       end: 'failed',
       says: /at most 4096/,
     },
     'a NUL in the name': { input: { file_path: 'a\0b' }, end: 'failed', says: /NUL/ },
     'a name with line breaks': { input: { file_path: 'two\nlines.txt' }, end: 'ok', says: /odd:/ },
-    'a name that a shell would run': {
+    'a name with shell syntax': {
       input: { file_path: '$(touch pwned);`touch pwned`.txt' },
       end: 'ok',
       says: /odd:/,
@@ -85,7 +85,7 @@ export const read: Entry = {
     'a name that looks like an option': { input: { file_path: '--help' }, end: 'ok', says: /odd:/ },
     'a broken PDF': { input: { file_path: 'broken.pdf' }, end: 'ok', says: /cut short or damaged/ },
     'a notebook': { input: { file_path: 'notebook.ipynb' }, end: 'ok', says: /print\(1 \+ 1\)/ },
-    'a broken notebook': {
+    'an invalid notebook': {
       input: { file_path: 'broken.ipynb' },
       end: 'ok',
       says: /not valid JSON[\s\S]*"cells"/,
@@ -95,12 +95,12 @@ export const read: Entry = {
       end: 'ok',
       says: /not a Jupyter notebook[\s\S]*"cells"/,
     },
-    'a file that says that it is empty': {
+    'a file that reports size zero': {
       input: { file_path: '/proc/self/status' },
       end: 'ok',
       says: /Name:/,
     },
-    'a file that never ends': {
+    'a file without an end': {
       input: { file_path: '/dev/urandom' },
       end: 'failed',
       says: /device, pipe or socket/,

@@ -26,12 +26,12 @@ const COMMANDS = fc.constantFrom(
 const inBackground = (command: string) => (bench: Bench) =>
   bench.call('Bash', { command, run_in_background: true });
 
-const hasEnded = async (bench: Bench) => {
+const hasEndedJob = async (bench: Bench) => {
   await inBackground('echo all done')(bench);
-  await bench.call('TaskOutput', { task_id: 'bash_1', timeout: 20_000 }, { learns: false });
+  await bench.call('TaskOutput', { task_id: 'bash_1', timeout: 20_000 }, { recordsResult: false });
 };
 
-const noSurvivors = async (bench: Bench) => expect(await bench.survivors()).toEqual([]);
+const expectNoSurvivors = async (bench: Bench) => expect(await bench.survivors()).toEqual([]);
 
 export const bash: Entry = {
   tool: 'Bash',
@@ -44,22 +44,22 @@ export const bash: Entry = {
       'made\n',
     ),
   cases: {
-    'what a command prints': { input: { command: 'echo hi' }, end: 'ok', says: /^hi\n$/ },
-    silence: { input: { command: 'true' }, end: 'ok', says: /no output/ },
-    'a command that fails': { input: { command: 'exit 7' }, end: 'failed', says: /Exit code 7/ },
-    'a command that there is not': { input: { command: 'no-such' }, end: 'failed', says: /127/ },
-    'a sentence that is not closed': {
+    'the output of a command': { input: { command: 'echo hi' }, end: 'ok', says: /^hi\n$/ },
+    'a command without output': { input: { command: 'true' }, end: 'ok', says: /no output/ },
+    'a failing command': { input: { command: 'exit 7' }, end: 'failed', says: /Exit code 7/ },
+    'an unknown command': { input: { command: 'no-such' }, end: 'failed', says: /127/ },
+    'an unclosed quote': {
       input: { command: "echo 'open" },
       end: 'asked',
       says: /not valid shell/,
     },
-    'a command that waits for input': { input: { command: 'cat' }, end: 'ok', says: /no output/ },
-    'a command that wants a terminal': {
+    'a command that reads its input': { input: { command: 'cat' }, end: 'ok', says: /no output/ },
+    'a command that requires a terminal': {
       input: { command: 'tty' },
       end: 'failed',
       says: /not a tty/,
     },
-    'fifty megabytes, of which it shows both ends': {
+    'fifty megabytes of output, by showing both ends': {
       input: { command: "head -c 50000000 /dev/zero | tr '\\0' x; echo END" },
       end: 'ok',
       says: /50000004 bytes in all.*which Read can open[\s\S]*END\n$/,
@@ -70,43 +70,43 @@ export const bash: Entry = {
       end: 'ok',
       says: /^\ufffd\ufffd/,
     },
-    'a time limit': {
+    'a time-out': {
       input: { command: 'sleep 600', timeout: 200 },
       end: 'failed',
       says: /Stopped after 200 ms/,
-      after: noSurvivors,
+      after: expectNoSurvivors,
     },
-    'what it left running, by ending it': {
+    'background processes of a command, by ending them': {
       input: { command: 'sleep 600 & disown; echo bye' },
       end: 'ok',
       says: /bye/,
-      after: noSurvivors,
+      after: expectNoSurvivors,
     },
     'a flood of children': {
       input: { command: 'for i in $(seq 50); do sleep 600 & done; echo started' },
       end: 'ok',
       says: /started/,
-      after: noSurvivors,
+      after: expectNoSurvivors,
     },
-    'a command that deletes where it is': {
+    'a command that deletes its working directory': {
       input: { command: 'mkdir gone && cd gone && rmdir ../gone && echo left' },
       end: 'ok',
       says: /left/,
     },
-    'a command longer than the system takes': {
+    'a command above the length limit of the system': {
       input: { command: `: ${'x'.repeat(200_000)}` },
       end: 'denied',
       says: /too long/,
     },
     'a NUL': { input: { command: 'echo a\0b' }, end: 'denied', says: /NUL/ },
-    'skein itself': { input: { command: 'skein -p hi' }, end: 'denied', says: /skein itself/ },
-    'a command for the background': {
+    'a call of skein': { input: { command: 'skein -p hi' }, end: 'denied', says: /skein itself/ },
+    'a background command': {
       input: { command: 'sleep 600', run_in_background: true },
       end: 'ok',
       says: /bash_1/,
       after: async (bench) => expect(await bench.survivors()).not.toEqual([]),
     },
-    'more in the background than there may be': {
+    'too many background commands': {
       first: async (bench) => {
         for (let count = 0; count < 20; count += 1) await inBackground('sleep 600')(bench);
       },
@@ -114,7 +114,7 @@ export const bash: Entry = {
       end: 'failed',
       says: /20 commands run in the background/,
     },
-    'its keys, by not having them': {
+    'API keys, which are not in its environment': {
       input: { command: 'env | grep -c -e ANTHROPIC -e API_KEY' },
       end: 'failed',
       says: /^0/,
@@ -124,41 +124,41 @@ export const bash: Entry = {
 
 export const taskOutput: Entry = {
   tool: 'TaskOutput',
-  first: hasEnded,
+  first: hasEndedJob,
   sample: { task_id: 'bash_1' },
   endlessFirst: inBackground('sleep 600'),
   endless: { task_id: 'bash_1', timeout: 600_000 },
   draws: () => ({ task_id: fc.constantFrom('bash_1', 'bash_9', '\n', '../..') }),
   cases: {
-    'what was printed': {
-      first: hasEnded,
+    'the output of a task': {
+      first: hasEndedJob,
       input: { task_id: 'bash_1' },
       end: 'ok',
       says: /exit code 0[\s\S]*all done/,
     },
-    'nothing new': {
+    'a task without new output': {
       first: async (bench) => {
-        await hasEnded(bench);
+        await hasEndedJob(bench);
         await bench.call('TaskOutput', { task_id: 'bash_1' });
       },
       input: { task_id: 'bash_1' },
       end: 'ok',
       says: /no new output/,
     },
-    'a task that still runs': {
+    'a running task': {
       first: inBackground('sleep 600'),
       input: { task_id: 'bash_1', block: false },
       end: 'ok',
       says: /is running/,
     },
-    'megabytes, of which it shows the end': {
+    'megabytes of output, by showing the end': {
       first: inBackground("head -c 5000000 /dev/zero | tr '\\0' x; echo END"),
       input: { task_id: 'bash_1' },
       end: 'ok',
       says: /no longer in memory[\s\S]*END\n$/,
       after: (_, { text }) => expect(text.length).toBeLessThan(31_000),
     },
-    'an id that was never given': {
+    'an unknown id': {
       input: { task_id: 'bash_7' },
       end: 'failed',
       says: /no background task "bash_7"/,
@@ -177,27 +177,27 @@ export const taskStop: Entry = {
   sample: { task_id: 'bash_1' },
   draws: () => ({ task_id: fc.constantFrom('bash_1', 'bash_9', '\n', '../..') }),
   cases: {
-    'a task, with all that it started': {
+    'a task with child processes': {
       first: inBackground('sleep 600 & setsid sleep 600 & sleep 600'),
       input: { task_id: 'bash_1' },
       end: 'ok',
       says: /was stopped/,
-      after: noSurvivors,
+      after: expectNoSurvivors,
     },
-    'a task that will not listen': {
+    'a task that ignores signals': {
       first: inBackground('trap "" TERM INT HUP; while :; do sleep 1; done'),
       input: { task_id: 'bash_1' },
       end: 'ok',
       says: /was stopped/,
-      after: noSurvivors,
+      after: expectNoSurvivors,
     },
-    'a task that has ended already': {
-      first: hasEnded,
+    'an ended task': {
+      first: hasEndedJob,
       input: { task_id: 'bash_1' },
       end: 'ok',
       says: /exit code 0/,
     },
-    'an id that was never given': {
+    'an unknown id': {
       input: { task_id: '1' },
       end: 'failed',
       says: /no background task "1"/,

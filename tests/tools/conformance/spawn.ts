@@ -1,4 +1,4 @@
-/** Task, with agents that do what they are told. */
+/** Task, with scripted agents. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { SpawnRefusal } from '../../../src/protocol/agent/agents.js';
@@ -8,15 +8,15 @@ import type { Entry } from './entry.js';
 
 const order = { description: 'Find the parser', prompt: 'Where is it?' };
 const explorer = { ...order, subagent_type: 'explorer' };
-const doing = (does: Bench['agents']['does']) => (bench: Bench) => {
+const withAgents = (does: Bench['agents']['does']) => (bench: Bench) => {
   bench.agents.does = does;
 };
-const startedNone = ({ agents }: Bench) => expect(agents.orders).toEqual([]);
+const expectNoneStarted = ({ agents }: Bench) => expect(agents.orders).toEqual([]);
 
 export const task: Entry = {
   tool: 'Task',
   sample: explorer,
-  endlessFirst: doing(works),
+  endlessFirst: withAgents(works),
   endless: explorer,
   draws: () => ({
     subagent_type: fc.oneof(fc.constantFrom('explorer', 'tester'), fc.string({ unit: 'binary' })),
@@ -24,39 +24,39 @@ export const task: Entry = {
   cases: {
     'the report of an agent': { input: explorer, end: 'ok', says: /explorer ag_1 .* completed/ },
     'the report of a fork': { input: order, end: 'ok', says: /^Agent fork ag_1/ },
-    'a report of megabytes, of which it shows both ends': {
-      first: doing(reports({ text: `FIRST${'x'.repeat(5_000_000)}LAST` })),
+    'a report of megabytes, by showing both ends': {
+      first: withAgents(reports({ text: `FIRST${'x'.repeat(5_000_000)}LAST` })),
       input: order,
       end: 'ok',
       says: /FIRSTx[\s\S]*xLAST\n/,
       after: (_, { text }) => expect(text.length).toBeLessThan(31_000),
     },
-    'an agent that failed': {
-      first: doing(reports({}, { reason: 'max_turns', detail: null })),
+    'a failed agent': {
+      first: withAgents(reports({}, { reason: 'max_turns', detail: null })),
       input: order,
       end: 'failed',
       says: /"reason":"max_turns"/,
     },
-    'an agent for the background': {
-      first: doing(starts()),
+    'a background agent': {
+      first: withAgents(starts()),
       input: { ...order, run_in_background: true },
       end: 'ok',
       says: /Started in the background: .* take the id ag_1/,
     },
-    'more agents than there may be': {
-      first: doing(refuses(new SpawnRefusal('There are too many agents.'))),
+    'too many agents': {
+      first: withAgents(refuses(new SpawnRefusal('There are too many agents.'))),
       input: order,
       end: 'failed',
       says: /^There are too many agents\.$/,
     },
-    'what thirty would cost': {
+    'a cost preview': {
       input: { ...explorer, preview: 30 },
       end: 'ok',
       says: /with the cache, .* without it/,
-      after: startedNone,
+      after: expectNoneStarted,
     },
     'a teammate': {
-      first: doing(starts()),
+      first: withAgents(starts()),
       input: { ...explorer, name: 'ada', team_name: 'geese' },
       end: 'ok',
       says: /^Started the teammate explorer ada ag_1 .* SendMessage to "ada" reaches it/,
@@ -65,19 +65,19 @@ export const task: Entry = {
       input: { ...order, team_name: 'geese' },
       end: 'failed',
       says: /^A teammate needs a name, so that others can write to it\.$/,
-      after: startedNone,
+      after: expectNoneStarted,
     },
-    'an isolation that nobody knows': {
+    'an unknown isolation': {
       input: { ...order, isolation: 'moon' },
       end: 'invalid',
       says: /"isolation"/,
     },
-    'what nobody knows': {
+    'an unknown key': {
       input: { ...order, odd: 1 },
       end: 'invalid',
       says: /Unrecognized key: "odd"/,
     },
-    'a task that says nothing': {
+    'a blank prompt': {
       input: { ...order, prompt: ' \n' },
       end: 'invalid',
       says: /"prompt"/,

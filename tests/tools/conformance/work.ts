@@ -1,4 +1,4 @@
-/** TaskCreate, TaskUpdate, TaskGet and TaskList, with a list that others change too. */
+/** TaskCreate, TaskUpdate, TaskGet and TaskList with a task list in memory. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Bench } from './bench.js';
@@ -7,12 +7,12 @@ import type { Entry } from './entry.js';
 const order = { subject: 'Count the geese', description: 'All of them, at the pond.' };
 const create = (bench: Bench, subject = order.subject) =>
   bench.call('TaskCreate', { ...order, subject });
-const two = async (bench: Bench) => {
+const createTwo = async (bench: Bench) => {
   await create(bench);
   await create(bench, 'Feed them');
 };
-const waiting = async (bench: Bench) => {
-  await two(bench);
+const createWaiting = async (bench: Bench) => {
+  await createTwo(bench);
   await bench.call('TaskUpdate', { taskId: '2', addBlockedBy: ['1'] });
 };
 const listed = async (bench: Bench) => (await bench.call('TaskList', {})).text;
@@ -27,19 +27,19 @@ export const taskCreate: Entry = {
   draws: () => ({ metadata }),
   cases: {
     'a task': { input: order, end: 'ok', says: /^Task 1 created: Count the geese$/ },
-    'facts of its own': {
+    'a task with metadata': {
       input: { ...order, activeForm: 'Counting', metadata: { pond: 3 } },
       end: 'ok',
       says: /^Task 1 created/,
       after: async (bench) =>
         expect((await bench.call('TaskGet', { taskId: '1' })).text).toContain('{"pond":3}'),
     },
-    'a task that says nothing': {
+    'a blank subject': {
       input: { ...order, subject: ' \n' },
       end: 'invalid',
       says: /"subject"/,
     },
-    'a subject of a page': {
+    'a too long subject': {
       input: { ...order, subject: 'x'.repeat(201) },
       end: 'invalid',
       says: /"subject"/,
@@ -49,7 +49,7 @@ export const taskCreate: Entry = {
       end: 'failed',
       says: /^The metadata has 1000008 characters as JSON; 4000 is the most\./,
     },
-    'more than there may be': {
+    'too many tasks': {
       first: async (bench) => {
         for (let at = 0; at < 1_000; at += 1) await create(bench);
       },
@@ -62,31 +62,31 @@ export const taskCreate: Entry = {
 
 export const taskUpdate: Entry = {
   tool: 'TaskUpdate',
-  first: two,
+  first: createTwo,
   sample: { taskId: '1', status: 'in_progress' },
   shapes: { metadata },
   draws: () => ({ ...ids, metadata, addBlocks: lists, addBlockedBy: lists }),
   cases: {
-    'whose it is now': {
-      first: two,
+    'a start of a task, with the new owner': {
+      first: createTwo,
       input: { taskId: '1', status: 'in_progress' },
       end: 'ok',
       says: /^Task 1 is now: in_progress, owner a_1\.$/,
     },
-    'what it waits for': {
-      first: two,
+    'a dependency': {
+      first: createTwo,
       input: { taskId: '#2', addBlockedBy: ['#1'] },
       end: 'ok',
       says: /^Task 2 is now: pending, no owner; waits for 1\.$/,
     },
-    'one that is deleted, by forgetting it': {
-      first: two,
+    'a deletion': {
+      first: createTwo,
       input: { taskId: '1', status: 'deleted' },
       end: 'ok',
       says: /^Task 1 is deleted\.$/,
       after: async (bench) => expect(await listed(bench)).toBe('2. [pending] Feed them'),
     },
-    'one that somebody else has': {
+    'a task of another owner': {
       first: async (bench) => {
         await create(bench);
         await bench.call('TaskUpdate', { taskId: '1', owner: 'bob' });
@@ -95,36 +95,36 @@ export const taskUpdate: Entry = {
       end: 'failed',
       says: /^Task 1 is owned by bob \(pending\), so only bob or the lead can change that\./,
     },
-    'one that must wait': {
-      first: waiting,
+    'a task that waits for another task': {
+      first: createWaiting,
       input: { taskId: '2', status: 'in_progress' },
       end: 'failed',
       says: /^Task 2 cannot start yet: it waits for 1 \(pending\)\.$/,
     },
-    'a circle': {
-      first: waiting,
+    'a dependency cycle': {
+      first: createWaiting,
       input: { taskId: '2', addBlocks: ['1'] },
       end: 'failed',
       says: /^Then task 2 would wait for itself \(2 → 1 → 2\)/,
     },
-    'one that is not there': {
-      first: two,
+    'an unknown task': {
+      first: createTwo,
       input: { taskId: '9', status: 'completed' },
       end: 'failed',
       says: /^There is no task "9"\. The tasks are: 1, 2\.$/,
     },
     'no change': {
-      first: two,
+      first: createTwo,
       input: { taskId: '1' },
       end: 'failed',
       says: /^No change is given for task 1\./,
     },
-    'a status that there is not': {
+    'an unknown status': {
       input: { taskId: '1', status: 'done' },
       end: 'invalid',
       says: /"status"/,
     },
-    'an owner in two lines': {
+    'an owner with a line break': {
       input: { taskId: '1', owner: 'bob\nann' },
       end: 'invalid',
       says: /"owner"/,
@@ -134,24 +134,24 @@ export const taskUpdate: Entry = {
 
 export const taskGet: Entry = {
   tool: 'TaskGet',
-  first: waiting,
+  first: createWaiting,
   sample: { taskId: '1' },
   draws: () => ids,
   cases: {
-    'all about a task': {
-      first: waiting,
+    'a task with all details': {
+      first: createWaiting,
       input: { taskId: '1' },
       end: 'ok',
       says: /^Task 1: Count the geese\nStatus: pending, no owner\nBlocks: 2\nCreated by a_1\.\n\nAll of them, at the pond\.$/,
     },
-    'a task by its number with a mark': {
-      first: waiting,
+    'a task number with a # sign': {
+      first: createWaiting,
       input: { taskId: ' #2 ' },
       end: 'ok',
       says: /waits for 1\nCreated/,
     },
-    'one that is not there': {
-      first: two,
+    'an unknown task': {
+      first: createTwo,
       input: { taskId: 'x'.repeat(100) },
       end: 'failed',
       says: /^There is no task "x{80}"\. The tasks are: 1, 2\.$/,
@@ -162,23 +162,23 @@ export const taskGet: Entry = {
 
 export const taskList: Entry = {
   tool: 'TaskList',
-  first: waiting,
+  first: createWaiting,
   sample: {},
   cases: {
     'all tasks': {
-      first: waiting,
+      first: createWaiting,
       input: {},
       end: 'ok',
       says: /^1\. \[pending\] Count the geese\n2\. \[pending\] Feed them \(waits for 1\)$/,
     },
     'no tasks': { input: {}, end: 'ok', says: /^The list is empty\.$/ },
-    'a subject that looks like the next one, in one line': {
+    'a subject that looks like another task, on a single line': {
       first: (bench) => create(bench, 'a\n2. [completed] b'),
       input: {},
       end: 'ok',
       says: /^1\. \[pending\] a 2\. \[completed\] b$/,
     },
-    'the longest list there may be, without what is done': {
+    'a list of the maximum length, without old completed tasks': {
       first: async (bench) => {
         for (let at = 0; at < 1_000; at += 1) await create(bench, 'x'.repeat(200));
         for (let at = 1; at <= 850; at += 1) {

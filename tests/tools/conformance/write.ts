@@ -28,21 +28,21 @@ export const write: Entry = {
       says: /Created/,
       after: (_, { text }) => expect(text.length).toBeLessThan(1_000),
     },
-    'a file that it has not read': {
+    'an unread file': {
       input: put('notes.txt'),
       end: 'failed',
       says: /Read it first/,
       after: (bench) => expect(textOf(bench, 'notes.txt')).toBe(NOTES),
     },
-    'a file that it has read': {
+    'a file that was read': {
       first: hasRead('notes.txt'),
       input: put('notes.txt'),
       end: 'ok',
       says: /Replaced/,
       after: (bench) => expect(textOf(bench, 'notes.txt')).toBe('new\n'),
     },
-    'half of a character': { input: put('half.txt', '\udc00'), end: 'failed', says: /surrogate/ },
-    'half of a character in the name': {
+    'a lone surrogate': { input: put('half.txt', '\udc00'), end: 'failed', says: /surrogate/ },
+    'a lone surrogate in the name': {
       input: put('half\ud800.txt'),
       end: 'failed',
       says: /surrogate/,
@@ -62,7 +62,7 @@ export const write: Entry = {
     'a socket': { input: put('socket'), end: 'failed', says: /not a regular file/ },
     'a link to a device': { input: put('zero'), end: 'failed', says: /not a regular file/ },
     'a link to itself': { input: put('loop'), end: 'failed', says: /could not be used/ },
-    'a link that leads nowhere: what it names comes to be': {
+    'a dangling link, by creating its target': {
       input: put('dangling'),
       end: 'ok',
       says: /Created/,
@@ -71,23 +71,23 @@ export const write: Entry = {
         expect(lstatSync(join(bench.cwd, 'dangling')).isSymbolicLink()).toBe(true);
       },
     },
-    'a name that is too long': {
+    'a too long name': {
       input: put('n'.repeat(300)),
       end: 'failed',
       says: /could not be used.*too long/,
     },
-    'names that a shell or a terminal would take for something else': {
+    'a name with shell and terminal syntax': {
       input: put('-rf $(touch pwned)\n"\u001b[31m'),
       end: 'ok',
       says: /Created/,
       after: ({ cwd }) => expect(readdirSync(cwd)).toContain('-rf $(touch pwned)\n"\u001b[31m'),
     },
-    'a place where nothing can be made': {
+    'a path in a read-only file system': {
       input: put('/proc/new.txt'),
       end: 'failed',
       says: /\/proc\/new\.txt/,
     },
-    'the folder of a state that is not its own': {
+    'the state directory of Skein': {
       first: ({ root }) => mkdirSync(join(root, 'home/.skein'), { recursive: true }),
       input: ({ root }: { root: string }) => put(join(root, 'home/.skein/settings.json')),
       end: 'denied',

@@ -19,40 +19,40 @@ const ask = async (answer: PersonAnswer, multiple?: boolean) => {
 };
 
 describe('AskUser', () => {
-  test('puts the question as it was given, and tells what was chosen', async () => {
+  test('asks the given question and returns the choice', async () => {
     const { content, asked, facts } = await ask({ chosen: ['Blue'] });
     expect(asked).toEqual([{ ...QUESTION, multiple: false }]);
     expect(content).toBe('The person chose: Blue');
     expect(facts).toEqual({ asked: 'surface', chosen: 1, ownWords: false });
   });
 
-  test('takes several choices where several may be made, each once', async () => {
+  test('accepts several choices if allowed, each once', async () => {
     const { content } = await ask({ chosen: ['Red', 'Blue', 'Red'] }, true);
     expect(content).toBe('The person chose: Red; Blue');
   });
 
-  test('takes words of the person’s own, with a choice or without', async () => {
+  test('accepts a text answer, with or without a choice', async () => {
     expect((await ask({ chosen: [], text: 'Green.' })).content).toBe('The person said: Green.');
     expect((await ask({ chosen: ['Red'], text: 'Dark.' })).content).toBe(
       'The person chose: Red\nThe person said: Dark.',
     );
   });
 
-  test('cuts a long answer and says so', async () => {
+  test('cuts a long answer, with a note', async () => {
     const { content } = await ask({ chosen: [], text: 'x'.repeat(30_000) });
     expect(content.length).toBeLessThan(20_100);
     expect(content).toContain('cut after 20000 characters');
   });
 
   test.each<[string, PersonAnswer]>([
-    ['nothing was chosen', { chosen: [], text: '  ' }],
-    ['an option was chosen that is none', { chosen: ['Green'] }],
-    ['two were chosen where one may be', { chosen: ['Red', 'Blue'] }],
-  ])('leaves the decision to the model when %s', async (_, answer) => {
+    ['no option was chosen', { chosen: [], text: '  ' }],
+    ['an unknown option was chosen', { chosen: ['Green'] }],
+    ['two options were chosen in a single choice', { chosen: ['Red', 'Blue'] }],
+  ])('leaves the decision to the model if %s', async (_, answer) => {
     await expect(ask(answer)).rejects.toThrow('say in your answer what you assumed');
   });
 
-  test('leaves the decision to the model when nobody is there', async () => {
+  test('leaves the decision to the model without a surface', async () => {
     const asking = askUser.call(QUESTION, toolContext(memoryWorkspace()));
     await expect(asking).rejects.toThrow(ToolFailure);
     await expect(asking).rejects.toThrow('No person can answer questions in this run. Decide it');
@@ -62,18 +62,18 @@ describe('AskUser', () => {
     Array.from({ length: count }, (_, index) => ({ label: `${index}` }));
 
   test.each([
-    ['one option', { ...QUESTION, options: options(1) }, false],
+    ['a single option', { ...QUESTION, options: options(1) }, false],
     ['eight options', { ...QUESTION, options: options(8) }, true],
     ['nine options', { ...QUESTION, options: options(9) }, false],
-    ['one label twice', { ...QUESTION, options: [{ label: 'a' }, { label: 'a' }] }, false],
+    ['a repeated label', { ...QUESTION, options: [{ label: 'a' }, { label: 'a' }] }, false],
     ['an empty label', { ...QUESTION, options: [{ label: ' ' }, { label: 'a' }] }, false],
     ['an empty question', { ...QUESTION, question: '\n' }, false],
-    ['a question without end', { ...QUESTION, question: 'x'.repeat(4_001) }, false],
-  ])('judges %s by its schema', (_, input, success) => {
+    ['a too long question', { ...QUESTION, question: 'x'.repeat(4_001) }, false],
+  ])('validates %s', (_, input, success) => {
     expect(askUser.input.safeParse(input).success).toBe(success);
   });
 
-  test('describes itself in one short line', () => {
+  test('is described on a single line', () => {
     expect(askUser.describe({ ...QUESTION, question: 'Which\n  one?' })).toBe('AskUser Which one?');
   });
 });

@@ -5,23 +5,23 @@ import { writeTodos } from '../../../src/tools/dialog/write-todos.js';
 import { memoryWorkspace } from '../../fakes/memory-workspace.js';
 import { toolContext } from '../tool-context.js';
 
-const notebook = () => {
+const setUp = () => {
   const context = toolContext(memoryWorkspace());
   return {
-    write: async (todos: Todo[]) => context.learn(await writeTodos.call({ todos }, context)),
+    write: async (todos: Todo[]) => context.applyNotes(await writeTodos.call({ todos }, context)),
     read: async () => (await readTodos.call({}, context)).content,
   };
 };
 
 const item = (content: string, status: Todo['status'] = 'pending'): Todo => ({ content, status });
 
-describe('the list of things to do', () => {
+describe('the todo list', () => {
   test('is empty at first', async () => {
-    expect(await notebook().read()).toBe('The list is empty.');
+    expect(await setUp().read()).toBe('The list is empty.');
   });
 
-  test('is read as it was written, in its order', async () => {
-    const { write, read } = notebook();
+  test('is read as written, in order', async () => {
+    const { write, read } = setUp();
     const { content } = await write([
       item('Look', 'completed'),
       { ...item('Change', 'in_progress'), activeForm: 'Changing', id: 'x' },
@@ -33,8 +33,8 @@ describe('the list of things to do', () => {
     );
   });
 
-  test('is replaced as a whole, and cleared by an empty one', async () => {
-    const { write, read } = notebook();
+  test('is replaced completely, and cleared by an empty list', async () => {
+    const { write, read } = setUp();
     await write([item('a'), item('b')]);
     await write([item('c')]);
     expect(await read()).toBe('1. [pending] c');
@@ -43,17 +43,21 @@ describe('the list of things to do', () => {
   });
 
   test.each([
-    ['two items under way', [item('a', 'in_progress'), item('b', 'in_progress')], 'More than one'],
     [
-      'one id twice',
+      'two items in progress',
+      [item('a', 'in_progress'), item('b', 'in_progress')],
+      'More than one',
+    ],
+    [
+      'a repeated id',
       [
         { ...item('a'), id: '1' },
         { ...item('b'), id: '1' },
       ],
       'the id "1"',
     ],
-  ])('stays as it is when it would have %s', async (_, todos, reason) => {
-    const { write, read } = notebook();
+  ])('is unchanged if the new list has %s', async (_, todos, reason) => {
+    const { write, read } = setUp();
     await write([item('kept')]);
     await expect(write(todos)).rejects.toThrow(reason);
     expect(await read()).toBe('1. [pending] kept');
@@ -65,10 +69,10 @@ describe('the list of things to do', () => {
     ['an item of 1,001 characters', [item('x'.repeat(1_001))], false],
     ['200 items', Array.from({ length: 200 }, () => item('x')), true],
     ['201 items', Array.from({ length: 201 }, () => item('x')), false],
-    ['a status of its own', [{ content: 'x', status: 'blocked' }], false],
+    ['an unknown status', [{ content: 'x', status: 'blocked' }], false],
     ['an unknown key', [{ ...item('x'), priority: 1 }], false],
-    ['no list', 'x', false],
-  ])('with %s is judged by its schema', (_, todos, success) => {
+    ['a text instead of a list', 'x', false],
+  ])('with %s is validated', (_, todos, success) => {
     expect(writeTodos.input.safeParse({ todos }).success).toBe(success);
   });
 });

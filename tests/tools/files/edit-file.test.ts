@@ -10,7 +10,7 @@ const PATH = '/work/a.ts';
 const knownFile = async (content: string | Uint8Array) => {
   const workspace = memoryWorkspace({ [PATH]: content });
   const context = toolContext(workspace);
-  context.learn(await readFile.call({ file_path: PATH }, context));
+  context.applyNotes(await readFile.call({ file_path: PATH }, context));
   return { workspace, context };
 };
 
@@ -29,7 +29,7 @@ const edit = async (
 };
 
 describe('Edit', () => {
-  test('replaces the one passage it was given and shows it with its lines', async () => {
+  test('replaces a unique passage and shows it with line numbers', async () => {
     const { text, outcome } = await edit('a\nlet b = 1\nc\n', 'b = 1', 'b = 2');
     expect(text).toBe('a\nlet b = 2\nc\n');
     expect(outcome.content).toContain('     2\tlet b = 2\n     3\tc');
@@ -39,7 +39,7 @@ describe('Edit', () => {
     expect((await edit('x', 'x', "$&$1$$$'")).text).toBe("$&$1$$$'");
   });
 
-  test('replaces every occurrence when asked', async () => {
+  test('replaces every occurrence on request', async () => {
     const { text, outcome } = await edit('a b a b a', 'a', 'aa', true);
     expect(text).toBe('aa b aa b aa');
     expect(outcome.content).toContain('3 passages');
@@ -49,17 +49,17 @@ describe('Edit', () => {
   test.each([
     ['a missing passage', 'let b', 'c', 'is not in /work/a.ts'],
     ['a repeated passage', 'a', 'c', 'occurs 2 times'],
-    ['the same text twice', 'a = a', 'a = a', 'are the same'],
+    ['an equal replacement', 'a = a', 'a = a', 'are the same'],
     ['an empty passage', '', 'x', 'use Write'],
-  ])('refuses %s and says what to do', async (_, before, after, hint) => {
+  ])('refuses %s with advice', async (_, before, after, hint) => {
     await expect(edit('a = a', before, after)).rejects.toThrow(hint);
   });
 
-  test('takes overlapping occurrences for more than one', async () => {
+  test('counts overlapping occurrences', async () => {
     await expect(edit('aaa', 'aa', 'b')).rejects.toThrow('occurs 2 times');
   });
 
-  test('refuses a file that was never read, and one that is not there', async () => {
+  test('refuses an unread file and a missing file', async () => {
     const context = toolContext(memoryWorkspace({ [PATH]: 'x' }));
     const change = { old_string: 'x', new_string: 'y' };
     await expect(editFile.call({ file_path: PATH, ...change }, context)).rejects.toThrow(
@@ -77,30 +77,30 @@ describe('Edit', () => {
     await expect(call).rejects.toThrow('changed since you read it');
   });
 
-  test('takes a file that was only touched for unchanged', async () => {
+  test('accepts a file that was only touched', async () => {
     const { workspace, context } = await knownFile('x');
     workspace.put(PATH, 'x');
     await editFile.call({ file_path: PATH, old_string: 'x', new_string: 'y' }, context);
     expect(workspace.text(PATH)).toBe('y');
   });
 
-  test('knows its own change, so that the next edit needs no reading', async () => {
+  test('records its own change, so that the next edit needs no read', async () => {
     const { context, outcome } = await edit('one two', 'one', '1');
-    context.learn(outcome);
+    context.applyNotes(outcome);
     await editFile.call({ file_path: PATH, old_string: 'two', new_string: '2' }, context);
   });
 
-  test('refuses what is not text', async () => {
+  test('refuses binary files', async () => {
     const { context } = await knownFile(Buffer.from([0x61, 0xff]));
     const call = editFile.call({ file_path: PATH, old_string: 'a', new_string: 'b' }, context);
     await expect(call).rejects.toThrow('not text');
   });
 
-  test('refuses half a surrogate pair instead of writing a replacement for it', async () => {
+  test('refuses a lone surrogate', async () => {
     await expect(edit('x', 'x', '\ud83d')).rejects.toThrow('whole characters');
   });
 
-  test('counts lines and gives a digest of the change, but no contents', async () => {
+  test('reports line counts and a digest of the change, but no contents', async () => {
     const { outcome } = await edit('a\nsecret\nc\n', 'a\nsecret\n', 'a\nb\nb2\n');
     expect(outcome.facts).toMatchObject({ path: PATH, linesAdded: 2, linesRemoved: 1 });
     expect(outcome.facts?.diffDigest).toMatch(/^[0-9a-f]{64}$/);
@@ -113,11 +113,11 @@ describe('Edit and line endings', () => {
     expect((await edit('a\r\nb\r\nc\r\n', 'a\nb', 'a\nx\nb')).text).toBe('a\r\nx\r\nb\r\nc\r\n');
   });
 
-  test('gives a passage within a line the usual ending of the file', async () => {
+  test('uses the line ending of the file for new lines', async () => {
     expect((await edit('a\r\nb\r\n', 'b', 'b\nc')).text).toBe('a\r\nb\r\nc\r\n');
   });
 
-  test('leaves mixed endings outside of the passage alone', async () => {
+  test('keeps mixed line endings outside the passage', async () => {
     expect((await edit('a\nb\r\nc\nd\r\n', 'b\nc', 'x\ny')).text).toBe('a\nx\r\ny\nd\r\n');
   });
 
@@ -129,7 +129,7 @@ describe('Edit and line endings', () => {
     await expect(edit('a\r\nb', 'a\r\nb', 'a\nb')).rejects.toThrow('are the same');
   });
 
-  test('changes nothing but the passage, whatever the endings are', async () => {
+  test('changes only the passage, with any line endings', async () => {
     const line = fc.tuple(fc.constantFrom('a', 'bb', ''), fc.constantFrom('\n', '\r\n'));
     const lines = fc.array(line).map((pairs) => pairs.flat().join(''));
     await fc.assert(

@@ -6,59 +6,59 @@ import { toolContext } from '../tool-context.js';
 
 const PATH = '/work/a.ts';
 
-const world = (files: Record<string, string> = {}, approved = false) => {
+const setUp = (files: Record<string, string> = {}, approved = false) => {
   const workspace = memoryWorkspace(files);
   const context = toolContext(workspace, { approved });
   const write = async (content: string) =>
-    context.learn(await writeFile.call({ file_path: 'a.ts', content }, context));
-  const read = async () => context.learn(await readFile.call({ file_path: PATH }, context));
+    context.applyNotes(await writeFile.call({ file_path: 'a.ts', content }, context));
+  const read = async () => context.applyNotes(await readFile.call({ file_path: PATH }, context));
   return { workspace, context, write, read };
 };
 
 describe('Write', () => {
-  test('creates a new file without further questions', async () => {
-    const { workspace, write } = world();
+  test('creates a new file', async () => {
+    const { workspace, write } = setUp();
     expect((await write('a\nb\n')).content).toBe('Created /work/a.ts (2 lines).');
     expect(workspace.text(PATH)).toBe('a\nb\n');
   });
 
-  test('does not overwrite what the agent has not read', async () => {
-    const { workspace, write } = world({ [PATH]: 'old' });
+  test('does not overwrite an unread file', async () => {
+    const { workspace, write } = setUp({ [PATH]: 'old' });
     await expect(write('new')).rejects.toThrow('Read it first');
     expect(workspace.text(PATH)).toBe('old');
   });
 
-  test('overwrites what the agent has not read when a person agreed to this very call', async () => {
-    const { workspace, write } = world({ [PATH]: 'old' }, true);
+  test('overwrites an unread file if a person approved this call', async () => {
+    const { workspace, write } = setUp({ [PATH]: 'old' }, true);
     expect((await write('new')).content).toContain('Replaced');
     expect(workspace.text(PATH)).toBe('new');
   });
 
-  test('does not overwrite what changed since it was read, whoever agreed', async () => {
-    const { workspace, write, read } = world({ [PATH]: 'old' }, true);
+  test('does not overwrite a changed file, even with approval', async () => {
+    const { workspace, write, read } = setUp({ [PATH]: 'old' }, true);
     await read();
     await workspace.write(PATH, Buffer.from('changed'));
     await expect(write('new')).rejects.toThrow('changed since you read it');
   });
 
-  test('overwrites what it knows, again and again', async () => {
-    const { workspace, write, read } = world({ [PATH]: 'old' });
+  test('overwrites a known file repeatedly', async () => {
+    const { workspace, write, read } = setUp({ [PATH]: 'old' });
     await read();
     expect((await write('new')).content).toContain('Replaced');
     await write('newer');
     expect(workspace.text(PATH)).toBe('newer');
   });
 
-  test('does not overwrite what changed since it was read', async () => {
-    const { workspace, write, read } = world({ [PATH]: 'old' });
+  test('does not overwrite a file that changed since it was read', async () => {
+    const { workspace, write, read } = setUp({ [PATH]: 'old' });
     await read();
     workspace.put(PATH, 'changed');
     await expect(write('new')).rejects.toThrow('changed since you read it');
     expect(workspace.text(PATH)).toBe('changed');
   });
 
-  test('does not overwrite a file that appears while it writes', async () => {
-    const { workspace, write } = world();
+  test('does not overwrite a file that appears during the write', async () => {
+    const { workspace, write } = setUp();
     const stat = workspace.stat;
     workspace.stat = async (path) => {
       const found = await stat(path);
@@ -69,19 +69,22 @@ describe('Write', () => {
     expect(workspace.text(PATH)).toBe('of somebody else');
   });
 
-  test.each(['new/', 'new/.', 'src/..'])('makes no file of the directory %s', async (file_path) => {
-    const { context } = world();
-    const writing = writeFile.call({ file_path, content: 'x' }, context);
-    await expect(writing).rejects.toThrow(`${file_path} names a directory`);
-  });
+  test.each(['new/', 'new/.', 'src/..'])(
+    'creates no file for the directory %s',
+    async (file_path) => {
+      const { context } = setUp();
+      const writing = writeFile.call({ file_path, content: 'x' }, context);
+      await expect(writing).rejects.toThrow(`${file_path} names a directory`);
+    },
+  );
 
   test('refuses a directory', async () => {
-    const { write } = world({ [`${PATH}/inside`]: '' });
+    const { write } = setUp({ [`${PATH}/inside`]: '' });
     await expect(write('x')).rejects.toThrow('not a regular file');
   });
 
   test('reports sizes and a digest, but no contents', async () => {
-    const { write } = world();
+    const { write } = setUp();
     expect((await write('secret\n')).facts).toMatchObject({ created: true, lines: 1, bytes: 7 });
     expect(JSON.stringify((await write('secret\n')).facts)).not.toContain('secret');
   });

@@ -7,7 +7,9 @@ import { toolContext } from '../tool-context.js';
 
 const PATH = '/work/n.ipynb';
 
-/** Spelled by hand, with what a parser would not keep: the number 1.0, an escape, odd spaces. */
+/**
+ * Written by hand, with details that a parser would not keep: the number 1.0, an escape, spaces.
+ */
 const notebook = (minor = 5, id = (name: string) => `\n   "id": "${name}",`) => `{
  "cells": [
   {
@@ -35,7 +37,7 @@ const notebook = (minor = 5, id = (name: string) => `\n   "id": "${name}",`) => 
 const change = async (text: string, input: object) => {
   const workspace = memoryWorkspace({ [PATH]: text });
   const context = toolContext(workspace);
-  context.learn(await readFile.call({ file_path: PATH }, context));
+  context.applyNotes(await readFile.call({ file_path: PATH }, context));
   const outcome = await editNotebook.call(
     { notebook_path: 'n.ipynb', new_source: '', ...input },
     context,
@@ -45,7 +47,7 @@ const change = async (text: string, input: object) => {
 };
 
 describe('NotebookEdit', () => {
-  test('replaces a cell, clears its outputs, and leaves all other bytes alone', async () => {
+  test('replaces a cell, clears its outputs and keeps all other bytes', async () => {
     const { text, cells, outcome } = await change(notebook(), {
       cell_id: 'aaa',
       new_source: 'y = 2\nz',
@@ -64,13 +66,13 @@ describe('NotebookEdit', () => {
     expect(outcome.content).toBe(`Replaced cell 0 (id aaa) of ${PATH}. It has 2 cells now.`);
   });
 
-  test('keeps a source that is one text as one text', async () => {
+  test('keeps a source that is a string as a string', async () => {
     const { cells } = await change(notebook(), { cell_number: 1, new_source: 'a\nb' });
     expect(cells[1]).toMatchObject({ cell_type: 'markdown', source: 'a\nb' });
     expect(cells[1]).not.toHaveProperty('outputs');
   });
 
-  test('makes another kind of a cell', async () => {
+  test('changes the type of a cell', async () => {
     const markdown = await change(notebook(), { cell_number: 0, cell_type: 'markdown' });
     expect(Object.keys(markdown.cells[0])).toEqual(['cell_type', 'id', 'metadata', 'source']);
     const code = await change(notebook(), { cell_number: 1, cell_type: 'code' });
@@ -83,30 +85,30 @@ describe('NotebookEdit', () => {
     [{ cell_id: 'bbb' }, ['aaa', 'bbb', 'NEW']],
     [{ cell_number: 1 }, ['aaa', 'NEW', 'bbb']],
     [{ cell_number: 2 }, ['aaa', 'bbb', 'NEW']],
-  ])('inserts a cell where %o says', async (place, ids) => {
+  ])('inserts a cell at %o', async (place, ids) => {
     const { cells, text } = await change(notebook(), {
       ...place,
       edit_mode: 'insert',
       new_source: 'n',
     });
-    const known = cells.map(({ id, source }: { id: string; source: unknown }) =>
+    const found = cells.map(({ id, source }: { id: string; source: unfound }) =>
       JSON.stringify(source) === '["n"]' ? 'NEW' : id,
     );
-    expect(known).toEqual(ids);
+    expect(found).toEqual(ids);
     expect(text).toContain('"metadata": {  "version": 1.0 }');
     expect(text).toContain('caf\\u00e9');
   });
 
-  test('gives new cells ids where the format has them, and the same ones for the same call', async () => {
+  test('gives new cells deterministic ids if the format has ids', async () => {
     const insert = (minor: number) =>
       change(notebook(minor), { edit_mode: 'insert', new_source: 'n' });
-    const [one, other, old] = [await insert(5), await insert(5), await insert(4)];
-    expect(one.cells[0].id).toMatch(/^[0-9a-f]{8}$/);
-    expect(other.text).toBe(one.text);
+    const [first, second, old] = [await insert(5), await insert(5), await insert(4)];
+    expect(first.cells[0].id).toMatch(/^[0-9a-f]{8}$/);
+    expect(second.text).toBe(first.text);
     expect(old.cells[0]).not.toHaveProperty('id');
   });
 
-  test('deletes cells down to none, and fills an empty list', async () => {
+  test('deletes all cells, and inserts into an empty list', async () => {
     const first = await change(notebook(), { cell_number: 0, edit_mode: 'delete' });
     expect(first.cells.map(({ id }: { id: string }) => id)).toEqual(['bbb']);
     const last = await change(notebook(), { cell_number: 1, edit_mode: 'delete' });
@@ -122,7 +124,7 @@ describe('NotebookEdit', () => {
     expect(filled.text).toContain(' "cells": [\n  {\n   "cell_type": "raw"');
   });
 
-  test('keeps a notebook on one line on one line, and Windows line endings', async () => {
+  test('keeps a notebook on a single line, and Windows line endings', async () => {
     const compact = JSON.stringify(JSON.parse(notebook()));
     const { text } = await change(compact, { cell_number: 0, new_source: 'a\nb' });
     expect(text).not.toContain('\n');
@@ -130,7 +132,7 @@ describe('NotebookEdit', () => {
     expect(windows.text.replaceAll('\r\n', '')).not.toContain('\n');
   });
 
-  test('leaves valid JSON with the wanted cells, whatever the texts', async () => {
+  test('leaves valid JSON with the expected cells for any texts', async () => {
     const piece = fc.constantFrom(
       '"',
       '\\',
@@ -162,17 +164,17 @@ describe('NotebookEdit', () => {
         fc.nat(3),
         async (cells, space, edit_mode, new_source, at) => {
           const cell_number = at % cells.length;
-          const book = { nbformat: 4, nbformat_minor: 2, metadata: { cells: [] }, cells };
-          const before = JSON.stringify(book, null, space);
+          const notebook = { nbformat: 4, nbformat_minor: 2, metadata: { cells: [] }, cells };
+          const before = JSON.stringify(notebook, null, space);
           const after = await change(before, { edit_mode, new_source, cell_number });
-          const expected = cells.map((it) => it.source);
+          const expected = cells.map((cell) => cell.source);
           const replacement = edit_mode === 'delete' ? [] : [new_source];
           expected.splice(cell_number, edit_mode === 'insert' ? 0 : 1, ...replacement);
           const found = after.cells.map(({ source: text }: { source: string | string[] }) =>
             typeof text === 'string' ? text : text.join(''),
           );
           expect(found).toEqual(expected);
-          // What our own spelling would be is what is there: nothing else has moved.
+          // The text equals its own formatting, so no other byte has moved.
           expect(after.text).toBe(JSON.stringify(JSON.parse(after.text), null, space));
         },
       ),
@@ -200,12 +202,12 @@ describe('NotebookEdit', () => {
     await expect(change(text, input)).rejects.toThrow(sentence);
   });
 
-  test('refuses what was not read, and what changed since', async () => {
+  test('refuses an unread file and a changed file', async () => {
     const workspace = memoryWorkspace({ [PATH]: notebook() });
     const context = toolContext(workspace);
     const input = { notebook_path: PATH, new_source: '', cell_number: 0 };
     await expect(editNotebook.call(input, context)).rejects.toThrow('You have not read');
-    context.learn(await readFile.call({ file_path: PATH }, context));
+    context.applyNotes(await readFile.call({ file_path: PATH }, context));
     workspace.put(PATH, notebook(4));
     await expect(editNotebook.call(input, context)).rejects.toThrow('changed since you read it');
   });

@@ -25,8 +25,8 @@ const COMPLETE: SearchEnd = {
   tooSlow: 0,
 };
 
-/** A search that finds what it is told to, as long as it is wanted. */
-const finds = (hits: readonly SearchHit[], end: Partial<SearchEnd> = {}): FileSearch => ({
+/** A search with the given hits. It stops when the receiver has enough. */
+const searchOf = (hits: readonly SearchHit[], end: Partial<SearchEnd> = {}): FileSearch => ({
   list: () => Promise.reject(new Error('no list')),
   find: () => Promise.reject(new Error('no find')),
   async grep({ onHit }) {
@@ -50,12 +50,12 @@ const lines = (count: number, text = 'x'): readonly SearchHit[] =>
   }));
 
 describe('Grep', () => {
-  test('lists the files that match, from the working directory', async () => {
+  test('lists matching files relative to the working directory', async () => {
     const tree = { 'src/a.ts': 'foo', 'src/b.ts': 'bar', 'c.ts': 'foo' };
     expect(await grep(tree, { pattern: 'foo' })).toBe('c.ts\nsrc/a.ts');
   });
 
-  test('shows lines with numbers and lines around them', async () => {
+  test('shows lines with numbers and context', async () => {
     const tree = { a: 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n' };
     const input = { pattern: 'two|six', output_mode: 'content', '-C': 1 } as const;
     expect(await grep(tree, input)).toBe(
@@ -67,14 +67,14 @@ describe('Grep', () => {
     );
   });
 
-  test('counts', async () => {
+  test('counts matches per file', async () => {
     const tree = { a: 'x\nx\n', b: 'x\n' };
     expect(await grep(tree, { pattern: 'x', output_mode: 'count' })).toBe(
       'a:2\nb:1\n\n[3 in 2 files.]',
     );
   });
 
-  test('takes its other inputs to the search', async () => {
+  test('passes its other inputs to the search', async () => {
     const tree = { 'a.ts': 'FOO\nbar\n', 'b.py': 'foo\nbar\n', 'c/a.ts': 'foo' };
     const shared = { pattern: 'foo', output_mode: 'content' } as const;
     expect(await grep(tree, { ...shared, '-i': true, glob: '*.ts' })).toBe(
@@ -87,8 +87,8 @@ describe('Grep', () => {
     );
   });
 
-  test('shows a page, and says how to go on', async () => {
-    const page = await report(finds(lines(5)), {
+  test('shows a page, with the offset to continue', async () => {
+    const page = await report(searchOf(lines(5)), {
       output_mode: 'content',
       head_limit: 2,
       offset: 1,
@@ -96,23 +96,23 @@ describe('Grep', () => {
     expect(page).toBe(
       'a:2:x\na:3:x\n\n[There are more lines. Continue with offset 3, or narrow the search.]',
     );
-    expect(await report(finds(lines(2)), { output_mode: 'content', offset: 5 })).toBe(
+    expect(await report(searchOf(lines(2)), { output_mode: 'content', offset: 5 })).toBe(
       'There are only 2 results, so there is nothing at offset 5.',
     );
   });
 
-  test('shows 250 unless told otherwise, and takes 0 for that', async () => {
-    const some = await report(finds(lines(300)), { output_mode: 'content', head_limit: 0 });
-    expect(some).toContain('a:250:x\n\n[There are more lines. Continue with offset 250');
+  test('shows 250 lines by default and for 0', async () => {
+    const shown = await report(searchOf(lines(300)), { output_mode: 'content', head_limit: 0 });
+    expect(shown).toContain('a:250:x\n\n[There are more lines. Continue with offset 250');
   });
 
-  test('stays within its bounds when lines are long', async () => {
-    const shown = await report(finds(lines(200, 'y'.repeat(2_000))), { output_mode: 'content' });
+  test('is bounded if lines are long', async () => {
+    const shown = await report(searchOf(lines(200, 'y'.repeat(2_000))), { output_mode: 'content' });
     expect(shown.length).toBeLessThan(62_000);
     expect(shown).toMatch(/Continue with offset \d+/);
   });
 
-  test('says when nothing matches', async () => {
+  test('reports that no file matches', async () => {
     expect(await grep({ a: 'x' }, { pattern: 'nope' })).toMatch(/^Nothing below \/.* matches\.$/);
   });
 
@@ -125,13 +125,13 @@ describe('Grep', () => {
     [{ reason: 'timeout' }, 'stopped after 20000 ms. Narrow it'],
     [{ reason: 'entries' }, 'the tree is too large. Narrow it'],
     [{ reason: 'aborted' }, 'Interrupted'],
-  ] as const)('says what it did not do: %o', async (end, sentence) => {
-    expect(await report(finds(lines(1), end))).toContain(sentence);
+  ] as const)('reports omitted results: %o', async (end, sentence) => {
+    expect(await report(searchOf(lines(1), end))).toContain(sentence);
   });
 
-  test('shows names with line breaks on one line', async () => {
-    expect(await report(finds([{ path: '/work/a\nb' }]))).toBe('"a\\nb"');
-    expect(await report(finds([{ path: '/elsewhere/a' }]))).toBe('/elsewhere/a');
+  test('shows names with line breaks on a single line', async () => {
+    expect(await report(searchOf([{ path: '/work/a\nb' }]))).toBe('"a\\nb"');
+    expect(await report(searchOf([{ path: '/elsewhere/a' }]))).toBe('/elsewhere/a');
   });
 
   test.each([
@@ -140,11 +140,11 @@ describe('Grep', () => {
     [{ pattern: 'x', type: 'klingon' }, 'There is no file type "klingon"'],
     [{ pattern: 'x', path: 'gone' }, 'There is no file at'],
     [{ pattern: 'x', path: 'a\0b' }, 'NUL character'],
-  ])('explains what is wrong with %o', async (input, sentence) => {
+  ])('explains the error in %o', async (input, sentence) => {
     await expect(grep({ a: 'x' }, input)).rejects.toThrow(sentence);
   });
 
-  test('never shows files that the rules protect', async () => {
+  test('never shows files that rules protect', async () => {
     const context = await contextOf({ a: 'x', b: 'x' }, (path) => !path.endsWith('b'));
     const { content } = await searchText.call({ pattern: 'x' }, context);
     expect(content).toBe(
@@ -157,21 +157,21 @@ describe('Glob', () => {
   const glob = async (tree: Tree, input: Parameters<typeof findFiles.call>[0]) =>
     (await findFiles.call(input, await contextOf(tree))).content as string;
 
-  test('lists the files that match', async () => {
+  test('lists matching files', async () => {
     const tree = { 'src/a.ts': '', 'src/b.js': '' };
     expect(await glob(tree, { pattern: '*.ts' })).toBe('src/a.ts');
     expect(await glob(tree, { pattern: './src/*.js' })).toBe('src/b.js');
     expect(await glob(tree, { pattern: 'b.*', path: 'src' })).toBe('src/b.js');
   });
 
-  test('shows a hundred, and says how many there are', async () => {
+  test('shows a hundred files, with the total number', async () => {
     const tree = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`f${at}`, '']));
     const shown = await glob(tree, { pattern: '*' });
     expect(shown.split('\n').filter((line) => line.startsWith('f'))).toHaveLength(100);
     expect(shown).toContain('[The newest 100 of 150 files. Use a narrower pattern.]');
   });
 
-  test('takes an absolute pattern below its start, and no other', async () => {
+  test('accepts an absolute pattern below its start only', async () => {
     const context = await contextOf({ 'src/a.ts': '' });
     const call = (pattern: string) => findFiles.call({ pattern }, context);
     expect((await call(`${context.cwd}/src/*.ts`)).content).toBe('src/a.ts');
@@ -179,7 +179,7 @@ describe('Glob', () => {
     await expect(call('../*')).rejects.toThrow('Give the directory to start from as path');
   });
 
-  test('leaves out files that the rules protect', async () => {
+  test('omits files that rules protect', async () => {
     const context = await contextOf({ a: '', '.env': '' }, (path) => !path.endsWith('.env'));
     const { content } = await findFiles.call({ pattern: '{a,.env}' }, context);
     expect(content).toBe(
@@ -187,7 +187,7 @@ describe('Glob', () => {
     );
   });
 
-  test('says when nothing matches, and what is wrong with a pattern', async () => {
+  test('reports that no file matches, and explains an invalid pattern', async () => {
     expect(await glob({ a: '' }, { pattern: '*.ts' })).toContain('matches *.ts.');
     await expect(glob({ a: '' }, { pattern: '{a' })).rejects.toThrow(
       'The glob "{a" cannot be used',
@@ -210,12 +210,12 @@ describe('LS', () => {
     expect(await list(tree, { ignore: ['.*', 'l'] })).toBe('CWD/\n  a/');
   });
 
-  test('shows a thousand, and says so', async () => {
+  test('shows a thousand entries, with a note', async () => {
     const tree = Object.fromEntries(Array.from({ length: 1_005 }, (_, at) => [`f${at}`, '']));
     expect(await list(tree)).toContain('[The first 1000 of 1005 entries.');
   });
 
-  test('says when there is nothing, or no directory', async () => {
+  test('reports an empty directory, and refuses a path that is not a directory', async () => {
     expect(await list({})).toBe('CWD is empty.');
     await expect(list({ a: '' }, { path: 'a' })).rejects.toThrow('is a file, not a directory');
     await expect(list({}, { path: 'b' })).rejects.toThrow('LS shows a directory');

@@ -29,25 +29,25 @@ const agent = () => {
   const artifact = (name: string) => openArtifactFile(join(directory, 'artifacts'), name);
   const context = toolContext(diskWorkspace(), { cwd: directory, shell, artifact });
   const bash = async (command: string, timeout = 60_000) =>
-    context.learn(await runCommand.call({ command, timeout }, context));
+    context.applyNotes(await runCommand.call({ command, timeout }, context));
   return { context, bash };
 };
 
 describe('Bash with a real shell', () => {
-  test('carries the working directory from call to call', async () => {
+  test('keeps the working directory from call to call', async () => {
     const { bash } = agent();
     await bash('mkdir -p deep/down && cd deep/down');
     expect((await bash('basename "$PWD"')).content).toBe('down\n');
   });
 
-  test('goes on when its directory was deleted', async () => {
+  test('continues if its directory was deleted', async () => {
     const { bash } = agent();
     await bash('mkdir gone && cd gone && rmdir ../gone');
     expect(await bash('pwd')).toMatchObject({ isError: true });
     expect((await bash('pwd')).content).toBe(`${directory}\n`);
   });
 
-  test('gives both ends of millions of bytes, and a file with all of them that Read can open', async () => {
+  test('shows both ends of a long output, and writes all of it to a file for Read', async () => {
     const { bash, context } = agent();
     const { content, facts } = await bash(
       "for i in 1 2 3; do yes 'é漢😀' | head -c 1000000; echo END >&2; done",
@@ -61,12 +61,12 @@ describe('Bash with a real shell', () => {
     expect(shown.content).toContain('     1\té漢😀');
   });
 
-  test('survives output that is not text', async () => {
+  test('accepts binary output', async () => {
     const { content } = await agent().bash('head -c 1000000 /dev/urandom');
     expect(JSON.parse(JSON.stringify(content))).toBe(content);
   });
 
-  test('says what happened at a time limit', async () => {
+  test('reports a time-out after the output', async () => {
     const { content, isError } = await agent().bash('echo before; sleep 1000', 500);
     expect(isError).toBe(true);
     expect(content).toMatch(/^before\n\n\[Stopped after 500 ms/);

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CapturedOutput } from '../../../src/tools/shell/captured-output.js';
 
-/** Captures chunks of both streams and returns what the artifact got. */
-const kept = async (chunks: readonly (readonly ['stdout' | 'stderr', Uint8Array])[]) => {
+/** Captures chunks of both streams and returns the content of the artifact. */
+const artifactOf = async (chunks: readonly (readonly ['stdout' | 'stderr', Uint8Array])[]) => {
   const written: Uint8Array[] = [];
   const artifact = {
     path: '/artifact',
@@ -17,10 +17,10 @@ const kept = async (chunks: readonly (readonly ['stdout' | 'stderr', Uint8Array]
   return Buffer.concat(written);
 };
 
-describe('what is kept of a long output', () => {
-  test('has whole characters, although the other stream came between their bytes', async () => {
+describe('the artifact of a long output', () => {
+  test('has whole characters if the other stream came between their bytes', async () => {
     const goose = Buffer.from('🪿');
-    const file = await kept([
+    const file = await artifactOf([
       ['stdout', Buffer.concat([Buffer.from('a long text '), goose.subarray(0, 2)])],
       ['stderr', Buffer.from('END\n')],
       ['stdout', goose.subarray(2)],
@@ -28,14 +28,14 @@ describe('what is kept of a long output', () => {
     expect(file.toString()).toBe('a long text END\n🪿');
   });
 
-  test('loses no byte, wherever chunks end and whatever they hold', async () => {
+  test('contains every byte for any chunks', async () => {
     const chunk = fc.tuple(fc.constantFrom('stdout', 'stderr'), fc.uint8Array({ maxLength: 6 }));
     await fc.assert(
       fc.asyncProperty(fc.array(chunk, { minLength: 1 }), async (chunks) => {
         const start = ['stdout', Buffer.from('ab')] as const;
         const all = [start, ...chunks] as (readonly ['stdout' | 'stderr', Uint8Array])[];
         const size = all.reduce((sum, [, bytes]) => sum + bytes.length, 0);
-        expect((await kept(all)).length).toBe(size);
+        expect((await artifactOf(all)).length).toBe(size);
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isPollingCommand } from '../../../src/tools/shell/is-polling-command.js';
 
-describe('a command line', () => {
+describe('isPollingCommand', () => {
   test.each([
     'sleep 5',
     'sleep 0.5; cat build.log',
@@ -18,7 +18,7 @@ describe('a command line', () => {
     'systemctl --user is-active app',
     'FOO=1 sudo /usr/bin/pgrep node',
     'date',
-  ])('waits, or looks at what changes by itself: %s', (command) => {
+  ])('is true for: %s', (command) => {
     expect(isPollingCommand(command)).toBe(true);
   });
 
@@ -37,7 +37,7 @@ describe('a command line', () => {
     '',
     ':(){ :|:& };:',
     `sleep 1 ${'x'.repeat(5_000)}`,
-  ])('does not: %s', (command) => {
+  ])('is false for: %s', (command) => {
     expect(isPollingCommand(command)).toBe(false);
   });
 });

@@ -22,7 +22,7 @@ describe('Bash', () => {
     expect(isError).toBe(false);
   });
 
-  test('says so when there is no output', async () => {
+  test('reports an empty output', async () => {
     expect((await run([])).content).toBe('(no output)');
   });
 
@@ -39,18 +39,18 @@ describe('Bash', () => {
       { reason: 'timeout' as const, exitCode: null },
       'Set a longer timeout (at most 600000)',
     ],
-  ])('tells %s after the output, as an error', async (_, end, said) => {
+  ])('reports %s after the output, as an error', async (_, end, message) => {
     const { content, isError } = await run([['stdout', 'so far\n']], end);
     expect(content).toMatch(/^so far\n\n\[/);
-    expect(content).toContain(said);
+    expect(content).toContain(message);
     expect(isError).toBe(true);
   });
 
-  test('gives a command two minutes unless told otherwise', async () => {
-    expect((await run([])).shell.asked).toMatchObject([{ timeoutMs: 120_000, cwd: '/work' }]);
+  test('has a time-out of two minutes by default', async () => {
+    expect((await run([])).shell.commands).toMatchObject([{ timeoutMs: 120_000, cwd: '/work' }]);
   });
 
-  test('carries a new working directory to the next call', async () => {
+  test('returns a new working directory for the next call', async () => {
     expect((await run([], { cwd: '/work/src' })).notes).toEqual([
       { type: 'cwd.changed', cwd: '/work/src' },
     ]);
@@ -58,7 +58,7 @@ describe('Bash', () => {
     expect((await run([])).notes).toEqual([]);
   });
 
-  test('moves to a directory that exists when its own is gone', async () => {
+  test('moves to an existing directory if its own is gone', async () => {
     const shell = { run: () => Promise.reject(new FileError('missing', '/work/a/b')) };
     const workspace = memoryWorkspace({ '/work/file': '' });
     const context = toolContext(workspace, { shell, cwd: '/work/a/b' });
@@ -66,7 +66,7 @@ describe('Bash', () => {
     expect(outcome).toMatchObject({ isError: true, notes: [{ cwd: '/work' }] });
   });
 
-  test('reports figures, but no contents', async () => {
+  test('reports counts, but no contents', async () => {
     const { facts } = await run([['stdout', 'secret']], { exitCode: 1 });
     expect(facts).toEqual({
       reason: 'exited',
@@ -77,29 +77,29 @@ describe('Bash', () => {
     });
   });
 
-  test('tells people the last line, and not more often than they can read', async () => {
+  test('reports the last line as progress at a limited rate', async () => {
     const chunks = Array.from({ length: 1_000 }, (_, n) => ['stdout', `line ${n}\n`] as const);
     const { context } = await run(chunks);
-    expect(context.said.at(0)).toBe('7 bytes: line 0');
-    expect(context.said.length).toBeLessThan(10);
+    expect(context.progressNotes.at(0)).toBe('7 bytes: line 0');
+    expect(context.progressNotes.length).toBeLessThan(10);
   });
 
   test.each([
     ['a NUL character', 'echo a\0b', 'NUL'],
-    ['more than one argument can hold', `echo ${'x'.repeat(130_000)}`, 'with Write'],
-  ])('refuses a command with %s before anybody is asked', (_, command, reason) => {
+    ['more than a single argument can hold', `echo ${'x'.repeat(130_000)}`, 'with Write'],
+  ])('denies a command with %s without a question', (_, command, reason) => {
     expect(runCommand.checkPermissions?.({ command }, 'bypassPermissions')).toEqual({
       behavior: 'deny',
       reason: expect.stringContaining(reason),
     });
   });
 
-  test('does not accept a timeout above ten minutes', () => {
+  test('rejects a timeout above ten minutes', () => {
     expect(runCommand.input.safeParse({ command: 'ls', timeout: 600_000 }).success).toBe(true);
     expect(runCommand.input.safeParse({ command: 'ls', timeout: 600_001 }).success).toBe(false);
   });
 
-  test('describes itself in one line, and always by its command', () => {
+  test('is described on a single line with its command', () => {
     expect(runCommand.describe({ command: 'a\n  b' })).toBe('Bash a b');
     expect(runCommand.describe({ command: 'make', description: 'Build it' })).toBe(
       'Bash make (Build it)',
@@ -108,7 +108,7 @@ describe('Bash', () => {
 });
 
 describe('long output of Bash', () => {
-  test('is cut in the middle, within the limit, and kept whole', async () => {
+  test('is cut in the middle and written completely to a file', async () => {
     const chunk = Buffer.from('0123456789abcde\n'.repeat(4_096));
     const chunks = Array.from({ length: 20 }, () => ['stdout', chunk] as const);
     const { content, context } = await run([
@@ -129,13 +129,13 @@ describe('long output of Bash', () => {
     expect(context.artifacts.get('/artifacts/bash-output.txt')?.equals(whole)).toBe(true);
   });
 
-  test('is shown whole up to the limit, and makes no file', async () => {
+  test('is shown completely up to the limit, without a file', async () => {
     const { content, context } = await run([['stdout', 'x'.repeat(29_998)]]);
     expect(content).toBe('x'.repeat(29_998));
     expect(context.artifacts.size).toBe(0);
   });
 
-  test('leaves room for the exit code', async () => {
+  test('leaves space for the exit code', async () => {
     const { content, context } = await run([['stdout', 'x'.repeat(30_000)]], { exitCode: 1 });
     expect(content.length).toBeLessThanOrEqual(30_000);
     expect(content).toMatch(/\[Exit code 1\.\]$/);
@@ -153,7 +153,7 @@ describe('long output of Bash', () => {
     expect(content.length).toBeLessThanOrEqual(30_000);
   });
 
-  test('joins a character whose halves have the other stream between them', async () => {
+  test('joins a character that the other stream interrupts', async () => {
     const [first, second] = [Buffer.from('é').subarray(0, 1), Buffer.from('é').subarray(1)];
     const { content } = await run([
       ['stdout', first],
@@ -163,13 +163,13 @@ describe('long output of Bash', () => {
     expect(content).toBe('!é');
   });
 
-  test('survives JSON when it is not text at all', async () => {
+  test('is valid JSON for binary output', async () => {
     const { content } = await run([['stdout', Buffer.from([0, 255, 254, 27, 0xc3])]]);
     expect(JSON.parse(JSON.stringify(content))).toBe(content);
     expect(content).not.toMatch(/\p{Surrogate}/u);
   });
 
-  test('says so when it could not be kept', async () => {
+  test('reports that it could not be written', async () => {
     const artifact = () => ({
       path: '/a',
       write: () => undefined,

@@ -9,9 +9,9 @@ import {
 
 const geese = '🪿'.repeat(10);
 
-describe('a text that is cut', () => {
-  test('has no half of a character at either end, wherever the cut falls', () => {
-    const text = fc.string({ unit: 'grapheme' }).map((some) => `${geese}${some}${geese}`);
+describe('a truncated text', () => {
+  test('has no lone surrogate at any cut', () => {
+    const text = fc.string({ unit: 'grapheme' }).map((middle) => `${geese}${middle}${geese}`);
     fc.assert(
       fc.property(text, fc.nat(60), (whole, length) => {
         const pieces = [
@@ -25,7 +25,7 @@ describe('a text that is cut', () => {
     );
   });
 
-  test('loses a whole character rather than half of one', () => {
+  test('loses a whole character instead of a half', () => {
     expect([truncateText('a🪿b', 2), truncateText('a🪿b', 3)]).toEqual(['a', 'a🪿']);
     expect([keepEnd('a🪿b', 2), keepEnd('a🪿b', 3)]).toEqual(['b', '🪿b']);
   });

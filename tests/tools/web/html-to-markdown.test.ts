@@ -16,16 +16,20 @@ describe('a page as Markdown', () => {
     ['links', '<a href="/x?a=1&amp;b">there</a>', '[there](https://a.example/x?a=1&b)'],
     ['relative links', '<a href="x">x</a>', '[x](https://a.example/dir/x)'],
     ['links with brackets', '<a href="/w_(x)">w</a>', '[w](<https://a.example/w_(x)>)'],
-    ['links to nowhere', '<a href="#a">a</a> <a href="javascript:x()">b</a>', 'a b'],
+    ['links without a target', '<a href="#a">a</a> <a href="javascript:x()">b</a>', 'a b'],
     ['empty links', 'a <a href="/x"> </a> b', 'a b'],
     [
-      'pictures',
+      'images',
       '<img src="p.png" alt="A pic"><img src="q.png">',
       '![A pic](https://a.example/dir/p.png)',
     ],
-    ['data pictures', '<img src="data:image/png;base64,AAAA" alt="dot">', '[dot]'],
+    ['data images', '<img src="data:image/png;base64,AAAA" alt="dot">', '[dot]'],
     ['lists', '<ul><li>a<li>b<ul><li>c</ul><li>d</ul>', '- a\n- b\n  - c\n- d'],
-    ['numbers', '<ol start=3><li>a</li><li><p>b</p><p>c</p></li></ol>', '3. a\n4. b\n\n   c'],
+    [
+      'numbered lists',
+      '<ol start=3><li>a</li><li><p>b</p><p>c</p></li></ol>',
+      '3. a\n4. b\n\n   c',
+    ],
     ['quotes', '<p>a<blockquote><p>b<p>c</blockquote>d', 'a\n\n> b\n>\n> c\n\nd'],
     ['code', '<pre><code>if a &lt; b:\n\n  c\n</code></pre>', '```\nif a < b:\n\n  c\n```'],
     ['code in a list', '<ul><li>x<pre>a\nb</pre></ul>', '- x\n\n  ```\n  a\n  b\n  ```'],
@@ -36,12 +40,12 @@ describe('a page as Markdown', () => {
     ],
     ['rules', 'a<hr>b', 'a\n\n---\n\nb'],
     ['entities', '&lt;&amp;&eacute;&#x1F9A2;&nbsp;&zzz;', '<&é🦢 &zzz;'],
-    ['nothing', '', ''],
+    ['no text for an empty page', '', ''],
   ])('has %s', async (_, html, expected) => {
     expect(await markdownOf(html)).toBe(expected);
   });
 
-  test('has the title of the page apart', async () => {
+  test('has the title of the page separately', async () => {
     const html = '<head><title>A &amp;\n B</title></head><svg><title>no</title></svg><p>x';
     expect(await convert(html)).toEqual({ title: 'A & B', markdown: 'x', cut: false });
   });
@@ -49,17 +53,20 @@ describe('a page as Markdown', () => {
   test.each([
     ['scripts', '<script>evil("</p>")</script>'],
     ['styles', '<style>evil{}</style>'],
-    ['what is for those without scripts', '<noscript><p>evil</noscript>'],
+    ['noscript elements', '<noscript><p>evil</noscript>'],
     ['comments', '<!-- evil --><!evil><?evil?>'],
-    ['drawings', '<svg><text>evil</text></svg><svg/>'],
+    ['SVG drawings', '<svg><text>evil</text></svg><svg/>'],
     ['frames and templates', '<iframe>evil</iframe><template><p>evil</template>'],
-    ['what is hidden', '<div hidden>e<div>vil</div></div><span style="Display : none">evil</span>'],
+    [
+      'hidden elements',
+      '<div hidden>e<div>vil</div></div><span style="Display : none">evil</span>',
+    ],
     ['attributes', '<p title="evil" onclick="evil()">'],
   ])('has no %s', async (_, html) => {
     expect(await markdownOf(`a${html} b`)).toMatch(/^a\s+b$/);
   });
 
-  test('reads through broken HTML', async () => {
+  test('is generated from broken HTML', async () => {
     expect(await markdownOf('<p>a <b>b <i>c</b> d</i></x></p></div>e<')).toContain('e');
     expect(await markdownOf('<a href="x>y</a><p>z')).toBe('');
   });
@@ -98,34 +105,34 @@ describe('a hostile page', () => {
     '<textarea>',
     '<dl><dt>',
     '<br>x',
-  ])('of nothing but %j is read to its end', async (unit) => {
+  ])('with only %j is read to its end', async (unit) => {
     const { markdown } = await convert(times(unit), 200_000);
     expect(markdown.length).toBeLessThanOrEqual(200_000);
   });
 
-  test('that nests deeply still shows its text', async () => {
+  test('with deep nesting still shows its text', async () => {
     expect(await markdownOf(`${times('<div>')}deep`)).toBe('deep');
     expect(await markdownOf(`${times('<b><i><a href=x>', 60_000)}deep`)).toContain('deep');
   });
 
-  test('with many stray end tags under many open elements is not slow for each of them', async () => {
+  test('with many stray end tags is converted in linear time', async () => {
     expect(await markdownOf(`${times('<b>', 300_000)}${times('</i>')}x`)).toContain('x');
   });
 
-  test('cannot become longer than the limit by its indents', async () => {
+  test('cannot exceed the limit by indentation', async () => {
     const html = `${times('<blockquote><ul><li>', 100_000)}${times('<br>x')}`;
     const { markdown, cut } = await convert(html, 50_000);
     expect({ isShort: markdown.length <= 50_000, cut }).toEqual({ isShort: true, cut: true });
   });
 
-  test('lets others have their turn, and stops when it is told to', async () => {
+  test('yields to other work, and stops if aborted', async () => {
     const controller = new AbortController();
     setImmediate(() => controller.abort(new Error('stop')));
     const converted = convert(times('<p>x', 9_000_000), 9_000_000, controller.signal);
     await expect(converted).rejects.toThrow('stop');
   });
 
-  test('of any shape has Markdown within the limit, the same every time', async () => {
+  test('of any shape has deterministic Markdown within the limit', async () => {
     const piece = fc.constantFrom(
       '<p>',
       '</p>',
