@@ -160,7 +160,7 @@ describe('a file that an agent has changed', () => {
   });
 });
 
-test('only one of several agents that change a file concurrently gets the lease', async () => {
+test('a file that several agents change concurrently is leased to a single agent', async () => {
   const start = gate();
   const names = ['ann', 'bob', 'cid', 'dot', 'eve'];
   const swarm = await swarmWith({

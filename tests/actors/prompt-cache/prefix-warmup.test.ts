@@ -71,7 +71,7 @@ describe('requests with the same prefix', () => {
     expect(waits).toEqual(['warming', 'warming']);
   });
 
-  test('are sent one by one if the earlier request fails', async () => {
+  test('are sent sequentially while the earlier requests fail', async () => {
     const { enter } = warmupHarness();
     const siblings = [enter(), enter(), enter()];
     await settled();
@@ -82,7 +82,7 @@ describe('requests with the same prefix', () => {
     expect(breakpointsOf(siblings)).toEqual([true, true, true]);
   });
 
-  test('include a new writer if all earlier requests failed', async () => {
+  test('have a new writer if all earlier requests failed', async () => {
     const { enter } = warmupHarness();
     const first = enter();
     await settled();
@@ -154,7 +154,7 @@ describe('a request does not wait', () => {
     expect(await statesOf(siblings)).toEqual(['admitted', 'admitted']);
   });
 
-  test('with a timer after it was sent or stopped', async () => {
+  test('after it was sent or stopped, and has no timer then', async () => {
     const { enter, clock } = warmupHarness();
     const controller = new AbortController();
     const siblings = [enter(), enter(), enter({}, controller.signal)];

@@ -498,7 +498,7 @@ describe('the journal', () => {
 });
 
 describe('agents that share a governor', () => {
-  test('all wait if one of them gets a rate limit', async () => {
+  test('all wait if any of them gets a rate limit', async () => {
     const clock = virtualClock();
     const shared = { clock, governor: governor(clock, 4) };
     const limited = scriptedModel([fails('rate-limited', { retryAfterMs: 5_000 })], [says('Hi.')]);

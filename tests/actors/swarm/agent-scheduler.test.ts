@@ -374,8 +374,8 @@ const scenarios = (known: Actions) =>
     }),
   ] as const;
 
-describe('for any actions of agents', () => {
-  test('no more agents run than slots exist', () => {
+describe('for random actions', () => {
+  test('of agents, no more agents run than slots exist', () => {
     fc.assert(
       fc.property(...scenarios(actions), (slots, all) => {
         const swarm = swarmOf(slots);
@@ -388,7 +388,7 @@ describe('for any actions of agents', () => {
     );
   });
 
-  test('and people, an agent runs while another agent is queued', () => {
+  test('of agents and people, an agent runs while another agent is queued', () => {
     fc.assert(
       fc.property(...scenarios(allActions), (slots, all) => {
         const swarm = swarmOf(slots);
@@ -402,7 +402,7 @@ describe('for any actions of agents', () => {
     );
   });
 
-  test('and people, every agent ends and every slot is released', () => {
+  test('of agents and people, every agent ends and every slot is released', () => {
     fc.assert(
       fc.property(...scenarios(allActions), (slots, all) => {
         const swarm = swarmOf(slots);

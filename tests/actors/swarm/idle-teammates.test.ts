@@ -1,4 +1,4 @@
-/** Idle teammates: when they become idle, what wakes and ends them, and which runs wait for them. */
+/** Teammates: becoming idle, waking, stopping, and the runs that wait for them. */
 import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../../src/protocol/tools/tool.js';
 import { sendMessage } from '../../../src/tools/agents/send-message.js';

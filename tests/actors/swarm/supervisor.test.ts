@@ -297,13 +297,13 @@ describe('a crashed teammate', () => {
 });
 
 describe('the children of a crashed agent', () => {
-  /** Agent that starts a background child, which waits for `door`, and then crashes. */
+  /** Agent that starts a background child, which waits for `release`, and then crashes. */
   const crashedParent = async (after: (conversation: Conversation) => Answer) => {
-    const door = gate();
+    const release = gate();
     let crashed = false;
     const harness = await swarmHarness((conversation): Answer => {
       if (conversation.said.some((text) => text.includes('at the door'))) {
-        return [waits(door.opened), says('The door is open.')];
+        return [waits(release.opened), says('The door is open.')];
       }
       if (conversation.said.some((text) => text.includes('the work'))) {
         if (conversation.turn === 0) return [calls('k', 'Task', task('at the door', BACKGROUND))];
@@ -317,16 +317,16 @@ describe('the children of a crashed agent', () => {
     });
     await harness.say('begin');
     await allSettled();
-    return { harness, door };
+    return { harness, release };
   };
 
   test('continue, and their reports reach the restarted agent', async () => {
-    const { harness, door } = await crashedParent((conversation) => [
+    const { harness, release } = await crashedParent((conversation) => [
       says(
         conversation.said.join().includes('The door is open.') ? 'Heard of the door.' : 'Waiting.',
       ),
     ]);
-    door.open();
+    release.open();
     await allSettled();
     await harness.clock.advance(1_000);
     await allSettled();

@@ -116,11 +116,11 @@ describe('an interrupt', () => {
 });
 
 describe('a background agent', () => {
-  const behind = { begin: [calls('c1', 'Task', ask('behind', BACKGROUND))] };
+  const spawning = { begin: [calls('c1', 'Task', ask('behind', BACKGROUND))] };
 
   test('keeps the run open, and wakes the lead once when it has ended', async () => {
     const release = gate();
-    const harness = await swarmOf({ ...behind, behind: [waits(release.opened), says('seen')] });
+    const harness = await swarmOf({ ...spawning, behind: [waits(release.opened), says('seen')] });
     await begin(harness);
     expect([harness.lead.state, runsEnded(harness)]).toEqual(['idle', []]);
     release.open();
@@ -134,7 +134,7 @@ describe('a background agent', () => {
   test('is awaited by TaskOutput, and reported once', async () => {
     const release = gate();
     const harness = await swarmOf({
-      ...behind,
+      ...spawning,
       'Started in the background': ({ last }) => [
         calls('c2', 'TaskOutput', { task_id: /a_\d+/.exec(last)?.[0] }),
       ],
@@ -172,7 +172,7 @@ describe('a background agent', () => {
   test('ends when its parent stops it', async () => {
     const release = gate();
     const harness = await swarmOf({
-      ...behind,
+      ...spawning,
       'Started in the background': ({ last }) => [
         calls('c2', 'TaskStop', { task_id: /a_\d+/.exec(last)?.[0] }),
       ],
