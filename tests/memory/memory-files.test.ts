@@ -10,9 +10,9 @@ describe('the memory of a session', () => {
     let reads = 0;
     const counting: MemoryDisk = {
       ...disk,
-      read: (real, most) => {
+      read: (real, limit) => {
         reads += 1;
-        return disk.read(real, most);
+        return disk.read(real, limit);
       },
     };
     const memory = machine.memory({ disk: counting });
@@ -69,10 +69,10 @@ describe('the memory of a session', () => {
     const memory = machine.memory({
       disk: {
         ...disk,
-        read: async (real, most) => {
+        read: async (real, limit) => {
           reads += 1;
           const isFirst = reads === 1;
-          const bytes = await disk.read(real, most);
+          const bytes = await disk.read(real, limit);
           if (isFirst) await blocked;
           return bytes;
         },

@@ -275,7 +275,7 @@ describe('an include outside the workspace', () => {
     ]);
   });
 
-  test('is a link from the place of a memory file out of the repository too', async () => {
+  test('may be a link at the path of a memory file that leaves the repository', async () => {
     const machine = await machineWith({
       'repo/.git/HEAD': 'x',
       'repo/AGENTS.md': 'in the repository',

@@ -347,7 +347,7 @@ describe('the memory disk', () => {
   });
 
   test('limits the bytes read even if the file reports size zero', async () => {
-    const [path] = ['/proc/self/maps'].filter((it) => existsSync(it));
+    const [path] = ['/proc/self/maps'].filter((file) => existsSync(file));
     // Only Linux has such files.
     const read = path === undefined ? 'too-large' : await memoryDisk().read(path, 100);
     expect(read).toBe('too-large');
