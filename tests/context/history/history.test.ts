@@ -482,24 +482,29 @@ test.each(['max_tokens', 'model_context_window_exceeded'])(
 );
 
 describe('a letter whose text a result contains', () => {
-  const told = { type: 'letter.told', letter: 'r' } as const;
+  const reportNote = { type: 'letter.told', letter: 'r' } as const;
   const before = [created, sent({ text: 'one' }), received([call('a')])];
 
   test('waits until the result is in a message, and is not sent itself', () => {
-    const history = historyOf(...before, letter('r', 'seen'), ended('a', { notes: [told] }));
+    const history = historyOf(...before, letter('r', 'seen'), ended('a', { notes: [reportNote] }));
     expect([history.waiting, history.nextUserParts()]).toEqual([1, [{ call: 'a' }]]);
     history.apply({ v: 1, seq: 6, ts: 0, epoch: 1, ...sent({ call: 'a' }) } as JournalRecord);
     expect([history.waiting, history.nextUserParts()]).toEqual([0, []]);
   });
 
   test('is known before it arrives', () => {
-    const { relations } = historyOf(...before, ended('a', { notes: [told] }));
+    const { relations } = historyOf(...before, ended('a', { notes: [reportNote] }));
     expect([...relations.reports]).toEqual(['r']);
   });
 
   test('is sent if the result is lost', () => {
     const clear: JournalBody = { type: 'prompt.broken', reason: 'clear', section: 'messages' };
-    const history = historyOf(...before, letter('r', 'seen'), ended('a', { notes: [told] }), clear);
+    const history = historyOf(
+      ...before,
+      letter('r', 'seen'),
+      ended('a', { notes: [reportNote] }),
+      clear,
+    );
     expect(history.nextUserParts()).toEqual([{ letter: 'r' }]);
   });
 });
