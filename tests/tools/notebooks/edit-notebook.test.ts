@@ -164,8 +164,8 @@ describe('NotebookEdit', () => {
         fc.nat(3),
         async (cells, space, edit_mode, new_source, at) => {
           const cell_number = at % cells.length;
-          const notebook = { nbformat: 4, nbformat_minor: 2, metadata: { cells: [] }, cells };
-          const before = JSON.stringify(notebook, null, space);
+          const content = { nbformat: 4, nbformat_minor: 2, metadata: { cells: [] }, cells };
+          const before = JSON.stringify(content, null, space);
           const after = await change(before, { edit_mode, new_source, cell_number });
           const expected = cells.map((cell) => cell.source);
           const replacement = edit_mode === 'delete' ? [] : [new_source];
