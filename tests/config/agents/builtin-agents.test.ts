@@ -12,7 +12,7 @@ const catalog = await readAgentCatalog({
 } as unknown as Parameters<typeof readAgentCatalog>[0]);
 
 const effectsOf = (name: string) => {
-  const agent = catalog.agents.find((it) => it.name === name);
+  const agent = catalog.agents.find((candidate) => candidate.name === name);
   return [...EFFECT_TOOLS].filter(
     (tool) => agent !== undefined && givesTool(agent, { name: tool, kind: 'builtin' }),
   );

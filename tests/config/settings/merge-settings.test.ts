@@ -4,7 +4,7 @@ import { explainSettings } from '../../../src/config/settings/explain-settings.j
 import { managedSettingsFiles } from '../../../src/config/settings/settings-layers.js';
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.js';
 
-/** Sources of settings, weakest first, each with a function that sets a value in it. */
+/** Writes values into every source of settings, weakest first. */
 const everySource = (folder: TemporaryFolder) => {
   const writeLayer = (name: string, depth: number) =>
     folder.put(name, {
