@@ -160,9 +160,9 @@ describe('a paced reply', () => {
       await until(() => sleepers.size === 1);
       pass();
     }
-    expect(eventNames((await body).text).filter((it) => it === 'content_block_delta')).toHaveLength(
-      4,
-    );
+    expect(
+      eventNames((await body).text).filter((name) => name === 'content_block_delta'),
+    ).toHaveLength(4);
     expect(sleepers.size).toBe(0);
   });
 

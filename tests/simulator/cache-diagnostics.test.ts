@@ -31,7 +31,9 @@ const twice = async (changes: object, options: { stream?: boolean } = {}): Promi
   const next = { ...BASE, messages: conversation('one', 'yes', 'two'), diagnostics, ...changes };
   const response = await post(simulator, { ...next, ...options });
   if (!options.stream) return (await response.json()) as Answer;
-  const [start = ''] = (await response.text()).split('\n').filter((it) => it.startsWith('data:'));
+  const [start = ''] = (await response.text())
+    .split('\n')
+    .filter((line) => line.startsWith('data:'));
   return (JSON.parse(start.slice(5)) as { message: Answer }).message;
 };
 
@@ -81,7 +83,7 @@ describe('a cache diagnosis', () => {
 
 describe('CacheDiagnostics', () => {
   test('forgets the oldest request above its limit', () => {
-    const history = new CacheDiagnostics({ most: 2 });
+    const history = new CacheDiagnostics({ maxEntries: 2 });
     const request = BASE as unknown as MessagesRequest;
     const blocks = prefixBlocks(request);
     for (const id of ['a', 'b', 'c']) history.remember(id, request, blocks);

@@ -188,7 +188,7 @@ describe('an invalid request', () => {
       "messages.0.content.0.cache_control.ephemeral.ttl: Input should be '5m' or '1h'",
     ],
     [
-      talk(user(['a', 'b', 'c', 'd', 'e'].map((it) => text(it, mark())))),
+      talk(user(['a', 'b', 'c', 'd', 'e'].map((value) => text(value, mark())))),
       'A maximum of 4 blocks with cache_control may be provided. Found 5.',
     ],
   ])('is rejected: %j', (body, message) => {
