@@ -67,7 +67,7 @@ describe('the reason of a ruling', () => {
     ['ask', 'default', bash('make'), /The allow rule "Bash\(make\)", or another mode than default/],
     ['deny', 'plan', write('a'), /let a person leave plan mode/],
     ['deny', 'dontAsk', write('a'), /Another mode or an allow rule/],
-  ] as const)('tells what would change an %s of mode %s', (behavior, mode, request, words) => {
+  ] as const)('explains how an %s of mode %s could change', (behavior, mode, request, words) => {
     const ruling = policyOf({ mode }).rule(request);
     expect(ruling.behavior).toBe(behavior);
     expect(ruling.instead).toMatch(words);
