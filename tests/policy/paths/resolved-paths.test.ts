@@ -5,7 +5,7 @@ import { isPathInside } from '../../../src/lib/paths/is-path-inside.js';
 import { pathBelow } from '../../../src/lib/paths/path-below.js';
 import { absolutePath } from '../../../src/policy/paths/resolved-paths.js';
 
-describe('isPathInside', () => {
+describe('paths below a folder', () => {
   test.each([
     ['/repo', '/repo', true],
     ['/repo', '/repo/a', true],
@@ -24,7 +24,7 @@ describe('isPathInside', () => {
     expect(isPathInside({ path, folder: root })).toBe(expected);
   });
 
-  test('ignores case and Unicode composition if the disk does', () => {
+  test('ignore case and Unicode composition if the disk does', () => {
     expect(isPathInside({ path: '/rEPO/a', folder: '/Repo', ignoreCase: true })).toBe(true);
     expect(isPathInside({ path: '/cafe\u0301/a', folder: '/caf\u00e9', ignoreCase: true })).toBe(
       true,
@@ -35,7 +35,7 @@ describe('isPathInside', () => {
   const name = fc.constantFrom('a', 'b', 'ab', '..', '.', '', '...', 'a..', ' ');
   const path = fc.array(name, { maxLength: 8 }).map((names) => `/${names.join('/')}`);
 
-  test('is true if the names of the folder are a prefix of the path', () => {
+  test('start with the names of the folder', () => {
     const names = (path: string) => resolve(path).split('/').filter(Boolean);
     fc.assert(
       fc.property(path, path, (root, place) => {
@@ -45,7 +45,7 @@ describe('isPathInside', () => {
     );
   });
 
-  test('pathBelow returns the rest, which resolves to the path again', () => {
+  test('have a relative path that resolves to the path again', () => {
     fc.assert(
       fc.property(path, path, (root, place) => {
         const below = pathBelow({ path: place, folder: root, ignoreCase: false });
