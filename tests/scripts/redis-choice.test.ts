@@ -39,8 +39,8 @@ describe('tests that work with any Redis', () => {
     const { lines } = await runTests(`
       import { redisBroker } from ${JSON.stringify(resolve('tests/fakes/redis/redis-server.ts'))};
       needs('redis')('any', async () => {
-        const broker = await redisBroker();
-        expect(await broker.call('INFO', 'server')).toContain('server_name:valkey');
+        const redis = await redisBroker();
+        expect(await redis.call('INFO', 'server')).toContain('server_name:valkey');
       });
       needs('own-redis')('own', () => {});`);
     expect(lines.slice(lines.indexOf('Skipped:'))).toEqual([

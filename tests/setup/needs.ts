@@ -1,7 +1,7 @@
 /**
  * Declares the tools of the machine that a test needs. The test is skipped with a reason if a tool is missing:
  *
- *   needs('git')('commits what changed', async () => { … });
+ *   needs('git')('commits the changes', async () => { … });
  *   needs.describe('tmux')('the screen', () => { … });
  *
  * The reporter lists the skipped tests, and .ci/run fails on any skip.
