@@ -8,11 +8,11 @@ import { build } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from './session-folder.js';
 
-/** Packages that are not modules ask for others with it. */
+/** Defines `require`, which CommonJS packages in the bundle call. */
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-/** As plain JavaScript: many processes start faster without a compiler in each. */
+/** Compiles a fixture to plain JavaScript, because processes start faster without a compiler. */
 export const bundled = async (name: string): Promise<string> => {
   const outfile = join(temporaryFolder(), `${name}.mjs`);
   const entryPoints = [`tests/store/fixtures/${name}.ts`];
@@ -21,7 +21,7 @@ export const bundled = async (name: string): Promise<string> => {
   return outfile;
 };
 
-/** From 1 on. */
+/** The integers from 1 to `count`. */
 export const numbers = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => index + 1);
 
@@ -29,7 +29,7 @@ export const numbers = (count: number): readonly number[] =>
 export interface Worker {
   readonly pid: number | undefined;
   tell(line: string): void;
-  /** Its next line; rejects when it has ended. */
+  /** Returns the next line of output. Rejects if the process has ended. */
   answer(): Promise<string>;
   kill(): Promise<void>;
 }

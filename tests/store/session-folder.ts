@@ -1,4 +1,4 @@
-/** Session files in a folder of the test's own. */
+/** Session files in a private folder of a test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

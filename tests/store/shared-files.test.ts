@@ -1,4 +1,4 @@
-/** Processes of a machine that share letters and jobs, while some of them are killed. */
+/** Processes of a machine share letters and jobs, and some of the processes are killed. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -12,32 +12,32 @@ import { nextOf, testSharedMailbox } from './contracts/shared-mailbox.js';
 import { temporaryFolder } from './session-folder.js';
 
 describe('processes that share jobs', () => {
-  const idsFrom = async (worker: Worker) => JSON.parse(await worker.answer()) as string[];
+  const readIds = async (worker: Worker) => JSON.parse(await worker.answer()) as string[];
 
-  test('each get other ones, and those of a dead one when it is dead and not before', async () => {
+  test('claim different jobs, and the jobs of a process only after its death', async () => {
     const root = temporaryFolder();
     fs.mkdirSync(join(root, 's_1'));
     const queue = new FileJobQueue(root, ownerLives);
     const ids = numbers(40).map((age) => `a_${age}`);
     for (const [index, id] of ids.entries()) await queue.add(job(id, index + 1));
     const program = await bundled('take-jobs');
-    const [holder, ...others] = ['h', 'w1', 'w2', 'w3'].map((name) =>
+    const [holder, ...workers] = ['h', 'w1', 'w2', 'w3'].map((name) =>
       startWorker(program, root, name),
     ) as [Worker, ...Worker[]];
     const marker = await holder.answer();
-    await Promise.all(others.map((worker) => worker.answer()));
+    await Promise.all(workers.map((worker) => worker.answer()));
 
     holder.tell('hold');
-    expect(await idsFrom(holder)).toEqual(['a_1', 'a_2', 'a_3']);
-    for (const worker of others) worker.tell('drain');
-    const taken = (await Promise.all(others.map(idsFrom))).flat();
+    expect(await readIds(holder)).toEqual(['a_1', 'a_2', 'a_3']);
+    for (const worker of workers) worker.tell('drain');
+    const taken = (await Promise.all(workers.map(readIds))).flat();
     expect(taken.sort()).toEqual(ids.slice(3).sort());
     expect((await queue.list('s_1')).map(({ worker }) => worker)).toEqual([marker, marker, marker]);
 
     await holder.kill();
-    for (const worker of others) worker.tell('drain');
-    const inherited = (await Promise.all(others.map(idsFrom))).flat();
-    expect(inherited.sort()).toEqual(['a_1', 'a_2', 'a_3']);
+    for (const worker of workers) worker.tell('drain');
+    const takenOver = (await Promise.all(workers.map(readIds))).flat();
+    expect(takenOver.sort()).toEqual(['a_1', 'a_2', 'a_3']);
     expect(await queue.list('s_1')).toEqual([]);
   });
 });
@@ -56,17 +56,17 @@ describe('processes that share a mailbox', () => {
     return { box, start };
   };
 
-  test('lose nothing that was sent, give it once, and in the order of its sender', async () => {
+  test('deliver each letter once, in the order of its sender', async () => {
     const { box, start } = await mailOf();
     const inbox = await box.open('bob');
     const senders = await Promise.all(['x', 'y', 'z'].map(start));
     for (const [index, sender] of senders.entries()) {
       sender.tell(`send ${['x', 'y', 'z'][index]} 15`);
     }
-    const given: string[] = [];
-    while (given.length < 45) given.push(await nextOf(inbox));
+    const received: string[] = [];
+    while (received.length < 45) received.push(await nextOf(inbox));
     for (const from of ['x', 'y', 'z']) {
-      const ofSender = given.filter((id) => id.startsWith(from));
+      const ofSender = received.filter((id) => id.startsWith(from));
       expect(ofSender).toEqual(numbers(15).map((number) => `${from}_${number}`));
     }
   });

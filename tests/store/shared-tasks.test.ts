@@ -1,29 +1,29 @@
-/** Processes of a machine that share a task list, while some of them are killed. */
+/** Processes of a machine share a task list, and some of the processes are killed. */
 import { describe, test } from 'vitest';
 import { systemClock } from '../../src/protocol/clock.js';
 import { FileTaskList } from '../../src/store/files/tasks/file-task-list.js';
 import {
-  addAndDie,
-  claimants,
+  addUntilKilled,
   expectKept,
-  testSharedWorkList,
+  taskProcesses,
+  testSharedTaskList,
 } from './contracts/task-list-processes.js';
 import { temporaryFolder } from './session-folder.js';
 
-describe('processes that share a list of work', () => {
-  testSharedWorkList(async () => {
+describe('processes that share a task list', () => {
+  testSharedTaskList(async () => {
     const folder = temporaryFolder();
-    const start = await claimants('claim-work', folder);
-    return { work: new FileTaskList(folder, systemClock), start };
+    const start = await taskProcesses('claim-work', folder);
+    return { tasks: new FileTaskList(folder, systemClock), start };
   });
 
-  test('lose nothing that one was told it had added, whenever it is killed', async () => {
+  test('lose no confirmed task when they are killed', async () => {
     const folder = temporaryFolder();
-    const start = await claimants('claim-work', folder, '4');
-    const told: string[] = [];
+    const start = await taskProcesses('claim-work', folder, '4');
+    const added: string[] = [];
     for (const round of [1, 2, 3, 5, 8, 13, 21]) {
-      told.push(...(await addAndDie(start, round)));
-      await expectKept(new FileTaskList(folder, systemClock, 4), told);
+      added.push(...(await addUntilKilled(start, round)));
+      await expectKept(new FileTaskList(folder, systemClock, 4), added);
     }
   });
 });

@@ -2,15 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import type { EditLeaseStore } from '../../../src/protocol/session/edit-lease-store.js';
 
-export const describeFileLeases = (
+export const describeEditLeases = (
   name: string,
   open: () => EditLeaseStore | Promise<EditLeaseStore>,
 ): void => {
-  describe(`leases of files ${name}`, () => {
+  describe(`edit leases ${name}`, () => {
     const ann = { agent: 'ann', since: 1 };
     const bob = { agent: 'bob', since: 2 };
 
-    test('are nobody’s until they are taken, and show who has them since when', async () => {
+    test('are free until an agent takes them, and show their holder with its start time', async () => {
       const leases = await open();
       expect(await leases.holder('/a')).toBeUndefined();
       expect(await leases.take('/a', ann, [])).toEqual(ann);
@@ -18,7 +18,7 @@ export const describeFileLeases = (
       expect(await leases.holder('/b')).toBeUndefined();
     });
 
-    test('stay with whoever came first', async () => {
+    test('stay with the first agent that takes them', async () => {
       const leases = await open();
       await leases.take('/a', ann, []);
       expect(await leases.take('/a', bob, ['carl'])).toEqual(ann);
@@ -26,15 +26,15 @@ export const describeFileLeases = (
       expect(await leases.take('/b', bob, [])).toEqual(bob);
     });
 
-    test('go to one of those who want them at the same moment', async () => {
+    test('go to a single agent if several agents take them at the same time', async () => {
       const leases = await open();
-      const wanted = Array.from({ length: 20 }, (_, at) => ({ agent: `a${at}`, since: at }));
-      const told = await Promise.all(wanted.map((one) => leases.take('/a', one, [])));
-      expect(new Set(told.map(({ agent }) => agent)).size).toBe(1);
-      expect(await leases.holder('/a')).toEqual(told[0]);
+      const agents = Array.from({ length: 20 }, (_, at) => ({ agent: `a${at}`, since: at }));
+      const holders = await Promise.all(agents.map((agent) => leases.take('/a', agent, [])));
+      expect(new Set(holders.map(({ agent }) => agent)).size).toBe(1);
+      expect(await leases.holder('/a')).toEqual(holders[0]);
     });
 
-    test('are taken from those who wait for the one who wants them', async () => {
+    test('are taken from an agent that waits for the new holder', async () => {
       const leases = await open();
       await leases.take('/a', ann, []);
       expect(await leases.take('/a', bob, ['ann'])).toEqual(bob);
@@ -42,7 +42,7 @@ export const describeFileLeases = (
       expect(await leases.holder('/a')).toEqual(bob);
     });
 
-    test('are given back one by one or all together, and only by whoever has them', async () => {
+    test('are released singly or all at once, and only by their holder', async () => {
       const leases = await open();
       for (const path of ['/a', '/b', '/c']) await leases.take(path, ann, []);
       await leases.take('/d', bob, []);

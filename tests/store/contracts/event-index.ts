@@ -12,7 +12,7 @@ export const describeEventIndex = (name: string, open: OpenStore): void => {
 };
 
 const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
-  test('is told by range, with the agents in it', async () => {
+  test('is read by range, with agent and parent of each event', async () => {
     const session = await (await open()).create(meta());
     const lead = await session.journal('a_1', null);
     const child = await session.journal('a_2', 'a_1');
@@ -31,7 +31,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await session.readEvents(9)).toEqual([]);
   });
 
-  test('goes on numbering where the last owner stopped', async () => {
+  test('continues the numbers of the last owner', async () => {
     const store = await open();
     const session = await store.create(meta());
     (await session.journal('a_1', null)).append(created);
@@ -60,7 +60,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await types()).toEqual([]);
   });
 
-  test('of many agents that write by turns tells everything in the order in which it happened', async () => {
+  test('of many agents that write in turns has all events in their order', async () => {
     const clock = virtualClock();
     const store = await open(clock);
     const session = await store.create(meta());
@@ -75,8 +75,8 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
         if (round % 2 === 1) await session.closeJournal(agent);
       }
     }
-    const told = (await all(store.events('s_1'))).map(({ agent, cites }) => [agent, cites.seq]);
-    expect(told).toEqual(written);
+    const read = (await all(store.events('s_1'))).map(({ agent, cites }) => [agent, cites.seq]);
+    expect(read).toEqual(written);
     expect(await store.agents('s_1')).toEqual([...agents].sort());
     await session.close();
     expect(await all(store.events('s_1'))).toHaveLength(written.length);
@@ -84,7 +84,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(watched.map(({ seq }) => seq)).toEqual(written.map((_, index) => index + 1));
   });
 
-  test('has an event for each record, which cites it and holds nothing of what was said', async () => {
+  test('has an event for each record, which cites the record and has no message text', async () => {
     const store = await open();
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
@@ -98,7 +98,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     for (const event of events) expect(swarmEvent.parse(event)).toEqual(event);
   });
 
-  test('is the same for its owner, for those who look, and after its owner has gone', async () => {
+  test('is the same for its owner, for other readers, and after its owner has closed', async () => {
     const store = await open();
     const session = await store.create(meta());
     (await session.journal('a_1', null)).append(created);
@@ -110,7 +110,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await all(store.events('s_1'))).toEqual(owned);
   });
 
-  test('is told to each who watches from its beginning, whenever they come', async () => {
+  test('is sent to each watcher from the first event, also to a late watcher', async () => {
     const store = await open();
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
@@ -124,7 +124,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect([await seqsOf(late), await seqsOf(early)]).toEqual([[1, 2], [2]]);
   });
 
-  test('is watched on when another owner has come', async () => {
+  test('reaches an existing watcher under another owner', async () => {
     const store = await open();
     const first = await store.create(meta());
     (await first.journal('a_1', null)).append(created);
@@ -137,7 +137,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await seqsOf(watch)).toEqual([2]);
   });
 
-  test('of one session knows nothing of another', async () => {
+  test('of a session has no events of another session', async () => {
     const store = await open();
     for (const id of ['s_1', 's_2']) {
       const session = await store.create(meta({ id }));
@@ -149,7 +149,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
   });
 };
 
-/** All that is new: a watch may tell it in pieces. */
+/** Numbers of all new events. A watch may return them in several parts. */
 const seqsOf = async (watch: EventWatch): Promise<number[]> => {
   const seqs: number[] = [];
   for (let events = await watch.next(); events.length > 0; events = await watch.next()) {

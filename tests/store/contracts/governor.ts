@@ -5,7 +5,7 @@ import type { Governor } from '../../../src/protocol/model/governor.js';
 export interface GovernorBackend {
   /** Each call opens another user of the same governor. */
   governor(): Governor;
-  /** By the clock that they go by. */
+  /** Time of the clock of the governors. */
   now(): number;
   /** Advances the time, and waits for all effects. */
   advance(ms: number): Promise<void>;
@@ -18,40 +18,40 @@ export const describeGovernor = (
   open: (slots: number) => GovernorBackend | Promise<GovernorBackend>,
 ): void => {
   /** A governor and its requests. Each request is `waiting`, `in` or `out`. */
-  const gate = async (slots: number) => {
+  const setUp = async (slots: number) => {
     const backend = await open(slots);
     const guard = backend.governor();
-    const arrive = (at = guard) => {
+    const send = (at = guard) => {
       const controller = new AbortController();
-      const visitor = {
+      const request = {
         state: 'waiting',
         leave: () => {},
         abort: () => controller.abort(),
       };
       at.enter(controller.signal).then(
-        (leave) => Object.assign(visitor, { state: 'in', leave }),
-        () => Object.assign(visitor, { state: 'out' }),
+        (leave) => Object.assign(request, { state: 'in', leave }),
+        () => Object.assign(request, { state: 'out' }),
       );
-      return visitor;
+      return request;
     };
-    return { ...backend, guard, arrive };
+    return { ...backend, guard, send };
   };
 
   describe(`the governor ${name}`, () => {
-    test('lets as many in as there are slots, and the rest in the order they came', async () => {
-      const { arrive, settle } = await gate(2);
-      const visitors = [arrive(), arrive(), arrive(), arrive()];
-      const states = () => visitors.map(({ state }) => state);
+    test('admits as many requests as there are slots, and the others in order', async () => {
+      const { send, settle } = await setUp(2);
+      const requests = [send(), send(), send(), send()];
+      const states = () => requests.map(({ state }) => state);
       await settle();
       expect(states()).toEqual(['in', 'in', 'waiting', 'waiting']);
-      visitors[1]?.leave();
+      requests[1]?.leave();
       await settle();
       expect(states()).toEqual(['in', 'in', 'in', 'waiting']);
     });
 
-    test('counts a place once, however often it is given back', async () => {
-      const { arrive, settle } = await gate(1);
-      const [first, second, third] = [arrive(), arrive(), arrive()];
+    test('frees a slot once if it is released several times', async () => {
+      const { send, settle } = await setUp(1);
+      const [first, second, third] = [send(), send(), send()];
       await settle();
       first.leave();
       first.leave();
@@ -60,69 +60,69 @@ export const describeGovernor = (
       expect([second.state, third.state]).toEqual(['in', 'waiting']);
     });
 
-    test('holds everybody back until the rate limit has passed', async () => {
-      const { arrive, guard, now, advance, settle } = await gate(5);
-      const early = arrive();
+    test('delays new requests until the rate limit is over', async () => {
+      const { send, guard, now, advance, settle } = await setUp(5);
+      const early = send();
       await settle();
       guard.holdUntil(now() + 1_000);
-      const late = [arrive(), arrive()];
+      const late = [send(), send()];
       await advance(999);
       expect([early, ...late].map(({ state }) => state)).toEqual(['in', 'waiting', 'waiting']);
       await advance(1);
       expect(late.map(({ state }) => state)).toEqual(['in', 'in']);
     });
 
-    test('holds for the longest time that anybody asked for', async () => {
-      const { arrive, guard, now, advance } = await gate(5);
+    test('delays requests for the longest of several rate limits', async () => {
+      const { send, guard, now, advance } = await setUp(5);
       guard.holdUntil(now() + 1_000);
-      const visitor = arrive();
+      const request = send();
       guard.holdUntil(now() + 3_000);
       guard.holdUntil(now() + 2_000);
       await advance(2_999);
-      expect(visitor.state).toBe('waiting');
+      expect(request.state).toBe('waiting');
       await advance(1);
-      expect(visitor.state).toBe('in');
+      expect(request.state).toBe('in');
     });
 
-    test('tells who has to wait why, and nothing to who need not', async () => {
-      const { guard, now, advance, settle } = await gate(1);
-      const told: string[] = [];
-      const enter = () => guard.enter(new AbortController().signal, (why) => told.push(why));
+    test('reports the reason to a request that waits, and no reason to other requests', async () => {
+      const { guard, now, advance, settle } = await setUp(1);
+      const reasons: string[] = [];
+      const enter = () => guard.enter(new AbortController().signal, (why) => reasons.push(why));
       const leave = await enter();
-      expect(told).toEqual([]);
+      expect(reasons).toEqual([]);
       const second = enter();
       await settle();
-      expect(told).toEqual(['requests']);
+      expect(reasons).toEqual(['requests']);
       leave();
       (await second)();
       guard.holdUntil(now() + 1_000);
       const third = enter();
       await settle();
-      expect(told).toEqual(['requests', 'rate-limit']);
+      expect(reasons).toEqual(['requests', 'rate-limit']);
       await advance(1_000);
       (await third)();
       await enter();
-      expect(told).toEqual(['requests', 'rate-limit']);
+      expect(reasons).toEqual(['requests', 'rate-limit']);
     });
 
-    test('keeps no place for one whose wait could not be told', async () => {
-      const { guard, arrive, settle } = await gate(1);
-      const first = arrive();
+    test('keeps no slot for a request whose wait callback throws', async () => {
+      const { guard, send, settle } = await setUp(1);
+      const first = send();
       await settle();
       const fails = () => {
         throw new Error('the disk is full');
       };
-      const told = guard.enter(new AbortController().signal, fails);
-      await expect(told).rejects.toThrow('the disk is full');
-      const third = arrive();
+      const failed = guard.enter(new AbortController().signal, fails);
+      await expect(failed).rejects.toThrow('the disk is full');
+      const third = send();
       first.leave();
       await settle();
       expect(third.state).toBe('in');
     });
 
-    test('forgets those who gave up, without giving their place away', async () => {
-      const { arrive, settle } = await gate(1);
-      const [first, second, third] = [arrive(), arrive(), arrive()];
+    test('drops an aborted request from the queue and keeps the slot for the next', async () => {
+      const { send, settle } = await setUp(1);
+      const [first, second, third] = [send(), send(), send()];
       await settle();
       second.abort();
       await settle();
@@ -132,47 +132,47 @@ export const describeGovernor = (
       expect(third.state).toBe('in');
     });
 
-    test('does not let in who had given up before', async () => {
-      const { guard } = await gate(1);
+    test('rejects a request whose signal was aborted before', async () => {
+      const { guard } = await setUp(1);
       await expect(guard.enter(AbortSignal.abort())).rejects.toThrow('aborted');
     });
 
-    test('keeps the place of one who is in and then gives up, until it leaves', async () => {
-      const { arrive, settle } = await gate(1);
-      const [first, second] = [arrive(), arrive()];
+    test('keeps the slot of an admitted request that aborts, until it leaves', async () => {
+      const { send, settle } = await setUp(1);
+      const [first, second] = [send(), send()];
       await settle();
       first.abort();
       await settle();
       expect([first.state, second.state]).toEqual(['in', 'waiting']);
     });
 
-    test('lets hundreds through in the order they came, without those who gave up', async () => {
-      const { guard, settle } = await gate(3);
+    test('admits hundreds of requests in order, without aborted requests', async () => {
+      const { guard, settle } = await setUp(3);
       const order: number[] = [];
-      let [inside, most] = [0, 0];
+      let [inFlight, maxInFlight] = [0, 0];
       const controllers = Array.from({ length: 300 }, () => new AbortController());
       const visits = controllers.map(async ({ signal }, number) => {
         const leave = await guard.enter(signal);
         order.push(number);
-        inside += 1;
-        most = Math.max(most, inside);
+        inFlight += 1;
+        maxInFlight = Math.max(maxInFlight, inFlight);
         await settle();
-        inside -= 1;
+        inFlight -= 1;
         leave();
       });
       for (const [number, controller] of controllers.entries()) {
         if (number > 2 && number % 3 === 0) controller.abort();
       }
       await Promise.allSettled(visits);
-      const stayed = controllers.flatMap((_, number) =>
+      const admitted = controllers.flatMap((_, number) =>
         number <= 2 || number % 3 > 0 ? [number] : [],
       );
-      expect(order).toEqual(stayed);
-      expect(most).toBe(3);
+      expect(order).toEqual(admitted);
+      expect(maxInFlight).toBe(3);
     });
 
-    test('keeps the order of those whom a rate limit holds back', async () => {
-      const { guard, now, advance } = await gate(2);
+    test('keeps the order of requests that a rate limit delays', async () => {
+      const { guard, now, advance } = await setUp(2);
       const order: number[] = [];
       guard.holdUntil(now() + 1_000);
       const visits = [0, 1, 2, 3, 4].map(async (number) => {
@@ -185,12 +185,12 @@ export const describeGovernor = (
       expect(order).toEqual([0, 1, 2, 3, 4]);
     });
 
-    test('is one for all who share it: slots, and the time that one of them was told', async () => {
-      const { governor, guard, arrive, now, advance, settle } = await gate(1);
+    test('shares slots and rate limits between all its users', async () => {
+      const { governor, guard, send, now, advance, settle } = await setUp(1);
       const other = governor();
-      const first = arrive(guard);
+      const first = send(guard);
       await settle();
-      const second = arrive(other);
+      const second = send(other);
       await settle();
       expect([first.state, second.state]).toEqual(['in', 'waiting']);
       guard.holdUntil(now() + 1_000);

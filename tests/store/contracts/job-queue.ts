@@ -9,10 +9,10 @@ import type {
 } from '../../../src/protocol/session/job-queue.js';
 
 export interface QueueBackend {
-  /** Each call is another process that can reach the same jobs; the swarms are `s_1` and `s_2`. */
+  /** Each call opens another process with the same jobs. The swarms are `s_1` and `s_2`. */
   queue(): JobQueue | Promise<JobQueue>;
   /** Options of the consumers of the jobs of `s_1`. */
-  readonly terms: Pick<ConsumeOptions, 'swarm'>;
+  readonly options: Pick<ConsumeOptions, 'swarm'>;
   /** Kills the worker of that queue without a shutdown. */
   kill(worker: string, queue: JobQueue): void | Promise<void>;
 }
@@ -33,18 +33,18 @@ export const describeJobQueue = (
     for (const each of jobs) await queue.add(each);
     const listed = async (swarm = 's_1') =>
       (await queue.list(swarm)).map(({ id, worker }) => [id, worker]);
-    const employ = async (
+    const consume = async (
       work: JobHandler,
-      terms: Partial<ConsumeOptions> = {},
+      options: Partial<ConsumeOptions> = {},
       worker = 'w_1',
-      by = queue,
+      from = queue,
     ) => {
-      const all = { concurrency: 1, ...backend.terms, ...terms };
-      const workplace = await by.consume(worker, all, work);
-      onTestFinished(() => workplace.close());
-      return workplace;
+      const all = { concurrency: 1, ...backend.options, ...options };
+      const consumer = await from.consume(worker, all, work);
+      onTestFinished(() => consumer.close());
+      return consumer;
     };
-    return { backend, queue, listed, employ };
+    return { backend, queue, listed, consume };
   };
 
   /** Ends each job at once, and records the jobs. */
@@ -57,34 +57,34 @@ export const describeJobQueue = (
     return { taken, work, ids: () => taken.map(({ id }) => id) };
   };
 
-  /** Work that goes on until it is let go, or until its signal. */
+  /** A handler that holds its jobs until `finish`, or until their signals abort. */
   const held = () => {
     const taken: ClaimedJob[] = [];
-    let letGo: () => void = () => {};
-    const over = new Promise<void>((resolve) => {
-      letGo = resolve;
+    let finish: () => void = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
     });
     const work: JobHandler = async (each) => {
       taken.push(each);
       const aborted = new Promise((resolve) => each.signal.addEventListener('abort', resolve));
-      await Promise.race([over, aborted]);
+      await Promise.race([finished, aborted]);
       return each.signal.aborted ? { laterMs: 0 } : 'done';
     };
-    return { taken, work, letGo };
+    return { taken, work, finish };
   };
 
   describe(`jobs ${name}`, () => {
-    test('are worked on in the order of their age', async () => {
-      const { employ, listed } = await setUp(job('a_1', 1), job('a_2', 2), job('a_3', 3));
+    test('are started in the order of their age', async () => {
+      const { consume, listed } = await setUp(job('a_1', 1), job('a_2', 2), job('a_3', 3));
       const { ids, taken, work } = recorder();
-      await employ(work);
+      await consume(work);
       await expect.poll(ids).toEqual(['a_1', 'a_2', 'a_3']);
       await expect.poll(() => listed()).toEqual([]);
       expect(taken[0]).toMatchObject({ ...job('a_1', 1), attempts: 0 });
     });
 
-    test('with a lower priority come first, and those without one ahead of all', async () => {
-      const { employ } = await setUp(
+    test('without a priority are started first, then jobs with the lowest priority number', async () => {
+      const { consume } = await setUp(
         { ...job('a_1', 1), priority: 20 },
         { ...job('a_2', 2), priority: 3 },
         { ...job('a_3', 3), priority: 3 },
@@ -92,20 +92,20 @@ export const describeJobQueue = (
         { ...job('a_5', 5), priority: 0 },
       );
       const { ids, work } = recorder();
-      await employ(work);
+      await consume(work);
       await expect.poll(ids).toEqual(['a_4', 'a_5', 'a_2', 'a_3', 'a_1']);
     });
 
-    test('are not begun before their time', async () => {
+    test('are not started before their time', async () => {
       const notBefore = Date.now() + 700;
-      const { employ, listed } = await setUp({ ...job('a_1', 1), notBefore }, job('a_2', 2));
+      const { consume, listed } = await setUp({ ...job('a_1', 1), notBefore }, job('a_2', 2));
       const { ids, work } = recorder();
       expect(await listed()).toEqual([
         ['a_1', undefined],
         ['a_2', undefined],
       ]);
       const times: number[] = [];
-      await employ((each) => {
+      await consume((each) => {
         times.push(Date.now());
         return work(each);
       });
@@ -113,22 +113,22 @@ export const describeJobQueue = (
       expect(times[1]).toBeGreaterThanOrEqual(notBefore);
     });
 
-    test('are added once, however often they are asked for', async () => {
-      const { backend, queue, employ, listed } = await setUp(job('a_1'), job('a_1', 9));
+    test('are added once, also if they are added again', async () => {
+      const { backend, queue, consume, listed } = await setUp(job('a_1'), job('a_1', 9));
       await (await backend.queue()).add(job('a_1', 5));
       expect(await listed()).toEqual([['a_1', undefined]]);
       const { ids, work } = recorder();
-      await employ(work);
+      await consume(work);
       await expect.poll(() => listed()).toEqual([]);
       await queue.add(job('a_1'));
       await queue.add(job('a_2'));
       await expect.poll(ids).toEqual(['a_1', 'a_2']);
     });
 
-    test('of an agent that goes on after it had ended are others', async () => {
-      const { queue, employ, listed } = await setUp(job('a_1'));
+    test('of an agent that is restarted after its end are separate jobs', async () => {
+      const { queue, consume, listed } = await setUp(job('a_1'));
       const { taken, work } = recorder();
-      await employ(work);
+      await consume(work);
       await expect.poll(() => listed()).toEqual([]);
       await queue.add({ ...job('a_1'), at: 17 });
       await queue.add({ ...job('a_1'), at: 17 });
@@ -136,11 +136,11 @@ export const describeJobQueue = (
       await expect.poll(() => listed()).toEqual([]);
     });
 
-    test('of a swarm are listed with who works on them, the oldest first', async () => {
-      const { queue, employ, listed } = await setUp(job('a_3', 3), job('a_1', 1, 's_2'));
+    test('of a swarm are listed with their worker, the oldest first', async () => {
+      const { queue, consume, listed } = await setUp(job('a_3', 3), job('a_1', 1, 's_2'));
       await queue.add({ ...job('a_1', 1), priority: 9 });
       const { taken, work } = held();
-      await employ(work, {}, 'o_1.17.4711.4026531836');
+      await consume(work, {}, 'o_1.17.4711.4026531836');
       await expect.poll(() => taken.length).toBe(1);
       expect(await listed()).toEqual([
         ['a_1', undefined],
@@ -149,64 +149,64 @@ export const describeJobQueue = (
       expect(await listed('s_2')).toEqual([['a_1', undefined]]);
     });
 
-    test('that are withdrawn are begun by nobody, and not added again', async () => {
+    test('that are withdrawn are not started, and not added again', async () => {
       const later = { ...job('a_3', 3), notBefore: Date.now() + 500 };
       const urgent = { ...job('a_4', 4), priority: 2 };
-      const { queue, employ, listed } = await setUp(job('a_1', 1), job('a_2', 2), later, urgent);
+      const { queue, consume, listed } = await setUp(job('a_1', 1), job('a_2', 2), later, urgent);
       for (const each of [job('a_1'), later, urgent]) expect(await queue.withdraw(each)).toBe(true);
       for (const each of [job('a_1'), later, urgent])
         expect(await queue.withdraw(each)).toBe(false);
       await queue.add(job('a_1', 1));
       expect(await listed()).toEqual([['a_2', undefined]]);
       const { ids, work } = recorder();
-      await employ(work);
+      await consume(work);
       await queue.add(job('a_5', 5));
       await expect.poll(ids).toEqual(['a_2', 'a_5']);
     });
 
-    test('are not withdrawn when somebody works on them, they have ended or are unknown', async () => {
-      const { queue, employ, listed } = await setUp(job('a_1'));
-      const { taken, work, letGo } = held();
-      await employ(work);
+    test('are not withdrawn if they are running, ended or unknown', async () => {
+      const { queue, consume, listed } = await setUp(job('a_1'));
+      const { taken, work, finish } = held();
+      await consume(work);
       await expect.poll(() => taken.length).toBe(1);
       expect(await queue.withdraw(job('a_1'))).toBe(false);
-      letGo();
+      finish();
       await expect.poll(() => listed()).toEqual([]);
       expect(await queue.withdraw(job('a_1'))).toBe(false);
       expect(await queue.withdraw(job('a_9'))).toBe(false);
       expect(await queue.withdraw({ ...job('a_1'), at: 3 })).toBe(false);
     });
 
-    test('are worked on so many at once, and no more', async () => {
+    test('run in parallel up to the concurrency limit', async () => {
       const many = Array.from({ length: 12 }, (_, age) => job(`a_${age}`, age));
-      const { employ } = await setUp(...many);
-      let [inside, most, done] = [0, 0, 0];
+      const { consume } = await setUp(...many);
+      let [running, maxRunning, done] = [0, 0, 0];
       let full: () => void = () => {};
       const isFull = new Promise<void>((resolve) => {
         full = resolve;
       });
-      const workplace = await employ(
+      const consumer = await consume(
         async () => {
-          inside += 1;
-          most = Math.max(most, inside);
-          if (inside === 3) full();
+          running += 1;
+          maxRunning = Math.max(maxRunning, running);
+          if (running === 3) full();
           await isFull;
           await new Promise((resolve) => setTimeout(resolve, 5));
-          inside -= 1;
+          running -= 1;
           done += 1;
           return 'done';
         },
         { concurrency: 3 },
       );
       await expect.poll(() => done, { timeout: 5_000 }).toBe(12);
-      expect(most).toBe(3);
-      await expect.poll(() => workplace.busy).toBe(0);
+      expect(maxRunning).toBe(3);
+      await expect.poll(() => consumer.busy).toBe(0);
     });
 
-    test('that are put off come again, and it is counted how often', async () => {
-      const { employ, listed } = await setUp(job('a_1'));
+    test('that are delayed or fail are started again, with the number of attempts', async () => {
+      const { consume, listed } = await setUp(job('a_1'));
       const attempts: number[] = [];
-      await employ(async (each) => {
+      await consume(async (each) => {
         attempts.push(each.attempts);
         await each.progress({ turns: attempts.length, state: 'streaming' });
         if (attempts.length === 1) return { laterMs: 0 };
@@ -218,10 +218,10 @@ export const describeJobQueue = (
       await expect.poll(() => listed()).toEqual([]);
     }, 10_000);
 
-    test('that are put off for long can be withdrawn, and keep nobody from the others', async () => {
-      const { queue, employ, listed } = await setUp(job('a_1', 1), job('a_2', 2));
+    test('that are delayed for long can be withdrawn, and do not block other jobs', async () => {
+      const { queue, consume, listed } = await setUp(job('a_1', 1), job('a_2', 2));
       const ids: string[] = [];
-      await employ(async ({ id }) => {
+      await consume(async ({ id }) => {
         ids.push(id);
         return id === 'a_1' ? { laterMs: 3_600_000 } : 'done';
       });
@@ -231,10 +231,10 @@ export const describeJobQueue = (
       expect(await listed()).toEqual([]);
     });
 
-    test('that nobody can ever do are not begun again, and not added again', async () => {
-      const { queue, employ, listed } = await setUp(job('a_1', 1), job('a_2', 2));
+    test('that can never run are not started again, and not added again', async () => {
+      const { queue, consume, listed } = await setUp(job('a_1', 1), job('a_2', 2));
       const ids: string[] = [];
-      await employ(async ({ id }) => {
+      await consume(async ({ id }) => {
         ids.push(id);
         return id === 'a_1' ? { never: 'There is no such swarm.' } : 'done';
       });
@@ -244,48 +244,48 @@ export const describeJobQueue = (
       await expect.poll(() => ids).toEqual(['a_1', 'a_2', 'a_3']);
     });
 
-    test('are begun no faster than the rate that is agreed', async () => {
-      const { employ } = await setUp(job('a_1', 1), job('a_2', 2), job('a_3', 3));
+    test('are started no faster than the rate limit', async () => {
+      const { consume } = await setUp(job('a_1', 1), job('a_2', 2), job('a_3', 3));
       const { ids, work } = recorder();
-      await employ(work, { concurrency: 5, rate: { max: 2, perMs: 600_000 } });
+      await consume(work, { concurrency: 5, rate: { max: 2, perMs: 600_000 } });
       await expect.poll(ids).toEqual(['a_1', 'a_2']);
       // Enough time for a third job to start.
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(ids()).toEqual(['a_1', 'a_2']);
     });
 
-    test('that were not begun do not count for the rate', async () => {
-      const { employ } = await setUp(...[1, 2, 3, 4, 5, 6].map((age) => job(`a_${age}`, age)));
+    test('that were refused or delayed unstarted do not count for the rate limit', async () => {
+      const { consume } = await setUp(...[1, 2, 3, 4, 5, 6].map((age) => job(`a_${age}`, age)));
       const { ids, work } = recorder();
-      const choosy: JobHandler = async (each) => {
+      const refuseSome: JobHandler = async (each) => {
         if (each.id === 'a_1') return { never: 'There is no such swarm.' };
         return each.id < 'a_4' ? { laterMs: 3_600_000, isUnbegun: true } : work(each);
       };
-      await employ(choosy, { concurrency: 5, rate: { max: 2, perMs: 600_000 } });
+      await consume(refuseSome, { concurrency: 5, rate: { max: 2, perMs: 600_000 } });
       await expect.poll(ids, { timeout: 8_000 }).toEqual(['a_4', 'a_5']);
       // Enough time for a third job to start.
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       expect(ids()).toEqual(['a_4', 'a_5']);
     }, 20_000);
 
-    test('are never worked on by two', async () => {
+    test('are never run by two workers', async () => {
       const many = Array.from({ length: 40 }, (_, age) => job(`a_${age}`, age));
-      const { backend, employ, listed } = await setUp(...many);
+      const { backend, consume, listed } = await setUp(...many);
       const { ids, work } = recorder();
       for (const worker of ['w_1', 'w_2', 'w_3']) {
-        await employ(work, { concurrency: 4 }, worker, await backend.queue());
+        await consume(work, { concurrency: 4 }, worker, await backend.queue());
       }
       await expect.poll(() => listed(), { timeout: 5_000 }).toEqual([]);
       expect(ids().sort()).toEqual(many.map(({ id }) => id).sort());
     });
 
-    test('of a dead worker are done by another, who is told that they were begun before', async () => {
-      const { backend, queue, employ, listed } = await setUp(job('a_1', 1), job('a_2', 2));
-      const other = await backend.queue();
+    test('of a dead worker are run by another worker with a higher number of attempts', async () => {
+      const { backend, queue, consume, listed } = await setUp(job('a_1', 1), job('a_2', 2));
+      const doomed = await backend.queue();
       const first = held();
-      await employ(first.work, { concurrency: 2 }, 'w_1', other);
+      await consume(first.work, { concurrency: 2 }, 'w_1', doomed);
       await expect.poll(() => first.taken.length).toBe(2);
-      await backend.kill('w_1', other);
+      await backend.kill('w_1', doomed);
       await expect
         .poll(() => listed(), { timeout: 8_000 })
         .toEqual([
@@ -293,7 +293,7 @@ export const describeJobQueue = (
           ['a_2', undefined],
         ]);
       const { taken, work } = recorder();
-      await employ(work, {}, 'w_2', queue);
+      await consume(work, {}, 'w_2', queue);
       await expect.poll(() => listed(), { timeout: 8_000 }).toEqual([]);
       expect(taken.map(({ id, attempts }) => `${id} ${attempts}`).sort()).toEqual([
         'a_1 1',
@@ -301,26 +301,26 @@ export const describeJobQueue = (
       ]);
     }, 20_000);
 
-    test('of a worker that closes are given back, and it takes no more', async () => {
-      const { backend, employ, listed } = await setUp(job('a_1', 1), job('a_2', 2));
+    test('of a closing worker are returned to the queue, and it takes no more jobs', async () => {
+      const { backend, consume, listed } = await setUp(job('a_1', 1), job('a_2', 2));
       const first = held();
-      const workplace = await employ(first.work, {}, 'w_1');
+      const consumer = await consume(first.work, {}, 'w_1');
       await expect.poll(() => first.taken.length).toBe(1);
-      expect(workplace.busy).toBe(1);
-      await workplace.close();
-      expect(workplace.busy).toBe(0);
+      expect(consumer.busy).toBe(1);
+      await consumer.close();
+      expect(consumer.busy).toBe(0);
       expect(await listed()).toEqual([
         ['a_1', undefined],
         ['a_2', undefined],
       ]);
       const { taken, work } = recorder();
-      await employ(work, {}, 'w_2', await backend.queue());
+      await consume(work, {}, 'w_2', await backend.queue());
       await expect.poll(() => taken.map(({ id }) => id)).toEqual(['a_1', 'a_2']);
       expect(first.taken).toHaveLength(1);
     });
 
     test.each(['', '..', '../up', 'a/b', 'a b', 'a\0b', 'a:b', 'x'.repeat(129)])(
-      'cannot be called %j',
+      'cannot have the id or the swarm %j',
       async (id) => {
         const { queue } = await setUp();
         await expect(queue.add(job(id))).rejects.toMatchObject({ code: 'usage' });
@@ -330,17 +330,17 @@ export const describeJobQueue = (
     );
 
     test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, 1e21])(
-      'cannot be added at %d',
+      'cannot be added with the time %d',
       async (at) => {
         const { queue } = await setUp();
         await expect(queue.add(job('a_1', at))).rejects.toMatchObject({ code: 'usage' });
       },
     );
 
-    test.each(['', 'x'.repeat(81)])('cannot be worked on by %j', async (worker) => {
-      const { employ } = await setUp();
-      const nothing: JobHandler = async () => 'done';
-      await expect(employ(nothing, {}, worker)).rejects.toMatchObject({ code: 'usage' });
+    test.each(['', 'x'.repeat(81)])('cannot be consumed by the worker %j', async (worker) => {
+      const { consume } = await setUp();
+      const noWork: JobHandler = async () => 'done';
+      await expect(consume(noWork, {}, worker)).rejects.toMatchObject({ code: 'usage' });
     });
   });
 };

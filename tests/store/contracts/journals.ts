@@ -11,7 +11,7 @@ export const describeJournals = (name: string, open: OpenStore): void => {
 };
 
 const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
-  test('keep what was appended, numbered and stamped', async () => {
+  test('keep appended records with number, version and epoch', async () => {
     const store = await open();
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
@@ -29,7 +29,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(again.append(letter('l_2'))).toMatchObject({ seq: 3, epoch: 2 });
   });
 
-  test('say when each record was written, by the clock that they were given', async () => {
+  test('stamp each record with the time of the given clock', async () => {
     const clock = virtualClock(5_000);
     const session = await (await open(clock)).create(meta());
     const journal = await session.journal('a_1', null);
@@ -40,7 +40,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect((await session.readEvents()).map(({ ts }) => ts)).toEqual([5_000, 5_250]);
   });
 
-  test('are one for each agent, however often they are asked for', async () => {
+  test('are opened once per agent', async () => {
     const session = await (await open()).create(meta());
     const journal = await session.journal('a_1', null);
     expect(await session.journal('a_1', null)).toBe(journal);
@@ -48,13 +48,13 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect((await session.journal('a_2', 'a_1')).past.records).toEqual([]);
   });
 
-  test('are empty where no agent wrote', async () => {
+  test('are empty for an agent without records', async () => {
     const store = await open();
     await store.create(meta());
     expect(await store.readJournal('s_1', 'a_7')).toEqual({ records: [], damage: [] });
   });
 
-  test('are closed when their agent has ended, and open again when they are asked for', async () => {
+  test('are closed on request, and opened again by the next call', async () => {
     const store = await open();
     const session = await store.create(meta());
     const first = await session.journal('a_1', null);
@@ -72,7 +72,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect((await store.readJournal('s_1', 'a_1')).records).toHaveLength(3);
   });
 
-  test('are read up to a record, whatever was written after it', async () => {
+  test('are read up to a given record', async () => {
     const store = await open();
     const journal = await (await store.create(meta())).journal('a_1', null);
     const records = [journal.append(created)];
@@ -83,7 +83,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await upTo(9)).toEqual(records);
   });
 
-  test('are followed while they grow, and what was seen is not told again', async () => {
+  test('are followed while they grow, without repeated records', async () => {
     const store = await open();
     const session = await store.create(meta());
     const watch = store.watchRecords('s_1', 'a_1');
@@ -109,7 +109,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await watch.next()).toEqual([after]);
   });
 
-  test('keep what goes on the wire byte for byte', async () => {
+  test('keep the raw JSON of messages byte for byte', async () => {
     const store = await open();
     const journal = await (await store.create(meta())).journal('a_1', null);
     const raw = '[{"type":"text","text":"\\u00fc \\ud83e\\udda2 ü 🦢 \u2028 \\n","n":1e3}]';
@@ -120,7 +120,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(read && 'raw' in read && JSON.parse(read.raw)).toEqual(JSON.parse(raw));
   });
 
-  test('keep agents apart, and each counts from one', async () => {
+  test('keep agents apart, each with numbers from 1', async () => {
     const store = await open();
     const session = await store.create(meta());
     for (const agent of ['a_1', 'a_2']) {
@@ -133,7 +133,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(first).toMatchObject({ type: 'agent.created', agent: 'a_2' });
   });
 
-  test('keep every record of many that are written at once', async () => {
+  test('keep all of many records that are written at once', async () => {
     const store = await open();
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
@@ -148,7 +148,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
 export interface TwoProcesses {
   readonly first: SessionStore;
   readonly second: SessionStore;
-  /** The second store and all later ones take the first owner for dead, but it still runs. */
+  /** The second store and all later stores consider the first owner dead, but it still runs. */
   loseFirst(): void | Promise<void>;
 }
 
@@ -157,7 +157,7 @@ export const describeFencing = (
   name: string,
   open: (clock: Clock) => TwoProcesses | Promise<TwoProcesses>,
 ): void => {
-  /** The first owner has written and was lost; the second has written after that. */
+  /** A session that the first owner has written and lost, and that the second owner has written since. */
   const takenOver = async () => {
     const { first, second, loseFirst } = await open(virtualClock());
     const lost = await (await first.create(meta())).journal('a_1', null);
@@ -171,14 +171,14 @@ export const describeFencing = (
     return { lost, second, session, journal, before, began };
   };
 
-  describe(`a session ${name} whose owner was lost`, () => {
-    test('is owned by the next under a higher epoch, with everything that was written', async () => {
+  describe(`a session ${name} with a lost owner`, () => {
+    test('is opened by the next owner under a higher epoch, with all earlier records', async () => {
       const { journal, before, began } = await takenOver();
       expect(journal.past).toEqual({ records: before, damage: [] });
       expect(began).toMatchObject({ seq: 3, epoch: 2 });
     });
 
-    test('takes nothing that the lost one still writes', async () => {
+    test('drops later records of the lost owner', async () => {
       const { lost, second, session, journal, before, began } = await takenOver();
       await tryTo(() => lost.append(letter('l_zombie')));
       await tryTo(() => lost.sync());
@@ -193,7 +193,7 @@ export const describeFencing = (
       expect(cited).toEqual([1, 2, 3, 4]);
     });
 
-    test('is followed without what the lost one still writes', async () => {
+    test('is followed without later records of the lost owner', async () => {
       const { lost, second, journal, before, began } = await takenOver();
       const watch = second.watchRecords('s_1', 'a_1');
       expect(await watch.next()).toEqual([...before, began]);
@@ -204,7 +204,7 @@ export const describeFencing = (
       expect(await watch.next()).toEqual([after]);
     });
 
-    test('says who has it now', async () => {
+    test('has a holder until the next owner closes it', async () => {
       const { second, session } = await takenOver();
       expect(await second.holder('s_1')).toBeDefined();
       await session.close();
@@ -213,11 +213,11 @@ export const describeFencing = (
   });
 };
 
-/** A store may refuse it at once, or let readers drop it. */
-const tryTo = async (act: () => unknown): Promise<void> => {
+/** A store may refuse the write at once, or let readers drop the record. */
+const tryTo = async (write: () => unknown): Promise<void> => {
   try {
-    await act();
+    await write();
   } catch {
-    // Refused, which is as good.
+    // The store refused the write.
   }
 };

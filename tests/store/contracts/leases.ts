@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Leases } from '../../../src/protocol/session/leases.js';
 
 export interface LeaseBackend {
-  /** As the process with this number, which lives. */
+  /** Leases of a live process with this pid. */
   as(pid: number): Leases;
   kill(pid: number): void | Promise<void>;
 }
@@ -14,14 +14,14 @@ export const describeLeases = (
   open: () => LeaseBackend | Promise<LeaseBackend>,
 ): void => {
   describe(`leases ${name}`, () => {
-    test('are nobody’s until they are taken, and show who has them', async () => {
+    test('are free until a process takes them, and show their holder', async () => {
       const backend = await open();
       expect(await backend.as(1).holder('s_1')).toBeUndefined();
       expect((await backend.as(1).take('s_1')).epoch).toBe(1);
       expect(await backend.as(2).holder('s_1')).toEqual({ pid: 1, host: hostname() });
     });
 
-    test('are refused while their owner lives, also to that owner', async () => {
+    test('are refused while their owner is alive, also to their owner', async () => {
       const backend = await open();
       await backend.as(1).take('s_1');
       for (const pid of [1, 2]) {
@@ -31,14 +31,14 @@ export const describeLeases = (
       }
     });
 
-    test('go to one of those who want them at once', async () => {
+    test('go to a single process if several processes take them at once', async () => {
       const backend = await open();
-      const wanted = Array.from({ length: 20 }, (_, pid) => backend.as(pid + 1).take('s_1'));
-      const outcomes = await Promise.allSettled(wanted);
+      const takes = Array.from({ length: 20 }, (_, pid) => backend.as(pid + 1).take('s_1'));
+      const outcomes = await Promise.allSettled(takes);
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     });
 
-    test('are free when they are released, under a higher epoch each time', async () => {
+    test('are free after a release, with a higher epoch each time', async () => {
       const backend = await open();
       const epochs: number[] = [];
       for (const pid of [1, 2, 1, 3]) {
@@ -50,7 +50,7 @@ export const describeLeases = (
       expect(epochs).toEqual([1, 2, 3, 4]);
     });
 
-    test('are taken over from an owner that died, under a higher epoch', async () => {
+    test('are taken over from a dead owner, with a higher epoch', async () => {
       const backend = await open();
       await backend.as(1).take('s_1');
       await backend.kill(1);
@@ -59,7 +59,7 @@ export const describeLeases = (
       expect(await backend.as(3).holder('s_1')).toMatchObject({ pid: 2 });
     });
 
-    test('stay with the new owner when the old one gives up what it no longer has', async () => {
+    test('stay with the new owner when the old owner releases its lost lease', async () => {
       const backend = await open();
       const lost = await backend.as(1).take('s_1');
       await backend.kill(1);
@@ -69,7 +69,7 @@ export const describeLeases = (
       await expect(backend.as(3).take('s_1')).rejects.toThrow('(pid 2)');
     });
 
-    test('that are released twice are released once', async () => {
+    test('stay with the new owner when the old owner releases twice', async () => {
       const backend = await open();
       const lease = await backend.as(1).take('s_1');
       await lease.release();
@@ -78,13 +78,13 @@ export const describeLeases = (
       expect(await backend.as(3).holder('s_1')).toMatchObject({ pid: 2 });
     });
 
-    test('of different names have nothing to do with each other', async () => {
+    test('of different names are independent', async () => {
       const backend = await open();
       await backend.as(1).take('s_1');
       expect((await backend.as(2).take('s_2')).epoch).toBe(1);
     });
 
-    test.each(['', '..', '../up', 'a/b', 'a\0b'])('cannot be of %j', async (hostile) => {
+    test.each(['', '..', '../up', 'a/b', 'a\0b'])('reject the name %j', async (hostile) => {
       const leases = (await open()).as(1);
       await expect(leases.take(hostile)).rejects.toMatchObject({ code: 'usage' });
       await expect(leases.holder(hostile)).rejects.toMatchObject({ code: 'usage' });

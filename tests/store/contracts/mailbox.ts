@@ -34,7 +34,7 @@ export const describeMailbox = (
     return { backend, box, bob: await box.open('bob') };
   };
   /** Returns all letters that the next reader receives before a final letter. */
-  const rest = async (box: Mailbox, address = 'bob') => {
+  const restOf = async (box: Mailbox, address = 'bob') => {
     const inbox = await box.open(address);
     await box.send(mail('l_last', { to: address }));
     const ids: string[] = [];
@@ -56,7 +56,7 @@ export const describeMailbox = (
       expect(await bob.next(never)).toEqual(mail('l_1', { body }));
     });
 
-    test('wait for a reader that comes later', async () => {
+    test('wait for a reader that opens later', async () => {
       const { backend, box } = await setUp();
       await backend.sender().send(mail('l_1', { to: 'carol' }));
       const carol = await box.open('carol');
@@ -70,13 +70,13 @@ export const describeMailbox = (
       expect((await waited)?.id).toBe('l_1');
     });
 
-    test('are given in the order in which they were sent, also by one who does not wait', async () => {
+    test('arrive in the order of sending, also from a sender that does not await each send', async () => {
       const { box, bob } = await setUp();
       const ids = Array.from({ length: 40 }, (_, index) => `l_${index}`);
       await Promise.all(ids.map((id) => box.send(mail(id))));
-      const given: (string | undefined)[] = [];
-      for (const _ of ids) given.push((await bob.next(never))?.id);
-      expect(given).toEqual(ids);
+      const received: (string | undefined)[] = [];
+      for (const _ of ids) received.push((await bob.next(never))?.id);
+      expect(received).toEqual(ids);
     });
 
     test('keep the order of each sender', async () => {
@@ -87,9 +87,9 @@ export const describeMailbox = (
           await box.send(mail(`${from}${count}`, { from }));
       };
       await Promise.all([send('x'), send('y')]);
-      const given: string[] = [];
-      for (let count = 0; count < 20; count += 1) given.push((await bob.next(never))?.id ?? '');
-      const ofSender = (from: string) => given.filter((id) => id.startsWith(from));
+      const received: string[] = [];
+      for (let count = 0; count < 20; count += 1) received.push((await bob.next(never))?.id ?? '');
+      const ofSender = (from: string) => received.filter((id) => id.startsWith(from));
       expect(ofSender('x')).toEqual(Array.from({ length: 10 }, (_, count) => `x${count}`));
       expect(ofSender('y')).toEqual(Array.from({ length: 10 }, (_, count) => `y${count}`));
     });
@@ -101,17 +101,17 @@ export const describeMailbox = (
       expect((await bob.next(never))?.id).toBe('l_2');
     });
 
-    test('are given once to one reader, and again to the next until they are acknowledged', async () => {
+    test('arrive once per reader, and again at the next reader until they are acknowledged', async () => {
       const { box, bob } = await setUp();
       for (const id of ['l_1', 'l_2', 'l_3']) await box.send(mail(id));
       expect((await bob.next(never))?.id).toBe('l_1');
       expect((await bob.next(never))?.id).toBe('l_2');
       await bob.acknowledge('l_1');
       await bob.close();
-      expect(await rest(box)).toEqual(['l_2', 'l_3']);
+      expect(await restOf(box)).toEqual(['l_2', 'l_3']);
     });
 
-    test('that are acknowledged twice, or were never there, are no error', async () => {
+    test('can be acknowledged twice, and unknown letters too', async () => {
       const { box, bob } = await setUp();
       await box.send(mail('l_1'));
       await bob.next(never);
@@ -121,10 +121,10 @@ export const describeMailbox = (
       await bob.moveToDeadLetters('l_9', 'no reason');
       expect(await box.deadLetters()).toEqual([]);
       await bob.close();
-      expect(await rest(box)).toEqual([]);
+      expect(await restOf(box)).toEqual([]);
     });
 
-    test('that are sent again while they wait are the same letter', async () => {
+    test('that are sent again while unread arrive once', async () => {
       const { box, backend, bob } = await setUp();
       await box.send(mail('l_1'));
       await backend.sender().send(mail('l_1'));
@@ -133,7 +133,7 @@ export const describeMailbox = (
       expect((await bob.next(never))?.id).toBe('l_2');
     });
 
-    test('that were sent twice while they waited are gone when they are acknowledged', async () => {
+    test('that were sent twice while unread are removed by a single acknowledgement', async () => {
       const { box, backend, bob } = await setUp();
       await box.send(mail('l_1'));
       await backend.sender().send(mail('l_1'));
@@ -143,7 +143,7 @@ export const describeMailbox = (
       expect((await bob.next(never))?.id).toBe('l_2');
     });
 
-    test('that are sent again after they were acknowledged are new', async () => {
+    test('that are sent again after acknowledgement arrive again', async () => {
       const { box, bob } = await setUp();
       for (let round = 0; round < 2; round += 1) {
         await box.send(mail('l_1'));
@@ -152,7 +152,7 @@ export const describeMailbox = (
       }
     });
 
-    test('of one id that go to two addresses are two', async () => {
+    test('with the same id arrive at both of two addresses', async () => {
       const { box, bob } = await setUp();
       const carol = await box.open('carol');
       for (const to of ['bob', 'carol']) await box.send(mail('l_1', { to }));
@@ -160,7 +160,7 @@ export const describeMailbox = (
       expect((await carol.next(never))?.to).toBe('carol');
     });
 
-    test('that are dead are seen by everybody', async () => {
+    test('that are dead are visible to all users', async () => {
       const { box, backend, bob } = await setUp();
       await box.send(mail('l_1'));
       await bob.next(never);
@@ -170,17 +170,17 @@ export const describeMailbox = (
       ]);
     });
 
-    test('that are buried are kept with the reason, and not given again', async () => {
+    test('that are dead are kept with the reason, and do not arrive again', async () => {
       const { box, bob } = await setUp();
       await box.send(mail('l_1'));
       await box.send(mail('l_2'));
       await bob.next(never);
       await bob.moveToDeadLetters('l_1', 'There is no agent "x".');
-      const buried = [{ ...mail('l_1'), reason: 'There is no agent "x".' }];
-      expect(await box.deadLetters()).toEqual(buried);
+      const dead = [{ ...mail('l_1'), reason: 'There is no agent "x".' }];
+      expect(await box.deadLetters()).toEqual(dead);
       await bob.close();
-      expect(await rest(box)).toEqual(['l_2']);
-      expect(await box.deadLetters()).toEqual(buried);
+      expect(await restOf(box)).toEqual(['l_2']);
+      expect(await box.deadLetters()).toEqual(dead);
     });
 
     test.each([
@@ -203,12 +203,15 @@ export const describeMailbox = (
       await expect(box.open(to)).rejects.toMatchObject({ code: 'usage' });
     });
 
-    test.each([{ id: '' }, { from: '' }])('need %j to be said', async (change) => {
-      const { box } = await setUp();
-      await expect(box.send(mail('l_1', change))).rejects.toThrow('needs an id and a sender');
-    });
+    test.each([{ id: '' }, { from: '' }])(
+      'are rejected with an empty field: %j',
+      async (change) => {
+        const { box } = await setUp();
+        await expect(box.send(mail('l_1', change))).rejects.toThrow('needs an id and a sender');
+      },
+    );
 
-    test('may be so long and no longer', async () => {
+    test('are rejected above the maximum length', async () => {
       const { box, bob } = await setUp();
       const frame = JSON.stringify(mail('l_1', { body: '' })).length;
       const body = 'x'.repeat(MAX_LETTER_LENGTH - frame);
@@ -219,7 +222,7 @@ export const describeMailbox = (
       await expect(tooLong).rejects.toMatchObject({ code: 'usage' });
     });
 
-    test('may wait in such a number and no more, and again when some were read', async () => {
+    test('are rejected above the maximum number of unread letters, until some are read', async () => {
       const { box, bob } = await setUp();
       const ids = Array.from({ length: MAX_UNREAD_LETTERS }, (_, index) => `l_${index}`);
       await Promise.all(ids.map((id) => box.send(mail(id))));
@@ -230,7 +233,7 @@ export const describeMailbox = (
       await box.send(mail('l_1', { to: 'carol' }));
     });
 
-    test('have one reader at a time', async () => {
+    test('have a single reader at a time', async () => {
       const { box, bob } = await setUp();
       await expect(box.open('bob')).rejects.toThrow('The mailbox of bob has a reader already');
       await bob.close();
@@ -239,7 +242,7 @@ export const describeMailbox = (
   });
 
   describe(`a reader of letters ${name}`, () => {
-    test('gets nothing when it gives up first, and misses nothing by it', async () => {
+    test('receives undefined after an abort, and loses no letter', async () => {
       const { box, bob } = await setUp();
       const controller = new AbortController();
       const waited = bob.next(controller.signal);
@@ -251,7 +254,7 @@ export const describeMailbox = (
       expect((await bob.next(never))?.id).toBe('l_1');
     });
 
-    test('that waits gets nothing when its inbox or the mailbox is closed', async () => {
+    test('receives undefined when its inbox or the mailbox is closed', async () => {
       const { box, bob } = await setUp();
       const waited = bob.next(never);
       await bob.close();
@@ -261,7 +264,7 @@ export const describeMailbox = (
       expect(await again).toBeUndefined();
     });
 
-    test('can be two who wait at once: each letter goes to one', async () => {
+    test('may have two open waits, and each letter resolves one of them', async () => {
       const { box, bob } = await setUp();
       const both = Promise.all([bob.next(never), bob.next(never)]);
       await box.send(mail('l_1'));

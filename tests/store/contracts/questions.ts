@@ -9,7 +9,7 @@ import { UsageError } from '../../../src/protocol/skein-error.js';
 import { bundled, startWorker } from '../child-program.js';
 
 export interface QuestionBackend {
-  /** Opens the questions of one session as another process would. */
+  /** Opens the questions of a session as another process would. */
   open(): QuestionStore;
   /** Stores bytes where the decision on a question is kept. */
   storeDecision(question: string, value: string | Buffer): Promise<void>;
@@ -50,7 +50,7 @@ export const describeQuestions = (
   suite: (title: string, tests: () => void) => void = describe,
 ): void => {
   suite(`the questions of a session ${name}`, () => {
-    test('are seen by every process, oldest first, until they are withdrawn', async () => {
+    test('are visible to every process, oldest first, until they are withdrawn', async () => {
       const { open } = await setUp();
       const { board } = open();
       await board.post(postedQuestion('q_a', 2));
@@ -68,7 +68,7 @@ export const describeQuestions = (
       expect((await open().read()).questions).toMatchObject([{ id: 'q_a' }]);
     });
 
-    test('are refused when they are too long, or when the id leads to another place', async () => {
+    test('are rejected if they are too long, or if their id is a path', async () => {
       const { open } = await setUp();
       const { board, decisions, read } = open();
       const long = { content: 'x'.repeat(5_000_000) };
@@ -80,7 +80,7 @@ export const describeQuestions = (
       expect(await read()).toEqual({ questions: [], leftOut: 0 });
     });
 
-    test('have one decision, which every process reads', async () => {
+    test('have a single decision, which every process reads', async () => {
       const { open } = await setUp();
       const [ann, bob] = [open(), open()];
       await ann.board.post(postedQuestion('q_a'));
@@ -156,7 +156,7 @@ export const describeQuestions = (
       expect(await decisions.waitFor('q_a', never)).toEqual(good);
     });
 
-    test('are waited for until the caller gives up', async () => {
+    test('are waited for until the caller aborts', async () => {
       const { open } = await setUp();
       const controller = new AbortController();
       const waiting = open().decisions.waitFor('q_a', controller.signal);
@@ -172,14 +172,14 @@ export const describeQuestions = (
       const stop = open().watch(() => {
         changes += 1;
       });
-      for (const act of [
+      for (const change of [
         () => board.post(postedQuestion('q_a')),
         () => board.withdraw('q_a'),
         () => board.post(postedQuestion('q_b')),
         () => decisions.decide(signedBy('ann', 'q_b')),
       ]) {
         const before = changes;
-        await act();
+        await change();
         await expect.poll(() => changes).toBeGreaterThan(before);
       }
       stop();
@@ -194,14 +194,14 @@ export const describeQuestions = (
       const program = await bundled('decide-questions');
       const workers = ['ann', 'bob'].map((name) => startWorker(program, ...address, name));
       for (const worker of workers) expect(await worker.answer()).toBe('1000');
-      const heard = await Promise.all(
+      const reports = await Promise.all(
         workers.map(async (worker) => {
           worker.tell('decide');
           return JSON.parse(await worker.answer()) as Record<string, string>;
         }),
       );
       const winners = (await Promise.all(waiting)).map(({ surface }) => surface);
-      for (const told of heard) expect(ids.map((id) => told[id])).toEqual(winners);
+      for (const report of reports) expect(ids.map((id) => report[id])).toEqual(winners);
       expect(winners.filter((name) => name !== 'ann' && name !== 'bob')).toEqual([]);
       expect(await read()).toEqual({ questions: [], leftOut: 0 });
     });

@@ -1,4 +1,4 @@
-/** Sessions and records for the contracts of stores. */
+/** Session meta data and records for the contracts of stores. */
 import type { Clock } from '../../../src/protocol/clock.js';
 import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
 import type { SessionMeta, SessionStore } from '../../../src/protocol/session/session-store.js';

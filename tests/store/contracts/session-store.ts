@@ -11,7 +11,7 @@ export const describeSessionStore = (name: string, open: OpenStore): void => {
 };
 
 const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
-  test('are created with what is known of them, and listed', async () => {
+  test('are created with their meta data, and listed', async () => {
     const store = await open();
     expect(await store.list()).toEqual([]);
     const session = await store.create(meta());
@@ -36,17 +36,17 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     },
   );
 
-  test('that do not exist are not opened', async () => {
+  test('that do not exist cannot be opened', async () => {
     await expect((await open()).open('s_9')).rejects.toThrow('There is no session "s_9"');
   });
 
-  test('have one owner, and the second is told the pid of the first', async () => {
+  test('have a single owner, and refuse a second owner with the pid of the first', async () => {
     const store = await open();
     await store.create(meta());
     await expect(store.open('s_1')).rejects.toThrow(/open in another process \(pid \d+\)/);
   });
 
-  test('can be opened again when they were closed, under a higher epoch', async () => {
+  test('can be opened again after a close, under a higher epoch', async () => {
     const store = await open();
     const first = await store.create(meta());
     await first.close();
@@ -56,7 +56,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect([first.epoch, second.epoch, third.epoch]).toEqual([1, 2, 3]);
   });
 
-  test('give no journal to one who comes when they were closed', async () => {
+  test('open no journal after a close', async () => {
     const store = await open();
     const session = await store.create(meta());
     await session.close();
@@ -64,7 +64,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect((await store.readJournal('s_1', 'a_late')).records).toEqual([]);
   });
 
-  test('remember a change of what is known of them', async () => {
+  test('keep a change of their meta data', async () => {
     const store = await open();
     const session = await store.create(meta());
     await session.updateMeta({ title: 'New', updatedAt: 9 });
@@ -74,7 +74,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect((await store.list()).map(({ title }) => title)).toEqual(['New']);
   });
 
-  test('keep artifacts byte for byte, also for those who only look', async () => {
+  test('keep artifacts byte for byte, for the owner and for other readers', async () => {
     const store = await open();
     const session = await store.create(meta());
     const bytes = Uint8Array.from([0, 255, 10, 13]);
@@ -83,7 +83,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(Buffer.from(await store.readArtifact('s_1', 'out.bin'))).toEqual(Buffer.from(bytes));
   });
 
-  test('say which artifact is missing', async () => {
+  test('name a missing artifact', async () => {
     const store = await open();
     const session = await store.create(meta());
     const missing = { code: 'usage', message: 'There is no artifact "gone.bin".' };
@@ -91,7 +91,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     await expect(store.readArtifact('s_1', 'gone.bin')).rejects.toMatchObject(missing);
   });
 
-  test('say who holds them while they are open, and nobody after that', async () => {
+  test('have a holder while they are open, and none after that', async () => {
     const store = await open();
     const session = await store.create(meta());
     expect(await store.holder('s_1')).toMatchObject({ pid: expect.any(Number), host: hostname() });
@@ -99,7 +99,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await store.holder('s_1')).toBeUndefined();
   });
 
-  test('can be looked into by those who do not own them', async () => {
+  test('can be read by processes that do not own them', async () => {
     const store = await open();
     const session = await store.create(meta());
     const records = [];
@@ -113,7 +113,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect(await store.survey()).toEqual({ sessions: [meta()], unreadable: [] });
   });
 
-  test('are removed when nobody holds them, and only then', async () => {
+  test('are removed only without a holder', async () => {
     const store = await open();
     const session = await store.create(meta());
     await store.create(meta({ id: 's_2' }));
@@ -127,7 +127,7 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     await expect(store.remove('../s_2')).rejects.toMatchObject({ code: 'usage' });
   });
 
-  test('are removed together, but for those that cannot be', async () => {
+  test('are removed together, and refusals are reported for each id', async () => {
     const store = await open();
     for (const id of ['s_1', 's_2']) await (await store.create(meta({ id }))).close();
     await store.create(meta({ id: 's_3' }));
@@ -151,18 +151,18 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     const [first, second] = [store.mailbox('s_1'), store.mailbox('s_2')];
     const signal = AbortSignal.timeout(5_000);
     expect(await (await first.open('bob')).next(signal)).toEqual(note);
-    const other = (await second.open('bob')).next(signal);
+    const ofSecond = (await second.open('bob')).next(signal);
     await second.close();
-    expect(await other).toBeUndefined();
+    expect(await ofSecond).toBeUndefined();
     await first.close();
   });
 
-  test('have a list of work each', async () => {
+  test('have a task list each', async () => {
     const store = await open();
     for (const id of ['s_1', 's_2']) await store.create(meta({ id }));
-    const act = { by: 'ann', key: 'ann/c1' };
-    const item = await store.taskList('s_1').create({ subject: 'fly', description: '' }, act);
-    expect(await store.taskList('s_1').list()).toEqual([item]);
+    const action = { by: 'ann', key: 'ann/c1' };
+    const task = await store.taskList('s_1').create({ subject: 'fly', description: '' }, action);
+    expect(await store.taskList('s_1').list()).toEqual([task]);
     expect(await store.taskList('s_2').list()).toEqual([]);
   });
 };

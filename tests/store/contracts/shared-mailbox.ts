@@ -5,16 +5,16 @@ import { numbers, type Worker } from '../child-program.js';
 
 export interface SharedMail {
   readonly box: Mailbox;
-  /** Another process, which sends and reads as it is told. */
+  /** Starts another process, which sends and reads on command. */
   start(): Promise<Worker>;
 }
 
 export const nextOf = async (inbox: Inbox): Promise<string> =>
   (await inbox.next(AbortSignal.timeout(30_000)))?.id ?? 'closed';
 
-/** Inside a `describe` of processes that share letters. */
+/** For a `describe` of processes that share a mailbox. */
 export const testSharedMailbox = (setUp: () => Promise<SharedMail>): void => {
-  test('lose none of a sender that is killed, whose sending it has heard of', async () => {
+  test('lose no confirmed letter of a killed sender', async () => {
     const { box, start } = await setUp();
     const sender = await start();
     sender.tell('send x 900');
@@ -22,14 +22,14 @@ export const testSharedMailbox = (setUp: () => Promise<SharedMail>): void => {
     await sender.kill();
     await box.send({ id: 'last', from: 'ann', to: 'bob', sentAt: 1, body: null });
     const inbox = await box.open('bob');
-    const given: string[] = [];
-    for (let id = await nextOf(inbox); id !== 'last'; id = await nextOf(inbox)) given.push(id);
-    expect(given).toEqual(numbers(given.length).map((number) => `x_${number}`));
-    expect(given.slice(0, 3)).toEqual(sent);
+    const received: string[] = [];
+    for (let id = await nextOf(inbox); id !== 'last'; id = await nextOf(inbox)) received.push(id);
+    expect(received).toEqual(numbers(received.length).map((number) => `x_${number}`));
+    expect(received.slice(0, 3)).toEqual(sent);
     expect(await box.deadLetters()).toEqual([]);
   });
 
-  test('are given again what a reader had not acknowledged when it was killed', async () => {
+  test('receive the unacknowledged letters of a killed reader again', async () => {
     const { box, start } = await setUp();
     const sender = await start();
     sender.tell('send x 5');

@@ -2,19 +2,19 @@
 import { expect, test } from 'vitest';
 import type { SharedTaskList } from '../../../src/protocol/session/shared-task-list.js';
 import { bundled, startWorker, type Worker } from '../child-program.js';
-import { act } from './shared-task-list.js';
+import { actionBy } from './shared-task-list.js';
 
-export interface SharedWork {
-  readonly work: SharedTaskList;
+export interface SharedTasks {
+  readonly tasks: SharedTaskList;
   start(name: string): Promise<Worker>;
 }
 
-/** Starts processes that claim and create in the list that `place` says. */
-export const claimants = async (
+/** Returns a function that starts processes with the task list at `place`, a folder or a Redis URL. */
+export const taskProcesses = async (
   program: string,
   place: string,
   ...more: readonly string[]
-): Promise<SharedWork['start']> => {
+): Promise<SharedTasks['start']> => {
   const path = await bundled(program);
   return async (name) => {
     const worker = startWorker(path, place, name, ...more);
@@ -23,70 +23,73 @@ export const claimants = async (
   };
 };
 
-/** All that it says until it is done, or dead. */
-export const wordsOf = async (
+/** Reads the output of a process until `done`, or until the process is dead. */
+export const outputOf = async (
   worker: Worker,
-  heard: (count: number) => void,
+  onLine: (count: number) => void,
 ): Promise<readonly string[]> => {
-  const words: string[] = [];
+  const lines: string[] = [];
   for (;;) {
-    const word = await worker.answer().catch(() => 'dead');
-    if (word === 'done' || word === 'dead') return words;
-    words.push(word);
-    heard(words.length);
+    const line = await worker.answer().catch(() => 'dead');
+    if (line === 'done' || line === 'dead') return lines;
+    lines.push(line);
+    onLine(lines.length);
   }
 };
 
 /** Two processes add tasks, and each is killed after a number of results. Returns all results. */
-export const addAndDie = async (
-  start: SharedWork['start'],
+export const addUntilKilled = async (
+  start: SharedTasks['start'],
   after: number,
   meanwhile: () => Promise<void> = async () => {},
 ): Promise<readonly string[]> => {
   const workers = await Promise.all([start('ann'), start('bob')]);
   for (const worker of workers) worker.tell('create 500');
-  const words = workers.map((worker) =>
-    wordsOf(worker, (count) => {
+  const outputs = workers.map((worker) =>
+    outputOf(worker, (count) => {
       if (count === after) void worker.kill();
     }),
   );
   await meanwhile();
-  return (await Promise.all(words)).flat();
+  return (await Promise.all(outputs)).flat();
 };
 
-/** Inside a `describe` of processes that share a list. */
-export const testSharedWorkList = (setUp: () => Promise<SharedWork>): void => {
-  test('race for a thousand items, and each is got by exactly one', async () => {
-    const { work, start } = await setUp();
+/** For a `describe` of processes that share a task list. */
+export const testSharedTaskList = (setUp: () => Promise<SharedTasks>): void => {
+  test('claim a thousand tasks at once, each by exactly one process', async () => {
+    const { tasks, start } = await setUp();
     for (let at = 1; at <= 1_000; at += 1) {
-      await work.create({ subject: `item ${at}`, description: '' }, act('lead'));
+      await tasks.create({ subject: `item ${at}`, description: '' }, actionBy('lead'));
     }
     const names = ['ann', 'bob', 'cyd', 'dan'];
     const workers = await Promise.all(names.map(start));
     for (const worker of workers) worker.tell('claim');
     // A process is killed meanwhile. The tasks that it claimed stay its own.
-    const got = await Promise.all(
+    const claimed = await Promise.all(
       workers.map((worker, at) =>
-        wordsOf(worker, (count) => {
+        outputOf(worker, (count) => {
           if (at === 0 && count === 50) void worker.kill();
         }),
       ),
     );
-    const owners = new Map((await work.list()).map(({ id, owner }) => [id, owner]));
-    const told = got.flatMap((ids, at) => ids.map((id) => [id, names[at]] as const));
-    expect(new Set(told.map(([id]) => id)).size).toBe(told.length);
-    expect(told.filter(([id, name]) => owners.get(id) !== name)).toEqual([]);
+    const owners = new Map((await tasks.list()).map(({ id, owner }) => [id, owner]));
+    const reported = claimed.flatMap((ids, at) => ids.map((id) => [id, names[at]] as const));
+    expect(new Set(reported.map(([id]) => id)).size).toBe(reported.length);
+    expect(reported.filter(([id, name]) => owners.get(id) !== name)).toEqual([]);
     expect([...owners.values()].filter((owner) => owner === undefined)).toEqual([]);
-    const untold = [...owners].filter(([id]) => !told.some(([known]) => known === id));
+    const unreported = [...owners].filter(([id]) => !reported.some(([known]) => known === id));
     // Only the last claim before its death can be unreported.
-    expect(untold.filter(([, owner]) => owner !== 'ann')).toEqual([]);
+    expect(unreported.filter(([, owner]) => owner !== 'ann')).toEqual([]);
   });
 };
 
-/** All that were told are there, each once, and the ids have no gaps. */
-export const expectKept = async (work: SharedTaskList, told: readonly string[]): Promise<void> => {
-  const ids = (await work.list()).map(({ id }) => id);
+/** Expects that the list has all reported tasks once, with ids without gaps. */
+export const expectKept = async (
+  tasks: SharedTaskList,
+  reported: readonly string[],
+): Promise<void> => {
+  const ids = (await tasks.list()).map(({ id }) => id);
   expect(ids).toEqual(ids.map((_, at) => String(at + 1)));
-  expect(told.filter((id) => !ids.includes(id))).toEqual([]);
-  expect(new Set(told).size).toBe(told.length);
+  expect(reported.filter((id) => !ids.includes(id))).toEqual([]);
+  expect(new Set(reported).size).toBe(reported.length);
 };

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../session-folder.js';
 
 const bytes = (text: string) => Buffer.from(text);
 
-const place = () => {
+const setUp = () => {
   const root = join(temporaryFolder(), 'checkpoints');
   const pathOf = (digest: string) => join(root, digest.slice(0, 2), digest.slice(2));
   const files = () =>
@@ -18,16 +18,16 @@ const place = () => {
   return { root, pathOf, files, blobs: checkpointBlobs(root) };
 };
 
-describe('contents by their digest', () => {
-  test('are given back as they were, whatever they hold', () => {
-    const { blobs } = place();
+describe('checkpoint blobs', () => {
+  test('are read as they were written, with any bytes', () => {
+    const { blobs } = setUp();
     for (const text of ['', 'text', '\u0000\u00ff\n']) {
       expect(blobs.read(blobs.put(bytes(text)))).toEqual(bytes(text));
     }
   });
 
-  test('are kept once, closed to others', () => {
-    const { blobs, root, pathOf, files } = place();
+  test('are stored once, readable by the owner only', () => {
+    const { blobs, root, pathOf, files } = setUp();
     const digest = blobs.put(bytes('same'));
     expect(checkpointBlobs(root).put(bytes('same'))).toBe(digest);
     expect(files()).toHaveLength(1);
@@ -39,22 +39,22 @@ describe('contents by their digest', () => {
     ['damaged', (path: string) => fs.writeFileSync(path, 'evil'), 'damaged'],
     ['gone', (path: string) => fs.rmSync(path), 'gone'],
     [
-      'a pipe',
+      'a folder',
       (path: string) => {
         fs.rmSync(path);
         fs.mkdirSync(path);
       },
       'cannot be read',
     ],
-  ])('are never given out when they are %s', (_, spoil, trouble) => {
-    const { blobs, pathOf } = place();
+  ])('are not returned if their file is %s', (_, spoil, trouble) => {
+    const { blobs, pathOf } = setUp();
     const digest = blobs.put(bytes('good'));
     spoil(pathOf(digest));
     expect(blobs.read(digest)).toEqual({ trouble: expect.stringContaining(trouble) });
   });
 
-  test('that were cut short are written again', () => {
-    const { blobs, root, pathOf } = place();
+  test('that were truncated are written again', () => {
+    const { blobs, root, pathOf } = setUp();
     const digest = blobs.put(bytes('whole'));
     fs.writeFileSync(pathOf(digest), 'wh');
     checkpointBlobs(root).put(bytes('whole'));
@@ -62,18 +62,18 @@ describe('contents by their digest', () => {
   });
 
   test.each(['../../etc/passwd', '', 'A'.repeat(64), `${'a'.repeat(63)}/`])(
-    'have no such name as %j',
+    'do not have the digest %j',
     (name) => {
-      const { blobs } = place();
+      const { blobs } = setUp();
       expect(blobs.has(name)).toBe(false);
       expect(blobs.read(name)).toEqual({ trouble: expect.any(String) });
     },
   );
 });
 
-describe('sweeping contents away', () => {
-  test('takes what nobody cites and what is not young', () => {
-    const { root, blobs, pathOf } = place();
+describe('sweepBlobs', () => {
+  test('removes old blobs that no checkpoint cites', () => {
+    const { root, blobs, pathOf } = setUp();
     const [cited, old, young] = ['cited', 'old', 'young'].map((text) => blobs.put(bytes(text)));
     for (const digest of [cited, old]) fs.utimesSync(pathOf(digest ?? ''), 1, 1);
     const before = Date.now() - 60_000;
@@ -90,7 +90,7 @@ describe('sweeping contents away', () => {
     expect(blobDigest(bytes('old'))).toBe(old);
   });
 
-  test('finds nothing where nothing was ever kept', () => {
+  test('removes no blob if the folder does not exist', () => {
     expect(sweepBlobs('/no/such/folder', () => false, Date.now()).removed).toBe(0);
   });
 });

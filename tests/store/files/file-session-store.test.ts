@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { formatRecord } from '../../../src/protocol/session/journal-record.js';
 import { created, letter, meta, sessionFiles, temporaryFolder } from '../session-folder.js';
 
-/** A closed session with three records in its journal, and where its files are. */
+/** A closed session with three records in its journal, and the paths of its files. */
 const writtenSession = async () => {
   const root = temporaryFolder();
   const store = sessionFiles(root);
@@ -26,8 +26,8 @@ const reopen = async ({ store }: { store: ReturnType<typeof sessionFiles> }) => 
   return { session, journal: await session.journal('a_1', null) };
 };
 
-describe('a journal that was cut off', () => {
-  test('at any byte opens, lacks nothing but the torn record, and can be written on', async () => {
+describe('a truncated journal', () => {
+  test('opens without the torn record, and accepts new records, for every length', async () => {
     const written = await writtenSession();
     const bytes = fs.readFileSync(written.journal);
     const ends = [...bytes.entries()].flatMap(([index, byte]) => (byte === 10 ? [index + 1] : []));
@@ -44,14 +44,14 @@ describe('a journal that was cut off', () => {
     }
   });
 
-  test('has the torn part kept aside', async () => {
+  test('has its torn record in a separate file', async () => {
     const written = await writtenSession();
     fs.appendFileSync(written.journal, '{"v":1,"seq":4,"ts"');
     await reopen(written);
     expect(fs.readFileSync(`${written.journal}.torn`, 'utf8')).toBe('{"v":1,"seq":4,"ts"\n');
   });
 
-  test('in the middle of a record of many megabytes lacks only that one', async () => {
+  test('with a long torn record lacks only that record', async () => {
     const written = await writtenSession();
     const long = letter('l_9', 'x'.repeat(200_000));
     fs.appendFileSync(
@@ -61,7 +61,7 @@ describe('a journal that was cut off', () => {
     expect((await reopen(written)).journal.past.records).toEqual(written.records);
   });
 
-  test('is looked at without being mended', async () => {
+  test('is not repaired by a reader', async () => {
     const written = await writtenSession();
     fs.appendFileSync(written.journal, '{"torn');
     const before = fs.readFileSync(written.journal, 'utf8');
@@ -70,11 +70,11 @@ describe('a journal that was cut off', () => {
   });
 });
 
-describe('what is kept aside', () => {
+describe('the separate file', () => {
   test.each([
     ['torn', '{"v":1,"seq":4,"ts"'],
     ['corrupt', 'not a record\n'],
-  ])('as %s is for the owner alone, like the journal it comes from', async (name, damage) => {
+  ])('of %s records is readable by the owner only, like the journal', async (name, damage) => {
     const written = await writtenSession();
     fs.appendFileSync(written.journal, damage);
     const session = await sessionFiles(written.root).open('s_1');
@@ -85,7 +85,7 @@ describe('what is kept aside', () => {
 });
 
 describe('a journal with a corrupt line', () => {
-  test('is reported by number and put aside, where it can be looked at', async () => {
+  test('reports the line number and moves the line to a separate file', async () => {
     const written = await writtenSession();
     const lines = fs.readFileSync(written.journal, 'utf8').split('\n');
     lines[1] = 'ceci n’est pas du JSON';
@@ -95,8 +95,8 @@ describe('a journal with a corrupt line', () => {
     expect(journal.past.records.map(({ seq }) => seq)).toEqual([1, 3]);
     expect(journal.append(letter('l_2')).seq).toBe(4);
     await session.close();
-    const aside = fs.readFileSync(`${written.journal}.corrupt`, 'utf8');
-    expect(aside).toBe('ceci n’est pas du JSON\n');
+    const moved = fs.readFileSync(`${written.journal}.corrupt`, 'utf8');
+    expect(moved).toBe('ceci n’est pas du JSON\n');
     const again = await reopen(written);
     expect(again.journal.past.damage).toEqual([]);
     expect(again.journal.past.records.map(({ seq }) => seq)).toEqual([1, 3, 4]);
@@ -105,7 +105,7 @@ describe('a journal with a corrupt line', () => {
 });
 
 describe('an owner that has lost the session', () => {
-  test('cannot change what the new one wrote, and what it adds is dropped', async () => {
+  test('cannot change records of the new owner, and its own new records are dropped', async () => {
     const root = temporaryFolder();
     const old = await sessionFiles(root, { pid: 1 }).create(meta());
     const zombie = await old.journal('a_1', null);
@@ -124,7 +124,7 @@ describe('an owner that has lost the session', () => {
     ]);
   });
 
-  test('is followed by one who goes on numbering from what counts', async () => {
+  test('leaves records that do not change the numbers of the next owner', async () => {
     const written = await writtenSession();
     const late = { v: 1, seq: 9, ts: 1, epoch: 1, ...letter('l_9') } as never;
     const second = await reopen(written);
@@ -138,7 +138,7 @@ describe('an owner that has lost the session', () => {
 });
 
 describe('files of a newer skein', () => {
-  test('are refused by name: session.json', async () => {
+  test('are refused with their path: session.json', async () => {
     const { store, folder } = await writtenSession();
     const path = join(folder, 'session.json');
     fs.writeFileSync(path, JSON.stringify({ ...meta(), format: 2 }));
@@ -148,7 +148,7 @@ describe('files of a newer skein', () => {
     expect(await store.list()).toEqual([]);
   });
 
-  test('are refused by name: a journal', async () => {
+  test('are refused with their path: a journal', async () => {
     const written = await writtenSession();
     fs.appendFileSync(written.journal, '{"v":2,"seq":4,"type":"something.new"}\n');
     await expect(reopen(written)).rejects.toThrow(
@@ -162,7 +162,7 @@ describe('session.json', () => {
     ['is not JSON', '{"format":1,', 'is not valid JSON'],
     ['lacks a field', JSON.stringify({ ...meta(), cwd: undefined }), 'is damaged at "cwd"'],
     ['is no object', 'null', 'is damaged'],
-  ])('that %s is named, and not listed', async (_, text, message) => {
+  ])('that %s is refused with its defect, and not listed', async (_, text, message) => {
     const { store, folder } = await writtenSession();
     fs.writeFileSync(join(folder, 'session.json'), text);
     await expect(store.open('s_1')).rejects.toMatchObject({ code: 'usage' });
@@ -170,7 +170,7 @@ describe('session.json', () => {
     expect(await store.list()).toEqual([]);
   });
 
-  test('holds the last of several changes, also when nobody waits for them', async () => {
+  test('has the last of several changes that are not awaited', async () => {
     const { root, store } = await writtenSession();
     const session = await store.open('s_1');
     for (const title of ['one', 'two', 'three']) void session.updateMeta({ title });
@@ -188,7 +188,7 @@ describe('the event index', () => {
     return events;
   };
 
-  test('that was lost is drawn again from the journal, byte for byte', async () => {
+  test('that is missing is rebuilt from the journal, byte for byte', async () => {
     const written = await writtenSession();
     const before = fs.readFileSync(written.events, 'utf8');
     fs.rmSync(written.events);
@@ -196,7 +196,7 @@ describe('the event index', () => {
     expect(fs.readFileSync(written.events, 'utf8')).toBe(before);
   });
 
-  test('that was cut at any byte is made whole', async () => {
+  test('that is truncated at any byte is completed', async () => {
     const written = await writtenSession();
     const bytes = fs.readFileSync(written.events);
     for (let length = 0; length <= bytes.length; length += 7) {
@@ -206,7 +206,7 @@ describe('the event index', () => {
     }
   });
 
-  test('with a corrupt line in its middle is drawn again whole', async () => {
+  test('with a corrupt line in its middle is rebuilt', async () => {
     const written = await writtenSession();
     const before = fs.readFileSync(written.events, 'utf8');
     const lines = before.split('\n');
@@ -222,7 +222,7 @@ describe('the event index', () => {
 });
 
 describe('session files', () => {
-  test('are for their owner only', async () => {
+  test('are readable by their owner only', async () => {
     const { root, folder } = await writtenSession();
     const session = await sessionFiles(root).open('s_1');
     await session.putArtifact('big.txt', Buffer.from('x'));
@@ -243,20 +243,20 @@ describe('session files', () => {
     );
   });
 
-  test('leave no draft behind', async () => {
+  test('include no temporary file', async () => {
     const { folder } = await writtenSession();
     const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
     expect(names.filter((name) => /draft|\.tmp$/.test(name))).toEqual([]);
   });
 
-  test('are not listed when they are something else', async () => {
+  test('are listed without empty folders and stray files', async () => {
     const { root, store } = await writtenSession();
     fs.mkdirSync(join(root, 'empty'));
     fs.writeFileSync(join(root, 'stray.txt'), '');
     expect((await store.list()).map(({ id }) => id)).toEqual(['s_1']);
   });
 
-  test('that cannot be opened after all are free for the next who tries', async () => {
+  test('can be opened again after a failed open', async () => {
     const { root, folder, events } = await writtenSession();
     fs.rmSync(events);
     fs.mkdirSync(events);

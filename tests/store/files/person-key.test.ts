@@ -15,7 +15,7 @@ const emptyHome = (): string => {
 };
 
 describe("the person's key", () => {
-  test('is made at first use, closed to others, and stays the same', () => {
+  test('is created at first use, readable by the owner only, and stays the same', () => {
     const folder = emptyHome();
     const { publicKey, privateKey } = openPersonKey(folder);
     expect(openPersonKey(folder).publicKey).toBe(publicKey);
@@ -29,18 +29,18 @@ describe("the person's key", () => {
     );
   });
 
-  test('is one, however many processes want the first one at once', async () => {
+  test('is the same for several processes that create it at once', async () => {
     const folder = emptyHome();
     const code = `const { openPersonKey } = await import('./src/store/files/person-key.ts'); console.log(openPersonKey(${JSON.stringify(folder)}).publicKey)`;
-    const one = () =>
+    const openInProcess = () =>
       promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code]);
-    const printed = await Promise.all([one(), one(), one()]);
+    const printed = await Promise.all([openInProcess(), openInProcess(), openInProcess()]);
     expect(new Set(printed.map(({ stdout }) => stdout))).toEqual(
       new Set([`${openPersonKey(folder).publicKey}\n`]),
     );
   });
 
-  test('is refused when others can read it, or it is no key', () => {
+  test('is refused if other users can read the file, or if the file is no key', () => {
     const folder = emptyHome();
     openPersonKey(folder);
     const path = join(folder, 'person.pem');

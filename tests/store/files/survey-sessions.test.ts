@@ -30,20 +30,20 @@ const cut = (path: string, lines: number, rest = '') =>
     `${fs.readFileSync(path, 'utf8').split('\n').slice(0, lines).join('\n')}\n${rest}`,
   );
 
-describe('the events of a session that nobody owns', () => {
+describe('the events of a session without an owner', () => {
   test.each([
     ['is gone', (path: string) => fs.rmSync(path)],
     ['is empty', (path: string) => fs.writeFileSync(path, '')],
     ['lags behind', (path: string) => cut(path, 2)],
     ['ends in a torn line', (path: string) => cut(path, 2, '{"v":1,"seq":3,"ts"')],
     ['has a corrupt line in its middle', (path: string) => cut(path, 1, 'x\n{"v":1}\n')],
-  ])('are whole when the index %s', async (_, harm) => {
+  ])('are complete if the index %s', async (_, damage) => {
     const { index, read, events } = await closedSession();
-    harm(index);
+    damage(index);
     expect(await read()).toEqual(events);
   });
 
-  test('leave out what a journal cannot tell, and keep the rest', async () => {
+  test('exclude damaged records of the journal, and include the others', async () => {
     const { index, log, read } = await closedSession();
     const lines = fs.readFileSync(log, 'utf8').split('\n');
     fs.writeFileSync(log, `${lines.with(1, '{"broken').join('\n')}{"v":1,"seq":5`);
@@ -51,14 +51,14 @@ describe('the events of a session that nobody owns', () => {
     expect((await read()).map(({ cites }) => cites.seq)).toEqual([1, 3, 4]);
   });
 
-  test('are refused by name when a newer version wrote them', async () => {
+  test('are refused with the path if a newer version wrote them', async () => {
     const { index, log, read } = await closedSession();
     fs.appendFileSync(log, '{"v":99,"seq":5,"ts":1,"epoch":1,"type":"future"}\n');
     fs.rmSync(index);
     await expect(read()).rejects.toThrow(/a_1\.jsonl was written by a newer skein/);
   });
 
-  test('read a line of any length without keeping more than a bound', async () => {
+  test('exclude a journal line of 70 MB', async () => {
     const { log, index, read } = await closedSession();
     const fd = fs.openSync(log, 'a');
     for (let piece = 0; piece < 70; piece += 1) fs.writeSync(fd, 'x'.repeat(1024 * 1024));
@@ -69,8 +69,8 @@ describe('the events of a session that nobody owns', () => {
   });
 });
 
-describe('watching a session', () => {
-  test('waits for the end of a torn line, and begins again in an index that was replaced', async () => {
+describe('a watch of a session', () => {
+  test('waits for the end of a torn line, and continues in a replaced index', async () => {
     const { store, index, events } = await closedSession();
     const text = fs.readFileSync(index, 'utf8');
     fs.writeFileSync(index, text.slice(0, -20));
@@ -86,8 +86,8 @@ describe('watching a session', () => {
   });
 });
 
-describe('removing a session', () => {
-  test('does not follow links, and takes along what an earlier removal left', async () => {
+describe('the removal of a session', () => {
+  test('does not follow links, and also removes leftovers of an earlier removal', async () => {
     const { root, store } = await closedSession();
     const elsewhere = temporaryFolder();
     fs.writeFileSync(join(elsewhere, 'precious'), 'mine');
@@ -103,7 +103,7 @@ describe('removing a session', () => {
 });
 
 describe('a survey', () => {
-  test('names the sessions that cannot be read, with the reason', async () => {
+  test('lists unreadable sessions with the reason', async () => {
     const { root, store } = await closedSession();
     for (const [id, text] of [
       ['s_bad', 'nonsense'],
@@ -123,7 +123,7 @@ describe('a survey', () => {
     });
   });
 
-  test('says what to do when there is no folder where they should be', async () => {
+  test('is empty without the sessions folder, and rejects if the folder is a file', async () => {
     const root = join(temporaryFolder(), 'sessions');
     expect((await sessionFiles(root).survey()).sessions).toEqual([]);
     fs.writeFileSync(root, '');
@@ -133,14 +133,14 @@ describe('a survey', () => {
   });
 });
 
-describe('a pipe that lies where a file was', () => {
+describe('a named pipe in place of a session file', () => {
   const pipeAt = (path: string) => {
     fs.rmSync(path, { force: true });
     execFileSync('mkfifo', [path]);
   };
 
   test.each(['session.json', 'events.jsonl', 'agents/a_1.jsonl', 'artifacts/x.json', 'lease/1'])(
-    'is not waited for: %s',
+    'does not block readers: %s',
     async (name) => {
       const { root, store } = await closedSession();
       const session = await store.open('s_1');
@@ -166,8 +166,8 @@ describe('a pipe that lies where a file was', () => {
   );
 });
 
-describe('a journal that is followed', () => {
-  test('is told once, though its torn end was seen and then cut off', async () => {
+describe('a watch of a journal', () => {
+  test('returns each record once if a torn last line is cut off meanwhile', async () => {
     const { store, log } = await closedSession();
     const watch = store.watchRecords('s_1', 'a_1');
     fs.appendFileSync(log, '{"v":1,"seq":5,"ts":1,"epo');

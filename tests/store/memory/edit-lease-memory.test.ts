@@ -1,4 +1,4 @@
 import { EditLeaseMemory } from '../../../src/store/memory/edit-lease-memory.js';
-import { describeFileLeases } from '../contracts/edit-leases.js';
+import { describeEditLeases } from '../contracts/edit-leases.js';
 
-describeFileLeases('in memory', () => new EditLeaseMemory());
+describeEditLeases('in memory', () => new EditLeaseMemory());

@@ -8,7 +8,7 @@ describeMailbox('in memory', () => {
 });
 
 describe('dead letters in memory', () => {
-  test('are kept in such a number at each address, and the oldest go first', async () => {
+  test('are limited to 1000 per address, and the oldest are dropped first', async () => {
     const box = new MemoryMailbox();
     for (const [to, count] of [
       ['bob', 1_001],

@@ -13,10 +13,10 @@ const cites = { seq: 7 };
 /** The first 16 hex digits of the sha256 of `[]`. */
 const digest = '4f53cda18c2baa0c';
 
-describe('the event for', () => {
+describe('the event of', () => {
   test.each<[string, JournalBody, Record<string, unknown>]>([
     [
-      'a new agent says where it works, with what, and what it was forked from',
+      'a new agent has its folder, its model and the source of a fork',
       {
         type: 'agent.created',
         agent: 'a',
@@ -35,23 +35,27 @@ describe('the event for', () => {
       },
     ],
     [
-      'a new owner says the epoch',
+      'a new owner has the epoch',
       { type: 'epoch.began', owner: 'o' },
       { type: 'epoch.began', cites, epoch: 3 },
     ],
-    ['a run counts it', { type: 'run.started', run: 4 }, { type: 'run.started', cites, run: 4 }],
     [
-      'a letter says who sent it, and cites what it says',
+      'a run has its number',
+      { type: 'run.started', run: 4 },
+      { type: 'run.started', cites, run: 4 },
+    ],
+    [
+      'a letter has its sender and a digest of its text',
       { type: 'letter.received', letter: 'l', from: 'user', raw: '[]' },
       { type: 'letter.delivered', cites: { seq: 7, digest }, letter: 'l', from: 'user' },
     ],
     [
-      'a letter that did not arrive says whom it was for, and why',
+      'an undelivered letter has its address and the reason',
       { type: 'letter.undelivered', letter: 'm_1', to: 'a_2', reason: 'refused' },
       { type: 'letter.undelivered', cites, letter: 'm_1', to: 'a_2', reason: 'refused' },
     ],
     [
-      'a user message counts its parts',
+      'a user message has the number of its parts',
       { type: 'user.sent', parts: [{ text: 'a' }, { call: 'c' }] },
       { type: 'message.sent', cites, parts: 2 },
     ],
@@ -76,7 +80,7 @@ describe('the event for', () => {
       },
     ],
     [
-      'a response has its stop reason, its usage and how long it took',
+      'a response has its stop reason, its usage and its duration',
       {
         type: 'assistant.received',
         ...at,
@@ -102,7 +106,7 @@ describe('the event for', () => {
       },
     ],
     [
-      'a failed request has its kind, its status and what it cost',
+      'a failed request has its kind, its status and its cost',
       {
         type: 'turn.failed',
         ...at,
@@ -201,7 +205,7 @@ describe('the event for', () => {
       },
     ],
     [
-      'a command that ended has its exit code and how long it took',
+      'an ended command has its exit code and its duration',
       {
         type: 'call.ended',
         ...at,
@@ -267,17 +271,17 @@ describe('the event for', () => {
       },
     ],
     [
-      'a change of model names both',
+      'a change of model has both models',
       { type: 'prompt.broken', reason: 'model', section: 'model a → b' },
       { type: 'prompt.broken', cites, reason: 'model', section: 'model a → b' },
     ],
     [
-      'the shape of requests is told as it is',
+      'a request shape has the shape unchanged',
       { type: 'request.shaped', shape: { model: 'm', 'tool Read': 'ab12' } },
       { type: 'request.shaped', cites, shape: { model: 'm', 'tool Read': 'ab12' } },
     ],
     [
-      'a cache break has its cause, its owner and what the server says',
+      'a cache miss has its cause, its owner and the diagnosis of the server',
       {
         type: 'cache.broken',
         ...at,
@@ -307,17 +311,17 @@ describe('the event for', () => {
       },
     ],
     [
-      'a run that ended has its reason',
+      'an ended run has its reason',
       { type: 'run.ended', reason: 'max_turns', detail: 'All used.', turns: 3, final: false },
       { type: 'run.ended', cites, reason: 'max_turns', detail: 'All used.', turns: 3 },
     ],
     [
-      'the last run of an agent says that it stopped',
+      'the last run of an agent is agent.stopped',
       { type: 'run.ended', reason: 'end_turn', detail: null, turns: 3, final: true },
       { type: 'agent.stopped', cites, reason: 'end_turn', detail: null, turns: 3 },
     ],
     [
-      'a bound that was hit names it',
+      'a reached limit has its name and its value',
       { type: 'bound.hit', what: 'tool-result', limit: 9, detail: 'Cut.' },
       { type: 'bound.hit', cites, what: 'tool-result', limit: 9, detail: 'Cut.' },
     ],
@@ -328,7 +332,7 @@ describe('the event for', () => {
     expect(swarmEvent.safeParse(JSON.parse(line)).success).toBe(true);
   });
 
-  test('anything holds nothing of what was said', () => {
+  test('a letter has no text of the letter', () => {
     const raw = JSON.stringify([{ type: 'text', text: 'SECRET' }]);
     const letter = eventFor({ type: 'letter.received', letter: 'l', from: 'user', raw });
     expect(JSON.stringify(letter)).not.toContain('SECRET');

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { FileJobQueue } from '../../../../src/store/files/jobs/file-job-queue.js';
 import { describeJobQueue } from '../../contracts/job-queue.js';
-import { describeOwnJobs } from '../../contracts/local-jobs.js';
+import { describeLocalJobs } from '../../contracts/local-jobs.js';
 import { temporaryFolder } from '../../session-folder.js';
 
 const open = () => {
@@ -11,8 +11,8 @@ const open = () => {
   const dead = new Set<string>();
   const kill = (worker: string) => void dead.add(worker);
   const queue = () => new FileJobQueue(root, (worker) => !dead.has(worker));
-  return { queue, kill, terms: { swarm: 's_1' } };
+  return { queue, kill, options: { swarm: 's_1' } };
 };
 
 describeJobQueue('in files', open);
-describeOwnJobs('in files', open);
+describeLocalJobs('in files', open);

@@ -7,7 +7,7 @@ import { letter } from '../../session-folder.js';
 const record = (seq: number): JournalRecord =>
   ({ v: 1, seq, ts: 1, epoch: 1, ...letter(`l_${seq}`) }) as JournalRecord;
 
-/** A disk that refuses all writes until it is repaired. */
+/** A sink that refuses all writes while `broken` is true. */
 const brokenSink = () => {
   const sink = {
     broken: true,
@@ -20,8 +20,8 @@ const brokenSink = () => {
   return sink;
 };
 
-describe('the index of events', () => {
-  test('keeps what a disk refused, and writes it when the disk takes it', () => {
+describe('the event index', () => {
+  test('keeps events after a failed write, and writes them at the next flush', () => {
     const sink = brokenSink();
     const index = new EventIndex('s_1', sink, new IndexPosition());
     for (let seq = 1; seq <= 3; seq += 1) index.add('a_1', null, record(seq));
@@ -31,7 +31,7 @@ describe('the index of events', () => {
     expect(sink.lines.map((line) => JSON.parse(line).cites.seq)).toEqual([1, 2, 3]);
   });
 
-  test('holds no more than ten thousand of them, and then leaves the rest to the next owner', () => {
+  test('keeps at most 10,000 unwritten events, and writes none after a gap', () => {
     const sink = brokenSink();
     const index = new EventIndex('s_1', sink, new IndexPosition());
     for (let seq = 1; seq <= 10_005; seq += 1) index.add('a_1', null, record(seq));

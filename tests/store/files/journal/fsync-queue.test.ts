@@ -2,45 +2,45 @@ import { describe, expect, test, vi } from 'vitest';
 import { FsyncQueue } from '../../../../src/store/files/journal/fsync-queue.js';
 
 /** A queue, and the order in which its syncs started. */
-const watched = () => {
+const setUp = () => {
   const queue = new FsyncQueue();
-  const begun: string[] = [];
+  const started: string[] = [];
   const ends: (() => void)[] = [];
   const sync = (name: string) => () => {
-    begun.push(name);
+    started.push(name);
     return new Promise<void>((resolve) => ends.push(resolve));
   };
-  return { queue, begun, ends, sync };
+  return { queue, started, ends, sync };
 };
 
-const aTick = () => new Promise((resolve) => setImmediate(resolve));
+const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a queue of files to be made safe', () => {
-  test('begins with three that somebody waits for, and with the next when one is done', async () => {
-    const { queue, begun, ends, sync } = watched();
+describe('the fsync queue', () => {
+  test('runs three urgent syncs at once, and the next when a sync ends', async () => {
+    const { queue, started, ends, sync } = setUp();
     for (const name of ['a', 'b', 'c', 'd']) queue.add(sync(name), 'now');
-    expect(begun).toEqual([]);
-    await aTick();
-    expect(begun).toEqual(['a', 'b', 'c']);
+    expect(started).toEqual([]);
+    await nextTick();
+    expect(started).toEqual(['a', 'b', 'c']);
     ends[1]?.();
-    await aTick();
-    expect(begun).toEqual(['a', 'b', 'c', 'd']);
+    await nextTick();
+    expect(started).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('lets those that nobody waits for go one by one, and the others before them', async () => {
+  test('runs other syncs one at a time, after the urgent syncs', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     try {
-      const { queue, begun, ends, sync } = watched();
+      const { queue, started, ends, sync } = setUp();
       for (const name of ['later', 'last']) queue.add(sync(name), 'soon');
       queue.add(sync('first'), 'now');
-      await aTick();
-      expect(begun).toEqual(['first']);
+      await nextTick();
+      expect(started).toEqual(['first']);
       vi.advanceTimersByTime(1_000);
-      expect(begun).toEqual(['first', 'later']);
+      expect(started).toEqual(['first', 'later']);
       ends[1]?.();
-      await aTick();
+      await nextTick();
       vi.advanceTimersByTime(1_000);
-      expect(begun).toEqual(['first', 'later', 'last']);
+      expect(started).toEqual(['first', 'later', 'last']);
     } finally {
       vi.useRealTimers();
     }

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../session-folder.js';
 const someFile = () => join(temporaryFolder(), 'lines.jsonl');
 
 describe('a file of lines', () => {
-  test('has every line that was appended, in order', () => {
+  test('has all appended lines in order', () => {
     const path = someFile();
     const file = new LineFile(path);
     for (const line of ['one', 'zwei ü', '🦢']) file.append(`${line}\n`);
@@ -20,11 +20,11 @@ describe('a file of lines', () => {
     again.close();
   });
 
-  test('has no lines when it does not exist', () => {
+  test('has no lines if it does not exist', () => {
     expect(readLines(someFile())).toEqual([]);
   });
 
-  test('does not write over what somebody else appended', () => {
+  test('does not overwrite lines that another writer appended', () => {
     const path = someFile();
     const [first, second] = [new LineFile(path), new LineFile(path)];
     first.append('first\n');
@@ -33,12 +33,12 @@ describe('a file of lines', () => {
     expect(readLines(path)).toEqual(['first', 'second', 'third']);
   });
 
-  test('ends in a sentence that says what to do when it cannot be opened', () => {
+  test('throws an error with the path and the reason if it cannot be opened', () => {
     const path = join(temporaryFolder(), 'gone', 'lines.jsonl');
     expect(() => new LineFile(path)).toThrow(`Could not write ${path}: its directory is gone`);
   });
 
-  test('survives a file that never had a newline, whatever its length', () => {
+  test('moves a torn last line of any length to a separate file', () => {
     for (const length of [1, 65_535, 65_536, 65_537, 200_000]) {
       const path = someFile();
       fs.writeFileSync(path, 'x'.repeat(length));
@@ -59,7 +59,7 @@ test.each([
   ['EFBIG', 'the file may not grow'],
   ['EMFILE', 'too many files are open; raise the limit'],
   ['EIO', 'it failed with EIO'],
-])('a disk that says %s is quoted in words', (code, words) => {
+])('a storage error for %s explains the code', (code, words) => {
   const cause = Object.assign(new Error(code), { code });
   const error = storageError(cause, '/x');
   expect(error.message).toContain(words);

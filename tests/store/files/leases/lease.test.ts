@@ -37,55 +37,55 @@ describeLeases('in memory', () => {
   return backend((owner, lives) => new LeaseMemory(held, owner, lives));
 });
 
-const nobody = () => false;
-const everybody = () => true;
+const noneAlive = () => false;
+const allAlive = () => true;
 
 describe('a lease', () => {
   const owner = (pid: number) => ({ marker: `owner-${pid}`, pid });
 
-  test('is refused while its owner lives, in a sentence with the pid', () => {
+  test('is refused with the pid while its owner is alive', () => {
     const folder = join(temporaryFolder(), 'lease');
-    takeLease(folder, owner(41), nobody);
-    expect(() => takeLease(folder, owner(42), everybody)).toThrow(
+    takeLease(folder, owner(41), noneAlive);
+    expect(() => takeLease(folder, owner(42), allAlive)).toThrow(
       'The session is open in another process (pid 41); stop that one first, or use --fork-session.',
     );
   });
 
-  test('is taken over from an owner that died', () => {
+  test('is taken over from a dead owner', () => {
     const folder = join(temporaryFolder(), 'lease');
-    takeLease(folder, owner(41), nobody);
+    takeLease(folder, owner(41), noneAlive);
     expect(takeLease(folder, owner(42), (marker) => marker !== 'owner-41').epoch).toBe(2);
   });
 
-  test('is free when it was released, whoever lives', () => {
+  test('is free after a release, also if its owner is alive', () => {
     const folder = join(temporaryFolder(), 'lease');
-    takeLease(folder, owner(41), nobody).release();
-    expect(takeLease(folder, owner(42), everybody).epoch).toBe(2);
+    takeLease(folder, owner(41), noneAlive).release();
+    expect(takeLease(folder, owner(42), allAlive).epoch).toBe(2);
   });
 
-  test('of another machine is not judged from here', () => {
+  test('of another machine is refused, because its owner cannot be checked', () => {
     const folder = join(temporaryFolder(), 'lease');
     fs.mkdirSync(folder);
     fs.writeFileSync(join(folder, '7'), JSON.stringify({ ...owner(41), host: 'elsewhere' }));
-    expect(() => takeLease(folder, owner(42), nobody)).toThrow('open on elsewhere (pid 41)');
+    expect(() => takeLease(folder, owner(42), noneAlive)).toThrow('open on elsewhere (pid 41)');
   });
 
-  test('that nobody can read belongs to nobody', () => {
+  test('with an unreadable file is free', () => {
     const folder = join(temporaryFolder(), 'lease');
     fs.mkdirSync(folder);
     fs.writeFileSync(join(folder, '7'), 'half a le');
-    expect(takeLease(folder, owner(42), everybody).epoch).toBe(8);
+    expect(takeLease(folder, owner(42), allAlive).epoch).toBe(8);
   });
 
-  test('that was slow to be claimed is not had beside a newer one', () => {
+  test('is refused to a slow process if a newer lease was taken meanwhile', () => {
     const folder = join(temporaryFolder(), 'lease');
-    takeLease(folder, owner(41), nobody).release();
+    takeLease(folder, owner(41), noneAlive).release();
     // While the slow process checks the first owner, two others take the lease and a process releases it.
     const slow = () =>
       takeLease(folder, owner(42), (marker) => {
         if (marker !== 'owner-41') return true;
-        takeLease(folder, owner(43), nobody).release();
-        takeLease(folder, owner(44), nobody);
+        takeLease(folder, owner(43), noneAlive).release();
+        takeLease(folder, owner(44), noneAlive);
         return false;
       });
     fs.rmSync(join(folder, '1.released'));
@@ -93,9 +93,9 @@ describe('a lease', () => {
     expect(fs.readdirSync(folder)).toEqual(['3']);
   });
 
-  test('leaves the files of the present epoch only', () => {
+  test('keeps only the files of the current epoch', () => {
     const folder = join(temporaryFolder(), 'lease');
-    for (let round = 0; round < 5; round += 1) takeLease(folder, owner(round), nobody).release();
+    for (let round = 0; round < 5; round += 1) takeLease(folder, owner(round), noneAlive).release();
     expect(fs.readdirSync(folder).sort()).toEqual(['5', '5.released']);
   });
 });
@@ -109,36 +109,36 @@ const lines = (child: ChildProcess) => {
   return createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 };
 
-describe('processes that want the same session', () => {
-  test('have it one at a time, each under an epoch of its own', async () => {
+describe('processes that open the same session', () => {
+  test('own it one at a time, each under a different epoch', async () => {
     const root = temporaryFolder();
     await (await sessionFiles(root).create(meta())).close();
     const program = await bundled('race-for-session');
-    const racers = Array.from({ length: 20 }, () =>
+    const processes = Array.from({ length: 20 }, () =>
       spawn(process.execPath, [program, root, '25'], { stdio: ['pipe', 'pipe', 'inherit'] }),
     );
-    const output = racers.map(lines);
+    const output = processes.map(lines);
     await Promise.all(output.map((line) => line.next()));
-    for (const { stdin } of racers) stdin.write('go\n');
+    for (const { stdin } of processes) stdin.write('go\n');
     const reports = await Promise.all(
       output.map(async (line) => {
         const { value } = await line.next();
         return JSON.parse(String(value)) as {
           epochs: number[];
           refused: number;
-          meetings: string[];
+          collisions: string[];
         };
       }),
     );
-    await Promise.all(racers.map(ended));
-    expect(reports.flatMap(({ meetings }) => meetings)).toEqual([]);
+    await Promise.all(processes.map(ended));
+    expect(reports.flatMap(({ collisions }) => collisions)).toEqual([]);
     const epochs = reports.flatMap((report) => report.epochs);
     expect(new Set(epochs).size).toBe(epochs.length);
     expect(Math.max(...epochs)).toBe(epochs.length + 1);
     expect(epochs.length + reports.reduce((sum, { refused }) => sum + refused, 0)).toBe(500);
   });
 
-  test('take it over from one that was killed', async () => {
+  test('take it over from a killed process', async () => {
     const root = temporaryFolder();
     const program = ['--import', 'tsx', 'tests/store/fixtures/hold-session.ts', root];
     const holder = spawn(process.execPath, program, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -167,7 +167,7 @@ describe('processes that want the same session', () => {
 });
 
 needs.describe('root-mounts')('a full disk', () => {
-  test('takes a record whole or not at all', async () => {
+  test('stores a record completely or not at all', async () => {
     const root = temporaryFolder();
     const program = await bundled('fill-disk');
     const script = 'mount -t tmpfs -o size=256k none "$1" && exec "$2" "$3" "$1"';

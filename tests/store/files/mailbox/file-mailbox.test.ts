@@ -14,9 +14,9 @@ describeMailbox('in files', () => {
 
 const LETTER = { id: 'l_1', from: 'a_1', to: 'a_2', body: null, sentAt: 1 };
 
-describe('a mail folder', () => {
+describe('the file mailbox', () => {
   test.each(['mail', 'mail/a_2', 'mail/a_2/new'])(
-    'whose %s is a file says what is in the way, to who writes and to who reads',
+    'rejects sending and reading with the blocking path if %s is a file',
     async (name) => {
       const folder = temporaryFolder();
       mkdirSync(dirname(join(folder, name)), { recursive: true });

@@ -28,7 +28,7 @@ describeQuestions('in files', async () => {
 });
 
 describe('the questions of a session in files', () => {
-  test('and their decisions are closed to other users', async () => {
+  test('and their decisions are readable by the owner only', async () => {
     const { session, folder, open } = setUp();
     const { board, decisions } = open();
     await board.post(postedQuestion('q_a'));
@@ -72,7 +72,7 @@ describe('the questions of a session in files', () => {
     expect(await decisions.decide(signedBy('ann'))).toEqual(signedBy('ann'));
   });
 
-  test('are decided although changes of the folder are not reported', async () => {
+  test('are decided even if the file system reports no change of the folder', async () => {
     const clock = virtualClock();
     const { session, open } = setUp(clock);
     const decided = open().decisions.waitFor('q_a', new AbortController().signal);

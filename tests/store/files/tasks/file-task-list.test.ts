@@ -3,32 +3,33 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
 import { FileTaskList } from '../../../../src/store/files/tasks/file-task-list.js';
-import { act, describeWorkList } from '../../contracts/shared-task-list.js';
+import { actionBy, describeTaskList } from '../../contracts/shared-task-list.js';
 import { temporaryFolder } from '../../session-folder.js';
 
-describeWorkList('in files', () => {
+describeTaskList('in files', () => {
   const folder = temporaryFolder();
   return { open: () => new FileTaskList(folder, systemClock) };
 });
 
-describeWorkList('in files that are put together after every third change', () => {
+describeTaskList('in files that are merged after every third change', () => {
   const folder = temporaryFolder();
   return { open: () => new FileTaskList(folder, systemClock, 3) };
 });
 
-const setUp = (longest?: number) => {
+const setUp = (maxChanges?: number) => {
   const folder = temporaryFolder();
   const root = join(folder, 'work');
-  const open = () => new FileTaskList(folder, systemClock, longest);
+  const open = () => new FileTaskList(folder, systemClock, maxChanges);
   const add = async (...subjects: readonly string[]) => {
-    for (const subject of subjects) await open().create({ subject, description: '' }, act('ann'));
+    for (const subject of subjects)
+      await open().create({ subject, description: '' }, actionBy('ann'));
   };
   const subjects = async () => (await open().list()).map(({ subject }) => subject);
   return { folder, root, open, add, subjects };
 };
 
-describe('the files of a list of work', () => {
-  test('are made by the first change, and open to nobody else', async () => {
+describe('the files of a shared task list', () => {
+  test('are created by the first change, readable by the owner only', async () => {
     const { folder, root, add, subjects } = setUp();
     expect(await subjects()).toEqual([]);
     expect(fs.readdirSync(folder)).toEqual([]);
@@ -42,11 +43,11 @@ describe('the files of a list of work', () => {
     ]);
   });
 
-  test('are few, however much is changed', async () => {
+  test('stay few after many changes', async () => {
     const { root, open, add, subjects } = setUp(3);
     await add('fly');
     for (let at = 0; at < 20; at += 1) {
-      await open().update('1', { description: `${at}` }, act('ann'));
+      await open().update('1', { description: `${at}` }, actionBy('ann'));
     }
     expect(fs.readdirSync(root).sort()).toEqual(['6', '7']);
     expect(fs.readdirSync(join(root, '6'))).toHaveLength(4);
@@ -54,7 +55,7 @@ describe('the files of a list of work', () => {
     expect((await open().get('1'))?.version).toBe(21);
   });
 
-  test('may have anything beside them, also in the place of the next one', async () => {
+  test('may have damaged files, links and folders beside them, also at the next path', async () => {
     const { root, add, subjects } = setUp();
     await add('fly');
     fs.writeFileSync(join(root, '1', '2.json'), '{"items": [{"id"');
@@ -71,7 +72,7 @@ describe('the files of a list of work', () => {
     expect(fs.existsSync(join(root, '1', '6.json'))).toBe(true);
   });
 
-  test('make up for a whole list that is damaged', async () => {
+  test('restore the list if the merged file is damaged', async () => {
     const { root, add, subjects } = setUp(2);
     await add('a', 'b', 'c');
     expect(fs.readdirSync(root).sort()).toEqual(['1', '2']);
@@ -81,12 +82,12 @@ describe('the files of a list of work', () => {
     expect(await subjects()).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  test('are not taken for a change by one who was away while they were put together', async () => {
+  test('accept a change of a slow process after they were merged', async () => {
     const { folder, root, add, subjects } = setUp(2);
     await add('a');
     let calls = 0;
-    // Between its decision and its file others change so much that its place is long gone.
-    const late = new FileTaskList(
+    // Between its decision and its write, other processes merge the files, so its path no longer exists.
+    const slow = new FileTaskList(
       folder,
       {
         ...systemClock,
@@ -103,16 +104,18 @@ describe('the files of a list of work', () => {
       },
       2,
     );
-    expect((await late.create({ subject: 'late', description: '' }, act('bob'))).id).toBe('8');
+    expect((await slow.create({ subject: 'late', description: '' }, actionBy('bob'))).id).toBe('8');
     expect(await subjects()).toEqual(['late']);
   });
 
-  test('are not made where there is no session, or where something is in their way', async () => {
+  test('are not created without a session, or if a file is in the way', async () => {
     const { folder, root, open } = setUp();
-    const nobody = new FileTaskList(join(folder, 'gone'), systemClock);
-    const order = { subject: 'fly', description: '' };
-    await expect(nobody.create(order, act('ann'))).rejects.toMatchObject({ code: 'usage' });
+    const withoutSession = new FileTaskList(join(folder, 'gone'), systemClock);
+    const task = { subject: 'fly', description: '' };
+    await expect(withoutSession.create(task, actionBy('ann'))).rejects.toMatchObject({
+      code: 'usage',
+    });
     fs.writeFileSync(root, 'a file');
-    await expect(open().create(order, act('ann'))).rejects.toMatchObject({ code: 'storage' });
+    await expect(open().create(task, actionBy('ann'))).rejects.toMatchObject({ code: 'storage' });
   });
 });

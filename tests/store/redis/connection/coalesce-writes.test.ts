@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { coalesceWrites } from '../../../../src/store/redis/connection/coalesce-writes.js';
 
-const gathering = () => {
+const coalescingStream = () => {
   const written: Buffer[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -16,9 +16,9 @@ const gathering = () => {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('what is written in one turn of the event loop', () => {
-  test('leaves together, in order', async () => {
-    const { stream, written } = gathering();
+describe('writes in the same turn of the event loop', () => {
+  test('are sent together, in order', async () => {
+    const { stream, written } = coalescingStream();
     stream.write('one ');
     await Promise.resolve();
     stream.write('two ü');
@@ -30,8 +30,8 @@ describe('what is written in one turn of the event loop', () => {
     expect(written.map(String)).toEqual(['one two ü', 'three']);
   });
 
-  test('keeps bytes that are no text', async () => {
-    const { stream, written } = gathering();
+  test('keep bytes that are not text', async () => {
+    const { stream, written } = coalescingStream();
     stream.write('ü');
     stream.write(Buffer.from([0xff, 0x00]));
     await nextTurn();

@@ -12,7 +12,7 @@ import { ownRedisBroker, ownRedisServer } from '../../../fakes/redis/own-redis-s
 import { redisBroker } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 
-test('a broker that is not there is said in one sentence', async () => {
+test('connectRedis rejects with the address and the reason if Redis is not reachable', async () => {
   const opening = connectRedis('redis://:secret@127.0.0.1:1');
   await expect(opening).rejects.toMatchObject({ code: 'usage' });
   await expect(opening).rejects.toThrow(
@@ -20,195 +20,197 @@ test('a broker that is not there is said in one sentence', async () => {
   );
 });
 
-needs.describe('redis')('a broker', () => {
-  test('what Redis refuses is said as trouble with what is stored', async () => {
-    const broker = await redisBroker();
-    await broker.call('SET', 'one', 'x');
-    const why = `Redis at ${broker.shown} refused the command: ERR value is not an integer or out of range`;
-    await expect(broker.call('INCR', 'one')).rejects.toThrow(new StorageError(why));
+needs.describe('redis')('a connection to Redis', () => {
+  test('rejects a refused command with a StorageError', async () => {
+    const redis = await redisBroker();
+    await redis.call('SET', 'one', 'x');
+    const why = `Redis at ${redis.shown} refused the command: ERR value is not an integer or out of range`;
+    await expect(redis.call('INCR', 'one')).rejects.toThrow(new StorageError(why));
   });
 
-  test('messages of a channel are heard until nobody listens', async () => {
-    const broker = await redisBroker();
+  test('receives the messages of a channel', async () => {
+    const redis = await redisBroker();
     const heard: string[] = [];
     await new Promise<void>((ready) => {
-      const end = broker.subscribe('news', (message) => heard.push(message), ready);
+      const end = redis.subscribe('news', (message) => heard.push(message), ready);
       expect(end).toBeTypeOf('function');
     });
-    await broker.call('PUBLISH', 'news', 'hello');
+    await redis.call('PUBLISH', 'news', 'hello');
     await expect.poll(() => heard).toEqual(['hello']);
   });
 });
 
-needs.describe('own-redis')('a broker', () => {
-  test('leaves nothing unminded when it is closed while it begins to listen again', async () => {
-    const unminded = unhandledRejections();
-    const way = await wayTo((await ownRedisServer()).socket);
-    const broker = await connectRedis(way.url);
-    await new Promise<void>((ready) => void broker.subscribe('news', () => {}, ready));
-    const asked = way.holdBack('subscribe');
-    way.cut();
-    await asked;
-    await broker.close();
-    expect(await unminded()).toEqual([]);
+needs.describe('own-redis')('a connection to Redis', () => {
+  test('leaves no unhandled rejection if it is closed while it subscribes again', async () => {
+    const unhandled = unhandledRejections();
+    const proxy = await proxyTo((await ownRedisServer()).socket);
+    const redis = await connectRedis(proxy.url);
+    await new Promise<void>((ready) => void redis.subscribe('news', () => {}, ready));
+    const dropped = proxy.drop('subscribe');
+    proxy.cut();
+    await dropped;
+    await redis.close();
+    expect(await unhandled()).toEqual([]);
   });
 
-  test('commands wait while Redis is away, and people hear of it', async () => {
-    const broker = await ownRedisBroker();
-    const said: (string | undefined)[] = [];
-    broker.listen((trouble) => said.push(trouble));
-    await broker.call('SET', 'one', '1');
-    await broker.server.kill();
-    const waiting = broker.call('INCR', 'one');
-    await broker.server.start();
+  test('delays commands while Redis is down, and notifies listeners', async () => {
+    const redis = await ownRedisBroker();
+    const notices: (string | undefined)[] = [];
+    redis.listen((trouble) => notices.push(trouble));
+    await redis.call('SET', 'one', '1');
+    await redis.server.kill();
+    const waiting = redis.call('INCR', 'one');
+    await redis.server.start();
     expect(await waiting).toBe(2);
-    expect(said).toEqual([expect.stringContaining('cannot be reached'), undefined]);
+    expect(notices).toEqual([expect.stringContaining('cannot be reached'), undefined]);
   });
 
-  test('a script runs under its name, also when Redis has forgotten it', async () => {
-    const broker = await ownRedisBroker();
-    expect(await broker.run(ADD_TO, ['sum'], [2])).toBe(2);
-    await broker.call('SCRIPT', 'FLUSH');
-    expect(await broker.run(ADD_TO, ['sum'], [3])).toBe(5);
+  test('runs a script again after Redis has flushed its scripts', async () => {
+    const redis = await ownRedisBroker();
+    expect(await redis.run(ADD_TO, ['sum'], [2])).toBe(2);
+    await redis.call('SCRIPT', 'FLUSH');
+    expect(await redis.run(ADD_TO, ['sum'], [3])).toBe(5);
   });
 
-  test('commands wait while a script of somebody else runs, and people hear of it', async () => {
-    const broker = await ownRedisBroker();
-    const said: (string | undefined)[] = [];
-    broker.listen((trouble) => said.push(trouble));
-    await broker.call('CONFIG', 'SET', 'busy-reply-threshold', 1);
-    const other = await connectRedis(broker.server.url);
+  test('delays commands while Redis is busy with a script, and notifies listeners', async () => {
+    const redis = await ownRedisBroker();
+    const notices: (string | undefined)[] = [];
+    redis.listen((trouble) => notices.push(trouble));
+    await redis.call('CONFIG', 'SET', 'busy-reply-threshold', 1);
+    const other = await connectRedis(redis.server.url);
     const slow = other.call('EVAL', 'while true do end', 0);
     const killed = slow.catch((error: unknown) => error);
     await expect
-      .poll(() => said, { timeout: 10_000 })
+      .poll(() => notices, { timeout: 10_000 })
       .toEqual([expect.stringMatching(/ refuses commands: BUSY Redis is busy running a script$/)]);
-    const waiting = broker.call('INCR', 'one');
-    await broker.connection('commands').script('KILL');
+    const waiting = redis.call('INCR', 'one');
+    await redis.connection('commands').script('KILL');
     expect(await waiting).toBe(1);
     expect(await killed).toBeInstanceOf(StorageError);
     await other.close();
-    await expect.poll(() => said.at(-1), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => notices.at(-1), { timeout: 10_000 }).toBeUndefined();
   });
 
-  /** Ways to make Redis refuse writes, its error, and the way back. */
+  /** Name and text of an error of Redis, and the option with the values that cause and end it. */
   const REFUSALS = [
     ['OOM', "OOM command not allowed when used memory > 'maxmemory'", ['maxmemory', 1, 0]],
     ['NOREPLICAS', 'NOREPLICAS Not enough good replicas to write', ['min-replicas-to-write', 1, 0]],
   ] as const;
 
   test.each(REFUSALS)(
-    'writes wait while Redis says %s, and people hear of it once',
+    'delays writes while Redis replies %s, and notifies listeners once',
     async (_, ...how) => {
-      const [why, [option, begun, over]] = how;
-      const broker = await ownRedisBroker();
-      const said: (string | undefined)[] = [];
-      broker.listen((trouble) => said.push(trouble));
-      await broker.call('CONFIG', 'SET', option, begun);
-      const writes = [broker.call('INCR', 'one'), broker.run(ADD_TO, ['sum'], [2])];
-      await expect.poll(() => said).toEqual([`Redis at ${broker.shown} refuses writes: ${why}`]);
-      expect(await broker.call('GET', 'one')).toBeNull();
-      expect(broker.trouble).toBe(said[0]);
-      await broker.call('CONFIG', 'SET', option, over);
+      const [why, [option, refusing, accepting]] = how;
+      const redis = await ownRedisBroker();
+      const notices: (string | undefined)[] = [];
+      redis.listen((trouble) => notices.push(trouble));
+      await redis.call('CONFIG', 'SET', option, refusing);
+      const writes = [redis.call('INCR', 'one'), redis.run(ADD_TO, ['sum'], [2])];
+      await expect.poll(() => notices).toEqual([`Redis at ${redis.shown} refuses writes: ${why}`]);
+      expect(await redis.call('GET', 'one')).toBeNull();
+      expect(redis.trouble).toBe(notices[0]);
+      await redis.call('CONFIG', 'SET', option, accepting);
       expect(await Promise.all(writes)).toEqual([1, 2]);
-      expect(said).toEqual([expect.any(String), undefined]);
+      expect(notices).toEqual([expect.any(String), undefined]);
     },
   );
 
-  test('writes wait while Redis cannot write its files, and people hear of it once', async () => {
-    const broker = await ownRedisBroker();
-    const said: (string | undefined)[] = [];
-    broker.listen((trouble) => said.push(trouble));
-    await broker.call('CONFIG', 'SET', 'save', '100000 100000');
-    // A folder is where its file should be.
-    await mkdir(join(dirname(broker.server.socket), 'dump.rdb'));
-    await broker.call('BGSAVE');
-    await expect.poll(() => statusOf(broker)).toBe('err');
-    const write = broker.call('INCR', 'one');
-    await expect.poll(() => said).toEqual([expect.stringContaining(' refuses writes: MISCONF ')]);
-    await broker.call('CONFIG', 'SET', 'stop-writes-on-bgsave-error', 'no');
+  test('delays writes while Redis cannot write its files, and notifies listeners once', async () => {
+    const redis = await ownRedisBroker();
+    const notices: (string | undefined)[] = [];
+    redis.listen((trouble) => notices.push(trouble));
+    await redis.call('CONFIG', 'SET', 'save', '100000 100000');
+    // A folder at the path of the dump file makes the save fail.
+    await mkdir(join(dirname(redis.server.socket), 'dump.rdb'));
+    await redis.call('BGSAVE');
+    await expect.poll(() => statusOf(redis)).toBe('err');
+    const write = redis.call('INCR', 'one');
+    await expect
+      .poll(() => notices)
+      .toEqual([expect.stringContaining(' refuses writes: MISCONF ')]);
+    await redis.call('CONFIG', 'SET', 'stop-writes-on-bgsave-error', 'no');
     expect(await write).toBe(1);
-    await expect.poll(() => said, { timeout: 10_000 }).toEqual([expect.any(String), undefined]);
+    await expect.poll(() => notices, { timeout: 10_000 }).toEqual([expect.any(String), undefined]);
   });
 
-  test('writes wait for a master while Redis is a replica, and people hear of it once', async () => {
-    const broker = await ownRedisBroker();
-    const said: (string | undefined)[] = [];
-    broker.listen((trouble) => said.push(trouble));
-    const other = await connectRedis(broker.server.url);
+  test('delays writes while Redis is a replica, and notifies listeners once', async () => {
+    const redis = await ownRedisBroker();
+    const notices: (string | undefined)[] = [];
+    redis.listen((trouble) => notices.push(trouble));
+    const other = await connectRedis(redis.server.url);
     onTestFinished(() => other.close());
     await other.call('REPLICAOF', '127.0.0.1', 1);
-    const writes = ['one', 'two', 'three'].map((key) => broker.call('INCR', key));
-    // It looks elsewhere for a master meanwhile, several times.
+    const writes = ['one', 'two', 'three'].map((key) => redis.call('INCR', key));
+    // The client reconnects several times meanwhile, in search of a master.
     await expect.poll(() => connectionsOf(other), { timeout: 20_000 }).toBeGreaterThan(5);
-    expect(said).toEqual([expect.stringContaining(' refuses writes: READONLY ')]);
+    expect(notices).toEqual([expect.stringContaining(' refuses writes: READONLY ')]);
     await other.call('REPLICAOF', 'NO', 'ONE');
     expect(await Promise.all(writes)).toEqual([1, 1, 1]);
-    expect(said).toEqual([expect.any(String), undefined]);
+    expect(notices).toEqual([expect.any(String), undefined]);
   });
 
-  test('everybody goes on with the first who can', async () => {
-    const broker = await ownRedisBroker();
-    await broker.call('CONFIG', 'SET', 'maxmemory', 1);
-    const early = broker.call('INCR', 'one');
-    await expect.poll(() => broker.trouble).toBeDefined();
+  test('ends the retry delays of all callers when a command succeeds', async () => {
+    const redis = await ownRedisBroker();
+    await redis.call('CONFIG', 'SET', 'maxmemory', 1);
+    const early = redis.call('INCR', 'one');
+    await expect.poll(() => redis.trouble).toBeDefined();
     // After many attempts the delay is long.
-    const other = broker.startRetry('another reason');
-    const paused = other.pause(100_000);
-    await broker.call('CONFIG', 'SET', 'maxmemory', 0);
+    const retry = redis.startRetry('another reason');
+    const paused = retry.pause(100_000);
+    await redis.call('CONFIG', 'SET', 'maxmemory', 0);
     expect(await early).toBe(1);
     await paused;
-    expect(broker.trouble).toBeDefined();
-    other.end();
-    expect(broker.trouble).toBeUndefined();
+    expect(redis.trouble).toBeDefined();
+    retry.end();
+    expect(redis.trouble).toBeUndefined();
   });
 
-  test('what Redis refuses for good is not waited for', async () => {
-    const broker = await ownRedisBroker();
-    const other = await connectRedis(broker.server.url);
+  test('rejects a permanently refused command at once', async () => {
+    const redis = await ownRedisBroker();
+    const other = await connectRedis(redis.server.url);
     onTestFinished(() => other.close());
     await other.call('ACL', 'SETUSER', 'admin', 'on', 'nopass', '~*', '&*', '+@all');
     await other.call('ACL', 'SETUSER', 'default', 'resetkeys');
-    await expect(broker.call('INCR', 'one')).rejects.toThrow(/ refused the command: NOPERM /);
-    expect(broker.trouble).toBeUndefined();
+    await expect(redis.call('INCR', 'one')).rejects.toThrow(/ refused the command: NOPERM /);
+    expect(redis.trouble).toBeUndefined();
   });
 });
 
 const ADD_TO = { name: 'addTo', lua: 'return redis.call("INCRBY", KEYS[1], ARGV[1])' };
 
-const statusOf = async (broker: RedisConnections): Promise<string | undefined> =>
-  /rdb_last_bgsave_status:(\w+)/.exec(String(await broker.call('INFO', 'persistence')))?.[1];
+const statusOf = async (redis: RedisConnections): Promise<string | undefined> =>
+  /rdb_last_bgsave_status:(\w+)/.exec(String(await redis.call('INFO', 'persistence')))?.[1];
 
-const connectionsOf = async (broker: RedisConnections): Promise<number> =>
-  Number(/total_connections_received:(\d+)/.exec(String(await broker.call('INFO', 'stats')))?.[1]);
+const connectionsOf = async (redis: RedisConnections): Promise<number> =>
+  Number(/total_connections_received:(\d+)/.exec(String(await redis.call('INFO', 'stats')))?.[1]);
 
-/** A proxy of a server that can be cut, and that drops commands with a given word. */
-const wayTo = async (socket: string) => {
+/** A proxy of a server that can cut connections and drop commands with a given word. */
+const proxyTo = async (socket: string) => {
   const clients = new Set<net.Socket>();
-  let heldBack = (_words: Buffer) => false;
-  const proxy = net.createServer((client) => {
+  let isDropped = (_words: Buffer) => false;
+  const listener = net.createServer((client) => {
     const server = net.connect(socket);
     clients.add(client);
-    client.on('data', (words) => void (heldBack(words) || server.write(words)));
+    client.on('data', (words) => void (isDropped(words) || server.write(words)));
     server.pipe(client);
     for (const end of [client, server]) end.on('error', () => {});
     client.on('close', () => server.destroy());
   });
-  await new Promise<void>((ready) => void proxy.listen(0, '127.0.0.1', ready));
-  onTestFinished(() => void proxy.close());
-  const { port } = proxy.address() as net.AddressInfo;
+  await new Promise<void>((ready) => void listener.listen(0, '127.0.0.1', ready));
+  onTestFinished(() => void listener.close());
+  const { port } = listener.address() as net.AddressInfo;
   return {
     url: `redis://127.0.0.1:${port}`,
     cut() {
       for (const client of clients) client.destroy();
     },
-    /** Resolves when it was said the first time. */
-    holdBack: (word: string) =>
+    /** Drops commands with this word. Resolves when the first command is dropped. */
+    drop: (word: string) =>
       new Promise<void>((resolve) => {
-        heldBack = (words) => {
-          const isMeant = words.includes(word);
-          if (isMeant) resolve();
-          return isMeant;
+        isDropped = (words) => {
+          const hasWord = words.includes(word);
+          if (hasWord) resolve();
+          return hasWord;
         };
       }),
   };

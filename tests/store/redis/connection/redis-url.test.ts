@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../../src/protocol/skein-error.js';
 import { maskedRedisUrl, parseRedisUrl } from '../../../../src/store/redis/connection/redis-url.js';
 
-/** Where it is, or why it is nowhere. */
-const saidOf = (url: string): string => {
+/** The masked address, or the error message. */
+const shownFor = (url: string): string => {
   try {
     return maskedRedisUrl(parseRedisUrl(url));
   } catch (error) {
@@ -12,7 +12,7 @@ const saidOf = (url: string): string => {
   }
 };
 
-describe('an address of Redis', () => {
+describe('a Redis URL', () => {
   test.each([
     ['redis://host', { kind: 'single', tls: false, node: { host: 'host', port: 6379 } }],
     ['redis://', { kind: 'single', tls: false, node: { host: '127.0.0.1', port: 6379 } }],
@@ -67,7 +67,7 @@ describe('an address of Redis', () => {
         ],
       },
     ],
-  ])('is read from %s', (url, address) => {
+  ])('is parsed: %s', (url, address) => {
     expect(parseRedisUrl(url)).toEqual(address);
   });
 
@@ -88,13 +88,13 @@ describe('an address of Redis', () => {
     ['unix://:se@/cret@/run/redis.sock', 'is written as %40'],
     ['unix://', 'the path of the socket is missing'],
     ['unix://run/redis.sock', 'a socket has no host'],
-  ])('that is broken, as %s, is refused with what is wrong', (url, why) => {
+  ])('that is invalid is refused with the reason: %s', (url, why) => {
     expect(() => parseRedisUrl(url)).toThrow(why);
     expect(() => parseRedisUrl(url)).toThrow(/^That is no address of Redis/);
   });
 
-  test('never shows its password, however it is written', () => {
-    // Not a part of any address, so that a match means that the password was shown.
+  test('never shows its password, with any characters and encoding', () => {
+    // QQ is in no other part of an address, so a match means that the password was shown.
     const secret = fc
       .string({
         unit: fc.constantFrom(...'X Y Z @ / ? : % # & = " \\ é \n'.split(' '), ' '),
@@ -125,16 +125,16 @@ describe('an address of Redis', () => {
     fc.assert(
       fc.property(scheme, login, secret, written, rest, (kind, name, hidden, write, place) => {
         const url = `${kind}://${name}:${write(hidden)}@${place}`;
-        expect(saidOf(url)).not.toContain('QQ');
+        expect(shownFor(url)).not.toContain('QQ');
       }),
     );
   });
 
-  test('is read in no time, whatever it is', () => {
+  test('is parsed without a defect for any text, also for a very long text', () => {
     fc.assert(
       fc.property(fc.string(), (rest) => {
         for (const scheme of ['redis://', 'unix://', 'redis+sentinel://', 'redis+cluster://']) {
-          expect(saidOf(`${scheme}${rest}`)).not.toContain('defect');
+          expect(shownFor(`${scheme}${rest}`)).not.toContain('defect');
         }
       }),
     );

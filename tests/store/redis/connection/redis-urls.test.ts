@@ -16,13 +16,13 @@ import { selfSigned } from '../../../journeys/workers/self-signed.js';
 import { needs } from '../../../setup/needs.js';
 
 const open = async (url: string): Promise<RedisConnections> => {
-  const broker = await connectRedis(url);
-  onTestFinished(() => broker.close());
-  return broker;
+  const redis = await connectRedis(url);
+  onTestFinished(() => redis.close());
+  return redis;
 };
 
-/** By a process of its own, because Node reads its authorities when it starts. */
-const openElsewhere = async (url: string, env: Record<string, string>): Promise<string> => {
+/** Connects in another process, because Node reads certificate authorities at its start. */
+const openInProcess = async (url: string, env: Record<string, string>): Promise<string> => {
   const fixture = new URL('./fixtures/open-redis.ts', import.meta.url).pathname;
   const args = ['--import', 'tsx', fixture, url];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
@@ -31,25 +31,25 @@ const openElsewhere = async (url: string, env: Record<string, string>): Promise<
   return stdout.trim();
 };
 
-needs.describe('own-redis')('a broker', () => {
+needs.describe('own-redis')('a connection to Redis', () => {
   test('reaches a server at a port', async () => {
     const { port } = await plainServer();
-    const broker = await open(`redis://127.0.0.1:${port}/3`);
-    expect(await broker.call('SET', 'one', '1')).toBe('OK');
-    expect(broker.shown).toBe(`127.0.0.1:${port}`);
+    const redis = await open(`redis://127.0.0.1:${port}/3`);
+    expect(await redis.call('SET', 'one', '1')).toBe('OK');
+    expect(redis.shown).toBe(`127.0.0.1:${port}`);
   });
 
   test('reaches a server at a socket', async () => {
     const { url, socket } = await ownRedisServer();
-    const broker = await open(url);
-    expect(await broker.call('PING')).toBe('PONG');
-    expect(broker.shown).toBe(socket);
+    const redis = await open(url);
+    expect(await redis.call('PING')).toBe('PONG');
+    expect(redis.shown).toBe(socket);
   });
 
-  test('gives a password, or a name and a password, and is refused without', async () => {
+  test('sends a password, or a name and a password, and is refused without', async () => {
     const { port } = await plainServer('--requirepass', 'hush@1');
-    const broker = await open(`redis://:hush%401@127.0.0.1:${port}`);
-    await broker.call('ACL', 'SETUSER', 'ada', 'on', '>ssh:2', '~*', '&*', '+@all');
+    const redis = await open(`redis://:hush%401@127.0.0.1:${port}`);
+    await redis.call('ACL', 'SETUSER', 'ada', 'on', '>ssh:2', '~*', '&*', '+@all');
     const named = await open(`redis://ada:ssh:2@127.0.0.1:${port}`);
     expect(await named.call('ACL', 'WHOAMI')).toBe('ada');
     for (const login of ['', ':wrong-one@', 'ada:wrong-one@', 'nobody:hush%401@']) {
@@ -60,42 +60,42 @@ needs.describe('own-redis')('a broker', () => {
     }
   });
 
-  test('speaks TLS to one whose authority it knows, and to no other', async () => {
+  test('uses TLS with a server of a known certificate authority, and refuses an unknown authority', async () => {
     const { port, ca } = await tlsServer(selfSigned());
     const url = `rediss://localhost:${port}`;
-    expect(await openElsewhere(url, { NODE_EXTRA_CA_CERTS: ca })).toBe('PONG');
-    expect(await openElsewhere(url, {})).toContain('SELF_SIGNED_CERT');
+    expect(await openInProcess(url, { NODE_EXTRA_CA_CERTS: ca })).toBe('PONG');
+    expect(await openInProcess(url, {})).toContain('SELF_SIGNED_CERT');
     await expect(connectRedis(`redis://localhost:${port}`)).rejects.toMatchObject({
       code: 'usage',
     });
   });
 
-  test('goes on with the next master that a Sentinel names', async () => {
+  test('continues with the next master that a Sentinel names', async () => {
     const { url, master } = await watchedServers();
-    const broker = await open(url);
-    await broker.call('SET', 'one', '1');
-    await broker.call('WAIT', '1', '5000');
-    const said: (string | undefined)[] = [];
-    broker.listen((trouble) => said.push(trouble));
+    const redis = await open(url);
+    await redis.call('SET', 'one', '1');
+    await redis.call('WAIT', '1', '5000');
+    const notices: (string | undefined)[] = [];
+    redis.listen((trouble) => notices.push(trouble));
     await master.kill();
-    expect(await broker.call('INCR', 'one')).toBe(2);
-    expect(said[0]).toContain('cannot be reached');
-    expect(said.at(-1)).toBeUndefined();
+    expect(await redis.call('INCR', 'one')).toBe(2);
+    expect(notices[0]).toContain('cannot be reached');
+    expect(notices.at(-1)).toBeUndefined();
   });
 
-  test('finds keys wherever they are in a cluster', async () => {
+  test('finds the keys of all servers of a cluster', async () => {
     const { url } = await clusterServers();
-    const broker = await open(url);
+    const redis = await open(url);
     const names = Array.from({ length: 50 }, (_, index) => `key-${index}`);
-    await Promise.all(names.map((name) => broker.call('SET', name, name)));
-    expect(await Promise.all(names.map((name) => broker.call('GET', name)))).toEqual(names);
+    await Promise.all(names.map((name) => redis.call('SET', name, name)));
+    expect(await Promise.all(names.map((name) => redis.call('GET', name)))).toEqual(names);
     const script = { name: 'both', lua: 'return {redis.call("GET", KEYS[1]), KEYS[2]}' };
-    await broker.call('SET', '{a}:1', 'x');
-    expect(await broker.run(script, ['{a}:1', '{a}:2'], [])).toEqual(['x', '{a}:2']);
-    const heard = new Promise<string>((resolve) => {
-      const publish = () => broker.call('PUBLISH', 'news', 'hello').catch(() => {});
-      broker.subscribe('news', resolve, () => void publish());
+    await redis.call('SET', '{a}:1', 'x');
+    expect(await redis.run(script, ['{a}:1', '{a}:2'], [])).toEqual(['x', '{a}:2']);
+    const received = new Promise<string>((resolve) => {
+      const publish = () => redis.call('PUBLISH', 'news', 'hello').catch(() => {});
+      redis.subscribe('news', resolve, () => void publish());
     });
-    expect(await heard).toBe('hello');
+    expect(await received).toBe('hello');
   });
 });

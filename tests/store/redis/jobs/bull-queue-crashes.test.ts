@@ -15,34 +15,34 @@ import { job } from '../../contracts/job-queue.js';
 
 const SOON = { timeout: 20_000 };
 
-const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {
-  const queue = new BullQueue(broker, { lockMs: 1_000, stalledMs: 300 });
+const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) => {
+  const queue = new BullQueue(redis, { lockMs: 1_000, stalledMs: 300 });
   onTestFinished(() => queue.close());
   const program = await bundled('work-on-jobs');
   const start = (name: string, mode: 'hold' | 'drain', concurrency: number) =>
-    startWorker(program, broker.server.url, name, mode, String(concurrency));
+    startWorker(program, redis.server.url, name, mode, String(concurrency));
   const addAll = async (count: number) => {
     await Promise.all(Array.from({ length: count }, (_, age) => queue.add(job(`a_${age}`, age))));
   };
   const listed = async () => (await queue.list('s_1')).map(({ id, worker }) => [id, worker]);
-  return { broker, queue, start, addAll, listed, server: broker.server };
+  return { redis, queue, start, addAll, listed, server: redis.server };
 };
 const setUp = async () => setUpAt(await redisBroker());
 const setUpOwn = async () => setUpAt(await ownRedisBroker());
 
-/** By id. */
+/** Reads a hash of counters by id. */
 const countsOf = async (
-  broker: RedisConnections,
+  redis: RedisConnections,
   key: string,
 ): Promise<ReadonlyMap<string, number>> => {
-  const ids = (await broker.call('HKEYS', key)) as readonly string[];
-  const counts = (await broker.call('HVALS', key)) as readonly string[];
+  const ids = (await redis.call('HKEYS', key)) as readonly string[];
+  const counts = (await redis.call('HVALS', key)) as readonly string[];
   return new Map(ids.map((id, at) => [id, Number(counts[at])]));
 };
 
 needs.describe('redis')('jobs of BullMQ', () => {
-  test('are done by others when their worker is killed', async () => {
-    const { broker, start, addAll, listed } = await setUp();
+  test('are done by another worker after their worker is killed', async () => {
+    const { redis, start, addAll, listed } = await setUp();
     await addAll(20);
     const doomed = start('w_1', 'hold', 5);
     const begun = [];
@@ -50,17 +50,17 @@ needs.describe('redis')('jobs of BullMQ', () => {
     await doomed.kill();
     start('w_2', 'drain', 5);
     await expect.poll(listed, SOON).toEqual([]);
-    expect((await countsOf(broker, 'test:done')).size).toBe(20);
-    const again = [...(await countsOf(broker, 'test:attempts'))].filter(([, count]) => count > 0);
+    expect((await countsOf(redis, 'test:done')).size).toBe(20);
+    const again = [...(await countsOf(redis, 'test:attempts'))].filter(([, count]) => count > 0);
     expect(again.map(([id]) => `begun ${id}`).sort()).toEqual(begun.sort());
   }, 30_000);
 
-  test('are taken from a worker that hangs, and when it wakes it cannot end them', async () => {
+  test('are taken from a hanging worker, which cannot end them after it resumes', async () => {
     const { queue, start, addAll, listed } = await setUp();
     await addAll(1);
-    const sleeper = start('w_1', 'hold', 1);
-    expect(await sleeper.answer()).toBe('begun a_0');
-    process.kill(sleeper.pid ?? 0, 'SIGSTOP');
+    const stopped = start('w_1', 'hold', 1);
+    expect(await stopped.answer()).toBe('begun a_0');
+    process.kill(stopped.pid ?? 0, 'SIGSTOP');
     const taken: ClaimedJob[] = [];
     let end: () => void = () => {};
     const ended = new Promise<void>((resolve) => {
@@ -73,10 +73,10 @@ needs.describe('redis')('jobs of BullMQ', () => {
     });
     await expect.poll(() => taken.length, SOON).toBe(1);
     expect(taken[0]).toMatchObject({ id: 'a_0', attempts: 1 });
-    process.kill(sleeper.pid ?? 0, 'SIGCONT');
-    expect(await sleeper.answer()).toBe('lost a_0');
-    sleeper.tell('end');
-    expect(await sleeper.answer()).toBe('closed');
+    process.kill(stopped.pid ?? 0, 'SIGCONT');
+    expect(await stopped.answer()).toBe('lost a_0');
+    stopped.tell('end');
+    expect(await stopped.answer()).toBe('closed');
     expect(await listed()).toEqual([['a_0', 'w_2']]);
     expect(taken[0]?.signal.aborted).toBe(false);
     end();
@@ -84,32 +84,32 @@ needs.describe('redis')('jobs of BullMQ', () => {
     expect(taken).toHaveLength(1);
   }, 30_000);
 
-  test('that a worker loses and gets again are begun when its first work on them has ended', async () => {
-    const { broker, queue, addAll, listed } = await setUp();
+  test('that a worker loses and takes again start after its first handler has ended', async () => {
+    const { redis, queue, addAll, listed } = await setUp();
     await addAll(1);
-    const said: string[] = [];
+    const log: string[] = [];
     await queue.consume('w_1', { concurrency: 2 }, async ({ attempts, signal }) => {
-      said.push(`begun ${attempts}`);
+      log.push(`begun ${attempts}`);
       if (attempts > 1) return 'done';
-      // As if another worker had begun it and died.
-      await broker.call('HINCRBY', queueKey('s_1.a_0.0'), 'ats', 1);
-      await broker.call('DEL', queueKey('s_1.a_0.0:lock'));
+      // Simulates another worker that started the job and died.
+      await redis.call('HINCRBY', queueKey('s_1.a_0.0'), 'ats', 1);
+      await redis.call('DEL', queueKey('s_1.a_0.0:lock'));
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       await new Promise((resolve) => setTimeout(resolve, 1_500));
-      said.push('ended');
+      log.push('ended');
       return 'done';
     });
     await expect.poll(listed, SOON).toEqual([]);
-    expect(said).toEqual(['begun 0', 'ended', 'begun 2']);
+    expect(log).toEqual(['begun 0', 'ended', 'begun 2']);
   }, 30_000);
 });
 
 needs.describe('own-redis')('jobs of BullMQ', () => {
-  test('are all done, also when Redis is killed in the midst of them', async () => {
-    const { broker, server, start, addAll, listed } = await setUpOwn();
+  test('are all done although Redis is killed meanwhile', async () => {
+    const { redis, server, start, addAll, listed } = await setUpOwn();
     for (const name of ['w_1', 'w_2']) start(name, 'drain', 5);
     const adding = addAll(200);
-    const doneCount = async () => Number(await broker.call('HLEN', 'test:done'));
+    const doneCount = async () => Number(await redis.call('HLEN', 'test:done'));
     for (const count of [20, 100]) {
       await expect.poll(doneCount, SOON).toBeGreaterThan(count);
       await server.kill();
@@ -120,7 +120,7 @@ needs.describe('own-redis')('jobs of BullMQ', () => {
     expect(await doneCount()).toBe(200);
   }, 60_000);
 
-  test('that are added while Redis is away arrive when it is back, once', async () => {
+  test('that are added while Redis is down are added once after its restart', async () => {
     const { queue, server, listed } = await setUpOwn();
     await queue.add(job('a_0', 0));
     await server.kill();
@@ -133,24 +133,24 @@ needs.describe('own-redis')('jobs of BullMQ', () => {
     ]);
   });
 
-  test('are taken by a worker that began while Redis was away', async () => {
-    const { broker, server } = await setUpOwn();
+  test('are taken by a worker that was started while Redis was down', async () => {
+    const { redis, server } = await setUpOwn();
     await server.kill();
-    const queue = new BullQueue(broker, { lockMs: 1_000, stalledMs: 300 });
+    const queue = new BullQueue(redis, { lockMs: 1_000, stalledMs: 300 });
     onTestFinished(() => queue.close());
     const taken: string[] = [];
     const adding = queue.add(job('a_1'));
-    const hiring = queue.consume('w_1', { concurrency: 1 }, async ({ id }) => {
+    const starting = queue.consume('w_1', { concurrency: 1 }, async ({ id }) => {
       taken.push(id);
       return 'done';
     });
     await new Promise((resolve) => setTimeout(resolve, 200));
     await server.start();
-    await Promise.all([adding, hiring]);
+    await Promise.all([adding, starting]);
     await expect.poll(() => taken, SOON).toEqual(['a_1']);
   }, 30_000);
 
-  test('go on when Redis was away for longer than a worker may be silent', async () => {
+  test('are done after Redis was down for longer than a job lock lasts', async () => {
     const { queue, server, addAll, listed } = await setUpOwn();
     await addAll(2);
     const taken: string[] = [];
@@ -166,18 +166,18 @@ needs.describe('own-redis')('jobs of BullMQ', () => {
     expect(new Set(taken)).toEqual(new Set(['a_0', 'a_1']));
   }, 30_000);
 
-  test('are given up by a worker that closes while Redis is away', async () => {
+  test('do not block a worker that closes while Redis is down', async () => {
     const { queue, server, addAll } = await setUpOwn();
     await addAll(1);
-    let isBegun = false;
-    const workplace = await queue.consume('w_1', { concurrency: 1 }, async ({ signal }) => {
-      isBegun = true;
+    let isStarted = false;
+    const consumer = await queue.consume('w_1', { concurrency: 1 }, async ({ signal }) => {
+      isStarted = true;
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       return { laterMs: 0 };
     });
-    await expect.poll(() => isBegun).toBe(true);
+    await expect.poll(() => isStarted).toBe(true);
     await server.kill();
-    await workplace.close();
+    await consumer.close();
     await server.start();
   }, 20_000);
 });

@@ -7,31 +7,31 @@ import { job } from '../../contracts/job-queue.js';
 
 type Command = readonly [string, ...RedisArgument[]];
 
-/** Ways to make Redis refuse a worker, and the way back. */
+/** Causes of refusals by Redis, each with the commands that start and end it. */
 const REFUSALS: readonly (readonly [string, Command, Command])[] = [
-  ['has no room', ['CONFIG', 'SET', 'maxmemory', 1], ['CONFIG', 'SET', 'maxmemory', 0]],
-  ['is no master', ['REPLICAOF', '127.0.0.1', 1], ['REPLICAOF', 'NO', 'ONE']],
+  ['is out of memory', ['CONFIG', 'SET', 'maxmemory', 1], ['CONFIG', 'SET', 'maxmemory', 0]],
+  ['is a replica', ['REPLICAOF', '127.0.0.1', 1], ['REPLICAOF', 'NO', 'ONE']],
   [
-    'does not let it',
+    'denies permission',
     ['ACL', 'SETUSER', 'default', '-evalsha', '-eval'],
     ['ACL', 'SETUSER', 'default', '+@all'],
   ],
 ];
 
-needs.describe('own-redis')('a worker whose Redis', () => {
-  test.each(REFUSALS)('%s does not ask again and again', async (_, begin, end) => {
-    const broker = await ownRedisBroker();
-    const queue = new BullQueue(broker, { lockMs: 1_000, stalledMs: 300 });
+needs.describe('own-redis')('a worker', () => {
+  test.each(REFUSALS)('pauses between attempts while Redis %s', async (_, begin, end) => {
+    const redis = await ownRedisBroker();
+    const queue = new BullQueue(redis, { lockMs: 1_000, stalledMs: 300 });
     onTestFinished(() => queue.close());
-    const begun: string[] = [];
+    const started: string[] = [];
     const done: string[] = [];
-    let goOn = () => {};
+    let finishFirst = () => {};
     const first = new Promise<void>((resolve) => {
-      goOn = resolve;
+      finishFirst = resolve;
     });
     await queue.consume('w_1', { concurrency: 1 }, async ({ id }) => {
-      begun.push(id);
-      if (begun.length === 1) {
+      started.push(id);
+      if (started.length === 1) {
         await first;
         return { laterMs: 0 };
       }
@@ -39,20 +39,20 @@ needs.describe('own-redis')('a worker whose Redis', () => {
       return 'done';
     });
     await queue.add(job('a_1'));
-    await expect.poll(() => begun).toEqual(['a_1']);
+    await expect.poll(() => started).toEqual(['a_1']);
     await queue.add(job('a_2'));
-    await broker.call(...begin);
-    await broker.call('CONFIG', 'RESETSTAT');
-    goOn();
+    await redis.call(...begin);
+    await redis.call('CONFIG', 'RESETSTAT');
+    finishFirst();
     await new Promise((resolve) => setTimeout(resolve, 2_000));
-    const stats = String(await broker.call('INFO', 'commandstats'));
+    const stats = String(await redis.call('INFO', 'commandstats'));
     const calls = [...stats.matchAll(/\b(?:rejected_)?calls=(\d+)/g)].map(([, count]) =>
       Number(count),
     );
-    // It was thousands.
+    // Without pauses there are thousands of calls.
     expect(calls.reduce((sum, count) => sum + count, 0)).toBeLessThan(200);
     expect(done).toEqual([]);
-    await broker.call(...end);
+    await redis.call(...end);
     await expect.poll(() => [...done].sort(), { timeout: 20_000 }).toEqual(['a_1', 'a_2']);
   });
 });

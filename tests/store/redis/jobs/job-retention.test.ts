@@ -10,36 +10,36 @@ const OLD = () => Date.now() - 7 * DAY_MS - 60_000;
 const YOUNG = () => Date.now() - 7 * DAY_MS + 60_000;
 
 const setUp = async () => {
-  const broker = await redisBroker();
-  const queue = new BullQueue(broker);
+  const redis = await redisBroker();
+  const queue = new BullQueue(redis);
   onTestFinished(() => queue.close());
   const end = async (list: 'completed' | 'failed', ids: readonly string[], at: number) => {
-    await broker.call('ZADD', queueKey(list), ...ids.flatMap((id) => [at, id]));
-    for (const id of ids.slice(0, 3)) await broker.call('HSET', queueKey(id), 'finishedOn', at);
+    await redis.call('ZADD', queueKey(list), ...ids.flatMap((id) => [at, id]));
+    for (const id of ids.slice(0, 3)) await redis.call('HSET', queueKey(id), 'finishedOn', at);
   };
-  const ended = (list: 'completed' | 'failed') => broker.call('ZRANGE', queueKey(list), 0, -1);
-  return { broker, queue, end, ended };
+  const ended = (list: 'completed' | 'failed') => redis.call('ZRANGE', queueKey(list), 0, -1);
+  return { redis, queue, end, ended };
 };
 
 const done = async () => 'done' as const;
 const many = (count: number) => Array.from({ length: count }, (_, at) => `s_1.a_${at}.0`);
 
-needs.describe('redis')('jobs that have ended', () => {
-  test('go after seven days when somebody comes to work, and can be added again', async () => {
-    const { broker, queue, end, ended } = await setUp();
+needs.describe('redis')('ended jobs', () => {
+  test('are removed after seven days when a worker starts, and can be added again', async () => {
+    const { redis, queue, end, ended } = await setUp();
     const [old, young] = ['s_1.a_1.0', 's_1.a_2.0'];
     await end('completed', [old], OLD());
     await end('completed', [young], YOUNG());
     await end('failed', ['s_1.a_3.0'], OLD());
     await (await queue.consume('w_1', { concurrency: 1 }, done)).close();
     expect([await ended('completed'), await ended('failed')]).toEqual([[young], []]);
-    const kept = [old, young, 's_1.a_3.0'].map((id) => broker.call('EXISTS', queueKey(id)));
+    const kept = [old, young, 's_1.a_3.0'].map((id) => redis.call('EXISTS', queueKey(id)));
     expect(await Promise.all(kept)).toEqual([0, 1, 0]);
     for (const id of ['a_1', 'a_2']) await queue.add(job(id));
     expect((await queue.list('s_1')).map(({ id }) => id)).toEqual(['a_1']);
   });
 
-  test('go however many they are', async () => {
+  test('are all removed by prune if there are more than a thousand', async () => {
     const { queue, end, ended } = await setUp();
     await end('completed', many(1_203), OLD());
     await end('completed', ['s_1.b_1.0'], YOUNG());
@@ -47,16 +47,16 @@ needs.describe('redis')('jobs that have ended', () => {
     expect(await ended('completed')).toEqual(['s_1.b_1.0']);
   });
 
-  test('go also when another one ends, and are never more than twenty thousand', async () => {
-    const { broker, queue, end } = await setUp();
-    const workplace = await queue.consume('w_1', { concurrency: 1 }, done);
-    onTestFinished(() => workplace.close());
+  test('are removed when another job ends, and are limited to 20,000', async () => {
+    const { redis, queue, end } = await setUp();
+    const consumer = await queue.consume('w_1', { concurrency: 1 }, done);
+    onTestFinished(() => consumer.close());
     await end('completed', many(20_010), YOUNG());
     await end('completed', ['s_1.old.0'], OLD());
     await queue.add(job('b_1'));
-    const count = () => broker.call('ZCARD', queueKey('completed'));
+    const count = () => redis.call('ZCARD', queueKey('completed'));
     await expect.poll(count, { timeout: 10_000 }).toBe(20_000);
-    expect(await broker.call('ZSCORE', queueKey('completed'), 's_1.old.0')).toBeNull();
-    expect(await broker.call('EXISTS', queueKey('s_1.old.0'))).toBe(0);
+    expect(await redis.call('ZSCORE', queueKey('completed'), 's_1.old.0')).toBeNull();
+    expect(await redis.call('EXISTS', queueKey('s_1.old.0'))).toBe(0);
   });
 });

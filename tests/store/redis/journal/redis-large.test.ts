@@ -8,10 +8,10 @@ import { redisSessions } from '../sessions/redis-session-store.js';
 
 const keys = swarmKeys('s_1');
 
-needs.describe('redis')('what is large', () => {
-  test('comes back byte for byte, of records and of artifacts', async () => {
-    const broker = await redisBroker();
-    const store = redisSessions(broker);
+needs.describe('redis')('a large value', () => {
+  test('is read byte for byte, in records and in artifacts', async () => {
+    const redis = await redisBroker();
+    const store = redisSessions(redis);
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
     const records = [
@@ -27,41 +27,41 @@ needs.describe('redis')('what is large', () => {
     for (const [index, bytes] of contents.entries()) {
       expect(bytes.equals(await store.readArtifact('s_1', `${index}`))).toBe(true);
     }
-    const [, reference] = (await broker.call('LRANGE', keys.journal('a_1'), 0, -1)) as string[];
+    const [, reference] = (await redis.call('LRANGE', keys.journal('a_1'), 0, -1)) as string[];
     expect(reference).toMatch(/^@[0-9a-f]{64}:\d+$/);
     await session.close();
     const again = await (await store.open('s_1')).journal('a_1', null);
     expect(again.past).toEqual({ records, damage: [] });
   });
 
-  test('is named when Redis has lost or damaged it', async () => {
-    const broker = await redisBroker();
-    const store = redisSessions(broker);
+  test('of an artifact is reported if Redis has lost or damaged it', async () => {
+    const redis = await redisBroker();
+    const store = redisSessions(redis);
     const session = await store.create(meta());
     await session.putArtifact('big.bin', randomBytes(1_000_000));
-    const [digest = ''] = (await broker.call('SMEMBERS', keys.blobs)) as string[];
-    await broker.call('LSET', keys.blob(digest), 1, 'something else');
+    const [digest = ''] = (await redis.call('SMEMBERS', keys.blobs)) as string[];
+    await redis.call('LSET', keys.blob(digest), 1, 'something else');
     const damaged = `The artifact "big.bin" cannot be read: Redis has damaged the value of ${keys.blob(digest)}.`;
     await expect(session.readArtifact('big.bin')).rejects.toMatchObject({
       code: 'storage',
       message: damaged,
     });
-    await broker.call('DEL', keys.blob(digest));
+    await redis.call('DEL', keys.blob(digest));
     await expect(store.readArtifact('s_1', 'big.bin')).rejects.toThrow(
       'Redis has lost the value of',
     );
   });
 
-  test('is damage in a journal when Redis has lost it, and the rest is read', async () => {
-    const broker = await redisBroker();
-    const store = redisSessions(broker);
+  test('of a journal is reported as damage if Redis has lost it, and the rest is read', async () => {
+    const redis = await redisBroker();
+    const store = redisSessions(redis);
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
     journal.append(letter('l_1', 'x'.repeat(300_000)));
     const kept = journal.append(letter('l_2'));
     await journal.sync();
-    const [digest = ''] = (await broker.call('SMEMBERS', keys.blobs)) as string[];
-    await broker.call('DEL', keys.blob(digest));
+    const [digest = ''] = (await redis.call('SMEMBERS', keys.blobs)) as string[];
+    await redis.call('DEL', keys.blob(digest));
     expect(await store.readJournal('s_1', 'a_1')).toEqual({
       records: [kept],
       damage: [`${keys.journal('a_1')}:1 cannot be read and was put aside`],
@@ -74,7 +74,7 @@ needs.describe('redis')('what is large', () => {
   });
 
   test.each(['', '..', '../up', 'a/b', 'a\0b', '.hidden'])(
-    'cannot be called %j',
+    'of an artifact cannot have the name %j',
     async (hostile) => {
       const session = await redisSessions(await redisBroker()).create(meta());
       const put = session.putArtifact(hostile, Buffer.from('x'));
@@ -84,40 +84,40 @@ needs.describe('redis')('what is large', () => {
 });
 
 needs.describe('redis')('every key of a session', () => {
-  test('expires, whatever was written', async () => {
-    const broker = await redisBroker();
-    const store = redisSessions(broker);
+  test('expires', async () => {
+    const redis = await redisBroker();
+    const store = redisSessions(redis);
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
     for (const body of [created, letter('l_1', 'x'.repeat(300_000))]) journal.append(body);
     await session.putArtifact('big.bin', randomBytes(1_000_000));
     await session.updateMeta({ title: 'New' });
-    const visit = await store.openAsWorker('s_1');
-    await visit.adopt('a_2');
-    (await visit.journal('a_2', 'a_1')).append(letter('l_1'));
-    await visit.readEvents();
-    const found = (await broker.call('KEYS', '*')) as string[];
+    const workerSession = await store.openAsWorker('s_1');
+    await workerSession.adopt('a_2');
+    (await workerSession.journal('a_2', 'a_1')).append(letter('l_1'));
+    await workerSession.readEvents();
+    const found = (await redis.call('KEYS', '*')) as string[];
     expect(found.length).toBeGreaterThan(12);
-    for (const key of found) expect([key, await broker.call('PTTL', key)]).toEqual([key, aTime]);
+    for (const key of found) expect([key, await redis.call('PTTL', key)]).toEqual([key, anExpiry]);
     await session.close();
-    await visit.close();
+    await workerSession.close();
   });
 
-  test('stays for as long again when the session is opened', async () => {
-    const broker = await redisBroker();
-    const store = redisSessions(broker);
+  test('gets its full lifetime again when the session is opened', async () => {
+    const redis = await redisBroker();
+    const store = redisSessions(redis);
     const session = await store.create(meta());
     (await session.journal('a_1', null)).append(letter('l_1', 'x'.repeat(300_000)));
     await session.close();
-    const [digest = ''] = (await broker.call('SMEMBERS', keys.blobs)) as string[];
+    const [digest = ''] = (await redis.call('SMEMBERS', keys.blobs)) as string[];
     const old = [keys.journal('a_1'), keys.blob(digest), keys.meta, keys.events];
-    for (const key of old) await broker.call('PEXPIRE', key, 60_000);
+    for (const key of old) await redis.call('PEXPIRE', key, 60_000);
     await store.open('s_1');
-    const left = async () => Promise.all(old.map((key) => broker.call('PTTL', key)));
+    const left = async () => Promise.all(old.map((key) => redis.call('PTTL', key)));
     await expect
       .poll(async () => Math.min(...((await left()) as number[])))
       .toBeGreaterThan(60_000);
   });
 });
 
-const aTime = expect.toSatisfy((left: unknown) => Number(left) > 0, 'has an expiry');
+const anExpiry = expect.toSatisfy((left: unknown) => Number(left) > 0, 'has an expiry');

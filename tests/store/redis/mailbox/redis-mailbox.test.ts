@@ -21,19 +21,19 @@ import { describeMailbox, mail } from '../../contracts/mailbox.js';
 const never = new AbortController().signal;
 const keys = swarmKeys('s_1');
 
-const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {
+const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) => {
   const box = () => {
-    const opened = new RedisMailbox(broker, 's_1', 'here');
+    const opened = new RedisMailbox(redis, 's_1', 'here');
     onTestFinished(() => opened.close());
     return opened;
   };
   /** A user on another machine. */
   const elsewhere = async () => {
-    const other = await connectRedis(broker.server.url);
+    const other = await connectRedis(redis.server.url);
     onTestFinished(() => other.close());
-    return { broker: other, box: new RedisMailbox(other, 's_1', 'there') };
+    return { box: new RedisMailbox(other, 's_1', 'there') };
   };
-  return { broker, server: broker.server, box, elsewhere };
+  return { redis, server: redis.server, box, elsewhere };
 };
 const setUp = async () => setUpAt(await redisBroker());
 const setUpOwn = async () => setUpAt(await ownRedisBroker());
@@ -50,10 +50,10 @@ const fenceOf = (scope: Scope | undefined): Fence => ({
 });
 
 /** Returns the keys that never expire. */
-const lasting = async (broker: RedisConnections): Promise<string[]> => {
-  const all = (await broker.call('KEYS', '*')) as string[];
+const lasting = async (redis: RedisConnections): Promise<string[]> => {
+  const all = (await redis.call('KEYS', '*')) as string[];
   const left = await Promise.all(
-    all.map(async (key) => [key, await broker.call('PTTL', key)] as const),
+    all.map(async (key) => [key, await redis.call('PTTL', key)] as const),
   );
   expect(left).not.toEqual([]);
   return left.filter(([, ms]) => Number(ms) < 0).map(([key]) => key);
@@ -61,34 +61,34 @@ const lasting = async (broker: RedisConnections): Promise<string[]> => {
 
 needs.describe('redis')('the mailbox in Redis', () => {
   describeMailbox('in Redis', async () => {
-    const broker = await redisBroker();
-    return { sender: () => new RedisMailbox(broker, 's_1', 'here') };
+    const redis = await redisBroker();
+    return { sender: () => new RedisMailbox(redis, 's_1', 'here') };
   });
 
-  describeMailbox('in Redis, where everything arrives twice', async () => {
-    const broker = echoingBroker(await redisBroker());
-    return { sender: () => new RedisMailbox(broker, 's_1', 'here') };
+  describeMailbox('in Redis with doubled commands', async () => {
+    const redis = echoingBroker(await redisBroker());
+    return { sender: () => new RedisMailbox(redis, 's_1', 'here') };
   });
 
-  test('leaves nothing behind for ever, and of an empty address nothing that is read', async () => {
-    const { broker, box } = await setUp();
+  test('gives all keys an expiry, and removes the keys of an empty address', async () => {
+    const { redis, box } = await setUp();
     const here = box();
     const bob = await here.open('bob');
     await here.send(mail('l_1'));
     await here.send(mail('l_2'));
     await take(bob, 2);
     await bob.moveToDeadLetters('l_1', 'Nobody.');
-    expect(await lasting(broker)).toEqual([]);
+    expect(await lasting(redis)).toEqual([]);
     await bob.acknowledge('l_2');
     await bob.close();
-    expect(await broker.call('EXISTS', keys.mail('bob'), keys.mailIds('bob'))).toBe(0);
-    expect(await lasting(broker)).toEqual([]);
+    expect(await redis.call('EXISTS', keys.mail('bob'), keys.mailIds('bob'))).toBe(0);
+    expect(await lasting(redis)).toEqual([]);
     expect(await here.deadLetters()).toMatchObject([{ id: 'l_1' }]);
   });
 
-  test('buries a letter that was given so often, and none of those behind it', async () => {
-    const { broker } = await setUp();
-    const here = new RedisMailbox(echoingBroker(broker), 's_1', 'here', { maxDeliveries: 3 });
+  test('moves a letter to the dead letters after the maximum number of deliveries', async () => {
+    const { redis } = await setUp();
+    const here = new RedisMailbox(echoingBroker(redis), 's_1', 'here', { maxDeliveries: 3 });
     onTestFinished(() => here.close());
     for (const id of ['l_1', 'l_2', 'l_3']) await here.send(mail(id));
     for (let round = 0; round < 3; round += 1) {
@@ -103,11 +103,11 @@ needs.describe('redis')('the mailbox in Redis', () => {
     ]);
   });
 
-  test('buries what is no letter, and goes on', async () => {
-    const { broker, box } = await setUp();
+  test('moves invalid entries to the dead letters and delivers the next letters', async () => {
+    const { redis, box } = await setUp();
     const here = box();
     const bob = await here.open('bob');
-    const put = (...fields: string[]) => broker.call('XADD', keys.mail('bob'), '*', ...fields);
+    const put = (...fields: string[]) => redis.call('XADD', keys.mail('bob'), '*', ...fields);
     await put('letter', 'torn {');
     await put('what', 'ever', 'more', 'of it');
     await put('letter', JSON.stringify(mail('l_9', { to: 'carol' })));
@@ -120,10 +120,10 @@ needs.describe('redis')('the mailbox in Redis', () => {
       { body: 'what ever more of it' },
       { reason: expect.stringContaining('addressed to "carol"') },
     ]);
-    expect(await broker.call('XLEN', keys.mail('bob'))).toBe(2);
+    expect(await redis.call('XLEN', keys.mail('bob'))).toBe(2);
   });
 
-  test('gives to the newest reader only: the one before it is given and removes nothing more', async () => {
+  test('delivers to the newest reader only, and ignores acknowledgements of the reader before', async () => {
     const { box, elsewhere } = await setUp();
     const here = box();
     const { box: there } = await elsewhere();
@@ -139,13 +139,13 @@ needs.describe('redis')('the mailbox in Redis', () => {
     await expect(here.open('bob')).resolves.toBeDefined();
   });
 
-  test('is read further when Redis has lost everything', async () => {
-    const { broker, box } = await setUp();
+  test('delivers new letters after Redis has lost all data', async () => {
+    const { redis, box } = await setUp();
     const here = box();
     const bob = await here.open('bob');
     await here.send(mail('l_1'));
     expect(await take(bob, 1)).toEqual(['l_1']);
-    await broker.call('FLUSHDB');
+    await redis.call('FLUSHDB');
     await here.send(mail('l_2'));
     await here.send(mail('l_3'));
     expect(await take(bob, 2)).toEqual(['l_2', 'l_3']);
@@ -155,49 +155,49 @@ needs.describe('redis')('the mailbox in Redis', () => {
     expect(await take(await here.open('bob'), 1)).toEqual(['l_3']);
   });
 
-  test('says what Redis refuses, to the sender and to the reader', async () => {
-    const { broker, box } = await setUp();
-    await broker.call('SET', keys.mail('bob'), 'no stream');
+  test('reports an error of Redis to the sender and to the reader', async () => {
+    const { redis, box } = await setUp();
+    await redis.call('SET', keys.mail('bob'), 'no stream');
     await expect(box().send(mail('l_1'))).rejects.toMatchObject({ code: 'storage' });
     await expect(box().open('bob')).rejects.toThrow('WRONGTYPE');
-    await broker.call('DEL', keys.mail('bob'));
+    await redis.call('DEL', keys.mail('bob'));
     const bob = await box().open('bob');
-    await broker.call('SET', keys.mail('bob'), 'no stream');
+    await redis.call('SET', keys.mail('bob'), 'no stream');
     await expect(bob.next(never)).rejects.toMatchObject({ code: 'storage' });
-    await broker.call('DEL', keys.mail('bob'));
+    await redis.call('DEL', keys.mail('bob'));
     await box().send(mail('l_1'));
     expect(await take(bob, 1)).toEqual(['l_1']);
   });
 
-  test('does not send a letter again whose sending was only not heard of', async () => {
-    const { broker, box } = await setUp();
+  test('does not deliver a letter again if its send command is repeated after a lost reply', async () => {
+    const { redis, box } = await setUp();
     const sent: Parameters<RedisConnections['run']>[] = [];
-    const heard: RedisConnections = {
-      ...echoingBroker(broker),
+    const recording: RedisConnections = {
+      ...echoingBroker(redis),
       run: async (...script) => {
         sent.push(script);
-        return broker.run(...script);
+        return redis.run(...script);
       },
     };
-    const sender = new RedisMailbox(heard, 's_1', 'there');
+    const sender = new RedisMailbox(recording, 's_1', 'there');
     const bob = await box().open('bob');
     await sender.send(mail('l_1'));
     expect(await take(bob, 1)).toEqual(['l_1']);
     await bob.acknowledge('l_1');
-    for (const again of sent) expect(await broker.run(...again)).toBe('+');
-    expect(await broker.call('XLEN', keys.mail('bob'))).toBe(0);
+    for (const again of sent) expect(await redis.run(...again)).toBe('+');
+    expect(await redis.call('XLEN', keys.mail('bob'))).toBe(0);
   });
 
-  test('takes nothing from one who speaks for what somebody else has by now', async () => {
-    const { broker, box } = await setUp();
+  test('refuses letters of a process that has lost its agent', async () => {
+    const { redis, box } = await setUp();
     const here = box();
-    const [zombie, heir] = [1, 2].map(
-      (pid) => new WriteScopes(broker, { marker: `m-${pid}`, pid }),
+    const [zombie, newOwner] = [1, 2].map(
+      (pid) => new WriteScopes(redis, { marker: `m-${pid}`, pid }),
     );
     const before = await zombie?.adopt('s_1', 'a_1');
     const other = await zombie?.adopt('s_1', 'a_2');
     await here.send(mail('l_1'), fenceOf(before));
-    await heir?.adopt('s_1', 'a_1');
+    await newOwner?.adopt('s_1', 'a_1');
     const sendings = [
       here.send(mail('l_2'), fenceOf(before)),
       here.send(mail('l_3'), fenceOf(other)),
@@ -213,49 +213,49 @@ needs.describe('redis')('the mailbox in Redis', () => {
       new StorageError(why),
     ]);
     expect(await take(await here.open('bob'), 3)).toEqual(['l_1', 'l_3', 'l_4']);
-    for (const keeper of [zombie, heir]) keeper?.close();
+    for (const owner of [zombie, newOwner]) owner?.close();
   });
 
-  test('is not read by one who has lost what it reads for, and that one takes it from nobody', async () => {
-    const { broker, box, elsewhere } = await setUp();
-    const keepers = [1, 2].map((pid) => new WriteScopes(broker, { marker: `m-${pid}`, pid }));
+  test('refuses a reader that has lost its agent, and keeps the current reader', async () => {
+    const { redis, box, elsewhere } = await setUp();
+    const scopes = [1, 2].map((pid) => new WriteScopes(redis, { marker: `m-${pid}`, pid }));
     const [before, now] = [
-      await keepers[0]?.adopt('s_1', 'bob'),
-      await keepers[1]?.adopt('s_1', 'bob'),
+      await scopes[0]?.adopt('s_1', 'bob'),
+      await scopes[1]?.adopt('s_1', 'bob'),
     ];
-    const heir = await box().open('bob', fenceOf(now));
+    const newOwner = await box().open('bob', fenceOf(now));
     const zombie = (await elsewhere()).box;
     await expect(zombie.open('bob', fenceOf(before))).rejects.toThrow(
       new StorageError('Another process has taken over bob; nothing more is read here.'),
     );
     await zombie.send(mail('l_1'));
-    expect(await take(heir, 1)).toEqual(['l_1']);
-    for (const keeper of keepers) keeper.close();
+    expect(await take(newOwner, 1)).toEqual(['l_1']);
+    for (const owner of scopes) owner.close();
   });
 
-  test('gives nothing more to one who has lost what it reads for, before another has come', async () => {
-    const { broker, box, elsewhere } = await setUp();
-    const keepers = [1, 2].map((pid) => new WriteScopes(broker, { marker: `m-${pid}`, pid }));
-    const before = await keepers[0]?.adopt('s_1', 'bob');
+  test('delivers no more letters to a reader that has lost its agent, before another reader opens', async () => {
+    const { redis, box, elsewhere } = await setUp();
+    const scopes = [1, 2].map((pid) => new WriteScopes(redis, { marker: `m-${pid}`, pid }));
+    const before = await scopes[0]?.adopt('s_1', 'bob');
     const zombie = await (await elsewhere()).box.open('bob', fenceOf(before));
     const here = box();
     for (const id of ['l_1', 'l_2']) await here.send(mail(id));
     expect(await take(zombie, 2)).toEqual(['l_1', 'l_2']);
-    const now = await keepers[1]?.adopt('s_1', 'bob');
+    const now = await scopes[1]?.adopt('s_1', 'bob');
     await here.send(mail('l_3'));
     await zombie.acknowledge('l_1');
     await zombie.moveToDeadLetters('l_2', 'The zombie does not like it.');
     expect(await zombie.next(never)).toBeUndefined();
-    const heir = await here.open('bob', fenceOf(now));
-    expect(await take(heir, 3)).toEqual(['l_1', 'l_2', 'l_3']);
+    const newOwner = await here.open('bob', fenceOf(now));
+    expect(await take(newOwner, 3)).toEqual(['l_1', 'l_2', 'l_3']);
     expect(await here.deadLetters()).toEqual([]);
-    for (const keeper of keepers) keeper.close();
+    for (const owner of scopes) owner.close();
   });
 });
 
 needs.describe('own-redis')('the mailbox in Redis', () => {
-  test('takes letters while Redis is away, and they arrive once', async () => {
-    const { broker, server, box, elsewhere } = await setUpOwn();
+  test('accepts letters while Redis is down, and delivers them once', async () => {
+    const { redis, server, box, elsewhere } = await setUpOwn();
     const { box: there } = await elsewhere();
     const bob = await there.open('bob');
     await server.kill();
@@ -265,16 +265,16 @@ needs.describe('own-redis')('the mailbox in Redis', () => {
     await sent;
     expect((await take(bob, 40)).sort()).toEqual([...ids].sort());
     for (const id of ids) await bob.acknowledge(id);
-    expect(await broker.call('XLEN', keys.mail('bob'))).toBe(0);
+    expect(await redis.call('XLEN', keys.mail('bob'))).toBe(0);
   });
 
-  test('lets go at once while Redis is away', async () => {
-    const { broker, server, box } = await setUpOwn();
+  test('closes at once while Redis is down', async () => {
+    const { redis, server, box } = await setUpOwn();
     const here = box();
     const bob = await here.open('bob');
     const waiting = bob.next(never);
     await server.kill();
-    await expect.poll(() => broker.trouble).toBeDefined();
+    await expect.poll(() => redis.trouble).toBeDefined();
     const sent = here.send(mail('l_1'));
     await here.close();
     expect(await waiting).toBeUndefined();

@@ -16,9 +16,9 @@ import { describeQuestions, postedQuestion, signedBy } from '../../contracts/que
 const never = new AbortController().signal;
 const keys = swarmKeys('s_1');
 
-const setUpAt = async <Server extends RedisPlace>(broker: RedisBroker<Server>) => {
-  const desk = () => redisQuestions(echoingBroker(broker), 's_1');
-  return { broker, server: broker.server, desk };
+const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) => {
+  const open = () => redisQuestions(echoingBroker(redis), 's_1');
+  return { redis, server: redis.server, open };
 };
 const setUp = async () => setUpAt(await redisBroker());
 const setUpOwn = async () => setUpAt(await ownRedisBroker());
@@ -26,12 +26,12 @@ const setUpOwn = async () => setUpAt(await ownRedisBroker());
 describeQuestions(
   'in Redis',
   async () => {
-    const { broker, server, desk } = await setUp();
+    const { redis, server, open } = await setUp();
     return {
-      open: desk,
+      open,
       address: [server.url, 's_1'],
       storeDecision: async (id, value) => {
-        await broker.call('SET', keys.verdict(id), value);
+        await redis.call('SET', keys.verdict(id), value);
       },
     };
   },
@@ -40,61 +40,61 @@ describeQuestions(
 
 needs.describe('redis')('the questions of a swarm in Redis', () => {
   test('and their decisions expire', async () => {
-    const { broker, desk } = await setUp();
-    const { board, decisions } = desk();
+    const { redis, open } = await setUp();
+    const { board, decisions } = open();
     await board.post(postedQuestion('q_a'));
     await board.post(postedQuestion('q_b'));
     await decisions.decide(signedBy('ann'));
-    const stored = (await broker.call('KEYS', '*')) as string[];
+    const stored = (await redis.call('KEYS', '*')) as string[];
     expect(stored).toHaveLength(2);
-    for (const key of stored) expect(await broker.call('PTTL', key)).toBeGreaterThan(0);
+    for (const key of stored) expect(await redis.call('PTTL', key)).toBeGreaterThan(0);
   });
 
   test('cannot be posted over a value of another kind', async () => {
-    const { broker, desk } = await setUp();
-    await broker.call('SET', keys.questions, 'in the way');
-    await expect(desk().board.post(postedQuestion('q_a'))).rejects.toThrow(UsageError);
-    await desk().board.withdraw('q_a');
+    const { redis, open } = await setUp();
+    await redis.call('SET', keys.questions, 'in the way');
+    await expect(open().board.post(postedQuestion('q_a'))).rejects.toThrow(UsageError);
+    await open().board.withdraw('q_a');
   });
 
-  test('are cleared by whoever has posted them', async () => {
-    const { desk } = await setUp();
-    const [mine, yours] = [desk(), desk()];
-    await mine.board.clear();
-    await mine.board.post(postedQuestion('q_a'));
-    await yours.board.post(postedQuestion('q_b'));
-    await mine.board.clear();
-    expect((await mine.read()).questions).toMatchObject([{ id: 'q_b' }]);
+  test('are cleared only by the process that posted them', async () => {
+    const { open } = await setUp();
+    const [own, other] = [open(), open()];
+    await own.board.clear();
+    await own.board.post(postedQuestion('q_a'));
+    await other.board.post(postedQuestion('q_b'));
+    await own.board.clear();
+    expect((await own.read()).questions).toMatchObject([{ id: 'q_b' }]);
   });
 
-  test('are left out when they are none of ours, and gone when nobody can wait for them', async () => {
-    const { broker, desk } = await setUp();
-    await desk().board.post(postedQuestion('q_a'));
+  test('are left out if they are invalid, and removed after their time limit', async () => {
+    const { redis, open } = await setUp();
+    await open().board.post(postedQuestion('q_a'));
     const now = Date.now();
-    const put = (id: string, text: string) => broker.call('HSET', keys.questions, id, text);
+    const put = (id: string, text: string) => redis.call('HSET', keys.questions, id, text);
     await put('q_torn', `${now} {"id":"q_torn"`);
     await put('q_other', `${now} ${JSON.stringify(postedQuestion('q_a'))}`);
     await put('q_undated', JSON.stringify(postedQuestion('q_undated')));
     await put('q_old', `${now - 25 * 60 * 60 * 1_000} ${JSON.stringify(postedQuestion('q_old'))}`);
-    const { questions, leftOut } = await desk().read();
+    const { questions, leftOut } = await open().read();
     expect(questions).toMatchObject([{ id: 'q_a' }]);
     expect(leftOut).toBe(3);
-    expect(await broker.call('HEXISTS', keys.questions, 'q_old')).toBe(0);
+    expect(await redis.call('HEXISTS', keys.questions, 'q_old')).toBe(0);
   });
 
-  test('are read up to a number, and the rest is said to be there', async () => {
-    const { broker, desk } = await setUp();
+  test('are read up to a maximum of 1000, with the number of the others', async () => {
+    const { redis, open } = await setUp();
     const all = Array.from({ length: 1_100 }, (_, at) => postedQuestion(`q_${at}`));
     const texts = all.flatMap((it) => [it.id, `${Date.now()} ${JSON.stringify(it)}`]);
-    await broker.call('HSET', keys.questions, ...texts);
-    const { questions, leftOut } = await desk().read();
+    await redis.call('HSET', keys.questions, ...texts);
+    const { questions, leftOut } = await open().read();
     expect([questions.length, leftOut]).toEqual([1_000, 100]);
   });
 
-  test('are not taken away by something of another kind in the place of an answer', async () => {
-    const { broker, desk } = await setUp();
-    const { decisions } = desk();
-    await broker.call('RPUSH', keys.verdict('q_a'), 'x');
+  test('can be decided if a value of another type is stored instead of an answer', async () => {
+    const { redis, open } = await setUp();
+    const { decisions } = open();
+    await redis.call('RPUSH', keys.verdict('q_a'), 'x');
     const waiting = decisions.waitFor('q_a', never);
     const good = signedBy('ann');
     expect(await decisions.decide(good)).toEqual(good);
@@ -103,26 +103,26 @@ needs.describe('redis')('the questions of a swarm in Redis', () => {
 });
 
 needs.describe('own-redis')('the questions of a swarm in Redis', () => {
-  test('are waited for no longer than wanted', async () => {
-    const { server, desk } = await setUpOwn();
-    const { decisions } = desk();
+  test('are no longer waited for after an abort, also while Redis is down', async () => {
+    const { server, open } = await setUpOwn();
+    const { decisions } = open();
     const controller = new AbortController();
     const waiting = decisions.waitFor('q_a', controller.signal);
     await server.kill();
     const later = decisions.waitFor('q_a', controller.signal);
     controller.abort(new Error('never mind'));
-    for (const asked of [waiting, later, decisions.waitFor('q_a', controller.signal)]) {
-      await expect(asked).rejects.toThrow('never mind');
+    for (const wait of [waiting, later, decisions.waitFor('q_a', controller.signal)]) {
+      await expect(wait).rejects.toThrow('never mind');
     }
     await server.start();
   });
 
-  test('are decided once while Redis is away, and whoever waits hears of it', async () => {
-    const { server, desk } = await setUpOwn();
-    const [ann, bob] = [desk(), desk()];
-    const other = await connectRedis(server.url);
-    onTestFinished(() => other.close());
-    const waiting = redisQuestions(other, 's_1').decisions.waitFor('q_a', never);
+  test('are decided once while Redis is down, and the decision reaches a waiting process', async () => {
+    const { server, open } = await setUpOwn();
+    const [ann, bob] = [open(), open()];
+    const third = await connectRedis(server.url);
+    onTestFinished(() => third.close());
+    const waiting = redisQuestions(third, 's_1').decisions.waitFor('q_a', never);
     await ann.board.post(postedQuestion('q_a'));
     await server.kill();
     const answers = [ann.decisions.decide(signedBy('ann')), bob.decisions.decide(signedBy('bob'))];

@@ -13,32 +13,32 @@ import { redisSessions } from './redis-session-store.js';
 const inRedis = async (clock: Clock) => redisSessions(await redisBroker(), { clock });
 const echoing = async (clock: Clock) =>
   redisSessions(echoingBroker(await redisBroker()), { clock });
-/** As when it has run out. */
+/** The lease of the lead. A test deletes it as if it had expired. */
 const LEASE = swarmKeys('s_1').lease('lead');
 
-needs.describe('redis')('what every store keeps to', () => {
+needs.describe('redis')('the contracts of stores', () => {
   for (const describePort of [describeSessionStore, describeJournals, describeEventIndex]) {
     describePort('in Redis', inRedis);
-    describePort('in Redis, where everything arrives twice', echoing);
+    describePort('in Redis with doubled commands', echoing);
   }
 
   describeFencing('in Redis', async (clock) => {
-    const broker = echoingBroker(await redisBroker());
+    const redis = echoingBroker(await redisBroker());
     return {
-      first: redisSessions(broker, { pid: 1, clock }),
-      second: redisSessions(broker, { pid: 2, clock }),
-      loseFirst: async () => void (await broker.call('DEL', LEASE)),
+      first: redisSessions(redis, { pid: 1, clock }),
+      second: redisSessions(redis, { pid: 2, clock }),
+      loseFirst: async () => void (await redis.call('DEL', LEASE)),
     };
   });
 
   describeLeases('in Redis', async () => {
-    const broker = echoingBroker(await redisBroker());
+    const redis = echoingBroker(await redisBroker());
     return {
       as: (pid) => {
-        const keeper = new WriteScopes(broker, { marker: `owner-${pid}`, pid });
-        return new RedisLeases(broker, keeper);
+        const scopes = new WriteScopes(redis, { marker: `owner-${pid}`, pid });
+        return new RedisLeases(redis, scopes);
       },
-      kill: async () => void (await broker.call('DEL', LEASE)),
+      kill: async () => void (await redis.call('DEL', LEASE)),
     };
   });
 });

@@ -1,4 +1,4 @@
-/** Sessions in a Redis of the test's own. */
+/** A session store in the private Redis of a test. */
 import type { Clock } from '../../../../src/protocol/clock.js';
 import { MemoryJobQueue } from '../../../../src/store/memory/memory-job-queue.js';
 import { MemoryMailbox } from '../../../../src/store/memory/memory-mailbox.js';
@@ -8,29 +8,30 @@ import { RedisSessionStore } from '../../../../src/store/redis/sessions/redis-se
 import { virtualClock } from '../../../fakes/virtual-clock.js';
 import { temporaryFolder } from '../../session-folder.js';
 
-/** Mail, work, questions and jobs are not in Redis: they have tests of their own. */
+/** Mailboxes, task lists and jobs are in memory, because they have their own tests. */
 export const redisSessions = (
-  broker: RedisConnections,
+  redis: RedisConnections,
   { pid = 1, clock = virtualClock() as Clock, folder = temporaryFolder() } = {},
 ): RedisSessionStore =>
   new RedisSessionStore({
-    redis: broker,
+    redis,
     clock,
     folder,
     jobs: new MemoryJobQueue(),
     owner: { marker: `owner-${pid}`, pid },
-    mailbox: each(() => new MemoryMailbox()),
-    workList: each(() => new MemoryTaskList(clock)),
+    mailbox: perSession(() => new MemoryMailbox()),
+    workList: perSession(() => new MemoryTaskList(clock)),
     questions: () => {
-      throw new Error('nobody asks');
+      throw new Error('This store has no questions.');
     },
   });
 
-const each = <Thing>(make: () => Thing): ((id: string) => Thing) => {
-  const made = new Map<string, Thing>();
+/** Returns the value of an id. Creates it at the first call. */
+const perSession = <Value>(make: () => Value): ((id: string) => Value) => {
+  const values = new Map<string, Value>();
   return (id) => {
-    const thing = made.get(id) ?? make();
-    made.set(id, thing);
-    return thing;
+    const value = values.get(id) ?? make();
+    values.set(id, value);
+    return value;
   };
 };

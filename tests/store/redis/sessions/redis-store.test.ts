@@ -49,61 +49,61 @@ const signed = (id: string, signature: string): SignedAnswer => ({
 
 /** Uses every part of a store once, from two processes. */
 const roundTrip = async (url: string, id: string): Promise<void> => {
-  const [one, other] = await Promise.all([open(url, 1), open(url, 2)]);
-  const session = await one.sessions.create(meta({ id }));
+  const [first, second] = await Promise.all([open(url, 1), open(url, 2)]);
+  const session = await first.sessions.create(meta({ id }));
   const journal = await session.journal('a_1', null);
   for (const body of [created, letter('l_1', 'hello')]) journal.append(body);
   await journal.sync();
-  expect((await other.sessions.readJournal(id, 'a_1')).records).toHaveLength(2);
+  expect((await second.sessions.readJournal(id, 'a_1')).records).toHaveLength(2);
 
-  const [mine, theirs] = [one.sessions.mailbox(id), other.sessions.mailbox(id)];
-  const inbox = await theirs.open('there');
-  await mine.send({ id: 'l_2', from: 'here', to: 'there', sentAt: 1, body: 'hello' });
+  const [sender, receiver] = [first.sessions.mailbox(id), second.sessions.mailbox(id)];
+  const inbox = await receiver.open('there');
+  await sender.send({ id: 'l_2', from: 'here', to: 'there', sentAt: 1, body: 'hello' });
   expect(await inbox.next(AbortSignal.timeout(20_000))).toMatchObject({ id: 'l_2' });
   await inbox.acknowledge('l_2');
-  await Promise.all([mine.close(), theirs.close()]);
+  await Promise.all([sender.close(), receiver.close()]);
 
-  const { board, decisions } = one.sessions.questions(id);
+  const { board, decisions } = first.sessions.questions(id);
   await board.post(question('q_1'));
-  const seen = other.sessions.questions(id);
-  expect((await seen.read()).questions).toMatchObject([{ id: 'q_1' }]);
+  const remote = second.sessions.questions(id);
+  expect((await remote.read()).questions).toMatchObject([{ id: 'q_1' }]);
   const decided = decisions.waitFor('q_1', AbortSignal.timeout(20_000));
-  expect(await seen.decisions.decide(signed('q_1', 'one'))).toMatchObject({ signature: 'one' });
-  expect(await seen.decisions.decide(signed('q_1', 'two'))).toMatchObject({ signature: 'one' });
+  expect(await remote.decisions.decide(signed('q_1', 'one'))).toMatchObject({ signature: 'one' });
+  expect(await remote.decisions.decide(signed('q_1', 'two'))).toMatchObject({ signature: 'one' });
   expect(await decided).toMatchObject({ signature: 'one' });
 
-  const act = { by: 'lead', key: 'k_1' };
-  const list = one.sessions.taskList(id);
-  await list.create({ subject: 'x', description: 'y' }, act);
-  expect(await other.sessions.taskList(id).list()).toMatchObject([{ subject: 'x' }]);
+  const action = { by: 'lead', key: 'k_1' };
+  const list = first.sessions.taskList(id);
+  await list.create({ subject: 'x', description: 'y' }, action);
+  expect(await second.sessions.taskList(id).list()).toMatchObject([{ subject: 'x' }]);
 
-  await one.queue.add({ id: 'a_2', swarm: id, addedAt: 1 });
-  expect(await other.queue.list(id)).toMatchObject([{ id: 'a_2', worker: undefined }]);
+  await first.queue.add({ id: 'a_2', swarm: id, addedAt: 1 });
+  expect(await second.queue.list(id)).toMatchObject([{ id: 'a_2', worker: undefined }]);
   const worked: string[] = [];
-  const workplace = await other.queue.consume(`w_${id}`, { concurrency: 1 }, async (job) => {
+  const consumer = await second.queue.consume(`w_${id}`, { concurrency: 1 }, async (job) => {
     worked.push(job.id);
     return 'done';
   });
-  await expect.poll(() => one.queue.list(id)).toEqual([]);
+  await expect.poll(() => first.queue.list(id)).toEqual([]);
   expect(worked).toEqual(['a_2']);
-  await workplace.close();
+  await consumer.close();
 
-  const leave = await one.governor(1, 'org').enter(AbortSignal.timeout(20_000));
-  const waiting = other.governor(1, 'org').enter(AbortSignal.timeout(20_000));
+  const leave = await first.governor(1, 'org').enter(AbortSignal.timeout(20_000));
+  const waiting = second.governor(1, 'org').enter(AbortSignal.timeout(20_000));
   leave();
   (await waiting)();
   await session.close();
 };
 
 needs.describe('redis')('a store in Redis', () => {
-  test('does everything between two processes', async () => {
+  test('shares journals, letters, questions, tasks, jobs and slots between two processes', async () => {
     const { url } = await redisServer();
     await roundTrip(url, 's_1');
     const { sessions } = await open(url, 3);
     expect(await sessions.remove('s_1')).toBeGreaterThan(0);
   });
 
-  test('lets its process end once it is closed', async () => {
+  test('can be closed twice, and rejects commands after that', async () => {
     const { sessions } = await open((await redisServer()).url);
     await sessions.close();
     await sessions.close();
@@ -112,28 +112,28 @@ needs.describe('redis')('a store in Redis', () => {
 });
 
 needs.describe('own-redis')('a store in Redis', () => {
-  test('does the same for a user who may touch nothing else', async () => {
+  test('works for a Redis user with access to the keys of Skein only', async () => {
     const { port } = await plainServer();
-    const { redis: broker } = await open(`redis://127.0.0.1:${port}`);
+    const { redis } = await open(`redis://127.0.0.1:${port}`);
     const rights = ['~skein:1:*', '&skein:1:*', '+@all', '-@dangerous', '+info', '+client'];
-    await broker.call('ACL', 'SETUSER', 'ada', 'on', '>hush', ...rights);
+    await redis.call('ACL', 'SETUSER', 'ada', 'on', '>hush', ...rights);
     await roundTrip(`redis://ada:hush@127.0.0.1:${port}`, 's_1');
-    expect(await broker.call('ACL', 'LOG')).toEqual([]);
+    expect(await redis.call('ACL', 'LOG')).toEqual([]);
   });
 
-  test('does the same in a cluster, wherever the keys are', async () => {
+  test('works in a cluster', async () => {
     const { url } = await clusterServers();
     for (const id of ['s_1', 's_2', 's_3']) await roundTrip(url, id);
-    const { redis: broker, queue, sessions } = await open(url, 3);
-    const { swarms, isComplete } = await surveySwarms(broker, queue);
+    const { redis, queue, sessions } = await open(url, 3);
+    const { swarms, isComplete } = await surveySwarms(redis, queue);
     expect(swarms.map(({ swarm }) => swarm).sort()).toEqual(['s_1', 's_2', 's_3']);
     expect(isComplete).toBe(true);
     expect(swarms.every(({ lasting }) => lasting === 0)).toBe(true);
     expect(await sessions.remove('s_2')).toBeGreaterThan(0);
-    expect((await surveySwarms(broker, queue)).swarms).toHaveLength(2);
+    expect((await surveySwarms(redis, queue)).swarms).toHaveLength(2);
   });
 
-  test('says what a failover has lost, and writes nothing behind a gap', async () => {
+  test('reports records that a failover has lost, and writes no record after the gap', async () => {
     const { url, inStep, withoutReplica } = await watchedServers();
     const { sessions } = await open(url);
     const session = await sessions.create(meta());
@@ -150,7 +150,7 @@ needs.describe('own-redis')('a store in Redis', () => {
     expect((await sessions.readJournal('s_1', 'a_1')).records).toHaveLength(1);
   });
 
-  test('goes on after a failover that has lost nothing', async () => {
+  test('continues after a failover without loss', async () => {
     const { url, inStep, master } = await watchedServers();
     const { sessions } = await open(url);
     const session = await sessions.create(meta());

@@ -46,9 +46,9 @@ const signed: SignedAnswer = {
 
 /** An open session with a value under each of its keys. */
 const usedSession = async () => {
-  const broker = await redisBroker();
+  const redis = await redisBroker();
   const { sessions } = await openRedisStore({
-    url: broker.server.url,
+    url: redis.server.url,
     owner: { marker: 'owner', pid: 1 },
     clock: systemClock,
     redact: (text: string) => text,
@@ -71,20 +71,20 @@ const usedSession = async () => {
   const { board, decisions } = sessions.questions('s_1');
   await board.post(question('q_1'));
   await decisions.decide(signed);
-  const act = { by: 'lead', key: 'k_1' };
-  await sessions.taskList('s_1').create({ subject: 'x', description: 'y' }, act);
-  return broker;
+  const action = { by: 'lead', key: 'k_1' };
+  await sessions.taskList('s_1').create({ subject: 'x', description: 'y' }, action);
+  return redis;
 };
 
 /** Returns the expiry of each key by its name in `swarmKeys`. */
 const timesLeft = async (
-  broker: RedisConnections,
+  redis: RedisConnections,
 ): Promise<ReadonlyMap<string, readonly number[]>> => {
-  const all = (await broker.call('KEYS', `${keys.prefix}*`)) as string[];
+  const all = (await redis.call('KEYS', `${keys.prefix}*`)) as string[];
   const times = new Map<string, number[]>();
   for (const key of all) {
     const name = nameOf(key);
-    const left = Number(await broker.call('PTTL', key));
+    const left = Number(await redis.call('PTTL', key));
     times.set(name, [...(times.get(name) ?? []), left]);
   }
   return times;
@@ -98,22 +98,22 @@ const nameOf = (key: string): string => {
 };
 
 needs.describe('redis')('the keys of a session', () => {
-  test('are kept all while it is open, but for those that are to go', async () => {
-    const broker = await usedSession();
-    const before = await timesLeft(broker);
+  test('are renewed while it is open, except for keys that may expire', async () => {
+    const redis = await usedSession();
+    const before = await timesLeft(redis);
     expect([...before.keys()].sort()).toEqual(Object.keys(KEPT_WHILE_OPEN).sort());
     for (const [name, times] of before) {
-      const most =
+      const maxMs =
         KEPT_WHILE_OPEN[name as keyof typeof KEPT_WHILE_OPEN] === false ? DAY_MS : KEEP_MS;
-      expect([name, ...times.filter((ms) => ms < 0 || ms > most)]).toEqual([name]);
+      expect([name, ...times.filter((ms) => ms < 0 || ms > maxMs)]).toEqual([name]);
     }
-    const all = (await broker.call('KEYS', `${keys.prefix}*`)) as string[];
-    for (const key of [SWARMS, ...all]) await broker.call('PEXPIRE', key, DAY_MS);
-    await renewExpiry(broker, 's_1');
-    const after = await timesLeft(broker);
+    const all = (await redis.call('KEYS', `${keys.prefix}*`)) as string[];
+    for (const key of [SWARMS, ...all]) await redis.call('PEXPIRE', key, DAY_MS);
+    await renewExpiry(redis, 's_1');
+    const after = await timesLeft(redis);
     const renewed = [...after].filter(([, times]) => times.every((ms) => ms > DAY_MS));
     const staying = Object.entries(KEPT_WHILE_OPEN).filter(([, how]) => how !== false);
     expect(renewed.map(([name]) => name).sort()).toEqual(staying.map(([name]) => name).sort());
-    expect(await broker.call('PTTL', SWARMS)).toBeGreaterThan(DAY_MS);
+    expect(await redis.call('PTTL', SWARMS)).toBeGreaterThan(DAY_MS);
   });
 });

@@ -11,24 +11,24 @@ import { redisSessions } from './redis-session-store.js';
 const keys = swarmKeys('s_1');
 
 const mirrored = async () => {
-  const broker = await redisBroker();
+  const redis = await redisBroker();
   const folder = temporaryFolder();
-  const store = redisSessions(broker, { folder });
-  return { broker, folder, store, files: sessionFiles(folder) };
+  const store = redisSessions(redis, { folder });
+  return { redis, folder, store, files: sessionFiles(folder) };
 };
 
-needs.describe('redis')('the copy of a session in Redis', () => {
-  test('is what the embedded store would have, also of what workers wrote', async () => {
-    const { broker, folder, store, files } = await mirrored();
+needs.describe('redis')('the mirror of a session in Redis', () => {
+  test('has the files of the file store, including the records of workers', async () => {
+    const { redis, folder, store, files } = await mirrored();
     const session = await store.create(meta());
     (await session.journal('a_1', null)).append(created);
-    const visit = await redisSessions(broker, { pid: 2 }).openAsWorker('s_1');
-    await visit.adopt('a_2');
-    const journal = await visit.journal('a_2', 'a_1');
+    const workerSession = await redisSessions(redis, { pid: 2 }).openAsWorker('s_1');
+    await workerSession.adopt('a_2');
+    const journal = await workerSession.journal('a_2', 'a_1');
     journal.append(createdFor('a_2', 'a_1'));
     journal.append(letter('l_1', 'ü'.repeat(400_000)));
-    await visit.putArtifact('head.json', Buffer.from('{"a":1}'));
-    await visit.close();
+    await workerSession.putArtifact('head.json', Buffer.from('{"a":1}'));
+    await workerSession.close();
     await session.updateMeta({ title: 'New' });
     await session.close();
     expect(await files.survey()).toEqual(await store.survey());
@@ -55,7 +55,7 @@ needs.describe('redis')('the copy of a session in Redis', () => {
     await session.close();
   });
 
-  test('gets only what is new when the session is opened again', async () => {
+  test('appends only new records when the session is opened again', async () => {
     const { folder, store, files } = await mirrored();
     const path = join(folder, 's_1/agents/a_1.jsonl');
     const first = await store.create(meta());
@@ -70,14 +70,14 @@ needs.describe('redis')('the copy of a session in Redis', () => {
     expect(await all(files.events('s_1'))).toHaveLength(2);
   });
 
-  test('keeps what Redis has lost, and the next owner is told', async () => {
-    const { broker, folder, store, files } = await mirrored();
+  test('keeps records that Redis has lost, and reports them to the next owner', async () => {
+    const { redis, folder, store, files } = await mirrored();
     const path = join(folder, 's_1/agents/a_1.jsonl');
     const first = await store.create(meta());
     const journal = await first.journal('a_1', null);
     for (const body of [created, letter('l_1'), letter('l_2')]) journal.append(body);
     await first.close();
-    for (const list of [keys.journal('a_1'), keys.events]) await broker.call('LTRIM', list, 0, 0);
+    for (const list of [keys.journal('a_1'), keys.events]) await redis.call('LTRIM', list, 0, 0);
     const second = await store.open('s_1');
     const again = await second.journal('a_1', null);
     expect(again.past.damage).toEqual([`Redis has lost 2 records that are in ${path}`]);
@@ -88,7 +88,7 @@ needs.describe('redis')('the copy of a session in Redis', () => {
     expect(await all(files.events('s_1'))).toEqual(await all(store.events('s_1')));
   });
 
-  test('is no session of the embedded store', async () => {
+  test('cannot be opened as a session of the file store', async () => {
     const { folder, store, files } = await mirrored();
     await (await store.create(meta())).close();
     const refused = `Session s_1 is in Redis, and ${join(folder, 's_1')} is a copy: set SKEIN_REDIS_URL to open it.`;
@@ -96,14 +96,14 @@ needs.describe('redis')('the copy of a session in Redis', () => {
     await expect(files.create(meta())).rejects.toMatchObject({ code: 'usage', message: refused });
   });
 
-  test('does not go where a session of the embedded store is', async () => {
+  test('is refused if the file store has a session of that id', async () => {
     const { store, files } = await mirrored();
     await (await files.create(meta())).close();
     await expect(store.create(meta())).rejects.toThrow('exists already as files');
     expect(await store.list()).toEqual([]);
   });
 
-  test('goes with the session', async () => {
+  test('is removed with the session', async () => {
     const { folder, store } = await mirrored();
     await (await store.create(meta())).close();
     await store.remove('s_1');

@@ -8,29 +8,29 @@ import { redisSessions } from './redis-session-store.js';
 
 const keys = swarmKeys('s_1');
 
-/** A lead with a child that it has handed over, and stores for processes with connections of their own. */
+/** A session with a lead, and a function that opens stores of other processes with their own connections. */
 const swarm = async () => {
-  const broker = await redisBroker();
-  const lead = await redisSessions(broker).create(meta());
+  const redis = await redisBroker();
+  const lead = await redisSessions(redis).create(meta());
   (await lead.journal('a_1', null)).append(created);
   await lead.readEvents();
   const process = async (pid: number) => {
-    const own = await connectRedis(broker.server.url);
+    const own = await connectRedis(redis.server.url);
     onTestFinished(() => own.close());
     return redisSessions(own, { pid });
   };
-  return { broker, lead, process, store: redisSessions(broker, { pid: 9 }) };
+  return { redis, lead, process, store: redisSessions(redis, { pid: 9 }) };
 };
 
-needs.describe('redis')('one who visits a session', () => {
-  test('writes for the agent that it has adopted, and for those who work for that one', async () => {
+needs.describe('redis')('a worker session', () => {
+  test('writes the journals of its adopted agent and of the children of that agent', async () => {
     const { process, store } = await swarm();
-    const visit = await (await process(2)).openAsWorker('s_1');
-    expect(visit.meta).toEqual(meta());
-    const adoption = await visit.adopt('a_2');
+    const workerSession = await (await process(2)).openAsWorker('s_1');
+    expect(workerSession.meta).toEqual(meta());
+    const adoption = await workerSession.adopt('a_2');
     expect(adoption.epoch).toBe(2);
-    const own = await visit.journal('a_2', 'a_1');
-    const child = await visit.journal('a_3', 'a_2');
+    const own = await workerSession.journal('a_2', 'a_1');
+    const child = await workerSession.journal('a_3', 'a_2');
     expect(own.append(createdFor('a_2', 'a_1'))).toMatchObject({ seq: 1, epoch: 2 });
     expect(child.append(createdFor('a_3', 'a_2'))).toMatchObject({ seq: 1, epoch: 2 });
     await adoption.release();
@@ -42,38 +42,38 @@ needs.describe('redis')('one who visits a session', () => {
     ]);
   });
 
-  test('gets no other journal, keeps no artifact, and says nothing of the session', async () => {
+  test('opens no other journal, stores no artifact, and does not change meta data', async () => {
     const { process, store } = await swarm();
-    const visit = await (await process(2)).openAsWorker('s_1');
+    const workerSession = await (await process(2)).openAsWorker('s_1');
     const refused = { code: 'storage', message: expect.stringContaining('handed over') };
-    await expect(visit.journal('a_1', null)).rejects.toMatchObject(refused);
-    await expect(visit.putArtifact('x', Buffer.from('x'))).rejects.toMatchObject(refused);
-    await visit.updateMeta({ title: 'Visited' });
+    await expect(workerSession.journal('a_1', null)).rejects.toMatchObject(refused);
+    await expect(workerSession.putArtifact('x', Buffer.from('x'))).rejects.toMatchObject(refused);
+    await workerSession.updateMeta({ title: 'Visited' });
     expect((await store.list()).map(({ title }) => title)).toEqual(['Hello']);
     expect(await store.holder('s_1')).toMatchObject({ pid: 1 });
   });
 
-  test('hears of new artifacts, until it does not listen any more', async () => {
+  test('is notified of new artifacts until it unsubscribes', async () => {
     const { lead, process } = await swarm();
-    const visit = await (await process(2)).openAsWorker('s_1');
-    let heard = 0;
-    const forget = visit.onArtifactsChange(() => {
-      heard += 1;
+    const workerSession = await (await process(2)).openAsWorker('s_1');
+    let changes = 0;
+    const unsubscribe = workerSession.onArtifactsChange(() => {
+      changes += 1;
     });
-    const read = async () => Buffer.from(await visit.readArtifact('x')).toString();
+    const read = async () => Buffer.from(await workerSession.readArtifact('x')).toString();
     for (const text of ['one', 'two']) {
-      const before = heard;
+      const before = changes;
       await lead.putArtifact('x', Buffer.from(text));
-      await expect.poll(() => heard).toBeGreaterThan(before);
+      await expect.poll(() => changes).toBeGreaterThan(before);
       expect(await read()).toBe(text);
     }
-    forget();
-    const before = heard;
+    unsubscribe();
+    const before = changes;
     await lead.putArtifact('x', Buffer.from('three'));
-    expect([await read(), heard]).toEqual(['three', before]);
+    expect([await read(), changes]).toEqual(['three', before]);
   });
 
-  test('takes an agent from one who seems to live, who can write no more', async () => {
+  test('takes an agent from a worker that seems alive, which can no longer write', async () => {
     const { process } = await swarm();
     const [first, second] = [await process(2), await process(3)];
     const [former, next] = [await first.openAsWorker('s_1'), await second.openAsWorker('s_1')];
@@ -93,19 +93,19 @@ needs.describe('redis')('one who visits a session', () => {
     await next.close();
   });
 
-  test('writes beside others, and events are numbered without holes', async () => {
+  test('writes at the same time as other workers, and events are numbered without gaps', async () => {
     const { lead, process, store } = await swarm();
     const workers = await Promise.all([2, 3, 4].map(process));
     const count = 300;
     const write = async (worker: (typeof workers)[number], agent: string) => {
-      const visit = await worker.openAsWorker('s_1');
-      await visit.adopt(agent);
-      const journal = await visit.journal(agent, 'a_1');
+      const workerSession = await worker.openAsWorker('s_1');
+      await workerSession.adopt(agent);
+      const journal = await workerSession.journal(agent, 'a_1');
       for (let index = 0; index < count; index += 1) {
         journal.append(index === 0 ? createdFor(agent, 'a_1') : letter(`l_${index}`));
         if (index % 7 === 0) await journal.written();
       }
-      await visit.close();
+      await workerSession.close();
     };
     const own = await lead.journal('a_1', null);
     await Promise.all([
@@ -131,11 +131,11 @@ needs.describe('redis')('one who visits a session', () => {
 });
 
 needs.describe('redis')('an agent that was handed over', () => {
-  test('is not taken from its worker by a lead that only opens its journal', async () => {
+  test('stays with its worker when the lead opens its journal', async () => {
     const { lead, process } = await swarm();
-    const visit = await (await process(2)).openAsWorker('s_1');
-    await visit.adopt('a_2');
-    const journal = await visit.journal('a_2', 'a_1');
+    const workerSession = await (await process(2)).openAsWorker('s_1');
+    await workerSession.adopt('a_2');
+    const journal = await workerSession.journal('a_2', 'a_1');
     await expect(lead.journal('a_2', 'a_1')).rejects.toThrow(
       /^Agent a_2 is running on .+ \(pid 2\)/,
     );
@@ -143,69 +143,69 @@ needs.describe('redis')('an agent that was handed over', () => {
     await journal.written();
   });
 
-  test('is the lead’s again when its worker has let go, under a newer epoch', async () => {
+  test('is written by the lead again after its worker has released it, under a newer epoch', async () => {
     const { lead, process } = await swarm();
-    const visit = await (await process(2)).openAsWorker('s_1');
-    const adoption = await visit.adopt('a_2');
-    (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
+    const workerSession = await (await process(2)).openAsWorker('s_1');
+    const adoption = await workerSession.adopt('a_2');
+    (await workerSession.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
     await adoption.release();
     const journal = await lead.journal('a_2', 'a_1');
     expect(journal.append(letter('l_1'))).toMatchObject({ seq: 2, epoch: adoption.epoch + 1 });
     await lead.close();
   });
 
-  test('is anybody’s again who works for it when its worker has let go', async () => {
+  test('is written by the worker of its parent after its own worker has released it', async () => {
     const { process } = await swarm();
-    const visit = await (await process(2)).openAsWorker('s_1');
+    const workerSession = await (await process(2)).openAsWorker('s_1');
     const other = await (await process(3)).openAsWorker('s_1');
-    await visit.adopt('a_2');
-    (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
+    await workerSession.adopt('a_2');
+    (await workerSession.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
     const adoption = await other.adopt('a_3');
     (await other.journal('a_3', 'a_2')).append(createdFor('a_3', 'a_2'));
     await adoption.release();
-    const journal = await visit.journal('a_3', 'a_2');
+    const journal = await workerSession.journal('a_3', 'a_2');
     expect(journal.append(letter('l_1'))).toMatchObject({ seq: 2, epoch: adoption.epoch + 1 });
-    await visit.closeJournal('a_3');
+    await workerSession.closeJournal('a_3');
     await expect(other.adopt('a_3')).resolves.toMatchObject({ epoch: adoption.epoch + 2 });
-    for (const session of [visit, other]) await session.close();
+    for (const session of [workerSession, other]) await session.close();
   });
 
-  test('is reclaimed from a worker whose lease still says that it lives', async () => {
+  test('is taken back from a worker with a live lease', async () => {
     const { lead, process } = await swarm();
-    const visit = await (await process(2)).openAsWorker('s_1');
-    const adoption = await visit.adopt('a_2');
-    (await visit.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
-    await visit.readEvents();
+    const workerSession = await (await process(2)).openAsWorker('s_1');
+    const adoption = await workerSession.adopt('a_2');
+    (await workerSession.journal('a_2', 'a_1')).append(createdFor('a_2', 'a_1'));
+    await workerSession.readEvents();
     await lead.takeBack('a_2');
     const journal = await lead.journal('a_2', 'a_1');
     expect(journal.append(letter('l_1'))).toMatchObject({ seq: 2, epoch: adoption.epoch + 1 });
     await lead.closeJournal('a_2');
-    (await visit.journal('a_2', 'a_1')).append(letter('l_zombie'));
-    await visit.readEvents();
+    (await workerSession.journal('a_2', 'a_1')).append(letter('l_zombie'));
+    await workerSession.readEvents();
     expect(adoption.lost.aborted).toBe(true);
     expect((await (await process(3)).readJournal('s_1', 'a_2')).records).toHaveLength(2);
   });
 
-  test('is lost to a worker whose records Redis refuses: else nobody would know of its end', async () => {
-    const { broker, process } = await swarm();
-    const visit = await (await process(2)).openAsWorker('s_1');
-    const adoption = await visit.adopt('a_2');
-    const journal = await visit.journal('a_2', 'a_1');
-    await broker.call('SET', keys.fences, 'no hash');
+  test('is lost to a worker if Redis refuses its records', async () => {
+    const { redis, process } = await swarm();
+    const workerSession = await (await process(2)).openAsWorker('s_1');
+    const adoption = await workerSession.adopt('a_2');
+    const journal = await workerSession.journal('a_2', 'a_1');
+    await redis.call('SET', keys.fences, 'no hash');
     journal.append(createdFor('a_2', 'a_1'));
     await expect(journal.written()).rejects.toThrow('WRONGTYPE');
     expect(adoption.lost.aborted).toBe(true);
   });
 
-  test('keeps its session from being removed while somebody works on it', async () => {
-    const { broker, lead, process, store } = await swarm();
-    const visit = await (await process(2)).openAsWorker('s_1');
-    await visit.adopt('a_2');
+  test('prevents the removal of its session while a worker runs it', async () => {
+    const { redis, lead, process, store } = await swarm();
+    const workerSession = await (await process(2)).openAsWorker('s_1');
+    await workerSession.adopt('a_2');
     await lead.close();
     await expect(store.remove('s_1')).rejects.toThrow('Agent a_2 of session s_1 is running on');
     expect(await store.holder('s_1')).toBeUndefined();
-    await visit.close();
+    await workerSession.close();
     expect(await store.remove('s_1')).toBeGreaterThan(0);
-    expect(await broker.call('KEYS', `${keys.prefix}*`)).toEqual([]);
+    expect(await redis.call('KEYS', `${keys.prefix}*`)).toEqual([]);
   });
 });

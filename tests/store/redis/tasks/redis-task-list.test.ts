@@ -10,61 +10,59 @@ import {
   redisBroker,
 } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
-import { act, describeWorkList } from '../../contracts/shared-task-list.js';
+import { actionBy, describeTaskList } from '../../contracts/shared-task-list.js';
 import {
-  addAndDie,
-  claimants,
+  addUntilKilled,
   expectKept,
-  testSharedWorkList,
+  taskProcesses,
+  testSharedTaskList,
 } from '../../contracts/task-list-processes.js';
 
 const keys = swarmKeys('s_1');
 
 const setUpAt = async <Server extends RedisPlace>(
-  broker: RedisBroker<Server>,
-  longest?: number,
+  redis: RedisBroker<Server>,
+  maxChanges?: number,
 ) => {
-  const open = () => new RedisTaskList(broker, 's_1', systemClock, longest);
+  const open = () => new RedisTaskList(redis, 's_1', systemClock, maxChanges);
   const add = async (...subjects: readonly string[]) => {
-    for (const subject of subjects) await open().create({ subject, description: '' }, act('ann'));
+    for (const subject of subjects)
+      await open().create({ subject, description: '' }, actionBy('ann'));
   };
   const subjects = async () => (await open().list()).map(({ subject }) => subject);
-  return { broker, open, add, subjects };
+  return { redis, open, add, subjects };
 };
-const setUp = async (longest?: number) => setUpAt(await redisBroker(), longest);
-const setUpOwn = async (longest?: number) => setUpAt(await ownRedisBroker(), longest);
+const setUp = async (maxChanges?: number) => setUpAt(await redisBroker(), maxChanges);
+const setUpOwn = async (maxChanges?: number) => setUpAt(await ownRedisBroker(), maxChanges);
 
-needs.describe('redis')('the list of work in Redis', () => {
-  describeWorkList('in Redis', setUp);
-  describeWorkList(
-    'in Redis, where everything arrives twice, put together after every sixteenth change',
-    async () => {
-      const broker = echoingBroker(await redisBroker());
-      return { open: () => new RedisTaskList(broker, 's_1', systemClock, 16) };
-    },
-  );
+needs.describe('redis')('the shared task list in Redis', () => {
+  describeTaskList('in Redis', setUp);
+  describeTaskList('in Redis with doubled commands, merged after every 16th change', async () => {
+    const redis = echoingBroker(await redisBroker());
+    return { open: () => new RedisTaskList(redis, 's_1', systemClock, 16) };
+  });
 
-  test('is short however much is changed, and goes one day', async () => {
-    const { broker, open, add, subjects } = await setUp(3);
+  test('stays short after many changes, and expires', async () => {
+    const { redis, open, add, subjects } = await setUp(3);
     expect(await subjects()).toEqual([]);
-    expect(await broker.call('KEYS', '*')).toEqual([]);
+    expect(await redis.call('KEYS', '*')).toEqual([]);
     await add('fly');
     for (let at = 0; at < 20; at += 1) {
-      await open().update('1', { description: `${at}` }, act('ann'));
+      await open().update('1', { description: `${at}` }, actionBy('ann'));
     }
-    expect(await broker.call('LLEN', keys.work)).toBeLessThanOrEqual(3);
+    expect(await redis.call('LLEN', keys.work)).toBeLessThanOrEqual(3);
     expect((await open().get('1'))?.version).toBe(21);
     for (const key of [keys.work, keys.workGeneration]) {
-      expect(await broker.call('PTTL', key)).toBeGreaterThan(0);
+      expect(await redis.call('PTTL', key)).toBeGreaterThan(0);
     }
   });
 
-  test('is the same for one who was away while it was put together', async () => {
+  test('is complete for a user that missed a merge', async () => {
     const { open, add } = await setUp(3);
     const late = open();
-    await late.create({ subject: 'a', description: '' }, act('ann'));
+    await late.create({ subject: 'a', description: '' }, actionBy('ann'));
     await add('b', 'c', 'd', 'e');
-    expect((await late.create({ subject: 'f', description: '' }, act('ann'))).id).toBe('6');
+    expect((await late.create({ subject: 'f', description: '' }, actionBy('ann'))).id).toBe('6');
     expect((await late.list()).map(({ subject }) => subject)).toEqual([
       'a',
       'b',
@@ -75,25 +73,25 @@ needs.describe('redis')('the list of work in Redis', () => {
     ]);
   });
 
-  test('may have anything in it', async () => {
-    const { broker, open, add, subjects } = await setUp();
+  test('ignores invalid changes, and rejects a key of another type', async () => {
+    const { redis, open, add, subjects } = await setUp();
     const late = open();
     await add('fly');
-    await broker.call('RPUSH', keys.work, '{"items": [{"id"', '{"last": 9, "items": 1}', '');
+    await redis.call('RPUSH', keys.work, '{"items": [{"id"', '{"last": 9, "items": 1}', '');
     await add('land');
     expect(await subjects()).toEqual(['fly', 'land']);
     expect((await late.list()).map(({ id }) => id)).toEqual(['1', '2']);
-    await broker.call('DEL', keys.work);
-    await broker.call('SET', keys.work, 'no list');
+    await redis.call('DEL', keys.work);
+    await redis.call('SET', keys.work, 'no list');
     await expect(late.list()).rejects.toMatchObject({ code: 'storage' });
   });
 
-  test('begins again for everybody when Redis has lost it', async () => {
-    const { broker, open, add } = await setUp();
+  test('is empty for all users after Redis has lost it', async () => {
+    const { redis, open, add } = await setUp();
     const late = open();
     await add('fly', 'land', 'rest');
     expect(await late.list()).toHaveLength(3);
-    await broker.call('FLUSHDB');
+    await redis.call('FLUSHDB');
     expect(await late.list()).toEqual([]);
     await add('swim', 'dive', 'run', 'hide');
     const names = (await late.list()).map(({ subject }) => subject);
@@ -101,14 +99,14 @@ needs.describe('redis')('the list of work in Redis', () => {
   });
 });
 
-needs.describe('own-redis')('the list of work in Redis', () => {
-  test('keeps a change once that is made while Redis is away', async () => {
-    const { broker, open, add } = await setUpOwn();
+needs.describe('own-redis')('the shared task list in Redis', () => {
+  test('applies a change once that is made while Redis is down', async () => {
+    const { redis, open, add } = await setUpOwn();
     await add('fly');
-    await broker.server.kill();
-    const change = open().update('1', { status: 'in_progress' }, act('ann'));
+    await redis.server.kill();
+    const change = open().update('1', { status: 'in_progress' }, actionBy('ann'));
     const added = add('land');
-    await broker.server.start();
+    await redis.server.start();
     expect(await change).toMatchObject({ owner: 'ann', version: 2 });
     await added;
     expect((await open().list()).map(({ subject, version }) => [subject, version])).toEqual([
@@ -118,25 +116,25 @@ needs.describe('own-redis')('the list of work in Redis', () => {
   });
 });
 
-needs.describe('redis')('processes that share a list of work in Redis', () => {
-  testSharedWorkList(async () => {
-    const { broker, open } = await setUp();
-    return { work: open(), start: await claimants('claim-redis-work', broker.server.url) };
+needs.describe('redis')('processes that share a task list in Redis', () => {
+  testSharedTaskList(async () => {
+    const { redis, open } = await setUp();
+    return { tasks: open(), start: await taskProcesses('claim-redis-work', redis.server.url) };
   });
 });
 
-needs.describe('own-redis')('processes that share a list of work in Redis', () => {
-  test('lose nothing that one was told it had added, whenever it or Redis is killed', async () => {
-    const { broker, open } = await setUpOwn(4);
-    const start = await claimants('claim-redis-work', broker.server.url, '4');
-    const told: string[] = [];
+needs.describe('own-redis')('processes that share a task list in Redis', () => {
+  test('lose no confirmed task when they or Redis are killed', async () => {
+    const { redis, open } = await setUpOwn(4);
+    const start = await taskProcesses('claim-redis-work', redis.server.url, '4');
+    const added: string[] = [];
     for (const round of [1, 3, 8, 21]) {
-      const words = await addAndDie(start, round, async () => {
-        await broker.server.kill();
-        await broker.server.start();
+      const ids = await addUntilKilled(start, round, async () => {
+        await redis.server.kill();
+        await redis.server.start();
       });
-      told.push(...words);
-      await expectKept(open(), told);
+      added.push(...ids);
+      await expectKept(open(), added);
     }
   });
 });
