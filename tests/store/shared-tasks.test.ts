@@ -13,13 +13,13 @@ import { temporaryFolder } from './session-folder.js';
 describe('processes that share a task list', () => {
   testSharedTaskList(async () => {
     const folder = temporaryFolder();
-    const start = await taskProcesses('claim-work', folder);
+    const start = await taskProcesses('claim-tasks', folder);
     return { tasks: new FileTaskList(folder, systemClock), start };
   });
 
   test('lose no confirmed task when they are killed', async () => {
     const folder = temporaryFolder();
-    const start = await taskProcesses('claim-work', folder, '4');
+    const start = await taskProcesses('claim-tasks', folder, '4');
     const added: string[] = [];
     for (const round of [1, 2, 3, 5, 8, 13, 21]) {
       added.push(...(await addUntilKilled(start, round)));

@@ -119,14 +119,14 @@ needs.describe('own-redis')('the shared task list in Redis', () => {
 needs.describe('redis')('processes that share a task list in Redis', () => {
   testSharedTaskList(async () => {
     const { redis, open } = await setUp();
-    return { tasks: open(), start: await taskProcesses('claim-redis-work', redis.server.url) };
+    return { tasks: open(), start: await taskProcesses('claim-redis-tasks', redis.server.url) };
   });
 });
 
 needs.describe('own-redis')('processes that share a task list in Redis', () => {
   test('lose no confirmed task when they or Redis are killed', async () => {
     const { redis, open } = await setUpOwn(4);
-    const start = await taskProcesses('claim-redis-work', redis.server.url, '4');
+    const start = await taskProcesses('claim-redis-tasks', redis.server.url, '4');
     const added: string[] = [];
     for (const round of [1, 3, 8, 21]) {
       const ids = await addUntilKilled(start, round, async () => {
