@@ -1,4 +1,4 @@
-/** The whole control plane in one session of the built program: hooks, questions, rules, checkpoints, and back. */
+/** Hooks, permission questions, rules, checkpoints and rewind together in a session of the built program. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -15,14 +15,17 @@ import {
 } from '../../fakes/skein-process.js';
 import { treeOf } from '../../host/worktrees/tree-hash.js';
 
-const [SOUND, BROKEN] = [{ file_path: 'notes.md', content: 'one\n' }, { file_path: 'notes.md' }];
+const [VALID_INPUT, INVALID_INPUT] = [
+  { file_path: 'notes.md', content: 'one\n' },
+  { file_path: 'notes.md' },
+];
 const CHANGES = 'echo two >> notes.md; rm old; mkdir sub; echo new > sub/new';
 const CHECK = 'grep -c two notes.md > report';
 
-/** What is wanted, in turn; the Stop hook sends the sixth answer back. */
-const TALK: Rules = [
-  { match: { turn: 0 }, reply: calls('Write', BROKEN) },
-  { match: { turn: 1 }, reply: calls('Write', SOUND) },
+/** Answers of the model by turn. The Stop hook rejects the sixth answer. */
+const MODEL_ANSWERS: Rules = [
+  { match: { turn: 0 }, reply: calls('Write', INVALID_INPUT) },
+  { match: { turn: 1 }, reply: calls('Write', VALID_INPUT) },
   { match: { turn: 2 }, reply: calls('Bash', { command: CHANGES }) },
   { match: { turn: 3 }, reply: calls('Bash', { command: 'make all' }) },
   { match: { turn: 4 }, reply: calls('Bash', { command: 'touch unwanted' }) },
@@ -32,7 +35,7 @@ const TALK: Rules = [
 ];
 
 const HOOKS = ['PreToolUse', 'PermissionRequest', 'PostToolUse', 'PostToolUseFailure'] as const;
-const WATCH = 'cat >> "$CLAUDE_PROJECT_DIR"/../heard; echo >> "$CLAUDE_PROJECT_DIR"/../heard';
+const LOG_INPUT = 'cat >> "$CLAUDE_PROJECT_DIR"/../heard; echo >> "$CLAUDE_PROJECT_DIR"/../heard';
 const REVIEW = `tee -a "$CLAUDE_PROJECT_DIR"/../heard | grep -q '"stop_hook_active":true' && exit 0; echo >> "$CLAUDE_PROJECT_DIR"/../heard; echo "Check it first." >&2; exit 2`;
 
 const SETTINGS = JSON.stringify(
@@ -40,7 +43,7 @@ const SETTINGS = JSON.stringify(
     permissions: { deny: ['Bash(make:*)'] },
     hooks: {
       ...Object.fromEntries(
-        HOOKS.map((event) => [event, [{ hooks: [{ type: 'command', command: WATCH }] }]]),
+        HOOKS.map((event) => [event, [{ hooks: [{ type: 'command', command: LOG_INPUT }] }]]),
       ),
       Stop: [{ hooks: [{ type: 'command', command: REVIEW }] }],
     },
@@ -49,7 +52,7 @@ const SETTINGS = JSON.stringify(
   2,
 );
 
-/** Says yes to everything but `unwanted`. */
+/** Allows every command except `touch unwanted`. */
 const answerTo = ({ input }: Line): Line =>
   String(input.command).includes('unwanted')
     ? { behavior: 'deny', message: 'I do not want that one.' }
@@ -76,15 +79,15 @@ const drive = async (scene: Scene): Promise<string> => {
   return String(lines.at(-1)?.session_id);
 };
 
-/** The session, and the workspace before and after it. */
-const worked = async () => {
-  const scene = await setScene(TALK);
+/** Runs the session. Returns it with the workspace tree before (`start`) and after (`end`). */
+const runSession = async () => {
+  const scene = await setScene(MODEL_ANSWERS);
   fs.mkdirSync(join(scene.home, '.claude'));
   fs.writeFileSync(join(scene.home, '.claude/settings.json'), SETTINGS);
   fs.writeFileSync(join(scene.workspace, 'old'), 'old\n');
   const start = treeOf(scene.workspace);
   const session = await drive(scene);
-  const heard = fs
+  const hookInputs = fs
     .readFileSync(join(scene.root, 'heard'), 'utf8')
     .split('\n')
     .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Line]));
@@ -93,7 +96,7 @@ const worked = async () => {
   return {
     ...scene,
     session,
-    heard,
+    hookInputs,
     json,
     start,
     end: treeOf(scene.workspace),
@@ -102,30 +105,31 @@ const worked = async () => {
   };
 };
 
-/** What the journal says of each call, in order; a hook is named by its event, a ruling with its step. */
-const stories = (records: readonly JournalRecord[]): readonly string[] => {
-  const told = new Map<string, string[]>();
+/** Journal entries of each call, in order: a hook as its event, a ruling as `behavior@step`. */
+const callHistories = (records: readonly JournalRecord[]): readonly string[] => {
+  const histories = new Map<string, string[]>();
   for (const record of records) {
     if (!('call' in record) || typeof record.call !== 'string') continue;
-    const story = told.get(record.call) ?? [];
-    told.set(record.call, story);
-    if (record.type === 'hook.ran') story.push(record.event);
-    else if (record.type === 'call.ruled') story.push(`${record.behavior}@${record.step}`);
-    else if (record.type === 'call.ended') story.push(record.outcome);
-    else story.push(record.type);
+    const history = histories.get(record.call) ?? [];
+    histories.set(record.call, history);
+    if (record.type === 'hook.ran') history.push(record.event);
+    else if (record.type === 'call.ruled') history.push(`${record.behavior}@${record.step}`);
+    else if (record.type === 'call.ended') history.push(record.outcome);
+    else history.push(record.type);
   }
-  return [...told.values()].map((story) => story.join(' '));
+  return [...histories.values()].map((history) => history.join(' '));
 };
 
 const ASKED = 'PreToolUse ask@callback question.asked PermissionRequest question.answered';
 const RAN = 'allow@callback files.watched call.started files.changed PostToolUse ok';
 
 describe('a session with hooks, rules, questions and checkpoints', () => {
-  test('keeps the order, says why, and is taken back and forth as a whole', async () => {
-    const { journal, bodies, heard, json, run, rewind, session, ...place } = await worked();
+  test('journals each call in pipeline order, explains each ruling, and rewinds and undoes all files', async () => {
+    const { journal, bodies, hookInputs, json, run, rewind, session, ...place } =
+      await runSession();
 
-    // Validate, Pre, decision, permission, run, Post: what is refused has no later part.
-    expect(stories(await journal())).toEqual([
+    // Order: validation, PreToolUse, ruling, question, run, PostToolUse. A refused call has no later entry.
+    expect(callHistories(await journal())).toEqual([
       'invalid',
       `${ASKED} ${RAN}`,
       `${ASKED} ${RAN}`,
@@ -133,7 +137,7 @@ describe('a session with hooks, rules, questions and checkpoints', () => {
       `${ASKED} deny@callback denied`,
       `${ASKED} ${RAN}`,
     ]);
-    expect(heard.map(({ hook_event_name }) => hook_event_name)).toEqual([
+    expect(hookInputs.map(({ hook_event_name }) => hook_event_name)).toEqual([
       'PreToolUse',
       'PermissionRequest',
       'PostToolUse',
@@ -149,17 +153,17 @@ describe('a session with hooks, rules, questions and checkpoints', () => {
       'PostToolUse',
       'Stop',
     ]);
-    const said = bodies().map((body) => JSON.stringify(resultsIn(body)));
-    expect(said[4]).toContain('Bash(make:*)');
-    expect(said[5]).toContain('I do not want that one.');
+    const sentResults = bodies().map((body) => JSON.stringify(resultsIn(body)));
+    expect(sentResults[4]).toContain('Bash(make:*)');
+    expect(sentResults[5]).toContain('I do not want that one.');
     expect(JSON.stringify(bodies()[6]?.messages.at(-1))).toContain('Check it first.');
     expect(fs.existsSync(join(place.workspace, 'unwanted'))).toBe(false);
 
-    // Every ruling says what would have changed it, and a rule where it stands.
+    // Every ruling has a reason and an alternative, and a rule has its file and line.
     const { calls: listed } = await json('explain', session);
-    const told: Line[] = [];
-    for (const { number } of listed) told.push(await json('explain', session, String(number)));
-    const rulings = told.flatMap((it) => it.rulings as Line[]);
+    const explained: Line[] = [];
+    for (const { number } of listed) explained.push(await json('explain', session, String(number)));
+    const rulings = explained.flatMap((call) => call.rulings as Line[]);
     expect(rulings).toHaveLength(9);
     for (const { reason, instead } of rulings) {
       expect([reason, instead]).toEqual([
@@ -167,14 +171,14 @@ describe('a session with hooks, rules, questions and checkpoints', () => {
         expect.stringMatching(/\.$/),
       ]);
     }
-    expect(told[3]?.rulings).toMatchObject([
+    expect(explained[3]?.rulings).toMatchObject([
       { rule: 'Bash(make:*)', file: join(place.home, '.claude/settings.json'), line: 4 },
     ]);
-    expect(told[2]?.files.map(({ path }: Line) => path).sort()).toEqual(
+    expect(explained[2]?.files.map(({ path }: Line) => path).sort()).toEqual(
       ['notes.md', 'old', 'sub', 'sub/new'].map((name) => join(place.workspace, name)),
     );
 
-    // The difference first, and nothing done; then all of it, and all of it again.
+    // A dry run changes no file; then the rewind restores the start, and the undo restores the end.
     const shown = await rewind('--dry-run');
     expect(shown.stdout).toMatch(/remove notes\.md[\s\S]*bring back old/);
     expect(shown.stdout).toContain('Not undone: ignored files, and other effects');
@@ -190,12 +194,12 @@ describe('a session with hooks, rules, questions and checkpoints', () => {
     expect(place.tree()).toEqual(place.end);
     expect(await rewind('--yes')).toMatchObject({ code: 0, stderr: '' });
     expect(place.tree()).toEqual(place.start);
-    const taken = await json('explain', session, '3');
-    expect(taken.rewoundAt).not.toBeNull();
+    const rewound = await json('explain', session, '3');
+    expect(rewound.rewoundAt).not.toBeNull();
     expect(await rewind('--undo', '--yes')).toMatchObject({ code: 0, stderr: '' });
     expect(place.tree()).toEqual(place.end);
-    const again = await run(['-p', 'and now?', '--resume', session]);
-    expect(again.code).toBe(0);
+    const resumed = await run(['-p', 'and now?', '--resume', session]);
+    expect(resumed.code).toBe(0);
     expect(JSON.stringify(bodies().at(-1)?.messages)).toContain('Check it first.');
   });
 });

@@ -1,4 +1,4 @@
-/** Answers that last, across processes: each in the host that drivers use, with the words they know. */
+/** Lasting permission answers across processes, given over stream-json as an SDK program does. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -20,17 +20,21 @@ const RULES: Rules = [
 const isQuestion = ({ type }: Line) => type === 'control_request';
 const isResult = ({ type }: Line) => type === 'result';
 
-/** One prompt in a process of its own; `taking` is the suggestion that is taken if it asks. */
-const askOnce = async (scene: Scene, flags: readonly string[], taking?: 'session' | 'project') => {
+/** Runs a prompt in a new process. A question is answered with suggestion `accepted`, or denied. */
+const runPrompt = async (
+  scene: Scene,
+  flags: readonly string[],
+  accepted?: 'session' | 'project',
+) => {
   const process = scene.start([...DRIVEN, ...flags]);
   process.say(userLine('make it'));
   const line = await process.line((any) => isQuestion(any) || isResult(any));
   if (isQuestion(line)) {
     const [session, project] = line.request.permission_suggestions as Line[];
-    const updatedPermissions = taking === 'session' ? [session] : [project];
+    const updatedPermissions = accepted === 'session' ? [session] : [project];
     const { input } = line.request;
     const response =
-      taking === undefined
+      accepted === undefined
         ? { behavior: 'deny', message: 'Not again.' }
         : { behavior: 'allow', updatedInput: input, updatedPermissions };
     process.say({
@@ -45,33 +49,33 @@ const askOnce = async (scene: Scene, flags: readonly string[], taking?: 'session
 };
 
 describe('an answer for the project', () => {
-  const kept = ({ workspace }: Scene) =>
+  const localSettings = ({ workspace }: Scene) =>
     JSON.parse(readFileSync(join(workspace, '.skein/settings.local.json'), 'utf8'));
 
-  test('holds in the next start of a workspace that is trusted', async () => {
+  test('applies to later processes in a trusted workspace', async () => {
     const scene = await setScene(RULES);
-    expect(await askOnce(scene, ['--trust'], 'project')).toMatchObject({ wasAsked: true });
-    expect(kept(scene)).toEqual({ permissions: { allow: ['Bash(touch made)'] } });
-    expect(await askOnce(scene, ['--trust'])).toMatchObject({ wasAsked: false });
+    expect(await runPrompt(scene, ['--trust'], 'project')).toMatchObject({ wasAsked: true });
+    expect(localSettings(scene)).toEqual({ permissions: { allow: ['Bash(touch made)'] } });
+    expect(await runPrompt(scene, ['--trust'])).toMatchObject({ wasAsked: false });
   });
 
-  test('waits for trust where there is none, and says so', async () => {
+  test('applies to an untrusted workspace only after it is trusted, and stderr says so', async () => {
     const scene = await setScene(RULES);
-    const { stderr } = await askOnce(scene, [], 'project');
+    const { stderr } = await runPrompt(scene, [], 'project');
     expect(stderr).toContain('skein trust');
-    expect(kept(scene)).toEqual({ permissions: { allow: ['Bash(touch made)'] } });
-    expect(await askOnce(scene, [])).toMatchObject({ wasAsked: true });
-    expect(await askOnce(scene, ['--trust'])).toMatchObject({ wasAsked: false });
+    expect(localSettings(scene)).toEqual({ permissions: { allow: ['Bash(touch made)'] } });
+    expect(await runPrompt(scene, [])).toMatchObject({ wasAsked: true });
+    expect(await runPrompt(scene, ['--trust'])).toMatchObject({ wasAsked: false });
   });
 });
 
 describe('an answer for the session', () => {
-  test('holds in the process that resumes it, and in no other session', async () => {
+  test('applies to a process that resumes the session, but not to a copy or a new session', async () => {
     const scene = await setScene(RULES);
-    const { session } = await askOnce(scene, [], 'session');
-    expect(await askOnce(scene, ['--resume', session])).toMatchObject({ wasAsked: false });
-    const fork = ['--resume', session, '--fork-session'];
-    expect(await askOnce(scene, fork)).toMatchObject({ wasAsked: true });
-    expect(await askOnce(scene, [])).toMatchObject({ wasAsked: true });
+    const { session } = await runPrompt(scene, [], 'session');
+    expect(await runPrompt(scene, ['--resume', session])).toMatchObject({ wasAsked: false });
+    const copy = ['--resume', session, '--fork-session'];
+    expect(await runPrompt(scene, copy)).toMatchObject({ wasAsked: true });
+    expect(await runPrompt(scene, [])).toMatchObject({ wasAsked: true });
   });
 });

@@ -15,7 +15,7 @@ const write = (file_path: string): Call => ({
   input: { file_path, content: 'made\n' },
 });
 
-/** One call in print mode, and what became of it. */
+/** Runs a single call in print mode. Returns its result and the denials of the run. */
 const attempt = async (call: Call, flags: readonly string[] = [], settings?: Line) => {
   const scene = await setScene([
     { match: { turn: 0 }, reply: { tool_use: [call] } },
@@ -38,8 +38,8 @@ const writeSettings = async (workspace: string, settings: Line) => {
 const mode = (name: string) => ['--permission-mode', name];
 const allowing = (...rules: readonly string[]) => ['--allowed-tools', ...rules];
 
-describe('what print mode says to people', () => {
-  test('spells out what a model and a settings file would have the terminal do', async () => {
+describe('the output for people', () => {
+  test('shows control characters from models and settings files as visible text', async () => {
     const read = (file_path: string): Call => ({ name: 'Read', input: { file_path } });
     const scene = await setScene([
       { match: { turn: 0 }, reply: { tool_use: [read('/\u001b[2J\u202e.env')] } },
@@ -56,13 +56,13 @@ describe('what print mode says to people', () => {
   });
 });
 
-describe('a call that is judged before an earlier one of its message has run', () => {
+describe('a call that is judged before an earlier call of its message has run', () => {
   const read = (file_path: string): Call => ({ name: 'Read', input: { file_path } });
 
   test.each([
     ['the working directory', bash('cd ..'), ''],
     ['a link', bash('ln -s .. notes'), 'notes/'],
-  ])('does not leave the workspace when that moves %s', async (_, first, below) => {
+  ])('does not leave the workspace when the earlier call changes %s', async (_, first, below) => {
     const skeinHome = `${below}home/.skein/secret`;
     const scene = await setScene([
       {
@@ -83,7 +83,7 @@ describe('a call that is judged before an earlier one of its message has run', (
     expect(existsSync(join(scene.root, 'made'))).toBe(false);
   });
 
-  test('runs when it is allowed where it is now', async () => {
+  test('runs in the new working directory if it is allowed there', async () => {
     const scene = await setScene([
       {
         match: { turn: 0 },
@@ -98,26 +98,29 @@ describe('a call that is judged before an earlier one of its message has run', (
   });
 });
 
-describe('in print mode nobody can be asked, so', () => {
+describe('print mode without a surface', () => {
   test.each([
-    ['a command', bash('touch made.txt')],
-    ['a write', write('made.txt')],
-  ])('%s is denied at once, told to the model and listed', async (_, call) => {
-    const { code, denials, answered, workspace } = await attempt(call);
-    expect(code).toBe(0);
-    expect(denials).toEqual([
-      {
-        tool_name: call.name,
-        tool_use_id: answered?.tool_use_id,
-        tool_input: call.input,
-        reason: expect.stringContaining('--allowed-tools'),
-      },
-    ]);
-    expect(answered).toMatchObject({ is_error: true, content: denials[0]?.reason });
-    expect(existsSync(join(workspace, 'made.txt'))).toBe(false);
-  });
+    ['command', bash('touch made.txt')],
+    ['write', write('made.txt')],
+  ])(
+    'denies a %s at once, gives the model the reason, and lists the denial in the result',
+    async (_, call) => {
+      const { code, denials, answered, workspace } = await attempt(call);
+      expect(code).toBe(0);
+      expect(denials).toEqual([
+        {
+          tool_name: call.name,
+          tool_use_id: answered?.tool_use_id,
+          tool_input: call.input,
+          reason: expect.stringContaining('--allowed-tools'),
+        },
+      ]);
+      expect(answered).toMatchObject({ is_error: true, content: denials[0]?.reason });
+      expect(existsSync(join(workspace, 'made.txt'))).toBe(false);
+    },
+  );
 
-  test('reading is free inside of the workspace, and denied outside of it', async () => {
+  test('allows reads inside the workspace and denies reads outside', async () => {
     const read = (file_path: string): Call => ({ name: 'Read', input: { file_path } });
     const inside = await attempt(read('missing.txt'));
     expect(inside.answered?.content).not.toContain('denied');
@@ -126,8 +129,8 @@ describe('in print mode nobody can be asked, so', () => {
   });
 });
 
-describe('a rule', () => {
-  test('allows the command that it names, and no other', async () => {
+describe('a permission rule', () => {
+  test('allows exactly the command that it names', async () => {
     const flags = allowing('Bash(expr 1 + 1)');
     const [named, other] = await Promise.all([
       attempt(bash('expr 1 + 1'), flags),
@@ -137,7 +140,7 @@ describe('a rule', () => {
     expect(other).toMatchObject({ ran: false, answered: { is_error: true } });
   });
 
-  test('allows commands that begin as it says', async () => {
+  test('with a prefix allows commands that start with the prefix', async () => {
     const flags = allowing('Bash(expr:*)');
     expect(await attempt(bash('expr length anything'), flags)).toMatchObject({ ran: true });
   });
@@ -149,7 +152,7 @@ describe('a rule', () => {
     'expr 1 > made.txt',
     'expr 1 | tee made.txt',
     'env touch made.txt',
-  ])('for one part of a command does not run the others: %s', async (command) => {
+  ])('for a part of a command does not allow the other parts: %s', async (command) => {
     const { ran, workspace } = await attempt(
       bash(command),
       allowing('Bash(expr:*)', 'Bash(env:*)'),
@@ -158,18 +161,18 @@ describe('a rule', () => {
     expect(existsSync(join(workspace, 'made.txt'))).toBe(false);
   });
 
-  test('that denies is stronger than one that allows', async () => {
+  test('that denies takes precedence over a rule that allows', async () => {
     const flags = [...allowing('Bash'), '--disallowed-tools', 'Bash(echo:*)'];
     expect(await attempt(bash('echo hi'), flags)).toMatchObject({ ran: false });
   });
 
-  test('that asks is a no where nobody can answer, in every mode', async () => {
+  test('that asks becomes a denial in print mode, even in bypassPermissions', async () => {
     const settings = ['--settings', JSON.stringify({ permissions: { ask: ['Bash(touch:*)'] } })];
     const flags = [...mode('bypassPermissions'), ...allowing('Bash'), ...settings];
     expect(await attempt(bash('touch made.txt'), flags)).toMatchObject({ ran: false });
   });
 
-  test('that denies holds in every mode', async () => {
+  test('that denies applies even in bypassPermissions', async () => {
     const flags = [...mode('bypassPermissions'), '--disallowed-tools', 'Bash(touch:*)'];
     const { ran, workspace } = await attempt(bash('touch made.txt'), flags);
     expect(ran).toBe(false);
@@ -177,8 +180,8 @@ describe('a rule', () => {
   });
 });
 
-describe('the mode', () => {
-  test('acceptEdits lets files of the workspace be changed, and no others', async () => {
+describe('the permission mode', () => {
+  test('acceptEdits allows changes to files of the workspace only', async () => {
     const flags = mode('acceptEdits');
     const [inside, outside] = await Promise.all([
       attempt(write('made.txt'), flags),
@@ -189,7 +192,7 @@ describe('the mode', () => {
     expect(await readFile(join(outside?.root ?? '', 'outside.txt'), 'utf8')).toBe('outside\n');
   });
 
-  test('acceptEdits is not led out of the workspace by a link', async () => {
+  test('acceptEdits denies a write outside of the workspace through a symlink', async () => {
     const scene = await setScene([
       { match: { turn: 0 }, reply: { tool_use: [write('link/made.txt')] } },
       { reply: 'Done.' },
@@ -206,7 +209,7 @@ describe('the mode', () => {
     expect(existsSync(join(scene.root, 'made.txt'))).toBe(false);
   });
 
-  test('acceptEdits reaches as far as the directories that were added', async () => {
+  test('acceptEdits allows changes in directories from --add-dir', async () => {
     const scene = await setScene([
       { match: { turn: 0 }, reply: { tool_use: [write('../more/made.txt')] } },
       { reply: 'Done.' },
@@ -217,24 +220,24 @@ describe('the mode', () => {
     expect(await readFile(join(scene.root, 'more', 'made.txt'), 'utf8')).toBe('made\n');
   });
 
-  test('acceptEdits runs no command with effects', async () => {
+  test('acceptEdits denies a command with effects', async () => {
     expect(await attempt(bash('touch made.txt'), mode('acceptEdits'))).toMatchObject({
       ran: false,
     });
   });
 
-  test.each(['plan', 'dontAsk'])('%s denies what has effects', async (name) => {
+  test.each(['plan', 'dontAsk'])('%s denies a call with effects', async (name) => {
     const { ran, answered } = await attempt(write('made.txt'), mode(name));
     expect(ran).toBe(false);
     expect(answered?.content).toContain(name === 'plan' ? 'plan mode' : 'dontAsk');
   });
 
-  test('dontAsk leaves the allow rules alone', async () => {
+  test('dontAsk applies the allow rules', async () => {
     const flags = [...mode('dontAsk'), ...allowing('Bash(expr 1)')];
     expect(await attempt(bash('expr 1'), flags)).toMatchObject({ ran: true });
   });
 
-  test('bypassPermissions runs everything that no rule denies', async () => {
+  test('bypassPermissions runs every call that no rule denies', async () => {
     const { ran, workspace } = await attempt(
       bash('echo a > made.txt && echo b'),
       mode('bypassPermissions'),
@@ -244,7 +247,7 @@ describe('the mode', () => {
   });
 
   test.runIf(process.geteuid?.() === 0)(
-    'bypassPermissions is refused for root outside of a sandbox, wherever it comes from',
+    'bypassPermissions from a flag or from settings is refused for root outside of a sandbox',
     async () => {
       const scene = await setScene();
       const bypass = { permissions: { defaultMode: 'bypassPermissions' } };
@@ -272,7 +275,7 @@ describe('the mode', () => {
     },
   );
 
-  test('bypassPermissions does not open the state of Skein itself', async () => {
+  test('bypassPermissions does not allow changes to the state of Skein', async () => {
     const scene = await setScene([
       {
         match: { turn: 0 },
@@ -291,25 +294,25 @@ describe('the mode', () => {
   });
 });
 
-describe('a workspace that nobody has trusted', () => {
+describe('an untrusted workspace', () => {
   const settings = { permissions: { allow: ['Bash(mkdir:*)'], deny: ['Read(./secret.txt)'] } };
   const read = { name: 'Read', input: { file_path: 'secret.txt' } };
 
-  test('does not allow anything by its own rules, and one sentence says so', async () => {
+  test('has no effective allow rules, and a single warning says so', async () => {
     const { ran, stderr, workspace } = await attempt(bash('mkdir -v made'), [], settings);
     expect(ran).toBe(false);
     expect(stderr).toMatch(/^skein: The workspace .+ is not trusted.+permissions\.allow.+\n$/);
     expect(stderr).toContain(workspace);
   });
 
-  test('denies by its own rules', async () => {
+  test('has effective deny rules', async () => {
     expect(await attempt(read, [], settings)).toMatchObject({ ran: false });
   });
 
   test.each([
-    ['for a run', ['--trust'], {}],
-    ['by the environment', [], { SKEIN_TRUST: '1' }],
-  ])('may be trusted %s', async (_, flags, env) => {
+    ['with --trust for a run', ['--trust'], {}],
+    ['with SKEIN_TRUST', [], { SKEIN_TRUST: '1' }],
+  ])('can be trusted %s', async (_, flags, env) => {
     const { run, workspace, bodies } = await setScene([
       { match: { turn: 0 }, reply: { tool_use: [bash('mkdir -v made')] } },
       { reply: 'Done.' },
@@ -321,7 +324,7 @@ describe('a workspace that nobody has trusted', () => {
     ]);
   });
 
-  test('may be trusted by a person until its settings change, and no longer', async () => {
+  test('can be trusted with `skein trust` until its settings change or the trust is revoked', async () => {
     const { run, workspace } = await setScene([
       { match: { turn: 0 }, reply: { tool_use: [bash('mkdir -v made')] } },
       { reply: 'Done.' },
@@ -344,7 +347,7 @@ describe('a workspace that nobody has trusted', () => {
     expect(await denials()).toMatchObject({ count: 1 });
   });
 
-  test('sets no variable that steers the run, trusted or not', async () => {
+  test('cannot set variables that control Skein, with or without trust', async () => {
     const { run, workspace, simulator } = await setScene();
     const env = { ANTHROPIC_BASE_URL: 'http://127.0.0.1:1', SKEIN_HOME: '/nowhere' };
     await writeSettings(workspace, { env });
@@ -355,7 +358,7 @@ describe('a workspace that nobody has trusted', () => {
 });
 
 describe('skein config', () => {
-  test('tells as JSON what applies and where it comes from', async () => {
+  test('prints the effective settings with their sources as JSON', async () => {
     const { run, workspace, home, skeinHome } = await setScene();
     await mkdir(join(home, '.claude'));
     const mine = join(home, '.claude', 'settings.json');
@@ -380,14 +383,14 @@ describe('skein config', () => {
     );
   });
 
-  test('tells it to people one setting a line', async () => {
+  test('prints a setting per line as text', async () => {
     const { run } = await setScene();
     const { stdout } = await run(['config']);
     expect(stdout).toMatch(/^permissions\.defaultMode +"default" /m);
     expect(stdout).toMatch(/^skein\.maxAgents +200 /m);
   });
 
-  test('needs no key and makes nothing', async () => {
+  test('needs no API key and creates no files', async () => {
     const { run, home } = await setScene();
     expect(await run(['config'], { env: { ANTHROPIC_API_KEY: '' } })).toMatchObject({ code: 0 });
     expect(existsSync(join(home, '.skein'))).toBe(false);
@@ -395,7 +398,7 @@ describe('skein config', () => {
 });
 
 describe('a session that is resumed from another directory', () => {
-  test('is judged by the rules of its own', async () => {
+  test('uses the rules of its own workspace', async () => {
     const { run, root, workspace } = await setScene([
       { match: { lastUser: 'again' }, reply: calls('Read', { file_path: 'plan.txt' }) },
       { reply: 'Done.' },

@@ -1,4 +1,4 @@
-/** Permission questions of agents below the lead, answered by the person in another process. */
+/** Permission questions of agents helperRuns the lead, answered by the person in another process. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,12 +21,12 @@ const task = (type: string, prompt: string, more: Record<string, unknown> = {}) 
 });
 const bash = (command: string) => ({ name: 'Bash', input: { command } });
 
-/** The builder asks a helper, and the helper wants to run a command. */
-const below = (command: string): Rules => [
+/** The builder starts a helper, and the helper requests a command. */
+const helperRuns = (command: string): Rules => [
   { match: { lastUser: 'Build it', turn: 0 }, reply: { tool_use: task('helper', 'Make a file') } },
   { match: { lastUser: 'Make a file', turn: 0 }, reply: { tool_use: bash(command) } },
 ];
-const begins = (...tasks: readonly ReturnType<typeof task>[]): Rules => [
+const leadStarts = (...tasks: readonly ReturnType<typeof task>[]): Rules => [
   { match: { lastUser: 'Begin', turn: 0 }, reply: { tool_use: [...tasks] } },
 ];
 
@@ -43,7 +43,7 @@ const sceneWith = async (rules: Rules, env: Record<string, string> = {}) => {
     run.endInput();
     return run;
   };
-  /** As `skein inbox` tells of them. */
+  /** Waits for `many` open questions and returns the list of `skein inbox`. */
   const open = async (many: number): Promise<readonly Line[]> => {
     await eventually(`${many} questions are open`, () => {
       const folder = join(session, 'questions');
@@ -52,8 +52,8 @@ const sceneWith = async (rules: Rules, env: Record<string, string> = {}) => {
     return (await json('inbox')).questions as Line[];
   };
   const isMade = (name: string) => existsSync(join(scene.workspace, name));
-  /** What agents read of their calls, by the command's result. */
-  const told = () =>
+  /** All tool results that agents received. */
+  const toolResults = () =>
     scene.bodies().flatMap((body) => resultsIn(body).map(({ content }) => String(content)));
   const journals = () =>
     readdirSync(join(session, 'agents')).flatMap((name) =>
@@ -62,14 +62,14 @@ const sceneWith = async (rules: Rules, env: Record<string, string> = {}) => {
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as Line),
     );
-  return { ...scene, json, begin, open, isMade, told, journals };
+  return { ...scene, json, begin, open, isMade, toolResults, journals };
 };
 
 describe('a question of a grandchild', () => {
-  test('names who asks and for whom, and is answered while the lead streams', async () => {
+  test('names the asking agent and its ancestors, and can be answered while the lead streams', async () => {
     const scene = await sceneWith([
-      ...begins(task('builder', 'Build it', { run_in_background: true })),
-      ...below('touch made.txt'),
+      ...leadStarts(task('builder', 'Build it', { run_in_background: true })),
+      ...helperRuns('touch made.txt'),
       {
         match: { toolResult: 'background' },
         reply: { text: 'Meanwhile I say this and that. '.repeat(400), chunkDelayMs: 100 },
@@ -110,7 +110,7 @@ describe('a question of a grandchild', () => {
     expect(await states()).toContain('lead streaming');
     expect(await states()).toContain('sync awaiting-permission');
     expect(await scene.run(['approve', question.id as string])).toMatchObject({ code: 0 });
-    await eventually('it is made', () => scene.isMade('made.txt'));
+    await eventually('the file exists', () => scene.isMade('made.txt'));
     expect(await scene.run(['deny', question.id as string])).toMatchObject({
       code: 2,
       stdout: '',
@@ -122,30 +122,30 @@ describe('a question of a grandchild', () => {
   });
 });
 
-describe('an answer that somebody else sends to a session', () => {
-  test('has no effect when it is forged, replayed or meant for another, and the question stays open', async () => {
+describe('an answer from another process', () => {
+  test('leaves the question open if the answer is forged, replayed or for another question', async () => {
     const scene = await sceneWith([
-      ...begins(task('builder', 'Build it'), task('helper', 'Make another')),
-      ...below('touch made.txt'),
+      ...leadStarts(task('builder', 'Build it'), task('helper', 'Make another')),
+      ...helperRuns('touch made.txt'),
       {
         match: { lastUser: 'Make another', turn: 0 },
         reply: { tool_use: bash('touch other.txt') },
       },
-      // The helper tries the same once more.
+      // The helper repeats the call.
       { match: { firstUser: 'Make a file', turn: 1 }, reply: { tool_use: bash('touch made.txt') } },
     ]);
     const run = scene.begin('--ask');
     await scene.open(2);
-    const stranger = startWorker(await bundled('answer-questions'), scene.skeinHome);
-    const tell = async (order: unknown) => {
-      stranger.tell(JSON.stringify(order));
-      return JSON.parse(await stranger.answer()) as Line;
+    const sender = startWorker(await bundled('answer-questions'), scene.skeinHome);
+    const request = async (order: unknown) => {
+      sender.tell(JSON.stringify(order));
+      return JSON.parse(await sender.answer()) as Line;
     };
-    const send = (signed: SignedAnswer) => tell({ do: 'send', session: 'asked', signed });
-    const listed = async () => (await tell({ do: 'list' })) as readonly Line[];
+    const send = (signed: SignedAnswer) => request({ do: 'send', session: 'asked', signed });
+    const listed = async () => (await request({ do: 'list' })) as readonly Line[];
     const about = async (command: string) => {
       const found = (await listed()).find(({ input }) => input.command === command);
-      if (found === undefined) throw new Error(`nobody asks about ${command}`);
+      if (found === undefined) throw new Error(`no open question about ${command}`);
       return found;
     };
     const own = openPersonKey(join(scene.skeinHome, 'keys')).privateKey;
@@ -164,7 +164,7 @@ describe('an answer that somebody else sends to a session', () => {
     const [made, other] = [await about('touch made.txt'), await about('touch other.txt')];
     const forger = generateKeyPairSync('ed25519').privateKey;
     const { agent, call, inputDigest } = other;
-    const wrong: readonly (readonly [string, SignedAnswer])[] = [
+    const rejectedAnswers: readonly (readonly [string, SignedAnswer])[] = [
       ['another key', signClaims(claims(made), forger)],
       ['claims changed after signing', { ...signClaims(claims(made), own), issuedAt: 1 }],
       ['another agent', signClaims(claims(made, { agent }), own)],
@@ -174,35 +174,35 @@ describe('an answer that somebody else sends to a session', () => {
     ];
     const openIds = async () => (await listed()).map(({ id }) => String(id)).sort();
     const both = [String(made.id), String(other.id)].sort();
-    for (const [why, signed] of wrong) {
+    for (const [why, signed] of rejectedAnswers) {
       await send(signed);
-      // The asking process retracts it and posts the question again.
+      // The asking process retracts the question and posts it again.
       await expect.poll(openIds, { message: why }).toEqual(both);
     }
     expect(await send(signClaims(claims(made, { question: 'q_other' }), own))).toBeNull();
     expect([scene.isMade('made.txt'), scene.isMade('other.txt')]).toEqual([false, false]);
 
-    const right = signClaims(claims(made), own);
-    expect(await send(right)).toEqual(right);
-    const again = await eventuallyAbout(about, 'touch made.txt', made.id as string);
+    const validAnswer = signClaims(claims(made), own);
+    expect(await send(validAnswer)).toEqual(validAnswer);
+    const again = await nextQuestionAbout(about, 'touch made.txt', made.id as string);
     expect(again.inputDigest).toBe(made.inputDigest);
     const bothAgain = [String(again.id), String(other.id)].sort();
-    await send(right);
+    await send(validAnswer);
     expect(await openIds()).toEqual(bothAgain);
-    // The very words of the answer, for the question that is open now.
-    await send({ ...right, question: again.id as string, call: again.call as string });
+    // The old signature with the ids of the question that is open now.
+    await send({ ...validAnswer, question: again.id as string, call: again.call as string });
     await expect.poll(openIds).toEqual(bothAgain);
     const no = { behavior: 'deny', reason: 'Once is enough.' } as const;
     await send(signClaims(claims(again, { answer: no }), own));
     await send(signClaims(claims(other), own));
     expect(await run.ended).toMatchObject({ code: 0 });
     expect(scene.isMade('other.txt')).toBe(true);
-    expect(scene.told().filter((text) => text.includes('Once is enough.'))).toHaveLength(1);
+    expect(scene.toolResults().filter((text) => text.includes('Once is enough.'))).toHaveLength(1);
   });
 });
 
-/** The next question about the same. */
-const eventuallyAbout = async (
+/** The next question about `command`, with another id than `not`. */
+const nextQuestionAbout = async (
   about: (command: string) => Promise<Line>,
   command: string,
   not: string,
@@ -212,19 +212,19 @@ const eventuallyAbout = async (
     if (found !== undefined && found.id !== not) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`nobody asks about ${command} again`);
+  throw new Error(`no second question about ${command}`);
 };
 
 describe('an answer for the session', () => {
-  test('lets siblings and agents that start later do the same, and nothing else', async () => {
-    const more = 'echo one >> made.txt';
+  test('allows exactly the same command for siblings and for agents that start later', async () => {
+    const command = 'echo one >> made.txt';
     const scene = await sceneWith([
-      ...begins(
+      ...leadStarts(
         task('helper', 'Make a file'),
         task('builder', 'Build it'),
         task('helper', 'Make another'),
       ),
-      ...below(more),
+      ...helperRuns(command),
       {
         match: { lastUser: 'Make another', turn: 0 },
         reply: { tool_use: bash('echo two >> made.txt') },
@@ -236,8 +236,8 @@ describe('an answer for the session', () => {
     ]);
     const run = scene.begin('--ask');
     const questions = await scene.open(3);
-    const [first] = questions.filter(({ input }) => input.command === more);
-    expect(first?.grant).toBe(`Bash(${more})`);
+    const [first] = questions.filter(({ input }) => input.command === command);
+    expect(first?.grant).toBe(`Bash(${command})`);
     const approved = await scene.run(['approve', first?.id as string, '--for', 'session']);
     expect(approved).toMatchObject({ code: 0 });
     const [left = {}] = await scene.open(1);
@@ -250,26 +250,28 @@ describe('an answer for the session', () => {
   });
 });
 
-describe('a question of a grandchild that nobody answers', () => {
-  test('is denied at once where nobody can be asked', async () => {
+describe('an unanswered question of a grandchild', () => {
+  test('is denied at once in print mode without --ask', async () => {
     const scene = await sceneWith([
-      ...begins(task('builder', 'Build it')),
-      ...below('touch made.txt'),
+      ...leadStarts(task('builder', 'Build it')),
+      ...helperRuns('touch made.txt'),
     ]);
     expect(await scene.begin().ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(scene.isMade('made.txt')).toBe(false);
-    expect(scene.told()).toContainEqual(expect.stringMatching(/No person or program can answer/));
+    expect(scene.toolResults()).toContainEqual(
+      expect.stringMatching(/No person or program can answer/),
+    );
     expect(scene.journals().filter(({ type }) => type === 'question.asked')).toEqual([]);
   });
 
-  test('is denied when its time is over, and the run goes on', async () => {
+  test('is denied after the permission time-out, and the run continues', async () => {
     const scene = await sceneWith(
-      [...begins(task('builder', 'Build it')), ...below('touch made.txt')],
+      [...leadStarts(task('builder', 'Build it')), ...helperRuns('touch made.txt')],
       { SKEIN_PERMISSION_TIMEOUT_MS: '300' },
     );
     expect(await scene.begin('--ask').ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(scene.isMade('made.txt')).toBe(false);
-    expect(scene.told()).toContainEqual(
+    expect(scene.toolResults()).toContainEqual(
       expect.stringContaining('Nobody answered within 0.3 seconds, so the call was not run.'),
     );
     expect((await scene.json('inbox')).questions).toEqual([]);

@@ -7,8 +7,8 @@ import { eventually } from '../../host/process/processes.js';
 
 const touch = (file: string) => calls('Bash', { command: `touch ${file}` });
 
-/** A print run that waits for an answer about one command, and a second terminal beside it. */
-const asking = async (flags: readonly string[] = []) => {
+/** A print run that waits for a permission answer, and commands for a second terminal. */
+const startAskingRun = async (flags: readonly string[] = []) => {
   const scene = await setScene([
     { match: { turn: 0 }, reply: touch('made.txt') },
     { reply: 'Done.' },
@@ -19,7 +19,7 @@ const asking = async (flags: readonly string[] = []) => {
     const ended = await scene.run([...args, '--json']);
     return { code: ended.code, stderr: ended.stderr, ...JSON.parse(ended.stdout || '{}') };
   };
-  const question = await eventually('it says how to answer', () => {
+  const question = await eventually('stderr names the question', () => {
     return /skein approve (q_\w+)/.exec(run.stderr)?.[1];
   });
   const isMade = () => existsSync(join(scene.workspace, 'made.txt'));
@@ -27,8 +27,8 @@ const asking = async (flags: readonly string[] = []) => {
 };
 
 describe('a question of a run with --ask', () => {
-  test('is listed with its exact input, and approved from a second terminal', async () => {
-    const { run, json, printed, question, isMade, skeinHome } = await asking();
+  test('is listed with its exact input and can be approved from a second terminal', async () => {
+    const { run, json, printed, question, isMade, skeinHome } = await startAskingRun();
     const { questions } = await json('inbox');
     expect(questions).toMatchObject([
       {
@@ -75,8 +75,8 @@ describe('a question of a run with --ask', () => {
     expect(readdirSync(join(skeinHome, 'sessions', session, 'questions'))).toEqual([]);
   });
 
-  test('is denied with a reason that the model reads', async () => {
-    const { json, printed, question, bodies, isMade } = await asking();
+  test('can be denied with a reason that the model reads', async () => {
+    const { json, printed, question, bodies, isMade } = await startAskingRun();
     expect(await json('deny', question, '--reason', 'use the fixtures')).toMatchObject({
       code: 0,
       ok: true,
@@ -87,8 +87,8 @@ describe('a question of a run with --ask', () => {
     expect(isMade()).toBe(false);
   });
 
-  test('has one winner, and the other is told', async () => {
-    const { run, printed, question } = await asking();
+  test('accepts a single answer, and the losing command fails with the reason', async () => {
+    const { run, printed, question } = await startAskingRun();
     const both = await Promise.all([
       run(['approve', question]),
       run(['deny', question, '--reason', 'no']),
@@ -101,8 +101,8 @@ describe('a question of a run with --ask', () => {
     await printed.ended;
   });
 
-  test('is not answered by a letter that somebody else has signed', async () => {
-    const { run, json, printed, question, skeinHome, isMade } = await asking();
+  test('rejects an answer that was signed with another key', async () => {
+    const { run, json, printed, question, skeinHome, isMade } = await startAskingRun();
     const key = join(skeinHome, 'keys', 'person.pem');
     const own = await readFile(key, 'utf8');
     const { generateKeyPairSync } = await import('node:crypto');
@@ -123,7 +123,7 @@ describe('a question of a run with --ask', () => {
 });
 
 describe('a running session', () => {
-  test('is written to and stopped from a second terminal', async () => {
+  test('receives a message and a stop from a second terminal', async () => {
     const scene = await setScene([
       {
         match: { lastUser: 'and the docs' },
@@ -134,7 +134,7 @@ describe('a running session', () => {
     const flags = ['--allowed-tools', 'Bash', '--session-id', 'live'];
     const printed = scene.start(['-p', 'go', ...flags]);
     printed.endInput();
-    const doing = async (command: string) => {
+    const expectRunning = async (command: string) => {
       const { swarms } = JSON.parse((await scene.run(['ps', 'live', '--json'])).stdout) as Line;
       expect(swarms[0].agents[0]).toMatchObject({
         state: 'tool-running',
@@ -142,15 +142,15 @@ describe('a running session', () => {
       });
       expect(swarms[0].agents[0].calls[0].description).toContain(command);
     };
-    const began = (file: string) =>
+    const fileExists = (file: string) =>
       eventually(`${file} runs`, () => existsSync(join(scene.workspace, file)));
-    await began('first');
-    await doing('until');
+    await fileExists('first');
+    await expectRunning('until');
     const sent = await scene.run(['send', 'live'], { stdin: 'and the docs' });
     expect(sent).toMatchObject({ code: 0, stderr: '' });
     await writeFile(join(scene.workspace, 'go'), '');
-    await began('second');
-    await doing('sleep 60');
+    await fileExists('second');
+    await expectRunning('sleep 60');
     expect(JSON.stringify(scene.bodies()[1]?.messages)).toContain('and the docs');
 
     const stopped = await scene.run(['stop', 'lead', '--json']);
@@ -167,7 +167,7 @@ describe('a running session', () => {
     });
   });
 
-  test('that was killed is lost, and is resumed by its name', async () => {
+  test('is shown as lost after its process was killed, and resumes by its name', async () => {
     const scene = await setScene([
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch began; sleep 60' }) },
       { reply: 'Done.' },
@@ -177,7 +177,7 @@ describe('a running session', () => {
       const { stdout } = await scene.run(['ps', 'lone', '--json']);
       return (JSON.parse(stdout) as Line).swarms[0]?.agents[0]?.state as string;
     };
-    await eventually('it runs', () => existsSync(join(scene.workspace, 'began')));
+    await eventually('the command runs', () => existsSync(join(scene.workspace, 'began')));
     expect(await state()).toBe('tool-running');
     printed.kill('SIGKILL');
     await printed.ended;

@@ -1,4 +1,4 @@
-/** The log scan: secrets go through every tool and every output format, and are found nowhere after. */
+/** Scan for leaks: secrets pass through every tool and output format and must be redacted everywhere. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Rules, type Scene, setScene } from '../../fakes/skein-process.js';
 
-// Assembled here, so that no scanner takes this file for a leak.
+// Assembled at run time, because a secret scanner would report literals in this file.
 const body = (seed: string) => `${seed}B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7${seed}`;
 const SECRETS: Readonly<Record<string, string>> = {
   anthropic: `sk-ant-api03-${body('a1')}`,
@@ -27,12 +27,12 @@ const SECRETS: Readonly<Record<string, string>> = {
 const KEY_LINES = [body('o1'), body('p1'), body('q1')];
 const PEM = ['-----BEGIN RSA PRIVATE KEY-----', ...KEY_LINES, '-----END RSA PRIVATE KEY-----'];
 const OWN_KEY = 'our own key has any shape 42';
-/** What must be nowhere: the part of each that is secret. */
-const NEEDLES = [...'abcdefghijklmnopq'.split('').map((it) => body(`${it}1`)), OWN_KEY];
+/** The secret part of each text. No output or file may contain it. */
+const NEEDLES = [...'abcdefghijklmnopq'.split('').map((letter) => body(`${letter}1`)), OWN_KEY];
 
 const TEXT = [...Object.values(SECRETS), ...PEM, `own: ${OWN_KEY}`].join('\n');
 
-/** Without the checkpoints: they give files back as they were, byte for byte. */
+/** All files except checkpoints, which must restore files byte for byte. */
 const filesBelow = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -74,7 +74,7 @@ const serve = async (page: string): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-const furnish = (scene: Scene) => {
+const writeFiles = (scene: Scene) => {
   mkdirSync(scene.workspace, { recursive: true });
   writeFileSync(join(scene.workspace, 'notes.txt'), TEXT);
   const cell = { cell_type: 'code', id: 'c', metadata: {}, outputs: [], source: TEXT };
@@ -85,11 +85,11 @@ const furnish = (scene: Scene) => {
 };
 
 test.each(['text', 'json', 'stream-json'])(
-  'secrets that tools meet are nowhere after a run with --output-format %s',
+  'secrets in tool results appear in no output, request or file with --output-format %s',
   async (format) => {
     const all = calls(await serve(`<p>${TEXT.replaceAll('\n', '<br>')}`));
     const scene = await setScene(script(all));
-    furnish(scene);
+    writeFiles(scene);
     const run = await scene.run(
       [
         '-p',

@@ -1,26 +1,30 @@
-/** Hooks as people write them, in a session whose lead has agents: whose end is whose, and whose hooks run. */
+/** Hooks of user settings and of agent definitions in a session with sub-agents. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { calls, type Line, openScene, resultsIn } from '../../fakes/skein-process.js';
 
-/** In one write: several agents end at once. */
-const notes = (file: string) => `printf "%s\\n" "$(cat)" >> ../${file}`;
+/** Appends the hook input in a single write, because several agents end at once. */
+const appendInput = (file: string) => `printf "%s\\n" "$(cat)" >> ../${file}`;
 const group = (command: string, matcher = '', more: Line = {}): Line => ({
   matcher,
   hooks: [{ type: 'command', command, ...more }],
 });
 
-/** Whoever blocks ends the hooks that run beside it, so it has to take its notes itself. */
-const SENDS_BACK = `said=$(cat); printf "%s\\n" "$said" >> ../backs
+/** A hook that blocks cancels the hooks that run in parallel, so this hook logs its input itself. */
+const REJECTS_FIRST_STOP = `said=$(cat); printf "%s\\n" "$said" >> ../backs
 case $said in *'"stop_hook_active":false'*) echo "half is not all" >&2; exit 2;; esac`;
 
 const SETTINGS = {
   hooks: {
-    SubagentStop: [group(notes('ends')), group(SENDS_BACK, 'helper'), group('> ../other', 'other')],
-    Stop: [group(notes('stops'))],
-    PreToolUse: [group(notes('once'), 'Glob', { once: true })],
+    SubagentStop: [
+      group(appendInput('ends')),
+      group(REJECTS_FIRST_STOP, 'helper'),
+      group('> ../other', 'other'),
+    ],
+    Stop: [group(appendInput('stops'))],
+    PreToolUse: [group(appendInput('once'), 'Glob', { once: true })],
   },
 };
 
@@ -32,11 +36,11 @@ const OWN_HOOKS = `hooks:
     - matcher: Glob
       hooks:
         - type: command
-          command: '${notes('own')}'
+          command: '${appendInput('own')}'
   Stop:
     - hooks:
         - type: command
-          command: '${notes('own')}'
+          command: '${appendInput('own')}'
 `;
 
 const task = (type: string) => ({
@@ -80,7 +84,7 @@ describe('hooks of a session with agents', () => {
   });
   afterAll(() => scene.close());
 
-  test('W14: hear of the end of each, and who it is', () => {
+  test('W14: receive the end of each agent with its id, type, last message and transcript', () => {
     const { seen, idOf, code } = scene;
     expect(code).toBe(0);
     const ends = seen('ends').filter(({ agent_type }) => agent_type === 'plain');
@@ -95,7 +99,7 @@ describe('hooks of a session with agents', () => {
     expect(readFileSync(ends[0]?.transcript_path as string, 'utf8')).toContain('job of plain');
   });
 
-  test('W14: may send one back by its type, and its report is what it says then', () => {
+  test('W14: can reject the end of an agent by its type, and the report is its later answer', () => {
     const { seen, bodies, idOf } = scene;
     expect(seen('backs')).toMatchObject([
       { agent_id: idOf('helper'), stop_hook_active: false },
@@ -106,17 +110,17 @@ describe('hooks of a session with agents', () => {
     expect(reports[1]).toContain('This is half.');
   });
 
-  test('W14: do not run for agents of another type', () => {
+  test('W14: do not run for agents of other types', () => {
     expect(existsSync(join(scene.root, 'other'))).toBe(false);
   });
 
-  test('hear of the end of the lead alone where they wait for Stop', () => {
+  test('of the event Stop run for the lead only', () => {
     const stops = scene.seen('stops');
     expect(stops).toHaveLength(1);
     expect(stops[0]).not.toHaveProperty('agent_id');
   });
 
-  test('of a definition run for its agents alone, and its end is theirs', () => {
+  test('of a definition run only for agents of that definition, and its Stop hook receives SubagentStop', () => {
     const own = scene.seen('own');
     expect(new Set(own.map(({ hook_event_name }) => hook_event_name))).toEqual(
       new Set(['PreToolUse', 'SubagentStop']),
@@ -124,7 +128,7 @@ describe('hooks of a session with agents', () => {
     expect(new Set(own.map(({ agent_type }) => agent_type))).toEqual(new Set(['helper']));
   });
 
-  test('that are to run once do so once for all agents', () => {
+  test('with once: true run once for all agents together', () => {
     expect(scene.seen('once')).toHaveLength(1);
   });
 });
