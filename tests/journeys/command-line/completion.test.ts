@@ -7,8 +7,8 @@ import { calls, setScene } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
-/** Asks a real shell, which has sourced the script that was printed, what could come next. */
-const sceneOfShell = async () => {
+/** A scene with `ask`, which returns the completions of a real shell that sourced the printed script. */
+const setShellScene = async () => {
   const scene = await setScene();
   const bin = join(scene.root, 'bin');
   await mkdir(bin);
@@ -27,7 +27,7 @@ const sceneOfShell = async () => {
     const script = join(scene.root, `completion.${shell}`);
     await writeFile(script, (await scene.run(['completion', shell])).stdout);
     const args = shell === 'fish' ? ['--no-config'] : [];
-    // A shell that waits for something is named in the failure.
+    // The time-out makes a shell that hangs fail with its name.
     const options = { cwd: workspace, env, timeout: 30_000 };
     const { stdout, stderr } = await promisify(execFile)(
       shell,
@@ -42,32 +42,32 @@ const sceneOfShell = async () => {
 
 const BASH = (script: string) =>
   `source ${script}; COMP_WORDS=("$0" "$@"); COMP_CWORD=$#; _skein; printf '%s\\n' "\${COMPREPLY[@]}"`;
-// What is offered is printed; everything else is the function as it is.
+// Stubs of the zsh functions print the completions; `_skein` itself is unchanged.
 const ZSH = (script: string) =>
   `compdef() { }; compadd() { print -rl -- $values; }; _files() { print -r -- "files $*"; }; source ${script}; words=("$0" "$@"); CURRENT=$#words; _skein || true`;
 const FISH = (script: string) => `source ${script}; complete -C "skein $argv"`;
 
 const CASES: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   ['a command', ['docto'], ['doctor']],
-  ['a command of a command', ['sessions', 'p'], ['prune']],
+  ['a sub-command', ['sessions', 'p'], ['prune']],
   ['a flag', ['--perm'], ['--permission-mode']],
   ['a flag of a command', ['logs', '--fo'], ['--follow']],
   ['a mode', ['--permission-mode', 'acc'], ['acceptEdits']],
   ['a format', ['-p', 'x', '--output-format', 'stream'], ['stream-json']],
   ['a model', ['--model', 'opu'], ['opus']],
   ['a shell', ['completion', 'f'], ['fish']],
-  ['a command to be helped with', ['help', 'trus'], ['trust']],
-  ['nothing that it knows', ['sessions', '--search', 'wor'], []],
+  ['a command after help', ['help', 'trus'], ['trust']],
+  ['no value for free text', ['sessions', '--search', 'wor'], []],
 ];
 
 describe('completion in bash', () => {
-  test.each(CASES)('knows %s', async (_, words, found) => {
-    const { ask } = await sceneOfShell();
-    expect(await ask('bash', BASH, words)).toEqual(found);
+  test.each(CASES)('offers %s', async (_, words, expected) => {
+    const { ask } = await setShellScene();
+    expect(await ask('bash', BASH, words)).toEqual(expected);
   });
 
-  test('knows values behind an equals sign, files, directories, agents and sessions', async () => {
-    const { ask, run, workspace } = await sceneOfShell();
+  test('offers values after an equals sign, files, directories, agents and sessions', async () => {
+    const { ask, run, workspace } = await setShellScene();
     expect(await ask('bash', BASH, ['--effort', '=', 'xh'])).toEqual(['xhigh']);
     expect(await ask('bash', BASH, ['--effort', '='])).toHaveLength(5);
     expect(await ask('bash', BASH, ['--settings', 'fi'])).toEqual(['file.json']);
@@ -81,8 +81,8 @@ describe('completion in bash', () => {
     expect(await ask('bash', BASH, ['--resume', ''])).toEqual([result.session_id]);
   });
 
-  test('knows the agents of the workspace beside those that are built in', async () => {
-    const { ask, workspace } = await sceneOfShell();
+  test('offers the agents of the workspace together with the built-in agents', async () => {
+    const { ask, workspace } = await setShellScene();
     const folder = join(workspace, '.claude', 'agents');
     await mkdir(folder, { recursive: true });
     const text = '---\nname: scout\ndescription: Looks around.\n---\nFind the way.\n';
@@ -97,7 +97,7 @@ describe('completion in bash', () => {
     ]);
   });
 
-  test('knows who is at work, and the questions that wait', async () => {
+  test('offers running agents and open questions', async () => {
     const { start, run } = await setScene([
       {
         match: { turn: 0, firstUser: 'begin' },
@@ -116,7 +116,7 @@ describe('completion in bash', () => {
       const { stdout } = await run(['__complete', ...words, '']);
       return stdout.split('\n').filter(Boolean);
     };
-    await eventually('it asks', () => lead.stderr.includes('skein approve'));
+    await eventually('the question is open', () => lead.stderr.includes('skein approve'));
     expect((await offered('deny'))[0]).toMatch(/^q_\w+\tBash touch it$/);
     expect(await offered('stop')).toEqual([
       expect.stringMatching(/^a_\w+\tlead of s_/),
@@ -125,14 +125,14 @@ describe('completion in bash', () => {
     expect(await offered('resume')).toHaveLength(3);
   });
 
-  test('offers every command at first, and no hidden one', async () => {
-    const { ask } = await sceneOfShell();
+  test('offers every command as the first word, except hidden commands', async () => {
+    const { ask } = await setShellScene();
     const offered = await ask('bash', BASH, ['']);
     expect(offered).toEqual(expect.arrayContaining(['demo', 'sessions', 'completion', 'help']));
     expect(offered).not.toContain('__complete');
   });
 
-  test('tells in its first lines how it is installed', async () => {
+  test('has installation instructions in the first lines of each script', async () => {
     const { run } = await setScene();
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { stdout } = await run(['completion', shell]);
@@ -142,27 +142,27 @@ describe('completion in bash', () => {
 });
 
 needs.describe('zsh')('completion in zsh', () => {
-  test.each(CASES)('knows %s', async (_, words, found) => {
-    const { ask } = await sceneOfShell();
-    expect(await ask('zsh', ZSH, words)).toEqual(found);
+  test.each(CASES)('offers %s', async (_, words, expected) => {
+    const { ask } = await setShellScene();
+    expect(await ask('zsh', ZSH, words)).toEqual(expected);
   });
 
-  test('leaves files to the shell', async () => {
-    const { ask } = await sceneOfShell();
+  test('leaves file names to the shell', async () => {
+    const { ask } = await setShellScene();
     expect(await ask('zsh', ZSH, ['--settings', 'fi'])).toEqual(['files ']);
     expect(await ask('zsh', ZSH, ['--cwd', 'f'])).toEqual(['files -/']);
   });
 });
 
 needs.describe('fish')('completion in fish', () => {
-  test.each(CASES)('knows %s', async (_, words, found) => {
-    const { ask } = await sceneOfShell();
+  test.each(CASES)('offers %s', async (_, words, expected) => {
+    const { ask } = await setShellScene();
     const offered = await ask('fish', FISH, words);
-    expect(offered.map((line) => line.split('\t')[0])).toEqual(found);
+    expect(offered.map((line) => line.split('\t')[0])).toEqual(expected);
   });
 
-  test('offers directories where one is wanted', async () => {
-    const { ask } = await sceneOfShell();
+  test('offers directories for a flag that takes a directory', async () => {
+    const { ask } = await setShellScene();
     expect((await ask('fish', FISH, ['--cwd', 'f']))[0]).toMatch(/^folder\//);
   });
 });

@@ -8,7 +8,7 @@ import { needs } from '../../setup/needs.js';
 const withoutKey = { env: { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined } };
 
 needs.describe('git')('skein demo', () => {
-  test('fixes a failing test with a swarm and without a key, survives a kill, and leaves nothing behind', async () => {
+  test('fixes a failing test with a swarm and no API key, resumes after a kill, and leaves no files', async () => {
     const { run, home, tmp, simulator } = await setScene();
     const { code, stderr, stdout } = await run(['demo', '--json'], withoutKey);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -23,16 +23,16 @@ needs.describe('git')('skein demo', () => {
       costUsd: expect.any(Number),
       savedShare: expect.any(Number),
     });
-    // Both worktrees came back into one tree.
+    // The changes of both worktrees were merged.
     expect(figures.diff).toMatch(/Math\.ceil.+span\.js.+span\.test\.js/s);
     expect([await readdir(home), await readdir(tmp)]).toEqual([[], []]);
     expect(simulator.requests).toEqual([]);
   });
 
-  test('leaves nothing behind when it is told to quit, either', async () => {
+  test('leaves no files after SIGINT', async () => {
     const { start, tmp } = await setScene();
     const process = start(['demo'], withoutKey);
-    await eventually('it has begun', () => process.stdout.includes('fork code'));
+    await eventually('the first agent runs', () => process.stdout.includes('fork code'));
     process.kill('SIGINT');
     await new Promise((later) => setTimeout(later, 100));
     process.kill('SIGINT');
@@ -40,7 +40,7 @@ needs.describe('git')('skein demo', () => {
     expect(await readdir(tmp)).toEqual([]);
   });
 
-  test('shows people who did what, who was asked, what was killed, and what a shared beginning saved', async () => {
+  test('prints the work of each agent, the question, the kill and the money that the shared prefix saved', async () => {
     const { run } = await setScene();
     const env = { ...withoutKey.env, LANG: 'C.UTF-8' };
     const { code, stdout } = await run(['demo'], { env });
@@ -58,7 +58,7 @@ needs.describe('git')('skein demo', () => {
     expect(stdout).toMatch(/tests +pass/s);
     expect(stdout).toMatch(/5 agents started with [\d,]+ tokens.+\$\d\.\d+ saved/s);
     expect(stdout).toMatch(/cost +\$\d.+\d+ % saved/s);
-    // `npm run picture` draws the picture of the README again.
+    // If this fails, `npm run picture` redraws the picture of the README.
     expect(maskedLines(textOfPicture(readPicture()))).toEqual(maskedLines(stdout));
   });
 });

@@ -7,30 +7,31 @@ import { plainServer } from '../../fakes/redis/redis-servers.js';
 import { type Line, type RunOptions, setScene } from '../../fakes/skein-process.js';
 import { needs } from '../../setup/needs.js';
 
-/** What the doctor finds, by the name of the check. */
-const examine = async (env: Record<string, string | undefined> = {}, ...flags: string[]) => {
+/** A scene with `runDoctor`, which runs `skein doctor` and returns the checks by name. */
+const setDoctorScene = async (env: Record<string, string | undefined> = {}, ...flags: string[]) => {
   const scene = await setScene();
-  const look = async (options: RunOptions = {}) => {
+  const runDoctor = async (options: RunOptions = {}) => {
     const { code, stdout, stderr } = await scene.run(['doctor', '--json', ...flags], {
       env,
       ...options,
     });
     const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Line[] };
-    return { code, ok, stdout, stderr, of: Object.fromEntries(checks.map((it) => [it.name, it])) };
+    const byName = Object.fromEntries(checks.map((check) => [check.name, check]));
+    return { code, ok, stdout, stderr, checks: byName };
   };
-  return { ...scene, look };
+  return { ...scene, runDoctor };
 };
 
-/** A server that says `answer` to whatever it hears, and keeps what that was. */
-const serverThatSays = async (answer: string) => {
-  const heard: string[] = [];
+/** A server that replies `answer` to every command and records its input. */
+const startFixedReplyServer = async (answer: string) => {
+  const received: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('data', (data) => {
-      heard.push(data.toString());
-      // Commands may come together, and each wants an answer.
+      received.push(data.toString());
+      // Commands can arrive together, and each needs a reply.
       const commands = data.toString().match(/^\*\d/gm)?.length ?? 1;
       socket.write(answer.repeat(commands));
     });
@@ -41,14 +42,14 @@ const serverThatSays = async (answer: string) => {
     server.close();
   });
   const address = server.address();
-  return { heard, port: typeof address === 'object' ? address?.port : 0 };
+  return { received, port: typeof address === 'object' ? address?.port : 0 };
 };
 
 describe('skein doctor', () => {
-  test('looks at everything in a fixed order, and is content with a machine that has what it needs', async () => {
-    const { look, skeinHome, home } = await examine();
-    const { code, ok, of, stdout, stderr } = await look();
-    expect(Object.keys(of)).toEqual([
+  test('runs all checks in a fixed order, passes on a complete machine and creates no files', async () => {
+    const { runDoctor, skeinHome, home } = await setDoctorScene();
+    const { code, ok, checks, stdout, stderr } = await runDoctor();
+    expect(Object.keys(checks)).toEqual([
       'node',
       'git',
       'ripgrep',
@@ -66,15 +67,15 @@ describe('skein doctor', () => {
     ]);
     expect({ code, ok, stderr }).toEqual({ code: 0, ok: true, stderr: '' });
     for (const name of ['node', 'shell', 'watchdog', 'state', 'settings', 'key', 'server']) {
-      expect(of[name]).toMatchObject({ status: 'ok' });
+      expect(checks[name]).toMatchObject({ status: 'ok' });
     }
     expect(stdout).not.toContain('sk-of-the-test');
-    // It leaves nothing behind, not even the state directory.
+    // The command creates no files, not even the state directory.
     expect(await readdir(home)).toEqual([]);
-    expect(of.state?.found).toContain(skeinHome);
+    expect(checks.state?.found).toContain(skeinHome);
   });
 
-  test('tells people the same in lines, with a fix for what fails', async () => {
+  test('prints a line per check as text, with a fix for each failure', async () => {
     const { run } = await setScene();
     const { code, stdout } = await run(['doctor'], { env: { ANTHROPIC_API_KEY: '' } });
     expect(code).toBe(1);
@@ -83,92 +84,99 @@ describe('skein doctor', () => {
     expect(stdout).toMatch(/fix key\.\n$/);
   });
 
-  test('asks nothing of the server unless it is told to', async () => {
-    const offline = await examine();
-    await offline.look();
+  test('sends a request to the server only with --online', async () => {
+    const offline = await setDoctorScene();
+    await offline.runDoctor();
     expect(offline.simulator.requests).toEqual([]);
-    const online = await examine({}, '--online');
-    expect((await online.look()).of.server).toMatchObject({
+    const online = await setDoctorScene({}, '--online');
+    expect((await online.runDoctor()).checks.server).toMatchObject({
       status: 'ok',
       found: expect.stringMatching(/answers and accepts the key/),
     });
     expect(online.simulator.requests.map(({ path }) => path)).toEqual(['/v1/models']);
   });
 
-  test('says that a server cannot be reached, or that its address is none', async () => {
-    const gone = await examine({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' }, '--online');
-    const found = await gone.look();
+  test('reports an unreachable server and an invalid server address', async () => {
+    const gone = await setDoctorScene({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:1' }, '--online');
+    const found = await gone.runDoctor();
     expect(found.code).toBe(1);
-    expect(found.of.server).toMatchObject({
+    expect(found.checks.server).toMatchObject({
       status: 'fail',
       found: expect.stringMatching(/reached/),
     });
-    const { look } = await examine({ ANTHROPIC_BASE_URL: 'localhost' });
-    expect((await look()).of.server).toMatchObject({ status: 'fail', fix: expect.anything() });
+    const { runDoctor } = await setDoctorScene({ ANTHROPIC_BASE_URL: 'localhost' });
+    expect((await runDoctor()).checks.server).toMatchObject({
+      status: 'fail',
+      fix: expect.anything(),
+    });
   });
 
-  test('names a settings file that cannot be read, and still does the rest', async () => {
-    const { look, workspace } = await examine();
+  test('names an unreadable settings file and runs the other checks', async () => {
+    const { runDoctor, workspace } = await setDoctorScene();
     await mkdir(join(workspace, '.claude'));
     const file = join(workspace, '.claude', 'settings.json');
     await writeFile(file, '{ nope');
-    const { code, of } = await look();
+    const { code, checks } = await runDoctor();
     expect(code).toBe(1);
-    expect(of.settings).toMatchObject({ status: 'fail', found: expect.stringContaining(file) });
-    expect(of.key).toMatchObject({ status: 'ok' });
+    expect(checks.settings).toMatchObject({ status: 'fail', found: expect.stringContaining(file) });
+    expect(checks.key).toMatchObject({ status: 'ok' });
   });
 
-  test('says where state cannot be kept, and who else can look into it', async () => {
-    const { look } = await examine({ SKEIN_HOME: '/dev/null/x' });
-    expect((await look()).of.state).toMatchObject({
+  test('reports a state directory that is not writable or that other users can read', async () => {
+    const { runDoctor } = await setDoctorScene({ SKEIN_HOME: '/dev/null/x' });
+    expect((await runDoctor()).checks.state).toMatchObject({
       status: 'fail',
       found: expect.stringContaining('/dev/null/x cannot be written'),
     });
-    const open = await examine();
+    const open = await setDoctorScene();
     await mkdir(open.skeinHome);
     await chmod(open.skeinHome, 0o755);
-    expect((await open.look()).of.state).toMatchObject({
+    expect((await open.runDoctor()).checks.state).toMatchObject({
       status: 'warn',
       fix: expect.stringMatching(/chmod/),
     });
   });
 
-  test('notes what is missing from the PATH, and does not fail for it', async () => {
-    const { look, root } = await examine();
+  test('reports programs that are missing from the PATH without a failure', async () => {
+    const { runDoctor, root } = await setDoctorScene();
     const bin = join(root, 'bin');
     await mkdir(bin);
     await symlink(process.execPath, join(bin, 'node'));
-    const { code, of } = await look({ env: { PATH: bin } });
+    const { code, checks } = await runDoctor({ env: { PATH: bin } });
     expect(code).toBe(0);
-    expect(of.git).toMatchObject({ status: 'warn', found: 'not on the PATH' });
-    for (const name of ['bubblewrap', 'redis']) expect(of[name]).toMatchObject({ status: 'note' });
+    expect(checks.git).toMatchObject({ status: 'warn', found: 'not on the PATH' });
+    for (const name of ['bubblewrap', 'redis'])
+      expect(checks[name]).toMatchObject({ status: 'note' });
   });
 
-  test('is not held up by a program that never ends, nor fooled by one that fails', async () => {
-    const { look, root } = await examine();
+  test('reports a program that hangs or fails as not working', async () => {
+    const { runDoctor, root } = await setDoctorScene();
     const bin = join(root, 'bin');
     await mkdir(bin);
     await symlink(process.execPath, join(bin, 'node'));
     await writeFile(join(bin, 'git'), '#!/bin/sh\nexec /bin/sleep 600\n', { mode: 0o755 });
     await writeFile(join(bin, 'bwrap'), '#!/bin/sh\necho broken >&2\nexit 3\n', { mode: 0o755 });
-    const { of } = await look({ env: { PATH: bin } });
-    expect(of.git).toMatchObject({ status: 'warn', found: expect.stringMatching(/does not work/) });
-    expect(of.bubblewrap?.found).toContain('broken');
+    const { checks } = await runDoctor({ env: { PATH: bin } });
+    expect(checks.git).toMatchObject({
+      status: 'warn',
+      found: expect.stringMatching(/does not work/),
+    });
+    expect(checks.bubblewrap?.found).toContain('broken');
   });
 });
 
-describe('the doctor at a Redis', () => {
+describe('skein doctor with a broken Redis', () => {
   test.each([
-    ['wants a password', '-NOAUTH Authentication required.\r\n', /NOAUTH/],
-    ['is something else', 'x'.repeat(10_000), /cannot be used/],
-    ['says nothing', '', /no answer in time/],
-  ])('that %s fails, because nothing runs without it', async (_, answer, found) => {
-    const { port } = await serverThatSays(answer);
-    const { look } = await examine({ SKEIN_STORE: `redis://127.0.0.1:${port}` });
-    const { code, of } = await look();
+    ['requires a password', '-NOAUTH Authentication required.\r\n', /NOAUTH/],
+    ['is another kind of server', 'x'.repeat(10_000), /cannot be used/],
+    ['never replies', '', /no answer in time/],
+  ])('that %s fails, because the configured store is needed', async (_, answer, expected) => {
+    const { port } = await startFixedReplyServer(answer);
+    const { runDoctor } = await setDoctorScene({ SKEIN_STORE: `redis://127.0.0.1:${port}` });
+    const { code, checks } = await runDoctor();
     expect(code).toBe(1);
-    expect(of.redis).toMatchObject({ status: 'fail', found: expect.stringMatching(found) });
-    expect(of.swarms).toMatchObject({ status: 'note' });
+    expect(checks.redis).toMatchObject({ status: 'fail', found: expect.stringMatching(expected) });
+    expect(checks.swarms).toMatchObject({ status: 'note' });
   });
 
   test.each([
@@ -176,23 +184,23 @@ describe('the doctor at a Redis', () => {
     ['unix:///no/such/socket', /ENOENT/],
     ['redis+sentinel://:hush123@127.0.0.1:1/x', /cannot be used/],
     ['redis://:hush@123@127.0.0.1', /%40/],
-  ])('at %s says what is wrong, and never the password', async (url, found) => {
-    const { look } = await examine({ SKEIN_REDIS_URL: url });
-    const { of, stdout } = await look();
-    expect(of.redis).toMatchObject({ status: 'fail', found: expect.stringMatching(found) });
+  ])('at %s reports the error without the password', async (url, expected) => {
+    const { runDoctor } = await setDoctorScene({ SKEIN_REDIS_URL: url });
+    const { checks, stdout } = await runDoctor();
+    expect(checks.redis).toMatchObject({ status: 'fail', found: expect.stringMatching(expected) });
     expect(stdout).not.toMatch(/hush|123@/);
   });
 });
 
-needs.describe('own-redis')('the doctor at a real Redis', () => {
-  test('signs in, and lists what each swarm left, with all of it for programs', async () => {
+needs.describe('own-redis')('skein doctor with a real Redis', () => {
+  test('signs in and lists the remaining keys of each swarm, as JSON and as text', async () => {
     const { port } = await plainServer('--requirepass', 'hush123');
     const url = `redis://:hush123@127.0.0.1:${port}`;
-    const { look, run } = await examine({ SKEIN_REDIS_URL: url });
+    const { runDoctor, run } = await setDoctorScene({ SKEIN_REDIS_URL: url });
     await run(['-p', 'hello', '--session-id', 'left'], { env: { SKEIN_REDIS_URL: url } });
-    const { of, stdout } = await look();
-    expect(of.redis).toMatchObject({ status: 'ok', found: `127.0.0.1:${port} answers` });
-    expect(of.swarms).toMatchObject({
+    const { checks, stdout } = await runDoctor();
+    expect(checks.redis).toMatchObject({ status: 'ok', found: `127.0.0.1:${port} answers` });
+    expect(checks.swarms).toMatchObject({
       status: 'ok',
       items: [
         {
@@ -216,18 +224,18 @@ needs.describe('own-redis')('the doctor at a real Redis', () => {
     expect(text).toContain('skein sessions prune');
   });
 
-  test('warns of keys that would stay for ever, and sees a swarm that no list knows of', async () => {
+  test('warns about keys that never expire, including keys of an unlisted swarm', async () => {
     const { port } = await plainServer();
     const url = `redis://127.0.0.1:${port}`;
-    const broker = await connectRedis(url);
-    onTestFinished(() => broker.close());
-    await broker.call('SET', 'skein:1:{ghost}:epoch', '1');
-    await broker.call('SET', 'skein:1:{ghost}:lease:lead', '{}', 'PX', '60000');
-    await broker.call('RPUSH', 'skein:1:{ghost}:dead-letters:lead', 'one', 'two');
-    await broker.call('SET', 'somebody-else', '1');
-    const { look } = await examine({ SKEIN_REDIS_URL: url });
-    const { of } = await look();
-    expect(of.swarms).toMatchObject({
+    const redis = await connectRedis(url);
+    onTestFinished(() => redis.close());
+    await redis.call('SET', 'skein:1:{ghost}:epoch', '1');
+    await redis.call('SET', 'skein:1:{ghost}:lease:lead', '{}', 'PX', '60000');
+    await redis.call('RPUSH', 'skein:1:{ghost}:dead-letters:lead', 'one', 'two');
+    await redis.call('SET', 'somebody-else', '1');
+    const { runDoctor } = await setDoctorScene({ SKEIN_REDIS_URL: url });
+    const { checks } = await runDoctor();
+    expect(checks.swarms).toMatchObject({
       status: 'warn',
       fix: expect.stringContaining('never expire'),
       items: [
@@ -236,11 +244,11 @@ needs.describe('own-redis')('the doctor at a real Redis', () => {
     });
   });
 
-  test('warns of one that throws keys away when it is full', async () => {
+  test('warns about a Redis that evicts keys when its memory is full', async () => {
     const { port } = await plainServer('--maxmemory-policy', 'allkeys-lru');
-    const { look } = await examine({ SKEIN_REDIS_URL: `redis://127.0.0.1:${port}` });
-    const { of } = await look();
-    expect(of.redis).toMatchObject({
+    const { runDoctor } = await setDoctorScene({ SKEIN_REDIS_URL: `redis://127.0.0.1:${port}` });
+    const { checks } = await runDoctor();
+    expect(checks.redis).toMatchObject({
       status: 'warn',
       found: `127.0.0.1:${port} answers, but evicts keys when its memory is full (allkeys-lru)`,
       fix: expect.stringContaining('maxmemory-policy'),

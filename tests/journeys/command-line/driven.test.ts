@@ -16,7 +16,7 @@ import {
 } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 
-/** A run that another program drives line by line. */
+/** Starts a run that a program controls with JSON lines. */
 const drive = async (rules: Rules, flags: readonly string[] = []) => {
   const scene = await setScene(rules);
   const process = scene.start([...DRIVEN, ...flags]);
@@ -26,7 +26,7 @@ const drive = async (rules: Rules, flags: readonly string[] = []) => {
 const isResult = ({ type }: Line) => type === 'result';
 const isQuestion = ({ type }: Line) => type === 'control_request';
 
-/** The `n`th result, counted from one. */
+/** The `n`th result, counted from 1. */
 const resultNumber = async (process: Running, n: number): Promise<Line> => {
   let count = 0;
   const seen = new Set<string>();
@@ -50,8 +50,8 @@ const end = async (process: Running) => {
   return { code, lines, stderr, results: lines.filter(isResult) };
 };
 
-describe('a driven run', () => {
-  test('answers several prompts in one process and remembers the earlier ones', async () => {
+describe('a run with stream-json input', () => {
+  test('answers several prompts in a process and keeps the conversation', async () => {
     const { process, say, bodies } = await drive([
       { match: { turn: 0 }, reply: 'First answer.' },
       { match: { turn: 1 }, reply: 'Second answer.' },
@@ -74,7 +74,7 @@ describe('a driven run', () => {
     ]);
   });
 
-  test('says nothing but its first line before there is a prompt', async () => {
+  test('prints only its init line before the first prompt', async () => {
     const { process } = await drive([]);
     await process.line(({ subtype }) => subtype === 'init');
     const { code, lines } = await end(process);
@@ -82,7 +82,7 @@ describe('a driven run', () => {
     expect(lines.map(({ type }) => type)).toEqual(['system']);
   });
 
-  test('answers a last prompt although stdin has ended', async () => {
+  test('answers the last prompt after stdin has ended', async () => {
     const { process, say } = await drive([{ reply: { text: 'Late answer.', delayMs: 100 } }]);
     say(userLine('go'));
     const { code, results } = await end(process);
@@ -90,28 +90,31 @@ describe('a driven run', () => {
     expect(results).toMatchObject([{ result: 'Late answer.' }]);
   });
 
-  test('ends by itself when nothing can follow, although stdin is open', async () => {
+  test('exits while stdin is open if its budget allows no further request', async () => {
     const { process, say, simulator } = await drive([], ['--max-budget-usd', '0']);
     say(userLine('go'));
     expect(await process.ended).toMatchObject({ code: 3, result: { stop_reason: 'budget' } });
     expect(simulator.requests).toEqual([]);
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('ends at %s, at rest and at work', async (signal) => {
-    const resting = await drive([{ reply: 'Done.' }]);
-    resting.say(userLine('go'));
-    await resting.process.line(isResult);
-    resting.process.kill(signal);
-    expect(await resting.process.ended).toMatchObject({ code: 130, stderr: '' });
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'exits on %s, while idle and while a request runs',
+    async (signal) => {
+      const idle = await drive([{ reply: 'Done.' }]);
+      idle.say(userLine('go'));
+      await idle.process.line(isResult);
+      idle.process.kill(signal);
+      expect(await idle.process.ended).toMatchObject({ code: 130, stderr: '' });
 
-    const working = await drive([{ reply: { text: 'Late.', delayMs: 60_000 } }]);
-    working.say(userLine('go'));
-    await working.process.line(({ subtype }) => subtype === 'init');
-    working.process.kill(signal);
-    expect(await working.process.ended).toMatchObject({ code: 130 });
-  });
+      const working = await drive([{ reply: { text: 'Late.', delayMs: 60_000 } }]);
+      working.say(userLine('go'));
+      await working.process.line(({ subtype }) => subtype === 'init');
+      working.process.kill(signal);
+      expect(await working.process.ended).toMatchObject({ code: 130 });
+    },
+  );
 
-  test('answers a prompt that comes while the last answer is being kept', async () => {
+  test('answers a prompt that arrives while the last answer is being stored', async () => {
     const { process, say, bodies } = await drive([
       { match: { lastUser: 'first' }, reply: 'First answer.' },
       { reply: 'Second answer.' },
@@ -125,14 +128,14 @@ describe('a driven run', () => {
     expect(bodies()).toHaveLength(2);
   });
 
-  test('takes a prompt that comes as an argument first', async () => {
+  test('answers a prompt from the command line first', async () => {
     const { process, bodies } = await drive([{ reply: 'Done.' }], ['from the argument']);
     const { results } = await end(process);
     expect(results).toHaveLength(1);
     expect(bodies()[0]?.messages[0].content.at(-1).text).toBe('from the argument');
   });
 
-  test('reads characters that some readers take for line ends', async () => {
+  test('keeps Unicode line separators inside of a prompt', async () => {
     const { process, say, bodies } = await drive([{ reply: 'Done.' }]);
     say(userLine('one\u2028two\u2029three\u0085four\rfive'));
     const { stderr } = await end(process);
@@ -143,25 +146,29 @@ describe('a driven run', () => {
   });
 });
 
-describe('a line that is not understood', () => {
+describe('an invalid input line', () => {
   test.each([
     ['no JSON', 'not json\n', /Line 1 of stdin is not JSON/],
-    ['half a line', '{"type":"user",\n', /Line 1 of stdin is not JSON/],
+    ['a truncated line', '{"type":"user",\n', /Line 1 of stdin is not JSON/],
     ['an unknown type', '{"type":"weather"}\n', /Line 1 of stdin/],
     ['a user line without a message', '{"type":"user"}\n', /Line 1 of stdin/],
-    ['an answer to no question', `${JSON.stringify(answer('q', {}))}\n`, /no open question/],
+    [
+      'an answer without an open question',
+      `${JSON.stringify(answer('q', {}))}\n`,
+      /no open question/,
+    ],
     ['a prompt without text', `${JSON.stringify(userLine(''))}\n`, /Line 1 of stdin/],
     [
-      'a prompt with a block that no prompt has',
+      'a prompt with a tool_result block',
       '{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"x"}]}}\n',
       /Line 1 of stdin/,
     ],
-  ])('is complained about, and the run goes on: %s', async (_, line, complaint) => {
+  ])('is reported on stderr, and the run continues: %s', async (_, line, warning) => {
     const { process, say, simulator } = await drive([{ reply: 'Done.' }]);
     process.write(line);
     say(userLine('go'));
     const { code, results, stderr } = await end(process);
-    expect(stderr).toMatch(complaint);
+    expect(stderr).toMatch(warning);
     expect({ code, results: results.map(({ result }) => result as string) }).toEqual({
       code: 0,
       results: ['Done.'],
@@ -169,7 +176,7 @@ describe('a line that is not understood', () => {
     expect(simulator.requests).toHaveLength(1);
   });
 
-  test('is skipped when it is empty', async () => {
+  test('is skipped without a warning if it is empty', async () => {
     const { process, say } = await drive([{ reply: 'Done.' }]);
     process.write('\n  \r\n');
     say(userLine('go'));
@@ -177,7 +184,7 @@ describe('a line that is not understood', () => {
   });
 });
 
-describe('a question to the driver', () => {
+describe('a permission question to the controlling program', () => {
   const command = calls('Bash', { command: 'echo original > made.txt' });
   const asking: Rules = [{ match: { turn: 0 }, reply: command }, { reply: 'Done.' }];
 
@@ -196,7 +203,7 @@ describe('a question to the driver', () => {
     };
   };
 
-  test('says which call it is about', async () => {
+  test('names the call, its tool and its input', async () => {
     const { question, lines, code, made } = await ask({ behavior: 'allow' });
     const call = lines.find(({ type }) => type === 'assistant')?.message.content[0];
     expect(question.request).toMatchObject({
@@ -208,14 +215,14 @@ describe('a question to the driver', () => {
     expect({ code, made }).toEqual({ code: 0, made: 'original\n' });
   });
 
-  test('may be answered with another input, which is what runs', async () => {
+  test('can be answered with another input, which then runs', async () => {
     const updatedInput = { command: 'echo changed > made.txt' };
     const { made, body } = await ask({ behavior: 'allow', updatedInput });
     expect(made).toBe('changed\n');
     expect(body?.messages[1].content[0].input).toEqual({ command: 'echo original > made.txt' });
   });
 
-  test('may be answered with an input that the tool does not take, which is told', async () => {
+  test('can be answered with an invalid input, and the model reads the error', async () => {
     const { made, body } = await ask({ behavior: 'allow', updatedInput: { nonsense: true } });
     expect(made).toBeUndefined();
     expect(resultsIn(body)).toMatchObject([
@@ -223,7 +230,7 @@ describe('a question to the driver', () => {
     ]);
   });
 
-  test('may be answered with no, which the model is told', async () => {
+  test('can be denied with a message that the model reads', async () => {
     const { made, body, code, results } = await ask({ behavior: 'deny', message: 'Not today.' });
     expect({ made, code }).toEqual({ made: undefined, code: 0 });
     expect(resultsIn(body)).toMatchObject([{ is_error: true, content: 'Not today.' }]);
@@ -232,12 +239,12 @@ describe('a question to the driver', () => {
     ]);
   });
 
-  test('that is answered with nonsense is a no', async () => {
+  test('is denied if the answer is invalid', async () => {
     const { made, code } = await ask({ behavior: 'perhaps' });
     expect({ made, code }).toEqual({ made: undefined, code: 0 });
   });
 
-  test('is denied when the driver has left', async () => {
+  test('is denied when the controlling program closes stdin', async () => {
     const { process, say, bodies } = await drive(asking);
     say(userLine('go'));
     await process.line(isQuestion);
@@ -245,7 +252,7 @@ describe('a question to the driver', () => {
     expect(resultsIn(bodies().at(-1))).toMatchObject([{ is_error: true }]);
   });
 
-  test('is not repeated when the answer is for the session', async () => {
+  test('is not repeated after an answer for the session', async () => {
     const { process, say, bodies } = await drive([
       { match: { turn: { max: 1 } }, reply: calls('Bash', { command: 'touch made' }) },
       { reply: 'Done.' },
@@ -267,7 +274,7 @@ describe('an answer for the project', () => {
     { reply: 'Done.' },
   ];
 
-  test('holds in the next run of a trusted workspace, which nobody drives', async () => {
+  test('applies to the next plain run in a trusted workspace', async () => {
     const scene = await setScene(twice);
     await scene.run(['trust']);
     const process = scene.start(DRIVEN);
@@ -281,7 +288,7 @@ describe('an answer for the project', () => {
     expect(existsSync(join(scene.workspace, 'made'))).toBe(true);
   });
 
-  test('that cannot be kept holds for the session, and a sentence says so', async () => {
+  test('that cannot be saved applies to the session only, and stderr says so', async () => {
     const { process, say, workspace } = await drive(twice);
     say(userLine('go'));
     const { request_id } = await process.line(isQuestion);
@@ -297,8 +304,8 @@ describe('an answer for the project', () => {
   });
 });
 
-describe('a question that nobody answers', () => {
-  test('is a no after a while, and is withdrawn', async () => {
+describe('an unanswered question', () => {
+  test('is denied and withdrawn after the permission time-out', async () => {
     const { start, bodies } = await setScene([
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch made' }) },
       { reply: 'Done.' },
@@ -316,7 +323,7 @@ describe('a question that nobody answers', () => {
 });
 
 describe('a control request', () => {
-  test('interrupts the run, and the next prompt starts another', async () => {
+  test('interrupts the run, and the next prompt starts a new run', async () => {
     const { process, say, bodies } = await drive(
       [
         { match: { lastUser: 'second' }, reply: 'Second answer.' },
@@ -342,7 +349,7 @@ describe('a control request', () => {
     ).toEqual(['user', 'assistant', 'user']);
   });
 
-  test('is followed at once by a prompt, which is answered when the run has ended', async () => {
+  test('to interrupt, followed at once by a prompt, ends the run before the prompt is answered', async () => {
     const { process, say, workspace, bodies } = await drive(
       [
         { match: { lastUser: 'second' }, reply: 'Second answer.' },
@@ -366,7 +373,7 @@ describe('a control request', () => {
     ]);
   });
 
-  test('leaves nothing unanswered that was said before it', async () => {
+  test('to interrupt does not drop a prompt that was sent before', async () => {
     const { process, say, workspace } = await drive(
       [
         { match: { lastUser: 'second' }, reply: 'Second answer.' },
@@ -386,7 +393,7 @@ describe('a control request', () => {
     ]);
   });
 
-  test('withdraws the question that was open', async () => {
+  test('to interrupt withdraws the open question', async () => {
     const { process, say } = await drive([{ reply: calls('Bash', { command: 'make' }) }]);
     say(userLine('go'));
     const { request_id } = await process.line(isQuestion);
@@ -396,7 +403,7 @@ describe('a control request', () => {
     expect(lines).toContainEqual({ type: 'control_cancel_request', request_id });
   });
 
-  test('ends a wait for another attempt, and the next prompt is asked at once', async () => {
+  test('to interrupt ends the wait for a retry, and the next prompt is sent at once', async () => {
     const { process, say, bodies } = await drive([
       { match: { lastUser: 'second' }, reply: 'Second answer.' },
       { reply: { error: { status: 529, retryAfter: 600 } } },
@@ -411,7 +418,7 @@ describe('a control request', () => {
     expect(bodies()).toHaveLength(2);
   });
 
-  test('that is unknown is answered with an error', async () => {
+  test('of an unknown kind is answered with an error', async () => {
     const { process, say } = await drive([]);
     say({ type: 'control_request', request_id: 'r1', request: { subtype: 'teleport' } });
     const { lines, code } = await end(process);
@@ -421,7 +428,7 @@ describe('a control request', () => {
 });
 
 describe('prompts that arrive while a tool runs', () => {
-  test('join after its results in the next message', async () => {
+  test('follow the tool results in the next message', async () => {
     const wait: Reply = calls('Bash', { command: 'until [ -e go ]; do sleep 0.05; done' });
     const { process, say, bodies, workspace } = await drive(
       [{ match: { turn: 0 }, reply: wait }, { reply: 'Done.' }],

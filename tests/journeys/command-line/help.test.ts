@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { setScene } from '../../fakes/skein-process.js';
 
-/** What is printed for some arguments. */
-const ask = async (...args: string[]) => {
+/** Runs skein with arguments. */
+const runSkein = async (...args: string[]) => {
   const { run } = await setScene();
   return run(args);
 };
@@ -26,8 +26,8 @@ const COMMANDS = [
 ];
 
 describe('the help', () => {
-  test('names every command, groups the flags, and fits on a screen of 100 columns', async () => {
-    const { code, stdout, stderr } = await ask('--help');
+  test('names every command, groups the flags, and fits into 100 columns', async () => {
+    const { code, stdout, stderr } = await runSkein('--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const name of COMMANDS) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     for (const heading of [
@@ -51,22 +51,28 @@ describe('the help', () => {
     expect(longest).toBeLessThanOrEqual(100);
   });
 
-  test.each([...COMMANDS, 'sessions prune'])('of %s has an example', async (name) => {
-    const words = name.split(' ');
-    const { code, stdout } = await ask(...words, '--help');
-    expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`\nExample:\n  .*skein ${words[0]}`));
-    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
-  });
+  test.each([...COMMANDS, 'sessions prune'])(
+    'of %s has an example and fits into 100 columns',
+    async (name) => {
+      const words = name.split(' ');
+      const { code, stdout } = await runSkein(...words, '--help');
+      expect(code).toBe(0);
+      expect(stdout).toMatch(new RegExp(`\nExample:\n  .*skein ${words[0]}`));
+      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+    },
+  );
 
-  test('can be asked for as a command', async () => {
-    const [asked, flagged] = [await ask('help', 'config'), await ask('config', '--help')];
-    expect(asked).toMatchObject({ code: 0, stdout: flagged.stdout });
-    expect((await ask('help')).stdout).toContain('Exit codes:');
+  test('is printed by `skein help` as well as by --help', async () => {
+    const [byCommand, byFlag] = [
+      await runSkein('help', 'config'),
+      await runSkein('config', '--help'),
+    ];
+    expect(byCommand).toMatchObject({ code: 0, stdout: byFlag.stdout });
+    expect((await runSkein('help')).stdout).toContain('Exit codes:');
   });
 });
 
-describe('a slip', () => {
+describe('a misspelled command or flag', () => {
   test.each([
     [['doctr'], /^skein: There is no command "doctr"\. Did you mean skein doctor\?/],
     [['sesions'], /Did you mean skein sessions\?/],
@@ -80,7 +86,7 @@ describe('a slip', () => {
     ],
     [['help', 'doctr'], /^skein: There is no command "doctr"\. Did you mean doctor\?\n$/],
     [['help', 'flying'], /^skein: There is no command "flying"; skein --help lists them\.\n$/],
-  ])('is answered with what was meant: %j', async (args, sentence) => {
+  ])('is refused with a hint: %j', async (args, sentence) => {
     const { run, simulator } = await setScene();
     const { code, stdout, stderr } = await run(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -88,13 +94,13 @@ describe('a slip', () => {
     expect(simulator.requests).toEqual([]);
   });
 
-  test('is none when it is given as a prompt', async () => {
-    expect(await ask('-p', 'doctr')).toMatchObject({ code: 0, stdout: 'Done.\n' });
+  test('is a normal prompt after -p', async () => {
+    expect(await runSkein('-p', 'doctr')).toMatchObject({ code: 0, stdout: 'Done.\n' });
   });
 });
 
-test('a flag without its session says where the ids are', async () => {
-  const { code, stderr } = await ask('-p', '--resume');
+test('--resume without a session id names the command that lists the ids', async () => {
+  const { code, stderr } = await runSkein('-p', '--resume');
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr:

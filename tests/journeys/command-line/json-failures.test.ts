@@ -1,6 +1,6 @@
 /**
- * What programs get with `--json` where nothing can be done: nothing on stdout, one sentence on stderr
- * and exit code 2. Where a running swarm says no, its reply is JSON (swarm-commands.test.ts).
+ * Failed commands with `--json`: empty stdout, a single line on stderr and exit code 2. A refusal by a
+ * running swarm is JSON on stdout instead (swarm-commands.test.ts).
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene } from '../../fakes/skein-process.js';
@@ -16,7 +16,7 @@ const NO_SESSION = 'There is no session "nope"; `skein sessions --all` lists the
 const NO_AGENT =
   'There is no agent "nope": nothing runs on this machine. `skein ps --all` lists what ran.';
 const NO_TEXT = 'There is no message: give one, as in skein send lead "…", or pipe one in.';
-const NOBODY = 'Session past is not running; `skein --resume past` resumes it.';
+const NOT_RUNNING = 'Session past is not running; `skein --resume past` resumes it.';
 const NO_QUESTION =
   'There is no open question "nope"; it may have been answered or withdrawn. No question is open.';
 
@@ -26,11 +26,11 @@ test.each<[string, string]>([
   ['logs nope', NO_SESSION],
   ['logs nope --follow', NO_SESSION],
   ['send nope text', NO_AGENT],
-  ['send past text', NOBODY],
+  ['send past text', NOT_RUNNING],
   ['send past', NO_TEXT],
   ['send', "missing required argument 'agent'"],
   ['stop nope', NO_AGENT],
-  ['stop past', NOBODY],
+  ['stop past', NOT_RUNNING],
   ['resume nope', NO_AGENT],
   ['inbox nope', NO_SESSION],
   ['tasks nope', NO_SESSION],
@@ -43,7 +43,7 @@ test.each<[string, string]>([
   ['explain nope', NO_SESSION],
   ['explain nope 1', NO_SESSION],
   ['explain past nope', 'There is no call "nope"'],
-])('skein %s --json says so in one sentence', async (line, sentence) => {
+])('skein %s --json fails with a single line on stderr', async (line, sentence) => {
   const { code, stdout, stderr } = await scene.run([...line.split(' '), '--json']);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr.split('\n')).toHaveLength(2);
@@ -53,7 +53,7 @@ test.each<[string, string]>([
 test.each([
   ['a blank text', ['send', 'past', '  '], undefined],
   ['a blank pipe', ['send', 'past'], ' \n'],
-])('skein send with %s says what to do for send', async (_, args, stdin = '') => {
+])('skein send with %s explains how to give a message', async (_, args, stdin = '') => {
   expect(await scene.run(args, { stdin })).toMatchObject({
     code: 2,
     stdout: '',
@@ -65,7 +65,7 @@ test.each([
   ['ps', { swarms: [], unreadable: [] }],
   ['inbox', { questions: [], leftOut: 0 }],
   ['tasks', { session: 'past', isRunning: false, tasks: [] }],
-])('skein %s --json has the same keys when there is nothing', async (command, document) => {
+])('skein %s --json prints all keys when its lists are empty', async (command, document) => {
   const { code, stdout, stderr } = await scene.run([command, '--json']);
   expect({ code, stderr, document: JSON.parse(stdout) }).toEqual({ code: 0, stderr: '', document });
 });

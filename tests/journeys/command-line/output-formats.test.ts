@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
 import { type Line, STREAM, setScene } from '../../fakes/skein-process.js';
 
-/** A workspace with a file, and a model that reads it twice per turn before it answers. */
-const sceneOfReads = async (turns: number) => {
-  const two = [
+/** A workspace with a file, and a model that makes two Read calls per turn before it answers. */
+const setReadingScene = async (turns: number) => {
+  const tool_use = [
     { name: 'Read', input: { file_path: 'notes.txt' } },
     { name: 'Read', input: { file_path: 'absent-{{turn}}.txt' } },
   ];
   const scene = await setScene([
     { match: { turn: { min: turns } }, reply: { thinking: 'Enough.', text: 'Read it all.' } },
-    { reply: { text: 'Reading, turn {{turn}}.', tool_use: two } },
+    { reply: { text: 'Reading, turn {{turn}}.', tool_use } },
   ]);
   await writeFile(join(scene.workspace, 'notes.txt'), 'a note\n');
   return scene;
@@ -20,9 +20,9 @@ const sceneOfReads = async (turns: number) => {
 
 const typesOf = (lines: readonly Line[]) => lines.map(({ type }) => type as string);
 
-describe('stream-json', () => {
-  test('tells a loop of fifty tool turns line by line, in order', async () => {
-    const { run } = await sceneOfReads(50);
+describe('the output format stream-json', () => {
+  test('prints fifty turns with tool calls line by line, in order', async () => {
+    const { run } = await setReadingScene(50);
     const { code, lines, stderr } = await run(['-p', 'read', ...STREAM]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const pairs = Array.from({ length: 50 }, () => ['assistant', 'user']).flat();
@@ -33,8 +33,8 @@ describe('stream-json', () => {
     expect(lines.at(-1)).toMatchObject({ subtype: 'success', num_turns: 51 });
   });
 
-  test('prints one line per message with all its blocks, and the results in call order', async () => {
-    const { run, bodies } = await sceneOfReads(1);
+  test('prints a line per message with all its blocks, and the results in call order', async () => {
+    const { run, bodies } = await setReadingScene(1);
     const { lines } = await run(['-p', 'read', ...STREAM]);
     const [, first, results, last] = lines;
     expect(first?.message).toMatchObject({
@@ -61,7 +61,7 @@ describe('stream-json', () => {
     );
   });
 
-  test('begins with what the run has to work with', async () => {
+  test('starts with the folder, model, tools, agents and mode of the run', async () => {
     const { run, workspace } = await setScene();
     const { lines } = await run(['-p', 'hi', ...STREAM, '--permission-mode', 'plan']);
     expect(lines[0]).toMatchObject({
@@ -76,15 +76,15 @@ describe('stream-json', () => {
     });
   });
 
-  test('keeps characters that other readers take for line ends inside of their line', async () => {
+  test('keeps Unicode line separators inside of a line', async () => {
     const text = 'one\u2028two\r\nthree\u0085four';
     const { run } = await setScene([{ reply: text }]);
     const { result } = await run(['-p', 'hi', ...STREAM]);
     expect(result.result).toBe(text);
   });
 
-  test('shows partial messages whose deltas add up to the message', async () => {
-    const { run } = await sceneOfReads(1);
+  test('prints partial messages whose deltas add up to the message', async () => {
+    const { run } = await setReadingScene(1);
     const { lines } = await run(['-p', 'read', ...STREAM, '--include-partial-messages']);
     const events = lines.filter(({ type }) => type === 'stream_event').map(({ event }) => event);
     const texts: string[] = [];
@@ -115,9 +115,9 @@ describe('stream-json', () => {
   });
 });
 
-describe('json', () => {
-  test('is the result alone, with all its fields', async () => {
-    const { run, simulator } = await sceneOfReads(2);
+describe('the output format json', () => {
+  test('prints only the result, with all its fields', async () => {
+    const { run, simulator } = await setReadingScene(2);
     const { code, stdout, stderr } = await run(['-p', 'read', '--output-format', 'json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { usage, cost } = simulator.totals;
@@ -158,7 +158,7 @@ describe('json', () => {
     expect(result.duration_api_ms).toBeLessThanOrEqual(result.duration_ms);
   });
 
-  test('has no cost when the price of the model is unknown', async () => {
+  test('has a null cost if the price of the model is unknown', async () => {
     const { run } = await setScene();
     const { code, result } = await run([
       '-p',
@@ -173,9 +173,9 @@ describe('json', () => {
   });
 });
 
-describe('text', () => {
-  test('is the answer and nothing else', async () => {
-    const { run } = await sceneOfReads(1);
+describe('the output format text', () => {
+  test('prints only the answer', async () => {
+    const { run } = await setReadingScene(1);
     expect(await run(['-p', 'read'])).toMatchObject({
       code: 0,
       stdout: 'Read it all.\n',
@@ -183,7 +183,7 @@ describe('text', () => {
     });
   });
 
-  test('leaves what was denied and why it stopped to stderr', async () => {
+  test('prints denied calls and the stop reason to stderr', async () => {
     const { run } = await setScene([
       { reply: { text: 'I will write.', tool_use: { name: 'Bash', input: { command: 'make' } } } },
     ]);
@@ -193,9 +193,9 @@ describe('text', () => {
   });
 });
 
-describe('a reader that leaves early', () => {
+describe('a reader that closes the pipe early', () => {
   test('does not make the run fail', async () => {
-    const { run, bodies } = await sceneOfReads(3);
+    const { run, bodies } = await setReadingScene(3);
     const through = ['bash', '-c', 'set -o pipefail; "$0" "$@" | head -n 1'] as const;
     const { code, stderr, lines } = await run(['-p', 'read', ...STREAM], { through: [...through] });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -204,12 +204,12 @@ describe('a reader that leaves early', () => {
   });
 });
 
-describe('a format', () => {
+describe('a format flag', () => {
   test.each([
     [['--output-format', 'xml'], /xml/],
     [['--input-format', 'stream-json'], /--output-format stream-json/],
     [['--include-partial-messages'], /--output-format stream-json/],
-  ])('that cannot be had is refused: %s', async (flags, sentence) => {
+  ])('with an invalid value or combination is refused: %s', async (flags, sentence) => {
     const { run } = await setScene();
     const { code, stdout, stderr } = await run(['-p', 'hi', ...flags]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -20,13 +20,13 @@ const listen = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-const splice = (one: Socket, other: Socket) => {
-  one.on('error', () => other.destroy()).pipe(other);
-  other.on('error', () => one.destroy()).pipe(one);
+const splice = (left: Socket, right: Socket) => {
+  left.on('error', () => right.destroy()).pipe(right);
+  right.on('error', () => left.destroy()).pipe(left);
 };
 
-/** A model behind TLS, and a proxy that remembers where it was asked to go. */
-const sceneBehindProxy = async () => {
+/** A model behind TLS, and a proxy that records its tunnels. */
+const setProxyScene = async () => {
   const scene = await setScene();
   const { key, cert } = selfSigned();
   const ca = join(scene.root, 'ca.pem');
@@ -41,9 +41,9 @@ const sceneBehindProxy = async () => {
   proxy.on('connect', ({ url, headers }, socket: Socket) => {
     tunnels.push({ to: url, headers });
     const [, port] = (url ?? '').split(':');
-    const onward = connect(Number(port), '127.0.0.1', () => {
+    const upstream = connect(Number(port), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-      splice(socket, onward);
+      splice(socket, upstream);
     });
   });
   const proxyPort = await listen(proxy);
@@ -60,15 +60,15 @@ const sceneBehindProxy = async () => {
 };
 
 describe('a proxy', () => {
-  test('is gone through when HTTPS_PROXY names it', async () => {
-    const { run, tunnels, tlsPort, proxyPort } = await sceneBehindProxy();
+  test('in HTTPS_PROXY is used for the requests', async () => {
+    const { run, tunnels, tlsPort, proxyPort } = await setProxyScene();
     const { code, result } = await run({ HTTPS_PROXY: `http://127.0.0.1:${proxyPort}` });
     expect({ code, result: result.result }).toEqual({ code: 0, result: 'Done.' });
     expect(tunnels.map(({ to }) => to)).toEqual([`localhost:${tlsPort}`]);
   });
 
-  test('may be named without a scheme, in small letters, and with a password', async () => {
-    const { run, tunnels, proxyPort } = await sceneBehindProxy();
+  test('can be set in lower-case https_proxy, without a scheme and with a password', async () => {
+    const { run, tunnels, proxyPort } = await setProxyScene();
     const { code } = await run({ https_proxy: `goose:honk@127.0.0.1:${proxyPort}` });
     expect(code).toBe(0);
     const secret = Buffer.from('goose:honk').toString('base64');
@@ -76,17 +76,17 @@ describe('a proxy', () => {
   });
 
   test.each(['localhost', '.example.com,localhost', '*'])(
-    'is passed by for NO_PROXY=%s',
-    async (it) => {
-      const { run, tunnels, proxyPort } = await sceneBehindProxy();
+    'is not used with NO_PROXY=%s',
+    async (NO_PROXY) => {
+      const { run, tunnels, proxyPort } = await setProxyScene();
       const HTTPS_PROXY = `http://127.0.0.1:${proxyPort}`;
-      expect(await run({ HTTPS_PROXY, NO_PROXY: it })).toMatchObject({ code: 0 });
+      expect(await run({ HTTPS_PROXY, NO_PROXY })).toMatchObject({ code: 0 });
       expect(tunnels).toEqual([]);
     },
   );
 
-  test('for https is not used for http', async () => {
-    const { run, tunnels, proxyPort, simulator } = await sceneBehindProxy();
+  test('for HTTPS is not used for HTTP', async () => {
+    const { run, tunnels, proxyPort, simulator } = await setProxyScene();
     const HTTPS_PROXY = `http://127.0.0.1:${proxyPort}`;
     expect(await run({ HTTPS_PROXY, ANTHROPIC_BASE_URL: simulator.url })).toMatchObject({
       code: 0,
@@ -94,17 +94,17 @@ describe('a proxy', () => {
     expect(tunnels).toEqual([]);
   });
 
-  test('that cannot be reached is an error that says so', async () => {
-    const { run } = await sceneBehindProxy();
+  test('that is unreachable makes the run fail with the reason', async () => {
+    const { run } = await setProxyScene();
     const { code, result } = await run({ HTTPS_PROXY: 'http://127.0.0.1:1' });
     expect(code).toBe(1);
     expect(result.result).toMatch(/could not be reached.*ECONNREFUSED/);
   });
 });
 
-describe('a certificate', () => {
-  test('that nobody vouches for is refused', async () => {
-    const { run, simulator } = await sceneBehindProxy();
+describe('a server certificate', () => {
+  test('without a trusted issuer is rejected before the request', async () => {
+    const { run, simulator } = await setProxyScene();
     const { code, result } = await run({ NODE_EXTRA_CA_CERTS: '' });
     expect(code).toBe(1);
     expect(result.result).toMatch(/self-signed certificate/);

@@ -10,15 +10,15 @@ import { calls, type Rules, type Scene, setScene } from '../../fakes/skein-proce
 const execute = promisify(execFile);
 const TSC = resolve('node_modules/typescript/bin/tsc');
 
-/** Each block of the document is a whole program. */
-const documented = () => {
+/** Code blocks of docs/sdk.md by file name. Each block is a complete program. */
+const docPrograms = () => {
   const blocks = readFileSync('docs/sdk.md', 'utf8').matchAll(
     /^```ts\n([^`]*(?:`[^`]+`[^`]*)*?)^```$/gm,
   );
   return Object.fromEntries([...blocks].map(([, code = ''], at) => [`doc-${at + 1}.ts`, code]));
 };
 
-/** What a program has that uses the package: the tarball, and its dependencies beside it. */
+/** Folder of a program that uses the package: the unpacked tarball and its dependencies. */
 let consumer = '';
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ beforeAll(async () => {
   }
   await writeFile(join(consumer, 'package.json'), '{"type":"module"}');
   await cp('examples', consumer, { recursive: true });
-  for (const [name, code] of Object.entries({ ...documented(), ...PROGRAMS })) {
+  for (const [name, code] of Object.entries({ ...docPrograms(), ...PROGRAMS })) {
     await writeFile(join(consumer, name), code);
   }
 });
@@ -45,7 +45,7 @@ afterAll(() => rm(consumer, { recursive: true, force: true }));
 
 const compile = (moduleResolution: 'nodenext' | 'bundler') => {
   const isNode = moduleResolution === 'nodenext';
-  const files = [...Object.keys({ ...documented(), ...PROGRAMS }), ...EXAMPLES];
+  const files = [...Object.keys({ ...docPrograms(), ...PROGRAMS }), ...EXAMPLES];
   const options = [
     '--ignoreConfig',
     '--strict',
@@ -74,7 +74,7 @@ const compile = (moduleResolution: 'nodenext' | 'bundler') => {
 const EXAMPLES = ['01-ask.ts', '02-custom-tool.ts', '03-session-reuse.ts'];
 
 const PROGRAMS = {
-  // What the types promise: each line that expects an error is one where a mistake must be caught.
+  // A test of the types: the compiler must reject each line below a `@ts-expect-error`.
   'types.ts': `
     import { type Query, query, type SkeinMessage, tool, UsageError, z } from 'skein';
     export const told = (message: SkeinMessage): string => {
@@ -172,7 +172,7 @@ const RULES: Rules = [
   { reply: 'Yes: the goose.' },
 ];
 
-/** Runs a compiled program to its own end. */
+/** Runs a compiled program until it exits. */
 const run = async (file: string, { simulator, home, workspace, tmp }: Scene) => {
   const { PATH } = process.env;
   const env = { PATH, HOME: home, TMPDIR: tmp };
@@ -186,7 +186,7 @@ const run = async (file: string, { simulator, home, workspace, tmp }: Scene) => 
 };
 
 describe('the package', () => {
-  test('holds what it needs and nothing else', async () => {
+  test('contains only the needed files', async () => {
     const listed = await readdir(join(consumer, 'node_modules/skein'));
     expect(listed.sort()).toEqual([
       'CHANGELOG.md',
@@ -207,20 +207,20 @@ describe('the package', () => {
   });
 
   test.each(['bundler', 'nodenext'] as const)(
-    'has types that a strict program can use with %s',
+    'has types that compile in a strict program with module resolution %s',
     async (moduleResolution) => {
       expect(await compile(moduleResolution)).toBe('');
     },
   );
 
-  test('can be imported by its own name from within', async () => {
+  test('can be imported by its own name from its own folder', async () => {
     const code = "import('skein').then(({ query }) => console.log(typeof query))";
     const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', code]);
     expect(stdout).toBe('function\n');
   });
 });
 
-describe('a program that uses it', () => {
+describe('a program that uses the package', () => {
   test.each([
     ['01-ask.ts', /It counts birds\.\n1 turns, \$0\.\d+/],
     ['02-custom-tool.ts', /\? CountBirds.*12 of the kind goose were seen/s],
@@ -230,19 +230,19 @@ describe('a program that uses it', () => {
     ['doc-3.ts', /Bash npm test -- all\?.*Only the tests may be run/s],
     ['doc-4.ts', /^(end_turn Yes: the goose\.\n){2}Yes: the goose\.\n$/],
     ['doc-5.ts', /^end_turn It counts birds\.\n$/],
-  ])('%s does what it says, and exits by itself', async (file, expected) => {
+  ])('%s prints its result and exits', async (file, expected) => {
     const { stdout, stderr } = await run(file, await setScene(RULES));
     expect(stdout).toMatch(expected);
     expect(stderr).toBe('');
   });
 
-  test('prints nothing that it does not print itself, and its own commands are quiet', async () => {
+  test('gets no output of Skein or of its commands on stdout or stderr', async () => {
     const scene = await setScene(RULES);
     expect(await run('quiet.ts', scene)).toEqual({ stdout: '', stderr: '' });
     expect(JSON.stringify(await scene.journal())).toContain('loud');
   });
 
-  test('takes over what nobody else decides, and cannot change what it was only shown', async () => {
+  test('answers permission questions, and cannot change the input by mutating the question', async () => {
     const scene = await setScene(RULES);
     const { stdout } = await run('takes-over.ts', scene);
     const lines = stdout.trimEnd().split('\n');
@@ -266,7 +266,7 @@ describe('a program that uses it', () => {
     );
   });
 
-  test('that leaves its loop is held back by nothing', async () => {
+  test('exits after it leaves the message loop, and the run ends as interrupted', async () => {
     const scene = await setScene(RULES);
     expect((await run('leaves.ts', scene)).stdout).toBe('left\n');
     expect((await scene.journal()).at(-1)).toMatchObject({
@@ -275,7 +275,7 @@ describe('a program that uses it', () => {
     });
   });
 
-  test('is known to the command line', async () => {
+  test('creates a session that `skein sessions` lists', async () => {
     const scene = await setScene(RULES);
     await run('doc-1.ts', scene);
     const { stdout } = await scene.run(['sessions', '--json']);

@@ -4,17 +4,17 @@ import { describe, expect, test } from 'vitest';
 import { calls, setScene } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 
-/** What the model was asked, given arguments and stdin. */
-const asked = async (args: readonly string[], stdin?: string) => {
+/** Runs skein with arguments and stdin. Returns the first message that the model received. */
+const firstMessage = async (args: readonly string[], stdin?: string) => {
   const { run, bodies } = await setScene();
   const { code, stderr } = await run(args, stdin === undefined ? {} : { stdin });
   return { code, stderr, content: bodies()[0]?.messages[0].content };
 };
 
-/** The opening comes first, whatever was said. */
-const text = (said: string) => [
+/** Expected content of the first message: the preamble, then the prompt. */
+const messageOf = (prompt: string) => [
   { type: 'text', text: expect.stringMatching(/^<system-reminder>/) },
-  expect.objectContaining({ type: 'text', text: said }),
+  expect.objectContaining({ type: 'text', text: prompt }),
 ];
 
 describe('a prompt', () => {
@@ -23,18 +23,18 @@ describe('a prompt', () => {
     ['stdin', ['-p'], 'from the pipe\n', 'from the pipe'],
     ['stdin without -p', [], 'from the pipe', 'from the pipe'],
     ['both', ['-p', 'review this'], 'the diff\n', 'review this\n\nthe diff'],
-  ])('comes from %s', async (_, args, stdin, said) => {
-    const { code, content } = await asked(args, stdin);
-    expect({ code, content }).toEqual({ code: 0, content: text(said) });
+  ])('comes from %s', async (_, args, stdin, prompt) => {
+    const { code, content } = await firstMessage(args, stdin);
+    expect({ code, content }).toEqual({ code: 0, content: messageOf(prompt) });
   });
 
-  test('keeps every character that is text', async () => {
-    const { content } = await asked(['-p'], 'naïve 🪿 "quoted" \\ and \u2028');
-    expect(content).toEqual(text('naïve 🪿 "quoted" \\ and'));
+  test('keeps Unicode and special characters', async () => {
+    const { content } = await firstMessage(['-p'], 'naïve 🪿 "quoted" \\ and \u2028');
+    expect(content).toEqual(messageOf('naïve 🪿 "quoted" \\ and'));
   });
 
-  test('that is missing is asked for in one sentence', async () => {
-    expect(await asked(['-p'], ' \n')).toEqual({
+  test('that is missing is an error of a single line', async () => {
+    expect(await firstMessage(['-p'], ' \n')).toEqual({
       code: 2,
       content: undefined,
       stderr: 'skein: There is no prompt: give one, as in skein -p "…", or pipe one in.\n',
@@ -42,15 +42,15 @@ describe('a prompt', () => {
   });
 });
 
-describe('without a key', () => {
-  test('it says how to set one, and that the demo needs none', async () => {
+describe('a run without an API key', () => {
+  test('fails with instructions to set a key or to run the demo', async () => {
     const { run } = await setScene();
     const { code, stdout, stderr } = await run(['-p', 'hi'], { env: { ANTHROPIC_API_KEY: '' } });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^skein: [^\n]*ANTHROPIC_API_KEY[^\n]*`skein demo`[^\n]*\n$/);
   });
 
-  test('a bearer token will do', async () => {
+  test('uses a bearer token', async () => {
     const { run, simulator } = await setScene();
     const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_AUTH_TOKEN: 'a-token' };
     expect(await run(['-p', 'hi'], { env })).toMatchObject({ code: 0 });
@@ -59,7 +59,7 @@ describe('without a key', () => {
     expect(request?.headers).not.toHaveProperty('x-api-key');
   });
 
-  test('the built-in simulator can stand in', async () => {
+  test('works with the built-in simulator', async () => {
     const { run } = await setScene();
     const env = { ANTHROPIC_API_KEY: undefined };
     expect(await run(['-p', 'echo me', '--simulate'], { env })).toMatchObject({
@@ -89,7 +89,7 @@ describe('wrong usage', () => {
     [['--cwd', '/no/such/place'], /\/no\/such\/place/],
     [['--max-budget-usd', '1', '--model', 'unpriced'], /price of unpriced is unknown/],
     [['--simulate', '/no/such/script.json'], /\/no\/such\/script\.json/],
-  ])('ends with exit code 2 and one sentence: %j', async (flags, sentence) => {
+  ])('ends with exit code 2 and a single error line: %j', async (flags, sentence) => {
     const { run, simulator } = await setScene();
     const { code, stdout, stderr } = await run(['-p', 'hi', ...flags]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -98,7 +98,7 @@ describe('wrong usage', () => {
     expect(simulator.requests).toEqual([]);
   });
 
-  test('of the environment is named', async () => {
+  test('of an environment variable names the variable', async () => {
     const { run } = await setScene();
     const retries = await run(['-p', 'hi'], { env: { SKEIN_MAX_RETRIES: 'often' } });
     expect(retries).toMatchObject({ code: 2, stderr: expect.stringMatching('SKEIN_MAX_RETRIES') });
@@ -116,7 +116,7 @@ describe('wrong usage', () => {
     expect(stderr).toContain(`${file} is not valid JSON at line 3`);
   });
 
-  test('of a directory that is gone is said in one sentence', async () => {
+  test('in a deleted directory is a single error line', async () => {
     const { run, workspace } = await setScene();
     const gone = join(workspace, 'gone');
     await mkdir(gone);
@@ -126,14 +126,14 @@ describe('wrong usage', () => {
     expect(stderr).toMatch(/^skein: The current directory no longer exists/);
   });
 
-  test('of a state directory that cannot be is said in one sentence', async () => {
+  test('with an impossible state directory is a single error line', async () => {
     const { run } = await setScene();
     const { code, stderr } = await run(['-p', 'hi'], { env: { SKEIN_HOME: '/dev/null/x' } });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^skein: [^\n]*\/dev\/null\/x[^\n]*\n$/);
   });
 
-  test('shows a stack only when it is asked for', async () => {
+  test('prints a stack trace only with --verbose', async () => {
     const { run } = await setScene();
     const plain = await run(['-p', 'hi', '--resume', 's_nobody']);
     const verbose = await run(['-p', 'hi', '--resume', 's_nobody', '--verbose']);
@@ -142,8 +142,8 @@ describe('wrong usage', () => {
   });
 });
 
-describe('flags that shape the request', () => {
-  test('reach the model', async () => {
+describe('flags and settings of the request', () => {
+  test('for model, effort, system prompt and schema are sent to the model', async () => {
     const { run, bodies } = await setScene();
     await run([
       '-p',
@@ -169,7 +169,7 @@ describe('flags that shape the request', () => {
     expect(Object.keys(body ?? {}).at(-1)).toBe('messages');
   });
 
-  test('take limits and thinking from the settings', async () => {
+  test('for output tokens and thinking are sent to the model', async () => {
     const { run, bodies } = await setScene();
     const skein = { maxOutputTokens: 5_000, thinking: 2_000 };
     await run(['-p', 'hi', '--settings', JSON.stringify({ skein })]);
@@ -181,12 +181,12 @@ describe('flags that shape the request', () => {
 });
 
 describe('skein sim', () => {
-  test('prints its address, answers there, and ends at Ctrl-C', async () => {
+  test('prints its address, answers requests, and exits on SIGINT', async () => {
     const { start, run, root } = await setScene();
     const script = join(root, 'script.json');
     await writeFile(script, JSON.stringify({ rules: [{ reply: 'From the script.' }] }));
     const sim = start(['sim', '--script', script], { env: { ANTHROPIC_API_KEY: undefined } });
-    const url = await eventually('it has an address', () => sim.stdout.trim() || undefined);
+    const url = await eventually('the address is printed', () => sim.stdout.trim() || undefined);
     const answered = await run(['-p', 'hi'], { env: { ANTHROPIC_BASE_URL: url } });
     expect(answered).toMatchObject({ code: 0, stdout: 'From the script.\n' });
     sim.kill('SIGINT');
@@ -197,7 +197,7 @@ describe('skein sim', () => {
     [['--port', 'http'], /not a port/],
     [['--port', '70000'], /not a port/],
     [['--script', '/no/such/script.json'], /script\.json/],
-  ])('refuses what it cannot use: %j', async (flags, sentence) => {
+  ])('refuses an invalid port or script: %j', async (flags, sentence) => {
     const { run } = await setScene();
     const { code, stderr } = await run(['sim', ...flags]);
     expect(code).toBe(2);
@@ -206,7 +206,7 @@ describe('skein sim', () => {
 });
 
 describe('help and version', () => {
-  test('go to stdout and are no errors', async () => {
+  test('are printed to stdout with exit code 0', async () => {
     const { run } = await setScene();
     const [help, version, command] = await Promise.all([
       run(['--help']),
@@ -219,21 +219,24 @@ describe('help and version', () => {
   });
 });
 
-describe('an output that cannot be written', () => {
-  test.each(['text', 'json', 'stream-json'])('is an error: %s', async (format) => {
-    const { start } = await setScene();
-    const process = start(['-p', 'hi', '--output-format', format], {
-      through: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'],
-    });
-    process.endInput();
-    const { code, stderr } = await process.ended;
-    expect(code).toBe(1);
-    expect(stderr).toBe('skein: The output could not be written: ENOSPC.\n');
-  });
+describe('a full output device', () => {
+  test.each(['text', 'json', 'stream-json'])(
+    'makes the run fail with output format %s',
+    async (format) => {
+      const { start } = await setScene();
+      const process = start(['-p', 'hi', '--output-format', format], {
+        through: ['sh', '-c', 'exec "$@" > /dev/full', 'sh'],
+      });
+      process.endInput();
+      const { code, stderr } = await process.ended;
+      expect(code).toBe(1);
+      expect(stderr).toBe('skein: The output could not be written: ENOSPC.\n');
+    },
+  );
 });
 
 describe('a state directory', () => {
-  test('that can never be is refused at once', async () => {
+  test('that cannot be created is refused before the run', async () => {
     const { run } = await setScene();
     const { code, stderr } = await run(['-p', 'hi'], { env: { SKEIN_HOME: '/proc/nope' } });
     expect(code).toBe(2);
@@ -241,8 +244,8 @@ describe('a state directory', () => {
   });
 });
 
-describe('a prompt of the system', () => {
-  test('that comes too late is said to be ignored', async () => {
+describe('a system prompt', () => {
+  test('for a resumed session is ignored with a warning', async () => {
     const { run, bodies } = await setScene();
     await run(['-p', 'hi', '--session-id', 'old']);
     const { stderr } = await run(['-p', 'hi', '--resume', 'old', '--system-prompt', 'New rules.']);
@@ -251,8 +254,8 @@ describe('a prompt of the system', () => {
   });
 });
 
-describe('a key in a command', () => {
-  test('is kept out of the event index', async () => {
+describe('an API key in a command', () => {
+  test('is not written to the event index', async () => {
     const key = 'sk-ant-0123456789abcdef';
     const command = `curl -H "x-api-key: ${key}" localhost`;
     const { run, skeinHome } = await setScene([
