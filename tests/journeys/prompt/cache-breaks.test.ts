@@ -1,45 +1,48 @@
-/** Every kind of cache break, injected by its real means where there is one, is put down to its owner. */
+/** Injects every kind of cache break, by its real means if possible, and checks the recorded cause. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { capabilitiesOf } from '../../../src/protocol/model/providers.js';
 import { setScene } from '../../fakes/skein-process.js';
 import {
-  type Broken,
+  type BreakRecord,
   headOf,
   PLACE,
-  type Process,
+  type ProcessOptions,
   watchSession,
 } from '../screens/watched-session.js';
 
-type Scene = Awaited<ReturnType<typeof watchSession>>;
+type WatchedSession = Awaited<ReturnType<typeof watchSession>>;
 
-/** What is done to a session between its second and its third prompt. */
-type Injection = (scene: Scene) => Promise<Process | undefined>;
+/** Changes a session between its second and its third prompt. */
+type Injection = (scene: WatchedSession) => Promise<ProcessOptions | undefined>;
 
-type Found = Pick<Broken, 'cause' | 'owner' | 'change' | 'byte' | 'expected' | 'diagnosis'>;
+type ExpectedBreak = Pick<
+  BreakRecord,
+  'cause' | 'owner' | 'change' | 'byte' | 'expected' | 'diagnosis'
+>;
 
 const RULES = [{ match: { lastUser: 'write now' }, reply: 'It flew.' }, { reply: 'Honk.' }];
 
-/** The only break of a session that something happened to, and the words about it. */
+/** Injects a change into a session and returns its only cache break. */
 const breakAfter = async (inject: Injection, prompts = 2) => {
   const scene = await watchSession(RULES);
-  await scene.talk(prompts);
+  await scene.runPrompts(prompts);
   expect(await scene.breaks()).toEqual([]);
   const changed = await inject(scene);
-  await scene.talk(1, changed);
-  // Whatever it was, it is the new ground: nothing is reported twice.
-  await scene.talk(1, { ...changed, meanwhile: undefined });
+  await scene.runPrompts(1, changed);
+  // The changed prompt is the new reference: the same break is not reported twice.
+  await scene.runPrompts(1, { ...changed, beforeLastPrompt: undefined });
   const breaks = await scene.breaks();
   expect(breaks).toHaveLength(1);
-  const [broken] = breaks as [Broken];
+  const [broken] = breaks as [BreakRecord];
   expect(broken.cachedTokens - broken.readTokens).toBeGreaterThan(2_000);
   expect(scene.notices).toHaveLength(broken.expected ? 0 : 1);
   const { cause, owner, change, byte, expected, diagnosis } = broken;
   return { cause, owner, change, byte, expected, diagnosis };
 };
 
-const settings = (more: object): Process => ({
+const settings = (more: object): ProcessOptions => ({
   options: { requestSettings: () => ({ maxTokens: 1_000, ...more }) },
 });
 
@@ -48,10 +51,10 @@ const changed = { change: 'changed', expected: false } as const;
 const declared = { change: 'changed', expected: true } as const;
 const unchanged = { change: undefined, byte: null, expected: false } as const;
 
-describe('a break of the cache is put down to', () => {
-  test.each<[string, Injection, Found]>([
+describe('a cache break between two processes is attributed to', () => {
+  test.each<[string, Injection, ExpectedBreak]>([
     [
-      'a static section that was changed on disk',
+      'a static section that changed on disk',
       async ({ editHead }) => {
         await editHead(({ system }) => {
           for (const block of system.slice(0, 1)) block.text = block.text.replace('goose', 'duck!');
@@ -67,9 +70,9 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'a dynamic section that says something else',
+      'a dynamic section that changed',
       async () => ({
-        briefing: {
+        context: {
           mayChange: true,
           head: async () => headOf({ place: `You walk${PLACE.slice(8)}` }),
         },
@@ -83,7 +86,7 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'the description of a tool',
+      'a changed tool description',
       async ({ editHead }) => {
         await editHead(({ tools }) => {
           for (const tool of tools.slice(1, 2)) tool.description += '!';
@@ -93,7 +96,7 @@ describe('a break of the cache is put down to', () => {
       { ...changed, cause: 'tools', owner: 'tool Grep', byte: null, diagnosis: 'tools_changed' },
     ],
     [
-      'a tool that was added',
+      'an added tool',
       async ({ editHead }) => {
         await editHead(({ tools }) => {
           const [tool] = tools;
@@ -111,7 +114,7 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'a tool that was removed',
+      'a removed tool',
       async ({ editHead }) => {
         await editHead(({ tools }) => void tools.shift());
         return undefined;
@@ -126,7 +129,7 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'tools in another order',
+      'a changed order of tools',
       async ({ editHead }) => {
         await editHead(({ tools }) => void tools.reverse());
         return undefined;
@@ -141,7 +144,7 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'another model',
+      'a changed model',
       async () => ({ options: { modelName: 'claude-opus-5-5' } }),
       {
         ...declared,
@@ -152,7 +155,7 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'other beta features',
+      'changed beta features',
       async () => ({ options: { betas: ['gliding-2026-11-01'] } }),
       {
         ...changed,
@@ -163,7 +166,7 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'another effort',
+      'a changed effort',
       async () => settings({ outputConfig: '{"effort":"low"}' }),
       {
         ...changed,
@@ -174,7 +177,7 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'another way to think',
+      'a changed thinking setting',
       async () => settings({ thinking: '{"type":"adaptive"}' }),
       {
         ...changed,
@@ -185,7 +188,7 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'another form of the answer',
+      'a changed answer format',
       async () => settings({ outputConfig: '{"format":{"type":"json_schema"}}' }),
       {
         ...changed,
@@ -196,7 +199,7 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'marks that are no longer there',
+      'removed cache breakpoints',
       async () => ({
         options: { capabilities: { ...capabilitiesOf('firstParty'), marks: false } },
       }),
@@ -217,12 +220,12 @@ describe('a break of the cache is put down to', () => {
       },
     ],
     [
-      'a conversation that was begun anew',
-      async () => ({ meanwhile: (session) => session.clear() }),
+      'a cleared conversation',
+      async () => ({ beforeLastPrompt: (session) => session.clear() }),
       { ...declared, cause: 'clear', owner: 'messages', byte: null, diagnosis: 'messages_changed' },
     ],
     [
-      'time',
+      'an expired cache',
       async ({ clock }) => {
         await clock.advance(5 * MINUTE + 1);
         return undefined;
@@ -230,27 +233,27 @@ describe('a break of the cache is put down to', () => {
       { ...unchanged, cause: 'expired', owner: 'time', diagnosis: null },
     ],
     [
-      'a server that has forgotten everything',
+      'a server without the cached prompt',
       async ({ serve }) => ({ simulator: await serve() }),
       { ...unchanged, cause: 'server', owner: 'server', diagnosis: 'previous_message_not_found' },
     ],
-  ])('%s', async (_, inject, found) => {
-    expect(await breakAfter(inject)).toEqual(found);
+  ])('%s', async (_, inject, expectedBreak) => {
+    expect(await breakAfter(inject)).toEqual(expectedBreak);
   });
 });
 
-describe('a break within one process is put down to', () => {
-  const live = async (given: Process, prompts = 3) => {
+describe('a cache break within a process is attributed to', () => {
+  const breakDuring = async (given: ProcessOptions, prompts = 3) => {
     const scene = await watchSession(RULES);
-    await scene.talk(prompts, given);
+    await scene.runPrompts(prompts, given);
     const breaks = await scene.breaks();
     expect(breaks).toHaveLength(1);
-    return { broken: breaks[0] as Broken, scene };
+    return { broken: breaks[0] as BreakRecord, scene };
   };
 
-  test('knows that the conversation was taken back', async () => {
+  test('a rewound conversation', async () => {
     const scene = await watchSession();
-    await scene.talk(5);
+    await scene.runPrompts(5);
     const records = await scene.records();
     const second = records.filter(({ type }) => type === 'letter.received')[1];
     const last = records.at(-1);
@@ -265,17 +268,17 @@ describe('a break within one process is put down to', () => {
       changes: [],
     };
     await scene.editJournal((text) => `${text}${JSON.stringify(rewound)}\n`);
-    await scene.talk(1);
+    await scene.runPrompts(1);
     const [broken] = await scene.breaks();
     expect(broken).toMatchObject({ cause: 'rewind', owner: 'messages', expected: true });
     expect(scene.notices).toEqual([]);
   });
 
-  test('the byte of a section that says something else', async () => {
+  test('the first changed byte of a section', async () => {
     let place = PLACE;
-    const { broken, scene } = await live({
-      briefing: { mayChange: true, head: async () => headOf({ place }) },
-      meanwhile: () => {
+    const { broken, scene } = await breakDuring({
+      context: { mayChange: true, head: async () => headOf({ place }) },
+      beforeLastPrompt: () => {
         place = `You fly over Ždír${PLACE.slice(17)}`;
       },
     });
@@ -289,9 +292,9 @@ describe('a break within one process is put down to', () => {
     expect(scene.notices).toEqual([]);
   });
 
-  test('the byte of a message that was rewritten', async () => {
-    const { broken, scene } = await live({
-      meanwhile: ({ journal: { history } }) => {
+  test('the first changed byte of a rewritten message', async () => {
+    const { broken, scene } = await breakDuring({
+      beforeLastPrompt: ({ journal: { history } }) => {
         const [first] = history.messages;
         if (first === undefined) throw new Error('there is a first message');
         const bytes = Buffer.from(first.bytes.toString().replace('Fly on.', 'Fly ön.'));
@@ -308,20 +311,23 @@ describe('a break within one process is put down to', () => {
   });
 
   test('a summary', async () => {
-    const { broken, scene } = await live({ meanwhile: (session) => session.compact('') }, 10);
+    const { broken, scene } = await breakDuring(
+      { beforeLastPrompt: (session) => session.compact('') },
+      10,
+    );
     const byte = '{"role":"user","content":[{"type":"text","text":"'.length;
     expect(broken).toMatchObject({ ...declared, cause: 'compaction', owner: 'messages', byte });
     expect(scene.notices).toEqual([]);
   });
 
-  test('the oldest messages, which were dropped', async () => {
+  test('dropped oldest messages', async () => {
     const tooLong = { status: 400, message: 'prompt is too long: 201000 tokens > 200000 maximum' };
     const scene = await watchSession([
       { match: { lastUser: 'write now' }, reply: { error: { status: 500 } } },
       { match: { turn: 9 }, reply: { error: tooLong } },
       { reply: 'Honk.' },
     ]);
-    await scene.talk(10);
+    await scene.runPrompts(10);
     expect(await scene.breaks()).toMatchObject([
       { ...declared, cause: 'truncation', owner: 'messages', byte: expect.any(Number) as number },
     ]);
@@ -329,21 +335,21 @@ describe('a break within one process is put down to', () => {
 });
 
 describe('a message that was rewritten once', () => {
-  test('is not to blame for a break that comes later', async () => {
+  test('is not named as the cause of a later cache break', async () => {
     const scene = await watchSession(RULES);
-    await scene.talk(2);
+    await scene.runPrompts(2);
     await scene.editJournal((text) => text.replace('Fly on.', 'Fly off'));
-    await scene.talk(2);
-    await scene.talk(1, { simulator: await scene.serve() });
-    const causes = (await scene.breaks()).map((record) => (record as Broken).cause);
+    await scene.runPrompts(2);
+    await scene.runPrompts(1, { simulator: await scene.serve() });
+    const causes = (await scene.breaks()).map((record) => (record as BreakRecord).cause);
     expect(causes).toEqual(['messages', 'server']);
   });
 });
 
-describe('a session of a version that kept no shapes', () => {
-  test('goes on, and its miss is put down to what is known', async () => {
+describe('a session of a version without request.shaped records', () => {
+  test('resumes without a false break, and a later miss has a cause', async () => {
     const scene = await watchSession();
-    await scene.talk(2);
+    await scene.runPrompts(2);
     await scene.editJournal((text) =>
       text
         .split('\n')
@@ -351,21 +357,21 @@ describe('a session of a version that kept no shapes', () => {
         .map((line) => line.replace(/,"sent":\{[^}]*\}/, ''))
         .join('\n'),
     );
-    await scene.talk(1);
+    await scene.runPrompts(1);
     expect(await scene.breaks()).toEqual([]);
     await scene.clock.advance(5 * MINUTE + 1);
-    await scene.talk(1);
+    await scene.runPrompts(1);
     expect(await scene.breaks()).toMatchObject([{ cause: 'expired' }]);
   });
 });
 
-describe('a session that nothing happens to', () => {
-  test('breaks no cache, in one process or in several, and keeps its shape', async () => {
+describe('an unchanged session', () => {
+  test('records no cache break and a single shape, in a process and after resumes', async () => {
     const scene = await watchSession();
-    await scene.talk(3);
-    for (let again = 0; again < 3; again += 1) {
+    await scene.runPrompts(3);
+    for (let resumes = 0; resumes < 3; resumes += 1) {
       await scene.clock.advance(4 * MINUTE);
-      await scene.talk(1);
+      await scene.runPrompts(1);
     }
     const records = await scene.records();
     expect(records.filter(({ type }) => type === 'assistant.received')).toHaveLength(6);
@@ -375,11 +381,11 @@ describe('a session that nothing happens to', () => {
   });
 });
 
-/** A prompt that is worth caching by itself. */
+/** A prompt that is long enough to be cached. */
 const LONG = 'Fly on. '.repeat(2_000);
 
-/** Another server of this API, which does not know every field of it. */
-const olderServer = async (url: string) => {
+/** A proxy to the simulator that rejects the field `diagnostics`, as an older server does. */
+const startOlderServer = async (url: string) => {
   const refused: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -406,18 +412,18 @@ const olderServer = async (url: string) => {
   return { url: `http://127.0.0.1:${port}`, refused };
 };
 
-describe('somebody at a terminal', () => {
-  test('reads in one line why the cache was not read, and finds it in logs and cost', async () => {
+describe('a print run', () => {
+  test('prints the cause of a cache break in a single line, and `logs` and `cost` show it', async () => {
     const { run, journal } = await setScene();
     const session = ['--session-id', 'flight'];
-    const again = ['--resume', 'flight'];
+    const resume = ['--resume', 'flight'];
     expect(await run(['-p', LONG, ...session])).toMatchObject({ code: 0, stderr: '' });
-    expect(await run(['-p', 'On.', ...again])).toMatchObject({ code: 0, stderr: '' });
-    const { stderr } = await run(['-p', 'On.', ...again, '--effort', 'low']);
+    expect(await run(['-p', 'On.', ...resume])).toMatchObject({ code: 0, stderr: '' });
+    const { stderr } = await run(['-p', 'On.', ...resume, '--effort', 'low']);
     expect(stderr).toMatch(
       /^[^\n]*The prompt cache broke: \d+ of \d+ cached tokens were not read again\. The request changed: effort none → low\. The server says: messages_changed\.\n$/,
     );
-    expect(await run(['-p', 'On.', ...again, '--effort', 'low'])).toMatchObject({ stderr: '' });
+    expect(await run(['-p', 'On.', ...resume, '--effort', 'low'])).toMatchObject({ stderr: '' });
     expect((await journal('flight')).filter(({ type }) => type === 'cache.broken')).toHaveLength(1);
     expect((await run(['logs', 'flight'])).stdout).toContain(
       'by accident (effort, effort none → low)',
@@ -425,9 +431,9 @@ describe('somebody at a terminal', () => {
     expect((await run(['cost', 'flight'])).stdout).toContain('effort none → low');
   });
 
-  test('does not notice that a server knows no cache diagnostics', async () => {
+  test('works with a server that rejects cache diagnostics', async () => {
     const { run, simulator, journal } = await setScene();
-    const { url, refused } = await olderServer(simulator.url);
+    const { url, refused } = await startOlderServer(simulator.url);
     const env = { ANTHROPIC_BASE_URL: url };
     expect(await run(['-p', 'Fly.', '--session-id', 'flight'], { env })).toMatchObject({
       code: 0,

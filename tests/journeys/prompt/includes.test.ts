@@ -5,8 +5,8 @@ import { type Line, setScene } from '../../fakes/skein-process.js';
 import { openScreen } from '../../fakes/terminal/tmux-screen.js';
 import { needs } from '../../setup/needs.js';
 
-/** A workspace whose instructions include a file beside it, one in a link, and a secret. */
-const sceneOfIncludes = async () => {
+/** A workspace whose instructions include a file outside, which includes a second file, and a secret file. */
+const setIncludesScene = async () => {
   const scene = await setScene();
   const { root, workspace } = scene;
   await mkdir(join(root, 'shared'));
@@ -19,8 +19,8 @@ const sceneOfIncludes = async () => {
     join(workspace, 'CLAUDE.md'),
     'Be kind.\n@../shared/style.md\n@../.ssh/id_rsa.md\n',
   );
-  /** What the model was told by a new session here. */
-  const told = async (cwd = workspace, env = {}) => {
+  /** Runs a new session and returns stderr and the last request body. */
+  const runPrompt = async (cwd = workspace, env = {}) => {
     const { stderr } = await scene.run(['-p', 'go'], { cwd, env });
     return { stderr, body: JSON.stringify(scene.bodies().at(-1)) };
   };
@@ -29,14 +29,14 @@ const sceneOfIncludes = async () => {
     expect(code).toBe(0);
     return (JSON.parse(stdout) as Line).includes as Line[];
   };
-  return { ...scene, style, deep, told, listed };
+  return { ...scene, style, deep, runPrompt, listed };
 };
 
 describe('instruction files that include files outside of the workspace', () => {
-  test('are told without them, and a notice says how to include them', async () => {
-    const { told, style, workspace } = await sceneOfIncludes();
+  test('are sent without these files, and a notice says how to include them', async () => {
+    const { runPrompt, style, workspace } = await setIncludesScene();
     for (const SKEIN_TRUST of ['0', '1']) {
-      const { stderr, body } = await told(workspace, { SKEIN_TRUST });
+      const { stderr, body } = await runPrompt(workspace, { SKEIN_TRUST });
       expect(body).toContain('Be kind.');
       expect(body).not.toContain('SHORT-SENTENCES');
       expect(stderr).toContain(
@@ -45,8 +45,9 @@ describe('instruction files that include files outside of the workspace', () => 
     }
   });
 
-  test('are listed, and included one by one as a person agrees, by their real paths', async () => {
-    const { told, listed, style, deep, run, root, workspace, skeinHome } = await sceneOfIncludes();
+  test('are listed, and each file is included by its real path after approval', async () => {
+    const { runPrompt, listed, style, deep, run, root, workspace, skeinHome } =
+      await setIncludesScene();
     const parent = join(workspace, 'CLAUDE.md');
     expect(await listed('--includes')).toEqual([
       { path: style, parent },
@@ -57,14 +58,14 @@ describe('instruction files that include files outside of the workspace', () => 
       { path: style, answer: 'yes' },
       { path: deep },
     ]);
-    const { body, stderr } = await told();
+    const { body, stderr } = await runPrompt();
     expect(body).toContain('SHORT-SENTENCES');
     expect(body).not.toContain('DEEP-THOUGHTS');
     expect(stderr).toContain(`${deep}, which ${style} includes, is not read`);
     await listed('--include', deep);
-    expect((await told()).body).toContain('DEEP-THOUGHTS');
-    const book = JSON.parse(await readFile(join(skeinHome, 'trust.json'), 'utf8')) as Line;
-    expect(book).toEqual({
+    expect((await runPrompt()).body).toContain('DEEP-THOUGHTS');
+    const trustFile = JSON.parse(await readFile(join(skeinHome, 'trust.json'), 'utf8')) as Line;
+    expect(trustFile).toEqual({
       version: 1,
       workspaces: {},
       includes: { [workspace]: { [style]: 'yes', [deep]: 'yes' } },
@@ -75,11 +76,11 @@ describe('instruction files that include files outside of the workspace', () => 
     );
 
     await listed('--includes', '--revoke');
-    expect((await told()).body).not.toContain('SHORT-SENTENCES');
+    expect((await runPrompt()).body).not.toContain('SHORT-SENTENCES');
   });
 
-  test('include nothing that holds secrets and nothing for another workspace, whatever was said', async () => {
-    const { told, listed, run, root, style, workspace } = await sceneOfIncludes();
+  test('never include secret files, and an approval does not apply to other workspaces', async () => {
+    const { runPrompt, listed, run, root, style, workspace } = await setIncludesScene();
     const key = join(root, '.ssh/id_rsa.md');
     const refused = await run(['trust', '--include', key]);
     expect([refused.code, refused.stderr]).toEqual([
@@ -87,20 +88,23 @@ describe('instruction files that include files outside of the workspace', () => 
       `skein: No instruction file here includes ${key} from outside the workspace; skein trust --includes lists the included files.\n`,
     ]);
     await listed('--include', style);
-    const book = join(root, 'home/.skein/trust.json');
-    const text = await readFile(book, 'utf8');
-    await writeFile(book, text.replace(`"${style}": "yes"`, `"${style}": "yes", "${key}": "yes"`));
-    expect((await told()).body).not.toContain('KEY-OF-ALL-DOORS');
+    const trustFile = join(root, 'home/.skein/trust.json');
+    const text = await readFile(trustFile, 'utf8');
+    await writeFile(
+      trustFile,
+      text.replace(`"${style}": "yes"`, `"${style}": "yes", "${key}": "yes"`),
+    );
+    expect((await runPrompt()).body).not.toContain('KEY-OF-ALL-DOORS');
     const other = join(root, 'other');
     await mkdir(other);
     await writeFile(join(other, 'CLAUDE.md'), await readFile(join(workspace, 'CLAUDE.md')));
-    expect((await told(other)).body).not.toContain('SHORT-SENTENCES');
+    expect((await runPrompt(other)).body).not.toContain('SHORT-SENTENCES');
   });
 });
 
-needs.describe('tmux')('a person at the first start', () => {
-  test('is asked once whether they are included', async () => {
-    const scene = await sceneOfIncludes();
+needs.describe('tmux')('the first interactive start with outside includes', () => {
+  test('asks once whether to include the files', async () => {
+    const scene = await setIncludesScene();
     const screen = openScreen(scene, ['--plain']);
     await screen.shows(
       /Instruction files here include files outside[\s\S]*Include them\? y yes, n no: *$/,
@@ -120,14 +124,14 @@ needs.describe('tmux')('a person at the first start', () => {
     expect(again.text()).not.toContain('Include them?');
   });
 
-  test('is not asked again after a no', async () => {
-    const scene = await sceneOfIncludes();
+  test('does not ask again after a no', async () => {
+    const scene = await setIncludesScene();
     const screen = openScreen(scene, ['--plain']);
     await screen.shows('Include them?');
     screen.say('n');
     await screen.shows(/They stay out;[\s\S]*^>$/m);
     expect((await scene.listed('--includes')).map(({ answer }) => answer)).toEqual(['no', 'no']);
-    expect((await scene.told()).body).not.toContain('SHORT-SENTENCES');
+    expect((await scene.runPrompt()).body).not.toContain('SHORT-SENTENCES');
     const again = openScreen(scene, ['--plain']);
     await again.shows(/^>$/m);
     expect(again.text()).not.toContain('Include them?');

@@ -1,4 +1,4 @@
-/** Every byte on purpose: what processes in different places, on different days, say alike. */
+/** The shared part of the prompt has the same bytes in all folders, on all days and for all users. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ import { needs } from '../../setup/needs.js';
 
 const MARKER = '__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__';
 
-/** Attribution, identity, and the words that everybody reads. */
+/** System blocks that all sessions share: attribution, identity and the static sections. */
 const SHARED_BLOCKS = 3;
 
 const newestBody = ({ simulator }: Pick<Scene, 'simulator'>): Buffer =>
@@ -24,7 +24,7 @@ const newestBody = ({ simulator }: Pick<Scene, 'simulator'>): Buffer =>
 
 const parsed = (body: Buffer): Line => JSON.parse(body.toString()) as Line;
 
-/** The bytes of a body from its tools to the end of the words that everybody reads. */
+/** The bytes of a body from its tools to the end of the shared system blocks. */
 const sharedBytes = (body: Buffer): string => {
   const text = body.toString();
   const last = JSON.stringify(parsed(body).system[SHARED_BLOCKS - 1]);
@@ -37,7 +37,7 @@ const sharedBytes = (body: Buffer): string => {
 const systemBytes = (body: Buffer): string => JSON.stringify(parsed(body).system);
 const firstMessage = (body: Buffer): string => JSON.stringify(parsed(body).messages[0]);
 
-/** Writes files in the order in which they are given. */
+/** Writes files in the given order. */
 const write = async (root: string, files: Readonly<Record<string, string>>) => {
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, name)), { recursive: true });
@@ -46,16 +46,16 @@ const write = async (root: string, files: Readonly<Record<string, string>>) => {
 };
 
 const FAR_EAST = { TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' };
-/** There it is always another day than in the far east. */
+/** Its date always differs from the date of `FAR_EAST`. */
 const FAR_WEST = { TZ: 'Etc/GMT+12', LANG: 'ar_EG.UTF-8', LC_ALL: 'ar_EG.UTF-8' };
 
-describe('what all sessions share', () => {
+describe('the shared part of the prompt', () => {
   let scene: Awaited<ReturnType<typeof openScene>>;
-  let usual: string;
+  let baseline: string;
   beforeAll(async () => {
     scene = await openScene();
     await scene.run(['-p', 'Hello.'], { env: FAR_EAST });
-    usual = sharedBytes(newestBody(scene));
+    baseline = sharedBytes(newestBody(scene));
   });
   afterAll(() => scene.close());
 
@@ -98,41 +98,41 @@ describe('what all sessions share', () => {
       }),
     ],
     [
-      'an environment full of other things',
+      'other environment variables',
       ['-p', 'Hi.'],
       () => ({ env: { CI: '1', TERM: 'dumb', COLUMNS: '3', NO_COLOR: '1', EDITOR: 'ed', A: 'b' } }),
     ],
-    ['a session to type at', ['--plain'], () => ({ stdin: 'Hi.\n' })],
+    ['an interactive session', ['--plain'], () => ({ stdin: 'Hi.\n' })],
     ['limits', ['-p', 'Hi.', '--max-budget-usd', '3', '--max-turns', '4'], () => ({})],
     ['another permission mode', ['-p', 'Hi.', '--permission-mode', 'plan'], () => ({})],
-    ['words of one’s own', ['-p', 'Hi.', '--append-system-prompt', 'Sing.'], () => ({})],
+    ['an appended system prompt', ['-p', 'Hi.', '--append-system-prompt', 'Sing.'], () => ({})],
     [
-      'settings that speak',
+      'a language and an output style',
       ['-p', 'Hi.', '--settings', '{"language":"Suomi","outputStyle":"Explanatory"}'],
       () => ({}),
     ],
     [
-      'a word that breaks the cache',
+      'the cache-breaker variable',
       ['-p', 'Hi.'],
       () => ({ env: { SKEIN_CACHE_BREAKER: 'x', SKEIN_DISABLE_MEMORY_FILES: 'true' } }),
     ],
     [
-      'servers spoken of in the prompt',
+      'MCP instructions in the prompt',
       ['-p', 'Hi.'],
       () => ({ env: { SKEIN_MCP_INSTRUCTIONS_DELTA: 'false' } }),
     ],
-  ])('is the same bytes with %s (P10, P21)', async (_, args, place) => {
-    expect(sharedBytes(await bodyOf(args, await place()))).toBe(usual);
+  ])('has the same bytes with %s (P10, P21)', async (_, args, optionsOf) => {
+    expect(sharedBytes(await bodyOf(args, await optionsOf()))).toBe(baseline);
   });
 
-  test('is the same words without the search of the web, which takes a tool away', async () => {
+  test('has the same system text without the web search tool', async () => {
     const body = await bodyOf(['-p', 'Hi.'], { env: { SKEIN_WEB_SEARCH: 'false' } });
     const textOf = (bytes: string) => bytes.slice(bytes.indexOf('"system":'));
-    expect(sharedBytes(body)).not.toBe(usual);
-    expect(textOf(sharedBytes(body))).toBe(textOf(usual));
+    expect(sharedBytes(body)).not.toBe(baseline);
+    expect(textOf(sharedBytes(body))).toBe(textOf(baseline));
   });
 
-  test('is found again by the cache, whoever comes from wherever', async () => {
+  test('is read from the cache by another user in another project', async () => {
     const cwd = await folder('a third project', { 'AGENTS.md': 'Be brief.' });
     const HOME = await folder('home of kim');
     const body = await bodyOf(['-p', 'Hi.'], {
@@ -146,29 +146,28 @@ describe('what all sessions share', () => {
     expect(usage?.cacheRead).toBeGreaterThan(4_096);
   });
 
-  test('is large enough for every cache and no larger than it has to be', () => {
-    // An empty project has a few words of its own: they count, as they are sent.
+  test('is large enough for every cache and below its size limit', () => {
+    // Includes the few dynamic words of an empty project, because they are sent too.
     const { tools, system } = parsed(scene.simulator.requests[0]?.body ?? Buffer.alloc(0));
     const tokens = Math.ceil(Buffer.byteLength(JSON.stringify(tools) + JSON.stringify(system)) / 4);
     expect(tokens).toBeGreaterThan(4_200);
     expect(tokens).toBeLessThan(6_400);
-    expect(Math.floor(Buffer.byteLength(usual) / 4)).toBeGreaterThan(4_200);
+    expect(Math.floor(Buffer.byteLength(baseline) / 4)).toBeGreaterThan(4_200);
   });
 
-  test('names no place and no day of this machine', () => {
+  test('contains no path, user name or date of this machine', () => {
     for (const word of [scene.root, scene.tmp, scene.home, process.env.USER ?? 'root '])
-      expect(usual).not.toContain(word);
-    expect(usual).not.toMatch(/\b20\d\d-\d\d/);
+      expect(baseline).not.toContain(word);
+    expect(baseline).not.toMatch(/\b20\d\d-\d\d/);
   });
 
-  test('catches a day that found its way in', () => {
+  test('differs if a date is planted in it', () => {
     const body = newestBody(scene).toString().replace('"You work in', '"2026-11-16 You work in');
-    expect(sharedBytes(Buffer.from(body))).not.toBe(usual);
+    expect(sharedBytes(Buffer.from(body))).not.toBe(baseline);
   });
 });
 
-needs.describe('git')('two sessions in one project', () => {
-  /** The same files, written in another order. */
+needs.describe('git')('two sessions in a project', () => {
   const FILES = {
     'CLAUDE.md': '@docs/b.md\n@docs/a.md\n',
     'CLAUDE.local.md': 'Sing.',
@@ -187,12 +186,15 @@ needs.describe('git')('two sessions in one project', () => {
     git('-c', 'user.name=Pat', '-c', 'user.email=p@x', 'commit', '-q', '-m', 'First');
   };
 
-  test('are told the same in the same order, but for the day (P21)', async () => {
+  test('send the same instructions in the same order, except for the date (P21)', async () => {
     const scene = await setScene();
     const date = '2026-11-01T12:00:00Z';
     const PATH = process.env.PATH ?? '';
     const stamped = { PATH, HOME: scene.home, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
-    const told = async (files: Readonly<Record<string, string>>, env: Record<string, string>) => {
+    const bodyWith = async (
+      files: Readonly<Record<string, string>>,
+      env: Record<string, string>,
+    ) => {
       await rm(scene.workspace, { recursive: true });
       await write(scene.workspace, files);
       commit(scene.workspace, stamped);
@@ -202,25 +204,25 @@ needs.describe('git')('two sessions in one project', () => {
     };
     const other = join(scene.root, 'other');
     await mkdir(other);
-    const one = await told(FILES, FAR_EAST);
-    const two = await told(Object.fromEntries(Object.entries(FILES).toReversed()), {
+    const first = await bodyWith(FILES, FAR_EAST);
+    const second = await bodyWith(Object.fromEntries(Object.entries(FILES).toReversed()), {
       ...FAR_WEST,
       TMPDIR: other,
       USER: 'kim',
       GIT_DIR: '/nowhere',
     });
-    expect(systemBytes(one)).toContain('Newest commits');
-    expect(systemBytes(two)).toBe(systemBytes(one));
+    expect(systemBytes(first)).toContain('Newest commits');
+    expect(systemBytes(second)).toBe(systemBytes(first));
     const day = /Today's date is \d{4}-\d{2}-\d{2}\./;
-    expect(firstMessage(one)).toMatch(
+    expect(firstMessage(first)).toMatch(
       /No tabs\.[\s\S]*Use tabs\.[\s\S]*Rule a\.[\s\S]*Rule c\.[\s\S]*Sing\./,
     );
-    expect(firstMessage(one)).not.toContain('Rule z.');
-    expect(firstMessage(one)).not.toBe(firstMessage(two));
-    expect(firstMessage(one).replace(day, '')).toBe(firstMessage(two).replace(day, ''));
+    expect(firstMessage(first)).not.toContain('Rule z.');
+    expect(firstMessage(first)).not.toBe(firstMessage(second));
+    expect(firstMessage(first).replace(day, '')).toBe(firstMessage(second).replace(day, ''));
   });
 
-  test('never send the marker between the zones, whoever writes it where (P4)', async () => {
+  test('never send the marker between the zones, even if files, flags or git contain it (P4)', async () => {
     const scene = await setScene([
       { match: { turn: 0 }, reply: calls('Read', { file_path: 'src/x.ts' }) },
       { reply: 'Done.' },

@@ -5,8 +5,8 @@ import { type Line, setScene } from '../../fakes/skein-process.js';
 import { openScreen } from '../../fakes/terminal/tmux-screen.js';
 import { needs } from '../../setup/needs.js';
 
-/** A scene without a key, and what `skein prompt` says there. */
-const sceneOfPrompt = async () => {
+/** A scene without an API key, with `skein prompt` as text and as JSON. */
+const setPromptScene = async () => {
   const scene = await setScene();
   const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
   const show = (...args: string[]) => scene.run(['prompt', ...args], { env });
@@ -15,7 +15,7 @@ const sceneOfPrompt = async () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     return JSON.parse(stdout) as Line;
   };
-  /** A file of the workspace. */
+  /** Writes a file of the workspace. */
   const put = async (name: string, text: string) => {
     await mkdir(join(scene.workspace, name, '..'), { recursive: true });
     await writeFile(join(scene.workspace, name), text);
@@ -24,8 +24,8 @@ const sceneOfPrompt = async () => {
 };
 
 describe('skein prompt', () => {
-  test('prints what a run then sends, to the byte', async () => {
-    const { json, run, bodies } = await sceneOfPrompt();
+  test('prints exactly the prompt that a run sends', async () => {
+    const { json, run, bodies } = await setPromptScene();
     const report = await json('-p', '--append-system-prompt', 'Mind the café.');
     await run(['-p', 'hello', '--append-system-prompt', 'Mind the café.']);
     const [body] = bodies() as [Line];
@@ -42,8 +42,8 @@ describe('skein prompt', () => {
     expect(report.model).toBe(body.model);
   });
 
-  test('gives the digests that the journal of a run has', async () => {
-    const { json, run, journal } = await sceneOfPrompt();
+  test('prints the same digests as the journal of a run', async () => {
+    const { json, run, journal } = await setPromptScene();
     const report = await json('-p');
     await run(['-p', 'hello']);
     const shaped = (await journal()).find(({ type }) => type === 'request.shaped') as Line;
@@ -56,16 +56,16 @@ describe('skein prompt', () => {
     }
   });
 
-  test('makes no session and leaves no trace', async () => {
-    const { show, skeinHome, home, workspace } = await sceneOfPrompt();
+  test('creates no session and no files', async () => {
+    const { show, skeinHome, home, workspace } = await setPromptScene();
     expect(await show()).toMatchObject({ code: 0, stderr: '' });
     await expect(stat(skeinHome)).rejects.toThrow('ENOENT');
     expect(await readdir(home)).toEqual([]);
     expect(await readdir(workspace)).toEqual([]);
   });
 
-  test('says of each block its zone, source, size, mark and digest, and of each tool its size', async () => {
-    const { show } = await sceneOfPrompt();
+  test('prints zone, source, size, breakpoint and digest of each block, and the size of each tool', async () => {
+    const { show } = await setPromptScene();
     const { stdout } = await show();
     expect(stdout).toMatch(/^ {2}Read +\d+ tokens {2}[0-9a-f]{16}$/m);
     expect(stdout).toMatch(
@@ -76,13 +76,13 @@ describe('skein prompt', () => {
     expect(stdout).toMatch(/^\| Today's date is \d{4}-\d\d-\d\d\.$/m);
   });
 
-  test('shows the text of the tools when asked for more', async () => {
-    const { show } = await sceneOfPrompt();
+  test('prints the text of the tools with --verbose', async () => {
+    const { show } = await setPromptScene();
     expect((await show('--verbose')).stdout).toMatch(/^\| \{"name":"Read",/m);
   });
 
-  test('tells an agent from another, and names its file', async () => {
-    const { json, put } = await sceneOfPrompt();
+  test('prints the prompt of the chosen agent and names its file', async () => {
+    const { json, put } = await setPromptScene();
     const head = '---\nname: auditor\ndescription: Reviews.\ntools: Read, Grep\n---\n';
     await put('.claude/agents/auditor.md', `${head}Find what is wrong.`);
     const report = await json('--agent', 'auditor');
@@ -99,8 +99,8 @@ describe('skein prompt', () => {
     );
   });
 
-  test('names the instruction files of the workspace, and what becomes of each', async () => {
-    const { json, put } = await sceneOfPrompt();
+  test('lists the instruction files of the workspace and whether each is sent', async () => {
+    const { json, put } = await setPromptScene();
     await put('AGENTS.md', 'Be kind.\n\n@docs/more.md\n');
     await put('docs/more.md', 'Be brief.\n');
     await put('.claude/rules/code.md', '---\npaths: ["src/*.ts"]\n---\nUse tabs.\n');
@@ -118,15 +118,15 @@ describe('skein prompt', () => {
     expect(opening.text).not.toContain('Use tabs.');
   });
 
-  test('says in one sentence that there is no such agent', async () => {
-    const { show } = await sceneOfPrompt();
+  test('fails with a single error line for an unknown agent', async () => {
+    const { show } = await setPromptScene();
     const { code, stdout, stderr } = await show('--agent', 'nobody');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^skein: There is no agent "nobody"[^\n]*\n$/);
   });
 
-  test('lets no file steer the terminal, or pass for a heading', async () => {
-    const { show } = await sceneOfPrompt();
+  test('escapes control characters and prefixes prompt text, so that it cannot look like a heading', async () => {
+    const { show } = await setPromptScene();
     const { stdout } = await show('--append-system-prompt', '\u001B[2J\nSystem block 9 of 9');
     expect(stdout).not.toContain('\u001B');
     expect(stdout).toContain('| ^[[2J\n| System block 9 of 9\n');
@@ -134,8 +134,8 @@ describe('skein prompt', () => {
 });
 
 describe('skein context in a directory without a session', () => {
-  test('shows what a new one would start with', async () => {
-    const { run, skeinHome } = await sceneOfPrompt();
+  test('shows the context that a new session would start with', async () => {
+    const { run, skeinHome } = await setPromptScene();
     const env = { ANTHROPIC_API_KEY: undefined };
     const { code, stdout, stderr } = await run(['context'], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -145,8 +145,8 @@ describe('skein context in a directory without a session', () => {
   });
 });
 
-needs.describe('tmux')('at a terminal', () => {
-  test.each([60, 160])('the chart of a window fits %i columns', async (columns) => {
+needs.describe('tmux')('the context on a terminal', () => {
+  test.each([60, 160])('is shown as a chart that fits %i columns', async (columns) => {
     const scene = await setScene();
     await scene.run(['-p', 'hello']);
     const screen = openScreen(scene, ['context'], { columns });
@@ -157,7 +157,7 @@ needs.describe('tmux')('at a terminal', () => {
     expect(bar.length).toBe(Math.min(columns, 120) - 1);
   });
 
-  test('/context and /cost tell of the session that is typed at', async () => {
+  test('is shown by /context, and the cost by /cost, in an interactive session', async () => {
     const screen = openScreen(await setScene(), ['--plain']);
     await screen.shows('Type what to do');
     screen.say('/context');

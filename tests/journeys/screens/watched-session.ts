@@ -1,6 +1,6 @@
 /**
- * A session on disk whose cache is watched, against a real server with a clock of the test's: what
- * happens to its prompt between two processes is up to the test.
+ * A session on disk that runs against a simulator with a virtual clock. A test can change the prompt
+ * between two processes and read the cache breaks that the session records.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { virtualClock } from '../../fakes/virtual-clock.js';
 import { finish, openRig } from '../../laws/session-rig.js';
 import { temporaryFolder } from '../../store/session-folder.js';
 
-/** Long enough to be worth caching, and a break. */
+/** Pads text so that it is long enough to be cached and to cause a cache break. */
 const long = (text: string): string => text.padEnd(12_000, ' and so on');
 
 const tool = (name: string) => ({
@@ -32,13 +32,13 @@ const tool = (name: string) => ({
 export const INTRO = long('You are a goose.');
 export const PLACE = long('You fly over Žďár.');
 
-export interface Words {
+export interface HeadTexts {
   readonly intro?: string;
   readonly place?: string;
 }
 
-/** Two sections in a block each, three tools. */
-export const headOf = ({ intro = INTRO, place = PLACE }: Words = {}): PromptHead => {
+/** A prompt head with two sections, each in its own block, and three tools. */
+export const headOf = ({ intro = INTRO, place = PLACE }: HeadTexts = {}): PromptHead => {
   const mark = { cache_control: { type: 'ephemeral' } };
   const section = (name: string, block: number, text: string): HeadSection => ({
     name,
@@ -56,15 +56,15 @@ export const headOf = ({ intro = INTRO, place = PLACE }: Words = {}): PromptHead
   };
 };
 
-export type Broken = Extract<JournalRecord, { type: 'cache.broken' }>;
+export type BreakRecord = Extract<JournalRecord, { type: 'cache.broken' }>;
 
-/** What one process brings along. */
-export interface Process {
+/** Options of a process that runs the session. */
+export interface ProcessOptions {
   readonly options?: Partial<SessionOptions>;
-  readonly briefing?: Partial<ContextProvider>;
+  readonly context?: Partial<ContextProvider>;
   readonly simulator?: Simulator;
-  /** Before its last prompt. */
-  readonly meanwhile?: ((session: LeadSession) => unknown) | undefined;
+  /** Runs before the last prompt. */
+  readonly beforeLastPrompt?: ((session: LeadSession) => unknown) | undefined;
 }
 
 export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk.' }]) => {
@@ -80,10 +80,10 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
   const store = new FileSessionStore({ root, owner, isOwnerAlive: () => false, clock });
   const folder = join(root, 'watched');
   const notices: string[] = [];
-  let began = false;
+  let hasStarted = false;
 
-  /** Resumes the session if there is one, says so many prompts, and leaves. */
-  const talk = async (prompts: number, given: Process = {}): Promise<void> => {
+  /** Starts or resumes the session, sends `prompts` prompts, and closes it. */
+  const runPrompts = async (prompts: number, given: ProcessOptions = {}): Promise<void> => {
     const model = anthropicModel({
       apiKey: 'key',
       authToken: undefined,
@@ -98,18 +98,18 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
       clock,
       store,
       lingers: true,
-      choice: { kind: began ? 'resume' : 'new', id: 'watched' },
+      choice: { kind: hasStarted ? 'resume' : 'new', id: 'watched' },
       options: {
-        contextProvider: plainContext({ head: async () => headOf(), ...given.briefing }),
+        contextProvider: plainContext({ head: async () => headOf(), ...given.context }),
         ...given.options,
       },
     });
-    began = true;
+    hasStarted = true;
     session.listen((item) => {
       if (item.type === 'notice') notices.push(item.text);
     });
     for (let prompt = 1; prompt <= prompts; prompt += 1) {
-      if (prompt === prompts) await given.meanwhile?.(session);
+      if (prompt === prompts) await given.beforeLastPrompt?.(session);
       await finish(session, long('Fly on.'));
     }
     await session.close();
@@ -121,11 +121,11 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
   return {
     clock,
     notices,
-    talk,
+    runPrompts,
     serve,
     records,
     breaks: async () => (await records()).filter((record) => record.type === 'cache.broken'),
-    /** Changes the prompt that is kept with the session, and all that would give it away. */
+    /** Changes the stored prompt head and the digests that refer to it. */
     async editHead(change: (head: EditedHead) => void) {
       const artifacts = join(folder, 'artifacts');
       for (const name of await readdir(artifacts)) {
