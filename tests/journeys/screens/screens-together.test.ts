@@ -1,4 +1,4 @@
-/** Two terminals on one swarm: the session, and somebody who watches and answers in another place. */
+/** Two terminals on a swarm: the session itself, and `skein top` that shows it and answers questions. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { needs } from '../../setup/needs.js';
 
 const TASK = { description: 'look around', prompt: 'Look around.', subagent_type: 'implementer' };
 
-/** An agent that makes a file, then talks slowly. */
+/** An agent creates a file, then streams slowly. */
 const RULES: Rules = [
   {
     match: { firstUser: 'Look around.', toolResult: '/./' },
@@ -22,11 +22,12 @@ const RULES: Rules = [
   { reply: calls('Task', { ...TASK, name: 'ada' }) },
 ];
 
-const TURN_MS = 500;
+/** Longer than the time in which a new question ignores keys. */
+const KEY_DELAY_MS = 500;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const SIZE = { columns: 150, rows: 36 };
 
-const together = async (flags: readonly string[]) => {
+const openBothScreens = async (flags: readonly string[]) => {
   const scene = await setScene(RULES);
   const session = openScreen(scene, ['--trust', '--session-id', 'ours', ...flags, 'go'], SIZE);
   await session.shows('asks to use Bash');
@@ -38,23 +39,23 @@ const together = async (flags: readonly string[]) => {
 };
 
 needs.describe('tmux')('a question of an agent', () => {
-  test('is answered in skein top, and is gone from the session at once', async () => {
-    const { scene, session, top } = await together([]);
+  test('that is answered in skein top disappears from the session', async () => {
+    const { scene, session, top } = await openBothScreens([]);
     await expectGolden(top.visible(), 'top-inbox');
-    await pause(TURN_MS);
+    await pause(KEY_DELAY_MS);
     top.press('Enter');
     await top.shows(/Allowed: Bash of a_\w+\./);
     await session.shows(/ada: streaming/);
     expect(session.visible()).not.toContain('asks to use Bash');
     expect(existsSync(join(scene.workspace, 'seen'))).toBe(true);
 
-    // In its own process the transcript grows while it is said.
+    // In the process of the agent, the transcript grows during the stream.
     session.press('C-s');
     await session.shows(/the swarm {2}ours/);
     session.press('j');
-    const said = () => (session.visible().match(/\bmore\b/g) ?? []).length;
-    const before = said();
-    await expect.poll(said, { timeout: 10_000 }).toBeGreaterThan(before);
+    const shownWords = () => (session.visible().match(/\bmore\b/g) ?? []).length;
+    const before = shownWords();
+    await expect.poll(shownWords, { timeout: 10_000 }).toBeGreaterThan(before);
     expect(session.visible()).toMatch(/ada +● streaming/);
     session.press('q');
     await session.shows(/^> go$/m);
@@ -62,21 +63,21 @@ needs.describe('tmux')('a question of an agent', () => {
     await session.shows('Interrupted.');
   });
 
-  test('is answered in the session, and is gone from skein top at once', async () => {
-    const { session, top } = await together([]);
-    await pause(TURN_MS);
+  test('that is answered in the session disappears from skein top', async () => {
+    const { session, top } = await openBothScreens([]);
+    await pause(KEY_DELAY_MS);
     session.press('Tab');
-    await pause(TURN_MS);
+    await pause(KEY_DELAY_MS);
     session.press('Enter');
     await top.shows('0 questions waiting');
   });
 });
 
 needs.describe('tmux', 'redis')('a question of an agent whose session is in Redis', () => {
-  test('is answered in skein top too', async () => {
+  test('can be denied in skein top', async () => {
     const { url } = await redisServer();
-    const { session, top, scene } = await together(['--store', url]);
-    await pause(TURN_MS);
+    const { session, top, scene } = await openBothScreens(['--store', url]);
+    await pause(KEY_DELAY_MS);
     top.press('d', 'Enter');
     await top.shows('Why not?');
     top.say('not today');
@@ -90,8 +91,8 @@ needs.describe('tmux', 'redis')('a question of an agent whose session is in Redi
   });
 });
 
-needs.describe('tmux', 'own-redis')('a session whose Redis is gone for good', () => {
-  test('lets people leave all the same', async () => {
+needs.describe('tmux', 'own-redis')('a session whose Redis was killed', () => {
+  test('exits on SIGTERM and reports that its store could not be closed', async () => {
     const redis = await ownRedisServer();
     const scene = await setScene([{ reply: 'Hello.' }]);
     const session = openScreen(scene, ['--trust', '--store', redis.url, 'go'], SIZE);

@@ -1,4 +1,4 @@
-/** What a person sends, calls back and looks for while the agent on the screen is at work. */
+/** Input to the session screen while the agent runs: commands, prompts, interrupts and history. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +7,8 @@ import { openScreen } from '../../fakes/terminal/tmux-screen.js';
 import { needs } from '../../setup/needs.js';
 
 const ENDLESS = { text: 'word '.repeat(2_000), chunkBytes: 5, chunkDelayMs: 40 };
-const TURN_MS = 500;
+/** Longer than the time in which a new question ignores keys. */
+const KEY_DELAY_MS = 500;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const READY = /─\n>\n\S+ · mode/;
 
@@ -16,16 +17,16 @@ const RULES: Rules = [
   { reply: 'You said {{lastUser}}!' },
 ];
 
-const sit = async (rules = RULES, args: readonly string[] = []) => {
+const openSession = async (rules = RULES, args: readonly string[] = []) => {
   const scene = await setScene(rules);
   const screen = openScreen(scene, args, { columns: 100, rows: 30 });
   await screen.shows(READY);
   return { scene, screen };
 };
 
-needs.describe('tmux')('a session on a screen, meanwhile', () => {
-  test('answers a command on lines of its own, behind the command', async () => {
-    const { screen } = await sit();
+needs.describe('tmux')('a session screen with a running agent', () => {
+  test('prints the answer of a command on separate lines after the command', async () => {
+    const { screen } = await openSession();
     screen.say('endless');
     await screen.shows('word word word');
     screen.say('/cost');
@@ -33,12 +34,12 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     expect(screen.text()).not.toMatch(/word \d+ turns?/);
   });
 
-  test('forgets what there was to do with the conversation, and finds it again when resumed', async () => {
+  test('shows the todo list again after a resume, and removes it after /rewind and /clear', async () => {
     const todos = [
       { content: 'Look', status: 'completed' },
       { content: 'Mend it', activeForm: 'Mending it', status: 'in_progress' },
     ];
-    const { screen, scene } = await sit([
+    const { screen, scene } = await openSession([
       { match: { toolResult: '/./' }, reply: 'Noted.' },
       { match: { lastUser: 'plan' }, reply: calls('TodoWrite', { todos }) },
       ...RULES,
@@ -49,24 +50,24 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     screen.press('C-d');
     expect(await screen.ended()).toBe(0);
 
-    const again = openScreen(scene, ['--continue'], { columns: 100, rows: 30 });
-    await again.shows(READY);
-    await again.shows(listed);
-    again.say('/rewind 1');
-    await again.shows(/Rewind\? \[y\/N\]/);
-    await pause(TURN_MS);
-    again.say('y');
-    await expect.poll(again.visible).not.toMatch(/Mending it\n─/);
+    const resumed = openScreen(scene, ['--continue'], { columns: 100, rows: 30 });
+    await resumed.shows(READY);
+    await resumed.shows(listed);
+    resumed.say('/rewind 1');
+    await resumed.shows(/Rewind\? \[y\/N\]/);
+    await pause(KEY_DELAY_MS);
+    resumed.say('y');
+    await expect.poll(resumed.visible).not.toMatch(/Mending it\n─/);
 
-    again.say('plan');
-    await again.shows(/Noted\.[\s\S]*Mending it\n─/);
-    again.say('/clear');
-    await again.shows('The conversation is cleared.');
-    await expect.poll(again.visible).not.toMatch(/Mending it\n─/);
+    resumed.say('plan');
+    await resumed.shows(/Noted\.[\s\S]*Mending it\n─/);
+    resumed.say('/clear');
+    await resumed.shows('The conversation is cleared.');
+    await expect.poll(resumed.visible).not.toMatch(/Mending it\n─/);
   });
 
-  test('shows that a prompt waits until it has been read, also while a request is sent again', async () => {
-    const { screen } = await sit([
+  test('shows a waiting prompt until the agent reads it, even during a retry', async () => {
+    const { screen } = await openSession([
       {
         match: { lastUser: 'slow' },
         replies: [
@@ -86,8 +87,8 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     expect(screen.visible()).not.toContain('waits for its next step');
   });
 
-  test('says that it goes on with what was sent, when it is interrupted with that waiting', async () => {
-    const { screen } = await sit();
+  test('says after an interrupt that the agent continues with the waiting prompt', async () => {
+    const { screen } = await openSession();
     screen.say('endless');
     await screen.shows('word word word');
     screen.say('rather this');
@@ -98,8 +99,8 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     expect(screen.text()).not.toContain('Say what to do instead');
   });
 
-  test('shows the beginning of a long paste, and sends all of it', async () => {
-    const { screen, scene } = await sit([{ reply: 'Read.' }]);
+  test('shows the start of a long paste and sends all of it', async () => {
+    const { screen, scene } = await openSession([{ reply: 'Read.' }]);
     screen.paste('x'.repeat(30_000));
     await screen.shows(/x{40}/);
     screen.press('Enter');
@@ -108,8 +109,8 @@ needs.describe('tmux')('a session on a screen, meanwhile', () => {
     expect(JSON.stringify(scene.bodies().at(-1))).toContain('x'.repeat(30_000));
   });
 
-  test('goes back past commands and files in the history, and suggests nothing for them', async () => {
-    const { screen, scene } = await sit();
+  test('recalls prompts with commands and files from the history without suggestions', async () => {
+    const { screen, scene } = await openSession();
     writeFileSync(join(scene.workspace, 'notes.md'), '');
     screen.say('first prompt');
     await screen.shows('You said first prompt!');

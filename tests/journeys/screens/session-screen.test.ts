@@ -1,4 +1,4 @@
-/** The session on a screen, as a person meets it: typed at through tmux, and read from the terminal. */
+/** The session screen on a real terminal: keys are sent and the screen is read through tmux. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { eventually, isAlive } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const ENDLESS = { text: 'word '.repeat(2_000), chunkBytes: 5, chunkDelayMs: 40 };
-/** More than a terminal takes that does not read. */
+/** More output than the buffer of a terminal that does not read can take. */
 const FLOOD = { text: 'flood '.repeat(200_000), chunkBytes: 4_000, chunkDelayMs: 10 };
 const TASK = { description: 'look around', prompt: 'Look around.', subagent_type: 'implementer' };
 
@@ -29,24 +29,25 @@ const RULES: Rules = [
   { reply: 'You said {{lastUser}}!' },
 ];
 
-interface Sitting extends ScreenOptions {
+interface SessionOptions extends ScreenOptions {
   readonly args?: readonly string[];
 }
 
-const sit = async ({ args = [], ...options }: Sitting = {}, rules = RULES) => {
+const openSession = async ({ args = [], ...options }: SessionOptions = {}, rules = RULES) => {
   const scene = await setScene(rules);
   return { scene, screen: openScreen(scene, args, { columns: 100, rows: 30, ...options }) };
 };
 
-/** The prompt is empty, and nothing is under way. */
+/** The prompt is empty and no run is active. */
 const READY = /\n\n─+\n>\n\S+ · mode/;
 const answered = (text: string) => new RegExp(`${text}\\n\\n─+\\n>\\n\\S+ · mode`);
-const TURN_MS = 500;
+/** Longer than the time in which a new question ignores keys. */
+const KEY_DELAY_MS = 500;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-needs.describe('tmux')('a session on a screen', () => {
-  test('delegates, is answered in a second terminal, is interrupted, and is resumed', async () => {
-    const { scene, screen } = await sit();
+needs.describe('tmux')('the session screen', () => {
+  test('runs an agent, accepts an answer from a second terminal, is interrupted, and is resumed', async () => {
+    const { scene, screen } = await openSession();
     await screen.shows(READY);
     await expectGolden(screen.visible(), 'session-start');
     screen.say('hello');
@@ -71,25 +72,25 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(await screen.ended()).toBe(0);
     const id = /skein --resume (s_\w+)/.exec(screen.text())?.[1] ?? '';
 
-    const again = openScreen(scene, ['--resume', id], { columns: 100, rows: 30 });
-    await again.shows('The last exchange:');
-    again.say('make');
-    await again.shows('asks to use Write');
-    await pause(TURN_MS);
-    again.press('Tab');
-    await pause(TURN_MS);
-    again.press('Enter');
-    await again.shows(answered('It is made.'));
-    await expectGolden(again.visible(), 'session-resumed');
-    again.press('C-o');
-    await again.shows('+ two');
-    await expectGolden(again.visible(), 'session-call');
-    again.press('q');
-    await again.shows(answered('It is made.'));
+    const resumed = openScreen(scene, ['--resume', id], { columns: 100, rows: 30 });
+    await resumed.shows('The last exchange:');
+    resumed.say('make');
+    await resumed.shows('asks to use Write');
+    await pause(KEY_DELAY_MS);
+    resumed.press('Tab');
+    await pause(KEY_DELAY_MS);
+    resumed.press('Enter');
+    await resumed.shows(answered('It is made.'));
+    await expectGolden(resumed.visible(), 'session-resumed');
+    resumed.press('C-o');
+    await resumed.shows('+ two');
+    await expectGolden(resumed.visible(), 'session-call');
+    resumed.press('q');
+    await resumed.shows(answered('It is made.'));
   });
 
-  test('leaves the prompt to who types, and a question waits', async () => {
-    const { screen, scene } = await sit();
+  test('keeps the typed prompt while a question waits and is answered', async () => {
+    const { screen, scene } = await openSession();
     await screen.shows(READY);
     screen.say('make');
     screen.type('sod');
@@ -97,7 +98,7 @@ needs.describe('tmux')('a session on a screen', () => {
     screen.type(' it all');
     await screen.shows(/^> sod it all$/m);
     screen.press('C-y');
-    await pause(TURN_MS);
+    await pause(KEY_DELAY_MS);
     screen.press('d', 'Enter');
     await screen.shows('Why not?');
     screen.say('later');
@@ -106,8 +107,8 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(existsSync(join(scene.workspace, 'made.txt'))).toBe(false);
   });
 
-  test('is interrupted at a question, and what was typed stays and goes on', async () => {
-    const { screen } = await sit();
+  test('keeps the typed prompt when the run is interrupted at a question', async () => {
+    const { screen } = await openSession();
     await screen.shows(READY);
     screen.say('make');
     screen.type('half a');
@@ -121,31 +122,31 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(screen.text()).not.toContain('answered elsewhere');
   });
 
-  test('hides no question behind what somebody has opened', async () => {
-    const { screen, scene } = await sit();
+  test('does not open the call view over a question', async () => {
+    const { screen, scene } = await openSession();
     await screen.shows(READY);
     screen.say('make');
     await screen.shows('asks to use Write');
-    await pause(TURN_MS);
+    await pause(KEY_DELAY_MS);
     screen.press('Tab');
-    await pause(TURN_MS);
+    await pause(KEY_DELAY_MS);
     screen.press('Enter');
     await screen.shows(answered('It is made.'));
     screen.type('/rewind 1');
     screen.press('Enter', 'C-o');
     await screen.shows(/Rewind\? \[y\/N\]/);
     expect(screen.modes().isAlternate).toBe(false);
-    await pause(TURN_MS);
+    await pause(KEY_DELAY_MS);
     screen.say('y');
     await expect.poll(() => existsSync(join(scene.workspace, 'made.txt'))).toBe(false);
   });
 
-  test('stays whole when it becomes low, with a question open', async () => {
-    const { screen } = await sit({ columns: 60, rows: 30 });
+  test('redraws an open question when the terminal gets lower and higher', async () => {
+    const { screen } = await openSession({ columns: 60, rows: 30 });
     await screen.shows(READY);
     screen.say('make');
     await screen.shows('answers it');
-    await pause(TURN_MS);
+    await pause(KEY_DELAY_MS);
     screen.press('Tab');
     screen.resize(60, 10);
     await screen.shows(/❯ once {3}session {3}project {3}deny/);
@@ -153,8 +154,8 @@ needs.describe('tmux')('a session on a screen', () => {
     await screen.shows(/^❯ o {2}once: this call[\s\S]*─\nmode default[^\n]*$/m);
   });
 
-  test('edits several lines, takes a paste as one prompt, and brings prompts back', async () => {
-    const { screen, scene } = await sit();
+  test('edits several lines, takes a paste as a single prompt, and recalls earlier prompts', async () => {
+    const { screen, scene } = await openSession();
     await screen.shows(READY);
     screen.type('one');
     screen.press('M-Enter');
@@ -176,12 +177,12 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(prompts[1]).toContain('three\\nfour');
   });
 
-  test('shows what an agent has still to do', async () => {
+  test('shows the todo list of an agent', async () => {
     const todos = [
       { content: 'Look', status: 'completed' },
       { content: 'Mend it', activeForm: 'Mending it', status: 'in_progress' },
     ];
-    const { screen } = await sit({}, [
+    const { screen } = await openSession({}, [
       { match: { toolResult: '/./' }, reply: ENDLESS },
       { reply: calls('TodoWrite', { todos }) },
     ]);
@@ -191,7 +192,7 @@ needs.describe('tmux')('a session on a screen', () => {
   });
 
   test('completes commands and files, and changes the mode', async () => {
-    const { screen, scene } = await sit();
+    const { screen, scene } = await openSession();
     writeFileSync(join(scene.workspace, 'notes.md'), '');
     await screen.shows(READY);
     screen.type('/con');
@@ -208,8 +209,8 @@ needs.describe('tmux')('a session on a screen', () => {
     await screen.shows('mode plan');
   });
 
-  test('shows an image that a prompt names to the model', async () => {
-    const { screen, scene } = await sit();
+  test('sends an image that a prompt names to the model', async () => {
+    const { screen, scene } = await openSession();
     const png =
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     writeFileSync(join(scene.workspace, 'shot.png'), Buffer.from(png, 'base64'));
@@ -222,8 +223,8 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(block).toMatchObject({ type: 'image', source: { media_type: 'image/png' } });
   });
 
-  test('stays whole at any width, also when that changes', async () => {
-    const { screen } = await sit({ columns: 160 });
+  test('redraws correctly at any width after a resize', async () => {
+    const { screen } = await openSession({ columns: 160 });
     await screen.shows(READY);
     screen.say('漢字 👩‍👩‍👧 hello');
     await screen.shows('You said');
@@ -235,17 +236,17 @@ needs.describe('tmux')('a session on a screen', () => {
     }
   });
 
-  test('writes no colour where none is wanted', async () => {
-    const { screen } = await sit({ env: { NO_COLOR: '1' } });
+  test('writes no colours with NO_COLOR', async () => {
+    const { screen } = await openSession({ env: { NO_COLOR: '1' } });
     await screen.shows(READY);
     screen.say('make');
     await screen.shows('asks to use Write');
     expect(screen.colours()).toEqual([]);
   });
 
-  test('gives the terminal back, however it ends', async () => {
+  test('restores the terminal after SIGTERM', async () => {
     const after = 'stty -a | grep -q " icanon" && echo "lines again"';
-    const { screen } = await sit({ after });
+    const { screen } = await openSession({ after });
     await screen.shows(READY);
     screen.say('endless');
     await screen.shows('word word');
@@ -257,7 +258,7 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(screen.modes()).toEqual({ isAlternate: false, isCursorShown: true });
   });
 
-  test('gives the terminal back when it crashes, and says so where it can be read', async () => {
+  test('restores the terminal after a crash and prints the error on it', async () => {
     const scene = await setScene(RULES);
     const crash = join(scene.root, 'crash.mjs');
     writeFileSync(
@@ -276,21 +277,21 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(screen.modes()).toEqual({ isAlternate: false, isCursorShown: true });
   });
 
-  test('asks for trust before anything else', async () => {
+  test('asks for trust before the first prompt', async () => {
     const scene = await setScene(RULES);
     mkdirSync(join(scene.workspace, '.claude'));
     const settings = { permissions: { allow: ['Bash(ls)'] } };
     writeFileSync(join(scene.workspace, '.claude/settings.json'), JSON.stringify(settings));
     const screen = openScreen(scene, []);
     await screen.shows('Trust this workspace? y yes, n no:');
-    await pause(TURN_MS);
+    await pause(KEY_DELAY_MS);
     screen.say('y');
     await screen.shows('The workspace is trusted until its settings change.');
     await screen.shows(READY);
   });
 
-  test('goes to the shell and comes back', async () => {
-    const { screen } = await sit({ jobs: true, after: 'sleep 0.5; fg' });
+  test('suspends on Ctrl-Z and keeps the typed prompt', async () => {
+    const { screen } = await openSession({ jobs: true, after: 'sleep 0.5; fg' });
     await screen.shows(READY);
     screen.type('half a pro');
     screen.press('C-z');
@@ -300,8 +301,8 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(screen.text()).not.toMatch(/half a pro$[\s\S]*it ended/m);
   });
 
-  test('can be ended while its terminal does not read, and is kept in the session', async () => {
-    const { scene, screen } = await sit();
+  test('exits on SIGTERM while its terminal does not read, and the session is stored', async () => {
+    const { scene, screen } = await openSession();
     await screen.shows(READY);
     const pid = screen.pid();
     screen.say('flood');
@@ -310,7 +311,7 @@ needs.describe('tmux')('a session on a screen', () => {
     try {
       await pause(1_500);
       process.kill(pid, 'SIGTERM');
-      await eventually('it has ended', () => !isAlive(pid));
+      await eventually('the process has ended', () => !isAlive(pid));
     } finally {
       readAgain();
     }
@@ -318,8 +319,8 @@ needs.describe('tmux')('a session on a screen', () => {
     expect(sessions).toMatchObject([{ title: 'flood' }]);
   });
 
-  test('hears every key again when somebody else had stopped it', async () => {
-    const { screen } = await sit();
+  test('reads all keys again after SIGSTOP and SIGCONT', async () => {
+    const { screen } = await openSession();
     await screen.shows(READY);
     screen.type('half');
     await screen.shows(/^> half$/m);
@@ -331,8 +332,8 @@ needs.describe('tmux')('a session on a screen', () => {
     await screen.shows(/^> half a prompt$/m);
   });
 
-  test('goes to the shell from what is open on top of it, and comes back to that', async () => {
-    const { screen } = await sit({ jobs: true, after: 'sleep 0.5; fg' });
+  test('suspends from the call view and returns to it', async () => {
+    const { screen } = await openSession({ jobs: true, after: 'sleep 0.5; fg' });
     await screen.shows(READY);
     screen.press('C-o');
     await screen.shows('No call has ended yet');
@@ -340,7 +341,7 @@ needs.describe('tmux')('a session on a screen', () => {
     await screen.shows('it ended with 148');
     await screen.shows('No call has ended yet');
     screen.press('q');
-    // The shell has written to the terminal as it was before.
+    // The shell wrote to the normal screen, not to the alternate screen.
     await screen.shows(/it ended with 148[\s\S]*\n─+\n>\n\S+ · mode/);
   });
 });

@@ -1,4 +1,4 @@
-/** `skein top` on a real terminal, over swarms that really run. */
+/** `skein top` on a real terminal with running swarms. */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const task = (prompt: string, name: string) => ({
   },
 });
 
-/** One agent that waits for a file and then reads what it was told, and one that never ends. */
+/** Starts an agent that waits for a file and then reads its messages, and an agent that never ends. */
 const openSwarm = async () => {
   const scene = await setScene([
     {
@@ -45,17 +45,17 @@ const openSwarm = async () => {
   const flags = ['--allowed-tools', 'Bash', '--session-id', 'swarm', '--agents', RUNNER];
   const lead = scene.start(['-p', 'begin', '--output-format', 'json', ...flags]);
   lead.endInput();
-  await eventually('one agent runs', () => existsSync(join(scene.workspace, 'began')));
+  await eventually('an agent runs', () => existsSync(join(scene.workspace, 'began')));
   return { ...scene, lead };
 };
 
 const widest = (shown: string) => Math.max(...shown.split('\n').map((line) => line.length));
 
-/** A process that is told to fails as a defect of ours would make it fail. */
+/** Makes a process throw on SIGUSR2, as a defect would. */
 const FRAGILE = `process.on('SIGUSR2', () => { throw new Error('a defect'); });`;
 
 needs.describe('tmux')('skein top', () => {
-  test('a running swarm is watched, written to and stopped, at any width', async () => {
+  test('shows a running swarm at any width, and sends it messages and a stop', async () => {
     const scene = await openSwarm();
     const top = openScreen(scene, ['top'], { columns: 160, rows: 30, after: 'stty -a' });
     await top.shows(/├─slow +● tool-running .* Bash touch began/);
@@ -68,7 +68,7 @@ needs.describe('tmux')('skein top', () => {
     top.press('q');
     await top.shows('├─slow');
 
-    // What it was told is in what it reads next, and its transcript shows it.
+    // The message is in the next request of the agent and in its transcript.
     top.press('j', 'm');
     await top.shows('to slow:');
     top.say('and the docs');
@@ -81,7 +81,7 @@ needs.describe('tmux')('skein top', () => {
     expect(JSON.stringify(scene.bodies())).toContain('and the docs');
     top.press('q');
 
-    // It is stopped once that is confirmed.
+    // The stop needs a confirmation.
     await top.shows('└─doomed');
     top.press('j', 'x');
     await top.shows('Stop doomed?');
@@ -95,7 +95,7 @@ needs.describe('tmux')('skein top', () => {
       [250, 50],
     ] as const) {
       top.resize(columns, rows);
-      const shown = await eventually('it is drawn anew', () => {
+      const shown = await eventually('the screen is redrawn', () => {
         const text = top.visible();
         const isDrawn = /^skein top[\s\S]*doomed/.test(text) && text.split('\n').length === rows;
         return isDrawn && (columns === 60 || widest(text) > 160) ? text : undefined;
@@ -113,24 +113,24 @@ needs.describe('tmux')('skein top', () => {
     await scene.lead.ended;
   });
 
-  test('is left at once while somebody has not answered yet, who gets the message all the same', async () => {
+  test('exits at once while a message is pending, and the agent still receives the message', async () => {
     const scene = await openSwarm();
     const top = openScreen(scene, ['top'], { columns: 160, rows: 30 });
     await top.shows(/├─slow +● tool-running/);
     scene.lead.kill('SIGSTOP');
     top.press('j', 'm');
     await top.shows('to slow:');
-    // In one go: it is left before anything can have come of it.
+    // Sent together, so that `q` arrives before the message can be confirmed.
     top.type('and the docs\rq');
     expect(await top.ended()).toBe(0);
     scene.lead.kill('SIGCONT');
     await writeFile(join(scene.workspace, 'go'), '');
-    await eventually('it has read it', () =>
+    await eventually('the agent has read the message', () =>
       JSON.stringify(scene.bodies()).includes('and the docs'),
     );
   });
 
-  test('what is in the way of a message is told, and so is the end of the session itself', async () => {
+  test('reports a message that cannot be delivered and a session that was removed', async () => {
     const scene = await openSwarm();
     const top = openScreen(scene, ['top', 'swarm'], { columns: 160, rows: 30 });
     await top.shows(/├─slow +● tool-running/);
@@ -150,17 +150,17 @@ needs.describe('tmux')('skein top', () => {
     expect(await top.ended()).toBe(0);
   });
 
-  test('those who listen hear the trees of what runs first', async () => {
+  test('prints the tree of running agents first with --screen-reader', async () => {
     const scene = await openSwarm();
-    const heard = scene.start(['top', '--screen-reader']);
-    await eventually('the tree is told', () => /slow +tool-running/.test(heard.stdout));
-    heard.kill('SIGTERM');
-    const { stdout } = await heard.ended;
+    const spoken = scene.start(['top', '--screen-reader']);
+    await eventually('the tree is printed', () => /slow +tool-running/.test(spoken.stdout));
+    spoken.kill('SIGTERM');
+    const { stdout } = await spoken.ended;
     expect(stdout).toMatch(/^swarm {2}running, pid \d+/);
     expect(stdout).not.toContain('No swarm runs');
   });
 
-  test('the terminal is given back, however it ends', async () => {
+  test('restores the terminal after SIGTERM and after a crash', async () => {
     const scene = await setScene();
     const fragile = join(scene.home, 'fragile.cjs');
     await writeFile(fragile, FRAGILE);
@@ -190,7 +190,7 @@ needs.describe('tmux')('skein top', () => {
 });
 
 needs.describe('tmux', 'own-redis')('skein top over Redis', () => {
-  test('it says that Redis is away, and goes on once it is back', async () => {
+  test('reports that Redis is unreachable and continues after Redis is back', async () => {
     const redis = await ownRedisServer();
     const scene = await setScene([
       {
@@ -202,7 +202,7 @@ needs.describe('tmux', 'own-redis')('skein top over Redis', () => {
     const flags = ['--store', redis.url, '--session-id', 'away'];
     const lead = scene.start(['-p', 'go', '--allowed-tools', 'Bash', ...flags]);
     lead.endInput();
-    await eventually('it runs', () => existsSync(join(scene.workspace, 'began')));
+    await eventually('the lead runs', () => existsSync(join(scene.workspace, 'began')));
     const top = openScreen(scene, ['top', 'away', '--store', redis.url], { columns: 100 });
     await top.shows(/lead a_\w+ +● tool-running/);
     await redis.kill();
@@ -217,7 +217,7 @@ needs.describe('tmux', 'own-redis')('skein top over Redis', () => {
   });
 });
 
-test('without a terminal it says once what there is', async () => {
+test('skein top without a terminal prints the running swarms once', async () => {
   const scene = await setScene();
   expect(await scene.run(['top'])).toMatchObject({
     code: 0,
@@ -228,9 +228,9 @@ test('without a terminal it says once what there is', async () => {
     code: 2,
     stderr: expect.stringContaining('There is no session "nobody"'),
   });
-  const heard = scene.start(['top'], { env: { SKEIN_SCREEN_READER: '1' } });
-  await eventually('it listens', () => heard.stdout.includes('No swarm runs yet.'));
+  const spoken = scene.start(['top'], { env: { SKEIN_SCREEN_READER: '1' } });
+  await eventually('the first line is printed', () => spoken.stdout.includes('No swarm runs yet.'));
   await scene.run(['-p', 'hello', '--session-id', 'short']);
-  heard.kill('SIGINT');
-  expect(await heard.ended).toMatchObject({ code: 0, stderr: '' });
+  spoken.kill('SIGINT');
+  expect(await spoken.ended).toMatchObject({ code: 0, stderr: '' });
 });

@@ -1,4 +1,4 @@
-/** The interactive session on a real terminal. */
+/** The interactive session with --plain on a real terminal. */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,10 +7,10 @@ import { calls, type Rules, resultsIn, type Scene, setScene } from '../../fakes/
 import { openScreen, type ScreenOptions } from '../../fakes/terminal/tmux-screen.js';
 import { needs } from '../../setup/needs.js';
 
-/** Talks for far longer than a test would wait. */
+/** Streams for longer than a test waits. */
 const ENDLESS = { text: 'word '.repeat(2_000), chunkBytes: 5, chunkDelayMs: 40 };
 
-/** A model that echoes, runs `make a.txt` when asked to, and can talk for ever. */
+/** A model that echoes, runs `touch made` for a prompt with "make", and streams without end for "endless". */
 const RULES: Rules = [
   { match: { lastUser: 'endless' }, reply: ENDLESS },
   { match: { lastUser: 'make', toolResult: 'denied' }, reply: 'Then not.' },
@@ -20,11 +20,11 @@ const RULES: Rules = [
   { reply: 'You said {{lastUser}}!' },
 ];
 
-interface Typing extends ScreenOptions {
+interface SessionOptions extends ScreenOptions {
   readonly args?: readonly string[];
 }
 
-const sit = async ({ args = [], ...options }: Typing = {}, rules = RULES) => {
+const openSession = async ({ args = [], ...options }: SessionOptions = {}, rules = RULES) => {
   const scene = await setScene(rules);
   return { scene, screen: openScreen(scene, ['--plain', ...args], options) };
 };
@@ -33,9 +33,9 @@ const READY = /^>$/m;
 const QUESTION = /Allow it\? .*: *$/;
 const hasMade = ({ workspace }: Scene) => existsSync(join(workspace, 'made'));
 
-needs.describe('tmux')('a session on a terminal', () => {
-  test('says where it is, answers, and says how to go on', async () => {
-    const { scene, screen } = await sit();
+needs.describe('tmux')('a plain session on a terminal', () => {
+  test('prints its session and folder, answers, and prints how to resume', async () => {
+    const { scene, screen } = await openSession();
     const header = await screen.shows(READY);
     expect(header).toMatch(/session s_\w+\nModel \S+, permission mode default, working in \//);
     screen.say('hello');
@@ -48,8 +48,8 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(scene.bodies()).toHaveLength(1);
   });
 
-  test('lets a model put nothing between a question and its answer', async () => {
-    const { scene, screen } = await sit({}, [
+  test('prints no text of the model between a question and its answer', async () => {
+    const { scene, screen } = await openSession({}, [
       { match: { toolResult: '/./' }, reply: 'It is done.' },
       {
         reply: {
@@ -75,19 +75,19 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(hasMade(scene)).toBe(true);
   });
 
-  test('prints an answer on it without what would command it', async () => {
+  test('escapes control characters in an answer', async () => {
     const scene = await setScene([{ reply: 'a\u001b[2J\u001b[1;1Hb' }]);
     const screen = openScreen(scene, ['-p', 'go']);
     await screen.shows('a^[[2J^[[1;1Hb');
   });
 
-  test('begins with the prompt that it was given', async () => {
-    const { screen } = await sit({ args: ['hello there'] });
+  test('starts with the prompt from the command line', async () => {
+    const { screen } = await openSession({ args: ['hello there'] });
     await screen.shows(/> hello there\n\nYou said hello there!\n\n>$/);
   });
 
-  test('shows text while it is being said, and stops at Esc', async () => {
-    const { screen } = await sit();
+  test('streams the answer and stops on Esc', async () => {
+    const { screen } = await openSession();
     await screen.shows(READY);
     screen.say('endless');
     await screen.shows(/word word word/);
@@ -97,8 +97,8 @@ needs.describe('tmux')('a session on a terminal', () => {
     await screen.shows('You said go on!');
   });
 
-  test('interrupts at Ctrl-C, and leaves at two more', async () => {
-    const { screen } = await sit();
+  test('interrupts on Ctrl-C and exits after two more', async () => {
+    const { screen } = await openSession();
     await screen.shows(READY);
     screen.say('endless');
     await screen.shows(/word word/);
@@ -110,14 +110,17 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(await screen.ended()).toBe(0);
   });
 
-  test('sends what is typed during a run with the next step', async () => {
+  test('sends a prompt that is typed during a run with the next step', async () => {
     const slow = { ...calls('Bash', { command: 'sleep 1' }), text: 'Wait.' };
     const rules: Rules = [
       { match: { lastUser: 'and this' }, reply: 'Both.' },
       { match: { lastUser: 'first' }, reply: slow },
       { reply: 'Only one.' },
     ];
-    const { screen } = await sit({ args: ['--permission-mode', 'bypassPermissions'] }, rules);
+    const { screen } = await openSession(
+      { args: ['--permission-mode', 'bypassPermissions'] },
+      rules,
+    );
     await screen.shows(READY);
     screen.say('first');
     await screen.shows('Bash sleep 1');
@@ -126,8 +129,8 @@ needs.describe('tmux')('a session on a terminal', () => {
     await screen.shows(/Both\.\n\n>$/);
   });
 
-  test('brings back earlier prompts, also of a former start', async () => {
-    const { scene, screen } = await sit();
+  test('recalls earlier prompts, including prompts of an earlier process, without secrets', async () => {
+    const { scene, screen } = await openSession();
     await screen.shows(READY);
     screen.say('the first');
     await screen.shows(/You said the first!\n\n>$/);
@@ -155,8 +158,8 @@ needs.describe('tmux')('a session on a terminal', () => {
     await again.shows(READY);
   });
 
-  test('takes a paste of several lines as one prompt', async () => {
-    const { scene, screen } = await sit();
+  test('takes a paste of several lines as a single prompt', async () => {
+    const { scene, screen } = await openSession();
     await screen.shows(READY);
     screen.paste('one\ntwo\nthree');
     await screen.shows(/> one\n {2}two\n {2}three$/);
@@ -166,8 +169,8 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(scene.bodies()).toHaveLength(1);
   });
 
-  test('takes a huge paste, and shows the end of it', async () => {
-    const { scene, screen } = await sit();
+  test('takes a huge paste and shows its end', async () => {
+    const { scene, screen } = await openSession();
     await screen.shows(READY);
     screen.paste(`${'a line of this paste\n'.repeat(5_000)}the end`);
     await screen.shows(/the end$/);
@@ -177,8 +180,8 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(scene.bodies()[0]?.messages[0].content.at(-1).text).toHaveLength(105_007);
   });
 
-  test('helps, and says what there is when a command is unknown', async () => {
-    const { screen } = await sit();
+  test('prints help, and lists the commands after an unknown command', async () => {
+    const { screen } = await openSession();
     await screen.shows(READY);
     screen.say('/help');
     await screen.shows(/\/compact \[what to keep\] +summarise/);
@@ -190,8 +193,8 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(await screen.ended()).toBe(0);
   });
 
-  test('begins anew at /clear', async () => {
-    const { scene, screen } = await sit();
+  test('starts a new conversation on /clear', async () => {
+    const { scene, screen } = await openSession();
     await screen.shows(READY);
     screen.say('remember this');
     await screen.shows(/You said remember this!\n\n>$/);
@@ -202,9 +205,9 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(JSON.stringify(scene.bodies().at(-1))).not.toContain('remember this');
   });
 
-  test('changes the permission mode at /mode, also before anything was said', async () => {
+  test('changes the permission mode on /mode, even before the first prompt', async () => {
     const refused = { match: { toolResult: 'allows none' }, reply: 'Then not.' };
-    const { scene, screen } = await sit({}, [refused, ...RULES]);
+    const { scene, screen } = await openSession({}, [refused, ...RULES]);
     await screen.shows(READY);
     screen.say('/mode');
     await screen.shows(/The permission mode is default\.\)\n\n>$/);
@@ -224,7 +227,7 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(bodies.at(-1)).toContain('Permission mode: bypassPermissions.');
   });
 
-  test('shows the plan, which only the person can accept', async () => {
+  test('shows a plan as a question, and runs it only after approval', async () => {
     const rules: Rules = [
       {
         match: { toolResult: 'agrees with the plan' },
@@ -233,7 +236,7 @@ needs.describe('tmux')('a session on a terminal', () => {
       { match: { toolResult: '/./' }, reply: 'It is done.' },
       { reply: calls('ExitPlanMode', { plan: '# The plan\n\n1. Make it.' }) },
     ];
-    const { scene, screen } = await sit({ args: ['--permission-mode', 'plan'] }, rules);
+    const { scene, screen } = await openSession({ args: ['--permission-mode', 'plan'] }, rules);
     await screen.shows(READY);
     screen.say('make it');
     await screen.shows(
@@ -247,8 +250,8 @@ needs.describe('tmux')('a session on a terminal', () => {
     expect(hasMade(scene)).toBe(true);
   });
 
-  test('goes on with a former session at /resume', async () => {
-    const { scene, screen } = await sit();
+  test('resumes an earlier session on /resume', async () => {
+    const { scene, screen } = await openSession();
     const { result } = await scene.run(['-p', 'the old one', '--output-format', 'json']);
     await screen.shows(READY);
     screen.say('/resume');
@@ -265,8 +268,8 @@ needs.describe('tmux')('a session on a terminal', () => {
 });
 
 needs.describe('tmux')('a permission question on a terminal', () => {
-  const ask = async (options?: Typing) => {
-    const { scene, screen } = await sit(options);
+  const ask = async (options?: SessionOptions) => {
+    const { scene, screen } = await openSession(options);
     await screen.shows(READY);
     screen.say('make it');
     await screen.shows(/The lead asks to use Bash\.\n {2}\| command: touch made\n/);
@@ -274,7 +277,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     return { scene, screen };
   };
 
-  test('is asked again until the answer is one, and holds once', async () => {
+  test('is repeated until the answer is valid, and `once` allows a single call', async () => {
     const { scene, screen } = await ask();
     screen.say('maybe');
     await screen.shows(/Please answer o, s, p or d\.\n.*: *$/);
@@ -286,7 +289,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     await screen.shows(QUESTION);
   });
 
-  test('holds for the session', async () => {
+  test('can be answered for the session', async () => {
     const { screen } = await ask();
     screen.say('s');
     await screen.shows(/It is done\.\n\n>$/);
@@ -295,15 +298,15 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     expect(screen.text().match(/asks to use/g)).toHaveLength(1);
   });
 
-  test('holds for the project', async () => {
+  test('can be answered for the project', async () => {
     const { scene, screen } = await ask();
     screen.say('p');
     await screen.shows(/It is done\.\n\n>$/);
-    const kept = readFileSync(join(scene.workspace, '.skein/settings.local.json'), 'utf8');
-    expect(JSON.parse(kept)).toEqual({ permissions: { allow: ['Bash(touch made)'] } });
+    const saved = readFileSync(join(scene.workspace, '.skein/settings.local.json'), 'utf8');
+    expect(JSON.parse(saved)).toEqual({ permissions: { allow: ['Bash(touch made)'] } });
   });
 
-  test('can be denied with a reason, which the model reads', async () => {
+  test('can be denied with a reason that the model reads', async () => {
     const { scene, screen } = await ask();
     screen.say('d');
     await screen.shows(/Why not\?.*: *$/);
@@ -313,7 +316,7 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     expect(resultsIn(scene.bodies().at(-1))[0]?.content).toContain('Reason: wrong name');
   });
 
-  test('is denied by Esc, which ends the run as well', async () => {
+  test('is denied by Esc, which also interrupts the run', async () => {
     const { scene, screen } = await ask();
     screen.press('Escape');
     await screen.shows(/\(Denied, and the run is interrupted\.\)[\s\S]*\(Stopped.*\)\n\n>$/);
@@ -321,12 +324,12 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     expect(scene.bodies()).toHaveLength(1);
   });
 
-  test('is not answered by what was typed before it', async () => {
+  test('is not answered by keys that were typed before', async () => {
     const rules: Rules = [
       { match: { toolResult: '/./' }, reply: 'It is done.' },
       { reply: { ...calls('Bash', { command: 'touch made' }), delayMs: 1_000 } },
     ];
-    const { scene, screen } = await sit({}, rules);
+    const { scene, screen } = await openSession({}, rules);
     await screen.shows(READY);
     screen.say('make it');
     await screen.shows('> make it');
@@ -336,14 +339,14 @@ needs.describe('tmux')('a permission question on a terminal', () => {
     screen.say('');
     await screen.shows('Please answer o, s, p or d.');
     screen.say('d no');
-    // The letter that was typed before is where it was.
+    // The earlier typed letter is still in the prompt.
     await screen.shows(/It is done\.\n\n> o$/);
   });
 });
 
 needs.describe('tmux')('a terminal', () => {
-  test('that is dumb gets lines and nothing else', async () => {
-    const { screen } = await sit({ env: { TERM: 'dumb' } });
+  test('with TERM=dumb gets plain lines only', async () => {
+    const { screen } = await openSession({ env: { TERM: 'dumb' } });
     await screen.shows(READY);
     screen.say('"""');
     screen.say('one');
@@ -361,15 +364,15 @@ needs.describe('tmux')('a terminal', () => {
     expect(await screen.ended()).toBe(0);
   });
 
-  test('is left as it was found, whatever happens', async () => {
-    const { screen } = await sit({ after: 'stty -a | grep -o "[-]*icanon\\|[-]*echo "' });
+  test('is restored after exit', async () => {
+    const { screen } = await openSession({ after: 'stty -a | grep -o "[-]*icanon\\|[-]*echo "' });
     await screen.shows(READY);
     screen.press('C-c');
     screen.press('C-c');
     await screen.shows(/it ended with 0\nicanon\necho/);
   });
 
-  test('is asked once whether it trusts what would change something', async () => {
+  test('shows the trust question once for a workspace with allow rules', async () => {
     const scene = await setScene(RULES);
     await mkdir(join(scene.workspace, '.claude'));
     const settings = { permissions: { allow: ['Bash(touch made)'] } };
