@@ -5,8 +5,8 @@ import { DRIVEN, type Line, setScene, userLine } from '../../fakes/skein-process
 
 const bash = (command: string) => ({ name: 'Bash', input: { command } });
 
-/** A run of three calls: one that a rule of the project denies, a Write, and an Edit of the same file. */
-const ran = async () => {
+/** A run of three calls: a Bash call that a project rule denies, a Write, and an Edit of the same file. */
+const runThreeCalls = async () => {
   const write = { name: 'Write', input: { file_path: 'notes.md', content: 'one\n' } };
   const edit = {
     name: 'Edit',
@@ -36,10 +36,10 @@ const ran = async () => {
 };
 
 describe('skein explain', () => {
-  test('answers the five questions about a call that ran and about one that did not', async () => {
-    const { run, explain, settings, workspace } = await ran();
+  test('shows rulings, rules, files and earlier calls of an executed call and of a denied call', async () => {
+    const { run, explain, settings, workspace } = await runThreeCalls();
     const { calls, session } = await explain();
-    expect(calls.map((it: Line) => `${it.number} ${it.tool} ${it.outcome}`)).toEqual([
+    expect(calls.map((call: Line) => `${call.number} ${call.tool} ${call.outcome}`)).toEqual([
       '1 Bash denied',
       '2 Write ok',
       '3 Edit ok',
@@ -63,7 +63,7 @@ describe('skein explain', () => {
     expect(stdout).toContain(`Rule Bash(make:*) of ${settings}:4`);
   });
 
-  test('tells who answered', async () => {
+  test('shows the answer of a controlling program to a question', async () => {
     const scene = await setScene([
       { match: { turn: 0 }, reply: { tool_use: [bash('make all')] } },
       { reply: 'Done.' },
@@ -89,8 +89,8 @@ describe('skein explain', () => {
     });
   });
 
-  test('refuses what is not there in one sentence', async () => {
-    const { run } = await ran();
+  test('fails with a single error line for an unknown call or session', async () => {
+    const { run } = await runThreeCalls();
     const missing = await run(['explain', '9']);
     expect([missing.code, missing.stderr]).toEqual([
       2,

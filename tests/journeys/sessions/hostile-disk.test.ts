@@ -1,4 +1,4 @@
-/** A disk that is full and a workspace that cannot be written: said plainly, and nothing is lost. */
+/** A full disk and a read-only workspace: the error is reported and no record is lost. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,8 +8,8 @@ import { needs } from '../../setup/needs.js';
 
 const PROGRAM = `"${process.execPath}" "${resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js')}"`;
 
-/** Runs a shell script whose mounts nobody else sees; `skein` is the command in it. */
-const inOwnMounts = ({ simulator, home, skeinHome, workspace }: Scene, script: string) =>
+/** Runs a shell script in its own mount namespace, with `skein` as a function. */
+const runInMountNamespace = ({ simulator, home, skeinHome, workspace }: Scene, script: string) =>
   new Promise<string>((done) => {
     const env = {
       PATH: process.env.PATH,
@@ -33,12 +33,12 @@ const reads = (turns: number) => [
   { reply: 'All read.' },
 ];
 
-needs.describe('root-mounts')('a disk that says no', () => {
-  test('a full disk stops the run with a sentence, and a resume goes on when there is room', async () => {
+needs.describe('root-mounts')('a run with a failing disk', () => {
+  test('stops with a message when the disk is full, and resumes when there is space', async () => {
     const scene = await setScene(reads(12));
     mkdirSync(scene.skeinHome);
     writeFileSync(join(scene.workspace, 'big.txt'), 'a line of some length\n'.repeat(900));
-    const out = await inOwnMounts(
+    const out = await runInMountNamespace(
       scene,
       `mount -t tmpfs -o size=160k tmpfs "$SKEIN_HOME"
        skein -p "Read it all." --session-id full
@@ -55,7 +55,7 @@ needs.describe('root-mounts')('a disk that says no', () => {
     expect(new Set(turns).size).toBe(13);
   });
 
-  test('a workspace that is read-only is told to the model in words', async () => {
+  test('gives the model an error that names the read-only workspace', async () => {
     const scene = await setScene([
       {
         match: { turn: 0 },
@@ -77,7 +77,7 @@ needs.describe('root-mounts')('a disk that says no', () => {
       { reply: 'I could not write.' },
     ]);
     writeFileSync(join(scene.workspace, 'old.txt'), 'old\n');
-    const out = await inOwnMounts(
+    const out = await runInMountNamespace(
       scene,
       `mount --bind "$W" "$W" && mount -o remount,ro,bind "$W" && cd "$W"
      skein -p "Write it." --permission-mode acceptEdits`,

@@ -7,19 +7,19 @@ import { openScreen } from '../../fakes/terminal/tmux-screen.js';
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
-/** A model that begins to answer and falls silent. */
+/** A model whose stream stalls after the first events. */
 const HANGS: Rules = [{ reply: { text: 'Well', stall: { afterEvents: 2 } } }];
 
-/** A scene with a way to talk, and the files of its sessions. */
-const sceneOfTalk = async (rules?: Rules) => {
+/** A scene with helpers to run prompts and to change the files of sessions. */
+const setSessionScene = async (rules?: Rules) => {
   const scene = await setScene(rules);
   const folder = (id: string) => join(scene.skeinHome, 'sessions', id);
-  const talk = async (prompt: string, ...flags: string[]): Promise<string> => {
+  const runPrompt = async (prompt: string, ...flags: string[]): Promise<string> => {
     const { result } = await scene.run(['-p', prompt, '--output-format', 'json', ...flags]);
     return result.session_id as string;
   };
-  /** Changes what session.json says. */
-  const amend = async (id: string, change: Line) => {
+  /** Changes fields of session.json. */
+  const editMeta = async (id: string, change: Line) => {
     const file = join(folder(id), 'session.json');
     const meta = JSON.parse(await readFile(file, 'utf8')) as Line;
     await writeFile(file, JSON.stringify({ ...meta, ...change }));
@@ -29,21 +29,21 @@ const sceneOfTalk = async (rules?: Rules) => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     return JSON.parse(stdout) as Line;
   };
-  /** A session of long ago, whose events are as old. */
-  const age = async (id: string, days: number) => {
+  /** Sets the times of a session and its records back by `days`. */
+  const makeOlder = async (id: string, days: number) => {
     const then = Date.now() - days * 86_400_000;
-    await amend(id, { createdAt: then, updatedAt: then });
+    await editMeta(id, { createdAt: then, updatedAt: then });
     const names = await readdir(join(folder(id), 'agents'));
     for (const file of ['events.jsonl', ...names.map((name) => `agents/${name}`)]) {
       const text = await readFile(join(folder(id), file), 'utf8');
       await writeFile(join(folder(id), file), text.replaceAll(/"ts":\d+/g, `"ts":${then}`));
     }
   };
-  return { ...scene, folder, talk, amend, json, age };
+  return { ...scene, folder, runPrompt, editMeta, json, makeOlder };
 };
 
 describe('skein sessions', () => {
-  test('has nothing to list at first, and makes no directory to say so', async () => {
+  test('prints a notice and creates no directory if there are no sessions', async () => {
     const { run, skeinHome } = await setScene();
     expect(await run(['sessions'])).toMatchObject({
       code: 0,
@@ -53,12 +53,12 @@ describe('skein sessions', () => {
     await expect(stat(skeinHome)).rejects.toThrow('ENOENT');
   });
 
-  test('lists those of this directory, newest first, and says how many others there are', async () => {
-    const { run, talk, root } = await sceneOfTalk();
-    const [first, second] = [await talk('the first'), await talk('the second')];
+  test('lists the sessions of the directory, newest first, and counts sessions of other directories', async () => {
+    const { run, runPrompt, root } = await setSessionScene();
+    const [first, second] = [await runPrompt('the first'), await runPrompt('the second')];
     const elsewhere = join(root, 'elsewhere');
     await mkdir(elsewhere);
-    const third = await talk('the third', '--cwd', elsewhere);
+    const third = await runPrompt('the third', '--cwd', elsewhere);
     const { code, stdout, stderr } = await run(['sessions']);
     expect(code).toBe(0);
     expect(stdout).toMatch(
@@ -72,14 +72,14 @@ describe('skein sessions', () => {
     expect(all.stdout).toContain(`\n    ${elsewhere}\n`);
     const there = await run(['sessions', '--cwd', elsewhere]);
     expect(there.stdout.match(/^s_\w+/gm)).toEqual([third]);
-    const one = await run(['sessions', '--limit', '1']);
-    expect(one.stdout.match(/^s_\w+/gm)).toEqual([second]);
-    expect(one.stderr).toContain('1 older session not shown; --limit shows more.');
+    const limited = await run(['sessions', '--limit', '1']);
+    expect(limited.stdout.match(/^s_\w+/gm)).toEqual([second]);
+    expect(limited.stderr).toContain('1 older session not shown; --limit shows more.');
   });
 
-  test('tells programs the same, under keys that stay', async () => {
-    const { talk, json, workspace } = await sceneOfTalk();
-    const id = await talk('hello');
+  test('prints the list as JSON with stable keys', async () => {
+    const { runPrompt, json, workspace } = await setSessionScene();
+    const id = await runPrompt('hello');
     const { sessions, elsewhere, unreadable } = await json('sessions');
     expect({ elsewhere, unreadable }).toEqual({ elsewhere: 0, unreadable: [] });
     expect(sessions).toEqual([
@@ -100,11 +100,11 @@ describe('skein sessions', () => {
     ]);
   });
 
-  test('says running of one that runs, and lost of one that was killed in the middle', async () => {
-    const scene = await sceneOfTalk(HANGS);
+  test('shows a live session as running, and as lost after its process was killed', async () => {
+    const scene = await setSessionScene(HANGS);
     const running = scene.start(['-p', 'take your time']);
     running.endInput();
-    await eventually('it has asked', () => scene.bodies().length > 0);
+    await eventually('the request is sent', () => scene.bodies().length > 0);
     const [live] = (await scene.json('sessions')).sessions as Line[];
     expect(live).toMatchObject({ state: 'running', pid: running.pid });
     expect((await scene.run(['sessions'])).stdout).toContain(`running (pid ${running.pid})`);
@@ -116,10 +116,12 @@ describe('skein sessions', () => {
     expect(cost.stdout).toContain('1 request cut off with the process');
   });
 
-  test('shows nothing of a hostile title but its letters', async () => {
-    const { run, talk, amend, json } = await sceneOfTalk();
-    const id = await talk('hello');
-    await amend(id, { title: `\u001B]0;owned\u0007\u001B[31mred\n\u202Eevil${'x'.repeat(1e6)}` });
+  test('removes control characters from a hostile title and shortens it', async () => {
+    const { run, runPrompt, editMeta, json } = await setSessionScene();
+    const id = await runPrompt('hello');
+    await editMeta(id, {
+      title: `\u001B]0;owned\u0007\u001B[31mred\n\u202Eevil${'x'.repeat(1e6)}`,
+    });
     const { stdout } = await run(['sessions']);
     expect(stdout.split('\n')[1]).toMatch(/^ {4}redevilx+…$|^ {4}red evilx+…$/);
     expect(stdout.length).toBeLessThan(400);
@@ -127,9 +129,11 @@ describe('skein sessions', () => {
     expect(session?.title.length).toBeLessThanOrEqual(1_000);
   });
 
-  test('finds what people and models said', async () => {
-    const { run, talk, json } = await sceneOfTalk([{ reply: 'The \u001B[31mCulprit\nis here.' }]);
-    const id = await talk('who did it?');
+  test('finds sessions by text of people and models with --search', async () => {
+    const { run, runPrompt, json } = await setSessionScene([
+      { reply: 'The \u001B[31mCulprit\nis here.' },
+    ]);
+    const id = await runPrompt('who did it?');
     const hit = await run(['sessions', '--search', 'culprit is']);
     expect(hit.stdout).toContain(`${id}  `);
     expect(hit.stdout).toContain('    model: The Culprit is here.\n');
@@ -143,13 +147,13 @@ describe('skein sessions', () => {
     expect(await run(['sessions', '--search', ' '])).toMatchObject({ code: 2 });
   });
 
-  test('goes on where one session is damaged, torn or newer, and names it', async () => {
-    const { run, talk, folder, json } = await sceneOfTalk();
+  test('lists the other sessions if sessions are damaged, truncated or newer, and names them', async () => {
+    const { run, runPrompt, folder, json } = await setSessionScene();
     const [good, bad, torn, newer] = [
-      await talk('good'),
-      await talk('bad'),
-      await talk('torn'),
-      await talk('newer'),
+      await runPrompt('good'),
+      await runPrompt('bad'),
+      await runPrompt('torn'),
+      await runPrompt('newer'),
     ] as [string, string, string, string];
     await writeFile(join(folder(bad), 'session.json'), 'nonsense');
     for (const file of [
@@ -173,11 +177,11 @@ describe('skein sessions', () => {
     expect(cost).toMatchObject({ code: 2, stderr: expect.stringMatching(/newer skein/) });
   });
 
-  test('reads no more journals than it shows', async () => {
-    const { run, talk, folder, skeinHome } = await sceneOfTalk();
-    const id = await talk('one of a thousand');
+  test('reads only the event files of the sessions that it shows', async () => {
+    const { run, runPrompt, folder, skeinHome } = await setSessionScene();
+    const id = await runPrompt('one of a thousand');
     const meta = JSON.parse(await readFile(join(folder(id), 'session.json'), 'utf8')) as Line;
-    // Whoever opens it to read waits for ever.
+    // A reader that opens the pipe blocks for ever.
     const pipe = join(skeinHome, 'pipe');
     execFileSync('mkfifo', [pipe]);
     for (let index = 0; index < 1_000; index += 1) {
@@ -192,9 +196,9 @@ describe('skein sessions', () => {
     expect(stderr).toContain('1,000 older sessions not shown');
   });
 
-  test('ends quietly when nobody reads on', async () => {
-    const { run, talk } = await sceneOfTalk();
-    await talk('hello');
+  test('exits without an error when the reader closes the pipe', async () => {
+    const { run, runPrompt } = await setSessionScene();
+    await runPrompt('hello');
     const through = ['sh', '-c', '"$0" "$@" | head -c 1'] as const;
     expect(await run(['sessions'], { through })).toMatchObject({
       code: 0,
@@ -205,11 +209,11 @@ describe('skein sessions', () => {
 });
 
 describe('skein sessions prune', () => {
-  test('removes what is older than the setting, once it is told to, and says what that freed', async () => {
-    const { run, talk, age, skeinHome } = await sceneOfTalk();
-    const [old, young] = [await talk('old'), await talk('young')];
-    await age(old, 31);
-    await age(young, 29);
+  test('removes sessions older than the limit after a confirmation, and prints the freed space', async () => {
+    const { run, runPrompt, makeOlder, skeinHome } = await setSessionScene();
+    const [old, young] = [await runPrompt('old'), await runPrompt('young')];
+    await makeOlder(old, 31);
+    await makeOlder(young, 29);
     const asked = await run(['sessions', 'prune']);
     expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(/add --yes/) });
     const dry = await run(['sessions', 'prune', '--dry-run']);
@@ -235,16 +239,16 @@ describe('skein sessions prune', () => {
     expect(await readdir(join(skeinHome, 'sessions'))).toEqual([]);
   });
 
-  test('keeps what runs, what is forked from, what was active lately and what it cannot read', async () => {
-    const scene = await sceneOfTalk();
-    const { run, talk, age, amend, folder, skeinHome } = scene;
-    const parent = await talk('parent');
-    const middle = await talk('middle', '--resume', parent, '--fork-session');
-    const child = await talk('child', '--resume', middle, '--fork-session');
-    const active = await talk('active');
-    const broken = await talk('broken');
-    for (const id of [parent, middle, broken]) await age(id, 100);
-    await amend(active, { updatedAt: 1 });
+  test('keeps sources of forked sessions, recently active sessions and unreadable sessions', async () => {
+    const scene = await setSessionScene();
+    const { run, runPrompt, makeOlder, editMeta, folder, skeinHome } = scene;
+    const parent = await runPrompt('parent');
+    const middle = await runPrompt('middle', '--resume', parent, '--fork-session');
+    const child = await runPrompt('child', '--resume', middle, '--fork-session');
+    const active = await runPrompt('active');
+    const broken = await runPrompt('broken');
+    for (const id of [parent, middle, broken]) await makeOlder(id, 100);
+    await editMeta(active, { updatedAt: 1 });
     await writeFile(join(folder(broken), 'session.json'), '{"format":99}');
     const { code, stdout, stderr } = await run(['sessions', 'prune', '--yes']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '0 sessions removed, 0 bytes freed.\n' });
@@ -252,7 +256,7 @@ describe('skein sessions prune', () => {
     expect(stderr).toContain(`kept ${parent}: ${middle} was forked from it`);
     expect(stderr).toMatch(new RegExp(`^kept ${broken}: .*newer skein`, 'm'));
     expect(await readdir(join(skeinHome, 'sessions'))).toHaveLength(5);
-    await age(child, 100);
+    await makeOlder(child, 100);
     await rm(folder(broken), { recursive: true });
     const all = await run(['sessions', 'prune', '--yes']);
     expect(all.stdout).toContain('3 sessions removed');
@@ -260,12 +264,12 @@ describe('skein sessions prune', () => {
   });
 
   test('never removes a session with a live owner', async () => {
-    const scene = await sceneOfTalk(HANGS);
+    const scene = await setSessionScene(HANGS);
     const running = scene.start(['-p', 'take your time']);
     running.endInput();
-    await eventually('it has asked', () => scene.bodies().length > 0);
+    await eventually('the request is sent', () => scene.bodies().length > 0);
     const [id = ''] = await readdir(join(scene.skeinHome, 'sessions'));
-    await scene.amend(id, { updatedAt: 1 });
+    await scene.editMeta(id, { updatedAt: 1 });
     const { stdout, stderr } = await scene.run([
       'sessions',
       'prune',
@@ -278,7 +282,7 @@ describe('skein sessions prune', () => {
     expect(await readdir(join(scene.skeinHome, 'sessions'))).toEqual([id]);
   });
 
-  test('refuses an age that is none', async () => {
+  test('refuses an invalid age', async () => {
     const { run } = await setScene();
     expect(await run(['sessions', 'prune', '--older-than', 'soon', '--yes'])).toMatchObject({
       code: 2,
@@ -288,8 +292,8 @@ describe('skein sessions prune', () => {
 });
 
 describe('skein cost', () => {
-  test('agrees with what the run itself said, and names the price table', async () => {
-    const { run, json, workspace } = await sceneOfTalk([
+  test('prints the same cost as the result of the run, and the version of the price list', async () => {
+    const { run, json, workspace } = await setSessionScene([
       { match: { turn: 1 }, reply: 'Read.' },
       { reply: calls('Read', { file_path: 'a.txt' }) },
     ]);
@@ -304,19 +308,19 @@ describe('skein cost', () => {
     expect(stdout).toMatch(/The session cost \$0\.\d{4}; without the cache \$0\.\d{4}: /);
   });
 
-  test('says unknown where a price is, and never 0', async () => {
-    const { run, talk, json } = await sceneOfTalk();
-    await talk('hello', '--model', 'mystery-1');
+  test('prints unknown instead of 0 if the price of a model is unknown', async () => {
+    const { run, runPrompt, json } = await setSessionScene();
+    await runPrompt('hello', '--model', 'mystery-1');
     const { stdout } = await run(['cost']);
     expect(stdout).toMatch(/^mystery-1 .* unknown$/m);
     expect(stdout).toContain('The cost is unknown, because the price of a model is unknown.');
     expect((await json('cost')).total).toMatchObject({ costUsd: null, savedPercent: null });
   });
 
-  test('leaves to the first session what a fork inherited from it', async () => {
-    const { run, talk, json } = await sceneOfTalk();
-    const first = await talk('hello');
-    const fork = await talk('more', '--resume', first, '--fork-session');
+  test('does not count the inherited requests of a forked session', async () => {
+    const { run, runPrompt, json } = await setSessionScene();
+    const first = await runPrompt('hello');
+    const fork = await runPrompt('more', '--resume', first, '--fork-session');
     expect(await json('cost', fork)).toMatchObject({
       total: { requests: 1 },
       inherited: { session: first, requests: 1 },
@@ -324,13 +328,13 @@ describe('skein cost', () => {
     expect((await run(['cost', fork])).stdout).toContain(`Forked from ${first}, which paid $`);
   });
 
-  test('names what broke the cache, and counts no first request among the misses', async () => {
-    const { run, talk, json } = await sceneOfTalk();
-    const id = await talk(`A long story: ${'and then '.repeat(2_000)}`);
-    await talk('more', '--resume', id);
+  test('lists the causes of cache misses, and does not count the first request as a miss', async () => {
+    const { run, runPrompt, json } = await setSessionScene();
+    const id = await runPrompt(`A long story: ${'and then '.repeat(2_000)}`);
+    await runPrompt('more', '--resume', id);
     expect((await json('cost')).cache).toMatchObject({ missCount: 0, misses: [], causes: [] });
     expect((await run(['cost'])).stdout).toContain('No cache miss was recorded.');
-    await talk('and now with less effort', '--resume', id, '--effort', 'low');
+    await runPrompt('and now with less effort', '--resume', id, '--effort', 'low');
     const { cache } = await json('cost');
     expect(cache).toMatchObject({ missCount: 1, accidentCount: 1 });
     const [cause] = cache.causes as [Line];
@@ -351,13 +355,16 @@ describe('skein cost', () => {
     [['context', 's_nobody'], /There is no session "s_nobody"/],
     [['context', ''], /The id of the session is empty/],
     [['logs', 'a_nobody'], /There is no session "a_nobody"/],
-  ])('and the like say in one sentence what they cannot find: %j', async (args, sentence) => {
-    const { run } = await setScene();
-    const { code, stdout, stderr } = await run(args);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(sentence);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-  });
+  ])(
+    'and similar commands fail with a single error line for an unknown session: %j',
+    async (args, sentence) => {
+      const { run } = await setScene();
+      const { code, stdout, stderr } = await run(args);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(sentence);
+      expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    },
+  );
 });
 
 describe('skein context', () => {
@@ -366,15 +373,15 @@ describe('skein context', () => {
     { reply: calls('Read', { file_path: 'a.txt' }) },
   ];
 
-  /** A session that has read a long file. */
-  const sceneOfReading = async () => {
-    const scene = await sceneOfTalk(READS);
+  /** A scene with a session that has read a long file. */
+  const setReadingScene = async () => {
+    const scene = await setSessionScene(READS);
     await writeFile(join(scene.workspace, 'a.txt'), 'line\n'.repeat(1_000));
-    return { ...scene, id: await scene.talk('read a.txt') };
+    return { ...scene, id: await scene.runPrompt('read a.txt') };
   };
 
-  test('shows what fills the window, and needs no key to do it', async () => {
-    const { run, id } = await sceneOfReading();
+  test('shows the parts of the context window and needs no API key', async () => {
+    const { run, id } = await setReadingScene();
     const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
     const { code, stdout, stderr } = await run(['context', id.slice(0, 8)], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -385,8 +392,8 @@ describe('skein context', () => {
     expect(stdout).toContain('counted by the server with the last answer');
   });
 
-  test('tells programs the same, and agrees with what the server counted', async () => {
-    const { json, journal } = await sceneOfReading();
+  test('prints the parts as JSON, and their sum agrees with the tokens that the server counted', async () => {
+    const { json, journal } = await setReadingScene();
     const report = await json('context');
     const answer = (await journal()).findLast(({ type }) => type === 'assistant.received') as Line;
     const { input, output, cacheRead, cacheWrite5m, cacheWrite1h } = answer.usage;
@@ -399,25 +406,25 @@ describe('skein context', () => {
     expect(report.parts[4].tokens).toBeGreaterThan(1_000);
   });
 
-  test('is drawn in ASCII where the locale has nothing else, and never in colour in a pipe', async () => {
-    const { run } = await sceneOfReading();
+  test('prints only ASCII in the locale C, and no colours into a pipe', async () => {
+    const { run } = await setReadingScene();
     const { stdout } = await run(['context'], { env: { LANG: 'C' } });
     expect(Buffer.from(stdout).every((byte) => byte < 0x80 && byte !== 0x1b)).toBe(true);
   });
 
-  test('looks at a session that somebody runs, and does not disturb it', async () => {
-    const scene = await sceneOfTalk(HANGS);
+  test('shows a session that another process runs', async () => {
+    const scene = await setSessionScene(HANGS);
     const running = scene.start(['-p', 'take your time']);
     running.endInput();
-    await eventually('it has asked', () => scene.bodies().length > 0);
+    await eventually('the request is sent', () => scene.bodies().length > 0);
     expect(await scene.json('context')).toMatchObject({ countedTokens: 0, messages: 1, turns: 0 });
     running.kill('SIGKILL');
     await running.ended;
     expect((await scene.run(['context'])).stdout).toContain('the session has no answer yet');
   });
 
-  test('measures against the window that the settings name', async () => {
-    const { json } = await sceneOfReading();
+  test('uses the window size of the settings', async () => {
+    const { json } = await setReadingScene();
     expect(await json('context', '--settings', '{"skein":{"contextWindow":20000}}')).toMatchObject({
       window: 20_000,
       compactAbove: 16_700,
@@ -431,9 +438,9 @@ describe('skein logs', () => {
     { reply: calls('Bash', { command: 'echo "\u001B[31m$HOME"', description: 'Look' }) },
   ];
 
-  test('tells what happened in plain words, with the rule that decided', async () => {
-    const { run, talk } = await sceneOfTalk(TOOL_USE);
-    const id = await talk('look', '--allowed-tools', 'Bash(echo:*)');
+  test('prints the events in words, with the permission step that decided', async () => {
+    const { run, runPrompt } = await setSessionScene(TOOL_USE);
+    const id = await runPrompt('look', '--allowed-tools', 'Bash(echo:*)');
     const { code, stdout, stderr } = await run(['logs', id]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const words of [
@@ -451,9 +458,9 @@ describe('skein logs', () => {
     }
   });
 
-  test('prints the events as they are, and no more than it is asked for', async () => {
-    const { run, talk, folder } = await sceneOfTalk();
-    const id = await talk('hello');
+  test('prints the stored events as JSON, at most as many as --limit', async () => {
+    const { run, runPrompt, folder } = await setSessionScene();
+    const id = await runPrompt('hello');
     const index = await readFile(join(folder(id), 'events.jsonl'), 'utf8');
     expect((await run(['logs', '--json'])).stdout).toBe(index);
     const lead = (JSON.parse(index.split('\n')[0] ?? '') as Line).agent as string;
@@ -462,33 +469,33 @@ describe('skein logs', () => {
     expect((await run(['logs', '--limit', '0'])).stdout).toBe('');
   });
 
-  test('follows a session that another process writes, to its end', async () => {
-    const { start, line } = await followed();
+  test('follows a session of another process until it ends', async () => {
+    const { start, line } = await startSession();
     const logs = start(['logs', '--follow']);
-    await eventually('it has shown the prompt', () => /received a prompt/.test(logs.stdout));
+    await eventually('the prompt is shown', () => /received a prompt/.test(logs.stdout));
     line('second');
-    await eventually('it has shown the second', () => /run 2 started/.test(logs.stdout));
+    await eventually('the second run is shown', () => /run 2 started/.test(logs.stdout));
     line(undefined);
     expect(await logs.ended).toMatchObject({ code: 0, stderr: '' });
     const stopped = logs.stdout.match(/(?:run ended|agent stopped), end_turn/g);
     expect(stopped).toHaveLength(2);
   });
 
-  test('stops following at Ctrl-C, and when nobody reads on', async () => {
-    const { start, line } = await followed();
+  test('stops following on SIGINT and when the reader closes the pipe', async () => {
+    const { start, line } = await startSession();
     const logs = start(['logs', '--follow']);
-    await eventually('it has shown the prompt', () => /received a prompt/.test(logs.stdout));
+    await eventually('the prompt is shown', () => /received a prompt/.test(logs.stdout));
     logs.kill('SIGINT');
     expect(await logs.ended).toMatchObject({ code: 0 });
     const through = ['sh', '-c', '"$0" "$@" | head -n 1'] as const;
     const cut = start(['logs', '--follow'], { through });
-    await eventually('it has shown a line', () => cut.stdout !== '');
+    await eventually('a line is shown', () => cut.stdout !== '');
     line('second');
     expect(await cut.ended).toMatchObject({ code: 0 });
   });
 
-  /** A session that takes prompts by lines, with one behind it. */
-  const followed = async () => {
+  /** Starts a session that takes prompts as lines, and waits for its first result. */
+  const startSession = async () => {
     const scene = await setScene();
     const format = ['--input-format', 'stream-json', '--output-format', 'stream-json'];
     const driven = scene.start(['-p', ...format]);
@@ -502,25 +509,25 @@ describe('skein logs', () => {
   };
 });
 
-needs.describe('tmux')('pruning at a terminal', () => {
+needs.describe('tmux')('skein sessions prune on a terminal', () => {
   test.each([
     ['y', '1 session removed', 0],
     ['n', 'Nothing was removed.', 1],
     ['', 'Nothing was removed.', 1],
-  ])('asks first, and takes "%s" for an answer', async (answer, said, left) => {
-    const scene = await sceneOfTalk();
-    await scene.age(await scene.talk('old'), 31);
+  ])('asks for confirmation and handles the answer "%s"', async (answer, message, left) => {
+    const scene = await setSessionScene();
+    await scene.makeOlder(await scene.runPrompt('old'), 31);
     const screen = openScreen(scene, ['sessions', 'prune']);
     await screen.shows('Remove them permanently? [y/N]');
     screen.say(answer);
     expect(await screen.ended()).toBe(0);
-    expect(screen.text()).toContain(said);
+    expect(screen.text()).toContain(message);
     expect(await readdir(join(scene.skeinHome, 'sessions'))).toHaveLength(left);
   });
 
-  test('removes nothing at Ctrl-C', async () => {
-    const scene = await sceneOfTalk();
-    await scene.age(await scene.talk('old'), 31);
+  test('removes no session on Ctrl-C', async () => {
+    const scene = await setSessionScene();
+    await scene.makeOlder(await scene.runPrompt('old'), 31);
     const screen = openScreen(scene, ['sessions', 'prune']);
     await screen.shows('Remove them permanently? [y/N]');
     screen.press('C-c');

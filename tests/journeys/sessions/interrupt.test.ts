@@ -14,20 +14,20 @@ import { eventually, isAlive } from '../../host/process/processes.js';
 const FREE = ['--permission-mode', 'bypassPermissions'];
 const PARTIAL = [...STREAM, '--include-partial-messages'];
 
-/** The first request is answered by `first`, every later one with a short text. */
-const sceneOf = (first: Reply) =>
+/** A model that answers the prompt "again" with a short text and every other request with `first`. */
+const setSceneWith = (first: Reply) =>
   setScene([{ match: { lastUser: 'again' }, reply: 'Resumed.' }, { reply: first }]);
 
 const isDelta = ({ event }: Line) => event?.type === 'content_block_delta';
 const isStop = ({ event }: Line) => event?.type === 'content_block_stop';
 
-/** Talks for far longer than a test would wait. */
+/** Streams for longer than a test waits. */
 const ENDLESS = { chunkBytes: 5, chunkDelayMs: 40 };
 const long = 'word '.repeat(500);
 
-describe('Ctrl-C while the model speaks', () => {
-  test('keeps what was said, and the session goes on from there', async () => {
-    const scene = await sceneOf({ text: long, ...ENDLESS });
+describe('SIGINT during a model response', () => {
+  test('keeps the received text, and a resumed session continues from it', async () => {
+    const scene = await setSceneWith({ text: long, ...ENDLESS });
     const process = scene.start(['-p', 'go', ...PARTIAL]);
     process.endInput();
     await process.line(isDelta);
@@ -55,8 +55,8 @@ describe('Ctrl-C while the model speaks', () => {
     ]);
   });
 
-  test('drops a call of the server whose result has not come', async () => {
-    const scene = await sceneOf({
+  test('drops a server tool call without a result', async () => {
+    const scene = await setSceneWith({
       blocks: [
         { type: 'text', text: 'I search.' },
         { type: 'server_tool_use', name: 'web_search', input: { query: 'geese' } },
@@ -70,12 +70,12 @@ describe('Ctrl-C while the model speaks', () => {
     process.kill('SIGINT');
     const { result } = await process.ended;
     await scene.run(['-p', 'again', '--resume', result.session_id]);
-    const said = scene.bodies().at(-1)?.messages[1].content as Line[];
-    expect(said.map(({ type }) => type)).toEqual(['text', 'text']);
+    const blocks = scene.bodies().at(-1)?.messages[1].content as Line[];
+    expect(blocks.map(({ type }) => type)).toEqual(['text', 'text']);
   });
 
-  test('answers whole calls as interrupted and drops the one that was unfinished', async () => {
-    const scene = await sceneOf({
+  test('answers complete calls as interrupted and drops the incomplete call', async () => {
+    const scene = await setSceneWith({
       tool_use: [
         { name: 'Bash', input: { command: 'touch never' } },
         { name: 'Write', input: { file_path: 'never', content: long } },
@@ -96,13 +96,13 @@ describe('Ctrl-C while the model speaks', () => {
     expect(user.content).toMatchObject([
       { type: 'tool_result', is_error: true, content: expect.stringMatching(/^Interrupted/) },
       { type: 'text', text: 'again' },
-      // The run before was allowed more than this one.
+      // The previous run had another permission mode.
       { type: 'text', text: expect.stringContaining('The permission mode is now default.') },
     ]);
   });
 
-  test('drops unfinished thinking', async () => {
-    const scene = await sceneOf({ thinking: long, ...ENDLESS });
+  test('drops an incomplete thinking block', async () => {
+    const scene = await setSceneWith({ thinking: long, ...ENDLESS });
     const process = scene.start(['-p', 'go', ...PARTIAL]);
     process.endInput();
     await process.line(isDelta);
@@ -116,8 +116,8 @@ describe('Ctrl-C while the model speaks', () => {
     expect(unmarked(last)).toContain(unmarked(first).slice(0, -2));
   });
 
-  test('closes a message that ends with whole thinking', async () => {
-    const scene = await sceneOf({ thinking: 'Hm.', text: long, ...ENDLESS });
+  test('keeps a message that ends with a complete thinking block valid for a resume', async () => {
+    const scene = await setSceneWith({ thinking: 'Hm.', text: long, ...ENDLESS });
     const process = scene.start(['-p', 'go', ...PARTIAL]);
     process.endInput();
     await process.line(isStop);
@@ -128,9 +128,9 @@ describe('Ctrl-C while the model speaks', () => {
   });
 });
 
-describe('Ctrl-C while a command runs', () => {
-  test('ends the command and says so to the model', async () => {
-    const scene = await sceneOf(calls('Bash', { command: 'echo $$ > pid && sleep 60' }));
+describe('SIGINT during a shell command', () => {
+  test('kills the command and gives the model an interrupted result', async () => {
+    const scene = await setSceneWith(calls('Bash', { command: 'echo $$ > pid && sleep 60' }));
     const process = scene.start(['-p', 'go', ...FREE, ...STREAM]);
     process.endInput();
     const shell = await eventually('the shell runs', () => pidIn(scene.workspace));
@@ -149,9 +149,9 @@ describe('Ctrl-C while a command runs', () => {
   });
 });
 
-describe('Ctrl-C before another attempt', () => {
-  test('ends the wait', async () => {
-    const scene = await sceneOf({ error: { status: 429, retryAfter: 600 } });
+describe('SIGINT during the wait for a retry', () => {
+  test('ends the run', async () => {
+    const scene = await setSceneWith({ error: { status: 429, retryAfter: 600 } });
     const process = scene.start(['-p', 'go', ...STREAM]);
     process.endInput();
     await process.line(({ subtype }) => subtype === 'attempt_discarded');
@@ -161,15 +161,15 @@ describe('Ctrl-C before another attempt', () => {
   });
 });
 
-describe('a second Ctrl-C', () => {
-  test('quits at once, and the session is free for the next', async () => {
+describe('a second SIGINT', () => {
+  test('exits at once, and another process can resume the session', async () => {
     const stubborn = "trap '' INT TERM; echo $$ > pid; sleep 60";
-    const scene = await sceneOf(calls('Bash', { command: stubborn }));
+    const scene = await setSceneWith(calls('Bash', { command: stubborn }));
     const process = scene.start(['-p', 'go', ...FREE, ...STREAM]);
     process.endInput();
     const shell = await eventually('the shell runs', () => pidIn(scene.workspace));
     process.kill('SIGINT');
-    // The key counts as pressed again after a moment only.
+    // A second signal within a short time counts as the same key press.
     await new Promise((resolve) => setTimeout(resolve, 120));
     process.kill('SIGINT');
     expect(await process.ended).toMatchObject({ code: 130 });

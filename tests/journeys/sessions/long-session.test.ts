@@ -5,14 +5,14 @@ import type { JournalRecord } from '../../../src/protocol/session/journal-record
 import { calls, type Line, openScene, STREAM, unmarked } from '../../fakes/skein-process.js';
 
 const TURNS = 400;
-/** A reply that a killed process was given is lost. */
+/** Replies to spare, because the reply in flight is lost when the process is killed. */
 const SPARE = 5;
 const WINDOW = 20_000;
 const DIRECTIVE = 'about to outgrow the context window';
 
-/** Four hundred reads of a file that fills the window every thirty turns, in three processes. */
-const liveLong = async () => {
-  // Each with an input of its own: one that did the very same four hundred times would be stopped.
+/** Reads a file four hundred times in three processes. The window is full every thirty turns. */
+const runLongSession = async () => {
+  // Each call has a different input, because Skein stops an agent that repeats the same call.
   const read = (at: number) => calls('Read', { file_path: 'notes.txt', limit: 1_000 + at });
   const scene = await openScene([
     { match: { lastUser: DIRECTIVE }, reply: 'The notes were read again and again.' },
@@ -47,63 +47,63 @@ const liveLong = async () => {
 const DONE = 'compact_boundary';
 
 describe('a session of four hundred turns', () => {
-  let life: Awaited<ReturnType<typeof liveLong>>;
+  let session: Awaited<ReturnType<typeof runLongSession>>;
   let journal: readonly JournalRecord[];
   const ofType = (type: JournalRecord['type']) =>
     journal.filter((record) => record.type === type) as Line[];
 
   beforeAll(async () => {
-    life = await liveLong();
-    journal = await life.journal('long');
+    session = await runLongSession();
+    journal = await session.journal('long');
   }, 120_000);
-  afterAll(() => life.close());
+  afterAll(() => session.close());
 
-  test('is one session, killed and resumed', () => {
+  test('survives a kill and is resumed twice as the same session', () => {
     expect(ofType('assistant.received').length).toBeGreaterThanOrEqual(TURNS);
     expect(ofType('epoch.began')).toHaveLength(3);
-    expect(life.second).toMatchObject({ code: 0, result: { result: 'All read.' } });
+    expect(session.second).toMatchObject({ code: 0, result: { result: 'All read.' } });
   });
 
-  test('still answers from its first message', () => {
-    expect(life.third).toMatchObject({ code: 0, result: { result: 'It is HERON-417.' } });
+  test('can still use a fact from its first message', () => {
+    expect(session.third).toMatchObject({ code: 0, result: { result: 'It is HERON-417.' } });
   });
 
-  test('is compacted again and again, never twice for one turn', () => {
+  test('is compacted many times, but never twice for a turn', () => {
     const breaks = ofType('prompt.broken');
     expect(breaks.length).toBeGreaterThan(8);
     expect(breaks.every(({ reason }) => reason === 'compaction')).toBe(true);
-    const requests = life.bodies();
+    const requests = session.bodies();
     const summaries = requests.filter(isSummary);
     expect(summaries).toHaveLength(breaks.length);
     expect(requests.some((body, at) => isSummary(body) && isSummary(requests[at + 1]))).toBe(false);
   });
 
-  test('never sends more than the window holds', () => {
-    const longest = Math.max(...life.bodies().map((body) => JSON.stringify(body).length / 4));
+  test('never sends a prompt larger than the window', () => {
+    const longest = Math.max(...session.bodies().map((body) => JSON.stringify(body).length / 4));
     expect(longest).toBeGreaterThan(WINDOW / 2);
     expect(longest).toBeLessThan(WINDOW);
   });
 
-  test('extends its prompt byte by byte, but for the declared breaks', () => {
-    const bodies = life.bodies().map((body) => ({ body, text: messagesOf(body) }));
+  test('extends its prompt byte for byte, except at declared breaks', () => {
+    const bodies = session.bodies().map((body) => ({ body, text: messagesOf(body) }));
     const breaks = bodies.filter(({ text }, at) => {
       const before = bodies[at - 1];
       return before !== undefined && !text.startsWith(before.text);
     });
-    // A summary extends the conversation; the request after it does not.
+    // A summary request extends the conversation; the request after it does not.
     expect(breaks).toHaveLength(ofType('prompt.broken').length);
     expect(breaks.some(({ body }) => isSummary(body))).toBe(false);
   });
 
-  test('reads what it summarises from the cache', () => {
+  test('reads the summarised messages from the cache', () => {
     const spent = ofType('consultation.ended');
     const share = spent.map(({ usage }) => usage.cacheRead / (usage.cacheRead + usage.input));
     expect(Math.min(...share)).toBeGreaterThan(0.9);
     expect(spent.every(({ usage }) => usage.cacheWrite5m === 0)).toBe(true);
   });
 
-  test('reads all that the request before has left, but after a summary', () => {
-    const requests = life.simulator.requests.map(({ body, usage }) => ({
+  test('reads all tokens that the previous request left in the cache, except after a summary', () => {
+    const requests = session.simulator.requests.map(({ body, usage }) => ({
       summary: isSummary(JSON.parse(body.toString()) as Line),
       read: usage?.cacheRead ?? 0,
       left: (usage?.cacheRead ?? 0) + (usage?.cacheWrite5m ?? 0),
@@ -114,7 +114,7 @@ describe('a session of four hundred turns', () => {
     expect(ordinary.filter(({ later, before }) => later.read !== before?.left)).toEqual([]);
   });
 
-  test('keeps in the journal what it dropped from the prompt', () => {
+  test('keeps in the journal the results that it dropped from the prompt', () => {
     const kept = ofType('call.ended').filter(({ raw }) => JSON.stringify(raw).includes('goose'));
     expect(kept.length).toBeGreaterThanOrEqual(TURNS);
   });
@@ -123,7 +123,7 @@ describe('a session of four hundred turns', () => {
 const isSummary = (body: Line | undefined): boolean =>
   body?.messages.at(-1)?.content.some(({ text = '' }: Line) => text.includes(DIRECTIVE)) === true;
 
-/** The blocks of all messages, as one text that may only grow. */
+/** The blocks of all messages as a text that may only grow. */
 const messagesOf = (body: Line): string =>
   (JSON.parse(unmarked(body)) as Line).messages
     .flatMap(({ role, content }: Line) =>

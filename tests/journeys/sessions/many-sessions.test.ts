@@ -8,8 +8,8 @@ import { created, meta } from '../../store/contracts/records.js';
 const SESSIONS = 100;
 const JOBS = 1_200;
 
-/** Many sessions that nobody runs, and a long queue with jobs of one of them. */
-const busyScene = async () => {
+/** Many sessions without a process, and a long queue with jobs of a single session. */
+const setBusyScene = async () => {
   const scene = await workerSceneAt(ownRedisServer(), []);
   const store = await scene.store();
   for (let number = 0; number < SESSIONS; number += 1) {
@@ -23,24 +23,24 @@ const busyScene = async () => {
     addedAt: number,
   }));
   await Promise.all(jobs.map((job) => store.jobs.add(job)));
-  const broker = await connectRedis(scene.redis.url);
-  onTestFinished(() => broker.close());
-  /** What a command has Redis do: by name, how often. */
+  const redis = await connectRedis(scene.redis.url);
+  onTestFinished(() => redis.close());
+  /** Runs a command and counts the Redis commands that it causes. */
   const costOf = async (...args: readonly string[]) => {
-    await broker.call('CONFIG', 'RESETSTAT');
+    await redis.call('CONFIG', 'RESETSTAT');
     const ended = await scene.run(args);
-    const stats = String(await broker.call('INFO', 'commandstats'));
+    const stats = String(await redis.call('INFO', 'commandstats'));
     const calls = (name: string) =>
       Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
-    // Whoever looks for jobs reads the sorted sets of the queue; nothing else has such, but the list of swarms.
+    // Job look-ups read the sorted sets of the queue. The list of swarms is the only other sorted set.
     return { ended, lists: calls('zrange'), scans: calls('scan') };
   };
   return { costOf };
 };
 
-needs.describe('own-redis')('a command that looks at many sessions', () => {
-  test('reads the queue and the keys a few times, however many sessions there are', async () => {
-    const { costOf } = await busyScene();
+needs.describe('own-redis')('a command that reads many sessions', () => {
+  test('reads the queue and scans the keys a constant number of times', async () => {
+    const { costOf } = await setBusyScene();
     for (const [command, code] of [
       ['ps --all', 0],
       ['sessions --all', 0],

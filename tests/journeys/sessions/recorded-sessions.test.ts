@@ -1,6 +1,6 @@
 /**
- * Sessions that an older version recorded (`tests/recorded/record.ts`): every later version resumes them with the same
- * bytes and reads them with the commands that look back. Never record a fixture again to make a test here pass.
+ * Sessions that an older version recorded (`tests/recorded/record.ts`). Every later version must resume them with the
+ * same bytes and read them with its commands. Never record a fixture again to make a test here pass.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Line } from '../../fakes/skein-process.js';
@@ -30,7 +30,7 @@ import { needs } from '../../setup/needs.js';
 /** Longer than the time limit of the lock, so a hook reports the lock and not its own time-out. */
 const HOOK_LIMIT_MS = 300_000;
 
-/** Keys that depend on the price list of a version, on the time of the look, or on the resolution of a curve. */
+/** Keys that depend on the price list of a version, on the time of the command, or on the resolution of a curve. */
 const UNSTABLE = new Set([
   'pricesVersion',
   'uncachedCostUsd',
@@ -41,7 +41,7 @@ const UNSTABLE = new Set([
   'spending',
 ]);
 
-/** The output of a command with `--json`, without what may differ between versions. */
+/** The output of a command with `--json`, without the keys that may differ between versions. */
 const factsIn = (output: string): Line =>
   JSON.parse(output, (key, value: unknown) => (UNSTABLE.has(key) ? undefined : value)) as Line;
 
@@ -76,7 +76,7 @@ const testsOf = (kind: Kind) => (): void => {
   };
   const request = (name: string): Buffer => Buffer.from(fixture.requests[name] ?? '');
 
-  test('is resumed with the bytes that the version which recorded it would send', async () => {
+  test('resumes with the same request bytes as in the version that recorded it', async () => {
     const { succeed, simulator } = await restored();
     await succeed(['-p', NEXT_PROMPT, ...RESUME]);
     const body = firstRequestWith(simulator.requests, NEXT_PROMPT);
@@ -84,7 +84,7 @@ const testsOf = (kind: Kind) => (): void => {
     expect(firstBreak([request('lead'), body])).toBeUndefined();
   });
 
-  test('has agents that are resumed with the bytes that they sent before', async () => {
+  test('has agents that resume with the same request bytes', async () => {
     const { succeed, simulator, work } = await restored();
     const stop = work();
     await succeed(['-p', WAKE_PROMPT, ...RESUME]);
@@ -92,14 +92,14 @@ const testsOf = (kind: Kind) => (): void => {
     for (const [name, prompt] of Object.entries(HELPERS)) {
       const body = lastRequestWith(simulator.requests, prompt);
       expect(JSON.stringify(newestContent(body))).toContain(WAKE_MESSAGE);
-      // The newest message frames the letter in words of the version that resumes, so it is left out.
+      // The newest message is left out, because the text around the letter depends on the version.
       const expected = beforeNewestMessage(request(`${name} resumed`));
       expect(firstDifference(expected, beforeNewestMessage(body))).toBeUndefined();
       expect(firstBreak([request(name), body])).toBeUndefined();
     }
   });
 
-  test('is rewound to the files and the conversation of before', async () => {
+  test('rewinds to the earlier files and conversation', async () => {
     const { succeed, simulator, workspace } = await restored();
     await succeed(REWIND);
     expect(treeOf(workspace)).toEqual(fixture.rewoundTree);
@@ -108,7 +108,7 @@ const testsOf = (kind: Kind) => (): void => {
     expectSameUpToPrompt(fixture.requests.rewound, body);
   });
 
-  test('is read by the commands that look back', async () => {
+  test('is readable by sessions, report, cost, rewind and replay', async () => {
     const { succeed } = await restored();
     const look = async (name: keyof typeof LOOKS) => (await succeed(LOOKS[name])).stdout;
     for (const name of ['sessions', 'report', 'cost', 'rewind-points'] as const) {
@@ -120,12 +120,12 @@ const testsOf = (kind: Kind) => (): void => {
   });
 };
 
-// The recorded paths begin with /tmp, which is a link on macOS, and the lock of the folders needs Linux.
+// The recorded paths start with /tmp, which is a link on macOS, and the lock of the folders needs Linux.
 describe.skipIf(process.platform !== 'linux')('a recorded session', () => {
   describe('in files', testsOf('files'));
   needs.describe('own-redis')('in Redis, with an agent on a worker', testsOf('redis'));
 
-  test('is not resumed with its bytes if one byte of its prompt has changed', async () => {
+  test('fails the comparison if a byte of its prompt has changed', async () => {
     const { requests } = await readFixture('files');
     const other = Buffer.from(requests.resumed?.replace('Be brief.', 'Be Brief.') ?? '');
     expect(() => expectSameUpToPrompt(requests.resumed, other)).toThrow('expected …');

@@ -11,8 +11,8 @@ import {
   unmarked,
 } from '../../fakes/skein-process.js';
 
-/** One rule whose replies come in this order. */
-const runThrough = async (
+/** Runs a prompt against a model that gives these replies in order. */
+const runWithReplies = async (
   replies: readonly Reply[],
   flags: readonly string[] = [],
   options: RunOptions = {},
@@ -30,28 +30,30 @@ const error = (status: number): Reply => ({ error: { status, retryAfter: 0 } });
 const sameRequestTwice = (bodies: readonly Line[]) =>
   bodies.length === 2 && unmarked(bodies[0]) === unmarked(bodies[1]);
 
-describe('a request is sent again after', () => {
+describe('a request is retried after', () => {
   test.each([
     ['a rate limit', error(429), /429/],
     ['an overload', error(529), /529/],
-    ['an error of the server', error(500), /500/],
-    ['a timeout of the server', error(408), /408/],
+    ['a server error', error(500), /500/],
+    ['a server time-out', error(408), /408/],
     ['an error in the stream', { text: 'Half', streamError: overload(3) }, /overload/i],
-    ['a stream that is cut', { text: 'Half of it', cut: { afterEvents: 4 } }, /cut/],
-    ['a stream that is cut before it begins', { text: 'x', cut: { afterEvents: 0 } }, /./],
-    ['an end in the middle of a message', { text: 'x', cut: { afterEvents: 5 } }, /./],
-  ] as [string, Reply, RegExp][])('%s', async (_, accident, why) => {
-    const { code, result, discarded, bodies } = await runThrough([accident, fine]);
+    ['a broken stream', { text: 'Half of it', cut: { afterEvents: 4 } }, /cut/],
+    ['a stream that ends before its first event', { text: 'x', cut: { afterEvents: 0 } }, /./],
+    ['a stream that ends inside of a message', { text: 'x', cut: { afterEvents: 5 } }, /./],
+  ] as [string, Reply, RegExp][])('%s', async (_, failure, reason) => {
+    const { code, result, discarded, bodies } = await runWithReplies([failure, fine]);
     expect({ code, text: result.result }).toEqual({ code: 0, text: 'Well again.' });
-    expect(discarded).toMatchObject([{ turn: 1, attempt: 1, reason: expect.stringMatching(why) }]);
+    expect(discarded).toMatchObject([
+      { turn: 1, attempt: 1, reason: expect.stringMatching(reason) },
+    ]);
     expect(sameRequestTwice(bodies())).toBe(true);
     expect(result.num_turns).toBe(1);
   });
 
-  test('a stream that goes silent', async () => {
+  test('a stream that stalls', async () => {
     const stalled: Reply = { text: 'Half of it', stall: { afterEvents: 4 } };
     const env = { SKEIN_STREAM_IDLE_TIMEOUT_MS: '200' };
-    const { code, result, discarded, bodies } = await runThrough([stalled, fine], [], { env });
+    const { code, result, discarded, bodies } = await runWithReplies([stalled, fine], [], { env });
     expect({ code, text: result.result }).toEqual({ code: 0, text: 'Well again.' });
     expect(discarded).toMatchObject([{ reason: expect.stringMatching('sent nothing') }]);
     expect(sameRequestTwice(bodies())).toBe(true);
@@ -60,7 +62,7 @@ describe('a request is sent again after', () => {
   test('a server that never answers', async () => {
     const env = { SKEIN_STREAM_IDLE_TIMEOUT_MS: '200' };
     const silent: Reply = { ...fine, delayMs: 60_000 };
-    const { code, discarded } = await runThrough([silent, fine], [], { env });
+    const { code, discarded } = await runWithReplies([silent, fine], [], { env });
     expect(code).toBe(0);
     expect(discarded).toMatchObject([{ reason: expect.stringMatching('sent nothing') }]);
   });
@@ -71,18 +73,18 @@ function overload(afterEvents: number) {
 }
 
 describe('a slow stream', () => {
-  test('is not a silent one', async () => {
+  test('is not treated as stalled', async () => {
     const slow: Reply = { text: 'x'.repeat(120), chunkBytes: 10, chunkDelayMs: 60 };
     const env = { SKEIN_STREAM_IDLE_TIMEOUT_MS: '400' };
-    const { code, discarded } = await runThrough([slow], [], { env });
+    const { code, discarded } = await runWithReplies([slow], [], { env });
     expect({ code, discarded }).toEqual({ code: 0, discarded: [] });
   });
 });
 
 describe('the output limit', () => {
-  test('is met by asking the model to go on', async () => {
+  test('makes Skein ask the model to continue', async () => {
     const cut: Reply = { text: 'The first half', stop_reason: 'max_tokens' };
-    const { code, result, bodies } = await runThrough([cut, { text: 'and the second.' }]);
+    const { code, result, bodies } = await runWithReplies([cut, { text: 'and the second.' }]);
     expect({ code, text: result.result }).toEqual({ code: 0, text: 'and the second.' });
     const [first, second] = bodies();
     expect(second?.messages.slice(0, 1)).toMatchObject(first?.messages);
@@ -92,7 +94,7 @@ describe('the output limit', () => {
     ]);
   });
 
-  test('in the middle of a call loses only that call', async () => {
+  test('inside of a call fails only that call', async () => {
     const half: Reply = {
       stop_reason: 'max_tokens',
       text: 'Reading.',
@@ -101,7 +103,7 @@ describe('the output limit', () => {
         { name: 'Write', input_json: '{"file_path":"half.txt","conte' },
       ],
     };
-    const { code, bodies, workspace } = await runThrough(
+    const { code, bodies, workspace } = await runWithReplies(
       [half, fine],
       ['--permission-mode', 'bypassPermissions'],
     );
@@ -115,39 +117,42 @@ describe('the output limit', () => {
 });
 
 describe('a turn that the server paused', () => {
-  test('goes on with what it has said so far', async () => {
+  test('continues from the received text', async () => {
     const paused: Reply = { text: 'Searching.', stop_reason: 'pause_turn' };
-    const { code, result, bodies } = await runThrough([paused, fine]);
+    const { code, result, bodies } = await runWithReplies([paused, fine]);
     expect({ code, turns: result.num_turns }).toEqual({ code: 0, turns: 2 });
     expect(bodies()[1]?.messages.map(({ role }: Line) => role)).toEqual(['user', 'assistant']);
   });
 });
 
-describe('an answer that ended in an odd place', () => {
+describe('an incomplete answer', () => {
   const fills: Reply = { text: 'So far', stop_reason: 'model_context_window_exceeded' };
 
-  test('is gone on with after room was made, by a question and not by its own beginning', async () => {
+  test('that fills the window is continued with a user message after compaction', async () => {
     const read = calls('Read', { file_path: 'notes.txt' });
-    const { code, result, bodies } = await runThrough([read, fills, fine]);
+    const { code, result, bodies } = await runWithReplies([read, fills, fine]);
     expect({ code, text: result.result }).toEqual({ code: 0, text: 'Well again.' });
     expect(bodies().map(({ messages }) => messages.at(-1).role)).toEqual(Array(4).fill('user'));
   });
 
-  test('does not end with thinking when it is sent back', async () => {
+  test('does not end with thinking when it is sent again', async () => {
     const thinks: Reply = { thinking: 'Hm, hm.', stop_reason: 'max_tokens' };
-    const { code, bodies } = await runThrough([thinks, fine]);
+    const { code, bodies } = await runWithReplies([thinks, fine]);
     expect(code).toBe(0);
-    const said = bodies()[1]?.messages[1].content as Line[];
-    expect(said.map(({ type }) => type)).toEqual(['thinking', 'text']);
+    const blocks = bodies()[1]?.messages[1].content as Line[];
+    expect(blocks.map(({ type }) => type)).toEqual(['thinking', 'text']);
   });
 });
 
 describe('a fallback model', () => {
-  test('takes over after repeated overload, and the break of the prompt is declared', async () => {
+  test('is used after repeated overload errors, and the prompt break is declared', async () => {
     const read = calls('Read', { file_path: 'notes.txt' });
     const flags = ['--model', 'opus', '--fallback-model', 'haiku'];
     const overloads = [error(529), error(529), error(529)];
-    const { code, result, bodies, skeinHome } = await runThrough([read, ...overloads, fine], flags);
+    const { code, result, bodies, skeinHome } = await runWithReplies(
+      [read, ...overloads, fine],
+      flags,
+    );
     expect({ code, text: result.result }).toEqual({ code: 0, text: 'Well again.' });
     const [opus, haiku] = ['claude-opus-5-5', 'claude-haiku-5-5'];
     expect(bodies().map(({ model }) => model)).toEqual([opus, opus, opus, opus, haiku]);
@@ -160,9 +165,9 @@ describe('a fallback model', () => {
     ]);
   });
 
-  test('is left alone by a single overload', async () => {
+  test('is not used after a single overload error', async () => {
     const flags = ['--model', 'opus', '--fallback-model', 'haiku'];
-    const { bodies } = await runThrough([error(529), fine], flags);
+    const { bodies } = await runWithReplies([error(529), fine], flags);
     expect(bodies().map(({ model }) => model)).toEqual(['claude-opus-5-5', 'claude-opus-5-5']);
   });
 });
@@ -172,9 +177,9 @@ describe('a prompt that is too long', () => {
   const read = calls('Read', { file_path: 'notes.txt' });
   const tooLong: Reply = { error: { status: 400, message } };
 
-  test('has its older part summarised, and the run goes on', async () => {
+  test('is shortened by a summary of its older part, and the run continues', async () => {
     const summary = 'They read notes.txt.';
-    const { code, lines, bodies, journal } = await runThrough([
+    const { code, lines, bodies, journal } = await runWithReplies([
       read,
       read,
       read,
@@ -195,8 +200,8 @@ describe('a prompt that is too long', () => {
     );
   });
 
-  test('loses its oldest rounds when there is no summary to be had', async () => {
-    const { code, lines, bodies, journal } = await runThrough([
+  test('loses its oldest turns if the summary fails', async () => {
+    const { code, lines, bodies, journal } = await runWithReplies([
       read,
       read,
       read,

@@ -1,4 +1,4 @@
-/** A swarm that has ended, played back from its log. */
+/** The replay of an ended swarm from its event log. */
 import { expect, test } from 'vitest';
 import { calls, type Scene, setScene } from '../../fakes/skein-process.js';
 import { openScreen } from '../../fakes/terminal/tmux-screen.js';
@@ -10,8 +10,8 @@ const RUNNER = JSON.stringify({
 
 const task = { description: 'the long way', prompt: 'job', subagent_type: 'runner' };
 
-/** A lead, and one agent that it waits for. */
-const playedOut = async (): Promise<Scene> => {
+/** Runs a session with a lead and a sub-agent to its end. */
+const runSwarm = async (): Promise<Scene> => {
   const scene = await setScene([
     { match: { firstUser: 'begin', turn: 0 }, reply: calls('Task', task) },
     { match: { firstUser: 'job', turn: 0 }, reply: calls('Bash', { command: 'echo honk' }) },
@@ -25,8 +25,8 @@ const playedOut = async (): Promise<Scene> => {
 };
 
 needs.describe('tmux')('a replay on a terminal', () => {
-  test('plays to the end, goes back and forth, and leaves the terminal as it was', async () => {
-    const scene = await playedOut();
+  test('plays to the end, steps backward and forward, and restores the terminal', async () => {
+    const scene = await runSwarm();
     const screen = openScreen(scene, ['replay', 'swarm', '--speed', '1000'], {
       columns: 160,
       rows: 40,
@@ -36,16 +36,16 @@ needs.describe('tmux')('a replay on a terminal', () => {
     expect(end).toMatch(/└─runner \w+ +✓ ended/);
     await screen.shows('All is well.');
 
-    // Back to where the agent had just ended, and a few events before that it works.
+    // Back to the end of the agent, and then a few events further, where the agent still runs.
     screen.press('N', 'N', 'Down');
-    const over = await screen.shows('It honked.');
-    expect(over).not.toContain('All is well.');
+    const agentEnded = await screen.shows('It honked.');
+    expect(agentEnded).not.toContain('All is well.');
     screen.press(',', ',');
     const before = await screen.shows(/runner \w+ +● streaming/);
     expect(before).toContain('[streaming]');
     await screen.shows(/● Bash echo honk[\s\S]*└ ok[\s\S]*honk/);
 
-    // Before anything, then on from there, at a walk that is paused.
+    // To the start, then forward slowly with a pause.
     screen.press('Home');
     expect(await screen.shows(/‖ 1000× +●─/)).not.toContain('runner');
     screen.press(...Array<string>(12).fill('-'));
@@ -61,8 +61,8 @@ needs.describe('tmux')('a replay on a terminal', () => {
   });
 });
 
-test('a replay without a terminal is the log, with times or as it is', async () => {
-  const { run } = await playedOut();
+test('a replay without a terminal prints the log as text or as JSON', async () => {
+  const { run } = await runSwarm();
   const { code, stdout } = await run(['replay', 'swarm']);
   const [lines, logged] = [stdout.trimEnd().split('\n'), await run(['logs', 'swarm'])];
   expect([code, stdout]).toEqual([0, logged.stdout]);
@@ -71,7 +71,7 @@ test('a replay without a terminal is the log, with times or as it is', async () 
   expect(json.lines.map(({ seq }) => seq)).toEqual(lines.map((_, at) => at + 1));
 });
 
-test('a replay says what it cannot make sense of', async () => {
+test('a replay rejects an invalid speed, time or session', async () => {
   const { run } = await setScene();
   for (const [args, words] of [
     [['--speed', 'ludicrous'], 'is not a speed: give a number from 0.25 to 1000'],

@@ -1,4 +1,4 @@
-/** A swarm that has worked, as one page in a real browser. */
+/** The HTML report of a swarm, shown in a real browser. */
 import { hash } from 'node:crypto';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const task = (name: string, description: string): Reply => ({
   ],
 });
 
-/** A lead and two testers; the second one is called what nobody should be called. */
+/** A lead and two testers. The second tester has a hostile description. */
 const rulesOf = (hostile: string): Rules => [
   { match: { firstUser: 'begin', turn: 0 }, reply: task('ada', 'the walls') },
   { match: { firstUser: 'begin', turn: 1 }, reply: task('bob', hostile) },
@@ -29,7 +29,7 @@ const rulesOf = (hostile: string): Rules => [
   { match: { firstUser: 'Work' }, reply: 'Worked.' },
 ];
 
-const sceneOfReport = async (rules?: Rules) => {
+const setReportScene = async (rules?: Rules) => {
   const scene = await setScene(rules);
   const { result } = await scene.run(['-p', 'begin the work', ...STREAM]);
   const session = String(result.session_id);
@@ -37,8 +37,8 @@ const sceneOfReport = async (rules?: Rules) => {
   return { ...scene, session, file };
 };
 
-/** What a person does with the page; the console says what comes of it. */
-const PLAY = `{
+/** Uses the page as a person does, and prints the results to the console. */
+const USER_SCRIPT = `{
 const point = (element) => {
   const { left, top, width } = element.getBoundingClientRect();
   const place = { bubbles: true, clientX: left + width / 2, clientY: top + 1 };
@@ -58,23 +58,23 @@ const [dearest] = document.querySelectorAll('tr[data-agent] .name');
 console.log(dearest.textContent + ' is the dearest, ' + cost.parentNode.ariaSort);
 }`;
 
-needs.describe('chromium')('the page in Chromium', () => {
-  test('shows every agent, complains of nothing and fetches nothing', async () => {
+needs.describe('chromium')('the report in Chromium', () => {
+  test('shows every agent without console errors or network requests', async () => {
     const hostile = '</script><img src=x onerror=fetch(`/x`)>';
-    const scene = await sceneOfReport(rulesOf(hostile));
+    const scene = await setReportScene(rulesOf(hostile));
     const { simulator, run, file, session, tmp, workspace } = scene;
     expect(await run(['report'])).toMatchObject({ code: 0, stdout: `${file}\n`, stderr: '' });
     const asked = simulator.requests.length;
     const text = await readFile(file, 'utf8');
-    // The same page with something foreign in it, which the policy keeps out and the console tells of,
-    // and with a script that the policy knows, which does what a person does.
+    // The same page with foreign content, which the policy must block and report to the console,
+    // and with an allowed script that uses the page.
     const other = join(workspace, 'other.html');
     const foreign = `<img src="${simulator.url}/spy"><script>fetch('${simulator.url}/spy')</script>`;
-    const digest = hash('sha256', PLAY, 'base64');
+    const digest = hash('sha256', USER_SCRIPT, 'base64');
     const changed = text
       .replace('<main>', `<main>${foreign}`)
       .replace('script-src ', `script-src 'sha256-${digest}' `)
-      .replace('</body>', `<script>${PLAY}</script></body>`);
+      .replace('</body>', `<script>${USER_SCRIPT}</script></body>`);
     await writeFile(other, changed);
     const [shown, used] = await Promise.all([showPage(file, tmp), showPage(other, tmp)]);
 
@@ -94,7 +94,7 @@ needs.describe('chromium')('the page in Chromium', () => {
       expect(shown.dom).toContain(`role="img" aria-label="${title}: `);
     }
     expect(shown.dom).toContain('No rule and no mode allows Bash "touch it".');
-    // Its script has run.
+    // The script of the page has run.
     expect(shown.dom).toContain('<button type="button">Turns</button>');
     expect(shown.dom).toContain('<p class="find">');
     expect(shown.dom).not.toContain('<img');
@@ -102,8 +102,8 @@ needs.describe('chromium')('the page in Chromium', () => {
     expect(shown.console).toEqual([]);
     const refused = used.console.filter((line) => line.includes('Content Security Policy'));
     expect(refused).toHaveLength(2);
-    const said = used.console.filter((line) => !refused.includes(line));
-    expect(said.map((line) => /"(.*)"/.exec(line)?.[1])).toEqual([
+    const printed = used.console.filter((line) => !refused.includes(line));
+    expect(printed.map((line) => /"(.*)"/.exec(line)?.[1])).toEqual([
       expect.stringMatching(/^lead · \S+ \d/),
       expect.stringMatching(/^at .* paid: \$0\.\d+ without the cache: \$0\.\d+$/),
       '1 found: bob',
@@ -114,8 +114,8 @@ needs.describe('chromium')('the page in Chromium', () => {
 });
 
 describe('skein report', () => {
-  test('writes over a report of its own, and over nothing else unless it is told to', async () => {
-    const { run, file, session, workspace } = await sceneOfReport();
+  test('replaces an earlier report, and other files only with --force', async () => {
+    const { run, file, session, workspace } = await setReportScene();
     expect(await run(['report', session.slice(0, 6)])).toMatchObject({
       code: 0,
       stdout: `${file}\n`,
@@ -138,8 +138,8 @@ describe('skein report', () => {
     expect((await run(['report', '-o', '.'])).code).toBe(2);
   });
 
-  test('makes no folders, and says what to do where one is missing', async () => {
-    const { run, workspace } = await sceneOfReport();
+  test('creates no folders, and names a missing folder in its error', async () => {
+    const { run, workspace } = await setReportScene();
     await writeFile(join(workspace, 'file'), '');
     for (const [output, folder] of [
       ['no/such/x.html', 'no/such'],
@@ -157,7 +157,7 @@ describe('skein report', () => {
     expect(await readdir(workspace)).not.toContain('no');
   });
 
-  test('prints the page, or what it is made of, without the keys of whoever writes it', async () => {
+  test('prints the page or its data without secrets of the environment', async () => {
     const key = 'a-key-that-looks-like-nothing';
     const { run, workspace } = await setScene([{ reply: 'Done.' }]);
     await run(['-p', `remember ${key}`]);
@@ -171,7 +171,7 @@ describe('skein report', () => {
     expect(await readdir(workspace)).toEqual([]);
   });
 
-  test('shows a session that still runs, and says so', async () => {
+  test('marks a running session as still running', async () => {
     const { start, run } = await setScene([{ reply: { text: 'Well', stall: { afterEvents: 2 } } }]);
     const lead = start(['-p', 'begin', ...STREAM, '--include-partial-messages']);
     lead.endInput();
@@ -181,7 +181,7 @@ describe('skein report', () => {
     expect(stdout).toContain('1 running');
   });
 
-  test('of a session that is not there says so', async () => {
+  test('fails for an unknown session', async () => {
     const { run } = await setScene();
     expect(await run(['report', 's_none'])).toMatchObject({ code: 2, stdout: '' });
   });

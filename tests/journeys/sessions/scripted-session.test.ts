@@ -1,4 +1,4 @@
-/** `skein --plain` at the end of a pipe: lines in, text out. */
+/** `skein --plain` with a pipe as stdin: lines in, text out. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -23,13 +23,13 @@ const RULES: Rules = [
   { reply: 'You said {{lastUser}}!' },
 ];
 
-const told = (scene: Scene, lines: readonly string[], args: readonly string[] = []) =>
+const runLines = (scene: Scene, lines: readonly string[], args: readonly string[] = []) =>
   scene.run(['--plain', ...args], { stdin: lines.map((line) => `${line}\n`).join('') });
 
 describe('a scripted session', () => {
-  test('answers line by line, and ends with its input', async () => {
+  test('answers line by line and exits at the end of its input', async () => {
     const scene = await setScene(RULES);
-    const { code, stdout, stderr } = await told(scene, ['one', 'two']);
+    const { code, stdout, stderr } = await runLines(scene, ['one', 'two']);
     expect(stdout.split('\n').slice(3)).toEqual([
       '',
       '> one',
@@ -47,15 +47,22 @@ describe('a scripted session', () => {
     expect(scene.bodies()[1]?.messages).toHaveLength(3);
   });
 
-  test('writes nothing but text', async () => {
+  test('prints no control characters', async () => {
     const scene = await setScene(RULES);
-    const { stdout } = await told(scene, ['make it', 'd', 'no', '/help', '/nope', '\u001b[31m']);
+    const { stdout } = await runLines(scene, [
+      'make it',
+      'd',
+      'no',
+      '/help',
+      '/nope',
+      '\u001b[31m',
+    ]);
     expect(stdout).not.toMatch(/(?!\n)\p{Cc}/u);
   });
 
-  test('answers questions with lines', async () => {
+  test('takes the next lines as answers to questions', async () => {
     const scene = await setScene(RULES);
-    const { stdout } = await told(scene, ['make it', 'what?', 'o', 'which', '2']);
+    const { stdout } = await runLines(scene, ['make it', 'what?', 'o', 'which', '2']);
     expect(stdout).toMatch(
       /d deny: what\?\nPlease answer o, s, p or d\.\n.*d deny: o\n {2}Bash touch made\n/,
     );
@@ -65,99 +72,99 @@ describe('a scripted session', () => {
     expect(existsSync(join(scene.workspace, 'made'))).toBe(true);
   });
 
-  test('denies what nobody is left to answer', async () => {
+  test('denies a call whose question comes after the end of input', async () => {
     const scene = await setScene(RULES);
-    const { stdout, code } = await told(scene, ['make it']);
+    const { stdout, code } = await runLines(scene, ['make it']);
     expect(stdout).toContain('answered: Nobody is there to answer any more');
     expect(code).toBe(0);
     expect(existsSync(join(scene.workspace, 'made'))).toBe(false);
   });
 
-  test('says that a text which was cut off does not count', async () => {
+  test('marks the text of a broken attempt as void', async () => {
     const scene = await setScene(RULES);
-    const { stdout } = await told(scene, ['cut']);
+    const { stdout } = await runLines(scene, ['cut']);
     expect(stdout).toMatch(
       /\n\(The text above was cut off and does not count: .*\)\n[\s\S]*All of it\.\n/,
     );
   });
 
-  test('leaves at /exit, and hears nothing after it', async () => {
+  test('exits on /exit and ignores later lines', async () => {
     const scene = await setScene(RULES);
-    const { stdout, code } = await told(scene, ['/exit', 'never']);
+    const { stdout, code } = await runLines(scene, ['/exit', 'never']);
     expect(code).toBe(0);
     expect(stdout).not.toContain('never');
     expect(scene.bodies()).toEqual([]);
   });
 
-  test('keeps no session that nobody has spoken in', async () => {
+  test('stores no session without a prompt', async () => {
     const scene = await setScene(RULES);
-    await told(scene, ['/cost', '/clear', '/compact', '/resume']);
+    await runLines(scene, ['/cost', '/clear', '/compact', '/resume']);
     expect(readdirSync(join(scene.skeinHome, 'sessions'))).toEqual([]);
   });
 
-  test('summarises when it is told to', async () => {
+  test('summarises the conversation on /compact', async () => {
     const scene = await setScene([
       { match: { lastUser: '/summar/i' }, reply: '<summary>They counted.</summary>' },
       { reply: 'You said {{lastUser}}!' },
     ]);
     const counted = ['one', 'two', 'three', 'four', 'five', 'six'];
-    const { stdout } = await told(scene, [...counted, '/compact the numbers', 'more']);
+    const { stdout } = await runLines(scene, [...counted, '/compact the numbers', 'more']);
     expect(stdout.match(/\(Summarised \d+ older messages.*\)/g)).toHaveLength(1);
     expect(JSON.stringify(scene.bodies().at(-1)?.messages)).toContain('They counted.');
     expect(JSON.stringify(scene.bodies().at(-2)?.messages)).toContain('the numbers');
   });
 
-  test('goes on with a session that is named, or the newest', async () => {
+  test('resumes a session by id, and copies the newest with --continue --fork-session', async () => {
     const scene = await setScene(RULES);
-    const first = await told(scene, ['one']);
+    const first = await runLines(scene, ['one']);
     const [, id = ''] = /session (s_\w+)/.exec(first.stdout) ?? [];
-    const resumed = await told(scene, ['two'], ['--resume', id]);
+    const resumed = await runLines(scene, ['two'], ['--resume', id]);
     expect(resumed.stdout).toContain(`session ${id}`);
     expect(resumed.stdout).toContain('The last exchange:\n\n> one\n\nYou said one!\n\n> two\n');
-    const forked = await told(scene, ['three'], ['--continue', '--fork-session']);
+    const forked = await runLines(scene, ['three'], ['--continue', '--fork-session']);
     expect(forked.stdout).not.toContain(`session ${id}\n`);
     expect(scene.bodies().at(-1)?.messages).toHaveLength(5);
   });
 
-  test('writes the journal that a print run would', async () => {
+  test('writes the same journal records as a print run', async () => {
     const [plain, printed] = [await setScene(RULES), await setScene(RULES)];
     const allowed = ['--allowed-tools', 'Bash(touch made)'];
-    await told(plain, ['make it'], allowed);
+    await runLines(plain, ['make it'], allowed);
     await printed.run(['-p', 'make it', ...allowed]);
     const kinds = async (scene: Scene) => (await scene.journal()).map(({ type }) => type);
     expect(await kinds(plain)).toEqual(await kinds(printed));
     expect(plain.bodies().map(({ messages }) => messages.length)).toEqual([1, 3]);
   });
 
-  test.each(['SIGTERM', 'SIGHUP'] as const)('closes its session at %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGHUP'] as const)('closes its session on %s', async (signal) => {
     const scene = await setScene(RULES);
     const process = scene.start(['--plain']);
     process.write('endless\n');
-    await eventually('it talks', () => process.stdout.includes('word word'));
+    await eventually('the answer streams', () => process.stdout.includes('word word'));
     process.kill(signal);
     const { code, stdout } = await process.ended;
     expect(code).toBe(130);
     expect(stdout).toMatch(/Session s_\w+, cost/);
     const [id = ''] = readdirSync(join(scene.skeinHome, 'sessions'));
-    const again = await told(scene, ['go on'], ['--resume', id]);
+    const again = await runLines(scene, ['go on'], ['--resume', id]);
     expect(again.stdout).toContain('You said go on!');
   });
 
-  /** A command that takes a second to be ended, since it does not listen. */
-  const busy = async () => {
+  /** Interrupts a command that ignores SIGTERM and SIGINT. */
+  const interruptStubbornCommand = async () => {
     const scene = await setScene([
       { reply: calls('Bash', { command: "trap '' TERM INT; touch deaf; sleep 60; sleep 60" }) },
     ]);
     const process = scene.start(['--plain', '--permission-mode', 'bypassPermissions']);
     process.write('go\n');
-    await eventually('it runs', () => existsSync(join(scene.workspace, 'deaf')));
+    await eventually('the command runs', () => existsSync(join(scene.workspace, 'deaf')));
     process.kill('SIGINT');
-    await eventually('it says so', () => process.stdout.includes('(Interrupting…)'));
+    await eventually('the interrupt is shown', () => process.stdout.includes('(Interrupting…)'));
     return process;
   };
 
-  test('is interrupted by SIGINT, and goes on', async () => {
-    const process = await busy();
+  test('is interrupted by SIGINT and continues with the next line', async () => {
+    const process = await interruptStubbornCommand();
     process.write('/cost\n');
     process.endInput();
     const { code, stdout } = await process.ended;
@@ -165,22 +172,22 @@ describe('a scripted session', () => {
     expect(code).toBe(0);
   });
 
-  test('is left by a second SIGINT during the run', async () => {
-    const process = await busy();
-    // One that follows at once is taken for the same key.
+  test('exits on a second SIGINT during the run', async () => {
+    const process = await interruptStubbornCommand();
+    // A second signal within a short time counts as the same key press.
     await new Promise((resolve) => setTimeout(resolve, 150));
     process.kill('SIGINT');
     expect(await process.ended).toMatchObject({ code: 130 });
   });
 });
 
-describe('a session that cannot begin', () => {
-  test('says why, and what to do', async () => {
+describe('the start of a plain session', () => {
+  test('fails with a reason for a missing API key or an unknown session', async () => {
     const scene = await setScene(RULES);
     const noKey = await scene.run(['--plain'], { env: { ANTHROPIC_API_KEY: '' }, stdin: 'hi\n' });
     expect(noKey).toMatchObject({ code: 2, stdout: '' });
     expect(noKey.stderr).toContain('set ANTHROPIC_API_KEY');
-    const unknown = await told(scene, ['hi'], ['--resume', 's_nobody']);
+    const unknown = await runLines(scene, ['hi'], ['--resume', 's_nobody']);
     expect(unknown).toMatchObject({ code: 2 });
     expect(unknown.stderr).toMatch(/^skein: .*s_nobody/);
   });
@@ -188,21 +195,21 @@ describe('a session that cannot begin', () => {
   test.each([
     [['--plain', '-p', 'hi'], 'leave out -p'],
     [['--plain', '--output-format', 'json'], 'needs -p'],
-  ])('does not mix with other modes: %j', async (args, sentence) => {
+  ])('fails together with flags of other modes: %j', async (args, sentence) => {
     const scene = await setScene(RULES);
     const { code, stderr } = await scene.run(args);
     expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
   });
 
-  test('is a print run without a terminal and without --plain, as before', async () => {
+  test('is a print run without a terminal and without --plain', async () => {
     const scene = await setScene(RULES);
     const { stdout, code } = await scene.run([], { stdin: 'hello\n' });
     expect([code, stdout]).toEqual([0, 'You said hello!\n']);
   });
 
-  test('has a simulator for a model when asked', async () => {
+  test('uses the built-in simulator with --simulate', async () => {
     const scene = await setScene(RULES);
-    const { stdout } = await told(scene, ['echo this'], ['--simulate']);
+    const { stdout } = await runLines(scene, ['echo this'], ['--simulate']);
     expect(stdout).toContain('\n\necho this\n');
     expect(scene.bodies()).toEqual([]);
   });

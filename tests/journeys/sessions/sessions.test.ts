@@ -17,38 +17,38 @@ import { eventually, isAlive } from '../../host/process/processes.js';
 const JSON_RESULT = ['--output-format', 'json'];
 const FREE = ['--permission-mode', 'bypassPermissions'];
 
-/** A model that reads a file in the first turn of every prompt. */
-const sceneOfTalk = async () => {
+/** A scene whose model reads a file in the first turn of every prompt. */
+const setSessionScene = async () => {
   const scene = await setScene([
     { match: { toolResult: 'a note' }, reply: { thinking: 'Hm.', text: 'It says: a note.' } },
     { match: { lastUser: 'hang' }, reply: calls('Bash', { command: 'echo $$ > pid; sleep 60' }) },
     { reply: calls('Read', { file_path: 'notes.txt' }) },
   ]);
   await writeFile(join(scene.workspace, 'notes.txt'), 'a note\n');
-  const talk = async (prompt: string, ...flags: readonly string[]): Promise<Line> => {
+  const runPrompt = async (prompt: string, ...flags: readonly string[]): Promise<Line> => {
     const { code, stderr, result } = await scene.run(['-p', prompt, ...JSON_RESULT, ...flags]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     return result;
   };
   const meta = async (id: string): Promise<SessionMeta> =>
     JSON.parse(await readFile(join(scene.skeinHome, 'sessions', id, 'session.json'), 'utf8'));
-  return { ...scene, talk, meta };
+  return { ...scene, runPrompt, meta };
 };
 
-/** A model that wants to see one file, whatever it is told. */
+/** A model that reads a file for the prompt "look". */
 const readingModel = async (file: string) => {
   const reply = calls('Read', { file_path: file });
   return (await setScene([{ match: { lastUser: 'look' }, reply }, { reply: 'Seen.' }])).simulator;
 };
 
-/** Everything before the end of `messages`. */
+/** The request body up to the end of `messages`. */
 const promptOf = (body: Line | undefined) => unmarked(body).slice(0, -2);
 
-describe('a session that is resumed', () => {
-  test('sends what it has sent before, byte for byte, and then the new prompt', async () => {
-    const { talk, bodies } = await sceneOfTalk();
-    const { session_id } = await talk('first');
-    expect((await talk('second', '--resume', session_id)).session_id).toBe(session_id);
+describe('a resumed session', () => {
+  test('sends its earlier prompt byte for byte, followed by the new prompt', async () => {
+    const { runPrompt, bodies } = await setSessionScene();
+    const { session_id } = await runPrompt('first');
+    expect((await runPrompt('second', '--resume', session_id)).session_id).toBe(session_id);
     const sent = bodies();
     expect(sent).toHaveLength(4);
     for (const [index, body] of sent.slice(1).entries()) {
@@ -57,16 +57,22 @@ describe('a session that is resumed', () => {
     expect(sent[2]?.messages.at(-1).content).toMatchObject([{ text: 'second' }]);
   });
 
-  test('is found by the beginning of its id', async () => {
-    const { talk } = await sceneOfTalk();
-    const { session_id } = await talk('first');
-    const resumed = await talk('second', '--resume', session_id.slice(0, 6));
+  test('is found by a prefix of its id', async () => {
+    const { runPrompt } = await setSessionScene();
+    const { session_id } = await runPrompt('first');
+    const resumed = await runPrompt('second', '--resume', session_id.slice(0, 6));
     expect(resumed.session_id).toBe(session_id);
   });
 
-  test('keeps its directory, its model and its instructions', async () => {
-    const { talk, bodies, run, root } = await sceneOfTalk();
-    const { session_id } = await talk('first', '--model', 'opus', '--system-prompt', 'Be brief.');
+  test('keeps its directory, model and system prompt', async () => {
+    const { runPrompt, bodies, run, root } = await setSessionScene();
+    const { session_id } = await runPrompt(
+      'first',
+      '--model',
+      'opus',
+      '--system-prompt',
+      'Be brief.',
+    );
     await mkdir(join(root, 'elsewhere'));
     const flags = ['--resume', session_id, ...JSON_RESULT];
     const { code } = await run(['-p', 'second', ...flags], { cwd: join(root, 'elsewhere') });
@@ -80,29 +86,29 @@ describe('a session that is resumed', () => {
     ]);
   });
 
-  test('may be given another model, which is declared as a break', async () => {
-    const { talk, bodies, journal } = await sceneOfTalk();
-    const { session_id } = await talk('first');
-    await talk('second', '--resume', session_id, '--model', 'haiku');
+  test('can get another model, which is recorded as a prompt break', async () => {
+    const { runPrompt, bodies, journal } = await setSessionScene();
+    const { session_id } = await runPrompt('first');
+    await runPrompt('second', '--resume', session_id, '--model', 'haiku');
     expect(bodies().at(-1)?.model).toBe('claude-haiku-5-5');
     expect((await journal()).filter(({ type }) => type === 'prompt.broken')).toMatchObject([
       { reason: 'model' },
     ]);
-    await talk('third', '--resume', session_id);
+    await runPrompt('third', '--resume', session_id);
     expect(bodies().at(-1)?.model).toBe('claude-haiku-5-5');
   });
 
-  test('cannot be when its directory is gone', async () => {
-    const { talk, run, workspace, root } = await sceneOfTalk();
-    const { session_id } = await talk('first');
+  test('is refused if its directory is gone', async () => {
+    const { runPrompt, run, workspace, root } = await setSessionScene();
+    const { session_id } = await runPrompt('first');
     await rename(workspace, join(root, 'moved'));
     const { code, stderr } = await run(['-p', 'second', '--resume', session_id], { cwd: root });
     expect(code).toBe(2);
     expect(stderr).toContain(workspace);
   });
 
-  test('goes on without a prompt where it was stopped', async () => {
-    const { run, workspace, bodies } = await sceneOfTalk();
+  test('continues without a new prompt from the point where it stopped', async () => {
+    const { run, workspace, bodies } = await setSessionScene();
     const limited = await run(['-p', 'first', ...JSON_RESULT, '--max-turns', '1']);
     expect(limited).toMatchObject({ code: 3, result: { stop_reason: 'max_turns' } });
     const resumed = await run(['-p', ...JSON_RESULT, '--continue'], { cwd: workspace });
@@ -110,51 +116,51 @@ describe('a session that is resumed', () => {
     expect(bodies()).toHaveLength(2);
   });
 
-  test('keeps its count of what it has cost', async () => {
-    const { talk, simulator } = await sceneOfTalk();
-    const { session_id } = await talk('first');
-    const { total_cost_usd } = await talk('second', '--resume', session_id);
+  test('keeps its total cost', async () => {
+    const { runPrompt, simulator } = await setSessionScene();
+    const { session_id } = await runPrompt('first');
+    const { total_cost_usd } = await runPrompt('second', '--resume', session_id);
     expect(total_cost_usd).toBeCloseTo(simulator.totals.cost ?? -1, 10);
   });
 });
 
 describe('--continue', () => {
-  test('takes the session of this directory that was used last', async () => {
-    const { talk, run, root } = await sceneOfTalk();
-    const first = await talk('first');
-    const second = await talk('second');
+  test('resumes the most recently used session of the directory', async () => {
+    const { runPrompt, run, root } = await setSessionScene();
+    const first = await runPrompt('first');
+    const second = await runPrompt('second');
     await mkdir(join(root, 'elsewhere'));
     await run(['-p', 'other', ...JSON_RESULT], { cwd: join(root, 'elsewhere') });
-    expect((await talk('third', '--continue')).session_id).toBe(second.session_id);
-    await talk('fourth', '--resume', first.session_id);
-    expect((await talk('fifth', '--continue')).session_id).toBe(first.session_id);
+    expect((await runPrompt('third', '--continue')).session_id).toBe(second.session_id);
+    await runPrompt('fourth', '--resume', first.session_id);
+    expect((await runPrompt('fifth', '--continue')).session_id).toBe(first.session_id);
   });
 });
 
 describe('--fork-session', () => {
-  test('goes on as a copy, and leaves its source as it was', async () => {
-    const { talk, bodies, meta, journal } = await sceneOfTalk();
-    const { session_id: source } = await talk('first');
+  test('continues as a copy and leaves the source unchanged', async () => {
+    const { runPrompt, bodies, meta, journal } = await setSessionScene();
+    const { session_id: source } = await runPrompt('first');
     const before = await journal(source);
-    const { session_id: fork } = await talk('second', '--resume', source, '--fork-session');
+    const { session_id: fork } = await runPrompt('second', '--resume', source, '--fork-session');
     expect(fork).not.toBe(source);
     expect(await meta(fork)).toMatchObject({ id: fork, parentId: source });
     expect(await journal(source)).toEqual(before);
     expect(unmarked(bodies()[2]).startsWith(promptOf(bodies()[1]))).toBe(true);
-    const resumed = await talk('third', '--resume', fork);
+    const resumed = await runPrompt('third', '--resume', fork);
     expect(resumed.session_id).toBe(fork);
     expect(unmarked(bodies().at(-1)).startsWith(promptOf(bodies()[3]))).toBe(true);
   });
 
-  test('may be given its id, and may fork the newest', async () => {
-    const { talk, meta } = await sceneOfTalk();
-    const { session_id: source } = await talk('first');
+  test('accepts --session-id for the copy, and --continue as the source', async () => {
+    const { runPrompt, meta } = await setSessionScene();
+    const { session_id: source } = await runPrompt('first');
     const flags = ['--continue', '--fork-session', '--session-id', 'my-fork'];
-    expect((await talk('second', ...flags)).session_id).toBe('my-fork');
+    expect((await runPrompt('second', ...flags)).session_id).toBe('my-fork');
     expect(await meta('my-fork')).toMatchObject({ parentId: source });
   });
 
-  test('may read the large outputs that its history names, of all it descends from', async () => {
+  test('allows reads of large outputs that the sessions it descends from stored', async () => {
     const scene = await setScene([
       { match: { firstUser: 'make', turn: 0 }, reply: calls('Bash', { command: 'seq 1 20000' }) },
       { reply: 'Done.' },
@@ -176,12 +182,12 @@ describe('--fork-session', () => {
     expect((await read('stranger')).result.permission_denials).toHaveLength(1);
   });
 
-  test('forks a session that is in use', async () => {
-    const { start, talk, workspace } = await sceneOfTalk();
+  test('copies a session that another process runs', async () => {
+    const { start, runPrompt, workspace } = await setSessionScene();
     const process = start(['-p', 'hang', ...STREAM, ...FREE, '--session-id', 'busy']);
     process.endInput();
     await eventually('the command runs', () => existsSync(join(workspace, 'pid')));
-    const fork = await talk('second', '--resume', 'busy', '--fork-session');
+    const fork = await runPrompt('second', '--resume', 'busy', '--fork-session');
     expect(fork.result).toBe('It says: a note.');
     process.kill('SIGKILL');
     await process.ended;
@@ -189,17 +195,17 @@ describe('--fork-session', () => {
 });
 
 describe('--session-id', () => {
-  test('names a new session, once', async () => {
-    const { talk, run } = await sceneOfTalk();
-    expect((await talk('first', '--session-id', 'mine')).session_id).toBe('mine');
+  test('sets the id of a new session, and is refused if the id exists', async () => {
+    const { runPrompt, run } = await setSessionScene();
+    expect((await runPrompt('first', '--session-id', 'mine')).session_id).toBe('mine');
     const again = await run(['-p', 'second', '--session-id', 'mine']);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('--resume mine') });
   });
 });
 
-describe('two processes and one session', () => {
-  test('the second is refused with the pid of the first, until that one is dead', async () => {
-    const { start, run, workspace, bodies, talk } = await sceneOfTalk();
+describe('a session with a live owner', () => {
+  test('is refused to a second process with the pid of the owner until the owner is dead', async () => {
+    const { start, run, workspace, bodies, runPrompt } = await setSessionScene();
     const first = start(['-p', 'hang', ...STREAM, ...FREE, '--session-id', 'shared']);
     first.endInput();
     const shell = await eventually('the command runs', () => pidIn(workspace));
@@ -209,8 +215,8 @@ describe('two processes and one session', () => {
 
     first.kill('SIGKILL');
     await first.ended;
-    await eventually('its command is gone', () => !isAlive(shell));
-    await talk('second', '--resume', 'shared');
+    await eventually('the command is gone', () => !isAlive(shell));
+    await runPrompt('second', '--resume', 'shared');
     const [, second] = bodies();
     expect(unmarked(second).startsWith(promptOf(bodies()[0]))).toBe(true);
     expect(second?.messages.at(-1).content).toMatchObject([
@@ -222,9 +228,9 @@ describe('two processes and one session', () => {
 });
 
 describe('a damaged session', () => {
-  test('is told about, and goes on with what can be read', async () => {
-    const { talk, run, skeinHome, bodies } = await sceneOfTalk();
-    const { session_id } = await talk('first');
+  test('with a truncated last record resumes from the readable records', async () => {
+    const { runPrompt, run, skeinHome, bodies } = await setSessionScene();
+    const { session_id } = await runPrompt('first');
     const folder = join(skeinHome, 'sessions', session_id, 'agents');
     const [name = ''] = await readdir(folder);
     const journal = join(folder, name);
@@ -234,9 +240,9 @@ describe('a damaged session', () => {
     expect(unmarked(bodies()[2]).startsWith(promptOf(bodies()[1]))).toBe(true);
   });
 
-  test('that has lost its first message is refused, with what is left of it kept', async () => {
-    const { talk, run, skeinHome } = await sceneOfTalk();
-    const { session_id } = await talk('first');
+  test('without its first message is refused, and the damaged line is kept', async () => {
+    const { runPrompt, run, skeinHome } = await setSessionScene();
+    const { session_id } = await runPrompt('first');
     const folder = join(skeinHome, 'sessions', session_id, 'agents');
     const [name = ''] = await readdir(folder);
     const lines = (await readFile(join(folder, name), 'utf8')).split('\n');
@@ -252,13 +258,16 @@ describe('a damaged session', () => {
   test.each([
     ['no JSON', 'nonsense', /not valid JSON/],
     ['a newer format', '{"format":99}', /newer skein/],
-  ])('that has %s for its metadata is refused by name', async (_, text, sentence) => {
-    const { talk, run, skeinHome } = await sceneOfTalk();
-    const { session_id } = await talk('first');
-    await writeFile(join(skeinHome, 'sessions', session_id, 'session.json'), text);
-    const { code, stderr } = await run(['-p', 'second', '--resume', session_id]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(sentence);
-    expect(stderr).toContain(session_id);
-  });
+  ])(
+    'with %s as metadata is refused, and the error names the session',
+    async (_, text, sentence) => {
+      const { runPrompt, run, skeinHome } = await setSessionScene();
+      const { session_id } = await runPrompt('first');
+      await writeFile(join(skeinHome, 'sessions', session_id, 'session.json'), text);
+      const { code, stderr } = await run(['-p', 'second', '--resume', session_id]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(sentence);
+      expect(stderr).toContain(session_id);
+    },
+  );
 });

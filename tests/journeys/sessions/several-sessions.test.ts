@@ -1,4 +1,4 @@
-/** Commands about agents on a machine with several sessions: one that runs, former ones, broken ones. */
+/** Agent commands on a machine with several sessions: running, ended and unreadable. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -10,7 +10,7 @@ import { FileSessionStore } from '../../../src/store/files/file-session-store.js
 import { type Line, setScene } from '../../fakes/skein-process.js';
 import { createdFor, meta } from '../../store/contracts/records.js';
 
-interface Kept {
+interface SessionSetup {
   /** Names of the agents below the lead; `agents[0]` is `a_<id>_1`. */
   readonly agents?: readonly string[];
   readonly isRunning?: boolean;
@@ -18,12 +18,12 @@ interface Kept {
 
 const started: JournalBody = { type: 'run.started', run: 1 };
 
-/** A scene with sessions on disk; those that run belong to this very process. */
-const openPlace = async () => {
+/** A scene with sessions on disk. This process owns the running sessions. */
+const setSessionsScene = async () => {
   const scene = await setScene();
   const root = join(scene.skeinHome, 'sessions');
-  let age = 1_000;
-  const keep = async (id: string, { agents = [], isRunning = false }: Kept = {}) => {
+  let updatedAt = 1_000;
+  const addSession = async (id: string, { agents = [], isRunning = false }: SessionSetup = {}) => {
     const owner = { marker: ownerMarker(`owner-${id}`), pid: process.pid };
     const store = new FileSessionStore({
       root,
@@ -32,9 +32,9 @@ const openPlace = async () => {
       clock: systemClock,
     });
     const lead = `a_${id}_lead`;
-    age += 1_000;
+    updatedAt += 1_000;
     const session: OwnedSession = await store.create(
-      meta({ id, lead, cwd: scene.workspace, updatedAt: age, title: `session ${id}` }),
+      meta({ id, lead, cwd: scene.workspace, updatedAt, title: `session ${id}` }),
     );
     const own = await session.journal(lead, null);
     for (const body of [createdFor(lead), started]) own.append(body);
@@ -51,13 +51,13 @@ const openPlace = async () => {
     return session;
   };
   const journalOf = (id: string, agent: string) => join(root, id, 'agents', `${agent}.jsonl`);
-  return { ...scene, root, keep, journalOf };
+  return { ...scene, root, addSession, journalOf };
 };
 
-type Place = Awaited<ReturnType<typeof openPlace>>;
+type SessionsScene = Awaited<ReturnType<typeof setSessionsScene>>;
 
-/** Of a skein that is not out yet: its index lags behind, so that the journal has to be read. */
-const fromTheFuture = ({ root, journalOf }: Place, id: string, agent: string): void => {
+/** Gives a journal a future version and removes the index, so that the journal must be read. */
+const makeUnreadable = ({ root, journalOf }: SessionsScene, id: string, agent: string): void => {
   const path = journalOf(id, agent);
   rmSync(join(root, id, 'events.jsonl'), { force: true });
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll('{"v":1,', '{"v":99,'));
@@ -65,33 +65,33 @@ const fromTheFuture = ({ root, journalOf }: Place, id: string, agent: string): v
 
 const REASON = /old is left out: .*a_old_1\.jsonl was written by a newer skein/;
 
-describe('a session that cannot be read', () => {
-  test('does not keep the others out of ps, and is named there', async () => {
-    const place = await openPlace();
-    await place.keep('old', { agents: ['scout'] });
-    await place.keep('live', { agents: ['helper'], isRunning: true });
-    fromTheFuture(place, 'old', 'a_old_1');
-    const text = await place.run(['ps', '--all']);
+describe('an unreadable session', () => {
+  test('is named by `skein ps`, which still lists the other sessions', async () => {
+    const scene = await setSessionsScene();
+    await scene.addSession('old', { agents: ['scout'] });
+    await scene.addSession('live', { agents: ['helper'], isRunning: true });
+    makeUnreadable(scene, 'old', 'a_old_1');
+    const text = await scene.run(['ps', '--all']);
     expect(text).toMatchObject({ code: 0, stderr: expect.stringMatching(REASON) });
     expect(text.stdout).toContain('helper');
-    const { swarms, unreadable } = JSON.parse((await place.run(['ps', '--all', '--json'])).stdout);
+    const { swarms, unreadable } = JSON.parse((await scene.run(['ps', '--all', '--json'])).stdout);
     expect(swarms.map(({ session }: Line) => session)).toEqual(['live']);
     expect(unreadable).toEqual([{ id: 'old', reason: expect.stringContaining('newer skein') }]);
-    expect(await place.run(['ps', 'old'])).toMatchObject({
+    expect(await scene.run(['ps', 'old'])).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringContaining('newer skein'),
     });
   });
 
-  test('whatever is in the place of its journal', async () => {
-    const place = await openPlace();
-    await place.keep('old', { agents: ['scout'] });
-    await place.keep('more');
-    rmSync(join(place.root, 'old', 'events.jsonl'));
-    rmSync(place.journalOf('old', 'a_old_1'));
-    mkdirSync(place.journalOf('old', 'a_old_1'));
-    const { code, stdout, stderr } = await place.run(['ps', '--all']);
+  test('is named by `skein ps` if its journal is a folder', async () => {
+    const scene = await setSessionsScene();
+    await scene.addSession('old', { agents: ['scout'] });
+    await scene.addSession('more');
+    rmSync(join(scene.root, 'old', 'events.jsonl'));
+    rmSync(scene.journalOf('old', 'a_old_1'));
+    mkdirSync(scene.journalOf('old', 'a_old_1'));
+    const { code, stdout, stderr } = await scene.run(['ps', '--all']);
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringContaining('old is left out'),
@@ -99,29 +99,29 @@ describe('a session that cannot be read', () => {
     expect(stdout).toContain('session more');
   });
 
-  test('does not keep agents of others from being found by their names', async () => {
-    const place = await openPlace();
-    await place.keep('old', { agents: ['scout'] });
-    await place.keep('live', { agents: ['helper'], isRunning: true });
-    fromTheFuture(place, 'old', 'a_old_1');
-    const found = await place.run(['logs', 'helper']);
+  test('does not prevent a look-up of agents of other sessions by name', async () => {
+    const scene = await setSessionsScene();
+    await scene.addSession('old', { agents: ['scout'] });
+    await scene.addSession('live', { agents: ['helper'], isRunning: true });
+    makeUnreadable(scene, 'old', 'a_old_1');
+    const found = await scene.run(['logs', 'helper']);
     expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining('called helper') });
-    const none = await place.run(['logs', 'zzz']);
+    const none = await scene.run(['logs', 'zzz']);
     expect(none.code).toBe(2);
     expect(none.stderr).toMatch(REASON);
     expect(none.stderr).toContain('There is no session "zzz"');
-    expect(await place.run(['stop', 'zzz'])).toMatchObject({
+    expect(await scene.run(['stop', 'zzz'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('There is no agent "zzz". There is '),
     });
   });
 });
 
-describe('an agent that is asked for by a name', () => {
-  test('lead is the lead of the session that runs, alone as it may be', async () => {
-    const { keep, run } = await openPlace();
-    await keep('former', { agents: ['scout'] });
-    await keep('live', { isRunning: true });
+describe('an agent that a command names', () => {
+  test('as lead is the lead of the only running session', async () => {
+    const { addSession, run } = await setSessionsScene();
+    await addSession('former', { agents: ['scout'] });
+    await addSession('live', { isRunning: true });
     const { code, stdout } = await run(['logs', 'lead', '--json']);
     expect(code).toBe(0);
     const agents = stdout
@@ -131,9 +131,9 @@ describe('an agent that is asked for by a name', () => {
     expect(new Set(agents)).toEqual(new Set(['a_live_lead']));
   });
 
-  test('is told apart from its namesake by the id of the agent', async () => {
-    const { keep, run } = await openPlace();
-    await keep('live', { agents: ['scout', 'scout'], isRunning: true });
+  test('must be given by id if two agents have the same name', async () => {
+    const { addSession, run } = await setSessionsScene();
+    await addSession('live', { agents: ['scout', 'scout'], isRunning: true });
     expect(await run(['logs', 'scout'])).toMatchObject({
       code: 2,
       stderr:
@@ -143,11 +143,11 @@ describe('an agent that is asked for by a name', () => {
   });
 
   test.each(['send', 'stop', 'resume'])(
-    'is found for skein %s when nobody runs its session, with what helps',
+    'is found by skein %s although its session is not running, and the error says how to resume',
     async (command) => {
-      const { keep, run } = await openPlace();
-      await keep('gone', { agents: ['scout'] });
-      await keep('live', { agents: ['helper'], isRunning: true });
+      const { addSession, run } = await setSessionsScene();
+      await addSession('gone', { agents: ['scout'] });
+      await addSession('live', { agents: ['helper'], isRunning: true });
       const words = command === 'send' ? ['go on'] : [];
       expect(await run([command, 'scout', ...words])).toMatchObject({
         code: 2,

@@ -6,8 +6,8 @@ import { parseRecord } from '../../../src/protocol/session/journal-record.js';
 import { swarmEvent } from '../../../src/protocol/session/swarm-event.js';
 import { calls, type Line, STREAM, setScene } from '../../fakes/skein-process.js';
 
-/** A run that leaves some of everything: calls, a denial, a failure, a large output. */
-const runOfEverything = async (flags: readonly string[] = []) => {
+/** A run with all kinds of records: calls, a denial, a failed attempt, a large output. */
+const runWithAllRecords = async (flags: readonly string[] = []) => {
   const large = 'seq 1 20000';
   const scene = await setScene([
     {
@@ -38,15 +38,15 @@ const modeOf = async (path: string) => {
 
 describe('the state of a session', () => {
   test('is readable by its owner only', async () => {
-    const { skeinHome, session } = await runOfEverything();
+    const { skeinHome, session } = await runWithAllRecords();
     const places = [skeinHome, session, ...(await filesUnder(skeinHome))];
     const modes = await Promise.all(places.map(modeOf));
     expect(new Set(modes)).toEqual(new Set(['d700', 'f600']));
     expect(modes.length).toBeGreaterThan(8);
   });
 
-  test('is laid out as it is documented', async () => {
-    const { session } = await runOfEverything();
+  test('has the documented files', async () => {
+    const { session } = await runWithAllRecords();
     expect(await readdir(session)).toEqual(
       expect.arrayContaining(['agents', 'artifacts', 'events.jsonl', 'session.json']),
     );
@@ -55,8 +55,8 @@ describe('the state of a session', () => {
     expect(await readdir(join(session, 'agents'))).toEqual([`${meta.lead}.jsonl`]);
   });
 
-  test('is a journal of records and an index of events that cite them', async () => {
-    const { session } = await runOfEverything();
+  test('has a journal of records and an index whose events cite the records', async () => {
+    const { session } = await runWithAllRecords();
     const [name = ''] = await readdir(join(session, 'agents'));
     const lines = async (path: string) =>
       (await readFile(join(session, path), 'utf8')).trimEnd().split('\n');
@@ -83,8 +83,8 @@ describe('the state of a session', () => {
     );
   });
 
-  test('holds no key', async () => {
-    const { skeinHome } = await runOfEverything();
+  test('contains no API key', async () => {
+    const { skeinHome } = await runWithAllRecords();
     for (const path of await filesUnder(skeinHome)) {
       if ((await stat(path)).isDirectory()) continue;
       expect(await readFile(path, 'utf8')).not.toContain('sk-of-the-test');
@@ -93,8 +93,8 @@ describe('the state of a session', () => {
 });
 
 describe('--no-session-persistence', () => {
-  test('leaves nothing on disk', async () => {
-    const { home, tmp, lines } = await runOfEverything(['--no-session-persistence']);
+  test('writes no files', async () => {
+    const { home, tmp, lines } = await runWithAllRecords(['--no-session-persistence']);
     expect(lines.at(-1)).toMatchObject({ type: 'result', result: 'Done.' });
     expect(await readdir(home)).toEqual([]);
     expect(await readdir(tmp)).toEqual([]);
@@ -102,7 +102,7 @@ describe('--no-session-persistence', () => {
 });
 
 describe('SKEIN_HOME', () => {
-  test('is ~/.skein when it is not set', async () => {
+  test('defaults to ~/.skein', async () => {
     const { run, home } = await setScene();
     await run(['-p', 'go'], { env: { SKEIN_HOME: undefined } });
     expect(existsSync(join(home, '.skein', 'sessions'))).toBe(true);

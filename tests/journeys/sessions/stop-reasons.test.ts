@@ -9,8 +9,8 @@ import {
   userLine,
 } from '../../fakes/skein-process.js';
 
-/** How a run ends: in the result, for people, and for scripts. */
-const endOf = async (rules: Rules, flags: readonly string[] = [], options: RunOptions = {}) => {
+/** Runs a prompt and returns its exit code, its result and its stderr. */
+const runToEnd = async (rules: Rules, flags: readonly string[] = [], options: RunOptions = {}) => {
   const { run, simulator } = await setScene(rules);
   const { code, result, stderr } = await run(['-p', 'go', ...STREAM, ...flags], options);
   const { type, subtype, is_error, stop_reason } = result;
@@ -24,9 +24,9 @@ const failing = (error: Record<string, unknown>): Rules => [
 const once = { env: { SKEIN_MAX_RETRIES: '1' } };
 const never = { env: { SKEIN_MAX_RETRIES: '0' } };
 
-describe('a run stops because of', () => {
-  test('end_turn: the model has nothing more to do', async () => {
-    expect(await endOf([{ reply: 'Done.' }])).toMatchObject({
+describe('a run stops with', () => {
+  test('end_turn: the model answers without calls', async () => {
+    expect(await runToEnd([{ reply: 'Done.' }])).toMatchObject({
       code: 0,
       subtype: 'success',
       is_error: false,
@@ -35,9 +35,9 @@ describe('a run stops because of', () => {
     });
   });
 
-  test('max_turns: the limit that was given', async () => {
+  test('max_turns: the turn limit is reached', async () => {
     const read = calls('Read', { file_path: 'x' });
-    const { result, simulator, ...end } = await endOf([{ reply: read }], ['--max-turns', '2']);
+    const { result, simulator, ...end } = await runToEnd([{ reply: read }], ['--max-turns', '2']);
     expect(end).toMatchObject({
       code: 3,
       subtype: 'error_max_turns',
@@ -47,27 +47,27 @@ describe('a run stops because of', () => {
     expect([result.num_turns, simulator.requests.length]).toEqual([2, 2]);
   });
 
-  test('end_turn: the last turn that it may have is enough', async () => {
+  test('end_turn: the model finishes in its last allowed turn', async () => {
     const rules = [{ match: { turn: 0 }, reply: calls('Read', { file_path: 'x' }) }];
-    const end = await endOf([...rules, { reply: 'Done.' }], ['--max-turns', '2']);
+    const end = await runToEnd([...rules, { reply: 'Done.' }], ['--max-turns', '2']);
     expect(end).toMatchObject({ code: 0, stop_reason: 'end_turn' });
   });
 
-  test('end_turn: the model has nothing to say at all', async () => {
-    const end = await endOf([{ reply: { blocks: [] } }]);
+  test('end_turn: the answer is empty', async () => {
+    const end = await runToEnd([{ reply: { blocks: [] } }]);
     expect(end).toMatchObject({ code: 0, stop_reason: 'end_turn', result: { result: '' } });
   });
 
-  test('max_turns: zero is none at all', async () => {
-    const end = await endOf([], ['--max-turns', '0']);
+  test('max_turns: a limit of zero sends no request', async () => {
+    const end = await runToEnd([], ['--max-turns', '0']);
     expect(end).toMatchObject({ code: 3, stop_reason: 'max_turns' });
     expect(end.simulator.requests).toEqual([]);
   });
 
-  test('budget: the next request would cost more than is left', async () => {
+  test('budget: the next request would exceed the budget', async () => {
     const usage = { output_tokens: 5_000 };
     const read = { ...calls('Read', { file_path: 'x' }), text: 'Half of it.', usage };
-    const end = await endOf([{ reply: read }], ['--max-budget-usd', '0.05']);
+    const end = await runToEnd([{ reply: read }], ['--max-budget-usd', '0.05']);
     expect(end).toMatchObject({
       code: 3,
       subtype: 'error_max_budget_usd',
@@ -78,14 +78,14 @@ describe('a run stops because of', () => {
     expect(end.simulator.requests).toHaveLength(1);
   });
 
-  test('budget: zero is none at all', async () => {
-    const end = await endOf([], ['--max-budget-usd', '0']);
+  test('budget: a budget of zero sends no request', async () => {
+    const end = await runToEnd([], ['--max-budget-usd', '0']);
     expect(end).toMatchObject({ code: 3, stop_reason: 'budget', result: { num_turns: 0 } });
     expect(end.simulator.requests).toEqual([]);
   });
 
   test('refusal: the model declines', async () => {
-    expect(await endOf([{ reply: { text: 'I', stop_reason: 'refusal' } }])).toMatchObject({
+    expect(await runToEnd([{ reply: { text: 'I', stop_reason: 'refusal' } }])).toMatchObject({
       code: 1,
       subtype: 'error_during_execution',
       is_error: true,
@@ -93,8 +93,8 @@ describe('a run stops because of', () => {
     });
   });
 
-  test('model_error: the API rejects the request, which no retry would change', async () => {
-    const end = await endOf(failing({ message: 'tools.0: nonsense' }));
+  test('model_error: the API rejects the request, which is not retried', async () => {
+    const end = await runToEnd(failing({ message: 'tools.0: nonsense' }));
     expect(end).toMatchObject({
       code: 1,
       subtype: 'error_during_execution',
@@ -104,8 +104,8 @@ describe('a run stops because of', () => {
     expect(end.simulator.requests).toHaveLength(1);
   });
 
-  test('model_error: the key is refused, and the sentence says what to check', async () => {
-    const end = await endOf(failing({ status: 401, message: 'invalid x-api-key' }));
+  test('model_error: the API key is refused, and the message names its variable', async () => {
+    const end = await runToEnd(failing({ status: 401, message: 'invalid x-api-key' }));
     expect(end).toMatchObject({
       code: 1,
       stop_reason: 'model_error',
@@ -114,16 +114,19 @@ describe('a run stops because of', () => {
     expect(end.simulator.requests).toHaveLength(1);
   });
 
-  test('model_error: the model stays down for longer than it may be retried', async () => {
+  test('model_error: the server still fails after the last retry', async () => {
     const down = failing({ status: 500, retryAfter: 0 });
-    const [first, second] = await Promise.all([endOf(down, [], never), endOf(down, [], once)]);
+    const [first, second] = await Promise.all([
+      runToEnd(down, [], never),
+      runToEnd(down, [], once),
+    ]);
     expect([first?.stop_reason, second?.stop_reason]).toEqual(['model_error', 'model_error']);
     expect([first?.code, second?.code]).toEqual([1, 1]);
     expect(first?.simulator.requests).toHaveLength(1);
     expect(second?.simulator.requests).toHaveLength(2);
   });
 
-  test('model_error: nobody listens where the model should be', async () => {
+  test('model_error: the server is unreachable', async () => {
     const { run, simulator } = await setScene();
     await simulator.close();
     const { code, result } = await run(['-p', 'go', ...STREAM], never);
@@ -134,8 +137,8 @@ describe('a run stops because of', () => {
     });
   });
 
-  test('model_error: the output limit cuts the answer again and again', async () => {
-    const end = await endOf([{ reply: { text: 'and', stop_reason: 'max_tokens' } }]);
+  test('model_error: the output limit cuts every answer', async () => {
+    const end = await runToEnd([{ reply: { text: 'and', stop_reason: 'max_tokens' } }]);
     expect(end).toMatchObject({
       code: 1,
       stop_reason: 'model_error',
@@ -144,7 +147,7 @@ describe('a run stops because of', () => {
   });
 
   test('repeated_tool_failure: every call of several turns in a row failed', async () => {
-    const end = await endOf([{ reply: calls('Read', { file_path: 'absent-{{turn}}' }) }]);
+    const end = await runToEnd([{ reply: calls('Read', { file_path: 'absent-{{turn}}' }) }]);
     expect(end).toMatchObject({
       code: 1,
       stop_reason: 'repeated_tool_failure',
@@ -152,9 +155,9 @@ describe('a run stops because of', () => {
     });
   });
 
-  test('compaction_failed: the prompt stays too long when nothing is left to drop', async () => {
+  test('compaction_failed: the prompt is too long and has no messages to drop', async () => {
     const message = 'prompt is too long: 250000 tokens > 200000 maximum';
-    const end = await endOf(failing({ message }));
+    const end = await runToEnd(failing({ message }));
     expect(end).toMatchObject({
       code: 1,
       subtype: 'error_during_execution',
@@ -163,16 +166,16 @@ describe('a run stops because of', () => {
     });
   });
 
-  test('compaction_failed: three tries make room, by summary or without, and none is enough', async () => {
+  test('compaction_failed: the prompt is still too long after three compactions', async () => {
     const message = 'prompt is too long: 200010 tokens > 200000 maximum';
     const works = Array.from({ length: 9 }, (_, at) => calls('Bash', { command: `true ${at}` }));
     const replies = [...works, { error: { status: 400, message } }];
-    const end = await endOf([{ replies }], ['--allowed-tools', 'Bash']);
+    const end = await runToEnd([{ replies }], ['--allowed-tools', 'Bash']);
     expect(end).toMatchObject({ code: 1, stop_reason: 'compaction_failed' });
     expect(end.simulator.requests).toHaveLength(9 + 4 + 3);
   });
 
-  test('denied: a person refuses a call and wants the run to end with it', async () => {
+  test('denied: a person denies a call and interrupts the run', async () => {
     const { start } = await setScene([{ reply: calls('Bash', { command: 'rm -rf x' }) }]);
     const process = start(DRIVEN);
     process.say(userLine('go'));
