@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Line, setScene } from '../../fakes/skein-process.js';
 
-/** A scene, what `skein agents` says there, and files of its workspace. */
-const sceneOfAgents = async () => {
+/** A scene with `skein agents` as text and as JSON, and a writer for workspace files. */
+const setAgentsScene = async () => {
   const scene = await setScene();
   const list = (...args: string[]) => scene.run(['agents', ...args]);
   const json = async (...args: string[]) =>
@@ -18,13 +18,13 @@ const sceneOfAgents = async () => {
   return { ...scene, list, json, put };
 };
 
-const TYPED = JSON.stringify({
+const AGENTS_FLAG = JSON.stringify({
   looker: { description: 'Looks', prompt: 'You only look.', tools: 'Read' },
 });
 
 describe('skein agents', () => {
-  test('lists those that the package brings, as their files have them', async () => {
-    const { json } = await sceneOfAgents();
+  test('lists the built-in agents with their files and prompts', async () => {
+    const { json } = await setAgentsScene();
     const { agents, unusable, warnings } = await json();
     expect(agents.map(({ name }: Line) => name)).toEqual([
       'explorer',
@@ -40,11 +40,11 @@ describe('skein agents', () => {
     }
   });
 
-  test('lists files, the command and what is wrong', async () => {
-    const { list, put } = await sceneOfAgents();
+  test('lists agents of files and of --agents, and unusable files with the reason', async () => {
+    const { list, put } = await setAgentsScene();
     const good = await put('.claude/agents/good.md', '---\nname: good\ndescription: b\n---\nc');
     const bad = await put('.skein/agents/reviewer.md', '---\nname: reviewer\ntools: 7\n---\nc');
-    const { code, stdout, stderr } = await list('--trust', '--agents', TYPED);
+    const { code, stdout, stderr } = await list('--trust', '--agents', AGENTS_FLAG);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^looker +command · model of the lead · Read$/m);
     expect(stdout).toContain(`  b\n  ${good}\n`);
@@ -54,10 +54,10 @@ describe('skein agents', () => {
   });
 });
 
-describe('a run with agents of the command', () => {
-  test('can be one of them', async () => {
-    const { run, bodies } = await sceneOfAgents();
-    const { code } = await run(['-p', 'Look.', '--agents', TYPED, '--agent', 'looker']);
+describe('a run with --agents', () => {
+  test('can use an agent of the flag as its lead', async () => {
+    const { run, bodies } = await setAgentsScene();
+    const { code } = await run(['-p', 'Look.', '--agents', AGENTS_FLAG, '--agent', 'looker']);
     expect(code).toBe(0);
     const [body] = bodies() as [Line];
     expect(body.tools.map(({ name }: Line) => name)).toEqual(['Read']);
@@ -67,8 +67,8 @@ describe('a run with agents of the command', () => {
   test.each([
     ['{', '--agents is not valid JSON'],
     ['{"a":{"description":"x","prompt":"y","maxTurns":-1}}', 'entry "a", cannot be used: maxTurns'],
-  ])('does not begin with %s', async (text, sentence) => {
-    const { run, bodies } = await sceneOfAgents();
+  ])('is refused with the value %s', async (text, sentence) => {
+    const { run, bodies } = await setAgentsScene();
     const { code, stdout, stderr } = await run(['-p', 'Look.', '--agents', text]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);

@@ -1,4 +1,4 @@
-/** Two agents of the built program that change the same file, by two names, without worktrees. */
+/** Two agents without worktrees that change the same file, a path and a symlink to it. */
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -24,7 +24,7 @@ const until = (file: string) =>
   calls('Bash', { command: `until [ -e ${file} ]; do sleep 0.1; done` });
 const edit = { file_path: 'link.txt', old_string: 'of ann', new_string: 'of bob' };
 
-test('an agent cannot change a file that another one changes, by whatever name, until that has ended', async () => {
+test('an agent cannot change a file that another agent holds, even by a symlink, until that agent has ended', async () => {
   const scene = await setScene([
     { match: { lastUser: 'Begin', turn: 0 }, reply: { tool_use: [writer('ann'), writer('bob')] } },
     {
@@ -46,10 +46,10 @@ test('an agent cannot change a file that another one changes, by whatever name, 
   symlinkSync('shared.txt', at('link.txt'));
   const run = scene.start(['-p', 'Begin', '--agents', AGENTS, ...TOOLS]);
   run.endInput();
-  const told = () =>
+  const toolResults = () =>
     scene.bodies().flatMap((body) => resultsIn(body).map(({ content }) => String(content)));
-  const refused = await eventually('the second one is told', () =>
-    told().find((text) => text.includes('is being changed by')),
+  const refused = await eventually('the edit of bob is refused', () =>
+    toolResults().find((text) => text.includes('is being changed by')),
   );
   expect(refused).toMatch(
     /link\.txt is being changed by writer ann a_\w+ "Part of ann", which holds it since 20[-:\dT]+Z\. Nothing was written\./,
@@ -58,7 +58,7 @@ test('an agent cannot change a file that another one changes, by whatever name, 
 
   writeFileSync(at('told'), '');
   const isReported = /writer ann a_\w+ .{1,4}Part of ann.{1,4} completed/;
-  await eventually('the lead hears that the first one has ended', () =>
+  await eventually('the lead has the report of ann', () =>
     scene.bodies().some(({ messages }) => isReported.test(JSON.stringify(messages))),
   );
   writeFileSync(at('ended'), '');

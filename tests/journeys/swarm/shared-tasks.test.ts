@@ -1,4 +1,4 @@
-/** Agents of one session that divide a list of work among them, and a person who looks on. */
+/** Agents of a session that use the shared task list, and `skein tasks` in a second terminal. */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const AGENTS = JSON.stringify({
 });
 const WAIT = '#!/bin/sh\ntouch waits\nuntil [ -e go ]; do sleep 0.05; done\n';
 
-test('two agents want the same task, one gets it and does it, and people see whose it is', async () => {
+test('two agents claim the same task, a single agent gets it, and `skein tasks` shows the owner', async () => {
   const scene = await setScene([
     {
       match: { firstUser: 'begin', turn: 0 },
@@ -71,23 +71,23 @@ test('two agents want the same task, one gets it and does it, and people see who
   ]);
   lead.endInput();
   const tasks = async (): Promise<Line> => JSON.parse((await run(['tasks', '--json'])).stdout);
-  /** What came of the first call of each. */
-  const told = () =>
+  /** Result of the first call of each agent. */
+  const firstResults = () =>
     ['ann', 'bob'].map((name) => {
-      const mine = bodies().filter(({ messages }) =>
+      const requests = bodies().filter(({ messages }) =>
         JSON.stringify(messages[0]).includes(`job of ${name}`),
       );
-      return mine.flatMap(resultsIn).at(0)?.content ?? '';
+      return requests.flatMap(resultsIn).at(0)?.content ?? '';
     });
-  await eventually('one works', () => existsSync(join(workspace, 'waits')));
-  await eventually('both were told', () => told().every((text) => text !== ''));
+  await eventually('an agent works on the task', () => existsSync(join(workspace, 'waits')));
+  await eventually('both agents have a result', () => firstResults().every((text) => text !== ''));
 
-  // While the swarm runs, from a second terminal.
+  // From a second terminal while the swarm runs.
   const during = await tasks();
   const { owner } = during.tasks[0];
   expect(['ann', 'bob']).toContain(owner);
   const other = owner === 'ann' ? 'bob' : 'ann';
-  const claims = Object.fromEntries(['ann', 'bob'].map((name, at) => [name, told()[at]]));
+  const claims = Object.fromEntries(['ann', 'bob'].map((name, at) => [name, firstResults()[at]]));
   expect(claims).toEqual({
     [owner]: `Task 1 is now: in_progress, owner ${owner}.`,
     [other]: `Task 1 is owned by ${owner} (in_progress), so only ${owner} or the lead can change that. Take another one.`,
@@ -135,7 +135,7 @@ test('two agents want the same task, one gets it and does it, and people see who
   });
 });
 
-test('hooks keep a task from being created or completed, and the model is told why', async () => {
+test('hooks can block the creation and the completion of a task with a reason that the model reads', async () => {
   const scene = await setScene([
     {
       match: { turn: 0 },
@@ -172,7 +172,7 @@ test('hooks keep a task from being created or completed, and the model is told w
   expect(JSON.parse(stdout).tasks).toMatchObject([{ id: '1', subject: 'fly', status: 'pending' }]);
 });
 
-test('a session without tasks says so, and one that is not there is wrong usage', async () => {
+test('skein tasks prints a notice for a session without tasks and fails for an unknown session', async () => {
   const { run } = await setScene([{ reply: 'Hello.' }]);
   await run(['-p', 'hello', '--session-id', 'past']);
   expect(await run(['tasks'])).toMatchObject({

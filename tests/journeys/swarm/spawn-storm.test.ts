@@ -1,4 +1,4 @@
-/** The command line meets a model that asks for agents without end. */
+/** Limits against a model that starts agents without end. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { History } from '../../../src/context/history/history.js';
 import { type JournalRecord, parseRecord } from '../../../src/protocol/session/journal-record.js';
 import { type Reply, type Scene, setScene } from '../../fakes/skein-process.js';
 
-const manyMore: Reply = {
+const fortyTasks: Reply = {
   tool_use: Array.from({ length: 40 }, (_, at) => ({
     name: 'Task',
     input: {
@@ -25,17 +25,17 @@ const LIMITS = {
   SKEIN_MAX_AGENTS: '12',
   SKEIN_MAX_CONCURRENT_AGENTS: '3',
   SKEIN_MAX_DEPTH: '2',
-  // Whatever a storm holds, it holds in little room.
+  // The storm must run in little memory.
   NODE_OPTIONS: '--max-old-space-size=96',
 };
 
 const recordIn = (line: string): JournalRecord => {
   const record = parseRecord(line);
-  if (record === undefined) throw new Error(`This line is no record: ${line}`);
+  if (record === undefined) throw new Error(`This line is not a record: ${line}`);
   return record;
 };
 
-/** Of every agent of the only session: how it ended, and its calls without a result. */
+/** Stop reason and number of calls without a result of every agent of the only session. */
 const outcomes = async ({ skeinHome }: Scene) => {
   const [session = ''] = await readdir(join(skeinHome, 'sessions'));
   const folder = join(skeinHome, 'sessions', session, 'agents');
@@ -51,15 +51,15 @@ const outcomes = async ({ skeinHome }: Scene) => {
   );
 };
 
-const storm = () =>
+const setStormScene = () =>
   setScene([
     { match: { toolResult: '/is the limit|would be deeper/' }, reply: 'I did the rest myself.' },
     { match: { lastUser: 'has ended' }, reply: 'I did the rest myself.' },
-    { reply: manyMore },
+    { reply: fortyTasks },
   ]);
 
-test('a storm of spawns ends by itself, and all of it is on record', async () => {
-  const scene = await storm();
+test('the agent limits end a spawn storm, and every agent and call is journaled as ended', async () => {
+  const scene = await setStormScene();
   const { code, stdout } = await scene.run(['-p', 'Storm.', '--agents', AGENTS], { env: LIMITS });
   expect([code, stdout]).toEqual([0, 'I did the rest myself.\n']);
   expect(await outcomes(scene)).toEqual(
@@ -67,8 +67,8 @@ test('a storm of spawns ends by itself, and all of it is on record', async () =>
   );
 });
 
-test('a budget ends it with exit code 3, and nothing is lost', async () => {
-  const scene = await storm();
+test('a budget ends a spawn storm with exit code 3, and every call is journaled as ended', async () => {
+  const scene = await setStormScene();
   const args = [
     '-p',
     'Storm.',

@@ -1,4 +1,4 @@
-/** A swarm that works in one terminal, and a person who watches and steers it from another. */
+/** A swarm in a terminal, and commands in a second terminal that show and control it. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const task = (prompt: string, more: object = {}) => ({
 });
 const bash = (command: string) => calls('Bash', { command });
 
-/** Two that are waited for and ask, one in the background that asks and waits, one that never ends. */
+/** Two sync agents and a background agent that ask questions, and a background agent that never ends. */
 const openSwarm = async () => {
   const scene = await setScene([
     {
@@ -52,24 +52,24 @@ const openSwarm = async () => {
     return { code, stderr, ...JSON.parse(stdout || '{}') };
   };
   const has = (file: string) => existsSync(join(scene.workspace, file));
-  /** The requests of the agent whose task begins so. */
+  /** Requests of the agent whose first message contains `job`. */
   const requestsOf = (job: string) =>
     scene.bodies().filter(({ messages }) => JSON.stringify(messages[0]).includes(job));
   return { ...scene, lead, json, has, requestsOf };
 };
 
-test('the agents of a running swarm are watched, answered, written to, stopped and resumed', async () => {
+test('the agents of a running swarm are listed, answered, messaged, stopped and resumed', async () => {
   const { run, start, json, lead, has, requestsOf, workspace } = await openSwarm();
   await eventually('three agents ask', () => lead.stderr.match(/skein approve q_/g)?.length === 3);
-  await eventually('the fourth thinks', () => requestsOf('job doomed').length === 2);
+  await eventually('the fourth agent streams', () => requestsOf('job doomed').length === 2);
   const questions = (await json('inbox')).questions as Line[];
   const [swarm] = (await json('ps')).swarms as [Line];
-  const called = (description: string): Line =>
+  const agentWithTask = (description: string): Line =>
     swarm.agents.find((agent: Line) => agent.description === `the ${description}`);
   const question = (job: string): Line =>
-    questions.find(({ agent }) => agent === called(job).id) ?? {};
+    questions.find(({ agent }) => agent === agentWithTask(job).id) ?? {};
 
-  // The tree says who everybody is, and what is true of each now.
+  // The tree has the identity and the state of each agent.
   expect(swarm).toMatchObject({ session: 'swarm', isRunning: true, pid: lead.pid });
   const facts = ({ kind, type, name, parent, depth, status, state }: Line) => ({
     kind,
@@ -98,7 +98,7 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
     { kind: 'background', name: 'doomed', ...below, state: 'streaming' },
   ]);
 
-  // Why each waits is told in one word.
+  // Each agent has the reason of its wait.
   expect(swarm.agents.map(({ wait }: Line) => wait?.kind)).toEqual([
     'child',
     'permission',
@@ -108,13 +108,13 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
   ]);
   expect(swarm.agents[0].wait).toMatchObject({ count: 2, since: expect.stringMatching(/Z$/) });
 
-  // A question names the agent that asks it, and each answer reaches that one alone.
+  // A question names its agent, and an answer reaches only that agent.
   expect(question('job yes')).toMatchObject({
     tool: 'Bash',
     input: { command: 'touch yes.txt' },
     type: 'runner',
     kind: 'sync',
-    agent: called('job yes').id,
+    agent: agentWithTask('job yes').id,
     parent: swarm.lead,
     session: 'swarm',
   });
@@ -124,36 +124,43 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
   expect(await json('approve', question('job yes').id)).toMatchObject({
     code: 0,
     ok: true,
-    agent: called('job yes').id,
+    agent: agentWithTask('job yes').id,
   });
   expect(await json('deny', question('job no').id, '--reason', 'not today')).toMatchObject({
     code: 0,
     ok: true,
-    agent: called('job no').id,
+    agent: agentWithTask('job no').id,
   });
-  await eventually('it runs', () => has('waits.txt') && has('yes.txt'));
-  await eventually('the other was told', () => requestsOf('job no').length === 2);
+  await eventually('the approved commands run', () => has('waits.txt') && has('yes.txt'));
+  await eventually('the denied agent has its result', () => requestsOf('job no').length === 2);
   expect(resultsIn(requestsOf('job no')[1])[0]?.content).toContain('Reason: not today');
   expect(has('no.txt')).toBe(false);
 
-  // What is said to one arrives with its next request.
+  // A message arrives with the next request of the agent.
   expect(await json('send', 'slow', 'the readme too')).toMatchObject({ code: 0, ok: true });
 
-  // A stop ends one; the lead hears of it, and nobody but a person wakes it.
-  expect(await json('stop', 'doomed')).toMatchObject({ code: 0, agent: called('job doomed').id });
-  const leadWas = (text: string) =>
+  // A stop ends an agent and notifies the lead. Only a person can resume the agent.
+  expect(await json('stop', 'doomed')).toMatchObject({
+    code: 0,
+    agent: agentWithTask('job doomed').id,
+  });
+  const leadReads = (text: string) =>
     eventually(`the lead reads: ${text}`, () =>
       JSON.stringify(requestsOf('begin').at(-1)).includes(text),
     );
-  await leadWas('A person stopped it');
-  const now = async () =>
+  await leadReads('A person stopped it');
+  const statuses = async () =>
     Object.fromEntries(
       ((await json('ps', 'swarm')).swarms[0].agents as Line[]).map((agent) => [
         agent.name ?? agent.description,
         agent.status as string,
       ]),
     );
-  expect(await now()).toMatchObject({ slow: 'running', doomed: 'stopped', 'the job no': 'ended' });
+  expect(await statuses()).toMatchObject({
+    slow: 'running',
+    doomed: 'stopped',
+    'the job no': 'ended',
+  });
   expect(await run(['send', 'doomed', 'go on'])).toMatchObject({
     code: 1,
     stdout: '',
@@ -164,7 +171,7 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
     stderr: '',
     session: 'swarm',
     ok: false,
-    agent: called('job doomed').id,
+    agent: agentWithTask('job doomed').id,
     sentence: expect.stringContaining('was stopped by a person; resume it'),
   });
   expect(await run(['stop', 'nobody'])).toMatchObject({
@@ -173,9 +180,9 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
   });
   expect(requestsOf('job doomed')).toHaveLength(2);
 
-  // Who is resumed goes on from the very bytes that it had sent.
+  // A resumed agent sends its earlier prompt byte for byte.
   expect(await json('resume', 'doomed')).toMatchObject({ code: 0, ok: true });
-  await leadWas('Back again.');
+  await leadReads('Back again.');
   const [, before, after] = requestsOf('job doomed').map(({ messages }) => unmarked(messages));
   expect(after?.startsWith(before?.slice(0, -1) ?? '?')).toBe(true);
 
@@ -184,16 +191,18 @@ test('the agents of a running swarm are watched, answered, written to, stopped a
   expect(ended).toMatchObject({ code: 0, result: { result: 'Noted.', is_error: false } });
   expect(JSON.stringify(requestsOf('job wait')[1]?.messages.at(-1))).toContain('the readme too');
 
-  // Who followed one agent saw it to its end, and nothing of the others.
+  // `logs -f` of an agent shows only its events and exits at its end.
   const log = await following.ended;
   expect(log.code).toBe(0);
-  expect(new Set(log.lines.map(({ agent }) => agent))).toEqual(new Set([called('job wait').id]));
+  expect(new Set(log.lines.map(({ agent }) => agent))).toEqual(
+    new Set([agentWithTask('job wait').id]),
+  );
   expect(log.lines.at(-1)).toMatchObject({ type: 'agent.stopped', reason: 'end_turn' });
 
-  // A call of an agent is explained by its id.
+  // `explain` finds a call of an agent by its id.
   expect(await json('explain', 'swarm', question('job yes').call as string)).toMatchObject({
     code: 0,
-    agent: called('job yes').id,
+    agent: agentWithTask('job yes').id,
     tool: 'Bash',
     questions: [{ answers: [{ surface: 'inbox', outcome: 'accepted' }] }],
   });

@@ -1,4 +1,4 @@
-/** What a swarm costs, as the command line tells it, against what the simulator billed. */
+/** Cost of a swarm: output of the command line compared with the bill of the simulator. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,8 +16,8 @@ const explorers = (count: number): Reply => ({
   })),
 });
 
-/** Two fan-outs of twelve explorers that read a file twice and report, in answers of so many tokens. */
-const fanOuts = async (output_tokens: number) => {
+/** Two fan-outs of twelve explorers that read a file twice and report. Each answer has `output_tokens`. */
+const setFanOutScene = async (output_tokens: number) => {
   const usage = { output_tokens };
   const read = { name: 'Read', input: { file_path: 'notes.txt' } };
   const reads: Reply = { text: 'Looking.', usage, tool_use: read };
@@ -31,14 +31,16 @@ const fanOuts = async (output_tokens: number) => {
   return scene;
 };
 
-/** What the agents of each fan-out cost, in the order of the fan-outs. */
-const bills = (lines: readonly Line[]): readonly number[] => {
-  const costs = lines.flatMap((it) => (it.subtype === 'task_notification' ? [it.cost_usd] : []));
-  return [costs.slice(0, 12), costs.slice(12)].map((some) => some.reduce((a, b) => a + b, 0));
+/** Total cost of the agents of each fan-out, in order. */
+const fanOutCosts = (lines: readonly Line[]): readonly number[] => {
+  const costs = lines.flatMap((line) =>
+    line.subtype === 'task_notification' ? [line.cost_usd] : [],
+  );
+  return [costs.slice(0, 12), costs.slice(12)].map((part) => part.reduce((a, b) => a + b, 0));
 };
 
-test('the whole tree is counted, and a large fan-out is announced once for about what it costs', async () => {
-  const { run, simulator } = await fanOuts(300);
+test('the cost of all agents is counted, and a large fan-out is announced with a cost estimate', async () => {
+  const { run, simulator } = await setFanOutScene(300);
   const { code, lines, result } = await run(['-p', 'Fan out.', ...STREAM]);
   expect([code, result.result]).toEqual([0, 'All done.']);
   const { cost = 0, messages } = simulator.totals;
@@ -48,13 +50,16 @@ test('the whole tree is counted, and a large fan-out is announced once for about
   expect(report.agents).toHaveLength(25);
   const previews = lines.filter(({ subtype }) => subtype === 'task_preview');
   expect(previews.map(({ count }) => count)).toEqual([12, 12]);
-  const [guessed, judged] = previews.map(({ cost_usd }) => cost_usd);
-  const [first = 0, second = 0] = bills(lines);
-  expect([guessed[0] <= first, first <= guessed[1]]).toEqual([true, true]);
-  expect([judged[0] * 0.9 <= second, second <= judged[1] * 1.1]).toEqual([true, true]);
+  const [firstEstimate, secondEstimate] = previews.map(({ cost_usd }) => cost_usd);
+  const [first = 0, second = 0] = fanOutCosts(lines);
+  expect([firstEstimate[0] <= first, first <= firstEstimate[1]]).toEqual([true, true]);
+  expect([secondEstimate[0] * 0.9 <= second, second <= secondEstimate[1] * 1.1]).toEqual([
+    true,
+    true,
+  ]);
 });
 
-test('an agent with a budget of its own stops at it, and its lead goes on', async () => {
+test('an agent with its own budget stops when it is used up, and its lead continues', async () => {
   const spender = {
     description: 'Spends',
     prompt: 'You spend.',
@@ -84,17 +89,17 @@ test('an agent with a budget of its own stops at it, and its lead goes on', asyn
   const { code, lines, result } = await scene.run(['-p', 'begin', ...agents, ...STREAM]);
   expect([code, result.result]).toEqual([0, 'All done.']);
   const ends = lines.filter(({ subtype }) => subtype === 'task_notification');
-  const of = (type: string): Line => ends.find((it) => it.subagent_type === type) ?? {};
-  expect(of('explorer')).toMatchObject({ status: 'completed' });
-  expect(of('spender')).toMatchObject({ status: 'failed' });
-  expect(of('spender').cost_usd).toBeGreaterThan(0.02);
-  expect(of('spender').cost_usd).toBeLessThan(of('explorer').cost_usd);
+  const endOf = (type: string): Line => ends.find((end) => end.subagent_type === type) ?? {};
+  expect(endOf('explorer')).toMatchObject({ status: 'completed' });
+  expect(endOf('spender')).toMatchObject({ status: 'failed' });
+  expect(endOf('spender').cost_usd).toBeGreaterThan(0.02);
+  expect(endOf('spender').cost_usd).toBeLessThan(endOf('explorer').cost_usd);
   const read = JSON.stringify(resultsIn(scene.bodies().at(-1)));
   expect(read).toContain("The agent's share of the budget, $0.05, is used up");
 });
 
-test('a budget ends the whole tree with exit code 3, and shows by how much it was passed', async () => {
-  const { run, simulator } = await fanOuts(9_000);
+test('a budget ends all agents with exit code 3, and stderr shows the amount above the budget', async () => {
+  const { run, simulator } = await setFanOutScene(9_000);
   const { code, stderr } = await run(['-p', 'Fan out.', '--max-budget-usd', '0.4']);
   const { cost = 0 } = simulator.totals;
   expect(code).toBe(3);
@@ -104,8 +109,8 @@ test('a budget ends the whole tree with exit code 3, and shows by how much it wa
   expect(stderr).toContain(`The run cost $${(cost - 0.4).toFixed(4)} more than its budget.`);
 });
 
-test('a budget of tokens ends the whole tree too, with what was used and by how much it was passed', async () => {
-  const { run, simulator } = await fanOuts(9_000);
+test('a token budget ends all agents with exit code 3, and stderr shows the tokens above the budget', async () => {
+  const { run, simulator } = await setFanOutScene(9_000);
   const env = { SKEIN_MAX_BUDGET_TOKENS: '150000' };
   const { code, stderr } = await run(['-p', 'Fan out.'], { env });
   const used = windowTokens(simulator.totals.usage);

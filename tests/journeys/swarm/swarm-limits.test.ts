@@ -1,4 +1,4 @@
-/** Limits of swarms in real processes: few places, and runs that are killed in the middle and resumed. */
+/** Limits of swarms in real processes: a single concurrency slot, and runs that are killed and resumed. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -13,41 +13,41 @@ const task = (prompt: string, more: object = {}) => ({
   name: 'Task',
   input: { description: 'x', prompt, subagent_type: 'worker', ...more },
 });
-const behind = (prompt: string) => task(prompt, { run_in_background: true });
+const inBackground = (prompt: string) => task(prompt, { run_in_background: true });
 const read = calls('Read', { file_path: 'notes.txt' });
 const FLAGS = ['--agents', AGENTS, '--session-id', 'swarm', '--output-format', 'json'];
-const AGAIN = ['-p', '--agents', AGENTS, '--resume', 'swarm', '--output-format', 'json'];
+const RESUME = ['-p', '--agents', AGENTS, '--resume', 'swarm', '--output-format', 'json'];
 
-describe('with one place', () => {
-  test('agents that wait for agents in the background get on, level by level', async () => {
-    const asks = (firstUser: string, ...tool_use: object[]) => [
+describe('a swarm with a single concurrency slot', () => {
+  test('finishes although agents wait for background agents on several levels', async () => {
+    const parent = (firstUser: string, ...tool_use: object[]) => [
       { match: { firstUser, turn: 0 }, reply: { tool_use } as Reply },
       { match: { firstUser }, reply: `${firstUser} has heard.` },
     ];
     const scene = await setScene([
-      ...asks('the lead', task('job one'), behind('job two')),
-      ...asks('job one', behind('job three'), behind('job four')),
-      ...asks('job two', behind('job five')),
+      ...parent('the lead', task('job one'), inBackground('job two')),
+      ...parent('job one', inBackground('job three'), inBackground('job four')),
+      ...parent('job two', inBackground('job five')),
       { reply: 'Found.' },
     ]);
     const { code, result } = await scene.run(['-p', 'the lead', ...FLAGS], {
       env: { SKEIN_MAX_CONCURRENT_AGENTS: '1' },
     });
     expect([code, result.result]).toEqual([0, 'the lead has heard.']);
-    const heard = JSON.stringify(scene.bodies());
-    expect([heard.includes('job one has heard.'), heard.includes('job two has heard.')]).toEqual([
+    const sent = JSON.stringify(scene.bodies());
+    expect([sent.includes('job one has heard.'), sent.includes('job two has heard.')]).toEqual([
       true,
       true,
     ]);
   });
 });
 
-/** Its end is never heard of. */
+/** A response that never ends. */
 const endless: Reply = { text: 'I think that', chunkBytes: 4, chunkDelayMs: 600_000 };
 
 describe('a run that is killed and resumed', () => {
-  /** Killed while so many requests have been sent and the last one is being answered; then resumed. */
-  const killed = async (
+  /** Kills the run after `at` requests, while the last response streams, and resumes it with env `then`. */
+  const killAndResume = async (
     rules: Rules,
     at: number,
     flags: readonly string[] = [],
@@ -58,17 +58,17 @@ describe('a run that is killed and resumed', () => {
     await writeFile(join(scene.workspace, 'notes.txt'), 'A line.\n');
     const process = scene.start(['-p', 'the lead', ...FLAGS, ...flags], { env });
     process.endInput();
-    await eventually('it thinks', () => scene.bodies().length === at);
+    await eventually('the last request is sent', () => scene.bodies().length === at);
     process.kill('SIGKILL');
     await process.ended;
-    const ended = await scene.run([...AGAIN, ...flags], { env: then });
+    const ended = await scene.run([...RESUME, ...flags], { env: then });
     const requestsOf = (job: string) =>
       scene.bodies().filter(({ messages }) => JSON.stringify(messages[0]).includes(job));
     return { ...ended, requestsOf, bodies: scene.bodies() };
   };
 
-  test('leaves an agent the turns that it had left', async () => {
-    const { code, result, requestsOf } = await killed(
+  test('keeps the remaining turns of an agent', async () => {
+    const { code, result, requestsOf } = await killAndResume(
       [
         {
           match: { firstUser: 'the lead', turn: 0 },
@@ -81,15 +81,15 @@ describe('a run that is killed and resumed', () => {
       3,
     );
     expect([code, result.result]).toEqual([0, 'It was cut short.']);
-    // The second was never answered, and is sent again.
+    // The second request had no complete answer, so it is sent again.
     expect(requestsOf('job')).toHaveLength(3);
     expect(JSON.stringify(requestsOf('the lead').at(-1))).toContain('max_turns');
   });
 
-  test('has the money that it had left', async () => {
+  test('keeps the remaining budget', async () => {
     const dear = { tool_use: { name: 'Read', input: { file_path: '{{turn}}/../notes.txt' } } };
     const reads = { ...dear, usage: { output_tokens: 5_000 } };
-    const { code, result } = await killed(
+    const { code, result } = await killAndResume(
       [{ match: { turn: 2 }, replies: [endless, reads] }, { reply: reads }],
       3,
       ['--max-budget-usd', '0.5'],
@@ -101,8 +101,8 @@ describe('a run that is killed and resumed', () => {
     expect(over).toBeLessThan(0.2);
   });
 
-  test('has the agents that it had left', async () => {
-    const { code, requestsOf } = await killed(
+  test('keeps the number of agents that it may still start', async () => {
+    const { code, requestsOf } = await killAndResume(
       [
         { match: { firstUser: 'the lead', turn: 0 }, reply: { tool_use: [task('job')] } },
         {
@@ -119,10 +119,10 @@ describe('a run that is killed and resumed', () => {
     expect(JSON.stringify(requestsOf('the lead').at(-1))).toContain('has started 1 agent');
   });
 
-  test('takes up agents in the background though no new ones may be nested so deep', async () => {
-    const { code, result, requestsOf } = await killed(
+  test('resumes background agents even if the depth limit now allows no new agents', async () => {
+    const { code, result, requestsOf } = await killAndResume(
       [
-        { match: { firstUser: 'the lead', turn: 0 }, reply: { tool_use: [behind('job')] } },
+        { match: { firstUser: 'the lead', turn: 0 }, reply: { tool_use: [inBackground('job')] } },
         { match: { firstUser: 'the lead', lastUser: 'Found.' }, reply: 'I have heard.' },
         { match: { firstUser: 'the lead' }, reply: 'I wait.' },
         { replies: [endless, 'Found.'] },

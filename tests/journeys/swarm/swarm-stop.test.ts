@@ -1,11 +1,11 @@
-/** A person stops a lead from another terminal while an agent works for it in the background. */
+/** `skein stop lead` from a second terminal while a background agent runs. */
 import { expect, test } from 'vitest';
 import { DRIVEN, type Line, setScene, userLine } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 
 const isResult = ({ type }: Line) => type === 'result';
 
-test('a lead that was stopped does nothing, nor does anybody for it, until the person writes', async () => {
+test('a stopped lead and its agents send no requests until the person writes', async () => {
   const task = { description: 'long', prompt: 'job long', subagent_type: 'explorer' };
   const scene = await setScene([
     {
@@ -25,7 +25,7 @@ test('a lead that was stopped does nothing, nor does anybody for it, until the p
   const lead = scene.start([...DRIVEN, '--session-id', 'swarm']);
   lead.say(userLine('begin'));
   await lead.line(isResult);
-  await eventually('the agent thinks', () => scene.bodies().length === 3);
+  await eventually('the agent streams', () => scene.bodies().length === 3);
 
   expect(await json('stop', 'lead')).toMatchObject({
     code: 0,
@@ -42,11 +42,11 @@ test('a lead that was stopped does nothing, nor does anybody for it, until the p
 
   lead.say(userLine('and now?'));
   await lead.line(({ result }) => result === 'Nothing was found.');
-  const said = JSON.stringify(scene.bodies()[3]?.messages.at(-1));
-  expect(said).toMatch(/A person stopped it.*and now\?/);
+  const sent = JSON.stringify(scene.bodies()[3]?.messages.at(-1));
+  expect(sent).toMatch(/A person stopped it.*and now\?/);
 
   expect(await json('resume', 'lead')).toMatchObject({ code: 0, sentence: 'The lead resumes.' });
-  await eventually('it goes on', () =>
+  await eventually('the lead resumes', () =>
     JSON.stringify(scene.bodies().at(-1)).includes('Go on where you stopped.'),
   );
   lead.endInput();

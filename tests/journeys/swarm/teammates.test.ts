@@ -1,4 +1,4 @@
-/** A team in the built program: teammates that rest, are watched and written to from a second terminal, and come back. */
+/** Teammates become idle, are listed and messaged from a second terminal, and resume. */
 import { expect, test } from 'vitest';
 import { DRIVEN, type Line, type Rules, setScene, userLine } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
@@ -13,16 +13,22 @@ const task = (name: string) => ({
     team_name: 'geese',
   },
 });
-const writes = (to: string, message: string) => ({ name: 'SendMessage', input: { to, message } });
+const sendMessage = (to: string, message: string) => ({
+  name: 'SendMessage',
+  input: { to, message },
+});
 
 const RULES: Rules = [
-  { match: { firstUser: 'part-ada', turn: 0 }, reply: { tool_use: [writes('bob', 'Hello bob.')] } },
+  {
+    match: { firstUser: 'part-ada', turn: 0 },
+    reply: { tool_use: [sendMessage('bob', 'Hello bob.')] },
+  },
   { match: { firstUser: 'part-ada', lastUser: 'what now' }, reply: 'ADA-AGAIN.' },
   { match: { firstUser: 'part-ada' }, reply: 'ADA-RESTS.' },
   { match: { firstUser: 'part-bob', lastUser: 'Hello bob' }, reply: 'BOB-HEARD.' },
   { match: { firstUser: 'part-bob' }, reply: 'BOB-RESTS.' },
   { match: { turn: 0 }, reply: { tool_use: [task('ada'), task('bob')] } },
-  { match: { lastUser: 'ask her' }, reply: { tool_use: [writes('ada', 'So what now?')] } },
+  { match: { lastUser: 'ask her' }, reply: { tool_use: [sendMessage('ada', 'So what now?')] } },
   { reply: 'I see.' },
 ];
 
@@ -31,27 +37,27 @@ const bodyOf = (bodies: readonly Line[], name: string): string =>
     bodies.findLast(({ messages }) => JSON.stringify(messages[0]).includes(`part-${name}`)),
   );
 
-test('teammates rest where others see them, and go on when somebody writes to them', async () => {
+test('teammates are shown as idle, and resume when an agent or a person sends a message', async () => {
   const scene = await setScene(RULES);
   const driven = scene.start(DRIVEN);
   driven.say(userLine('Begin.'));
   const isIdle = (name: string) => (line: Line) => line.is_idle === true && line.name === name;
   await driven.line(isIdle('ada'));
-  await eventually('bob has read what ada wrote', () =>
+  await eventually('bob has read the message of ada', () =>
     bodyOf(scene.bodies(), 'bob').includes('Hello bob.') ? true : undefined,
   );
-  const agents = await eventually('both rest', async () => {
+  const agents = await eventually('both are idle', async () => {
     const seen = JSON.parse((await scene.run(['ps', '--json'])).stdout) as Line;
-    const mates = seen.swarms[0]?.agents.filter(({ kind }: Line) => kind === 'teammate') ?? [];
-    return mates.length === 2 && mates.every(({ status }: Line) => status === 'idle')
-      ? mates
+    const teammates = seen.swarms[0]?.agents.filter(({ kind }: Line) => kind === 'teammate') ?? [];
+    return teammates.length === 2 && teammates.every(({ status }: Line) => status === 'idle')
+      ? teammates
       : undefined;
   });
   expect(agents.map(({ name }: Line) => name)).toEqual(['ada', 'bob']);
   expect((await scene.run(['ps'])).stdout).toMatch(/ada.*idle/);
   const sent = await scene.run(['send', 'ada', 'And what now?']);
   expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('has the message') });
-  await eventually('she has read it', () =>
+  await eventually('ada has read the message', () =>
     bodyOf(scene.bodies(), 'ada').includes('And what now?') ? true : undefined,
   );
   driven.endInput();
@@ -64,7 +70,7 @@ test('teammates rest where others see them, and go on when somebody writes to th
   expect(idle).toContain('bob: BOB-HEARD.');
 });
 
-test('a print run ends when nobody works, and the next one finds its teammates as they were', async () => {
+test('a print run ends when all teammates are idle, and a resumed run keeps their conversations', async () => {
   const scene = await setScene(RULES);
   const first = await scene.run(['-p', 'Begin.', '--output-format', 'json']);
   expect([first.code, first.result.result]).toEqual([0, 'I see.']);

@@ -1,4 +1,4 @@
-/** Agents with worktrees of their own, with real git and real processes. */
+/** Agents with their own worktrees, with real git and real processes. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -24,16 +24,16 @@ const task = (prompt: string) => ({
 const edit = (from: string, to: string) =>
   calls('Edit', { file_path: 'a.txt', old_string: from, new_string: to });
 
-interface Stage extends Scene {
+interface GitScene extends Scene {
   git(...args: string[]): string;
   text(name: string): Promise<string>;
-  /** What the lead was shown last, without escapes. */
-  heard(): string;
-  /** Folders of agents, below that of their session. */
+  /** The last message that the lead received, without escapes. */
+  lastLeadMessage(): string;
+  /** Worktree folders of the agents of a session. */
   folders(session: string): Promise<readonly string[]>;
 }
 
-const stageWith = async (rules: Rules): Promise<Stage> => {
+const setGitScene = async (rules: Rules): Promise<GitScene> => {
   const scene = await setScene(rules);
   const { workspace, skeinHome } = scene;
   const git = (...args: string[]) =>
@@ -47,7 +47,7 @@ const stageWith = async (rules: Rules): Promise<Stage> => {
     ...scene,
     git,
     text: (name) => readFile(join(workspace, name), 'utf8'),
-    heard: () => {
+    lastLeadMessage: () => {
       const lead = scene.bodies().findLast(({ messages }) => isLead(messages[0]));
       return JSON.stringify(lead?.messages.at(-1)).replaceAll('\\"', '"');
     },
@@ -59,8 +59,8 @@ const isLead = (message: Line | undefined) => JSON.stringify(message).includes('
 
 const LEAD = { firstUser: 'the lead' };
 
-needs.describe('git')('Agents with worktrees', () => {
-  test('two agents that edit the same line: one is merged, one is reported with both sides kept', async () => {
+needs.describe('git')('an agent with a worktree', () => {
+  test('is merged, and a second agent that edits the same line is reported as a conflict and kept', async () => {
     const work = (name: string): Rules => [
       {
         match: { firstUser: `job ${name}`, turn: 0 },
@@ -69,66 +69,68 @@ needs.describe('git')('Agents with worktrees', () => {
       { match: { firstUser: `job ${name}`, turn: 1 }, reply: edit('middle', `by ${name}`) },
       { match: { firstUser: `job ${name}` }, reply: `${name} is done.` },
     ];
-    const stage = await stageWith([
+    const scene = await setGitScene([
       { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job one'), task('job two')] } },
       { match: LEAD, reply: 'I have heard both.' },
       ...work('one'),
       ...work('two'),
     ]);
-    const { git, text, heard, folders, workspace } = stage;
+    const { git, text, lastLeadMessage, folders, workspace } = scene;
     const before = git('status', '--porcelain');
-    const { code, result } = await stage.run(['-p', 'the lead', '--session-id', 's', ...ARGS]);
+    const { code, result } = await scene.run(['-p', 'the lead', '--session-id', 's', ...ARGS]);
     expect([code, result.result]).toEqual([0, 'I have heard both.']);
     const winner = (await text('a.txt')).includes('by one') ? 'one' : 'two';
     const loser = winner === 'one' ? 'two' : 'one';
     expect(await text('a.txt')).toBe(`first\nby ${winner}\nlast\n`);
-    expect(heard()).toContain(`Its work is merged into ${workspace} (1 file)`);
-    expect(heard()).toContain(`Changed: ${join(workspace, 'a.txt')}`);
-    expect(heard()).toContain('Its work is NOT merged: a.txt: both sides have changed it.');
+    expect(lastLeadMessage()).toContain(`Its work is merged into ${workspace} (1 file)`);
+    expect(lastLeadMessage()).toContain(`Changed: ${join(workspace, 'a.txt')}`);
+    expect(lastLeadMessage()).toContain(
+      'Its work is NOT merged: a.txt: both sides have changed it.',
+    );
     const [kept = '', ...others] = await folders('s');
     expect(others).toEqual([]);
-    expect(heard()).toContain(`on the branch agent/${kept} and in `);
+    expect(lastLeadMessage()).toContain(`on the branch agent/${kept} and in `);
     expect(git('show', `agent/${kept}:a.txt`)).toContain(`by ${loser}`);
     expect(git('show', `agent/${kept}:dirty.txt`)).toBe('not committed');
     expect(git('branch', '--list', 'agent/*').split('\n')).toHaveLength(2);
     expect(git('status', '--porcelain')).toBe(`M a.txt\n${before}`);
     expect(git('rev-parse', '--abbrev-ref', 'HEAD')).toBe('main');
-    const diff = /As a diff it is in (\S+?\.diff)\./.exec(heard())?.[1] ?? '';
+    const diff = /As a diff it is in (\S+?\.diff)\./.exec(lastLeadMessage())?.[1] ?? '';
     expect(await readFile(diff, 'utf8')).toContain('+++ b/a.txt');
 
-    const undone = await stage.run(['rewind', 's', '--to', '1', '--yes']);
+    const undone = await scene.run(['rewind', 's', '--to', '1', '--yes']);
     expect(undone.code).toBe(0);
     expect(await text('a.txt')).toBe('first\nmiddle\nlast\n');
   });
 
-  test('an agent that was killed goes on in its worktree, and is merged once', async () => {
-    const stage = await stageWith([
+  test('resumes in its worktree after a kill, and is merged once', async () => {
+    const scene = await setGitScene([
       { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job')] } },
       { match: LEAD, reply: 'I have heard it.' },
       { match: { turn: 0 }, reply: calls('Read', { file_path: 'a.txt' }) },
       { match: { turn: 1 }, reply: edit('middle', 'by the agent') },
       { match: { turn: 2 }, replies: [{ text: 'I am', stall: { afterEvents: 1 } }, 'It is done.'] },
     ]);
-    const { text, heard, folders, git } = stage;
-    const process = stage.start(['-p', 'the lead', '--session-id', 's', ...ARGS]);
+    const { text, lastLeadMessage, folders, git } = scene;
+    const process = scene.start(['-p', 'the lead', '--session-id', 's', ...ARGS]);
     process.endInput();
-    await eventually('it has edited', () => stage.bodies().length === 4);
+    await eventually('the agent has edited', () => scene.bodies().length === 4);
     process.kill('SIGKILL');
     await process.ended;
     expect(await text('a.txt')).toBe('first\nmiddle\nlast\n');
     const [agent = ''] = await folders('s');
-    // The tree has gone on meanwhile.
-    await writeFile(join(stage.workspace, 'a.txt'), 'first\nmiddle\nlast\nand one more\n');
-    const { code, result } = await stage.run(['-p', '--resume', 's', ...ARGS]);
+    // The parent tree has changed in the meantime.
+    await writeFile(join(scene.workspace, 'a.txt'), 'first\nmiddle\nlast\nand one more\n');
+    const { code, result } = await scene.run(['-p', '--resume', 's', ...ARGS]);
     expect([code, result.result]).toEqual([0, 'I have heard it.']);
     expect(await text('a.txt')).toBe('first\nby the agent\nlast\nand one more\n');
-    expect(heard()).toContain('Its work is merged into');
+    expect(lastLeadMessage()).toContain('Its work is merged into');
     expect(await folders('s')).toEqual([]);
     expect(git('branch', '--list', 'agent/*')).toBe(`agent/${agent}`);
   });
 
-  test('an agent in a worktree cannot write to the tree of its parent', async () => {
-    const stage = await stageWith([
+  test('cannot write outside of its worktree', async () => {
+    const scene = await setGitScene([
       { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job')] } },
       { match: LEAD, reply: 'I have heard it.' },
       {
@@ -143,25 +145,25 @@ needs.describe('git')('Agents with worktrees', () => {
       },
       { reply: 'I tried.' },
     ]);
-    const { code } = await stage.run(['-p', 'the lead', '--session-id', 's', ...ARGS]);
+    const { code } = await scene.run(['-p', 'the lead', '--session-id', 's', ...ARGS]);
     expect(code).toBe(0);
-    const [told = ''] = stage
+    const [results = ''] = scene
       .bodies()
       .filter(({ messages }) => !isLead(messages[0]) && messages.length === 3)
       .map(({ messages }) => JSON.stringify(messages.at(-1)));
-    expect(told).toMatch(
+    expect(results).toMatch(
       /outside\.txt is outside of this agent's worktree: .* only in \S+worktrees\/s/,
     );
-    expect(told).toMatch(/worktrees\/s\/a_\w+/);
-    expect(await stage.text('new.txt')).toBe('inside\n');
+    expect(results).toMatch(/worktrees\/s\/a_\w+/);
+    expect(await scene.text('new.txt')).toBe('inside\n');
     expect(existsSync('/tmp/outside.txt')).toBe(false);
   });
 });
 
-needs.describe('git', 'bwrap')('Agents with worktrees in a sandbox', () => {
-  test('run commands that write there and nowhere else, and see the repository', async () => {
+needs.describe('git', 'bwrap')('an agent with a worktree in a sandbox', () => {
+  test('runs commands that can write only to the worktree and can read the repository', async () => {
     const command = 'echo made > made.txt; git log --oneline; ./probe.sh';
-    const stage = await stageWith([
+    const scene = await setGitScene([
       { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job')] } },
       { match: LEAD, reply: 'I have heard it.' },
       { match: { turn: 0 }, reply: calls('Bash', { command }) },
@@ -169,21 +171,21 @@ needs.describe('git', 'bwrap')('Agents with worktrees in a sandbox', () => {
     ]);
     const probe =
       '#!/bin/sh\necho out > "$(dirname "$(git rev-parse --git-common-dir)")/out.txt"\n';
-    await writeFile(join(stage.workspace, 'probe.sh'), probe, { mode: 0o755 });
-    const { code, stderr } = await stage.run(
+    await writeFile(join(scene.workspace, 'probe.sh'), probe, { mode: 0o755 });
+    const { code, stderr } = await scene.run(
       ['-p', 'the lead', ...ARGS, '--permission-mode', 'bypassPermissions'],
       { env: { SKEIN_SANDBOX: 'required', IS_SANDBOX: '1' } },
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const told = JSON.stringify(stage.bodies().at(-2)?.messages.at(-1));
-    expect(told).toContain('first');
-    expect(told).toMatch(/out\.txt: (Read-only file system|Permission denied)/);
-    expect(await stage.text('made.txt')).toBe('made\n');
-    expect(existsSync(join(stage.workspace, 'out.txt'))).toBe(false);
+    const results = JSON.stringify(scene.bodies().at(-2)?.messages.at(-1));
+    expect(results).toContain('first');
+    expect(results).toMatch(/out\.txt: (Read-only file system|Permission denied)/);
+    expect(await scene.text('made.txt')).toBe('made\n');
+    expect(existsSync(join(scene.workspace, 'out.txt'))).toBe(false);
   }, 30_000);
 });
 
-test('a worktree is refused outside of a repository, with what to do', async () => {
+test('a worktree outside of a git repository is refused with a hint', async () => {
   const scene = await setScene([
     { match: { ...LEAD, turn: 0 }, reply: { tool_use: [task('job')] } },
     { match: LEAD, reply: 'So be it.' },
