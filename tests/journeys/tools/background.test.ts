@@ -17,8 +17,8 @@ const isResult = ({ type }: Line) => type === 'result';
 const inBackground = (command: string) => calls('Bash', { command, run_in_background: true });
 const WAITS_FOR_GO = 'while [ ! -e go ]; do sleep 0.05; done; echo gone';
 
-/** What the last message of a request says, block by block. */
-const saidIn = (body: Line | undefined): readonly string[] =>
+/** Text of each block of the last message of a request. */
+const lastBlocks = (body: Line | undefined): readonly string[] =>
   body?.messages.at(-1).content.map(({ text, content }: Line) => text ?? content) ?? [];
 
 const drive = async (rules: Rules, flags: readonly string[] = FREE) => {
@@ -27,7 +27,7 @@ const drive = async (rules: Rules, flags: readonly string[] = FREE) => {
 };
 
 describe('a command in the background', () => {
-  test('that ends while its agent rests wakes nobody, and stands before the next prompt', async () => {
+  test('that ends while its agent is idle sends no request and is reported before the next prompt', async () => {
     const { process, bodies, workspace } = await drive([
       { match: { turn: 0 }, reply: inBackground(WAITS_FOR_GO) },
       { match: { turn: 1 }, reply: 'It runs.' },
@@ -40,20 +40,20 @@ describe('a command in the background', () => {
     process.say(userLine('start it'));
     await process.line(isResult);
     await writeFile(join(workspace, 'go'), '');
-    await eventually('people are told', () => process.stderr.includes('bash_1 has ended'));
+    await eventually('stderr reports the end', () => process.stderr.includes('bash_1 has ended'));
     expect(bodies()).toHaveLength(2);
     process.say(userLine('and now?'));
     await process.line(({ result }) => result === 'I see.');
     process.endInput();
     expect(await process.ended).toMatchObject({ code: 0 });
-    expect(saidIn(bodies()[2])).toEqual([
+    expect(lastBlocks(bodies()[2])).toEqual([
       expect.stringMatching(/^\[The background command bash_1 has ended with exit code 0\./),
       'and now?',
     ]);
-    expect(saidIn(bodies()[3])).toEqual([expect.stringMatching(/exit code 0: .*\n\ngone\n$/s)]);
+    expect(lastBlocks(bodies()[3])).toEqual([expect.stringMatching(/exit code 0: .*\n\ngone\n$/s)]);
   });
 
-  test('that is over with its process is explained, and its number is not given out again', async () => {
+  test('that ended with its process is explained to the model, and its id is not reused', async () => {
     const scene = await setScene([
       { match: { turn: 0 }, reply: inBackground('sleep 1000') },
       { match: { turn: 1 }, reply: 'It runs.' },
@@ -70,11 +70,11 @@ describe('a command in the background', () => {
     expect(resultsIn(looked)).toMatchObject([
       { is_error: true, content: expect.stringContaining('end with the process that started') },
     ]);
-    expect(saidIn(started)).toEqual([expect.stringContaining('as bash_2')]);
+    expect(lastBlocks(started)).toEqual([expect.stringContaining('as bash_2')]);
   });
 });
 
-describe('a question to a person', () => {
+describe('an AskUser question', () => {
   const question = {
     question: 'Which colour?',
     options: [{ label: 'Red' }, { label: 'Blue', description: 'Like the sky.' }],
@@ -84,24 +84,27 @@ describe('a question to a person', () => {
     { reply: 'Thanks.' },
   ];
 
-  test.each(['default', 'plan'])('is put to the driver and answered, in mode %s', async (mode) => {
-    const { process, bodies } = await drive(rules, ['--permission-mode', mode]);
-    process.say(userLine('ask me'));
-    const { request_id, request } = await process.line(({ type }) => type === 'control_request');
-    expect(request).toEqual({
-      subtype: 'ask_user',
-      ...question,
-      multiple: false,
-      tool_use_id: expect.stringMatching(/^toolu_/),
-    });
-    const response = { subtype: 'success', request_id, response: { chosen: ['Blue'] } };
-    process.say({ type: 'control_response', response });
-    process.endInput();
-    expect(await process.ended).toMatchObject({ code: 0, stderr: '' });
-    expect(saidIn(bodies()[1])).toEqual(['The person chose: Blue']);
-  });
+  test.each(['default', 'plan'])(
+    'is answered by the controlling program in mode %s',
+    async (mode) => {
+      const { process, bodies } = await drive(rules, ['--permission-mode', mode]);
+      process.say(userLine('ask me'));
+      const { request_id, request } = await process.line(({ type }) => type === 'control_request');
+      expect(request).toEqual({
+        subtype: 'ask_user',
+        ...question,
+        multiple: false,
+        tool_use_id: expect.stringMatching(/^toolu_/),
+      });
+      const response = { subtype: 'success', request_id, response: { chosen: ['Blue'] } };
+      process.say({ type: 'control_response', response });
+      process.endInput();
+      expect(await process.ended).toMatchObject({ code: 0, stderr: '' });
+      expect(lastBlocks(bodies()[1])).toEqual(['The person chose: Blue']);
+    },
+  );
 
-  test('is left to the model where nobody can answer', async () => {
+  test('fails in print mode and asks the model to state its assumption', async () => {
     const { run, bodies } = await setScene(rules);
     expect(await run(['-p', 'ask me'])).toMatchObject({ code: 0, stdout: 'Thanks.\n' });
     expect(resultsIn(bodies()[1])).toMatchObject([
@@ -110,8 +113,8 @@ describe('a question to a person', () => {
   });
 });
 
-describe('a list of things to do', () => {
-  test('is kept without asking, and survives the process', async () => {
+describe('a todo list', () => {
+  test('is written without a permission question and kept in a resumed session', async () => {
     const todos = [{ content: 'Look', status: 'in_progress' }];
     const { run, bodies } = await setScene([
       { match: { turn: 0 }, reply: calls('TodoWrite', { todos }) },
@@ -121,6 +124,6 @@ describe('a list of things to do', () => {
     ]);
     await run(['-p', 'plan it', '--permission-mode', 'plan', '--session-id', 'list']);
     await run(['-p', 'go on', '--permission-mode', 'dontAsk', '--resume', 'list']);
-    expect(saidIn(bodies()[3])).toEqual(['1. [in_progress] Look']);
+    expect(lastBlocks(bodies()[3])).toEqual(['1. [in_progress] Look']);
   });
 });

@@ -6,8 +6,11 @@ import { type Reply, resultsIn, type Scene, STREAM, setScene } from '../../fakes
 
 const FREE = ['--permission-mode', 'bypassPermissions'];
 
-/** The first message calls a tool and then goes on talking slowly; the second ends the run. */
-const sceneOf = async (call: { name: string; input: object }, accident: Partial<Reply> = {}) => {
+/** The first message has a call and then slow text; the second message ends the run. */
+const setSceneWith = async (
+  call: { name: string; input: object },
+  failure: Partial<Reply> = {},
+) => {
   const blocks = [
     { type: 'tool_use', ...call },
     { type: 'text', text: 'and while that runs I go on talking for a while' },
@@ -17,7 +20,7 @@ const sceneOf = async (call: { name: string; input: object }, accident: Partial<
     {
       match: { turn: 0 },
       replies: [
-        { ...slow, ...accident },
+        { ...slow, ...failure },
         { ...slow, chunkDelayMs: 0 },
       ],
     },
@@ -31,19 +34,19 @@ const read = { name: 'Read', input: { file_path: 'notes.txt' } };
 const write = { name: 'Write', input: { file_path: 'made.txt', content: 'made\n' } };
 const command = { name: 'Bash', input: { command: 'touch made.txt' } };
 
-/** What the journal says of the first turn, in the order in which it happened. */
+/** Types of the first journal records about calls and messages, in order. */
 const orderOf = async ({ journal }: Scene) =>
   (await journal())
     .filter(({ type }) => /^(call\.started|call\.ended|assistant\.received)$/.test(type))
     .map(({ type }) => type)
     .slice(0, 3);
 
-/** Enough events for the call to be complete and the text after it not to be. */
+/** Number of stream events after which the call is complete and the text is not. */
 const AFTER_CALL = { afterEvents: 12 };
 
-describe('while the model still speaks', () => {
-  test('a call that only reads has started, and ended', async () => {
-    const scene = await sceneOf(read);
+describe('during the stream of a message', () => {
+  test('a read-only call starts and ends', async () => {
+    const scene = await setSceneWith(read);
     await scene.run(['-p', 'go', ...STREAM]);
     expect(await orderOf(scene)).toEqual(['call.started', 'call.ended', 'assistant.received']);
   });
@@ -52,27 +55,27 @@ describe('while the model still speaks', () => {
     ['writes', write],
     ['runs a command', command],
   ])('a call that %s waits for the message to end', async (_, call) => {
-    const scene = await sceneOf(call);
+    const scene = await setSceneWith(call);
     await scene.run(['-p', 'go', ...FREE, ...STREAM]);
     expect(await orderOf(scene)).toEqual(['assistant.received', 'call.started', 'call.ended']);
     expect(existsSync(join(scene.workspace, 'made.txt'))).toBe(true);
   });
 });
 
-describe('a stream that is cut after a whole call', () => {
+describe('a stream that breaks after a complete call', () => {
   test.each([
     ['write', write],
     ['command', command],
-  ])('never had the effect of that %s', async (_, call) => {
-    const { run, workspace, bodies } = await sceneOf(call, { cut: AFTER_CALL });
+  ])('does not run that %s', async (_, call) => {
+    const { run, workspace, bodies } = await setSceneWith(call, { cut: AFTER_CALL });
     const flags = [...FREE, ...STREAM];
     const { code } = await run(['-p', 'go', ...flags], { env: { SKEIN_MAX_RETRIES: '0' } });
     expect({ code, requests: bodies().length }).toEqual({ code: 1, requests: 1 });
     expect(existsSync(join(workspace, 'made.txt'))).toBe(false);
   });
 
-  test('has that call answered once when it is retried', async () => {
-    const scene = await sceneOf(read, { cut: AFTER_CALL });
+  test('sends a single result for that call after a retry', async () => {
+    const scene = await setSceneWith(read, { cut: AFTER_CALL });
     const { code, lines } = await scene.run(['-p', 'go', ...STREAM]);
     expect(code).toBe(0);
     expect(lines.map(({ type, subtype }) => subtype ?? type)).toEqual([
@@ -89,16 +92,16 @@ describe('a stream that is cut after a whole call', () => {
     expect(ended.map((record) => 'attempt' in record && record.attempt)).toEqual([1, 2]);
   });
 
-  test('leaves one effect when it is retried', async () => {
+  test('runs that command once after a retry', async () => {
     const append = { name: 'Bash', input: { command: 'echo once >> made.txt' } };
-    const { run, workspace } = await sceneOf(append, { cut: AFTER_CALL });
+    const { run, workspace } = await setSceneWith(append, { cut: AFTER_CALL });
     expect(await run(['-p', 'go', ...FREE])).toMatchObject({ code: 0 });
     expect(await readFile(join(workspace, 'made.txt'), 'utf8')).toBe('once\n');
   });
 });
 
-describe('calls of one message', () => {
-  test('are answered in call order, whatever order they end in', async () => {
+describe('several calls of a message', () => {
+  test('are answered in call order, not in the order in which they end', async () => {
     const slowly = { name: 'Bash', input: { command: 'sleep 0.3 && echo slow' } };
     const { run, bodies, workspace } = await setScene([
       { match: { turn: 0 }, reply: { tool_use: [slowly, read, read, command] } },

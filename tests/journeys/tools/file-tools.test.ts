@@ -19,8 +19,8 @@ const NOTEBOOK = `{
 }
 `;
 
-/** Messages of calls one after the other in print mode, and what came back for each call. */
-const calls = async (
+/** Runs turns of calls in print mode. Returns the results of the last turn. */
+const runCalls = async (
   turns: readonly (readonly Call[])[],
   flags: readonly string[] = [],
   env: Record<string, string> = {},
@@ -47,20 +47,20 @@ const grep = (input: object): Call => ({ name: 'Grep', input: { pattern: 'apple'
 
 describe('the file tools of the built program', () => {
   test.each([
-    ['the ripgrep that npm brought', {}],
-    ['no ripgrep at all', { SKEIN_RIPGREP: 'off' }],
-    ['a ripgrep that is not there', { SKEIN_RIPGREP: '/no/such/rg' }],
-  ])('search with %s, and say the same', async (_, env) => {
+    ['the ripgrep of the npm package', {}],
+    ['ripgrep switched off', { SKEIN_RIPGREP: 'off' }],
+    ['a missing ripgrep', { SKEIN_RIPGREP: '/no/such/rg' }],
+  ])('return the same search results with %s', async (_, env) => {
     const content = grep({ output_mode: 'content' });
-    const { results } = await calls([[content, { name: 'LS', input: {} }]], [], env);
+    const { results } = await runCalls([[content, { name: 'LS', input: {} }]], [], env);
     expect(results.map((result: Line) => result.content)).toEqual([
       'src/a.ts:1:const apple = 1;\n\n[1 file left out: rules protect such files, and Read would ask first.]',
       expect.stringContaining('\n  n.ipynb ('),
     ]);
   });
 
-  test('show nothing of secrets, whatever the glob', async () => {
-    const { bodies, results } = await calls([
+  test('do not show secret files, even if the glob names them', async () => {
+    const { bodies, results } = await runCalls([
       [
         grep({ glob: '{.env,*.pem}', output_mode: 'content' }),
         { name: 'Glob', input: { pattern: '.env' } },
@@ -73,7 +73,7 @@ describe('the file tools of the built program', () => {
     ]);
   });
 
-  test('may not look into the state of skein, not even when nothing needs permission', async () => {
+  test('cannot read the state of Skein, even in mode bypassPermissions', async () => {
     const path = '~/.skein';
     const asked = [
       grep({ path }),
@@ -81,23 +81,23 @@ describe('the file tools of the built program', () => {
       { name: 'LS', input: { path } },
     ];
     const bypass = ['--permission-mode', 'bypassPermissions'];
-    const { result, results } = await calls([asked], bypass);
-    expect(result.permission_denials).toHaveLength(3);
-    expect(results.every((one: Line) => one.is_error === true)).toBe(true);
-    const above = await calls(
+    const { result: run, results } = await runCalls([asked], bypass);
+    expect(run.permission_denials).toHaveLength(3);
+    expect(results.every((result: Line) => result.is_error === true)).toBe(true);
+    const above = await runCalls(
       [[grep({ path: '~', pattern: 'session', glob: '.skein/**' })]],
       bypass,
     );
     const shown = String(above.results[0]?.content)
       .split('\n')
       .filter((line) => line.startsWith('/'));
-    // Large outputs of its own session are the one thing that an agent may read there.
+    // An agent may read only the large outputs of its own session there.
     expect(shown.filter((line) => !line.includes('/artifacts/'))).toEqual([]);
     expect(above.results[0]?.content).toContain('files left out');
   });
 
-  test('carry a PDF to the model as a document, and again when the session goes on', async () => {
-    const { results, run, bodies, result } = await calls([
+  test('send a PDF to the model as a document, and again after a resume', async () => {
+    const { results, run, bodies, result } = await runCalls([
       [{ name: 'Read', input: { file_path: 'paper.pdf' } }],
     ]);
     const data = Buffer.from(PDF).toString('base64');
@@ -121,7 +121,7 @@ describe('the file tools of the built program', () => {
       { old_string: 'apple', new_string: 'plum' },
       { old_string: '2', new_string: '3' },
     ];
-    const { workspace } = await calls(
+    const { workspace } = await runCalls(
       [
         [read('src/a.ts'), read('n.ipynb')],
         [

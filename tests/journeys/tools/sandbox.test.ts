@@ -1,4 +1,4 @@
-/** The setting `skein.sandbox` in the built program: used where there is one, said where there is none. */
+/** The setting `skein.sandbox` in the built program, with and without bubblewrap. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,38 +6,40 @@ import { type Rules, resultsIn, type Scene, STREAM, setScene } from '../../fakes
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
-const runs = (command: string): Rules => [
+const rulesFor = (command: string): Rules => [
   { match: { turn: 0 }, reply: { tool_use: [{ name: 'Bash', input: { command } }] } },
   { reply: 'Done.' },
 ];
 const FLAGS = ['--permission-mode', 'bypassPermissions', ...STREAM];
-const caged = (mode: string) => ({ SKEIN_SANDBOX: mode, IS_SANDBOX: '1' });
-const said = (scene: Scene) => JSON.stringify(resultsIn(scene.bodies()[1]));
+const sandboxEnv = (mode: string) => ({ SKEIN_SANDBOX: mode, IS_SANDBOX: '1' });
+const toolResults = (scene: Scene) => JSON.stringify(resultsIn(scene.bodies()[1]));
 
 needs.describe('bwrap')('a command of a sandboxed run', () => {
-  test('is kept in the workspace', async () => {
+  test('can write only to the workspace', async () => {
     const scene = await setScene(
-      runs('echo a > in.txt; echo b > ../out.txt; touch /usr/skein-was-here'),
+      rulesFor('echo a > in.txt; echo b > ../out.txt; touch /usr/skein-was-here'),
     );
-    const { code, stderr } = await scene.run(['-p', 'go', ...FLAGS], { env: caged('required') });
+    const { code, stderr } = await scene.run(['-p', 'go', ...FLAGS], {
+      env: sandboxEnv('required'),
+    });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(said(scene)).toContain('Read-only file system');
+    expect(toolResults(scene)).toContain('Read-only file system');
     expect(readFileSync(join(scene.workspace, 'in.txt'), 'utf8')).toBe('a\n');
     expect(existsSync(join(scene.root, 'out.txt'))).toBe(false);
   }, 30_000);
 
-  test('leaves nothing behind when its owner is killed', async () => {
+  test('is killed with all its processes when Skein is killed', async () => {
     const beating = 'setsid sh -c "while :; do date +%s%N > beat; sleep 0.05; done" & sleep 600';
-    const scene = await setScene(runs(beating));
+    const scene = await setScene(rulesFor(beating));
     const beat = () => readFileSync(join(scene.workspace, 'beat'), 'utf8');
-    const skein = scene.start(['-p', 'go', ...FLAGS], { env: caged('required') });
+    const skein = scene.start(['-p', 'go', ...FLAGS], { env: sandboxEnv('required') });
     skein.endInput();
-    await eventually('the command beats', () => existsSync(join(scene.workspace, 'beat')));
+    await eventually('the heartbeat file exists', () => existsSync(join(scene.workspace, 'beat')));
     skein.kill('SIGKILL');
     await skein.ended;
     let last = '';
     let still = 0;
-    await eventually('the command no longer beats', () => {
+    await eventually('the heartbeat has stopped', () => {
       still = beat() === last ? still + 1 : 0;
       last = beat();
       return still === 10;
@@ -46,18 +48,18 @@ needs.describe('bwrap')('a command of a sandboxed run', () => {
   }, 30_000);
 });
 
-test('a run that must have one does not begin without it, and says what to do', async () => {
-  const scene = await setScene(runs('echo a'));
-  const env = { ...caged('required'), PATH: '/nowhere' };
+test('a run that requires a sandbox fails without bubblewrap and says how to install it', async () => {
+  const scene = await setScene(rulesFor('echo a'));
+  const env = { ...sandboxEnv('required'), PATH: '/nowhere' };
   const { code, stderr } = await scene.run(['-p', 'go', ...FLAGS], { env });
   expect(code).toBe(2);
   expect(stderr).toMatch(/"required", but there is no sandbox: bubblewrap.*Install bubblewrap/);
   expect(scene.bodies()).toEqual([]);
 }, 30_000);
 
-test('a run that would like one goes on without it, and says so once', async () => {
-  const scene = await setScene(runs('echo a'));
-  const env = { ...caged('auto'), PATH: '/nowhere' };
+test('a run with sandbox mode auto runs without bubblewrap and prints a single warning', async () => {
+  const scene = await setScene(rulesFor('echo a'));
+  const env = { ...sandboxEnv('auto'), PATH: '/nowhere' };
   const { code, stderr } = await scene.run(['-p', 'go', ...FLAGS], { env });
   expect(code).toBe(0);
   expect(stderr.match(/Commands run without a sandbox: bubblewrap/g)).toHaveLength(1);

@@ -1,8 +1,8 @@
-/** More agents than requests may be in flight: a second terminal sees who waits, and for what. */
+/** More agents than request slots: `skein ps` shows which agents wait for a slot. */
 import { expect, test } from 'vitest';
 import { type Line, setScene } from '../../fakes/skein-process.js';
 
-test('a request that waits for its place is seen as waiting, and not as streaming', async () => {
+test('an agent whose request waits for a slot is shown as waiting, not as streaming', async () => {
   const task = (name: string) => ({
     name: 'Task',
     input: {
