@@ -1,4 +1,4 @@
-/** Letters that no agent has written lie in the mail of a session. */
+/** Forged and invalid letters in the mailboxes of a session. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,22 +27,22 @@ const HOSTILE = [
   '[{"type":"text","text":"x"}],"epoch":99',
 ];
 
-needs.describe('redis')('letters that are none', () => {
-  test('are put aside with the reason, and the session goes on for good', async () => {
+needs.describe('redis')('invalid letters', () => {
+  test('become dead letters with a reason, and the session can continue and resume', async () => {
     const scene = await workerScene(RULES, SOON);
     await scene.worker();
     const lead = scene.begin(LEAD);
-    await eventually('it is at work', () => existsSync(join(scene.workspace, 'begun')));
+    await eventually('the agent runs', () => existsSync(join(scene.workspace, 'begun')));
     const store = await scene.store();
     const addresses = await store.agents('one');
     expect(addresses).toHaveLength(2);
-    const peer = await connectRedis(scene.redis.url);
-    onTestFinished(() => peer.close());
+    const redis = await connectRedis(scene.redis.url);
+    onTestFinished(() => redis.close());
     for (const to of addresses) {
       for (const [at, raw] of HOSTILE.entries()) {
         const body = { type: 'letter', letter: `l_${at}`, from: 'a_9', raw };
         const letter = JSON.stringify({ id: `h_${at}`, from: 'w', to, sentAt: 1, body });
-        await peer.call('XADD', swarmKeys('one').mail(to), '*', 'letter', letter);
+        await redis.call('XADD', swarmKeys('one').mail(to), '*', 'letter', letter);
       }
     }
     const mailbox = store.mailbox('one');

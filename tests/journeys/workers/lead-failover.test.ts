@@ -1,4 +1,4 @@
-/** A lead that dies or is taken for dead, and the process that goes on in its place. */
+/** A lead that is killed or loses its lease, and the process that takes over the session. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -27,13 +27,14 @@ const leadBodies = ({ simulator }: WorkerScene): readonly Buffer[] =>
       return JSON.stringify(first).includes('Begin');
     });
 
-/** Both of those that look for long are at work, and the lead has said that it waits. */
-const underWay = async (scene: WorkerScene) => {
-  await eventually('they are at work', () => logOf(scene).length === 2);
+/** Waits until both long-running agents run and the lead waits for them. */
+const untilAllRun = async (scene: WorkerScene) => {
+  await eventually('both agents run', () => logOf(scene).length === 2);
   await eventually('the lead waits', () => leadBodies(scene).length >= 2);
 };
 
-const expectWhole = async (scene: WorkerScene) => {
+/** Checks that no call ran twice, no report was lost, and no journal ended twice. */
+const expectNoLoss = async (scene: WorkerScene) => {
   expect([...logOf(scene)].sort()).toEqual(['begun', 'begun', 'gone', 'gone']);
   const bodies = leadBodies(scene);
   expect(firstBreak(bodies)).toBeUndefined();
@@ -51,28 +52,28 @@ const expectWhole = async (scene: WorkerScene) => {
 };
 
 needs.describe('redis')('a session whose lead is killed', () => {
-  test('is resumed on another machine with all reports of those that worked on', async () => {
+  test('is resumed on another machine with the reports of all agents that continued', async () => {
     const scene = await workerScene(RULES, SOON);
     await scene.worker();
     const lead = scene.begin(LEAD);
-    await underWay(scene);
+    await untilAllRun(scene);
     lead.kill('SIGKILL');
     await lead.ended;
     await writeFile(join(scene.workspace, 'go'), '');
-    await scene.agents('one', 'all have ended without it', (agents) =>
+    await scene.agents('one', 'all agents have ended without the lead', (agents) =>
       agents.every(({ status }) => status === 'ended'),
     );
     await scene.left('one');
     const resumed = await scene.run(['resume', 'one', '-p', ...FREE], await scene.elsewhere());
     expect(resumed).toMatchObject({ code: 0, stdout: 'I see.\n' });
-    await expectWhole(scene);
+    await expectNoLoss(scene);
   });
 
-  test('goes on under another lead, and the old one says so when it wakes, and ends', async () => {
+  test('continues under a new lead, and the old lead reports the takeover and exits', async () => {
     const scene = await workerScene(RULES, SOON);
     await scene.worker();
     const old = scene.begin(LEAD);
-    await underWay(scene);
+    await untilAllRun(scene);
     old.kill('SIGSTOP');
     await scene.left('one');
     const next = scene.begin(['resume', 'one', '-p', ...FREE], await scene.elsewhere());
@@ -86,17 +87,17 @@ needs.describe('redis')('a session whose lead is killed', () => {
     expect(stderr.match(/Another process has taken over session one/g)).toHaveLength(1);
     await writeFile(join(scene.workspace, 'go'), '');
     expect(await next.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
-    await expectWhole(scene);
+    await expectNoLoss(scene);
   });
 
-  test('hands over again whom nobody has, also where a job of theirs is over', async () => {
+  test('queues agents without a worker again, even if their jobs were withdrawn', async () => {
     const scene = await workerScene(RULES, SOON);
     const lead = scene.begin(LEAD);
     const sessions = await scene.store();
     await eventually('the lead waits', () => leadBodies(scene).length >= 2);
     lead.kill('SIGKILL');
     await lead.ended;
-    // Whoever stopped it died before that was on record.
+    // As if a process that stopped the agents died before it journaled the stop.
     const jobs = await sessions.jobs.list('one');
     for (const job of jobs) expect(await sessions.jobs.withdraw(job)).toBe(true);
     await scene.left('one');
@@ -104,10 +105,10 @@ needs.describe('redis')('a session whose lead is killed', () => {
     await scene.worker();
     expect(await scene.run(['resume', 'one', '-p', ...FREE])).toMatchObject({ code: 0 });
     expect(jobs).toHaveLength(PLACES.length);
-    await expectWhole(scene);
+    await expectNoLoss(scene);
   });
 
-  test('is given up by one who only waits for prompts there', async () => {
+  test('is given up by an old lead that only waits for prompts', async () => {
     const scene = await workerScene([{ reply: 'I see.' }], SOON);
     const old = scene.start([...DRIVEN, '--session-id', 'one']);
     old.say(userLine('Begin'));
@@ -122,20 +123,20 @@ needs.describe('redis')('a session whose lead is killed', () => {
   });
 });
 
-const CALLED: Rules = [
+const RESUMED_RULES: Rules = [
   ...begins(helper('Look', { name: 'scout' })),
   { match: { lastUser: 'And the swans?' }, reply: 'They are there.' },
   { reply: 'There is a goose.' },
 ];
 
-/** An agent has ended and its worker too; it is written to, and its lead is killed before anybody has begun it. */
-const calledBack = async () => {
-  const scene = await workerScene(CALLED, SOON);
+/** An agent and its worker have ended. A message queues the agent again, and then its lead is killed. */
+const queueAndKillLead = async () => {
+  const scene = await workerScene(RESUMED_RULES, SOON);
   const worker = await scene.worker();
   const lead = scene.start([...DRIVEN, '--session-id', 'one', ...FREE]);
   lead.say(userLine('Begin'));
   await lead.line(({ subtype }) => subtype === 'task_notification');
-  await eventually('the lead has heard of it', () => leadBodies(scene).length === 3);
+  await eventually('the lead has the report', () => leadBodies(scene).length === 3);
   worker.kill('SIGTERM');
   await worker.ended;
   const sent = await scene.run(['send', 'scout', 'And the swans?']);
@@ -146,10 +147,12 @@ const calledBack = async () => {
   return scene;
 };
 
-/** The next lead waits for it, and is told. */
-const expectTold = async (scene: WorkerScene) => {
+/** Checks that the next lead waits for the agent and receives its report. */
+const expectReport = async (scene: WorkerScene) => {
   const next = scene.begin(['resume', 'one', '-p', ...FREE]);
-  await eventually('it waits', () => next.stderr.includes('No worker is running, and 1 agent'));
+  await eventually('the lead waits for a worker', () =>
+    next.stderr.includes('No worker is running, and 1 agent'),
+  );
   await scene.worker();
   expect(await next.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
   const last = leadBodies(scene).at(-1)?.toString() ?? '';
@@ -157,29 +160,26 @@ const expectTold = async (scene: WorkerScene) => {
   expect(last.split('They are there.').length - 1).toBe(1);
 };
 
-needs.describe('redis')(
-  'an agent that had ended and was written to before its lead was killed',
-  () => {
-    test('is waited for by the next lead', async () => {
-      const scene = await calledBack();
-      const [agent] = await scene.agents('one', 'it is there', ({ length }) => length === 1);
-      expect(agent).toMatchObject({ status: 'queued', stop: null, endedAt: null });
-      await expectTold(scene);
-    });
+needs.describe('redis')('an ended agent that received a message before its lead was killed', () => {
+  test('is queued, and the next lead waits for it', async () => {
+    const scene = await queueAndKillLead();
+    const [agent] = await scene.agents('one', 'the agent is listed', ({ length }) => length === 1);
+    expect(agent).toMatchObject({ status: 'queued', stop: null, endedAt: null });
+    await expectReport(scene);
+  });
 
-    test('is handed over by the next lead if the last one had not come to that', async () => {
-      const scene = await calledBack();
-      const { jobs } = await scene.store();
-      for (const job of await jobs.list('one')) expect(await jobs.withdraw(job)).toBe(true);
-      await expectTold(scene);
-    });
+  test('is queued by the next lead if the killed lead had not queued it', async () => {
+    const scene = await queueAndKillLead();
+    const { jobs } = await scene.store();
+    for (const job of await jobs.list('one')) expect(await jobs.withdraw(job)).toBe(true);
+    await expectReport(scene);
+  });
 
-    test('is waited for no more when a person has stopped it', async () => {
-      const scene = await calledBack();
-      expect((await scene.run(['stop', 'scout'])).stdout).toContain('is stopped');
-      const next = await scene.run(['resume', 'one', '-p', 'Go on.', ...FREE]);
-      expect(next).toMatchObject({ code: 0, stdout: 'I see.\n', stderr: '' });
-      expect((await scene.json('ps', 'one', '--all')).swarms[0].agents[1].status).toBe('stopped');
-    });
-  },
-);
+  test('does not delay the next lead after a person has stopped it', async () => {
+    const scene = await queueAndKillLead();
+    expect((await scene.run(['stop', 'scout'])).stdout).toContain('is stopped');
+    const next = await scene.run(['resume', 'one', '-p', 'Go on.', ...FREE]);
+    expect(next).toMatchObject({ code: 0, stdout: 'I see.\n', stderr: '' });
+    expect((await scene.json('ps', 'one', '--all')).swarms[0].agents[1].status).toBe('stopped');
+  });
+});

@@ -1,4 +1,4 @@
-/** Where people and programs are told that Redis is away, and that it is back. */
+/** Notices about a Redis outage and its end, in all output formats and for SDK programs. */
 import { writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { needs } from '../../setup/needs.js';
 const AWAY = /Redis .*: all agents wait\./;
 const BACK = /Redis is back: all agents continue\./;
 const FREE = ['--permission-mode', 'bypassPermissions'];
-const ONE = ['-p', 'Begin', ...FREE];
+const RUN = ['-p', 'Begin', ...FREE];
 const WAITS = 'echo begun >> log; while [ ! -e go ]; do sleep 0.05; done';
 
 const RULES: Rules = [
@@ -31,11 +31,11 @@ const noticesIn = (messages: readonly (SkeinMessage | Line)[]): string =>
     .filter((text) => text.startsWith('system notice: '))
     .join('\n');
 
-/** What was said so far on a surface. */
-type Said = () => string;
+/** Returns the output so far. */
+type Output = () => string;
 
-/** A program in this process, whose agents are as `more` says; `said` are the notices that it was told. */
-const programIn = ({ workspace, home, skeinHome, tmp, simulator, redis }: WorkerScene) => ({
+/** SDK options of a program in this process. */
+const sdkOptions = ({ workspace, home, skeinHome, tmp, simulator, redis }: WorkerScene) => ({
   cwd: workspace,
   skeinHome,
   baseUrl: simulator.url,
@@ -45,14 +45,14 @@ const programIn = ({ workspace, home, skeinHome, tmp, simulator, redis }: Worker
   permissionMode: 'bypassPermissions' as const,
 });
 
-/** Reads on while the test does something else. */
+/** Reads messages in the background. */
 const reader = (messages: AsyncIterable<SkeinMessage>) => {
   const seen: SkeinMessage[] = [];
   const read = async () => {
     for await (const message of messages) seen.push(message);
     return seen.at(-1);
   };
-  return { said: () => noticesIn(seen), last: read() };
+  return { notices: () => noticesIn(seen), last: read() };
 };
 
 const linesIn = (text: string): Line[] =>
@@ -62,11 +62,11 @@ const linesIn = (text: string): Line[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Line);
 
-/** Between a process and its Redis: hangs up at the first script, and takes no calls until it is mended. */
-const frailLine = async ({ redis }: WorkerScene<RedisServer>) => {
+/** A proxy to Redis that breaks all connections at the first script and refuses new connections until `repair()`. */
+const startFailingProxy = async ({ redis }: WorkerScene<RedisServer>) => {
   const path = `${redis.socket}-frail`;
   const sockets = new Set<net.Socket>();
-  let state: 'whole' | 'cut' | 'mended' = 'whole';
+  let state: 'open' | 'broken' | 'repaired' = 'open';
   const server = net.createServer((client) => {
     const upstream = net.connect(redis.socket);
     for (const socket of [client, upstream]) {
@@ -78,11 +78,11 @@ const frailLine = async ({ redis }: WorkerScene<RedisServer>) => {
         upstream.destroy();
       });
     }
-    if (state === 'cut') client.destroy();
+    if (state === 'broken') client.destroy();
     upstream.pipe(client);
     client.on('data', (data) => {
-      if (state === 'whole' && /eval/i.test(data.toString('latin1'))) {
-        state = 'cut';
+      if (state === 'open' && /eval/i.test(data.toString('latin1'))) {
+        state = 'broken';
         for (const socket of sockets) socket.destroy();
       } else upstream.write(data);
     });
@@ -92,44 +92,46 @@ const frailLine = async ({ redis }: WorkerScene<RedisServer>) => {
     server.close();
     for (const socket of sockets) socket.destroy();
   });
-  const mend = () => {
-    state = 'mended';
+  const repair = () => {
+    state = 'repaired';
   };
-  return { url: `unix://${path}`, mend };
+  return { url: `unix://${path}`, repair };
 };
 
-needs.describe('own-redis')('an outage of Redis, and its end,', () => {
-  test('are told on every surface', async () => {
+needs.describe('own-redis')('a Redis outage and its end', () => {
+  test('are reported in every output format and to SDK programs', async () => {
     const scene = await workerSceneAt(ownRedisServer(), RULES);
-    const text = scene.begin(ONE);
-    const json = scene.begin([...ONE, '--output-format', 'json']);
-    const lines = scene.begin([...ONE, ...STREAM]);
+    const text = scene.begin(RUN);
+    const json = scene.begin([...RUN, '--output-format', 'json']);
+    const lines = scene.begin([...RUN, ...STREAM]);
     const driven = scene.start([...DRIVEN, ...FREE]);
     driven.say(userLine('Begin'));
     const typed = scene.start(['--plain', ...FREE]);
     typed.write('Begin\n');
-    const options = programIn(scene);
-    const hosted = reader(query({ prompt: 'Begin', options }));
-    const apart = reader(query({ prompt: 'Begin', options: { ...options, subprocess: true } }));
-    const surfaces: Readonly<Record<string, Said>> = {
+    const options = sdkOptions(scene);
+    const inProcess = reader(query({ prompt: 'Begin', options }));
+    const subprocess = reader(
+      query({ prompt: 'Begin', options: { ...options, subprocess: true } }),
+    );
+    const surfaces: Readonly<Record<string, Output>> = {
       'text, on stderr': () => text.stderr,
       'json, on stderr': () => json.stderr,
       'stream-json, on stderr': () => lines.stderr,
       'stream-json': () => noticesIn(linesIn(lines.stdout)),
-      'a driver': () => noticesIn(linesIn(driven.stdout)),
-      'a person': () => typed.stdout,
-      'a program': hosted.said,
-      'a program whose agents have processes of their own': apart.said,
+      'stream-json with stream-json input': () => noticesIn(linesIn(driven.stdout)),
+      'an interactive session': () => typed.stdout,
+      'a program': inProcess.notices,
+      'a program with a session in a subprocess': subprocess.notices,
     };
-    await eventually('all are at work', () => logOf(scene).length === 7);
+    await eventually('all sessions run', () => logOf(scene).length === 7);
     await scene.redis.kill();
-    for (const [surface, said] of Object.entries(surfaces)) {
-      await eventually(`it is told: ${surface}`, () => AWAY.test(said()));
-      expect(said()).not.toMatch(BACK);
+    for (const [surface, output] of Object.entries(surfaces)) {
+      await eventually(`the outage is reported: ${surface}`, () => AWAY.test(output()));
+      expect(output()).not.toMatch(BACK);
     }
     await scene.redis.start();
-    for (const [surface, said] of Object.entries(surfaces)) {
-      await eventually(`its end is told: ${surface}`, () => BACK.test(said()));
+    for (const [surface, output] of Object.entries(surfaces)) {
+      await eventually(`the end is reported: ${surface}`, () => BACK.test(output()));
     }
     await writeFile(join(scene.workspace, 'go'), '');
     await driven.line(({ type }) => type === 'result');
@@ -138,14 +140,14 @@ needs.describe('own-redis')('an outage of Redis, and its end,', () => {
     for (const process of [text, json, lines, driven, typed]) {
       expect(await process.ended).toMatchObject({ code: 0 });
     }
-    for (const { last } of [hosted, apart]) {
+    for (const { last } of [inProcess, subprocess]) {
       expect(await last).toMatchObject({ type: 'result', result: 'There is a goose.' });
     }
   });
 
-  test('between two runs of a program are told with the next one', async () => {
+  test('between two runs of a program are reported in the next run', async () => {
     const scene = await workerSceneAt(ownRedisServer(), [{ reply: 'There is a goose.' }]);
-    const session = await openSession(programIn(scene));
+    const session = await openSession(sdkOptions(scene));
     onTestFinished(() => session.close());
     await all(session.query('Begin'));
     await scene.redis.kill();
@@ -156,17 +158,17 @@ needs.describe('own-redis')('an outage of Redis, and its end,', () => {
     expect(messages.at(-1)).toMatchObject({ type: 'result', subtype: 'success' });
   });
 
-  test('are told on stderr while a session is being opened', async () => {
+  test('are reported on stderr while a session opens', async () => {
     const scene = await workerSceneAt(ownRedisServer(), [{ reply: 'There is a goose.' }]);
-    const { url, mend } = await frailLine(scene);
-    const lead = scene.begin([...ONE, ...STREAM], { env: { SKEIN_REDIS_URL: url } });
-    await eventually('it is told', () => AWAY.test(lead.stderr));
+    const { url, repair } = await startFailingProxy(scene);
+    const lead = scene.begin([...RUN, ...STREAM], { env: { SKEIN_REDIS_URL: url } });
+    await eventually('the outage is reported', () => AWAY.test(lead.stderr));
     expect(lead.stdout).toBe('');
-    mend();
+    repair();
     expect(await lead.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(BACK) });
   });
 
-  test('are lines of a worker that tells programs', async () => {
+  test('are JSON lines of a worker with --json', async () => {
     const { redis, worker } = await workerSceneAt(ownRedisServer(), RULES);
     const process = await worker(['--json']);
     await redis.kill();

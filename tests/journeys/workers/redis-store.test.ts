@@ -14,8 +14,8 @@ import { calls, type Line, type Rules, setScene } from '../../fakes/skein-proces
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
-/** A scene whose sessions are in that Redis. */
-const sceneAt = async <Redis extends RedisPlace>(opening: Promise<Redis>, rules?: Rules) => {
+/** A scene whose sessions are in the given Redis. */
+const setSceneAt = async <Redis extends RedisPlace>(opening: Promise<Redis>, rules?: Rules) => {
   const [scene, redis] = await Promise.all([setScene(rules), opening]);
   const env = { SKEIN_REDIS_URL: redis.url };
   const run = (...args: readonly string[]) => scene.run(args, { env });
@@ -26,7 +26,7 @@ const sceneAt = async <Redis extends RedisPlace>(opening: Promise<Redis>, rules?
     started.endInput();
     return started;
   };
-  /** As a process of somebody else has it. */
+  /** Opens the store as another process. */
   const open = async () => {
     const { sessions } = await openRedisStore({
       url: redis.url,
@@ -40,7 +40,7 @@ const sceneAt = async <Redis extends RedisPlace>(opening: Promise<Redis>, rules?
   };
   return { ...scene, redis, run, json, start, open, plain: scene.run };
 };
-const sceneInRedis = (rules?: Rules) => sceneAt(redisServer(), rules);
+const setRedisScene = (rules?: Rules) => setSceneAt(redisServer(), rules);
 
 const COMMANDS = [
   '-p hello',
@@ -64,8 +64,8 @@ const COMMANDS = [
   'rewind --list',
 ];
 
-describe('a Redis that is not there', () => {
-  test('ends every command that needs it with one sentence and exit 2', async () => {
+describe('an unreachable Redis', () => {
+  test('makes every command that needs it fail with a single error line and exit code 2', async () => {
     const { run, skeinHome } = await setScene();
     const env = { SKEIN_REDIS_URL: 'redis://:hush123@127.0.0.1:1' };
     const sentence =
@@ -80,7 +80,7 @@ describe('a Redis that is not there', () => {
     expect(await readdir(join(skeinHome, 'sessions'))).toEqual([]);
   });
 
-  test('is not asked for by what needs none', async () => {
+  test('does not affect commands that need no store', async () => {
     const { run } = await setScene();
     const env = { SKEIN_REDIS_URL: 'redis://127.0.0.1:1' };
     for (const args of [
@@ -95,13 +95,13 @@ describe('a Redis that is not there', () => {
   });
 });
 
-describe('the store', () => {
-  test('is what the flag says, then SKEIN_STORE, then SKEIN_REDIS_URL, then settings', async () => {
+describe('the store setting', () => {
+  test('is taken from the flag, then SKEIN_STORE, then SKEIN_REDIS_URL, then settings', async () => {
     const { run, skeinHome } = await setScene();
     await mkdir(skeinHome, { recursive: true });
     const settings = { skein: { store: 'redis://:hush123@settings:1' } };
     await writeFile(join(skeinHome, 'settings.json'), JSON.stringify(settings));
-    const said = async (env: Record<string, string>, ...flags: readonly string[]) => {
+    const storeWith = async (env: Record<string, string>, ...flags: readonly string[]) => {
       const { stdout } = await run(['config', '--json', ...flags], { env });
       expect(stdout).not.toContain('hush123');
       const { settings: rows } = JSON.parse(stdout) as { settings: Line[] };
@@ -110,13 +110,13 @@ describe('the store', () => {
     };
     const urls = { SKEIN_REDIS_URL: 'redis+cluster://:hush123@url:1' };
     const both = { ...urls, SKEIN_STORE: 'rediss://:hush123@store:1' };
-    expect(await said({})).toEqual(['redis://:***@settings:1', 'user']);
-    expect(await said(urls)).toEqual(['redis+cluster://:***@url:1', 'environment']);
-    expect(await said(both)).toEqual(['rediss://:***@store:1', 'environment']);
-    expect(await said(both, '--store', 'embedded')).toEqual(['embedded', 'command']);
+    expect(await storeWith({})).toEqual(['redis://:***@settings:1', 'user']);
+    expect(await storeWith(urls)).toEqual(['redis+cluster://:***@url:1', 'environment']);
+    expect(await storeWith(both)).toEqual(['rediss://:***@store:1', 'environment']);
+    expect(await storeWith(both, '--store', 'embedded')).toEqual(['embedded', 'command']);
   });
 
-  test('that cannot be understood is refused without its password', async () => {
+  test('that is invalid is refused without its password in the message', async () => {
     const { run } = await setScene();
     const { code, stderr } = await run(['ps', '--store', 'mysql://me:hush123@host']);
     expect(code).toBe(2);
@@ -126,7 +126,7 @@ describe('the store', () => {
     expect(stderr).not.toContain('hush123');
   });
 
-  test('of a workspace counts only once it is trusted', async () => {
+  test('of a workspace applies only if the workspace is trusted', async () => {
     const { run, workspace } = await setScene();
     await mkdir(join(workspace, '.skein'));
     const settings = { skein: { store: 'redis://127.0.0.1:1' } };
@@ -138,7 +138,7 @@ describe('the store', () => {
     });
   });
 
-  test('can be looked at where the settings of a workspace are broken', async () => {
+  test('is usable for `skein sessions` even if the settings of the workspace are broken', async () => {
     const { run, workspace } = await setScene();
     await mkdir(join(workspace, '.skein'));
     await writeFile(join(workspace, '.skein/settings.json'), '{');
@@ -147,8 +147,8 @@ describe('the store', () => {
 });
 
 needs.describe('redis')('a session in Redis', () => {
-  test('is seen by every command of another process, and goes on there', async () => {
-    const { run, json, plain, bodies } = await sceneInRedis([{ reply: 'Done.' }]);
+  test('is readable by every command of another process, and can be resumed there', async () => {
+    const { run, json, plain, bodies } = await setRedisScene([{ reply: 'Done.' }]);
     expect(await run('-p', 'hello', '--session-id', 'one')).toMatchObject({ code: 0, stderr: '' });
     expect((await json('sessions')).sessions).toMatchObject([{ id: 'one', state: 'ended' }]);
     expect((await json('ps', '--all')).swarms).toMatchObject([{ session: 'one' }]);
@@ -160,22 +160,22 @@ needs.describe('redis')('a session in Redis', () => {
     expect((await run('explain', 'one')).code).toBe(0);
     expect((await run('-p', 'again', '--resume', 'one')).code).toBe(0);
     expect(bodies().at(-1)?.messages).toHaveLength(3);
-    // What is left in files is a copy, and known as one.
+    // The files are only a copy, so they cannot be resumed without Redis.
     expect(await plain(['-p', 'again', '--resume', 'one'])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/Session one is in Redis/),
     });
   });
 
-  test('is removed by prune, with all its keys and jobs that ended long ago', async () => {
-    const { run, json, redis } = await sceneInRedis();
+  test('is removed by prune with all its keys and old jobs', async () => {
+    const { run, json, redis } = await setRedisScene();
     await run('-p', 'hello', '--session-id', 'one');
-    const broker = await connectRedis(redis.url);
-    onTestFinished(() => broker.close());
-    await broker.call('ZADD', queueKey('completed'), 1, 'one.a_1.0');
+    const connection = await connectRedis(redis.url);
+    onTestFinished(() => connection.close());
+    await connection.call('ZADD', queueKey('completed'), 1, 'one.a_1.0');
     const { removed, freedBytes } = await json('sessions', 'prune', '--older-than', '0h', '--yes');
     expect(removed).toEqual(['one']);
-    expect(await broker.call('EXISTS', queueKey('completed'))).toBe(0);
+    expect(await connection.call('EXISTS', queueKey('completed'))).toBe(0);
     expect(freedBytes).toBeGreaterThan(0);
     expect((await json('sessions')).sessions).toEqual([]);
     const { checks } = await json('doctor');
@@ -188,23 +188,23 @@ needs.describe('redis')('a session in Redis', () => {
     ['SET', '{'],
     ['RPUSH', 'x'],
   ])(
-    'that cannot be read (%s %s) stays until it is old, and then prune says so and removes it',
+    'that is unreadable (%s %s) is kept until it is old, and then reported and removed by prune',
     async (...put) => {
-      const { run, json, redis } = await sceneInRedis();
+      const { run, json, redis } = await setRedisScene();
       await run('-p', 'hello', '--session-id', 'one');
       await run('-p', 'hello', '--session-id', 'two');
-      const broker = await connectRedis(redis.url);
-      onTestFinished(() => broker.close());
+      const connection = await connectRedis(redis.url);
+      onTestFinished(() => connection.close());
       const [command, text] = put;
       const { meta, prefix } = swarmKeys('one');
-      await broker.call('DEL', meta);
-      await broker.call(command, meta, text);
+      await connection.call('DEL', meta);
+      await connection.call(command, meta, text);
       const { removed, kept } = await json('sessions', 'prune', '--older-than', '1d', '--yes');
       expect({ removed, kept }).toEqual({
         removed: [],
         kept: [{ id: 'one', reason: expect.stringContaining('not valid JSON') }],
       });
-      await broker.call('ZADD', SWARMS, Date.now() - 3 * 24 * 60 * 60 * 1_000, 'one');
+      await connection.call('ZADD', SWARMS, Date.now() - 3 * 24 * 60 * 60 * 1_000, 'one');
       const { stdout, stderr, code } = await run(
         'sessions',
         'prune',
@@ -215,45 +215,45 @@ needs.describe('redis')('a session in Redis', () => {
       expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
       expect(stdout).toMatch(/one +3 days ago +It cannot be read, so it cannot be resumed\./);
       expect(stdout).toContain('1 session removed');
-      expect(await broker.call('KEYS', `${prefix}*`)).toEqual([]);
+      expect(await connection.call('KEYS', `${prefix}*`)).toEqual([]);
       expect((await json('sessions')).sessions).toMatchObject([{ id: 'two' }]);
     },
   );
 
-  test('and one in files keep their file versions when the other store is pruned', async () => {
-    const { run, plain, json, workspace, skeinHome } = await sceneInRedis([
+  test('and a session in files keep their checkpoints when the other store is pruned', async () => {
+    const { run, plain, json, workspace, skeinHome } = await setRedisScene([
       { match: { turn: 0 }, reply: calls('Write', { file_path: 'a.txt', content: 'new' }) },
       { reply: 'Done.' },
     ]);
     const checkpoints = join(skeinHome, 'checkpoints');
-    const kept = async () =>
+    const checkpointFiles = async () =>
       (await readdir(checkpoints, { recursive: true, withFileTypes: true }))
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => join(parentPath, name));
-    for (const [words, go] of [
+    for (const [words, runIn] of [
       ['of files', (args: string[]) => plain(args)],
       ['of Redis', (args: string[]) => run(...args)],
     ] as const) {
       await writeFile(join(workspace, 'a.txt'), `before, ${words}`);
-      await go(['-p', 'go', '--permission-mode', 'acceptEdits']);
+      await runIn(['-p', 'go', '--permission-mode', 'acceptEdits']);
     }
-    const before = await kept();
+    const before = await checkpointFiles();
     expect(before.length).toBeGreaterThanOrEqual(2);
     const old = new Date(Date.now() - 3 * 24 * 60 * 60 * 1_000);
     for (const file of before) await utimes(file, old, old);
     expect((await json('sessions', 'prune', '--yes')).checkpoints).toMatchObject({ removed: 0 });
     const { stdout } = await plain(['sessions', 'prune', '--yes', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ checkpoints: { removed: 0 } });
-    expect(await kept()).toEqual(before);
+    expect(await checkpointFiles()).toEqual(before);
   });
 
-  test('is stopped, spoken to and answered from another terminal', async () => {
-    const { run, json, start, workspace } = await sceneInRedis([
+  test('is listed, messaged and answered from another terminal', async () => {
+    const { run, json, start, workspace } = await setRedisScene([
       { match: { turn: 0 }, reply: calls('Bash', { command: 'touch made.txt' }) },
       { reply: 'Done.' },
     ]);
     const printed = start('-p', 'go', '--ask', '--output-format', 'json');
-    const question = await eventually('it says how to answer', () => {
+    const question = await eventually('stderr names the question', () => {
       return /skein approve (q_\w+)/.exec(printed.stderr)?.[1];
     });
     expect((await json('inbox')).questions).toMatchObject([{ id: question, tool: 'Bash' }]);
@@ -267,8 +267,8 @@ needs.describe('redis')('a session in Redis', () => {
     expect(existsSync(join(workspace, 'made.txt'))).toBe(true);
   });
 
-  test('has questions that are answered without a lead, and the second to answer hears who was first', async () => {
-    const { run, json, open } = await sceneInRedis();
+  test('accepts an answer to a question without a lead, and refuses a second answer', async () => {
+    const { run, json, open } = await setRedisScene();
     await run('-p', 'hello', '--session-id', 'one');
     const store = await open();
     const { board, decisions } = store.questions('one');
@@ -286,17 +286,19 @@ needs.describe('redis')('a session in Redis', () => {
 });
 
 needs.describe('own-redis')('a session in Redis', () => {
-  test('is followed through an outage, which is said', async () => {
-    const { start, open, redis, run } = await sceneAt(ownRedisServer(), [{ reply: 'Done.' }]);
+  test('is followed by `logs --follow` through an outage, which stderr reports', async () => {
+    const { start, open, redis, run } = await setSceneAt(ownRedisServer(), [{ reply: 'Done.' }]);
     await run('-p', 'hello', '--session-id', 'one');
     const store = await open();
     const session = await store.open('one');
     const follower = start('logs', '--follow', 'one');
-    await eventually('it shows the past', () => follower.stdout.includes('agent stopped'));
+    await eventually('the past events are shown', () => follower.stdout.includes('agent stopped'));
     await redis.kill();
-    await eventually('it says so', () => follower.stderr.includes('cannot be reached'));
+    await eventually('the outage is reported', () => follower.stderr.includes('cannot be reached'));
     await redis.start();
-    await eventually('it says that too', () => follower.stderr.includes('Redis is back.'));
+    await eventually('the end of the outage is reported', () =>
+      follower.stderr.includes('Redis is back.'),
+    );
     await session.close();
     expect((await follower.ended).code).toBe(0);
   });

@@ -1,4 +1,4 @@
-/** A lead whose writes Redis refuses for good, while agents of it are at work on a worker. */
+/** A lead whose writes Redis refuses permanently while its agent runs on a worker. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -22,27 +22,27 @@ const RULES: Rules = [
   { reply: 'There is a goose.' },
 ];
 
-const OWN = 'skein:1:{one}:';
-/** Letters it may write, and records not. */
-const SOME = [`~${OWN}[^e]*`, `~${OWN}epoch`, '~skein:1:{.*'];
+const PREFIX = 'skein:1:{one}:';
+/** Key patterns that let the lead write letters but no events. */
+const ALLOWED_KEYS = [`~${PREFIX}[^e]*`, `~${PREFIX}epoch`, '~skein:1:{.*'];
 
 const REFUSALS = [
   [
-    'may not be written by it',
+    'is not writable',
     {
       begin: (redis: RedisConnections) =>
-        redis.call('ACL', 'SETUSER', 'lead', 'resetkeys', ...SOME),
+        redis.call('ACL', 'SETUSER', 'lead', 'resetkeys', ...ALLOWED_KEYS),
       end: (redis: RedisConnections) => redis.call('ACL', 'SETUSER', 'lead', '~*'),
     },
   ],
   [
-    'is something else',
+    'has the wrong Redis type',
     {
       begin: async (redis: RedisConnections) => {
-        await redis.call('RENAME', `${OWN}events`, `${OWN}aside`);
-        await redis.call('SET', `${OWN}events`, 'x');
+        await redis.call('RENAME', `${PREFIX}events`, `${PREFIX}aside`);
+        await redis.call('SET', `${PREFIX}events`, 'x');
       },
-      end: (redis: RedisConnections) => redis.call('RENAME', `${OWN}aside`, `${OWN}events`),
+      end: (redis: RedisConnections) => redis.call('RENAME', `${PREFIX}aside`, `${PREFIX}events`),
     },
   ],
 ] as const;
@@ -51,32 +51,42 @@ const asLead = ({ socket }: RedisServer) => ({
   env: { SKEIN_REDIS_URL: `unix://lead:secret@${socket}` },
 });
 
-needs.describe('own-redis')('a lead whose log', () => {
-  test.each(REFUSALS)('%s ends alone, and the next one finds the report', async (_, refusal) => {
-    const scene = await workerSceneAt(ownRedisServer(), RULES, SOON);
-    const redis = await connectRedis(scene.redis.url);
-    onTestFinished(() => redis.close());
-    await redis.call('ACL', 'SETUSER', 'lead', 'on', '>secret', '~*', '&*', '+@all');
-    await scene.worker();
-    const lead = scene.begin(LEAD, asLead(scene.redis));
-    await eventually('both are at work', () => logOf(scene).length === 2);
-    await refusal.begin(redis);
-    await writeFile(join(scene.workspace, 'lead'), '');
-    const { code, stderr } = await lead.ended;
-    expect(code).toBe(1);
-    expect(stderr).toContain('refused the command: ');
-    // Nobody was told to stop it.
-    const [agent = ''] = (await redis.call('KEYS', `${OWN}lease:a_*`)) as string[];
-    expect(agent).not.toBe('');
-    const mail = `${OWN}mail:${agent.slice(`${OWN}lease:`.length)}`;
-    expect(await redis.call('XLEN', mail)).toBe(0);
-    await refusal.end(redis);
-    await writeFile(join(scene.workspace, 'agent'), '');
-    await scene.agents('one', 'it has ended without a lead', ([one]) => one?.status === 'ended');
-    await scene.left('one');
-    const next = await scene.run(['-p', 'Go on', '--resume', 'one', ...FREE], asLead(scene.redis));
-    expect(next.code).toBe(0);
-    expect(JSON.stringify(scene.bodies().at(-1))).toContain('There is a goose.');
-    expect(logOf(scene)).toEqual(['begun', 'begun', 'lead', 'agent']);
-  });
+needs.describe('own-redis')('a lead whose event log', () => {
+  test.each(REFUSALS)(
+    '%s exits without its agent, and the next lead gets the report',
+    async (_, refusal) => {
+      const scene = await workerSceneAt(ownRedisServer(), RULES, SOON);
+      const redis = await connectRedis(scene.redis.url);
+      onTestFinished(() => redis.close());
+      await redis.call('ACL', 'SETUSER', 'lead', 'on', '>secret', '~*', '&*', '+@all');
+      await scene.worker();
+      const lead = scene.begin(LEAD, asLead(scene.redis));
+      await eventually('both calls run', () => logOf(scene).length === 2);
+      await refusal.begin(redis);
+      await writeFile(join(scene.workspace, 'lead'), '');
+      const { code, stderr } = await lead.ended;
+      expect(code).toBe(1);
+      expect(stderr).toContain('refused the command: ');
+      // The agent did not receive a stop.
+      const [lease = ''] = (await redis.call('KEYS', `${PREFIX}lease:a_*`)) as string[];
+      expect(lease).not.toBe('');
+      const mail = `${PREFIX}mail:${lease.slice(`${PREFIX}lease:`.length)}`;
+      expect(await redis.call('XLEN', mail)).toBe(0);
+      await refusal.end(redis);
+      await writeFile(join(scene.workspace, 'agent'), '');
+      await scene.agents(
+        'one',
+        'the agent has ended without a lead',
+        ([agent]) => agent?.status === 'ended',
+      );
+      await scene.left('one');
+      const next = await scene.run(
+        ['-p', 'Go on', '--resume', 'one', ...FREE],
+        asLead(scene.redis),
+      );
+      expect(next.code).toBe(0);
+      expect(JSON.stringify(scene.bodies().at(-1))).toContain('There is a goose.');
+      expect(logOf(scene)).toEqual(['begun', 'begun', 'lead', 'agent']);
+    },
+  );
 });

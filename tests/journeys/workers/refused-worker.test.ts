@@ -1,4 +1,4 @@
-/** A worker that Redis does not let begin. */
+/** A worker whose writes Redis refuses at its start. */
 import { expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { workerSceneAt } from '../../fakes/agents/worker-scene.js';
@@ -6,7 +6,7 @@ import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
-needs.describe('own-redis')('a worker', () => {
+needs.describe('own-redis')('a starting worker', () => {
   const setUp = async () => {
     const scene = await workerSceneAt(ownRedisServer(), [{ reply: 'I see.' }]);
     const redis = await connectRedis(scene.redis.url);
@@ -14,7 +14,7 @@ needs.describe('own-redis')('a worker', () => {
     return { scene, redis };
   };
 
-  test('that may not write ends with one sentence', async () => {
+  test('without write permission fails with a single error line', async () => {
     const { scene, redis } = await setUp();
     await redis.call('ACL', 'SETUSER', 'guest', 'on', '>secret', '%R~*', '&*', '+@all');
     const env = { SKEIN_REDIS_URL: `unix://guest:secret@${scene.redis.socket}` };
@@ -25,22 +25,22 @@ needs.describe('own-redis')('a worker', () => {
     );
   });
 
-  test('that finds no room waits for it, and says so', async () => {
+  test('waits while Redis has no memory, and reports the wait', async () => {
     const { scene, redis } = await setUp();
     await redis.call('CONFIG', 'SET', 'maxmemory', 1);
     const worker = scene.start(['worker']);
-    await eventually('it says that it waits', () => worker.stderr.includes('refuses writes: OOM '));
+    await eventually('the wait is reported', () => worker.stderr.includes('refuses writes: OOM '));
     await redis.call('CONFIG', 'SET', 'maxmemory', 0);
-    await eventually('it takes jobs', () => worker.stderr.includes(' takes up to '));
+    await eventually('the worker takes jobs', () => worker.stderr.includes(' takes up to '));
     worker.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 0 });
   });
 
-  test('that waits to begin can be ended', async () => {
+  test('can be ended while it waits for Redis', async () => {
     const { scene, redis } = await setUp();
     await redis.call('CONFIG', 'SET', 'maxmemory', 1);
     const worker = scene.start(['worker']);
-    await eventually('it says that it waits', () => worker.stderr.includes('refuses writes: OOM '));
+    await eventually('the wait is reported', () => worker.stderr.includes('refuses writes: OOM '));
     worker.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 0 });
   });

@@ -1,4 +1,4 @@
-/** A certificate for localhost that signs itself, made here because Node can read one but not make one. */
+/** Creates a self-signed certificate for localhost, because Node can read certificates but not create them. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 const der = (tag: number, ...parts: readonly Buffer[]): Buffer => {
@@ -12,7 +12,7 @@ const sequence = (...parts: readonly Buffer[]) => der(0x30, ...parts);
 const octets = (part: Buffer) => der(0x04, part);
 const bits = (part: Buffer) => der(0x03, Buffer.from([0]), part);
 const name = (hex: string) => der(0x06, Buffer.from(hex, 'hex'));
-const text = (tag: number, said: string) => der(tag, Buffer.from(said));
+const text = (tag: number, value: string) => der(tag, Buffer.from(value));
 const number = (...bytes: readonly number[]) => der(0x02, Buffer.from(bytes));
 
 const ECDSA_WITH_SHA256 = sequence(name('2a8648ce3d040302'));

@@ -1,14 +1,14 @@
-/** Agents on workers whose lead is gone: people still reach them. */
+/** Control of agents on workers after their lead was killed. */
 import { expect, test } from 'vitest';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { SOON, workerScene } from '../../fakes/agents/worker-scene.js';
 import type { Line } from '../../fakes/skein-process.js';
 import { needs } from '../../setup/needs.js';
 
-const WHILE = { timeout: 20_000 };
+const POLL = { timeout: 20_000 };
 
-/** Two agents at work on one worker, one that waits for a place there, and no lead. */
-const orphans = async () => {
+/** Two agents that run on a worker, a third that waits for a slot there, and no lead. */
+const startOrphans = async () => {
   const prompts = ['Fly', 'Swim', 'Wait'];
   const scene = await workerScene(
     [
@@ -21,46 +21,46 @@ const orphans = async () => {
   await scene.worker(['--concurrency', '2']);
   const lead = scene.begin(LEAD);
   const store = await scene.store();
-  await expect.poll(async () => (await store.list()).length, WHILE).toBe(1);
-  const atWork = (agents: readonly Line[]) =>
+  await expect.poll(async () => (await store.list()).length, POLL).toBe(1);
+  const twoRun = (agents: readonly Line[]) =>
     agents.filter(({ turns }) => turns > 0).length === 2 && agents.length === 3;
-  const agents = await scene.agents('one', 'two are at work', atWork);
+  const agents = await scene.agents('one', 'two agents run', twoRun);
   lead.kill('SIGKILL');
   await lead.ended;
-  const named = (prompt: string): string =>
+  const idOf = (prompt: string): string =>
     String(agents.find(({ description }) => description === prompt)?.id);
   const records = async (id: string) => {
     const { records: all } = await store.readJournal('one', id);
     return all as unknown as readonly Line[];
   };
-  await expect.poll(() => store.holder('one'), WHILE).toBeUndefined();
-  return { scene, named, records };
+  await expect.poll(() => store.holder('one'), POLL).toBeUndefined();
+  return { scene, idOf, records };
 };
 
 needs.describe('redis')('an agent on a worker whose lead is gone', () => {
-  test('is written to, and stopped, also while it waits for a worker', async () => {
-    const { scene, named, records } = await orphans();
-    const [flies, swims, waits] = [named('Fly'), named('Swim'), named('Wait')];
-    const sent = await scene.run(['send', flies, 'Land now']);
+  test('receives messages and stops, even while it waits for a slot', async () => {
+    const { scene, idOf, records } = await startOrphans();
+    const [fly, swim, wait] = [idOf('Fly'), idOf('Swim'), idOf('Wait')];
+    const sent = await scene.run(['send', fly, 'Land now']);
     expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining('has the message')]);
-    const said = async () => (await records(flies)).map(({ raw }) => raw).join();
-    await expect.poll(said, WHILE).toContain('I have landed.');
-    const letters = (await records(flies)).filter(({ type }) => type === 'letter.received');
+    const answers = async () => (await records(fly)).map(({ raw }) => raw).join();
+    await expect.poll(answers, POLL).toContain('I have landed.');
+    const letters = (await records(fly)).filter(({ type }) => type === 'letter.received');
     expect(letters.map(({ from }) => from)).toEqual([expect.stringMatching(/^a_/), 'user']);
-    const stopped = await scene.run(['stop', swims]);
+    const stopped = await scene.run(['stop', swim]);
     expect([stopped.code, stopped.stdout]).toEqual([0, expect.stringContaining('is stopped')]);
-    expect((await records(swims)).at(-1)).toMatchObject({ type: 'run.ended', reason: 'stopped' });
-    await scene.run(['stop', waits]);
-    const last = async () => (await records(waits)).at(-1);
-    await expect.poll(last, WHILE).toMatchObject({ type: 'run.ended', reason: 'stopped' });
+    expect((await records(swim)).at(-1)).toMatchObject({ type: 'run.ended', reason: 'stopped' });
+    await scene.run(['stop', wait]);
+    const last = async () => (await records(wait)).at(-1);
+    await expect.poll(last, POLL).toMatchObject({ type: 'run.ended', reason: 'stopped' });
   });
 });
 
 needs.describe('redis')('an agent in the queue whose lead is gone', () => {
   test.each([
     ['waits for a worker', {}],
-    ['is not to begin yet', { SKEIN_QUEUE_DELAY_MS: '3600000' }],
-  ])('is stopped while it %s, and nobody begins it', async (_, more) => {
+    ['is delayed', { SKEIN_QUEUE_DELAY_MS: '3600000' }],
+  ])('is stopped while it %s, and no worker starts it', async (_, more) => {
     const task = helper('Wait', { name: 'scout' });
     const scene = await workerScene(
       [{ match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: task } }, { reply: 'I see.' }],
@@ -69,7 +69,7 @@ needs.describe('redis')('an agent in the queue whose lead is gone', () => {
     const lead = scene.begin(LEAD);
     const store = await scene.store();
     const queued = async () => (await store.jobs.list('one')).map(({ id }) => id);
-    await expect.poll(async () => (await queued()).length, WHILE).toBe(1);
+    await expect.poll(async () => (await queued()).length, POLL).toBe(1);
     const [agent = ''] = await queued();
     lead.kill('SIGKILL');
     await lead.ended;

@@ -1,4 +1,4 @@
-/** Whoever can write to Redis puts back what the person at a lead had allowed before. */
+/** An attacker with write access to Redis restores an older, more permissive lead config. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -15,12 +15,12 @@ import { needs } from '../../setup/needs.js';
 
 const LEAD = ['--agents', HELPERS];
 const FREE = ['--permission-mode', 'bypassPermissions'];
-const TERMS = 'run-terms.json';
+const LEAD_CONFIG = 'run-terms.json';
 const { artifacts, journal } = swarmKeys('one');
 
 const task = helper('Make it');
 
-/** A lead that does nothing at first, and whose helper makes a file. */
+/** A lead without calls at first, and a helper that creates a file. */
 const RULES: Rules = [
   { match: { lastUser: 'Again' }, reply: { tool_use: task } },
   { match: { firstUser: 'Begin' }, reply: 'I see.' },
@@ -28,13 +28,13 @@ const RULES: Rules = [
   { reply: 'That is all.' },
 ];
 
-const peerOf = async ({ redis }: WorkerScene): Promise<RedisConnections> => {
-  const peer = await connectRedis(redis.url);
-  onTestFinished(() => peer.close());
-  return peer;
+const connectTo = async (scene: WorkerScene): Promise<RedisConnections> => {
+  const redis = await connectRedis(scene.redis.url);
+  onTestFinished(() => redis.close());
+  return redis;
 };
 
-/** The one that is in the queue, once it is there. */
+/** The first job of the session, as soon as it is queued. */
 const jobOf = async (scene: WorkerScene) => {
   const { jobs } = await scene.store();
   for (;;) {
@@ -46,84 +46,89 @@ const jobOf = async (scene: WorkerScene) => {
 
 const isMade = ({ workspace }: WorkerScene) => existsSync(join(workspace, 'made.txt'));
 
-/** A session that was led without a question, and is led with questions now; its helper waits for a worker. */
-const stricter = async () => {
+/** A session whose mode became stricter. Its helper is queued, and Redis has the old config again. */
+const restoreOldConfig = async () => {
   const scene = await workerScene(RULES, SOON);
-  const peer = await peerOf(scene);
+  const redis = await connectTo(scene);
   await scene.run(['-p', 'Begin', '--session-id', 'one', ...LEAD, ...FREE]);
-  const [old, was] = [await peer.call('HGET', artifacts, TERMS), await linesOf(peer, scene)];
+  const [old, oldLines] = [
+    await redis.call('HGET', artifacts, LEAD_CONFIG),
+    await linesOf(redis, scene),
+  ];
   const lead = scene.begin(['-p', 'Again', '--resume', 'one', ...LEAD]);
   const job = await jobOf(scene);
-  // It writes nothing more until it hears of its helper.
+  // From now on the lead writes no records until its helper reports.
   await eventually('the lead waits', () => lead.stderr.includes('Waiting for'));
-  const now = await peer.call('HGET', artifacts, TERMS);
+  const now = await redis.call('HGET', artifacts, LEAD_CONFIG);
   expect(now).not.toBe(old);
-  await peer.call('HSET', artifacts, TERMS, String(old));
-  return { scene, peer, lead, job, was, now: String(now) };
+  await redis.call('HSET', artifacts, LEAD_CONFIG, String(old));
+  return { scene, redis, lead, job, oldLines, now: String(now) };
 };
 
-const linesOf = async (peer: RedisConnections, scene: WorkerScene): Promise<readonly string[]> => {
+const linesOf = async (redis: RedisConnections, scene: WorkerScene): Promise<readonly string[]> => {
   const [meta] = await (await scene.store()).list();
-  return (await peer.call('LRANGE', journal(meta?.lead ?? ''), 0, -1)) as string[];
+  return (await redis.call('LRANGE', journal(meta?.lead ?? ''), 0, -1)) as string[];
 };
 
-needs.describe('redis')('what the person at a lead had allowed before', () => {
-  test('does not hold for an agent that was handed over since, and what holds now does', async () => {
-    const { scene, peer, lead, was, now } = await stricter();
-    // So that nothing but the agent's own job says that there was more.
+needs.describe('redis')('an outdated lead config in Redis', () => {
+  test('is refused for an agent that was queued under a newer config, and the newer config applies', async () => {
+    const { scene, redis, lead, oldLines, now } = await restoreOldConfig();
+    // Only the job of the agent still refers to the newer config.
     const [meta] = await (await scene.store()).list();
     const list = journal(meta?.lead ?? '');
-    const rest = (await peer.call('LRANGE', list, was.length, -1)) as string[];
-    await peer.call('LTRIM', list, 0, was.length - 1);
+    const rest = (await redis.call('LRANGE', list, oldLines.length, -1)) as string[];
+    await redis.call('LTRIM', list, 0, oldLines.length - 1);
     const worker = await scene.worker();
-    await eventually('it is refused', () =>
+    await eventually('the agent is refused', () =>
       worker.stderr.includes('older than the config that its lead has published'),
     );
     expect(isMade(scene)).toBe(false);
-    await peer.call('RPUSH', list, ...rest);
-    await peer.call('HSET', artifacts, TERMS, now);
+    await redis.call('RPUSH', list, ...rest);
+    await redis.call('HSET', artifacts, LEAD_CONFIG, now);
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(isMade(scene)).toBe(false);
   });
 
   test.each<[string, (handover: string) => string | undefined]>([
-    ['nothing', () => undefined],
-    ['other words', (handover) => handover.replace(/"epoch":\d+/, '"epoch":1')],
-  ])('does not hold for one whose job says %s about that', async (_, change) => {
-    const { scene, peer, job } = await stricter();
+    ['without a hand-over', () => undefined],
+    ['with a changed hand-over', (handover) => handover.replace(/"epoch":\d+/, '"epoch":1')],
+  ])('is refused for a job %s', async (_, change) => {
+    const { scene, redis, job } = await restoreOldConfig();
     const { worker: _worker, handover = '', ...rest } = job;
     const key = queueKey(`one.${job.id}.${job.at}`);
     const changed = { ...rest, handover: change(handover) };
-    await peer.call('HSET', key, 'data', JSON.stringify(changed));
+    await redis.call('HSET', key, 'data', JSON.stringify(changed));
     const worker = await scene.worker();
-    await eventually('it is refused', () => worker.stderr.includes('was not handed over by'));
+    await eventually('the agent is refused', () =>
+      worker.stderr.includes('was not handed over by'),
+    );
     expect(isMade(scene)).toBe(false);
   });
 
-  test('does not hold for one that was handed over before, once another lead has begun', async () => {
+  test('is refused for an agent that was queued earlier, after a new lead has started', async () => {
     const scene = await workerScene(
       [{ match: { firstUser: 'Begin', turn: 0 }, reply: { tool_use: task } }, ...RULES],
       SOON,
     );
-    const peer = await peerOf(scene);
+    const redis = await connectTo(scene);
     const first = scene.begin(['-p', 'Begin', '--session-id', 'one', ...LEAD, ...FREE]);
     await jobOf(scene);
-    const old = String(await peer.call('HGET', artifacts, TERMS));
+    const old = String(await redis.call('HGET', artifacts, LEAD_CONFIG));
     first.kill('SIGKILL');
     await first.ended;
     await scene.left('one');
     const lead = scene.begin(['resume', 'one', '-p', ...LEAD, '--permission-mode', 'default']);
-    const began = async () =>
-      (await linesOf(peer, scene)).filter((line) => line.includes('"epoch.began"')).length;
-    await expect.poll(began, { timeout: 20_000 }).toBe(2);
-    const now = String(await peer.call('HGET', artifacts, TERMS));
-    await peer.call('HSET', artifacts, TERMS, old);
+    const epochs = async () =>
+      (await linesOf(redis, scene)).filter((line) => line.includes('"epoch.began"')).length;
+    await expect.poll(epochs, { timeout: 20_000 }).toBe(2);
+    const now = String(await redis.call('HGET', artifacts, LEAD_CONFIG));
+    await redis.call('HSET', artifacts, LEAD_CONFIG, old);
     const worker = await scene.worker();
-    await eventually('it is refused', () =>
+    await eventually('the agent is refused', () =>
       worker.stderr.includes('older than the config that its lead has published'),
     );
     expect(isMade(scene)).toBe(false);
-    await peer.call('HSET', artifacts, TERMS, now);
+    await redis.call('HSET', artifacts, LEAD_CONFIG, now);
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(isMade(scene)).toBe(false);
   });

@@ -1,4 +1,4 @@
-/** Agents on workers of other machines: where they work, what they bring home, and what is missing there. */
+/** Agents on workers of other machines: their workspace, their pushed changes, and refusals. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -22,11 +22,11 @@ const COUNTER = { description: 'Counts', prompt: 'You count.', tools: 'Bash, Rea
 const AGENTS = ['--agents', JSON.stringify({ counter: COUNTER })];
 const FREE = ['--permission-mode', 'bypassPermissions', ...AGENTS];
 const LEAD = ['-p', 'Begin', '--session-id', 'one', ...FREE];
-const WHILE = { timeout: 30_000 };
+const POLL = { timeout: 30_000 };
 const AGENT = { firstUser: 'Count the geese' };
 
-/** The lead waits for its agent, which does what the rules say. */
-const leading = (rules: Rules, more: Record<string, unknown>): Rules => [
+/** Rules for a lead that waits for its agent, and for the agent. */
+const rulesWith = (rules: Rules, more: Record<string, unknown>): Rules => [
   {
     match: { lastUser: '/sessions/one/artifacts/', firstUser: 'Begin' },
     reply: calls('Read', { file_path: '{{lastUser}}' }),
@@ -35,8 +35,8 @@ const leading = (rules: Rules, more: Record<string, unknown>): Rules => [
   ...rules,
 ];
 
-const sceneWith = async (rules: Rules, more: Record<string, unknown> = {}) => {
-  const scene = await workerScene(leading(rules, more), SOON);
+const setGitScene = async (rules: Rules, more: Record<string, unknown> = {}) => {
+  const scene = await workerScene(rulesWith(rules, more), SOON);
   const git = (...args: readonly string[]) =>
     execFileSync('git', args, { cwd: scene.workspace, encoding: 'utf8', stdio: 'pipe' }).trim();
   const url = join(scene.root, 'remote.git');
@@ -59,20 +59,20 @@ const sceneWith = async (rules: Rules, more: Record<string, unknown> = {}) => {
     }
     throw new Error('There is no agent.');
   };
-  const heard = () => JSON.stringify(scene.bodies().map(({ messages }) => messages));
-  /** Its third request is out, which is not answered. */
+  const allMessages = () => JSON.stringify(scene.bodies().map(({ messages }) => messages));
+  /** Waits until the third request of the agent is sent, which is never answered. */
   const untilStalled = async () => {
     const isOut = () => scene.bodies().some(({ messages }) => messages.length === 5);
-    await expect.poll(isOut, WHILE).toBe(true);
+    await expect.poll(isOut, POLL).toBe(true);
   };
-  /** Resolves when its session is there. */
+  /** Starts the lead. Resolves when its session exists. */
   const lead = async (options?: RunOptions) => {
     const started = scene.begin([...LEAD, ...STREAM], options);
     const store = await scene.store();
-    await expect.poll(async () => (await store.list()).length, WHILE).toBe(1);
+    await expect.poll(async () => (await store.list()).length, POLL).toBe(1);
     return started;
   };
-  return { ...scene, git, url, remote, agentOf, heard, lead, untilStalled };
+  return { ...scene, git, url, remote, agentOf, allMessages, lead, untilStalled };
 };
 
 const edit = calls('Edit', { file_path: 'geese.txt', old_string: 'one', new_string: 'two' });
@@ -83,8 +83,8 @@ needs.describe(
   'git',
   'root-hostname',
 )('an agent on another machine', () => {
-  test('works in a clone of the remote, and what it changed is on its branch there', async () => {
-    const scene = await sceneWith([
+  test('works in a clone of the remote and pushes its changes to its own branch', async () => {
+    const scene = await setGitScene([
       { match: { ...AGENT, turn: 0 }, reply: read },
       { match: { ...AGENT, turn: 1 }, reply: edit },
       { match: { ...AGENT, turn: 2 }, reply: { tool_use: bash('seq 1 100000') } },
@@ -103,28 +103,28 @@ needs.describe(
     const path = join(field.skeinHome, 'worktrees/one', id);
     const place = { path, cwd: path, branch: `agent/${id}`, top: scene.workspace };
     expect(moved?.to).toMatchObject({ host: 'field', url: scene.url, place });
-    expect(scene.heard()).toContain('You now work on another machine, field');
+    expect(scene.allMessages()).toContain('You now work on another machine, field');
     expect(scene.git('--git-dir', scene.url, 'show', `agent/${id}:geese.txt`)).toBe('two');
     expect(scene.git('status', '--porcelain')).toBe('?? loose.txt');
     const commit = scene.git('--git-dir', scene.url, 'rev-parse', `agent/${id}`);
-    expect(scene.heard()).toContain(`pushed to the branch agent/${id} of ${scene.url}`);
-    expect(scene.heard()).toContain(`commit ${commit}`);
+    expect(scene.allMessages()).toContain(`pushed to the branch agent/${id} of ${scene.url}`);
+    expect(scene.allMessages()).toContain(`commit ${commit}`);
     expect(existsSync(path)).toBe(false);
 
-    // What it printed is named with a path of there, and is read here.
+    // A large output has a path of the other machine, and the lead can read it on this machine.
     const there = join(field.skeinHome, 'sessions/one/artifacts');
     const [name = ''] = (await readdir(there)).filter((file) => file.endsWith('.txt'));
-    expect(scene.heard()).toContain(`all of it is in ${join(there, name)}`);
+    expect(scene.allMessages()).toContain(`all of it is in ${join(there, name)}`);
     const here = join(scene.skeinHome, 'sessions/one/artifacts', name);
     expect((await readFile(here, 'utf8')).trimEnd().split('\n')).toHaveLength(100_000);
-    const again = ['-p', join(there, name), '--resume', 'one', ...FREE];
-    const later = await scene.run(again, { env: scene.remote.env });
+    const resume = ['-p', join(there, name), '--resume', 'one', ...FREE];
+    const later = await scene.run(resume, { env: scene.remote.env });
     expect(later.code).toBe(0);
-    expect(scene.heard()).toContain('2\\t2\\n     3\\t3\\n');
+    expect(scene.allMessages()).toContain('2\\t2\\n     3\\t3\\n');
   });
 
-  test('works in the folder of its lead where both have it', async () => {
-    const scene = await sceneWith([
+  test('works in the folder of its lead if both machines share it', async () => {
+    const scene = await setGitScene([
       { match: { ...AGENT, turn: 0 }, reply: read },
       { match: { ...AGENT, turn: 1 }, reply: edit },
       { match: AGENT, reply: 'There are two.' },
@@ -137,12 +137,12 @@ needs.describe(
     expect((await scene.agentOf()).records.map(({ type }) => type)).not.toContain('agent.moved');
   });
 
-  test('waits for a worker that has its workspace, and everybody is told why', async () => {
-    const scene = await sceneWith([{ match: AGENT, reply: 'There are two.' }]);
+  test('waits for a worker with its workspace, and lead, worker and `ps` show the reason', async () => {
+    const scene = await setGitScene([{ match: AGENT, reply: 'There are two.' }]);
     const worker = await scene.worker([], await otherMachine(scene, 'field'));
     const lead = await scene.lead();
     const refused = (agents: readonly Line[]) => agents[0]?.refusal?.includes('on ') === true;
-    const [agent] = await scene.agents('one', 'it is given back', refused);
+    const [agent] = await scene.agents('one', 'the agent is refused', refused);
     const why = 'which this machine (field) does not share: name a folder that both have';
     expect(agent).toMatchObject({
       status: 'queued',
@@ -158,30 +158,30 @@ needs.describe(
     expect([code, stderr]).toEqual([0, expect.stringContaining(why)]);
     const { records } = await scene.agentOf();
     expect(records.filter(({ type }) => type === 'agent.queued')).toHaveLength(2);
-    expect(scene.heard()).toContain('There are two.');
+    expect(scene.allMessages()).toContain('There are two.');
   });
 
-  test('is not begun from a commit that nobody has pushed', async () => {
-    const scene = await sceneWith([{ match: AGENT, reply: 'There are two.' }]);
+  test('is refused until its commit is pushed', async () => {
+    const scene = await setGitScene([{ match: AGENT, reply: 'There are two.' }]);
     scene.git('commit', '-q', '--allow-empty', '-m', 'second');
     const worker = await scene.worker([], await otherMachine(scene, 'field'));
     const lead = await scene.lead(scene.remote);
     const why = `${scene.url} does not have the commit ${scene.git('rev-parse', 'HEAD')}: push it there.`;
     const refused = (agents: readonly Line[]) => agents[0]?.refusal?.startsWith(why) === true;
-    await scene.agents('one', 'it is given back', refused);
+    await scene.agents('one', 'the agent is refused', refused);
     expect(worker.stderr).toContain(why);
-    // It would look again after a while, and may be sooner than one that begins.
+    // The old worker retries after a while and could be faster than the new worker.
     worker.kill('SIGTERM');
     await worker.ended;
     scene.git('push', '-q', 'origin', 'main');
     await scene.worker([], await otherMachine(scene, 'barn'));
     const { code, stderr } = await lead.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining('push it, because workers')]);
-    expect(scene.heard()).toContain('You now work on another machine, barn');
+    expect(scene.allMessages()).toContain('You now work on another machine, barn');
   });
 
-  test('goes on elsewhere with what it had done when its worker is ended', async () => {
-    const scene = await sceneWith([
+  test('resumes on another machine with its changes after its worker was ended', async () => {
+    const scene = await setGitScene([
       { match: { ...AGENT, turn: 0 }, reply: read },
       { match: { ...AGENT, turn: 1 }, reply: edit },
       {
@@ -203,13 +203,13 @@ needs.describe(
     const { id, records } = await scene.agentOf();
     const moves = records.filter(({ type }) => type === 'agent.moved');
     expect(moves.map(({ to }) => to.host)).toEqual(['field', 'barn']);
-    expect(scene.heard()).toContain('It contains your work up to commit');
-    expect(scene.heard()).toContain('two\\nbarn');
+    expect(scene.allMessages()).toContain('It contains your work up to commit');
+    expect(scene.allMessages()).toContain('two\\nbarn');
     expect(scene.git('--git-dir', scene.url, 'show', `agent/${id}:geese.txt`)).toBe('two');
   });
 
-  test('goes on elsewhere without what was lost with its machine, and is told so', async () => {
-    const scene = await sceneWith(
+  test('resumes on another machine without its lost changes after a kill, with a notice about the loss', async () => {
+    const scene = await setGitScene(
       [
         { match: { ...AGENT, turn: 0 }, reply: read },
         { match: { ...AGENT, turn: 1 }, reply: edit },
@@ -232,10 +232,10 @@ needs.describe(
     await scene.worker([], await otherMachine(scene, 'barn', SOON));
     expect((await lead.ended).code).toBe(0);
     const { id } = await scene.agentOf();
-    expect(scene.heard()).toContain('Later changes on field and processes there are lost');
-    const told = `${scene.workspace} or ${scene.skeinHome}/worktrees/one/${id} or ${scene.root}/field/.skein/worktrees/one/${id}`;
-    expect(scene.heard()).toContain(`For any path below ${told}`);
-    expect(scene.heard()).toContain('It changed nothing in its worktree.');
+    expect(scene.allMessages()).toContain('Later changes on field and processes there are lost');
+    const paths = `${scene.workspace} or ${scene.skeinHome}/worktrees/one/${id} or ${scene.root}/field/.skein/worktrees/one/${id}`;
+    expect(scene.allMessages()).toContain(`For any path below ${paths}`);
+    expect(scene.allMessages()).toContain('It changed nothing in its worktree.');
     expect(scene.git('--git-dir', scene.url, 'branch', '--list', 'agent/*')).toBe('');
   });
 });
@@ -246,8 +246,8 @@ needs.describe(
   'root-hostname',
   'bwrap',
 )('an agent in a sandbox of another machine', () => {
-  test('has its clone to look into', async () => {
-    const scene = await sceneWith([
+  test('can use git in its clone', async () => {
+    const scene = await setGitScene([
       {
         match: { ...AGENT, turn: 0 },
         reply: { tool_use: bash('git log --format=%s; git status -s') },

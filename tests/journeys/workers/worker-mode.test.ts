@@ -1,4 +1,4 @@
-/** The person at the lead chooses another permission mode while agents work on workers. */
+/** A change of the permission mode at the lead while agents run on workers. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const LEAD = ['--agents', HELPERS, '--session-id', 'one'];
 const FREE = ['--permission-mode', 'bypassPermissions'];
 const WAITS = 'touch begun.txt; while [ ! -e go ]; do sleep 0.05; done';
 
-/** A helper that makes one file, waits until it may go, and makes another. */
+/** A helper that creates a file, waits for the file `go`, and creates a second file. */
 const RULES: Rules = [
   ...begins(helper('Make it')),
   { match: { turn: 0 }, reply: { tool_use: bash(WAITS) } },
@@ -24,24 +24,24 @@ const RULES: Rules = [
 
 const isMade = ({ workspace }: WorkerScene, name: string) => existsSync(join(workspace, name));
 
-const begun = (scene: WorkerScene) =>
-  eventually('the helper is at work', () => isMade(scene, 'begun.txt'));
+const untilHelperRuns = (scene: WorkerScene) =>
+  eventually('the helper runs', () => isMade(scene, 'begun.txt'));
 
-const letGo = ({ workspace }: WorkerScene) => writeFile(join(workspace, 'go'), '');
+const releaseHelper = ({ workspace }: WorkerScene) => writeFile(join(workspace, 'go'), '');
 
-/** What the helper read of its calls. */
-const told = (scene: WorkerScene): readonly string[] =>
+/** All tool results that agents received. */
+const toolResults = (scene: WorkerScene): readonly string[] =>
   scene.bodies().flatMap((body) => resultsIn(body).map(({ content }) => String(content)));
 
-/** Resolves when workers can know that it holds. */
-const posted = async (scene: WorkerScene, mode: string): Promise<void> => {
+/** Resolves when the mode is in the lead config that workers read. */
+const untilPublished = async (scene: WorkerScene, mode: string): Promise<void> => {
   const store = await scene.store();
   const read = async () =>
     JSON.parse(Buffer.from(await store.readArtifact('one', 'run-terms.json')).toString()) as Line;
   while ((await read()).mode !== mode) await new Promise((resolve) => setTimeout(resolve, 10));
 };
 
-const sit = async (scene: WorkerScene, ...args: readonly string[]): Promise<Screen> => {
+const startLead = async (scene: WorkerScene, ...args: readonly string[]): Promise<Screen> => {
   const screen = openScreen(scene, ['--plain', '--trust', ...LEAD, ...args], { env: scene.env });
   await screen.shows(/^>$/m);
   screen.say('Begin');
@@ -49,20 +49,20 @@ const sit = async (scene: WorkerScene, ...args: readonly string[]): Promise<Scre
   return screen;
 };
 
-const choose = async (scene: WorkerScene, screen: Screen, mode: string): Promise<void> => {
+const setMode = async (scene: WorkerScene, screen: Screen, mode: string): Promise<void> => {
   screen.say(`/mode ${mode}`);
   await screen.shows(`The permission mode is ${mode}.`);
-  await posted(scene, mode);
+  await untilPublished(scene, mode);
 };
 
-needs.describe('redis', 'tmux')('a mode that the person at the lead chooses', () => {
-  test('holds for the next call of an agent on a worker', async () => {
+needs.describe('redis', 'tmux')('a mode that the person sets at the lead', () => {
+  test('applies to the next call of an agent on a worker', async () => {
     const scene = await workerScene(RULES);
     await scene.worker();
-    const screen = await sit(scene, ...FREE);
-    await begun(scene);
-    await choose(scene, screen, 'default');
-    await letGo(scene);
+    const screen = await startLead(scene, ...FREE);
+    await untilHelperRuns(scene);
+    await setMode(scene, screen, 'default');
+    await releaseHelper(scene);
     await screen.shows(/asks to use Bash[\s\S]*touch second\.txt[\s\S]*Allow it\?/);
     const { questions } = await scene.json('inbox');
     expect(await scene.run(['deny', questions[0].id])).toMatchObject({ code: 0 });
@@ -72,23 +72,23 @@ needs.describe('redis', 'tmux')('a mode that the person at the lead chooses', ()
     expect(await screen.ended()).toBe(0);
   });
 
-  test('holds for an agent that waited for a worker meanwhile', async () => {
+  test('applies to an agent that was queued before', async () => {
     const scene = await workerScene(RULES);
-    const screen = await sit(scene, ...FREE);
-    await choose(scene, screen, 'plan');
+    const screen = await startLead(scene, ...FREE);
+    await setMode(scene, screen, 'plan');
     await scene.worker();
     await screen.shows(/done[^>]*I see\.\n+>$/);
     expect(isMade(scene, 'begun.txt')).toBe(false);
-    expect(told(scene)).toContainEqual(expect.stringContaining('plan mode allows none'));
+    expect(toolResults(scene)).toContainEqual(expect.stringContaining('plan mode allows none'));
     screen.press('C-d');
     expect(await screen.ended()).toBe(0);
   });
 
-  test('lets agents on workers do more than before', async () => {
+  test('can give agents on workers more rights', async () => {
     const scene = await workerScene(RULES);
-    await letGo(scene);
-    const screen = await sit(scene);
-    await choose(scene, screen, 'bypassPermissions');
+    await releaseHelper(scene);
+    const screen = await startLead(scene);
+    await setMode(scene, screen, 'bypassPermissions');
     await scene.worker();
     await screen.shows(/done[^>]*I see\.\n+>$/);
     expect(isMade(scene, 'second.txt')).toBe(true);
@@ -98,19 +98,19 @@ needs.describe('redis', 'tmux')('a mode that the person at the lead chooses', ()
 });
 
 needs.describe('redis')('the mode of a lead that takes over', () => {
-  test('holds for agents that have been on workers since before', async () => {
+  test('applies to agents that already run on workers', async () => {
     const scene = await workerScene(RULES, SOON);
     await scene.worker();
     const lead = scene.begin(['-p', 'Begin', ...LEAD, ...FREE]);
-    await begun(scene);
+    await untilHelperRuns(scene);
     lead.kill('SIGKILL');
     await lead.ended;
     await scene.left('one');
     const next = scene.begin(['resume', 'one', '-p', '--permission-mode', 'default']);
-    await posted(scene, 'default');
-    await letGo(scene);
+    await untilPublished(scene, 'default');
+    await releaseHelper(scene);
     expect(await next.ended).toMatchObject({ code: 0 });
     expect(isMade(scene, 'second.txt')).toBe(false);
-    expect(told(scene)).toContainEqual(expect.stringMatching(/No person/i));
+    expect(toolResults(scene)).toContainEqual(expect.stringMatching(/No person/i));
   });
 });

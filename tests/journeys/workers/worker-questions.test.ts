@@ -1,4 +1,4 @@
-/** Permission questions of agents on workers, and whoever answers them. */
+/** Permission questions of agents on workers and their answers. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -17,15 +17,15 @@ import { needs } from '../../setup/needs.js';
 const LEAD = ['--agents', HELPERS, '--session-id', 'one'];
 const ASKING = ['-p', 'Begin', ...LEAD, '--ask'];
 
-/** A helper that wants to run these commands, in one message. */
-const wants = (...commands: readonly string[]): Rules => [
+/** A helper that requests these commands in a single message. */
+const helperRuns = (...commands: readonly string[]): Rules => [
   ...begins(helper('Make it')),
   { match: { turn: 0 }, reply: { tool_use: commands.map(bash) } },
   { reply: 'I have made it.' },
 ];
 
-/** As `skein inbox` tells of them. */
-const asked = async (scene: WorkerScene, many: number): Promise<readonly Line[]> => {
+/** Waits until `skein inbox` lists `many` questions. */
+const openQuestions = async (scene: WorkerScene, many: number): Promise<readonly Line[]> => {
   for (let round = 0; round < 100; round += 1) {
     const { questions } = await scene.json('inbox');
     if (questions.length === many) return questions as readonly Line[];
@@ -35,16 +35,16 @@ const asked = async (scene: WorkerScene, many: number): Promise<readonly Line[]>
 
 const isMade = ({ workspace }: WorkerScene, name: string) => existsSync(join(workspace, name));
 
-/** What the helper read of its calls. */
-const told = (scene: WorkerScene): readonly string[] =>
+/** All tool results that agents received. */
+const toolResults = (scene: WorkerScene): readonly string[] =>
   scene.bodies().flatMap((body) => resultsIn(body).map(({ content }) => String(content)));
 
 needs.describe('redis')('a question of an agent on a worker', () => {
-  test('is answered in other terminals, and the lead says how', async () => {
-    const scene = await workerScene(wants('touch one.txt', 'touch two.txt'));
+  test('can be answered in other terminals, and stderr of the lead shows the command', async () => {
+    const scene = await workerScene(helperRuns('touch one.txt', 'touch two.txt'));
     await scene.worker();
     const lead = scene.begin(ASKING);
-    const questions = await asked(scene, 2);
+    const questions = await openQuestions(scene, 2);
     for (const { id, ...question } of questions) {
       expect(question).toMatchObject({
         tool: 'Bash',
@@ -60,8 +60,8 @@ needs.describe('redis')('a question of an agent on a worker', () => {
     }
     const about = (command: string) =>
       questions.find(({ input }) => input.command === command)?.id as string;
-    const far = await scene.elsewhere();
-    expect(await scene.run(['approve', about('touch one.txt')], far)).toMatchObject({
+    const otherHost = await scene.elsewhere();
+    expect(await scene.run(['approve', about('touch one.txt')], otherHost)).toMatchObject({
       code: 0,
       stderr: '',
     });
@@ -69,11 +69,11 @@ needs.describe('redis')('a question of an agent on a worker', () => {
     expect(await scene.run(no)).toMatchObject({ code: 0, stderr: '' });
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect([isMade(scene, 'one.txt'), isMade(scene, 'two.txt')]).toEqual([true, false]);
-    expect(told(scene)).toContainEqual(expect.stringContaining('One is enough.'));
+    expect(toolResults(scene)).toContainEqual(expect.stringContaining('One is enough.'));
   });
 
-  test('is put to the program that drives the lead', async () => {
-    const scene = await workerScene(wants('touch one.txt', 'touch two.txt'));
+  test('is sent to the program that controls the lead', async () => {
+    const scene = await workerScene(helperRuns('touch one.txt', 'touch two.txt'));
     await scene.worker();
     const lead = scene.start([...DRIVEN, ...LEAD]);
     lead.say(userLine('Begin'));
@@ -105,35 +105,35 @@ needs.describe('redis')('a question of an agent on a worker', () => {
     ]);
   });
 
-  test('is answered by the person at the lead, whose key is not that of the worker', async () => {
-    const scene = await workerScene(wants('touch one.txt'));
+  test('can be answered by a person whose key is not the key of the worker', async () => {
+    const scene = await workerScene(helperRuns('touch one.txt'));
     const home = join(scene.root, 'other');
     await mkdir(home);
     const { publicKey } = openPersonKey(join(scene.skeinHome, 'keys'));
     const env = { HOME: home, SKEIN_HOME: join(home, '.skein'), SKEIN_PERSON_KEYS: publicKey };
     await scene.worker([], { env });
     const lead = scene.begin(ASKING);
-    const [question] = await asked(scene, 1);
+    const [question] = await openQuestions(scene, 1);
     expect(await scene.run(['approve', question?.id])).toMatchObject({ code: 0, stderr: '' });
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(isMade(scene, 'one.txt')).toBe(true);
   });
 
-  test('is answered from a machine whose clock is minutes behind', async () => {
-    const scene = await workerScene(wants('touch one.txt'));
+  test('can be answered from a machine whose clock is minutes behind', async () => {
+    const scene = await workerScene(helperRuns('touch one.txt'));
     await scene.worker();
     const lead = scene.begin(ASKING);
-    const [question] = await asked(scene, 1);
+    const [question] = await openQuestions(scene, 1);
     const late = join(scene.root, 'late.mjs');
     await writeFile(late, 'const { now } = Date; Date.now = () => now() - 300_000;');
-    const behind = { env: { NODE_OPTIONS: `--import ${late}` } };
-    expect(await scene.run(['approve', question?.id], behind)).toMatchObject({ code: 0 });
+    const lateClock = { env: { NODE_OPTIONS: `--import ${late}` } };
+    expect(await scene.run(['approve', question?.id], lateClock)).toMatchObject({ code: 0 });
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(isMade(scene, 'one.txt')).toBe(true);
   });
 
-  test('is denied at once where nobody can be asked, and is in the result', async () => {
-    const scene = await workerScene(wants('touch one.txt'));
+  test('is denied at once in print mode without --ask, and the denial is in the result', async () => {
+    const scene = await workerScene(helperRuns('touch one.txt'));
     await scene.worker();
     const args = ['-p', 'Begin', ...LEAD, '--output-format', 'json'];
     const { code, result } = await scene.run(args);
@@ -152,15 +152,15 @@ needs.describe('redis')('a question of an agent on a worker', () => {
     expect(isMade(scene, 'one.txt')).toBe(false);
   });
 
-  test('is answered when the lead is dead, and the next lead gets the report', async () => {
-    const scene = await workerScene(wants('touch one.txt'), SOON);
+  test('can be answered after the lead was killed, and the next lead gets the report', async () => {
+    const scene = await workerScene(helperRuns('touch one.txt'), SOON);
     await scene.worker();
     const lead = scene.begin(ASKING);
-    const [question] = await asked(scene, 1);
+    const [question] = await openQuestions(scene, 1);
     lead.kill('SIGKILL');
     await lead.ended;
     expect(await scene.run(['approve', question?.id])).toMatchObject({ code: 0, stderr: '' });
-    await scene.agents('one', 'it has ended', ([agent]) => agent?.status === 'ended');
+    await scene.agents('one', 'the agent has ended', ([agent]) => agent?.status === 'ended');
     expect(isMade(scene, 'one.txt')).toBe(true);
     await scene.left('one');
     const { code, stdout } = await scene.run(['resume', 'one', '-p']);
@@ -170,8 +170,8 @@ needs.describe('redis')('a question of an agent on a worker', () => {
 });
 
 needs.describe('redis', 'tmux')('a question of an agent on a worker', () => {
-  test('is put to the person who talks to the lead', async () => {
-    const scene = await workerScene(wants('touch one.txt'));
+  test('is shown to the person in the interactive lead', async () => {
+    const scene = await workerScene(helperRuns('touch one.txt'));
     await scene.worker();
     const screen = openScreen(scene, ['--plain', '--trust', ...LEAD], { env: scene.env });
     await screen.shows(/^>$/m);
@@ -187,12 +187,12 @@ needs.describe('redis', 'tmux')('a question of an agent on a worker', () => {
   });
 });
 
-needs.describe('redis')('somebody who can only write to Redis', () => {
-  test('answers nothing, and takes no question away from the person', async () => {
-    const scene = await workerScene(wants('touch one.txt'));
+needs.describe('redis')('an attacker with write access to Redis', () => {
+  test('cannot answer a question or remove it from the inbox', async () => {
+    const scene = await workerScene(helperRuns('touch one.txt'));
     await scene.worker();
     const lead = scene.begin(ASKING);
-    const [open] = await asked(scene, 1);
+    const [open] = await openQuestions(scene, 1);
     const { decisions } = (await scene.store()).questions('one');
     const { questions } = await (await scene.store()).questions('one').read();
     const [{ id, agent, call, inputDigest } = {} as Line] = questions;
@@ -214,8 +214,8 @@ needs.describe('redis')('somebody who can only write to Redis', () => {
       { ...signClaims(claims(), own), issuedAt: 1 },
     ]) {
       await decisions.decide(signed);
-      // It is void as soon as whoever asked has looked at it.
-      expect((await asked(scene, 1))[0]?.id).toBe(open?.id);
+      // The asking process checks the forged answer and retracts it.
+      expect((await openQuestions(scene, 1))[0]?.id).toBe(open?.id);
     }
     expect(isMade(scene, 'one.txt')).toBe(false);
     expect(await scene.run(['approve', open?.id])).toMatchObject({ code: 0, stderr: '' });
@@ -223,14 +223,14 @@ needs.describe('redis')('somebody who can only write to Redis', () => {
     expect(isMade(scene, 'one.txt')).toBe(true);
   });
 
-  test('starts no agent on a worker of somebody else', async () => {
-    const scene = await workerScene(wants('touch one.txt'));
+  test('cannot start an agent on a worker of another person', async () => {
+    const scene = await workerScene(helperRuns('touch one.txt'));
     const home = join(scene.root, 'stranger');
     await mkdir(home);
     const stranger = { env: { HOME: home, SKEIN_HOME: join(home, '.skein') } };
     const worker = await scene.worker([], stranger);
     const lead = scene.begin(['-p', 'Begin', ...LEAD, '--permission-mode', 'bypassPermissions']);
-    await eventually('it says why not', () => worker.stderr.includes('SKEIN_PERSON_KEYS'));
+    await eventually('the refusal is printed', () => worker.stderr.includes('SKEIN_PERSON_KEYS'));
     expect(worker.stderr).toContain('was started by a person whose key this worker does not know');
     worker.kill('SIGTERM');
     expect(await worker.ended).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-/** What workers do with jobs that they cannot do. */
+/** Jobs that a worker refuses or returns to the queue. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,18 +11,18 @@ import type { Rules } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
-const WHILE = { timeout: 20_000 };
+const POLL = { timeout: 20_000 };
 const look = helper('Look');
 const RULES: Rules = [...begins(look), { reply: 'There is a goose.' }];
 
-const redisOf = async ({ redis }: WorkerScene) => {
-  const broker = await connectRedis(redis.url);
-  onTestFinished(() => broker.close());
-  return broker;
+const connectTo = async ({ redis }: WorkerScene) => {
+  const connection = await connectRedis(redis.url);
+  onTestFinished(() => connection.close());
+  return connection;
 };
 
-/** Of somebody who does not know the first person. */
-const strangers = ({ root }: WorkerScene) => {
+/** Environment of another person, who does not have the first person's key. */
+const otherPerson = ({ root }: WorkerScene) => {
   const home = join(root, 'stranger');
   return { env: { HOME: home, SKEIN_HOME: join(home, '.skein') } };
 };
@@ -31,18 +31,18 @@ const linesWith = (text: string, part: string) =>
   text.split('\n').filter((line) => line.includes(part));
 
 needs.describe('redis')('a worker', () => {
-  test('puts aside for good, and says once, what nobody can ever do', async () => {
+  test('fails impossible jobs permanently and reports each once', async () => {
     const scene = await workerScene(RULES);
     const { jobs } = await scene.store();
     for (const id of ['a_1', 'a_2', 'a_3']) await jobs.add({ id, swarm: 'nosuch', addedAt: 1 });
-    const redis = await redisOf(scene);
+    const redis = await connectTo(scene);
     const odd = '{"id":"../../x","swarm":"nosuch","addedAt":1}';
     await redis.call('HSET', queueKey('nosuch.a_3.0'), 'data', odd);
     const worker = await scene.worker();
     expect(await scene.run(LEAD)).toMatchObject({ code: 0, stdout: 'I see.\n' });
     const failed = async () => (await redis.call('ZRANGE', queueKey('failed'), 0, -1)) as string[];
     await expect
-      .poll(async () => (await failed()).sort(), WHILE)
+      .poll(async () => (await failed()).sort(), POLL)
       .toEqual(['nosuch.a_1.0', 'nosuch.a_2.0', 'nosuch.a_3.0']);
     const why = 'There is no session "nosuch".';
     expect(await redis.call('HGET', queueKey('nosuch.a_1.0'), 'failedReason')).toBe(why);
@@ -55,44 +55,44 @@ needs.describe('redis')('a worker', () => {
     expect((await worker.ended).code).toBe(0);
   });
 
-  test('tries an agent again after a growing pause, and says each time why it cannot', async () => {
+  test('retries a refused agent with a growing delay and reports the reason each time', async () => {
     const scene = await workerScene(RULES);
-    const worker = await scene.worker([], strangers(scene));
+    const worker = await scene.worker([], otherPerson(scene));
     const lead = scene.begin(LEAD);
-    const redis = await redisOf(scene);
+    const redis = await connectTo(scene);
     const { jobs } = await scene.store();
     const pause = async () => {
       const [job] = await jobs.list('one');
       return job && redis.call('HGET', queueKey(`one.${job.id}.${job.at ?? 0}`), 'delay');
     };
-    await expect.poll(pause, { ...WHILE, interval: 100 }).toBe('4000');
+    await expect.poll(pause, { ...POLL, interval: 100 }).toBe('4000');
     const why = 'was started by a person whose key this worker does not know';
     expect(linesWith(worker.stderr, why)).toHaveLength(3);
     expect(linesWith(worker.stderr, ' is started')).toHaveLength(1);
     worker.kill('SIGTERM');
     await worker.ended;
     await scene.worker();
-    await eventually('it goes on', () => scene.bodies().length > 2);
+    await eventually('the agent runs', () => scene.bodies().length > 2);
     expect(await lead.ended).toMatchObject({ code: 0, stdout: 'I see.\n' });
   });
 
-  test('has its whole rate for those that it can work on', async () => {
+  test('does not count refused jobs in its rate limit', async () => {
     const other = { match: { firstUser: 'Other', turn: 0 }, reply: { tool_use: look } };
     const scene = await workerScene([...begins([look, look, look]), other, ...RULES]);
     const lead = scene.begin(LEAD);
     const { jobs } = await scene.store();
-    await expect.poll(async () => (await jobs.list('one')).length, WHILE).toBe(3);
-    const worker = await scene.worker(['--rate', '3'], strangers(scene));
+    await expect.poll(async () => (await jobs.list('one')).length, POLL).toBe(3);
+    const worker = await scene.worker(['--rate', '3'], otherPerson(scene));
     const refusals = () => new Set(linesWith(worker.stderr, 'does not know').map(agentIn)).size;
-    await eventually('it has refused them all', () => refusals() === 3);
-    // Long before the minute is over that they would count for.
+    await eventually('all three agents are refused', () => refusals() === 3);
+    // The run ends before the minute in which refused jobs would count.
     const run = ['-p', 'Other', '--session-id', 'two', ...FREE];
-    expect(await scene.run(run, strangers(scene))).toMatchObject({ code: 0 });
+    expect(await scene.run(run, otherPerson(scene))).toMatchObject({ code: 0 });
     lead.kill('SIGKILL');
     await lead.ended;
   }, 40_000);
 
-  test('says what happened when Redis refuses its records', async () => {
+  test('returns an agent to the queue with the reason if Redis has lost its records', async () => {
     const command = 'touch begun; while [ ! -e go ]; do sleep 0.05; done';
     const rules: Rules = [
       ...RULES.slice(0, 2),
@@ -102,27 +102,29 @@ needs.describe('redis')('a worker', () => {
     const scene = await workerScene(rules);
     const worker = await scene.worker();
     const lead = scene.begin(LEAD);
-    await eventually('it is in a call', () => existsSync(join(scene.workspace, 'begun')));
-    const [agent] = await scene.agents('one', 'it is there', ({ length }) => length === 1);
+    await eventually('the call runs', () => existsSync(join(scene.workspace, 'begun')));
+    const [agent] = await scene.agents('one', 'the agent is listed', ({ length }) => length === 1);
     const id = String(agent?.id);
-    // As a failover may do.
-    await (await redisOf(scene)).call('RPOP', swarmKeys('one').journal(id));
+    // As after a failover.
+    await (await connectTo(scene)).call('RPOP', swarmKeys('one').journal(id));
     await writeFile(join(scene.workspace, 'go'), '');
-    await eventually('it is returned', () => worker.stderr.includes(' is returned to the queue: '));
+    await eventually('the agent is returned', () =>
+      worker.stderr.includes(' is returned to the queue: '),
+    );
     const why = `Redis has lost 1 stored records of agent ${id}; `;
     expect(worker.stderr).toContain(`${id} of one is returned to the queue: ${why}`);
     lead.kill('SIGKILL');
     await lead.ended;
   });
 
-  test('says that it ends when it gives back what it has', async () => {
+  test('reports on SIGTERM that it returns its agent to the queue', async () => {
     const scene = await workerScene([
       ...RULES.slice(0, 2),
       { reply: { text: 'There', stall: { afterEvents: 3 } } },
     ]);
     const worker = await scene.worker();
     const lead = scene.begin(LEAD);
-    await eventually('it is in an answer', () => scene.bodies().length === 3);
+    await eventually('the answer streams', () => scene.bodies().length === 3);
     worker.kill('SIGTERM');
     expect((await worker.ended).stderr).toContain(
       ' is returned to the queue: The worker is closed.',

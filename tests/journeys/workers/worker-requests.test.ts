@@ -1,4 +1,4 @@
-/** The requests of all processes that use an organisation's key: one bound for them together, and one rate limit. */
+/** Model requests of all processes with the same API key share the request slots and the rate limit. */
 import { expect, test } from 'vitest';
 import { begins, HELPERS, helper } from '../../fakes/agents/worker-lead.js';
 import { type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
@@ -6,8 +6,8 @@ import type { Line, Reply } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
-/** An agent on a worker has sent a request, and the lead of another session wants to. */
-const bothAtWork = async (reply: Reply, places: number, more: Record<string, string> = {}) => {
+/** An agent on a worker has sent a request, and the lead of another session starts. */
+const startBoth = async (reply: Reply, slots: number, more: Record<string, string> = {}) => {
   const goose = helper('Count geese', { name: 'goose' });
   const scene = await workerScene(
     [
@@ -15,11 +15,11 @@ const bothAtWork = async (reply: Reply, places: number, more: Record<string, str
       { match: { firstUser: 'Count geese' }, reply },
       { match: { firstUser: 'Hello' }, reply: 'Good day.' },
     ],
-    { SKEIN_MAX_CONCURRENT_REQUESTS: String(places) },
+    { SKEIN_MAX_CONCURRENT_REQUESTS: String(slots) },
   );
   await scene.worker();
   scene.begin(['-p', 'Begin', '--session-id', 'geese', '--agents', HELPERS]);
-  await eventually('the agent has asked', () => sent(scene, 'Count geese') === 1);
+  await eventually('the agent has sent a request', () => sent(scene, 'Count geese') === 1);
   const other = scene.begin(['-p', 'Hello', '--session-id', 'hello'], { env: more });
   return { scene, other };
 };
@@ -35,22 +35,22 @@ const waitsFor = async (scene: WorkerScene): Promise<unknown> => {
 const SLOW = { text: 'I am slow.', chunkBytes: 4, chunkDelayMs: 600_000 };
 
 needs.describe('redis')('the requests of several processes', () => {
-  test('share the places of requests in flight', async () => {
-    const { scene, other } = await bothAtWork(SLOW, 1);
+  test('share the slots for requests in flight', async () => {
+    const { scene, other } = await startBoth(SLOW, 1);
     await expect.poll(() => waitsFor(scene), { timeout: 20_000 }).toBe('requests');
     expect(sent(scene, 'Hello')).toBe(0);
     await scene.run(['stop', 'goose']);
     expect(await other.ended).toMatchObject({ code: 0, stdout: 'Good day.\n' });
   });
 
-  test('wait together for the rate limit that one of them has met', async () => {
-    const { scene } = await bothAtWork({ error: { status: 429, retryAfter: 600 } }, 8);
+  test('all wait for a rate limit that a single process received', async () => {
+    const { scene } = await startBoth({ error: { status: 429, retryAfter: 600 } }, 8);
     await expect.poll(() => waitsFor(scene), { timeout: 20_000 }).toBe('rate-limit');
     expect(sent(scene, 'Hello')).toBe(0);
   });
 
-  test('have nothing in common when their keys are of two organisations', async () => {
-    const { other } = await bothAtWork(SLOW, 1, { ANTHROPIC_API_KEY: 'of-somebody-else' });
+  test('are independent if their API keys differ', async () => {
+    const { other } = await startBoth(SLOW, 1, { ANTHROPIC_API_KEY: 'of-somebody-else' });
     expect(await other.ended).toMatchObject({ code: 0, stdout: 'Good day.\n' });
   });
 });

@@ -1,4 +1,4 @@
-/** Agents on workers that are spoken to, stopped and let go on from elsewhere, and that write to each other. */
+/** Agents on workers: messages, stops and resumes from another terminal, and letters between agents. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,14 +27,14 @@ const RULES: Rules = [
   { reply: 'They are here.' },
 ];
 
-/** A lead that stays. */
-const driven = (scene: WorkerScene): Running => {
+/** Starts a lead that stays open after its first result. */
+const startLead = (scene: WorkerScene): Running => {
   const lead = scene.start([...DRIVEN, '--session-id', 'one', ...FREE]);
   lead.say(userLine('Begin'));
   return lead;
 };
 
-const ended = async (lead: Running) => {
+const endLead = async (lead: Running) => {
   lead.endInput();
   expect(await lead.ended).toMatchObject({ code: 0 });
 };
@@ -51,58 +51,58 @@ const bodiesFor = ({ simulator }: WorkerScene, prompt: string): readonly Buffer[
 
 const times = (text: string, part: string) => text.split(part).length - 1;
 
-const notified = (status: string, summary: string) => (line: Line) =>
+const isNotification = (status: string, summary: string) => (line: Line) =>
   line.subtype === 'task_notification' && line.status === status && line.summary === summary;
 
 needs.describe('redis')('an agent on a worker', () => {
-  test('is stopped, let go on and written to from another terminal', async () => {
+  test('is stopped, resumed and messaged from another terminal', async () => {
     const scene = await workerScene(RULES);
     await scene.worker();
-    const lead = driven(scene);
-    await eventually('it is at work', () => isMade(scene, 'begun'));
+    const lead = startLead(scene);
+    await eventually('the agent runs', () => isMade(scene, 'begun'));
     expect(await scene.run(['stop', 'scout'])).toMatchObject({
       code: 0,
       stderr: '',
       stdout: expect.stringContaining('is stopped, with all its sub-agents'),
     });
-    await lead.line(notified('stopped', 'I look around.'));
+    await lead.line(isNotification('stopped', 'I look around.'));
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('was stopped by a person; resume it first'),
     });
     expect(await scene.run(['resume', 'scout'])).toMatchObject({ code: 0, stderr: '' });
-    await lead.line(notified('completed', 'They are here.'));
+    await lead.line(isNotification('completed', 'They are here.'));
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({
       code: 0,
       stderr: '',
       stdout: expect.stringContaining('had ended and is resumed with the message'),
     });
-    await lead.line(notified('completed', 'They are there.'));
-    const his = bodiesFor(scene, 'Find the geese');
-    expect(firstBreak(his)).toBeUndefined();
-    expect(times(his.at(-1)?.toString() ?? '', 'And the swans?')).toBe(1);
-    await ended(lead);
+    await lead.line(isNotification('completed', 'They are there.'));
+    const requests = bodiesFor(scene, 'Find the geese');
+    expect(firstBreak(requests)).toBeUndefined();
+    expect(times(requests.at(-1)?.toString() ?? '', 'And the swans?')).toBe(1);
+    await endLead(lead);
   });
 
-  test('gets once what it is sent while it works', async () => {
+  test('receives a message once while it runs', async () => {
     const scene = await workerScene(RULES);
     await scene.worker();
-    const lead = driven(scene);
-    await eventually('it is at work', () => isMade(scene, 'begun'));
+    const lead = startLead(scene);
+    await eventually('the agent runs', () => isMade(scene, 'begun'));
     expect(await scene.run(['send', 'scout', 'And the swans?'])).toMatchObject({
       code: 0,
       stderr: '',
       stdout: expect.stringContaining('has the message and reads it'),
     });
     await writeFile(join(scene.workspace, 'go'), '');
-    await lead.line(notified('completed', 'They are there.'));
-    const his = bodiesFor(scene, 'Find the geese');
-    expect(his).toHaveLength(2);
-    expect(times(his.at(-1)?.toString() ?? '', 'And the swans?')).toBe(1);
-    await ended(lead);
+    await lead.line(isNotification('completed', 'They are there.'));
+    const requests = bodiesFor(scene, 'Find the geese');
+    expect(requests).toHaveLength(2);
+    expect(times(requests.at(-1)?.toString() ?? '', 'And the swans?')).toBe(1);
+    await endLead(lead);
   });
 
-  test('is stopped by its lead, which reads what it had said', async () => {
+  test('is stopped by its lead, which gets the partial result', async () => {
     const scene = await workerScene([
       { match: { firstUser: 'Begin', turn: 1 }, reply: { tool_use: bash(UNTIL_BEGUN) } },
       {
@@ -114,8 +114,8 @@ needs.describe('redis')('an agent on a worker', () => {
     await scene.worker();
     const { code, result } = await scene.run([...LEAD, '--output-format', 'json']);
     expect({ code, result: result.result }).toEqual({ code: 0, result: 'I see.' });
-    const [told] = scene.bodies().filter(({ messages }) => messages.length === 7);
-    expect(JSON.stringify(told?.messages.at(-1))).toContain('I look around.');
+    const [lastBody] = scene.bodies().filter(({ messages }) => messages.length === 7);
+    expect(JSON.stringify(lastBody?.messages.at(-1))).toContain('I look around.');
     expect(isMade(scene, 'go')).toBe(false);
   });
 });
@@ -123,48 +123,48 @@ needs.describe('redis')('an agent on a worker', () => {
 const UNTIL_BEGUN = 'while [ ! -e begun ]; do sleep 0.05; done';
 const UNTIL_ENDED = 'while [ ! -e ended ]; do sleep 0.05; done';
 
-needs.describe('redis')('an agent that no worker has', () => {
-  test('is stopped in the queue, and nobody begins it', async () => {
+needs.describe('redis')('a queued agent', () => {
+  test('is stopped in the queue and never starts', async () => {
     const scene = await workerScene(RULES);
-    const lead = driven(scene);
+    const lead = startLead(scene);
     await lead.line(({ subtype }) => subtype === 'task_started');
     await lead.line(({ type }) => type === 'assistant');
     expect(await scene.run(['stop', 'scout'])).toMatchObject({ code: 0, stderr: '' });
-    await lead.line(notified('stopped', ''));
+    await lead.line(isNotification('stopped', ''));
     const { jobs } = await scene.store();
     expect(await jobs.list('one')).toEqual([]);
-    await ended(lead);
+    await endLead(lead);
     expect(bodiesFor(scene, 'Find the geese')).toEqual([]);
   });
 });
 
 needs.describe('redis')('an agent whose worker has just died', () => {
-  test('is stopped, though the lease of the dead one still holds', async () => {
+  test('can be stopped although the lease of the worker is still valid', async () => {
     const scene = await workerScene(RULES, { SKEIN_LEASE_MS: '60000' });
     const worker = await scene.worker();
-    const lead = driven(scene);
-    await eventually('it is at work', () => isMade(scene, 'begun'));
-    const [agent] = await scene.agents('one', 'it is there', ({ length }) => length === 1);
+    const lead = startLead(scene);
+    await eventually('the agent runs', () => isMade(scene, 'begun'));
+    const [agent] = await scene.agents('one', 'the agent is listed', ({ length }) => length === 1);
     worker.kill('SIGKILL');
     await worker.ended;
-    // As when it has run out, which comes before the lease does.
-    const broker = await connectRedis(scene.redis.url);
-    onTestFinished(() => broker.close());
-    await broker.call('DEL', ...((await broker.call('KEYS', '*:lock')) as string[]));
+    // As if the job lock had expired, which happens before the lease expires.
+    const redis = await connectRedis(scene.redis.url);
+    onTestFinished(() => redis.close());
+    await redis.call('DEL', ...((await redis.call('KEYS', '*:lock')) as string[]));
     const stopped = await scene.run(['stop', agent?.id as string]);
     expect(stopped).toMatchObject({ code: 0, stderr: '' });
-    const [after] = await scene.agents('one', 'it is there', ({ length }) => length === 1);
+    const [after] = await scene.agents('one', 'the agent is listed', ({ length }) => length === 1);
     expect(after).toMatchObject({ id: agent?.id, status: 'stopped' });
-    await ended(lead);
+    await endLead(lead);
   });
 });
 
-const writes = (to: string, message: string) => ({
+const sendMessage = (to: string, message: string) => ({
   tool_use: { name: 'SendMessage', input: { to, message } },
 });
 
 needs.describe('redis')('agents on two workers', () => {
-  test('write to each other and to their lead, and each letter is read once', async () => {
+  test('send letters to each other and to their lead, and each letter is read once', async () => {
     const scene = await workerScene([
       {
         match: { firstUser: 'Begin', turn: 0 },
@@ -179,18 +179,21 @@ needs.describe('redis')('agents on two workers', () => {
       { match: { firstUser: 'Wait', turn: 0 }, reply: { tool_use: bash(WAITS) } },
       {
         match: { firstUser: 'Wait', lastUser: 'Where are the geese?' },
-        reply: writes('asker', 'They are in the reeds.'),
+        reply: sendMessage('asker', 'They are in the reeds.'),
       },
       { match: { firstUser: 'Wait', lastUser: 'Are you sure?' }, reply: 'I am.' },
       { match: { firstUser: 'Wait' }, reply: 'I have told.' },
       { match: { firstUser: 'Ask', turn: 0 }, reply: { tool_use: bash(UNTIL_BEGUN) } },
-      { match: { firstUser: 'Ask', turn: 1 }, reply: writes('waiter', 'Where are the geese?') },
-      { match: { firstUser: 'Ask', turn: 2 }, reply: writes('lead', 'A word for you') },
+      {
+        match: { firstUser: 'Ask', turn: 1 },
+        reply: sendMessage('waiter', 'Where are the geese?'),
+      },
+      { match: { firstUser: 'Ask', turn: 2 }, reply: sendMessage('lead', 'A word for you') },
       {
         match: { firstUser: 'Ask', turn: 3 },
         reply: { tool_use: bash(`touch go; ${UNTIL_ENDED}`) },
       },
-      { match: { firstUser: 'Ask', turn: 4 }, reply: writes('waiter', 'Are you sure?') },
+      { match: { firstUser: 'Ask', turn: 4 }, reply: sendMessage('waiter', 'Are you sure?') },
       { match: { firstUser: 'Ask' }, reply: 'I know.' },
     ]);
     const workers = await Promise.all([

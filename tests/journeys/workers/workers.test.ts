@@ -1,4 +1,4 @@
-/** Background agents on workers: their reports, their money, and what becomes of them when a worker ends. */
+/** Background agents on workers: reports, cost, and recovery after the end of a worker. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -20,13 +20,13 @@ const bodiesOf = ({ simulator }: WorkerScene, prompt: string): readonly Buffer[]
       return JSON.stringify(first).includes(prompt);
     });
 
-const endings = async (scene: WorkerScene): Promise<readonly number[]> =>
+const finalRecordCounts = async (scene: WorkerScene): Promise<readonly number[]> =>
   (await scene.journals('one')).map(
     (records) => records.filter(({ type, final }) => type === 'run.ended' && final).length,
   );
 
 needs.describe('redis')('a background agent on a worker', () => {
-  test('wakes its lead with its report, and its money is counted there', async () => {
+  test('resumes its lead with its report, and its cost is counted in the result of the lead', async () => {
     const scene = await workerScene([
       ...begins(helper('Find the geese')),
       { match: { turn: 0 }, reply: { tool_use: bash('echo a goose') } },
@@ -35,11 +35,11 @@ needs.describe('redis')('a background agent on a worker', () => {
     await scene.worker();
     const { code, lines, result, stderr } = await scene.run([...LEAD, ...STREAM]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const told = lines.filter(({ subtype }) => String(subtype).startsWith('task_'));
-    const [begun, progress] = told;
-    expect(begun).toMatchObject({ subtype: 'task_started', task_type: 'background' });
+    const taskMessages = lines.filter(({ subtype }) => String(subtype).startsWith('task_'));
+    const [started, progress] = taskMessages;
+    expect(started).toMatchObject({ subtype: 'task_started', task_type: 'background' });
     expect(progress).toMatchObject({ subtype: 'task_progress', last_tool_name: 'Bash' });
-    expect(told.at(-1)).toMatchObject({
+    expect(taskMessages.at(-1)).toMatchObject({
       subtype: 'task_notification',
       status: 'completed',
       summary: 'They are here.',
@@ -48,11 +48,11 @@ needs.describe('redis')('a background agent on a worker', () => {
     });
     const { total, agents } = await scene.json('cost', 'one');
     expect(result.total_cost_usd).toBeCloseTo(total.costUsd, 9);
-    expect(told.at(-1)?.cost_usd).toBeCloseTo(agents[1].costUsd, 9);
+    expect(taskMessages.at(-1)?.cost_usd).toBeCloseTo(agents[1].costUsd, 9);
     expect(scene.bodies().at(-1)?.messages.at(-1).content.at(-1).text).toContain('They are here.');
   });
 
-  test('does what the lead allows that started it, not what one before it did', async () => {
+  test('has the permissions of the lead that started it, not of an earlier lead', async () => {
     const scene = await workerScene([
       {
         match: { lastUser: 'Again' },
@@ -64,8 +64,8 @@ needs.describe('redis')('a background agent on a worker', () => {
     ]);
     await scene.worker();
     expect(await scene.run(LEAD)).toMatchObject({ code: 0 });
-    const again = ['-p', 'Again', '--resume', 'one', '--agents', HELPERS];
-    const { code, result } = await scene.run([...again, '--output-format', 'json']);
+    const resume = ['-p', 'Again', '--resume', 'one', '--agents', HELPERS];
+    const { code, result } = await scene.run([...resume, '--output-format', 'json']);
     expect({ code, denials: result.permission_denials }).toMatchObject({
       code: 0,
       denials: [{ tool_name: 'Bash' }],
@@ -73,7 +73,7 @@ needs.describe('redis')('a background agent on a worker', () => {
     expect(logOf(scene)).toEqual(['a goose']);
   });
 
-  test('is handed back by a worker that is told to end, and another goes on where it was', async () => {
+  test('is returned by a worker on SIGTERM, and another worker resumes it', async () => {
     const scene = await workerScene(
       [
         ...begins([helper('Find the geese'), helper('Count the geese')]),
@@ -86,19 +86,19 @@ needs.describe('redis')('a background agent on a worker', () => {
     );
     const first = await scene.worker();
     const lead = scene.begin(LEAD);
-    await eventually('one of them is in an answer, the other in a call', () => {
+    await eventually('an agent streams an answer and the other runs a call', () => {
       return bodiesOf(scene, 'Find the geese').length === 2 && logOf(scene).includes('two');
     });
     first.kill('SIGTERM');
-    await eventually('it says so', () => first.stderr.includes('Returning 2 agents'));
-    // Who comes now gets what is given back, and not the one whose call may still end.
+    await eventually('the return is reported', () => first.stderr.includes('Returning 2 agents'));
+    // A new worker gets the returned agent, but not the agent whose call may still end.
     const second = await scene.worker();
-    await eventually('it goes on', () => bodiesOf(scene, 'Find the geese').length === 3);
+    await eventually('the agent resumes', () => bodiesOf(scene, 'Find the geese').length === 3);
     await writeFile(join(scene.workspace, 'go'), '');
     expect(await first.ended).toMatchObject({ code: 0, stdout: '' });
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(logOf(scene).toSorted()).toEqual(['one', 'three', 'two']);
-    expect(await endings(scene)).toEqual([1, 1, 1]);
+    expect(await finalRecordCounts(scene)).toEqual([1, 1, 1]);
     for (const prompt of ['Find the geese', 'Count the geese']) {
       expect(firstBreak(bodiesOf(scene, prompt))).toBeUndefined();
     }
@@ -106,7 +106,7 @@ needs.describe('redis')('a background agent on a worker', () => {
     expect(await second.ended).toMatchObject({ code: 0 });
   });
 
-  test('is taken over when its worker is killed, and no call is made twice', async () => {
+  test('is resumed by another worker after a kill, and no call runs twice', async () => {
     const scene = await workerScene(
       [
         ...begins(helper('Count the geese')),
@@ -117,14 +117,14 @@ needs.describe('redis')('a background agent on a worker', () => {
     );
     const first = await scene.worker();
     const lead = scene.begin(LEAD);
-    await eventually('it is in a call', () => logOf(scene).includes('two'));
+    await eventually('the call runs', () => logOf(scene).includes('two'));
     first.kill('SIGKILL');
     await first.ended;
     const second = await scene.worker();
     expect(await lead.ended).toMatchObject({ code: 0 });
     expect(second.stderr).toContain('is started again, after 1 attempt that did not finish');
     expect(logOf(scene)).toEqual(['two']);
-    expect(await endings(scene)).toEqual([1, 1]);
+    expect(await finalRecordCounts(scene)).toEqual([1, 1]);
     const [, resumed] = bodiesOf(scene, 'Count the geese').map(
       (body) => JSON.parse(body.toString()) as Line,
     );
@@ -135,10 +135,10 @@ needs.describe('redis')('a background agent on a worker', () => {
 });
 
 needs.describe('redis')('a worker', () => {
-  test('says in one sentence what it cannot do', async () => {
+  test('fails with a single error line for invalid flags or a missing Redis', async () => {
     const { run } = await setScene();
     const away = { env: { SKEIN_REDIS_URL: 'redis://127.0.0.1:1' } };
-    const wrong: readonly (readonly [readonly string[], object, RegExp])[] = [
+    const failures: readonly (readonly [readonly string[], object, RegExp])[] = [
       [[], {}, /^skein: A worker takes agents from a queue in Redis: set SKEIN_REDIS_URL, .*\n$/],
       [[], away, /^skein: Redis at 127.0.0.1:1 cannot be used \(ECONNREFUSED\): .*\n$/],
       [
@@ -150,7 +150,7 @@ needs.describe('redis')('a worker', () => {
       [['--quick'], away, /unknown option '--quick'/],
       [['--store', 'ftp://a'], {}, /^skein: .*store.*\n$/],
     ];
-    for (const [args, options, sentence] of wrong) {
+    for (const [args, options, sentence] of failures) {
       const { code, stdout, stderr } = await run(['worker', ...args], options);
       expect({ args, code, stdout, stderr }).toEqual({
         args,
