@@ -3,12 +3,12 @@ export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 /** Returns the proxy for a request, from the usual environment variables, or undefined for a direct connection. */
 export const proxyFor = (url: URL, env: ProxyEnvironment): string | undefined => {
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
-  const proxy = read(env, name);
-  if (proxy === undefined || bypasses(url, read(env, 'no_proxy') ?? '')) return undefined;
+  const proxy = readVariable(env, name);
+  if (proxy === undefined || bypasses(url, readVariable(env, 'no_proxy') ?? '')) return undefined;
   return proxy.includes('://') ? proxy : `http://${proxy}`;
 };
 
-const read = (env: ProxyEnvironment, name: string): string | undefined =>
+const readVariable = (env: ProxyEnvironment, name: string): string | undefined =>
   env[name] || env[name.toUpperCase()] || undefined;
 
 /** `::1`, `[::1]` and `[::1]:443`, or `host` and `host:443`. */
@@ -24,9 +24,9 @@ const bypasses = (url: URL, noProxy: string): boolean => {
     .filter((entry) => entry !== '')
     .some((entry) => {
       if (entry === '*') return true;
-      const [, bare, bracketed, name = bare ?? bracketed ?? '', wantedPort] =
+      const [, bare, bracketed, name = bare ?? bracketed ?? '', entryPort] =
         ENTRY.exec(entry) ?? [];
-      if (wantedPort !== undefined && wantedPort !== port) return false;
+      if (entryPort !== undefined && entryPort !== port) return false;
       const domain = name.replace(/^\*?\./, '');
       return host === domain || host.endsWith(`.${domain}`);
     });

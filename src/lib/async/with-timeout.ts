@@ -3,13 +3,13 @@ export const withTimeout = async <Result>(
   work: Promise<Result>,
   limitMs: number,
 ): Promise<Result> => {
-  let limit: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    limit = setTimeout(() => reject(new Error('no answer in time')), limitMs);
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), limitMs);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
-    clearTimeout(limit);
+    clearTimeout(timer);
   }
 };

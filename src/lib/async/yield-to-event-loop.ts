@@ -8,11 +8,11 @@ const MAX_BLOCKED_MS = 10;
  * only if the last yield was MAX_BLOCKED_MS ago.
  */
 export const yieldToEventLoop = (): (() => Promise<void> | undefined) => {
-  let since = performance.now();
+  let lastYield = performance.now();
   return () => {
-    if (performance.now() - since < MAX_BLOCKED_MS) return undefined;
+    if (performance.now() - lastYield < MAX_BLOCKED_MS) return undefined;
     return nextTick().then(() => {
-      since = performance.now();
+      lastYield = performance.now();
     });
   };
 };

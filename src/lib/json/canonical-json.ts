@@ -20,8 +20,8 @@ const isFlatAndSorted = (value: unknown): boolean => {
 };
 
 const sortedJson = (value: unknown): string | undefined =>
-  JSON.stringify(value, (_, member: unknown) =>
-    isRecord(member) ? withSortedKeys(member) : member,
+  JSON.stringify(value, (_, nested: unknown) =>
+    isRecord(nested) ? withSortedKeys(nested) : nested,
   );
 
 const withSortedKeys = (record: Record<string, unknown>): Record<string, unknown> =>

@@ -34,14 +34,14 @@ export const compileGlob = (pattern: string, { braces = true } = {}): Glob => {
     matches: (names, effort = ANY_EFFORT) => paths.some((path) => matchPath(path, names, effort)),
     namesHidden: (name) =>
       paths.some((path) =>
-        path.some((part) => part !== ANY_DEPTH && part.dotted && part.is(name, ANY_EFFORT)),
+        path.some((part) => part !== ANY_DEPTH && part.isDotted && part.is(name, ANY_EFFORT)),
       ),
   };
 };
 
 interface Part {
   readonly is: (name: string, effort: GlobEffort) => boolean;
-  readonly dotted: boolean;
+  readonly isDotted: boolean;
 }
 const ANY_DEPTH = '**';
 type Path = readonly (Part | typeof ANY_DEPTH)[];
@@ -65,45 +65,45 @@ const matchPath = (path: Path, names: readonly string[], effort: GlobEffort): bo
     fits: (part, name) => part !== ANY_DEPTH && part.is(name, effort),
   });
 
-interface Comparison<Wanted, Item> {
-  isStar(wanted: Wanted): boolean;
-  fits(wanted: Wanted, item: Item): boolean;
+interface Comparison<Pattern, Item> {
+  isStar(pattern: Pattern): boolean;
+  fits(pattern: Pattern, item: Item): boolean;
 }
 
 /** Matches with stars. Backtracking to the last star is sufficient. */
-const matchWithStars = <Wanted, Item>(
-  wanted: readonly Wanted[],
+const matchWithStars = <Pattern, Item>(
+  pattern: readonly Pattern[],
   items: readonly Item[],
   effort: GlobEffort,
-  { isStar, fits }: Comparison<Wanted, Item>,
+  { isStar, fits }: Comparison<Pattern, Item>,
 ): boolean => {
-  let [at, want, backAt, backWant] = [0, 0, -1, -1];
+  let [at, patternAt, backAt, backPatternAt] = [0, 0, -1, -1];
   while (at < items.length && effort.left >= 0) {
     effort.left -= 1;
-    const next = wanted[want];
+    const next = pattern[patternAt];
     if (next !== undefined && isStar(next)) {
-      [backAt, backWant] = [at, want];
-      want += 1;
+      [backAt, backPatternAt] = [at, patternAt];
+      patternAt += 1;
     } else if (next !== undefined && fits(next, items[at] as Item)) {
       at += 1;
-      want += 1;
-    } else if (backWant >= 0) {
+      patternAt += 1;
+    } else if (backPatternAt >= 0) {
       backAt += 1;
-      [at, want] = [backAt, backWant + 1];
+      [at, patternAt] = [backAt, backPatternAt + 1];
     } else return false;
   }
-  return wanted.slice(want).every(isStar);
+  return pattern.slice(patternAt).every(isStar);
 };
 
 type Token = { readonly kind: 'star' } | { readonly kind: 'one'; is(character: string): boolean };
 
 const compileName = (pattern: string): Part => {
-  const dotted = /^\\?\./.test(pattern);
-  if (!/[*?[\\]/.test(pattern)) return { dotted, is: (name) => name === pattern };
+  const isDotted = /^\\?\./.test(pattern);
+  if (!/[*?[\\]/.test(pattern)) return { isDotted, is: (name) => name === pattern };
   const suffix = /^\*([^*?[\\]*)$/.exec(pattern)?.[1];
-  if (suffix !== undefined) return { dotted, is: (name) => name.endsWith(suffix) };
+  if (suffix !== undefined) return { isDotted, is: (name) => name.endsWith(suffix) };
   const tokens = tokensOf(Array.from(pattern));
-  return { dotted, is: (name, effort) => matchName(tokens, Array.from(name), effort) };
+  return { isDotted, is: (name, effort) => matchName(tokens, Array.from(name), effort) };
 };
 
 const matchName = (
@@ -131,7 +131,7 @@ const tokensOf = (pattern: readonly string[]): readonly Token[] => {
       if (character === '\\') at += 1;
       const literal = pattern[at];
       if (literal === undefined) throw new GlobProblem('it ends with a backslash');
-      tokens.push({ kind: 'one', is: (other) => other === literal });
+      tokens.push({ kind: 'one', is: (candidate) => candidate === literal });
     }
   }
   return tokens;

@@ -21,15 +21,15 @@ export const isPathInside = ({
   orSame = true,
 }: PathInFolder): boolean => {
   if (!isAbsolute(folder) || !isAbsolute(path)) return false;
-  const outer = spelled(normal(folder), ignoreCase);
-  const inner = spelled(normal(path), ignoreCase);
+  const outer = foldIf(normalise(folder), ignoreCase);
+  const inner = foldIf(normalise(path), ignoreCase);
   if (inner === outer) return orSame;
   return inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
 };
 
 /** Skips `resolve` for paths that are normalised already, because permission rules call this often. */
-const normal = (path: string): string => (NOT_NORMAL.test(path) ? resolve(path) : path);
+const normalise = (path: string): string => (NOT_NORMAL.test(path) ? resolve(path) : path);
 
 const NOT_NORMAL = /\/\.|\/\/|.\/$/;
 
-const spelled = (path: string, ignoreCase: boolean) => (ignoreCase ? foldName(path) : path);
+const foldIf = (path: string, ignoreCase: boolean) => (ignoreCase ? foldName(path) : path);

@@ -17,9 +17,9 @@ export const countRegexPaths = (text: string, maxLength: number): number => {
   const sequence = (): number => {
     let paths = 1;
     while (at < text.length && text[at] !== '|' && text[at] !== ')') {
-      const one = atom();
-      const [fewest, most] = quantifier();
-      paths *= repeated(one, Math.min(fewest, maxLength), Math.min(most, maxLength));
+      const atomPaths = atom();
+      const [min, max] = quantifier();
+      paths *= repeatedPaths(atomPaths, Math.min(min, maxLength), Math.min(max, maxLength));
     }
     return paths;
   };
@@ -42,15 +42,15 @@ export const countRegexPaths = (text: string, maxLength: number): number => {
     return paths;
   };
   const quantifier = (): readonly [number, number] => {
-    const found = QUANTIFIER.exec(text.slice(at));
-    if (found === null) return [1, 1];
-    const [whole, fewest, comma, most] = found;
+    const match = QUANTIFIER.exec(text.slice(at));
+    if (match === null) return [1, 1];
+    const [whole, min, comma, max] = match;
     at += whole.length;
     const sign = whole[0];
     if (sign === '?') return [0, 1];
     if (sign === '*' || sign === '+') return [sign === '*' ? 0 : 1, maxLength];
-    if (comma === undefined) return [Number(fewest), Number(fewest)];
-    return [Number(fewest), Number(most) || maxLength];
+    if (comma === undefined) return [Number(min), Number(min)];
+    return [Number(min), Number(max) || maxLength];
   };
   return alternatives();
 };
@@ -58,8 +58,8 @@ export const countRegexPaths = (text: string, maxLength: number): number => {
 const GROUP_KIND = /^\?(?:[:=!]|<[=!]|<[^>]*>)/;
 const QUANTIFIER = /^(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/;
 
-const repeated = (paths: number, fewest: number, most: number): number => {
-  if (most <= 1) return fewest === most ? paths : paths + 1;
+const repeatedPaths = (paths: number, min: number, max: number): number => {
+  if (max <= 1) return min === max ? paths : paths + 1;
   if (paths > 1) return Number.POSITIVE_INFINITY;
-  return Math.max(1, most - fewest + 1);
+  return Math.max(1, max - min + 1);
 };
