@@ -43,9 +43,9 @@ export class CallBoard implements Iterable<Call> {
   private readonly lanes: Lane[] = [];
 
   /** Returns a board with the journaled calls of a rebuilt agent. */
-  static of(known: readonly { readonly id: string; readonly completed: boolean }[]): CallBoard {
+  static of(journaled: readonly { readonly id: string; readonly completed: boolean }[]): CallBoard {
     const board = new CallBoard();
-    for (const { id, completed } of known) board.draft(id, completed ? 'completed' : 'judging');
+    for (const { id, completed } of journaled) board.draft(id, completed ? 'completed' : 'judging');
     return board;
   }
 
@@ -91,7 +91,7 @@ export class CallBoard implements Iterable<Call> {
     for (;;) {
       const at = this.startable(streamOpen);
       if (at === undefined) return started;
-      started.push(this.look(at).id);
+      started.push(this.callAt(at).id);
       this.put(at, { status: 'executing' });
     }
   }
@@ -118,7 +118,7 @@ export class CallBoard implements Iterable<Call> {
   isLast(id: string): boolean {
     const at = this.positions.get(id);
     if (at === undefined || this.count.completed !== this.size - 1) return false;
-    return this.look(at).status !== 'completed';
+    return this.callAt(at).status !== 'completed';
   }
 
   get isAsking(): boolean {
@@ -135,7 +135,7 @@ export class CallBoard implements Iterable<Call> {
   }
 
   /** Returns the call at a position. All reads go through here, so that a test can count them. */
-  protected look(at: number): Call {
+  protected callAt(at: number): Call {
     const call = this.calls[at];
     if (call === undefined) throw new RangeError(`There is no call at ${at}.`);
     return call;
@@ -148,7 +148,7 @@ export class CallBoard implements Iterable<Call> {
   }
 
   private put(at: number, change: Change): void {
-    const before = this.look(at);
+    const before = this.callAt(at);
     const call = { ...before, ...change };
     this.calls[at] = call;
     this.count[before.status] -= 1;
@@ -168,10 +168,10 @@ export class CallBoard implements Iterable<Call> {
   }
 
   private laneOf({ readOnly, onlyWaits }: Call): Lane {
-    const known = this.lanes.find(
+    const existing = this.lanes.find(
       (lane) => lane.readOnly === readOnly && lane.onlyWaits === onlyWaits,
     );
-    if (known !== undefined) return known;
+    if (existing !== undefined) return existing;
     const lane = { readOnly, onlyWaits, positions: new PositionHeap() };
     this.lanes.push(lane);
     return lane;
@@ -194,9 +194,9 @@ export class CallBoard implements Iterable<Call> {
   /** Returns the position of an unsafe call that may run alone. A safe call can become unsafe after its question. */
   private startableAlone(streamOpen: boolean): number | undefined {
     if (this.count.executing > 0) return undefined;
-    while (this.firstOpen < this.size && isDone(this.look(this.firstOpen))) this.firstOpen += 1;
+    while (this.firstOpen < this.size && isDone(this.callAt(this.firstOpen))) this.firstOpen += 1;
     if (this.firstOpen === this.size) return undefined;
-    const { status, safe, readOnly } = this.look(this.firstOpen);
+    const { status, safe, readOnly } = this.callAt(this.firstOpen);
     const isReady = status === 'queued' && !safe && (readOnly || !streamOpen);
     return isReady ? this.firstOpen : undefined;
   }
@@ -214,7 +214,7 @@ export class CallBoard implements Iterable<Call> {
     for (;;) {
       const { least } = positions;
       if (least === undefined) return Number.POSITIVE_INFINITY;
-      if (belongs(this.look(least))) return least;
+      if (belongs(this.callAt(least))) return least;
       positions.takeLeast();
     }
   }

@@ -54,7 +54,7 @@ type StopParams = { readonly stop: Stop };
 const effect = () => () => {};
 const effectWith =
   <Params>() =>
-  (..._given: [unknown, Params]) => {};
+  (..._args: [unknown, Params]) => {};
 
 const eventStop = ({ event }: { event: StopParams }): StopParams => ({ stop: event.stop });
 

@@ -102,7 +102,7 @@ type ParamsOf<Type extends LeaderEffect['type']> = Extract<
 /** An effect that the host of the machine performs. */
 const effect =
   <Params>() =>
-  (..._given: [unknown, Params]) => {};
+  (..._args: [unknown, Params]) => {};
 
 export const leaderMachine = setup({
   types: {} as { input: SwarmLimits; context: LeaderContext; events: LeaderEvent },

@@ -29,16 +29,20 @@ export interface Restart {
   readonly delayMs: number;
 }
 
-/** Returns undefined if the agent must not restart. `before` are the times of earlier restarts. */
+/** Returns undefined if the agent must not restart. `earlierRestarts` are times in milliseconds. */
 export const restartOf = (
   kind: ChildKind,
-  before: readonly number[],
+  earlierRestarts: readonly number[],
   now: number,
 ): Restart | undefined => {
   const policy = RESTARTS[kind];
   if (policy === null) return undefined;
-  const { maxRestarts: most, withinMs, delaysMs } = policy;
-  const attempt = before.filter((at) => now - at < withinMs).length + 1;
-  if (attempt > most) return undefined;
-  return { attempt, maxAttempts: most, delayMs: delaysMs[attempt - 1] ?? delaysMs.at(-1) ?? 0 };
+  const { maxRestarts, withinMs, delaysMs } = policy;
+  const attempt = earlierRestarts.filter((at) => now - at < withinMs).length + 1;
+  if (attempt > maxRestarts) return undefined;
+  return {
+    attempt,
+    maxAttempts: maxRestarts,
+    delayMs: delaysMs[attempt - 1] ?? delaysMs.at(-1) ?? 0,
+  };
 };

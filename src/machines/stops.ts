@@ -45,10 +45,10 @@ export const stops = {
       : stop(reason, `${detail} It was restarted ${restarts} times; its work is kept.`),
 
   /** An idle teammate has finished its work, so an interruption cuts nothing off. */
-  whileIdle: (given: Stop): Stop =>
-    given.reason === 'interrupted'
+  whileIdle: (requested: Stop): Stop =>
+    requested.reason === 'interrupted'
       ? stop('end_turn', 'The run ended while the agent was idle.')
-      : given,
+      : requested,
 
   loop: (rounds: number): Stop =>
     stop(

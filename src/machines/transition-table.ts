@@ -3,7 +3,7 @@
  *
  * XState selects transitions for nested and parallel states, resolves names and copies snapshots for every
  * event; for a flat machine this takes many times longer than the transition itself. The table supports the
- * part of XState that `tableOf` accepts, with the results of XState; `tableOf` throws for any other part.
+ * part of XState that the constructor accepts, with the results of XState.
  */
 import type { AnyStateMachine, EventObject } from 'xstate';
 
@@ -65,7 +65,7 @@ export class TransitionTable {
 
   /** An event without a transition changes nothing. */
   next(state: TableState, event: EventObject, effects: TableEffect[]): TableState {
-    const transition = allowed(this.row(state.value).on.get(event.type), state.context, event);
+    const transition = findAllowed(this.row(state.value).on.get(event.type), state.context, event);
     if (transition === undefined) return state;
     return this.settle(this.take(transition, state, event, effects), event, effects);
   }
@@ -74,7 +74,7 @@ export class TransitionTable {
   private settle(state: TableState, event: EventObject, effects: TableEffect[]): TableState {
     let settled = state;
     for (;;) {
-      const transition = allowed(this.row(settled.value).always, settled.context, event);
+      const transition = findAllowed(this.row(settled.value).always, settled.context, event);
       if (transition === undefined) return settled;
       settled = this.take(transition, settled, event, effects);
     }
@@ -110,7 +110,7 @@ const run = (
   return current;
 };
 
-const allowed = (
+const findAllowed = (
   transitions: readonly Transition[] | undefined,
   context: unknown,
   event: EventObject,
@@ -234,11 +234,11 @@ const builtInStep = (node: Node, action: BuiltIn, params: Params): Step => {
 
 /** `assignment` is a function, or an object of values and functions. */
 const assigned = (assignment: unknown, args: Args, params: Params): object => {
-  const given = params?.(args);
-  if (typeof assignment === 'function') return assignment(args, given) as object;
+  const paramValues = params?.(args);
+  if (typeof assignment === 'function') return assignment(args, paramValues) as object;
   const update: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(assignment as object)) {
-    update[key] = typeof value === 'function' ? value(args, given) : value;
+    update[key] = typeof value === 'function' ? value(args, paramValues) : value;
   }
   return update;
 };

@@ -216,9 +216,9 @@ const applyToList = (list: readonly Call[], event: BoardEvent): readonly Call[] 
 /** Board that counts its accesses to calls. */
 class CountedBoard extends CallBoard {
   looks = 0;
-  protected override look(at: number): Call {
+  protected override callAt(at: number): Call {
     this.looks += 1;
-    return super.look(at);
+    return super.callAt(at);
   }
 }
 
