@@ -84,22 +84,22 @@ export class WorkspaceTracker {
   async takeSnapshot(): Promise<WorkspaceSnapshot> {
     const { scan, tracked } = await this.scan();
     const files = new Map<string, TrackedFile>();
-    const over: string[] = [];
-    let left = this.bounds.maxBytes;
+    const skipped: string[] = [];
+    let bytesLeft = this.bounds.maxBytes;
     const pause = yieldToEventLoop();
     for (const [path, entry] of scan.entries) {
       await pause();
-      left -= this.versions.costOf(path, entry);
-      if (left < 0) over.push(path);
+      bytesLeft -= this.versions.costOf(path, entry);
+      if (bytesLeft < 0) skipped.push(path);
       const kept: KeptState =
-        left < 0
+        bytesLeft < 0
           ? { state: { kind: 'unknown', why: TOO_MUCH } }
           : this.versions.keep(path, entry, tracked.get(path));
       if (kept.state.kind !== 'absent') files.set(path, { ...kept, entry });
     }
     this.versions.forgetAllBut(scan.entries);
     const manifest = this.manifests.write(files, this.options.roots, scan.isCut);
-    return { manifest, files, couldSee: scan.couldSee, gaps: this.gapsOf(scan, files, over) };
+    return { manifest, files, couldSee: scan.couldSee, gaps: this.gapsOf(scan, files, skipped) };
   }
 
   /** Returns the changes since a snapshot. Throws StorageError. */
@@ -107,35 +107,35 @@ export class WorkspaceTracker {
     before: Pick<WorkspaceSnapshot, 'files' | 'couldSee'>,
   ): Promise<readonly FileChange[]> {
     const { scan, tracked } = await this.scan();
-    const found: { path: string; was: KeptState; after: FileState }[] = [];
-    let left = this.bounds.maxBytes;
-    const now = (path: string, entry: ScannedEntry | undefined): FileState => {
-      left -= entry === undefined ? 0 : this.versions.costOf(path, entry);
-      if (left < 0) return { kind: 'unknown', why: TOO_MUCH };
+    const changed: { path: string; previous: KeptState; after: FileState }[] = [];
+    let bytesLeft = this.bounds.maxBytes;
+    const currentState = (path: string, entry: ScannedEntry | undefined): FileState => {
+      bytesLeft -= entry === undefined ? 0 : this.versions.costOf(path, entry);
+      if (bytesLeft < 0) return { kind: 'unknown', why: TOO_MUCH };
       return this.keepIfPossible(path, entry, tracked.get(path));
     };
     const pause = yieldToEventLoop();
-    for (const [path, was] of before.files) {
+    for (const [path, previous] of before.files) {
       await pause();
       const entry = scan.entries.get(path);
-      const isSame = entry && was.entry?.stamp === entry.stamp && !was.entry.isFresh;
+      const isSame = entry && previous.entry?.stamp === entry.stamp && !previous.entry.isFresh;
       if (isSame) continue;
       // A file that is not scanned may still exist, because an ignore rule may hide it now.
-      const after = now(path, entry ?? scanEntry(path));
-      if (!isSameState(was.state, after)) found.push({ path, was, after });
+      const after = currentState(path, entry ?? scanEntry(path));
+      if (!isSameState(previous.state, after)) changed.push({ path, previous, after });
     }
     for (const [path, entry] of scan.entries) {
       await pause();
       if (before.files.has(path)) continue;
       if (!before.couldSee(path, entry.kind === 'directory')) continue;
-      const after = now(path, entry);
+      const after = currentState(path, entry);
       if (after.kind !== 'absent') {
-        found.push({ path, was: { state: { kind: 'absent' } }, after });
+        changed.push({ path, previous: { state: { kind: 'absent' } }, after });
       }
     }
-    const contents = await this.fetch(found.map(({ was }) => was));
-    const changes = found.map(({ path, was, after }) => {
-      return { path, before: contents(was), after };
+    const contents = await this.fetch(changed.map(({ previous }) => previous));
+    const changes = changed.map(({ path, previous, after }) => {
+      return { path, before: contents(previous), after };
     });
     return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
@@ -144,18 +144,18 @@ export class WorkspaceTracker {
    * Reads the snapshot of a process that died. Returns undefined if the manifest cannot be read.
    */
   readSnapshot(manifest: string): Pick<WorkspaceSnapshot, 'files' | 'couldSee'> | undefined {
-    const read = readManifest(this.options.blobs, manifest);
-    if (read === undefined) return undefined;
+    const stored = readManifest(this.options.blobs, manifest);
+    if (stored === undefined) return undefined;
     const files = new Map<string, TrackedFile>();
     const changedRules = new Set<string>();
-    for (const [path, kept] of read.files) {
+    for (const [path, kept] of stored.files) {
       files.set(path, { ...kept, entry: undefined });
       const isRules = basename(path) === '.gitignore';
       if (isRules && !isSameState(kept.state, this.stateAt(path))) changedRules.add(dirname(path));
     }
     // Under changed ignore rules it is unknown which ignored files existed before.
     const couldSee = (path: string) =>
-      !read.isCut && !foldersAbove(path).some((folder) => changedRules.has(folder));
+      !stored.isCut && !foldersAbove(path).some((folder) => changedRules.has(folder));
     return { files, couldSee };
   }
 
@@ -163,20 +163,20 @@ export class WorkspaceTracker {
     const tracked = new Map<string, string>();
     const scans: WorkspaceScan[] = [];
     let maxEntries = this.bounds.maxEntries;
-    for (const [at, root] of this.options.roots.entries()) {
-      const files = (await this.indexes[at]?.files()) ?? new Map<string, string>();
+    for (const [index, root] of this.options.roots.entries()) {
+      const files = (await this.indexes[index]?.files()) ?? new Map<string, string>();
       for (const [path, object] of files) tracked.set(path, object);
       const { excluded } = this.options;
       const scan = await scanWorkspace({
         root,
-        maxEntries: maxEntries,
-        without: excluded,
-        wanted: files.keys(),
+        maxEntries,
+        excluded,
+        included: files.keys(),
       });
       maxEntries -= scan.entries.size;
       scans.push(scan);
     }
-    return { scan: joined(scans), tracked };
+    return { scan: joinScans(scans), tracked };
   }
 
   /** Keeps a changed file. The change counts even if the file cannot be kept. */
@@ -198,11 +198,11 @@ export class WorkspaceTracker {
    */
   private async fetch(states: readonly KeptState[]): Promise<(kept: KeptState) => FileState> {
     const { blobs } = this.options;
-    const lacking = states.flatMap(({ state, object }) =>
+    const missingObjects = states.flatMap(({ state, object }) =>
       object !== undefined && 'digest' in state && !blobs.has(state.digest) ? [object] : [],
     );
-    for (const index of lacking.length === 0 ? [] : this.indexes) {
-      const found = await index.read(lacking, this.bounds.maxBytes);
+    for (const index of missingObjects.length === 0 ? [] : this.indexes) {
+      const found = await index.read(missingObjects, this.bounds.maxBytes);
       for (const bytes of found.values()) blobs.put(bytes);
     }
     return ({ state }) =>
@@ -214,7 +214,7 @@ export class WorkspaceTracker {
   private gapsOf(
     scan: WorkspaceScan,
     files: KeptTree,
-    over: readonly string[],
+    skipped: readonly string[],
   ): readonly CoverageGap[] {
     const { maxEntries, maxFileBytes, maxBytes } = this.bounds;
     const gaps: CoverageGap[] = [];
@@ -234,30 +234,30 @@ export class WorkspaceTracker {
       add(
         'large',
         maxFileBytes,
-        `Files too large or not readable are not kept, so changes to them cannot be rewound: ${some(unknown)}.`,
+        `Files too large or not readable are not kept, so changes to them cannot be rewound: ${listed(unknown)}.`,
       );
     }
-    if (over.length > 0) {
+    if (skipped.length > 0) {
       add(
         'bytes',
         maxBytes,
-        `There is too much to copy before one command; not kept: ${some(over)}.`,
+        `There is too much to copy before one command; not kept: ${listed(skipped)}.`,
       );
     }
     if (scan.blind.length > 0) {
       add(
         'unreadable',
         0,
-        `These folders cannot be read, so changes in them cannot be rewound: ${some(scan.blind)}.`,
+        `These folders cannot be read, so changes in them cannot be rewound: ${listed(scan.blind)}.`,
       );
     }
     return gaps;
   }
 }
 
-const joined = (scans: readonly WorkspaceScan[]): WorkspaceScan => {
-  const [only] = scans;
-  if (only !== undefined && scans.length === 1) return only;
+const joinScans = (scans: readonly WorkspaceScan[]): WorkspaceScan => {
+  const [first] = scans;
+  if (first !== undefined && scans.length === 1) return first;
   return {
     entries: new Map(scans.flatMap(({ entries }) => [...entries])),
     couldSee: (path, isDirectory) => scans.some((scan) => scan.couldSee(path, isDirectory)),
@@ -271,22 +271,22 @@ const foldersAbove = (path: string): readonly string[] => {
   return folder === path ? [] : [folder, ...foldersAbove(folder)];
 };
 
-const SHOWN = 5;
+const MAX_LISTED_PATHS = 5;
 
-const some = (paths: readonly string[]): string => {
-  const rest = paths.length - SHOWN;
-  return `${paths.slice(0, SHOWN).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+const listed = (paths: readonly string[]): string => {
+  const rest = paths.length - MAX_LISTED_PATHS;
+  return `${paths.slice(0, MAX_LISTED_PATHS).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 };
 
-export const isSameState = (one: FileState, other: FileState): boolean => {
-  if (one.kind !== other.kind || one.kind === 'unknown') return false;
-  if (one.kind === 'absent') return true;
-  if (one.kind === 'directory' || other.kind === 'directory') {
-    return 'mode' in one && 'mode' in other && one.mode === other.mode;
+export const isSameState = (first: FileState, second: FileState): boolean => {
+  if (first.kind !== second.kind || first.kind === 'unknown') return false;
+  if (first.kind === 'absent') return true;
+  if (first.kind === 'directory' || second.kind === 'directory') {
+    return 'mode' in first && 'mode' in second && first.mode === second.mode;
   }
   return (
-    'digest' in other &&
-    one.digest === other.digest &&
-    (one.kind === 'link' || one.mode === other.mode)
+    'digest' in second &&
+    first.digest === second.digest &&
+    (first.kind === 'link' || first.mode === second.mode)
   );
 };

@@ -12,28 +12,28 @@ export interface RemoteArtifacts {
   readonly fetch: (path: string) => Promise<Uint8Array>;
 }
 
-export const artifactWorkspace = (disk: Workspace, kept: RemoteArtifacts): Workspace => ({
+export const artifactWorkspace = (disk: Workspace, artifacts: RemoteArtifacts): Workspace => ({
   ...disk,
   resolve(path) {
     const full = disk.resolve(path);
-    return kept.localPathOf(full) ?? full;
+    return artifacts.localPathOf(full) ?? full;
   },
   async read(path, maxBytes) {
     try {
       return await disk.read(path, maxBytes);
     } catch (error) {
       const isMissing = error instanceof FileError && error.why === 'missing';
-      if (!isMissing || kept.localPathOf(path) === undefined) throw error;
-      await bring(path, kept, error);
+      if (!isMissing || artifacts.localPathOf(path) === undefined) throw error;
+      await fetchToDisk(path, artifacts, error);
       return disk.read(path, maxBytes);
     }
   },
   ...(disk.judgedBy && {
-    judgedBy: (judge) => artifactWorkspace(disk.judgedBy?.(judge) ?? disk, kept),
+    judgedBy: (judge) => artifactWorkspace(disk.judgedBy?.(judge) ?? disk, artifacts),
   }),
 });
 
-const bring = async (
+const fetchToDisk = async (
   path: string,
   { fetch }: RemoteArtifacts,
   missing: FileError,

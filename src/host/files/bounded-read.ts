@@ -3,14 +3,14 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { MAX_SEARCHED_FILE_BYTES } from '../../protocol/tools/file-search.js';
 
-/** Returns undefined if the path is no regular file, has more than `most` bytes, or cannot be opened. */
-export const boundedRead = async (path: string, most: number): Promise<Buffer | undefined> => {
-  const read = await withFile(path, async (handle, size) => {
-    if (size > most) return undefined;
+/** Returns undefined if the path is no regular file, has more than `maxBytes` bytes, or cannot be opened. */
+export const boundedRead = async (path: string, maxBytes: number): Promise<Buffer | undefined> => {
+  const contents = await withFile(path, async (handle, size) => {
+    if (size > maxBytes) return undefined;
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
     return buffer.subarray(0, bytesRead);
   });
-  return read === 'unreadable' ? undefined : read;
+  return contents === 'unreadable' ? undefined : contents;
 };
 
 export type FileProbe = 'text' | 'binary' | 'too-large' | 'unreadable';
@@ -44,8 +44,8 @@ const withFile = async <Result>(
   try {
     // Non-blocking, because the path may be a pipe.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const found = await handle.stat();
-    return found.isFile() ? await use(handle, found.size) : 'unreadable';
+    const stats = await handle.stat();
+    return stats.isFile() ? await use(handle, stats.size) : 'unreadable';
   } catch {
     return 'unreadable';
   } finally {

@@ -45,10 +45,10 @@ export const diskWorkspace = (
     if (path === '~') return resolve(home);
     return path.startsWith('~/') ? join(resolve(home), path.slice(2)) : resolve(path);
   },
-  read: (path, maxBytes) => asFileErrors(path, () => readWhole(path, maxBytes, accepts)),
-  stat: (path) => asFileErrors(path, () => statOf(path)),
+  read: (path, maxBytes) => withFileErrors(path, () => readWhole(path, maxBytes, accepts)),
+  stat: (path) => withFileErrors(path, () => statOf(path)),
   write: (path, bytes, expected) =>
-    asFileErrors(path, async () => {
+    withFileErrors(path, async () => {
       const target = await followLinks(path);
       return writes.run(target, () => writeExpecting(target, bytes, expected, accepts));
     }),
@@ -57,22 +57,25 @@ export const diskWorkspace = (
 });
 
 /** Converts errors to FileError with the caller's path instead of a `/proc/self/fd` path. */
-const asFileErrors = async <Result>(path: string, work: () => Promise<Result>): Promise<Result> => {
+const withFileErrors = async <Result>(
+  path: string,
+  work: () => Promise<Result>,
+): Promise<Result> => {
   try {
     return await work();
   } catch (error) {
-    const trouble = fileError(error, path);
-    throw trouble.path.startsWith('/proc/self/fd/')
-      ? new FileError(trouble.why, path, { cause: trouble.cause ?? trouble })
-      : trouble;
+    const converted = fileError(error, path);
+    throw converted.path.startsWith('/proc/self/fd/')
+      ? new FileError(converted.why, path, { cause: converted.cause ?? converted })
+      : converted;
   }
 };
 
 const statOf = async (path: string): Promise<FileStat | undefined> => {
   try {
-    const found = await stat(path);
-    const kind = found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'other';
-    return { kind, size: found.size, mtimeMs: found.mtimeMs };
+    const stats = await stat(path);
+    const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : 'other';
+    return { kind, size: stats.size, mtimeMs: stats.mtimeMs };
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -87,9 +90,9 @@ const readWhole = async (path: string, maxBytes: number, accepts: AcceptsPath = 
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     checkDescriptor(fd, path, accepts);
-    const found = fstatSync(fd);
-    if (!found.isFile()) throw new FileError('not-a-file', path);
-    const { size, mtimeMs } = found;
+    const stats = fstatSync(fd);
+    if (!stats.isFile()) throw new FileError('not-a-file', path);
+    const { size, mtimeMs } = stats;
     if (size > maxBytes) throw new FileError('too-large', path);
     const bytes = await readToEnd(fd, size, maxBytes);
     if (bytes === undefined) throw new FileError('too-large', path);
@@ -100,7 +103,7 @@ const readWhole = async (path: string, maxBytes: number, accepts: AcceptsPath = 
 };
 
 const MAX_SYNC_READ_BYTES = 256 * 1_024;
-const readLater = promisify(readCallback);
+const readAsync = promisify(readCallback);
 
 /** Treats `size` as a hint, because files grow and /proc reports 0. Returns undefined over the limit. */
 const readToEnd = async (fd: number, size: number, maxBytes: number) => {
@@ -112,7 +115,7 @@ const readToEnd = async (fd: number, size: number, maxBytes: number) => {
     const bytesRead =
       room <= MAX_SYNC_READ_BYTES
         ? readSync(fd, buffer, length, room, null)
-        : (await readLater(fd, buffer, length, room, null)).bytesRead;
+        : (await readAsync(fd, buffer, length, room, null)).bytesRead;
     length += bytesRead;
     if (length > maxBytes) return undefined;
     // A read that returns the expected size and leaves the buffer unfilled reached the end.
@@ -122,9 +125,9 @@ const readToEnd = async (fd: number, size: number, maxBytes: number) => {
 };
 
 const refuseIrregular = (path: string) => {
-  const found = statSync(path);
-  if (found.isDirectory()) throw new FileError('directory', path);
-  if (!found.isFile()) throw new FileError('not-a-file', path);
+  const stats = statSync(path);
+  if (stats.isDirectory()) throw new FileError('directory', path);
+  if (!stats.isFile()) throw new FileError('not-a-file', path);
 };
 
 const writeExpecting = async (
@@ -149,13 +152,13 @@ const writeInto = async (
   expected: FileStamp | 'absent' | undefined,
 ): Promise<FileStamp> => {
   const target = folder.at(name);
-  const there = await lstat(target).catch(() => undefined);
+  const existing = await lstat(target).catch(() => undefined);
   // All links were resolved before, so this link is new.
-  if (there?.isSymbolicLink() === true) throw new FileError('moved', target);
-  if (there !== undefined) refuseIrregular(target);
-  if (expected === 'absent' && there !== undefined) throw new FileError('changed', target);
+  if (existing?.isSymbolicLink() === true) throw new FileError('moved', target);
+  if (existing !== undefined) refuseIrregular(target);
+  if (expected === 'absent' && existing !== undefined) throw new FileError('changed', target);
   if (expected !== undefined && expected !== 'absent') await refuseChanged(target, expected);
-  if (there !== undefined) await access(target, constants.W_OK);
+  if (existing !== undefined) await access(target, constants.W_OK);
   await folder.check();
   await replaceFileDurably(target, bytes, {
     mode: 0o666,

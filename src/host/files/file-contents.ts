@@ -16,15 +16,15 @@ export type FileContents =
   | { readonly why: string };
 
 /** Never throws. */
-export const readContents = (path: string, mostBytes: number): FileContents => {
+export const readContents = (path: string, maxBytes: number): FileContents => {
   try {
-    const found = fs.lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return { absent: true };
+    const stats = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return { absent: true };
     const entry = scanEntry(path);
     if (entry === undefined) return { why: 'it is not a regular file' };
     if (entry.kind === 'directory') return { entry: { ...entry, kind: 'directory' } };
     if (entry.kind === 'link') return linkAt(path, entry);
-    return fileAt(path, entry, mostBytes);
+    return fileAt(path, entry, maxBytes);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { absent: true };
@@ -37,14 +37,14 @@ const linkAt = (path: string, entry: ScannedEntry): FileContents => {
   return { entry, bytes };
 };
 
-const fileAt = (path: string, entry: ScannedEntry, mostBytes: number): FileContents => {
+const fileAt = (path: string, entry: ScannedEntry, maxBytes: number): FileContents => {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
   const file = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const { size } = fs.fstatSync(file);
-    if (size > mostBytes) return { why: `it is larger than ${megabytes(mostBytes)}` };
+    if (size > maxBytes) return { why: `it is larger than ${megabytes(maxBytes)}` };
     const bytes = fs.readFileSync(file);
-    if (bytes.length > mostBytes) return { why: `it is larger than ${megabytes(mostBytes)}` };
+    if (bytes.length > maxBytes) return { why: `it is larger than ${megabytes(maxBytes)}` };
     // A write during the read must not keep the stamp of the earlier state.
     const isSame = scanEntry(path)?.stamp === entry.stamp;
     return { entry: isSame ? entry : { ...entry, isFresh: true }, bytes };
@@ -65,11 +65,11 @@ export const resolveLanding = (
 ): { readonly path: string; readonly missing: readonly string[] } => {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {
-    const real = realOf(at);
+    const real = realPathOf(at);
     if (real !== undefined) {
       const rest = path.slice(at.length);
-      const moved = (name: string) => join(real, name.slice(at.length));
-      return { path: join(real, rest), missing: missing.map(moved) };
+      const toRealPath = (name: string) => join(real, name.slice(at.length));
+      return { path: join(real, rest), missing: missing.map(toRealPath) };
     }
     const target = at === path && hops < MAX_LINK_HOPS ? linkTarget(at) : undefined;
     if (target !== undefined) return resolveLanding(resolve(dirname(at), target), hops + 1);
@@ -78,7 +78,7 @@ export const resolveLanding = (
   }
 };
 
-const realOf = (path: string): string | undefined => {
+const realPathOf = (path: string): string | undefined => {
   try {
     return fs.realpathSync(path);
   } catch {

@@ -1,7 +1,7 @@
 /** Converts errors of the operating system to FileError. */
 import { FileError, type FileTrouble } from '../../protocol/tools/workspace.js';
 
-const TROUBLE: Readonly<Record<string, FileTrouble>> = {
+const REASONS: Readonly<Record<string, FileTrouble>> = {
   ENOENT: 'missing',
   ENOTDIR: 'missing',
   EISDIR: 'directory',
@@ -18,5 +18,5 @@ export const errorCode = (error: unknown): string | undefined =>
 
 export const fileError = (error: unknown, path: string): FileError => {
   if (error instanceof FileError) return error;
-  return new FileError(TROUBLE[errorCode(error) ?? ''] ?? 'io', path, { cause: error });
+  return new FileError(REASONS[errorCode(error) ?? ''] ?? 'io', path, { cause: error });
 };

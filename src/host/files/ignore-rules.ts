@@ -29,11 +29,11 @@ export const isIgnored = (
   isDirectory: boolean,
 ): boolean => {
   for (let level = start; level !== undefined; level = level.above) {
-    const below = level.depth === 0 ? names : names.slice(level.depth);
+    const relativeNames = level.depth === 0 ? names : names.slice(level.depth);
     for (let at = level.rules.length - 1; at >= 0; at -= 1) {
       const rule = level.rules[at];
       if (rule === undefined || (rule.directoriesOnly && !isDirectory)) continue;
-      if (rule.matches(below)) return rule.ignores;
+      if (rule.matches(relativeNames)) return rule.ignores;
     }
   }
   return false;
@@ -57,9 +57,9 @@ const parseLine = (line: string): Rule | undefined => {
   const trimmed = line.replace(/^\ufeff/, '').replace(/(?<!\\)\s+$/, '');
   if (trimmed === '' || trimmed.startsWith('#')) return undefined;
   const ignores = !trimmed.startsWith('!');
-  const named = ignores ? trimmed : trimmed.slice(1);
-  const directoriesOnly = named.endsWith('/');
-  const pattern = directoriesOnly ? named.slice(0, -1) : named;
+  const body = ignores ? trimmed : trimmed.slice(1);
+  const directoriesOnly = body.endsWith('/');
+  const pattern = directoriesOnly ? body.slice(0, -1) : body;
   if (pattern === '' || pattern === '/') return undefined;
   try {
     // Braces have no meaning in .gitignore.

@@ -5,9 +5,9 @@ import type { MemoryDisk, MemoryEntry, ResolvedMemoryPath } from '../../protocol
 
 export const memoryDisk = (): MemoryDisk => ({
   user: process.getuid?.(),
-  resolve: async (path) => lookAt(path),
-  read: (real, mostBytes) => readWhole(real, mostBytes).catch(() => 'unreadable' as const),
-  list: (real, most) => listAll(real, most).catch(() => 'unreadable' as const),
+  resolve: async (path) => resolvePath(path),
+  read: (real, maxBytes) => readWhole(real, maxBytes).catch(() => 'unreadable' as const),
+  list: (real, maxEntries) => listAll(real, maxEntries).catch(() => 'unreadable' as const),
 });
 
 const HAS_OWNERS = process.getuid !== undefined;
@@ -16,28 +16,28 @@ const HAS_OWNERS = process.getuid !== undefined;
  * Synchronous, because a walk looks up about sixty paths before the first request, most of them missing, and an
  * asynchronous call takes longer than the lookup.
  */
-const lookAt = (path: string): ResolvedMemoryPath | undefined => {
+const resolvePath = (path: string): ResolvedMemoryPath | undefined => {
   try {
     const link = lstatSync(path, { throwIfNoEntry: false });
     if (link === undefined) return undefined;
     const real = realpathSync.native(path);
-    const found = statSync(real);
-    const kind = found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'other';
-    const owners = [...new Set([found.uid, link.uid])];
+    const stats = statSync(real);
+    const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : 'other';
+    const owners = [...new Set([stats.uid, link.uid])];
     return { real, kind, owners: HAS_OWNERS ? owners : [] };
   } catch {
     return undefined;
   }
 };
 
-const readWhole = async (real: string, mostBytes: number) => {
+const readWhole = async (real: string, maxBytes: number) => {
   // The path may have been replaced since the lookup, so do not follow links or block on a pipe.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(real, flags);
   try {
-    const found = await handle.stat();
-    if (!found.isFile()) return 'unreadable';
-    return found.size > mostBytes ? 'too-large' : await readToEnd(handle, mostBytes);
+    const stats = await handle.stat();
+    if (!stats.isFile()) return 'unreadable';
+    return stats.size > maxBytes ? 'too-large' : await readToEnd(handle, maxBytes);
   } finally {
     await handle.close();
   }
@@ -46,9 +46,9 @@ const readWhole = async (real: string, mostBytes: number) => {
 const CHUNK_BYTES = 64 * 1024;
 
 /** Ignores the reported size, because files grow and /proc reports 0. */
-const readToEnd = async (handle: FileHandle, mostBytes: number) => {
+const readToEnd = async (handle: FileHandle, maxBytes: number) => {
   const chunks: Buffer[] = [];
-  for (let length = 0; length <= mostBytes; ) {
+  for (let length = 0; length <= maxBytes; ) {
     const { buffer, bytesRead } = await handle.read(
       Buffer.alloc(CHUNK_BYTES),
       0,
@@ -62,10 +62,10 @@ const readToEnd = async (handle: FileHandle, mostBytes: number) => {
   return 'too-large';
 };
 
-const listAll = async (real: string, most: number) => {
+const listAll = async (real: string, maxEntries: number) => {
   const entries: MemoryEntry[] = [];
   for await (const entry of await opendir(real)) {
-    if (entries.length === most) return 'too-many';
+    if (entries.length === maxEntries) return 'too-many';
     const kind = entry.isDirectory() ? 'directory' : entry.isSymbolicLink() ? 'link' : 'other';
     entries.push({ name: entry.name, kind });
   }

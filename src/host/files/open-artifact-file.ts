@@ -16,45 +16,45 @@ export const openArtifactFile = (
   name: string,
   limit: number = MAX_ARTIFACT_BYTES,
 ): Artifact => {
-  const { path, fd, trouble: refusal } = create(directory, name);
-  let trouble = refusal;
-  let left = limit;
+  const { path, fd, error: openError } = createFile(directory, name);
+  let failure = openError;
+  let bytesLeft = limit;
   const append = (bytes: Uint8Array) => {
-    if (trouble !== undefined) return;
+    if (failure !== undefined) return;
     try {
-      for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+      for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
     } catch (error) {
-      trouble = error;
+      failure = error;
     }
   };
   return {
     path,
     write(chunk) {
-      if (left < 0) return;
-      append(chunk.subarray(0, left));
-      left -= chunk.length;
-      if (left < 0) append(END_NOTE);
+      if (bytesLeft < 0) return;
+      append(chunk.subarray(0, bytesLeft));
+      bytesLeft -= chunk.length;
+      if (bytesLeft < 0) append(END_NOTE);
     },
     async close() {
       if (fd !== -1) closeSync(fd);
-      if (trouble !== undefined) throw fileError(trouble, path);
+      if (failure !== undefined) throw fileError(failure, path);
     },
   };
 };
 
-const create = (directory: string, name: string) => {
+const createFile = (directory: string, name: string) => {
   const { name: stem, ext } = parse(name);
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     for (let number = 1; ; number += 1) {
       const path = join(directory, number === 1 ? stem + ext : `${stem}-${number}${ext}`);
       try {
-        return { path, fd: openSync(path, 'wx', 0o600), trouble: undefined };
+        return { path, fd: openSync(path, 'wx', 0o600), error: undefined };
       } catch (error) {
         if (errorCode(error) !== 'EEXIST') throw error;
       }
     }
   } catch (error) {
-    return { path: join(directory, name), fd: -1, trouble: error };
+    return { path: join(directory, name), fd: -1, error };
   }
 };

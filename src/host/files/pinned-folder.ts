@@ -9,23 +9,23 @@ import { FileError } from '../../protocol/tools/workspace.js';
 import { errorCode } from './file-error.js';
 
 /** True if the access rules accept this real path. */
-export type AcceptsPath = (place: string) => boolean;
+export type AcceptsPath = (path: string) => boolean;
 
 /** On Linux `/proc/self/fd` gives the real path of a descriptor and can be used as a path. */
 const HAS_DESCRIPTOR_NAMES = process.platform === 'linux';
 
 /** Throws FileError 'moved' if the opened file is at a path that the rules do not accept. */
 export const checkDescriptor = (fd: number, path: string, accepts: AcceptsPath): void => {
-  if (!accepts(placeOf(fd, path))) throw new FileError('moved', path);
+  if (!accepts(realPathOf(fd, path))) throw new FileError('moved', path);
 };
 
 /** Returns the real path of a descriptor. Outside of Linux, resolves `path` and checks that it is the open file. */
-const placeOf = (fd: number, path: string): string => {
+const realPathOf = (fd: number, path: string): string => {
   if (HAS_DESCRIPTOR_NAMES) return readlinkSync(`/proc/self/fd/${fd}`);
-  const place = realpathSync.native(path);
-  const [there, here] = [statSync(place), fstatSync(fd)];
-  if (there.dev !== here.dev || there.ino !== here.ino) throw new FileError('moved', path);
-  return place;
+  const realPath = realpathSync.native(path);
+  const [atPath, opened] = [statSync(realPath), fstatSync(fd)];
+  if (atPath.dev !== opened.dev || atPath.ino !== opened.ino) throw new FileError('moved', path);
+  return realPath;
 };
 
 export interface PinnedFolder {
@@ -42,8 +42,8 @@ export const pinFolder = async (target: string, accepts: AcceptsPath): Promise<P
   const handle = await openOrMake(directory, [basename(target)], accepts);
   const byName = { at: (name: string) => join(directory, name) };
   const check = async () => {
-    const place = placeOf(handle.fd, directory);
-    if (!accepts(join(place, basename(target)))) throw new FileError('moved', target);
+    const realPath = realPathOf(handle.fd, directory);
+    if (!accepts(join(realPath, basename(target)))) throw new FileError('moved', target);
   };
   try {
     await check();
@@ -74,14 +74,14 @@ const openOrMake = async (
   const name = basename(directory);
   const parent = await openOrMake(dirname(directory), [name, ...rest], accepts);
   try {
-    const place = placeOf(parent.fd, dirname(directory));
-    if (!accepts(join(place, name, ...rest)))
+    const parentPath = realPathOf(parent.fd, dirname(directory));
+    if (!accepts(join(parentPath, name, ...rest)))
       throw new FileError('moved', join(directory, ...rest));
-    const made = HAS_DESCRIPTOR_NAMES ? `/proc/self/fd/${parent.fd}/${name}` : directory;
-    await mkdir(made).catch((error: unknown) => {
+    const target = HAS_DESCRIPTOR_NAMES ? `/proc/self/fd/${parent.fd}/${name}` : directory;
+    await mkdir(target).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
-    return await open(made, FOLDER | constants.O_NOFOLLOW);
+    return await open(target, FOLDER | constants.O_NOFOLLOW);
   } finally {
     await parent.close();
   }

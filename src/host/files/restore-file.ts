@@ -20,20 +20,20 @@ export const restoreRefusal = (
   { roots, without }: RestoreLimits,
 ): string | undefined => {
   if (path.includes('\0') || normalize(path) !== path) return 'its path is not a plain one';
-  const root = roots.find((it) => isBelow(path, it));
+  const root = roots.find((folder) => isBelow(path, folder));
   if (root === undefined) return 'it is outside of the workspace';
-  if (without.some((it) => path === it || isBelow(path, it)))
+  if (without.some((folder) => path === folder || isBelow(path, folder)))
     return 'it is where Skein keeps its state';
   // Some disks ignore case, so `.GIT` is the same folder. Windows has the short name `git~1`.
   if (path.split(sep).some((name) => /^(?:\.git|git~\d)$/i.test(name))) return 'it belongs to git';
-  const link = linkOnTheWay(root, path);
+  const link = linkAbove(root, path);
   return link === undefined ? undefined : `${link} is a link now and leads elsewhere`;
 };
 
 const isBelow = (path: string, folder: string): boolean =>
   path.startsWith(folder === sep ? sep : `${folder}${sep}`);
 
-const linkOnTheWay = (root: string, path: string): string | undefined => {
+const linkAbove = (root: string, path: string): string | undefined => {
   for (let at = dirname(path); at.length >= root.length; at = dirname(at)) {
     if (linkOf(at) !== undefined) return at;
     if (at === dirname(at)) break;
@@ -51,25 +51,25 @@ export type RestoreTarget =
  * Returns false if a non-empty folder is in the way. Throws the error of the disk. A new folder gets mode 0700
  * until `setFolderMode` changes it.
  */
-export const restoreFile = (path: string, wanted: RestoreTarget): boolean =>
-  within(path, (place) => {
-    const there = fs.lstatSync(place, { throwIfNoEntry: false });
-    if (wanted.kind === 'directory') {
-      if (there?.isDirectory()) return true;
-      if (there !== undefined) fs.unlinkSync(place);
-      fs.mkdirSync(place, { mode: 0o700 });
+export const restoreFile = (path: string, target: RestoreTarget): boolean =>
+  withPinnedPath(path, (pinnedPath) => {
+    const existing = fs.lstatSync(pinnedPath, { throwIfNoEntry: false });
+    if (target.kind === 'directory') {
+      if (existing?.isDirectory()) return true;
+      if (existing !== undefined) fs.unlinkSync(pinnedPath);
+      fs.mkdirSync(pinnedPath, { mode: 0o700 });
       return true;
     }
-    if (there?.isDirectory() && !removeFolder(place)) return false;
-    if (wanted.kind === 'absent') {
-      if (there !== undefined && !there.isDirectory()) fs.unlinkSync(place);
+    if (existing?.isDirectory() && !removeFolder(pinnedPath)) return false;
+    if (target.kind === 'absent') {
+      if (existing !== undefined && !existing.isDirectory()) fs.unlinkSync(pinnedPath);
       return true;
     }
-    const draft = join(dirname(place), `.skein-${randomBytes(8).toString('hex')}.tmp`);
+    const draft = join(dirname(pinnedPath), `.skein-${randomBytes(8).toString('hex')}.tmp`);
     try {
-      if (wanted.kind === 'link') fs.symlinkSync(Buffer.from(wanted.target), draft);
-      else fill(draft, wanted.bytes, wanted.mode);
-      fs.renameSync(draft, place);
+      if (target.kind === 'link') fs.symlinkSync(Buffer.from(target.target), draft);
+      else writeDraft(draft, target.bytes, target.mode);
+      fs.renameSync(draft, pinnedPath);
     } catch (error) {
       fs.rmSync(draft, { force: true });
       throw error;
@@ -78,9 +78,9 @@ export const restoreFile = (path: string, wanted: RestoreTarget): boolean =>
   });
 
 export const setFolderMode = (path: string, mode: number): void =>
-  within(path, (place) => {
+  withPinnedPath(path, (pinnedPath) => {
     const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = fs.constants;
-    const folder = fs.openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    const folder = fs.openSync(pinnedPath, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     try {
       fs.fchmodSync(folder, mode);
     } finally {
@@ -88,9 +88,9 @@ export const setFolderMode = (path: string, mode: number): void =>
     }
   });
 
-const removeFolder = (place: string): boolean => {
+const removeFolder = (pinnedPath: string): boolean => {
   try {
-    fs.rmdirSync(place);
+    fs.rmdirSync(pinnedPath);
     return true;
   } catch (error) {
     if (errorCode(error) === 'ENOTEMPTY' || errorCode(error) === 'EEXIST') return false;
@@ -98,7 +98,7 @@ const removeFolder = (place: string): boolean => {
   }
 };
 
-const fill = (draft: string, bytes: Uint8Array, mode: number): void => {
+const writeDraft = (draft: string, bytes: Uint8Array, mode: number): void => {
   const file = fs.openSync(draft, 'wx', 0o600);
   try {
     fs.writeFileSync(file, bytes);
@@ -113,7 +113,7 @@ const fill = (draft: string, bytes: Uint8Array, mode: number): void => {
  * Runs `work` with a path inside the opened folder. On Linux the path goes through the descriptor, so replacing
  * the folder meanwhile has no effect.
  */
-const within = <Result>(path: string, work: (place: string) => Result): Result => {
+const withPinnedPath = <Result>(path: string, work: (pinnedPath: string) => Result): Result => {
   const folder = dirname(path);
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = fs.constants;
   const handle = fs.openSync(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);

@@ -20,17 +20,17 @@ export interface SharedArtifactDeps {
 export const sharedArtifact = (
   artifact: Artifact,
   upload: ReturnType<typeof limitConcurrency>,
-  terms: SharedArtifactDeps,
+  deps: SharedArtifactDeps,
 ): Artifact => ({
   path: artifact.path,
   write: (chunk) => artifact.write(chunk),
   async close() {
     await artifact.close();
-    const sent = upload(() => send(artifact.path, terms));
-    const { away, end } = terms.untilAway();
+    const sent = upload(() => send(artifact.path, deps));
+    const { away, end } = deps.untilAway();
     const outcome = await Promise.race([sent.then(() => 'sent' as const), away]).finally(end);
     if (outcome === 'sent') return;
-    sent.catch((error: unknown) => terms.notify((error as Error).message));
+    sent.catch((error: unknown) => deps.notify((error as Error).message));
   },
 });
 

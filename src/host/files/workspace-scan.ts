@@ -33,9 +33,9 @@ export interface ScanOptions {
   readonly root: string;
   readonly maxEntries: number;
   /** Folders to skip, absolute. */
-  readonly without: readonly string[];
+  readonly excluded: readonly string[];
   /** Files to list even if ignored, absolute. */
-  readonly wanted: Iterable<string>;
+  readonly included: Iterable<string>;
 }
 
 /** Time stamps of file systems are coarser than the system clock. */
@@ -50,26 +50,26 @@ interface Folder {
   readonly above: IgnoreRules | undefined;
 }
 
-interface Listed {
+interface ListedFolder {
   readonly rules: IgnoreRules | undefined;
 }
 
 export const scanWorkspace = async (options: ScanOptions): Promise<WorkspaceScan> => {
-  const { root, maxEntries: mostEntries, without } = options;
+  const { root, maxEntries, excluded } = options;
   const entries = new Map<string, ScannedEntry>();
-  const listed = new Map<string, Listed>();
+  const listed = new Map<string, ListedFolder>();
   const blind = new Set<string>();
   const racyAfter = Date.now() - TICK_MS;
-  const { rules: top, prefix } = await ignoreRulesAbove(root, async (folder) =>
-    isThere(folder, '.git'),
+  const { rules: rulesAbove, prefix } = await ignoreRulesAbove(root, async (folder) =>
+    exists(folder, '.git'),
   );
   const namesOf = (path: string) => [...prefix, ...relative(root, path).split(sep)];
-  const hides = (rules: IgnoreRules | undefined, path: string, isFolder: boolean): boolean =>
-    without.includes(path) || (rules !== undefined && isIgnored(rules, namesOf(path), isFolder));
-  let seen = 0;
-  const folders: Folder[] = [{ path: root, depth: prefix.length, above: top }];
+  const isHidden = (rules: IgnoreRules | undefined, path: string, isFolder: boolean): boolean =>
+    excluded.includes(path) || (rules !== undefined && isIgnored(rules, namesOf(path), isFolder));
+  let count = 0;
+  const folders: Folder[] = [{ path: root, depth: prefix.length, above: rulesAbove }];
   let isCut = false;
-  const take = (path: string): ScannedEntry | undefined => {
+  const addEntry = (path: string): ScannedEntry | undefined => {
     const entry = scanEntry(path, racyAfter);
     if (entry !== undefined) entries.set(path, entry);
     return entry;
@@ -88,40 +88,41 @@ export const scanWorkspace = async (options: ScanOptions): Promise<WorkspaceScan
     for (const name of names) {
       const path = join(folder.path, name.name);
       const isFolder = name.isDirectory();
-      if (SKIPPED.has(name.name) || hides(rules, path, isFolder)) continue;
+      if (SKIPPED.has(name.name) || isHidden(rules, path, isFolder)) continue;
       if (name.name.includes('\ufffd')) {
         blind.add(path);
         continue;
       }
-      seen += 1;
-      if (seen > mostEntries) {
+      count += 1;
+      if (count > maxEntries) {
         isCut = true;
         break;
       }
-      if (seen % ENTRIES_PER_SLICE === 0) await yieldToEventLoop();
-      if (take(path)?.kind === 'directory')
+      if (count % ENTRIES_PER_SLICE === 0) await yieldToEventLoop();
+      if (addEntry(path)?.kind === 'directory')
         folders.push({ path, depth: folder.depth + 1, above: rules });
     }
   }
   if (!isCut) {
-    for (const path of options.wanted) {
-      if (entries.has(path) || without.some((it) => path.startsWith(`${it}${sep}`))) continue;
-      seen += 1;
-      if (seen % ENTRIES_PER_SLICE === 0) await yieldToEventLoop();
-      take(path);
+    for (const path of options.included) {
+      if (entries.has(path) || excluded.some((folder) => path.startsWith(`${folder}${sep}`)))
+        continue;
+      count += 1;
+      if (count % ENTRIES_PER_SLICE === 0) await yieldToEventLoop();
+      addEntry(path);
     }
   }
   const couldSee = (path: string, isDirectory: boolean): boolean => {
     if (isCut || !path.startsWith(root === sep ? root : `${root}${sep}`)) return false;
     const names = relative(root, path).split(sep);
-    let at = root;
-    let { rules } = listed.get(root) ?? { rules: top };
+    let current = root;
+    let { rules } = listed.get(root) ?? { rules: rulesAbove };
     for (const [index, name] of names.entries()) {
-      if (blind.has(at) || SKIPPED.has(name)) return false;
-      at = join(at, name);
+      if (blind.has(current) || SKIPPED.has(name)) return false;
+      current = join(current, name);
       const isFolder = isDirectory || index < names.length - 1;
-      if (blind.has(at) || hides(rules, at, isFolder)) return false;
-      rules = listed.get(at)?.rules ?? rules;
+      if (blind.has(current) || isHidden(rules, current, isFolder)) return false;
+      rules = listed.get(current)?.rules ?? rules;
     }
     return true;
   };
@@ -133,18 +134,18 @@ export const scanEntry = (
   path: string,
   racyAfter = Date.now() - TICK_MS,
 ): ScannedEntry | undefined => {
-  const found = statOf(path);
-  if (found === undefined) return undefined;
-  const kind = found.isFile()
+  const stats = statOf(path);
+  if (stats === undefined) return undefined;
+  const kind = stats.isFile()
     ? 'file'
-    : found.isSymbolicLink()
+    : stats.isSymbolicLink()
       ? 'link'
-      : found.isDirectory()
+      : stats.isDirectory()
         ? 'directory'
         : undefined;
   if (kind === undefined) return undefined;
-  const mode = Number(found.mode & 0o7777n);
-  const { size, mtimeNs, ctimeNs, ino } = found;
+  const mode = Number(stats.mode & 0o7777n);
+  const { size, mtimeNs, ctimeNs, ino } = stats;
   return {
     kind,
     mode,
@@ -171,4 +172,4 @@ const namesIn = (folder: string): readonly Dirent[] | undefined => {
   }
 };
 
-const isThere = (folder: string, name: string): boolean => fs.existsSync(join(folder, name));
+const exists = (folder: string, name: string): boolean => fs.existsSync(join(folder, name));

@@ -34,10 +34,10 @@ export const findGitDirectory = (cwd: string): GitLocation | undefined => {
  * once and then reads a single file, so the function is cheap enough for every turn.
  */
 export const branchReader = (cwd: string): (() => string | undefined) => {
-  let place: GitLocation | undefined | null = null;
+  let location: GitLocation | undefined | null = null;
   return () => {
-    place = place === null ? findGitDirectory(cwd) : place;
-    return place && branchIn(place);
+    location = location === null ? findGitDirectory(cwd) : location;
+    return location && branchIn(location);
   };
 };
 
@@ -64,17 +64,17 @@ export const branchName = (name: string): string | undefined => {
 };
 
 const search = (start: string): GitLocation | undefined => {
-  const isOurs = ownersOf(start);
+  const isTrusted = ownersOf(start);
   for (let folder = start; ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
-    const there = statSync(dotGit, { throwIfNoEntry: false });
-    const found = there !== undefined && isOurs(there.uid) ? there : undefined;
-    if (found?.isFile()) {
+    const stats = statSync(dotGit, { throwIfNoEntry: false });
+    const trusted = stats !== undefined && isTrusted(stats.uid) ? stats : undefined;
+    if (trusted?.isFile()) {
       const directory = linkedDirectory(dotGit, folder);
       return directory === undefined ? undefined : { directory, top: folder };
     }
-    if (found?.isDirectory() && isGitDirectory(dotGit)) return { directory: dotGit, top: folder };
-    if (isGitDirectory(folder) && isOurs(statSync(folder).uid)) {
+    if (trusted?.isDirectory() && isGitDirectory(dotGit)) return { directory: dotGit, top: folder };
+    if (isGitDirectory(folder) && isTrusted(statSync(folder).uid)) {
       return { directory: folder, top: undefined };
     }
     if (dirname(folder) === folder) return undefined;
@@ -84,8 +84,8 @@ const search = (start: string): GitLocation | undefined => {
 /** Accepts the current user, root and the owner of `start`, because any user can create a `.git` in /tmp. */
 const ownersOf = (start: string): ((owner: number) => boolean) => {
   const user = process.getuid?.();
-  const ours = new Set([0, user, statSync(start).uid]);
-  return (owner) => user === undefined || ours.has(owner);
+  const trustedOwners = new Set([0, user, statSync(start).uid]);
+  return (owner) => user === undefined || trustedOwners.has(owner);
 };
 
 /** Reads the `.git` file of a worktree or a submodule, which contains the path of the git directory. */
@@ -96,10 +96,10 @@ const linkedDirectory = (file: string, folder: string): string | undefined => {
 };
 
 const isGitDirectory = (folder: string): boolean =>
-  isThere(join(folder, 'HEAD')) &&
-  (isThere(join(folder, 'objects')) || isThere(join(folder, 'commondir')));
+  exists(join(folder, 'HEAD')) &&
+  (exists(join(folder, 'objects')) || exists(join(folder, 'commondir')));
 
-const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+const exists = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
 
 const MAX_FILE_BYTES = 8_192;
 
@@ -108,8 +108,8 @@ const readStart = (path: string): string | undefined => {
   try {
     // Non-blocking, because the path may be a pipe.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const found = fstatSync(file);
-    if (!found.isFile() || found.size > MAX_FILE_BYTES) return undefined;
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > MAX_FILE_BYTES) return undefined;
     const buffer = Buffer.alloc(MAX_FILE_BYTES);
     return buffer.toString('utf8', 0, readSync(file, buffer, 0, MAX_FILE_BYTES, 0));
   } catch {

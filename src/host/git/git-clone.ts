@@ -71,25 +71,25 @@ export class GitClone {
   /** Returns the commit of a remote branch. Returns undefined if there is no such branch. Rejects with WorktreeRefusal. */
   async tipOf(branch: string): Promise<string | undefined> {
     const ref = `refs/heads/${branch}`;
-    const said = await this.runRemote([
+    const output = await this.runRemote([
       'ls-remote',
       '--refs',
       ...this.serverFlags('upload-pack'),
       this.url,
       ref,
     ]);
-    return /^([0-9a-f]{40,64})\t/m.exec(said)?.[1];
+    return /^([0-9a-f]{40,64})\t/m.exec(output)?.[1];
   }
 
   /** Returns the commits of all remote branches. Rejects with WorktreeRefusal. */
   async tips(): Promise<readonly string[]> {
-    const said = await this.runRemote([
+    const output = await this.runRemote([
       'ls-remote',
       '--heads',
       ...this.serverFlags('upload-pack'),
       this.url,
     ]);
-    return [...new Set(said.match(/^[0-9a-f]{40,64}(?=\t)/gm))];
+    return [...new Set(output.match(/^[0-9a-f]{40,64}(?=\t)/gm))];
   }
 
   /** Fetches a commit unless it is present. Rejects with WorktreeRefusal. */
@@ -98,31 +98,31 @@ export class GitClone {
     const isHere = async () => (await tree.find(`${commit}^{commit}`)) !== undefined;
     if (await isHere()) return;
     // Some remotes refuse to send a commit by its hash, so try all branches next.
-    const wanted =
+    const refspecs =
       branch === undefined
         ? [commit, ALL_BRANCHES]
         : [`+refs/heads/${branch}:refs/skein/${branch}`];
-    let trouble = '';
-    for (const what of wanted) {
-      const how = ['--no-tags', '--no-write-fetch-head', '--no-auto-gc', '-q'];
-      const args = ['fetch', ...how, ...this.serverFlags('upload-pack'), this.url, what];
+    let failure = '';
+    for (const refspec of refspecs) {
+      const flags = ['--no-tags', '--no-write-fetch-head', '--no-auto-gc', '-q'];
+      const args = ['fetch', ...flags, ...this.serverFlags('upload-pack'), this.url, refspec];
       await this.runRemote(args).catch((error: unknown) => {
         if (!(error instanceof WorktreeRefusal)) throw error;
-        trouble = ` (${error.message})`;
+        failure = ` (${error.message})`;
       });
       if (await isHere()) return;
     }
     throw new WorktreeRefusal(
-      `${this.url} does not have the commit ${commit}: push it there.${trouble}`,
+      `${this.url} does not have the commit ${commit}: push it there.${failure}`,
     );
   }
 
   /** Pushes without force. Rejects with WorktreeRefusal. */
   async push(commit: string, branch: string): Promise<void> {
-    const how = ['--no-verify', '--no-signed', '--no-follow-tags', '-q'];
+    const flags = ['--no-verify', '--no-signed', '--no-follow-tags', '-q'];
     await this.runRemote([
       'push',
-      ...how,
+      ...flags,
       ...this.serverFlags('receive-pack'),
       this.url,
       `${commit}:refs/heads/${branch}`,

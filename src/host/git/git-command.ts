@@ -25,9 +25,9 @@ export interface GitResult {
 /** Returns undefined if git cannot be started or times out. Never rejects. */
 export type GitCommand = (
   args: readonly string[],
-  mostBytes: number,
+  maxBytes: number,
   input?: Uint8Array,
-  more?: Environment,
+  extraEnv?: Environment,
 ) => Promise<GitResult | undefined>;
 
 /** Additional options for callers that write to the repository. */
@@ -50,7 +50,7 @@ export const hardenedGit = async (
   { top, directory }: GitLocation,
   environment: Environment,
   signal: AbortSignal,
-  { env = {}, settings: wanted = [], keepsStderr: listens = false }: GitCommandOptions = {},
+  { env = {}, settings: extraSettings = [], keepsStderr = false }: GitCommandOptions = {},
 ): Promise<GitCommand | undefined> => {
   const base = {
     ...withoutGit(environment),
@@ -61,14 +61,14 @@ export const hardenedGit = async (
   };
   const withSettings =
     (settings: readonly GitSetting[]): GitCommand =>
-    (args, mostBytes, input, more = {}) =>
+    (args, maxBytes, input, extraEnv = {}) =>
       run(args, {
         cwd,
         signal,
-        maxBytes: mostBytes,
+        maxBytes,
         input,
-        keepsStderr: listens,
-        env: { ...base, ...asEnvironment(settings), ...more },
+        keepsStderr,
+        env: { ...base, ...asEnvironment(settings), ...extraEnv },
       });
   // Git before 2.31 ignores settings in the environment, so the canary is missing from its list.
   const canary = `skein.c${randomBytes(8).toString('hex')}`;
@@ -83,7 +83,7 @@ export const hardenedGit = async (
   if (!keys.includes(canary) || filters.size + drivers.length > MAX_FILTERS) return undefined;
   return withSettings([
     ...SAFE_SETTINGS,
-    ...wanted,
+    ...extraSettings,
     ...[...filters].flatMap(withoutFilter),
     ...drivers.map(withoutDriver),
   ]);
@@ -130,12 +130,14 @@ const asEnvironment = (settings: readonly GitSetting[]): Environment =>
     ]),
   ]);
 
-const KEPT = /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|CEILING_DIRECTORIES)$/;
+const KEPT_VARIABLES = /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|CEILING_DIRECTORIES)$/;
 
 /** Drops variables such as GIT_DIR, which name another repository or programs. */
 const withoutGit = (environment: Environment): Environment =>
   Object.fromEntries(
-    Object.entries(environment).filter(([name]) => !name.startsWith('GIT_') || KEPT.test(name)),
+    Object.entries(environment).filter(
+      ([name]) => !name.startsWith('GIT_') || KEPT_VARIABLES.test(name),
+    ),
   );
 
 /**
@@ -148,14 +150,14 @@ const outsidePath = (path: string, top: string, home: string | undefined): strin
     .filter((folder) => isAbsolute(folder) && !PACKAGE_PROGRAMS.test(normalize(folder)))
     .filter(
       (folder) =>
-        (home !== undefined && isPathInside({ path: realOf(home), folder: top })) ||
-        !isPathInside({ path: realOf(folder), folder: top }),
+        (home !== undefined && isPathInside({ path: realPathOf(home), folder: top })) ||
+        !isPathInside({ path: realPathOf(folder), folder: top }),
     )
     .join(delimiter);
 
 const PACKAGE_PROGRAMS = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
 
-const realOf = (path: string) => {
+const realPathOf = (path: string) => {
   try {
     return realpathSync(path);
   } catch {
@@ -163,7 +165,7 @@ const realOf = (path: string) => {
   }
 };
 
-interface Run {
+interface RunOptions {
   readonly cwd: string;
   readonly env: Environment;
   readonly signal: AbortSignal;
@@ -176,27 +178,31 @@ const MAX_STDERR_LENGTH = 4_000;
 
 const run = (
   args: readonly string[],
-  { cwd, env, signal, maxBytes: mostBytes, input, keepsStderr: listens }: Run,
+  { cwd, env, signal, maxBytes, input, keepsStderr }: RunOptions,
 ): Promise<GitResult | undefined> =>
   new Promise((settle) => {
     if (signal.aborted) return settle(undefined);
     let child: ReturnType<typeof start>;
     try {
-      const stdio = [input === undefined ? 'ignore' : 'pipe', 'pipe', listens ? 'pipe' : 'ignore'];
+      const stdio = [
+        input === undefined ? 'ignore' : 'pipe',
+        'pipe',
+        keepsStderr ? 'pipe' : 'ignore',
+      ];
       child = start(args, cwd, env, stdio as Stdio);
     } catch {
       return settle(undefined);
     }
     const chunks: Buffer[] = [];
     let size = 0;
-    let trouble = '';
-    const said = (code: number | null, most = size): GitResult => {
+    let stderr = '';
+    const resultOf = (code: number | null, length = size): GitResult => {
       const bytes = Buffer.concat(chunks);
-      const text = bytes.toString('utf8').slice(0, most);
-      return { code, text, bytes: bytes.subarray(0, most), stderr: trouble };
+      const text = bytes.toString('utf8').slice(0, length);
+      return { code, text, bytes: bytes.subarray(0, length), stderr };
     };
     const end = (answer: GitResult | undefined) => {
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', onAbort);
       child.removeAllListeners('close');
       child.stdout.removeAllListeners('data').destroy();
       settle(answer);
@@ -204,24 +210,24 @@ const run = (
     const kill = () => {
       if (child.pid !== undefined) signalProcessGroup(child.pid, 'SIGKILL');
     };
-    const giveUp = () => {
+    const onAbort = () => {
       kill();
       end(undefined);
     };
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
     child.on('error', () => end(undefined));
-    child.on('close', (code) => end(said(code)));
+    child.on('close', (code) => end(resultOf(code)));
     // Git may exit before it reads its input.
     child.stdin?.on('error', () => undefined).end(input);
     child.stderr?.on('data', (chunk: Buffer) => {
-      trouble = `${trouble}${chunk.toString('utf8')}`.slice(0, MAX_STDERR_LENGTH);
+      stderr = `${stderr}${chunk.toString('utf8')}`.slice(0, MAX_STDERR_LENGTH);
     });
     child.stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size <= mostBytes) return;
+      if (size <= maxBytes) return;
       kill();
-      end(said(null, mostBytes));
+      end(resultOf(null, maxBytes));
     });
   });
 

@@ -25,13 +25,13 @@ export class GitIndex {
 
   /** Returns an empty map without a repository or a usable git. Starts no process while the index is unchanged. */
   async files(): Promise<TrackedFiles> {
-    const place = findGitDirectory(this.root);
-    if (place?.top === undefined) return NO_FILES;
-    const stamp = stampOf(join(place.directory, 'index'));
+    const location = findGitDirectory(this.root);
+    if (location?.top === undefined) return NO_FILES;
+    const stamp = stampOf(join(location.directory, 'index'));
     if (stamp === undefined) return NO_FILES;
     if (this.last?.stamp === stamp) return this.last.files;
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const git = await hardenedGit(this.root, place, this.environment, signal);
+    const git = await hardenedGit(this.root, location, this.environment, signal);
     const answer = await git?.(['ls-files', '-s', '-z'], LISTING_BYTES);
     if (answer?.code !== 0) return NO_FILES;
     const files = new Map<string, string>();
@@ -45,25 +45,25 @@ export class GitIndex {
   }
 
   /** Returns the contents of those objects that git still has. */
-  async read(objects: readonly string[], mostBytes: number): Promise<ReadonlyMap<string, Buffer>> {
-    const place = objects.length === 0 ? undefined : findGitDirectory(this.root);
-    if (place === undefined) return new Map();
+  async read(objects: readonly string[], maxBytes: number): Promise<ReadonlyMap<string, Buffer>> {
+    const location = objects.length === 0 ? undefined : findGitDirectory(this.root);
+    if (location === undefined) return new Map();
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const git = await hardenedGit(this.root, place, this.environment, signal);
-    const asked = Buffer.from([...new Set(objects)].map((object) => `${object}\n`).join(''));
-    const answer = await git?.(['cat-file', '--batch'], mostBytes, asked);
+    const git = await hardenedGit(this.root, location, this.environment, signal);
+    const input = Buffer.from([...new Set(objects)].map((object) => `${object}\n`).join(''));
+    const answer = await git?.(['cat-file', '--batch'], maxBytes, input);
     return answer === undefined ? new Map() : objectsIn(answer.bytes);
   }
 }
 
 const stampOf = (path: string): string | undefined => {
-  const found = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && [found.size, found.mtimeNs, found.ctimeNs, found.ino].join();
+  const stats = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && [stats.size, stats.mtimeNs, stats.ctimeNs, stats.ino].join();
 };
 
 /** `<object> blob <size>`, a newline, the contents, a newline, and so on. */
 const objectsIn = (bytes: Buffer): ReadonlyMap<string, Buffer> => {
-  const found = new Map<string, Buffer>();
+  const objects = new Map<string, Buffer>();
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(10, at);
     if (end === -1) break;
@@ -72,10 +72,10 @@ const objectsIn = (bytes: Buffer): ReadonlyMap<string, Buffer> => {
     if (head === null) continue;
     const contents = bytes.subarray(at, at + Number(head[2]));
     if (contents.length < Number(head[2])) break;
-    found.set(head[1] ?? '', contents);
+    objects.set(head[1] ?? '', contents);
     at += contents.length + 1;
   }
-  return found;
+  return objects;
 };
 
 /** Returns git's object name of the contents, with the hash algorithm of `like`. */

@@ -25,13 +25,13 @@ export interface GitRepository {
 
 /** Throws WorktreeRefusal. */
 export const repositoryAt = (cwd: string): { readonly top: string; readonly directory: string } => {
-  const place = findGitDirectory(cwd);
-  if (place?.top === undefined) {
+  const location = findGitDirectory(cwd);
+  if (location?.top === undefined) {
     throw new WorktreeRefusal(
       `An agent can have a worktree of its own only in the working tree of a git repository, and ${cwd} is in none.`,
     );
   }
-  return { top: place.top, directory: place.directory };
+  return { top: location.top, directory: location.directory };
 };
 
 /** Rejects with WorktreeRefusal. */

@@ -20,15 +20,15 @@ export const gitSummary = async (
   environment: Readonly<Record<string, string>>,
   signal = AbortSignal.timeout(GIT_SUMMARY_TIMEOUT_MS),
 ): Promise<RepositoryFacts | undefined> => {
-  const place = findGitDirectory(cwd);
-  if (place === undefined) return undefined;
-  const git = await hardenedGit(cwd, place, environment, signal);
+  const location = findGitDirectory(cwd);
+  if (location === undefined) return undefined;
+  const git = await hardenedGit(cwd, location, environment, signal);
   if (git === undefined) return undefined;
   const [branch, main, status, log, user] = await Promise.all([
     git(['symbolic-ref', '-q', 'HEAD'], MAX_OUTPUT_BYTES),
     git(MAIN_BRANCHES, MAX_OUTPUT_BYTES),
     // A bare repository has no working tree, and its own settings could name any folder.
-    place.top === undefined ? NO_STATUS : git(STATUS, STATUS_BYTES),
+    location.top === undefined ? NO_STATUS : git(STATUS, STATUS_BYTES),
     git(LAST_COMMITS, MAX_OUTPUT_BYTES),
     git(['config', '--get', 'user.name'], MAX_OUTPUT_BYTES),
   ]);
@@ -39,8 +39,8 @@ export const gitSummary = async (
     branch: branchName(linesOf(branch)[0]?.replace(/^refs\/heads\//, '') ?? '') || DETACHED_HEAD,
     defaultBranch: mainBranch(linesOf(main)),
     ...cutStatus(status),
-    commits: linesOf(log).flatMap((it) => line(it) ?? []),
-    user: line(linesOf(user)[0]),
+    commits: linesOf(log).flatMap((commit) => singleLine(commit) ?? []),
+    user: singleLine(linesOf(user)[0]),
   };
 };
 
@@ -75,23 +75,23 @@ const LAST_COMMITS = [
 ];
 
 const linesOf = ({ code, text }: GitResult): readonly string[] =>
-  code === 0 || code === null ? text.split('\n').filter((it) => it !== '') : [];
+  code === 0 || code === null ? text.split('\n').filter((entry) => entry !== '') : [];
 
 /** Returns the text as a single short line without control characters, because it is not trusted. */
-const line = (text: string | undefined): string | undefined => {
-  const plain = text?.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
-  if (plain === undefined || plain === '') return undefined;
-  return plain.length > MAX_LINE_LENGTH ? `${whole(plain, MAX_LINE_LENGTH)}…` : plain;
+const singleLine = (text: string | undefined): string | undefined => {
+  const cleaned = text?.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  if (cleaned === undefined || cleaned === '') return undefined;
+  return cleaned.length > MAX_LINE_LENGTH ? `${cutText(cleaned, MAX_LINE_LENGTH)}…` : cleaned;
 };
 
 /** Returns the HEAD branch of a remote, origin first. Otherwise main or master. */
 const mainBranch = (refs: readonly string[]): string | undefined => {
   const pairs = refs.map((ref) => ref.split(' ', 2) as [string, string]);
   const remote = ['refs/remotes/origin/HEAD', ...pairs.map(([name]) => name)];
-  for (const name of remote.filter((it) => it.startsWith('refs/remotes/'))) {
-    const target = pairs.find(([it]) => it === name)?.[1] ?? '';
+  for (const name of remote.filter((ref) => ref.startsWith('refs/remotes/'))) {
+    const target = pairs.find(([ref]) => ref === name)?.[1] ?? '';
     const folder = name.slice(0, -'HEAD'.length);
-    if (target.startsWith(folder)) return line(target.slice(folder.length));
+    if (target.startsWith(folder)) return singleLine(target.slice(folder.length));
   }
   return pairs.find(([name]) => name.startsWith('refs/heads/'))?.[0].slice('refs/heads/'.length);
 };
@@ -100,9 +100,9 @@ const cutStatus = ({ code, text }: GitResult) => {
   if (code !== 0 && code !== null) return { status: undefined, isStatusCut: false };
   const status = text.replace(/\n$/, '');
   const isStatusCut = status.length > MAX_STATUS_LENGTH;
-  return { status: whole(status, MAX_STATUS_LENGTH), isStatusCut };
+  return { status: cutText(status, MAX_STATUS_LENGTH), isStatusCut };
 };
 
 /** Cuts the text without splitting a surrogate pair. */
-const whole = (text: string, most: number): string =>
-  text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
+const cutText = (text: string, maxLength: number): string =>
+  text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '');

@@ -60,10 +60,10 @@ export class GitTree {
     top: string,
     directory: string,
     environment: Readonly<Record<string, string>>,
-    { timeoutMs: withinMs = TIMEOUT_MS, env = {}, settings = [] }: OpenTreeOptions = {},
+    { timeoutMs = TIMEOUT_MS, env = {}, settings = [] }: OpenTreeOptions = {},
   ): Promise<GitTree> {
-    const place: GitLocation = { top, directory };
-    const git = await hardenedGit(top, place, environment, AbortSignal.timeout(withinMs), {
+    const location: GitLocation = { top, directory };
+    const git = await hardenedGit(top, location, environment, AbortSignal.timeout(timeoutMs), {
       env: { GIT_DIR: directory, GIT_LITERAL_PATHSPECS: '1', ...IDENTITY, ...env },
       settings: [...SETTINGS, ...settings],
       keepsStderr: true,
@@ -79,9 +79,9 @@ export class GitTree {
   /** Rejects with WorktreeRefusal if git fails, or prints more than `maxBytes`. */
   async run(
     args: readonly string[],
-    { input, index, maxBytes: most = SMALL_OUTPUT_BYTES }: GitCallOptions = {},
+    { input, index, maxBytes = SMALL_OUTPUT_BYTES }: GitCallOptions = {},
   ): Promise<GitResult> {
-    const answer = await this.tryRun(args, { input, index, maxBytes: most });
+    const answer = await this.tryRun(args, { input, index, maxBytes });
     if (answer?.code === 0) return answer;
     throw new WorktreeRefusal(`git ${args[0]} failed in ${this.top}: ${gitFailure(answer)}`);
   }
@@ -89,16 +89,16 @@ export class GitTree {
   /** Returns undefined if git cannot be started or times out. Never rejects. */
   tryRun(
     args: readonly string[],
-    { input, index, maxBytes: most = SMALL_OUTPUT_BYTES }: GitCallOptions = {},
+    { input, index, maxBytes = SMALL_OUTPUT_BYTES }: GitCallOptions = {},
   ): Promise<GitResult | undefined> {
-    return this.git(args, most, input, index === undefined ? {} : { GIT_INDEX_FILE: index });
+    return this.git(args, maxBytes, input, index === undefined ? {} : { GIT_INDEX_FILE: index });
   }
 
   /** Returns the full object name. Returns undefined if there is no such object. */
   async find(name: string): Promise<string | undefined> {
     const answer = await this.tryRun(['rev-parse', '--verify', '-q', '--end-of-options', name]);
-    const found = answer?.code === 0 ? answer.text.trim() : '';
-    return /^[0-9a-f]{40,64}$/.test(found) ? found : undefined;
+    const objectName = answer?.code === 0 ? answer.text.trim() : '';
+    return /^[0-9a-f]{40,64}$/.test(objectName) ? objectName : undefined;
   }
 
   async treeOf(commit: string): Promise<string> {
@@ -107,17 +107,14 @@ export class GitTree {
 
   /** Creates a commit without signature and hooks. */
   async commit(tree: string, parents: readonly string[], message: string): Promise<string> {
-    const above = parents.flatMap((parent) => ['-p', parent]);
-    const args = ['commit-tree', '--no-gpg-sign', tree, ...above, '-m', message];
+    const parentFlags = parents.flatMap((parent) => ['-p', parent]);
+    const args = ['commit-tree', '--no-gpg-sign', tree, ...parentFlags, '-m', message];
     return (await this.run(args)).text.trim();
   }
 
   /** Writes the current files, tracked or not but not ignored, to a tree, with the index at the given path. */
-  async snapshot(
-    index: string,
-    { excluded: without, included: wanted = [] }: SnapshotOptions,
-  ): Promise<TreeState> {
-    await this.addToIndex(index, { excluded: without, included: wanted });
+  async snapshot(index: string, { excluded, included = [] }: SnapshotOptions): Promise<TreeState> {
+    await this.addToIndex(index, { excluded, included });
     return { tree: (await this.run(['write-tree'], { index })).text.trim(), index };
   }
 
@@ -129,25 +126,31 @@ export class GitTree {
 
   private async addToIndex(
     index: string,
-    { excluded: without, included: wanted = [] }: SnapshotOptions,
+    { excluded, included = [] }: SnapshotOptions,
   ): Promise<void> {
     const listing = await this.run(['ls-files', '-s', '-z'], { index, maxBytes: LISTING_BYTES });
-    const held = namesIn(listing.bytes).flatMap((line) => {
+    const entries = namesIn(listing.bytes).flatMap((line) => {
       const [, mode, stage, name] = /^(\d+) [0-9a-f]+ (\d)\t(.+)$/s.exec(line) ?? [];
       return name === undefined ? [] : [{ name, isModule: mode === '160000', stage }];
     });
-    const modules = new Set(held.flatMap(({ isModule, name }) => (isModule ? [name] : [])));
+    const modules = new Set(entries.flatMap(({ isModule, name }) => (isModule ? [name] : [])));
     // Unmerged files of the user have no single state, so take them from the disk.
-    const open = held.flatMap(({ stage, name }) => (stage === '0' ? [] : [name]));
-    const names = new Set([...(await this.changedNames(index)), ...open, ...this.namesOf(wanted)]);
+    const unmerged = entries.flatMap(({ stage, name }) => (stage === '0' ? [] : [name]));
+    const names = new Set([
+      ...(await this.changedNames(index)),
+      ...unmerged,
+      ...this.namesOf(included),
+    ]);
     // An agent's worktree lies in an excluded folder, which then must not exclude the whole tree.
-    const apart = without.filter((it) => this.top !== it && !this.top.startsWith(`${it}${sep}`));
-    const taken = [...names].filter(
-      (name) => !modules.has(name) && this.isIncluded(name, apart, modules),
+    const applicable = excluded.filter(
+      (folder) => this.top !== folder && !this.top.startsWith(`${folder}${sep}`),
     );
-    this.refuseTooMuch(taken);
-    if (taken.length === 0) return;
-    const input = Buffer.from(taken.map((name) => `${name}\0`).join(''), 'latin1');
+    const added = [...names].filter(
+      (name) => !modules.has(name) && this.isIncluded(name, applicable, modules),
+    );
+    this.refuseTooMuch(added);
+    if (added.length === 0) return;
+    const input = Buffer.from(added.map((name) => `${name}\0`).join(''), 'latin1');
     const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
     await this.run(args, { index, input });
   }
@@ -155,23 +158,24 @@ export class GitTree {
   /** False for excluded files, and for folders, which are other repositories or submodules. */
   private isIncluded(
     name: string,
-    without: readonly string[],
+    excluded: readonly string[],
     modules: ReadonlySet<string>,
   ): boolean {
     if (name.endsWith('/')) return false;
     const path = join(this.top, utf8Name(name));
-    if (without.some((it) => path === it || path.startsWith(`${it}${sep}`))) return false;
+    if (excluded.some((folder) => path === folder || path.startsWith(`${folder}${sep}`)))
+      return false;
     for (const module of modules) if (name.startsWith(`${module}/`)) return false;
     return true;
   }
 
   private namesOf(paths: readonly string[]): readonly string[] {
-    const start = `${this.top}${sep}`;
+    const prefix = `${this.top}${sep}`;
     return paths.flatMap((path) => {
-      if (!path.startsWith(start)) return [];
-      const found = statOf(path);
-      if (found === undefined || !(found.isFile() || found.isSymbolicLink())) return [];
-      return [Buffer.from(path.slice(start.length)).toString('latin1')];
+      if (!path.startsWith(prefix)) return [];
+      const stats = statOf(path);
+      if (stats === undefined || !(stats.isFile() || stats.isSymbolicLink())) return [];
+      return [Buffer.from(path.slice(prefix.length)).toString('latin1')];
     });
   }
 
@@ -242,6 +246,8 @@ const MAX_FAILURE_LENGTH = 300;
 export const gitFailure = (answer: GitResult | undefined): string => {
   if (answer === undefined) return 'it could not be started or took too long.';
   if (answer.code === null) return 'it printed too much output.';
-  const words = answer.stderr.replaceAll(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim();
-  return words === '' ? `it exited with code ${answer.code}.` : words.slice(0, MAX_FAILURE_LENGTH);
+  const message = answer.stderr.replaceAll(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim();
+  return message === ''
+    ? `it exited with code ${answer.code}.`
+    : message.slice(0, MAX_FAILURE_LENGTH);
 };

@@ -7,24 +7,24 @@ export class LineTooLongError extends SkeinError {
 
 const NEWLINE = 0x0a;
 
-/** Drops a last line without line end. Throws LineTooLongError as soon as a line has more than `most` bytes. */
+/** Drops a last line without line end. Throws LineTooLongError as soon as a line has more than `maxBytes` bytes. */
 export const boundedLines = async function* (
   chunks: AsyncIterable<Buffer>,
-  most: number,
+  maxBytes: number,
 ): AsyncGenerator<string, void> {
-  let kept: Buffer[] = [];
+  let parts: Buffer[] = [];
   let length = 0;
   for await (const chunk of chunks) {
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(NEWLINE, start);
-      const piece = chunk.subarray(start, end === -1 ? chunk.length : end);
-      kept.push(piece);
-      length += piece.length;
-      if (length > most) throw new LineTooLongError(`A line has more than ${most} bytes.`);
+      const part = chunk.subarray(start, end === -1 ? chunk.length : end);
+      parts.push(part);
+      length += part.length;
+      if (length > maxBytes) throw new LineTooLongError(`A line has more than ${maxBytes} bytes.`);
       if (end === -1) break;
-      yield Buffer.concat(kept, length).toString('utf8');
-      kept = [];
+      yield Buffer.concat(parts, length).toString('utf8');
+      parts = [];
       length = 0;
       start = end + 1;
     }

@@ -16,10 +16,10 @@ export const commandHookRunner =
     const stdout = new BoundedText();
     const stderr = new BoundedText();
     try {
-      const place = await firstExisting(cwd, projectDirectory);
+      const directory = await firstExisting(cwd, projectDirectory);
       const end = await shell.run({
         command,
-        cwd: place,
+        cwd: directory,
         input,
         timeoutMs,
         signal,
@@ -45,10 +45,10 @@ export const commandHookRunner =
   };
 
 /** Returns the first existing folder, because an agent that deletes its working directory must not disable hooks. */
-const firstExisting = async (...places: readonly string[]): Promise<string> => {
-  for (const place of places) {
-    const found = await stat(place).catch(() => undefined);
-    if (found?.isDirectory() === true) return place;
+const firstExisting = async (...folders: readonly string[]): Promise<string> => {
+  for (const folder of folders) {
+    const stats = await stat(folder).catch(() => undefined);
+    if (stats?.isDirectory() === true) return folder;
   }
   return '/';
 };

@@ -47,7 +47,7 @@ const MAX_REPORT_LENGTH = 64 * 1024;
 
 export const hostShell = ({ environment, watchdog, sandbox }: HostShellOptions): Shell => ({
   async run(command) {
-    const began = performance.now();
+    const startedAt = performance.now();
     if (command.signal.aborted)
       return { ...KILLED, reason: 'aborted', cwd: undefined, durationMs: 0 };
     await refuseMissing(command.cwd);
@@ -60,12 +60,12 @@ export const hostShell = ({ environment, watchdog, sandbox }: HostShellOptions):
       [COMMAND_VARIABLE]: mark,
     };
     const { child, streams } = await start(command, env, sandbox);
-    const group = child.pid ?? (await neverStarted(child));
+    const group = child.pid ?? (await throwStartError(child));
     watchdog.add(group);
     command.onStarted?.();
     try {
       const end = await follow(child, streams, group, mark, command);
-      return { ...end, durationMs: Math.round(performance.now() - began) };
+      return { ...end, durationMs: Math.round(performance.now() - startedAt) };
     } finally {
       watchdog.remove(group);
     }
@@ -85,8 +85,8 @@ const start = async (
   sandbox: Sandbox | undefined,
 ) => {
   const shell = findShell();
-  const line = [shell.path, '-c', shellScript(command, shell)];
-  const [program = shell.path, ...args] = [...(sandbox?.(cwd) ?? []), ...line];
+  const commandLine = [shell.path, '-c', shellScript(command, shell)];
+  const [program = shell.path, ...args] = [...(sandbox?.(cwd) ?? []), ...commandLine];
   const file = input === undefined ? undefined : await openInput(input);
   const pipes = (await openOutputPipes(2)) ?? [];
   const [output, errors] = pipes;
@@ -129,21 +129,23 @@ const follow = async (
   mark: string,
   { timeoutMs, signal, thorough = false, onOutput }: ShellCommand,
 ): Promise<Omit<ShellEnd, 'durationMs'>> => {
-  const exited = once(child, 'exit').then(([exitCode, by]) => ({ exitCode, signal: by }) as Exit);
+  const exited = once(child, 'exit').then(
+    ([exitCode, killedBy]) => ({ exitCode, signal: killedBy }) as Exit,
+  );
   const closed = Promise.all(Object.values(streams).map(untilClosed)).then(() => true);
   streams.stdout.on('data', (chunk: Buffer) => onOutput('stdout', chunk));
   streams.stderr.on('data', (chunk: Buffer) => onOutput('stderr', chunk));
   const reported = collect(streams.report);
 
-  const first = await untilExitOr(exited, timeoutMs, signal);
-  const reason = typeof first === 'string' ? first : 'exited';
+  const outcome = await untilExitOr(exited, timeoutMs, signal);
+  const reason = typeof outcome === 'string' ? outcome : 'exited';
   await endProcessGroup(group, GRACE_MS);
   const exit = await Promise.race([exited, after(GIVE_UP_MS, KILLED, { ref: false })]);
 
-  const drained = () => Promise.race([closed, after(DRAIN_MS, false, { ref: false })]);
-  if (thorough || reason !== 'exited' || !(await drained())) {
+  const waitForDrain = () => Promise.race([closed, after(DRAIN_MS, false, { ref: false })]);
+  if (thorough || reason !== 'exited' || !(await waitForDrain())) {
     await killMarkedProcesses(COMMAND_VARIABLE, (value) => value === mark);
-    await drained();
+    await waitForDrain();
   }
   for (const stream of Object.values(streams)) stream.destroy();
   return { reason, ...exit, cwd: parseReportedDirectory(reported()) };
@@ -162,15 +164,15 @@ const untilExitOr = async (
   if (signal.aborted) return 'aborted';
   const settled = new AbortController();
   const options = { signal: settled.signal };
-  const orders = [
+  const interruptions = [
     once(signal, 'abort', options).then(() => 'aborted' as const),
     ...(timeoutMs === undefined ? [] : [after(timeoutMs, 'timeout' as const, options)]),
   ];
   try {
-    return await Promise.race([exited, ...orders]);
+    return await Promise.race([exited, ...interruptions]);
   } finally {
     settled.abort();
-    await Promise.allSettled(orders);
+    await Promise.allSettled(interruptions);
   }
 };
 
@@ -188,13 +190,13 @@ const collect = (stream: Readable): (() => string) => {
   return () => text;
 };
 
-const neverStarted = async (child: ChildProcess): Promise<never> => {
+const throwStartError = async (child: ChildProcess): Promise<never> => {
   const [error] = await once(child, 'error').catch((cause: unknown) => [cause]);
   throw new ShellError('The shell could not be started.', { cause: error });
 };
 
 /** Rejects with FileError, because spawn would report the shell itself as missing. */
 const refuseMissing = async (directory: string) => {
-  const there = await stat(directory).catch(() => undefined);
-  if (there?.isDirectory() !== true) throw new FileError('missing', directory);
+  const stats = await stat(directory).catch(() => undefined);
+  if (stats?.isDirectory() !== true) throw new FileError('missing', directory);
 };

@@ -16,7 +16,7 @@ export interface LineProcess {
   /** Closes stdin, and kills the child after `graceMs`. */
   close(): Promise<void>;
   kill(): void;
-  /** Keeps the event loop alive until `letGo`. */
+  /** Keeps the event loop alive until `unref`. */
   ref(): void;
   unref(): void;
 }
@@ -30,25 +30,25 @@ export interface LineProcessOptions {
 }
 
 export const startLineProcess = (options: LineProcessOptions): LineProcess => {
-  const { command, cwd, env, maxLineBytes: longestLine, graceMs } = options;
+  const { command, cwd, env, maxLineBytes, graceMs } = options;
   const [program = '', ...args] = command;
-  let said = '';
+  let stderrText = '';
   // Own process group, because the embedding program decides about Ctrl-C.
   const child: ChildProcess = spawn(program, args, { cwd, env: { ...env }, detached: true });
   const ended = new Promise<string>((resolve) => {
     child.once('error', ({ message }) => resolve(`could not be started: ${message}`));
-    child.once('close', (code, signal) => resolve(howItEnded(code, signal, said)));
+    child.once('close', (code, signal) => resolve(describeEnd(code, signal, stderrText)));
   });
   const { stdin, stdout, stderr } = child;
   // The pipes are missing if the process has no free descriptors.
   if (!(stdin && stdout && stderr)) return { ...NOT_STARTED, ended };
   stdin.on('error', () => undefined);
   stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = `${said}${text}`.slice(-MAX_STDERR_LENGTH);
+    stderrText = `${stderrText}${text}`.slice(-MAX_STDERR_LENGTH);
   });
   const handles = [child, ...[stdin, stdout, stderr].map((pipe) => pipe as Socket)];
   return {
-    lines: boundedLines(stdout, longestLine),
+    lines: boundedLines(stdout, maxLineBytes),
     ended,
     send(line) {
       if (stdin.writable) stdin.write(`${line}\n`);
@@ -78,12 +78,16 @@ const NOT_STARTED: Omit<LineProcess, 'ended'> = {
   unref: () => undefined,
 };
 
-/** Keep the end of stderr only, which has the reason for a failure. */
+/** Maximum length of the kept stderr. Its end is kept, because it has the reason for a failure. */
 const MAX_STDERR_LENGTH = 2_000;
 
-const howItEnded = (code: number | null, signal: NodeJS.Signals | null, said: string): string => {
+const describeEnd = (
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  stderrText: string,
+): string => {
   if (signal !== null) return `was ended by ${signal}`;
-  const [last] = said.trimEnd().split('\n').slice(-1);
-  const words = last?.replaceAll(/\p{Cc}/gu, '').slice(0, 300) ?? '';
-  return `ended by itself with exit code ${code}${words === '' ? '' : `, saying "${words}"`}`;
+  const [lastLine] = stderrText.trimEnd().split('\n').slice(-1);
+  const message = lastLine?.replaceAll(/\p{Cc}/gu, '').slice(0, 300) ?? '';
+  return `ended by itself with exit code ${code}${message === '' ? '' : `, saying "${message}"`}`;
 };

@@ -15,8 +15,11 @@ export interface TmuxPaneOptions {
 /** Resolves when the pane is open. Rejects with an Error whose message is the reason of tmux. */
 export const openTmuxPane = (pane: TmuxPaneOptions): Promise<void> => {
   const { beside, command, cwd, variables, environment } = pane;
-  const given = Object.entries(variables).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-  const args = ['split-window', '-d', '-t', beside, '-c', cwd, ...given, ...command];
+  const variableFlags = Object.entries(variables).flatMap(([name, value]) => [
+    '-e',
+    `${name}=${value}`,
+  ]);
+  const args = ['split-window', '-d', '-t', beside, '-c', cwd, ...variableFlags, ...command];
   return new Promise((resolve, reject) => {
     execFile('tmux', args, { env: environment, timeout: TIMEOUT_MS }, (error, _, stderr) => {
       if (error === null) resolve();

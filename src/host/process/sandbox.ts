@@ -26,7 +26,7 @@ export type Sandbox = (cwd: string) => readonly [program: string, ...args: strin
 const PROGRAM = 'bwrap';
 
 /** Drops root's capabilities, which could undo the sandbox, except for writing to files of other users. */
-const rights = (uid: number | undefined): readonly string[] =>
+const capabilityArguments = (uid: number | undefined): readonly string[] =>
   uid === 0
     ? [
         '--cap-drop',
@@ -40,7 +40,7 @@ const rights = (uid: number | undefined): readonly string[] =>
       ]
     : [];
 
-const frame = (): readonly string[] => [
+const baseArguments = (): readonly string[] => [
   '--ro-bind',
   '/',
   '/',
@@ -53,7 +53,7 @@ const frame = (): readonly string[] => [
   '--unshare-pid',
   '--unshare-ipc',
   '--unshare-uts',
-  ...rights(process.getuid?.()),
+  ...capabilityArguments(process.getuid?.()),
 ];
 
 /** Returns undefined if the sandbox works. Otherwise returns the reason, as the end of a "because" sentence. */
@@ -62,14 +62,14 @@ export const sandboxTrouble = async (
 ): Promise<string | undefined> => {
   if (process.platform !== 'linux') return 'bubblewrap exists on Linux only';
   try {
-    await promisify(execFile)(PROGRAM, [...frame(), 'true'], { timeout: 10_000, env });
+    await promisify(execFile)(PROGRAM, [...baseArguments(), 'true'], { timeout: 10_000, env });
     return undefined;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
       return 'bubblewrap (bwrap) is not installed';
     }
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    return `bubblewrap does not work here (${said.split('\n')[0]?.slice(0, 200) || 'no reason given'}); the system may forbid user namespaces`;
+    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+    return `bubblewrap does not work here (${stderr.split('\n')[0]?.slice(0, 200) || 'no reason given'}); the system may forbid user namespaces`;
   }
 };
 
@@ -78,23 +78,34 @@ export const sandboxOf =
   ({ writable, hidden, readable = [] }: SandboxPaths): Sandbox =>
   (cwd) => {
     const mounts = new Map<string, readonly string[]>();
-    const mount = (path: string, how: (place: string, found: Stats) => readonly string[]) => {
-      const place = realOf(path);
-      const found = place === undefined ? undefined : statOf(place);
-      if (place !== undefined && found !== undefined) mounts.set(place, how(place, found));
+    const mount = (
+      path: string,
+      argumentsFor: (realPath: string, stats: Stats) => readonly string[],
+    ) => {
+      const realPath = realPathOf(path);
+      const stats = realPath === undefined ? undefined : statOf(realPath);
+      if (realPath !== undefined && stats !== undefined)
+        mounts.set(realPath, argumentsFor(realPath, stats));
     };
-    for (const path of [...SHARED, ...hidden]) mount(path, emptied);
+    for (const path of [...SHARED, ...hidden]) mount(path, emptyMount);
     for (const path of [...RESTORED, ...readable])
-      mount(path, (place) => ['--ro-bind', place, place]);
-    for (const root of writable) mount(root, (place) => ['--bind', place, place]);
+      mount(path, (realPath) => ['--ro-bind', realPath, realPath]);
+    for (const root of writable) mount(root, (realPath) => ['--bind', realPath, realPath]);
     for (const root of writable) {
       for (const name of PROTECTED) {
-        mount(join(root, name), (place) => ['--ro-bind', place, place]);
+        mount(join(root, name), (realPath) => ['--ro-bind', realPath, realPath]);
       }
     }
     // Mount parents before children, because a later mount covers an earlier mount below it.
-    const inOrder = [...mounts].sort(([one], [other]) => one.length - other.length);
-    return [PROGRAM, ...frame(), ...inOrder.flatMap(([, how]) => how), '--chdir', cwd, '--'];
+    const sorted = [...mounts].sort(([a], [b]) => a.length - b.length);
+    return [
+      PROGRAM,
+      ...baseArguments(),
+      ...sorted.flatMap(([, args]) => args),
+      '--chdir',
+      cwd,
+      '--',
+    ];
   };
 
 /** Folders with sockets and files of other programs, replaced by empty folders. */
@@ -119,10 +130,10 @@ const PROTECTED = [
   ]),
 ];
 
-const emptied = (place: string, found: Stats): readonly string[] =>
-  found.isDirectory() ? ['--tmpfs', place] : ['--ro-bind', '/dev/null', place];
+const emptyMount = (path: string, stats: Stats): readonly string[] =>
+  stats.isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
 
-const realOf = (path: string): string | undefined => {
+const realPathOf = (path: string): string | undefined => {
   try {
     return realpathSync.native(path);
   } catch {

@@ -27,17 +27,17 @@ export interface ShellJobTable extends ShellJobs {
 export const shellJobTable = ({
   shell,
   clock,
-  startedBefore: before,
+  startedBefore,
   onEnd,
 }: ShellJobTableOptions): ShellJobTable => {
   const jobs = new Map<string, ShellJob>();
   const starting = new Set<ShellJob>();
-  let count = before;
+  let count = startedBefore;
   let closing: Promise<readonly ShellJobView[]> | undefined;
 
   const running = () => [...jobs.values()].filter(({ status }) => status.kind === 'running');
 
-  const takeIn = (job: ShellJob) => {
+  const register = (job: ShellJob) => {
     count += 1;
     job.id = `bash_${count}`;
     jobs.set(job.id, job);
@@ -54,20 +54,20 @@ export const shellJobTable = ({
   };
 
   return {
-    async start(wanted) {
+    async start(request) {
       refuse(closing !== undefined, running().length + starting.size);
-      const job = new ShellJob(wanted, shell, clock);
+      const job = new ShellJob(request, shell, clock);
       starting.add(job);
-      const callOff = () => void job.stop();
-      wanted.signal.addEventListener('abort', callOff, { once: true });
-      if (wanted.signal.aborted) callOff();
+      const onAbort = () => void job.stop();
+      request.signal.addEventListener('abort', onAbort, { once: true });
+      if (request.signal.aborted) onAbort();
       try {
         await job.started;
       } finally {
         starting.delete(job);
-        wanted.signal.removeEventListener('abort', callOff);
+        request.signal.removeEventListener('abort', onAbort);
       }
-      takeIn(job);
+      register(job);
       return job;
     },
     find: (id) => jobs.get(id),

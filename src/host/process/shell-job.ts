@@ -25,24 +25,24 @@ export class ShellJob implements ShellJobHandle {
   private readonly ring = new OutputRing(MAX_BUFFERED_CHARACTERS);
   private readonly artifact: Artifact;
   private bytes = 0;
-  private trouble: string | undefined;
+  private artifactError: string | undefined;
   private watchers = 0;
 
-  constructor(wanted: ShellJobCommand, shell: Shell, clock: Clock) {
-    this.command = wanted.command;
-    this.artifact = wanted.artifact;
+  constructor(request: ShellJobCommand, shell: Shell, clock: Clock) {
+    this.command = request.command;
+    this.artifact = request.artifact;
     this.clock = clock;
-    let runs: () => void;
+    let markStarted: () => void;
     const running = new Promise<void>((resolve) => {
-      runs = resolve;
+      markStarted = resolve;
     });
     const run = shell.run({
-      command: wanted.command,
-      cwd: wanted.cwd,
+      command: request.command,
+      cwd: request.cwd,
       thorough: true,
-      ...(wanted.timeoutMs !== undefined && { timeoutMs: wanted.timeoutMs }),
+      ...(request.timeoutMs !== undefined && { timeoutMs: request.timeoutMs }),
       signal: this.controller.signal,
-      onStarted: () => runs(),
+      onStarted: () => markStarted(),
       onOutput: (stream, chunk) => this.keep(this.ring.add(stream, chunk)),
     });
     this.started = Promise.race([running, run.then(() => undefined)]);
@@ -59,25 +59,25 @@ export class ShellJob implements ShellJobHandle {
 
   read(from: number): ShellJobOutput {
     const isFull = this.bytes > MAX_ARTIFACT_BYTES;
-    const full = isFull ? `it holds only the first ${MAX_ARTIFACT_BYTES} bytes` : undefined;
+    const fullNotice = isFull ? `it holds only the first ${MAX_ARTIFACT_BYTES} bytes` : undefined;
     return {
       ...this.ring.since(from),
       artifact: this.artifact.path,
-      artifactTrouble: this.trouble ?? full,
+      artifactTrouble: this.artifactError ?? fullNotice,
     };
   }
 
   async untilEnded(timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted || this.status.kind !== 'running') return;
-    let giveUp = () => {};
-    const enough = new Promise<void>((resolve) => {
-      giveUp = resolve;
+    let stopWaiting = () => {};
+    const waitOver = new Promise<void>((resolve) => {
+      stopWaiting = resolve;
     });
-    const forget = this.clock.wakeAt(this.clock.now() + timeoutMs, giveUp);
-    signal.addEventListener('abort', giveUp, { once: true });
-    await this.watch(Promise.race([this.ended, enough]));
-    forget();
-    signal.removeEventListener('abort', giveUp);
+    const cancelTimer = this.clock.wakeAt(this.clock.now() + timeoutMs, stopWaiting);
+    signal.addEventListener('abort', stopWaiting, { once: true });
+    await this.watch(Promise.race([this.ended, waitOver]));
+    cancelTimer();
+    signal.removeEventListener('abort', stopWaiting);
   }
 
   stop(): Promise<void> {
@@ -106,7 +106,7 @@ export class ShellJob implements ShellJobHandle {
     try {
       await this.artifact.close();
     } catch (error) {
-      this.trouble = `it could not be kept: ${messageOf(error)}`;
+      this.artifactError = `it could not be kept: ${messageOf(error)}`;
     }
     this.status = status;
   }

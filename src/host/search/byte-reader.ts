@@ -21,12 +21,12 @@ export class ByteReader {
     let isCut = false;
     for (;;) {
       const end = this.chunk.indexOf(delimiter);
-      const found = end === -1 ? this.chunk : this.chunk.subarray(0, end);
-      if (found.length > 0) {
-        const wanted = found.subarray(0, keep - length);
-        if (wanted.length > 0) kept.push(wanted);
-        length += wanted.length;
-        isCut ||= wanted.length < found.length;
+      const available = end === -1 ? this.chunk : this.chunk.subarray(0, end);
+      if (available.length > 0) {
+        const keptPart = available.subarray(0, keep - length);
+        if (keptPart.length > 0) kept.push(keptPart);
+        length += keptPart.length;
+        isCut ||= keptPart.length < available.length;
       }
       if (end !== -1) {
         this.chunk = this.chunk.subarray(end + 1);

@@ -37,16 +37,16 @@ export interface FileSearchOptions {
 }
 
 export const fileSearch = (options: FileSearchOptions): FileSearch => {
-  const mostEntries = options.maxEntries ?? MAX_SEARCH_ENTRIES;
-  const inTurn = limitConcurrency(MAX_CONCURRENT_SEARCHES);
+  const maxEntries = options.maxEntries ?? MAX_SEARCH_ENTRIES;
+  const limited = limitConcurrency(MAX_CONCURRENT_SEARCHES);
   let engine: Promise<MatchEngine> | undefined;
   return {
     list,
-    find: (query) => inTurn(() => new Search(query, mostEntries).find(query.pattern, query.newest)),
+    find: (query) => limited(() => new Search(query, maxEntries).find(query.pattern, query.newest)),
     grep: (query) =>
-      inTurn(() => {
+      limited(() => {
         engine ??= options.engine();
-        return new Search(query, mostEntries).grep(query, engine);
+        return new Search(query, maxEntries).grep(query, engine);
       }),
   };
 };
@@ -65,21 +65,21 @@ const BATCHES_AHEAD = 3;
 /** A single search with its counters. */
 class Search {
   private readonly root: string;
-  private readonly mostEntries: number;
-  private readonly asked: AbortSignal;
+  private readonly maxEntries: number;
+  private readonly callerSignal: AbortSignal;
   private readonly stop = new AbortController();
   private readonly signal: AbortSignal;
   private readonly timeout: AbortSignal;
-  private readonly troubles: SkippedFiles = { unreadable: 0, tooLarge: 0, tooSlow: 0 };
+  private readonly skipped: SkippedFiles = { unreadable: 0, tooLarge: 0, tooSlow: 0 };
   private leftOut = 0;
   private candidateCount = 0;
   private isCutShort = false;
   private hasEnough = false;
 
-  constructor({ root, signal, timeoutMs }: SearchScope, mostEntries: number) {
+  constructor({ root, signal, timeoutMs }: SearchScope, maxEntries: number) {
     this.root = root;
-    this.mostEntries = mostEntries;
-    this.asked = signal;
+    this.maxEntries = maxEntries;
+    this.callerSignal = signal;
     this.timeout = AbortSignal.timeout(timeoutMs);
     this.signal = AbortSignal.any([signal, this.timeout, this.stop.signal]);
   }
@@ -91,8 +91,8 @@ class Search {
     for await (const names of this.walk(glob)) {
       if (!glob.matches(names)) continue;
       const path = join(this.root, ...names);
-      const there = await lstat(path).catch(() => undefined);
-      if (there !== undefined) found.add(path, there.mtimeMs);
+      const stats = await lstat(path).catch(() => undefined);
+      if (stats !== undefined) found.add(path, stats.mtimeMs);
     }
     return { files: found.paths(), total: found.total, end: this.end() };
   }
@@ -102,10 +102,10 @@ class Search {
     const isFile = (await kindOf(this.root)) === 'file';
     const candidates = this.candidates(query, isFile);
     try {
-      const look = await (await engine).prepare(query, this.signal);
+      const match = await (await engine).prepare(query, this.signal);
       // If the search starts from a file, paths are relative to the root of the disk.
       const root = isFile ? '/' : this.root;
-      await this.lookInto(root, batches(candidates), look, query);
+      await this.searchBatches(root, batches(candidates), match, query);
     } finally {
       // Stop batches that still run, because their hits are not read any more.
       this.stop.abort();
@@ -115,19 +115,19 @@ class Search {
   }
 
   /** Reports hits in the order of the batches. Later batches run while an earlier batch is read. */
-  private async lookInto(
+  private async searchBatches(
     root: string,
-    all: AsyncGenerator<readonly string[]>,
-    look: PreparedMatch,
+    fileBatches: AsyncGenerator<readonly string[]>,
+    match: PreparedMatch,
     query: GrepQuery,
   ): Promise<void> {
     const running: AsyncIterable<{ readonly file: string }>[] = [];
     let last: { readonly file: string; readonly isShown: boolean } | undefined;
     for (;;) {
       while (running.length < BATCHES_AHEAD) {
-        const { value, done } = await all.next();
+        const { value, done } = await fileBatches.next();
         if (done === true) break;
-        running.push(look(root, value, this.troubles));
+        running.push(match(root, value, this.skipped));
       }
       const batch = running.shift();
       if (batch === undefined || this.signal.aborted) return;
@@ -145,7 +145,7 @@ class Search {
     // The permission ruling covered the start path, so a start file is allowed.
     if (path !== this.root && !accepts(path)) return false;
     const probe = await probeFile(path);
-    if (probe === 'too-large') this.troubles.tooLarge += 1;
+    if (probe === 'too-large') this.skipped.tooLarge += 1;
     return probe === 'text';
   }
 
@@ -174,11 +174,11 @@ class Search {
   private walk(glob: Glob | undefined): AsyncGenerator<Names> {
     return walkFiles({
       root: this.root,
-      maxEntries: this.mostEntries,
+      maxEntries: this.maxEntries,
       signal: this.signal,
       wantsHidden: (name) => glob?.namesHidden(name) === true,
       onUnreadable: () => {
-        this.troubles.unreadable += 1;
+        this.skipped.unreadable += 1;
       },
       onCut: () => {
         this.isCutShort = true;
@@ -189,12 +189,12 @@ class Search {
   private end(): SearchEnd {
     const mayHaveLeftOutMore = this.candidateCount > MAX_COUNTED_FILES;
     const leftOut = { leftOut: this.leftOut, mayHaveLeftOutMore };
-    return { reason: this.reason(), ...leftOut, ...this.troubles };
+    return { reason: this.reason(), ...leftOut, ...this.skipped };
   }
 
   private reason(): SearchEnd['reason'] {
     if (this.hasEnough) return 'enough';
-    if (this.asked.aborted) return 'aborted';
+    if (this.callerSignal.aborted) return 'aborted';
     if (this.timeout.aborted) return 'timeout';
     return this.isCutShort ? 'entries' : 'complete';
   }
@@ -203,17 +203,17 @@ class Search {
 async function* batches(files: AsyncGenerator<string>): AsyncGenerator<readonly string[]> {
   let batch: string[] = [];
   let characters = 0;
-  let most = FIRST_BATCH_FILES;
+  let maxFiles = FIRST_BATCH_FILES;
   for await (const file of files) {
     // Prefix a name that ripgrep would read as a flag or as standard input.
     const name = file.startsWith('-') ? `./${file}` : file;
     batch.push(name);
     characters += name.length + 1;
-    if (batch.length < most && characters < BATCH_CHARACTERS) continue;
+    if (batch.length < maxFiles && characters < BATCH_CHARACTERS) continue;
     yield batch;
     batch = [];
     characters = 0;
-    most = BATCH_FILES;
+    maxFiles = BATCH_FILES;
   }
   if (batch.length > 0) yield batch;
 }
@@ -237,31 +237,31 @@ const readType = (type: string): Glob => {
 };
 
 const kindOf = async (path: string): Promise<'file' | 'directory'> => {
-  const found = await stat(path).catch((error: unknown) => {
+  const stats = await stat(path).catch((error: unknown) => {
     throw fileError(error, path);
   });
-  if (found.isDirectory()) return 'directory';
-  if (found.isFile()) return 'file';
+  if (stats.isDirectory()) return 'directory';
+  if (stats.isFile()) return 'file';
   throw new FileError('not-a-file', path);
 };
 
-const list = async ({ directory, maxEntries: most, ignore }: ListQuery): Promise<Listing> => {
-  const unwanted = ignore.map(readGlob);
+const list = async ({ directory, maxEntries, ignore }: ListQuery): Promise<Listing> => {
+  const ignored = ignore.map(readGlob);
   if ((await kindOf(directory)) === 'file') throw new FileError('not-a-directory', directory);
-  const all = await readdir(directory).catch((error: unknown) => {
+  const allNames = await readdir(directory).catch((error: unknown) => {
     throw fileError(error, directory);
   });
-  const names = all.filter((name) => !unwanted.some((glob) => glob.matches([name]))).sort();
+  const names = allNames.filter((name) => !ignored.some((glob) => glob.matches([name]))).sort();
   const entries = await Promise.all(
-    names.slice(0, most).map((name) => describeEntry(join(directory, name), name)),
+    names.slice(0, maxEntries).map((name) => describeEntry(join(directory, name), name)),
   );
   return { entries, total: names.length };
 };
 
 const describeEntry = async (path: string, name: string): Promise<ListedEntry> => {
-  const found = await lstat(path).catch(() => undefined);
-  if (found?.isDirectory()) return { name, kind: 'directory' };
-  if (found?.isFile()) return { name, kind: 'file', size: found.size };
-  if (!found?.isSymbolicLink()) return { name, kind: 'other' };
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isDirectory()) return { name, kind: 'directory' };
+  if (stats?.isFile()) return { name, kind: 'file', size: stats.size };
+  if (!stats?.isSymbolicLink()) return { name, kind: 'other' };
   return { name, kind: 'link', target: await readlink(path).catch(() => '?') };
 };

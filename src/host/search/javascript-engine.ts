@@ -6,7 +6,7 @@
  * continues.
  */
 import { join } from 'node:path';
-import { setImmediate as otherWork } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Script } from 'node:vm';
 import { MAX_SEARCHED_FILE_BYTES } from '../../protocol/tools/file-search.js';
 import { boundedRead, isBinaryContent, probeFile, utf16Encoding } from '../files/bounded-read.js';
@@ -21,25 +21,25 @@ const MAX_SLOW_FILES = 5;
 
 export const javascriptEngine = (): MatchEngine => ({
   name: 'javascript',
-  async prepare(wanted, signal) {
-    const regex = rustRegex(wanted.pattern, wanted);
-    return async function* (root, files, troubles) {
+  async prepare(query, signal) {
+    const regex = rustRegex(query.pattern, query);
+    return async function* (root, files, skipped) {
       for (const file of files) {
         if (signal.aborted) return;
-        if (troubles.tooSlow >= MAX_SLOW_FILES) {
-          troubles.tooSlow += 1;
+        if (skipped.tooSlow >= MAX_SLOW_FILES) {
+          skipped.tooSlow += 1;
           continue;
         }
-        const text = await textOf(join(root, file), troubles);
+        const text = await textOf(join(root, file), skipped);
         if (text !== undefined)
-          yield* look(file, new LineScan(text, regex, wanted), wanted, troubles);
-        await otherWork();
+          yield* searchFile(file, new LineScan(text, regex, query), query, skipped);
+        await yieldToEventLoop();
       }
     };
   },
 });
 
-const textOf = async (path: string, troubles: SkippedFiles): Promise<string | undefined> => {
+const textOf = async (path: string, skipped: SkippedFiles): Promise<string | undefined> => {
   const bytes = await boundedRead(path, MAX_SEARCHED_FILE_BYTES);
   if (bytes !== undefined) {
     return isBinaryContent(bytes)
@@ -47,21 +47,21 @@ const textOf = async (path: string, troubles: SkippedFiles): Promise<string | un
       : new TextDecoder(utf16Encoding(bytes) ?? 'utf-8').decode(bytes);
   }
   const isTooLarge = (await probeFile(path)) === 'too-large';
-  troubles[isTooLarge ? 'tooLarge' : 'unreadable'] += 1;
+  skipped[isTooLarge ? 'tooLarge' : 'unreadable'] += 1;
   return undefined;
 };
 
-async function* look(
+async function* searchFile(
   file: string,
   scan: LineScan,
   { mode }: MatchQuery,
-  troubles: SkippedFiles,
+  skipped: SkippedFiles,
 ): AsyncGenerator<RawHit> {
   try {
-    while (within(SLICE_MS, () => scan.advance(SLICE_LINES))) await otherWork();
+    while (runWithTimeout(SLICE_MS, () => scan.advance(SLICE_LINES))) await yieldToEventLoop();
   } catch (error) {
     if (!isTimeout(error)) throw error;
-    troubles.tooSlow += 1;
+    skipped.tooSlow += 1;
     return;
   }
   if (scan.count === 0) return;
@@ -71,13 +71,13 @@ async function* look(
 }
 
 /** Runs `work` with a time-out that also interrupts a regular expression. */
-const within = (milliseconds: number, work: () => boolean): boolean => {
-  const place = globalThis as { skeinSearchSlice?: () => boolean };
-  place.skeinSearchSlice = work;
+const runWithTimeout = (milliseconds: number, work: () => boolean): boolean => {
+  const global = globalThis as { skeinSearchSlice?: () => boolean };
+  global.skeinSearchSlice = work;
   try {
     return SLICE.runInThisContext({ timeout: milliseconds }) === true;
   } finally {
-    delete place.skeinSearchSlice;
+    delete global.skeinSearchSlice;
   }
 };
 

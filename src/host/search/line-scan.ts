@@ -13,7 +13,7 @@ export class LineScan {
   count = 0;
   private readonly text: string;
   private readonly regex: RegExp;
-  private readonly wanted: MatchQuery;
+  private readonly query: MatchQuery;
   private start = 0;
   private line = 0;
   /** Start offsets of preceding lines that are not in `rows` yet. */
@@ -21,34 +21,34 @@ export class LineScan {
   private after = 0;
   private match: { readonly start: number; readonly end: number } | undefined;
 
-  constructor(text: string, regex: RegExp, wanted: MatchQuery) {
+  constructor(text: string, regex: RegExp, query: MatchQuery) {
     this.text = text;
     this.regex = regex;
-    this.wanted = wanted;
+    this.query = query;
     regex.lastIndex = 0;
   }
 
   /** Scans the next lines. Returns false at the end of the text or when there are enough rows. */
   advance(lines: number): boolean {
     // Not in the constructor, because only `advance` runs under the caller's time-out.
-    if (this.line === 0 && this.wanted.multiline) this.nextMatch();
+    if (this.line === 0 && this.query.multiline) this.nextMatch();
     for (let done = 0; done < lines; done += 1) {
       if (this.start >= this.text.length || this.hasEnough()) return false;
       const newline = this.text.indexOf('\n', this.start);
       const end = newline === -1 ? this.text.length : newline;
       this.line += 1;
-      const isMatch = this.wanted.multiline
+      const isMatch = this.query.multiline
         ? this.isTouched(this.start, end + 1)
         : this.isMatched(end);
-      if (this.wanted.mode === 'lines') this.keep(end, isMatch);
+      if (this.query.mode === 'lines') this.keep(end, isMatch);
       this.start = end + 1;
     }
     return true;
   }
 
   private hasEnough(): boolean {
-    const { mode, maxHits: most } = this.wanted;
-    return mode === 'files' ? this.count > 0 : this.rows.length >= most;
+    const { mode, maxHits } = this.query;
+    return mode === 'files' ? this.count > 0 : this.rows.length >= maxHits;
   }
 
   private isMatched(end: number): boolean {
@@ -72,20 +72,20 @@ export class LineScan {
   }
 
   private nextMatch(): void {
-    const found = this.regex.exec(this.text);
+    const result = this.regex.exec(this.text);
     // An empty match at the end of the text is on no line.
-    if (found === null || found.index >= this.text.length) {
+    if (result === null || result.index >= this.text.length) {
       this.match = undefined;
       return;
     }
     this.count += 1;
-    const end = found.index + Math.max(1, found[0].length);
-    if (found[0] === '') this.regex.lastIndex += 1;
-    this.match = { start: found.index, end };
+    const end = result.index + Math.max(1, result[0].length);
+    if (result[0] === '') this.regex.lastIndex += 1;
+    this.match = { start: result.index, end };
   }
 
   private keep(end: number, isMatch: boolean): void {
-    const { before, after } = this.wanted;
+    const { before, after } = this.query;
     if (isMatch) {
       const first = this.line - this.earlier.length;
       for (const [index, start] of this.earlier.entries()) {

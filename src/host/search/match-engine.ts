@@ -5,7 +5,7 @@ import { badPattern } from './regex/bad-pattern.js';
 export interface MatchEngine {
   readonly name: 'ripgrep' | 'javascript';
   /** Rejects with SearchError if the pattern cannot be used. */
-  prepare(wanted: MatchQuery, signal: AbortSignal): Promise<PreparedMatch>;
+  prepare(query: MatchQuery, signal: AbortSignal): Promise<PreparedMatch>;
 }
 
 export interface MatchQuery {
@@ -26,7 +26,7 @@ export interface MatchQuery {
 export type PreparedMatch = (
   root: string,
   files: readonly string[],
-  troubles: SkippedFiles,
+  skipped: SkippedFiles,
 ) => AsyncIterable<RawHit>;
 
 export interface RawHit {

@@ -47,10 +47,10 @@ export const ripgrepEngine = (
   environment: Readonly<Record<string, string>>,
 ): MatchEngine => ({
   name: 'ripgrep',
-  async prepare(wanted, signal) {
-    const flags = [...ALWAYS, ...flagsOf(wanted)];
-    const start = (cwd: string, last: readonly string[]) =>
-      spawn(program, [...flags, '-e', wanted.pattern, '--', ...last], {
+  async prepare(query, signal) {
+    const flags = [...ALWAYS, ...flagsOf(query)];
+    const start = (cwd: string, operands: readonly string[]) =>
+      spawn(program, [...flags, '-e', query.pattern, '--', ...operands], {
         cwd,
         env: environment,
         signal,
@@ -58,12 +58,12 @@ export const ripgrepEngine = (
         stdio: ['ignore', 'pipe', 'pipe'],
       });
     await tryPattern(start('/', ['-']));
-    return (root, files, troubles) => {
+    return (root, files, skipped) => {
       // Start now, although the hits are read later.
       const run = follow(start(root, files));
       // Node discards the output of an exited child unless a 'readable' listener is attached.
       run.stdout.on('readable', () => undefined);
-      return hits(run, wanted.mode, troubles, signal);
+      return hits(run, query.mode, skipped, signal);
     };
   },
 });
@@ -110,14 +110,14 @@ const tryPattern = async (child: Child): Promise<void> => {
 
 const reasonIn = (errors: string): string => {
   if (errors.includes('is not allowed in a regex')) return ONE_LINE_ONLY;
-  const said = /^error: (.+)$/m.exec(errors)?.[1] ?? errors.replace(/^rg: /, '').split('\n')[0];
-  return (said ?? '').replace(/\.$/, '');
+  const reason = /^error: (.+)$/m.exec(errors)?.[1] ?? errors.replace(/^rg: /, '').split('\n')[0];
+  return (reason ?? '').replace(/\.$/, '');
 };
 
 async function* hits(
   { stdout, ended }: Run,
   mode: MatchQuery['mode'],
-  troubles: SkippedFiles,
+  skipped: SkippedFiles,
   signal: AbortSignal,
 ): AsyncGenerator<RawHit> {
   try {
@@ -142,7 +142,7 @@ async function* hits(
   // Ripgrep prints a line for each unreadable file.
   const unreadable = errors.match(/\(os error \d+\)$/gm)?.length ?? 0;
   if (code !== 2 || unreadable === 0) throw new SearchError(`ripgrep failed: ${errors.trim()}`);
-  troubles.unreadable += unreadable;
+  skipped.unreadable += unreadable;
 }
 
 /** `12:text` is a match, `13-text` a context line. */

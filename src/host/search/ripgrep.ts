@@ -36,8 +36,8 @@ const installedBinary = (): string | undefined => {
   const { platform, arch } = process;
   const binary = platform === 'win32' ? 'rg.exe' : 'rg';
   try {
-    const home = createRequire(import.meta.url).resolve('@vscode/ripgrep');
-    return createRequire(home).resolve(`@vscode/ripgrep-${platform}-${arch}/bin/${binary}`);
+    const packagePath = createRequire(import.meta.url).resolve('@vscode/ripgrep');
+    return createRequire(packagePath).resolve(`@vscode/ripgrep-${platform}-${arch}/bin/${binary}`);
   } catch {
     return undefined;
   }

@@ -35,7 +35,7 @@ interface Level {
 export async function* walkFiles(walk: TreeWalk): AsyncGenerator<Names> {
   const { rules, prefix } = await ignoreRulesAbove(walk.root, isRepository);
   const levels = [await open(walk, [], rules, prefix.length)];
-  let seen = 0;
+  let visited = 0;
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const entry = level.entries[level.next];
     level.next += 1;
@@ -44,11 +44,11 @@ export async function* walkFiles(walk: TreeWalk): AsyncGenerator<Names> {
       continue;
     }
     if (walk.signal.aborted) return;
-    if (seen === walk.maxEntries) {
+    if (visited === walk.maxEntries) {
       walk.onCut();
       return;
     }
-    seen += 1;
+    visited += 1;
     const isDirectory = entry.isDirectory();
     if (!isDirectory && !entry.isFile()) continue;
     if (entry.name.startsWith('.') && (entry.name === '.git' || !walk.wantsHidden(entry.name))) {
@@ -66,7 +66,7 @@ export async function* walkFiles(walk: TreeWalk): AsyncGenerator<Names> {
 const open = async (
   walk: TreeWalk,
   names: Names,
-  above: IgnoreRules | undefined,
+  parentRules: IgnoreRules | undefined,
   depth: number,
 ): Promise<Level> => {
   const directory = join(walk.root, ...names);
@@ -76,7 +76,9 @@ const open = async (
   });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   const hasRules = entries.some(({ name }) => name === '.gitignore');
-  const rules = hasRules ? await readIgnoreRules(directory, depth + names.length, above) : above;
+  const rules = hasRules
+    ? await readIgnoreRules(directory, depth + names.length, parentRules)
+    : parentRules;
   return { names, entries, rules, next: 0 };
 };
 

@@ -8,7 +8,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Estimated bytes of a cache entry besides the page. */
 const OVERHEAD = 1_024;
 
-interface Kept {
+interface CachedPage {
   readonly page: WebPage;
   readonly until: number;
 }
@@ -16,30 +16,30 @@ interface Kept {
 /** Caches pages with status 200 only. Evicts the least recently used page first. */
 export const cachedWeb = (web: Web, clock: Clock, maxBytes: number = MAX_BYTES): Web => {
   // A Map keeps insertion order, so the first key is the least recently used.
-  const kept = new Map<string, Kept>();
-  let held = 0;
+  const cache = new Map<string, CachedPage>();
+  let cachedBytes = 0;
   const drop = (key: string) => {
-    const entry = kept.get(key);
-    if (entry !== undefined) held -= sizeOf(entry.page);
-    kept.delete(key);
+    const entry = cache.get(key);
+    if (entry !== undefined) cachedBytes -= sizeOf(entry.page);
+    cache.delete(key);
   };
   return {
     async get(address, signal) {
       const key = keyOf(address);
-      const known = kept.get(key);
-      if (known !== undefined && known.until > clock.now()) {
-        kept.delete(key);
-        kept.set(key, known);
-        return known.page;
+      const cached = cache.get(key);
+      if (cached !== undefined && cached.until > clock.now()) {
+        cache.delete(key);
+        cache.set(key, cached);
+        return cached.page;
       }
       drop(key);
       const page = await web.get(address, signal);
       if (page.kind !== 'page' || page.status !== 200 || sizeOf(page) > maxBytes) return page;
       drop(key);
-      kept.set(key, { page, until: clock.now() + LIFETIME_MS });
-      held += sizeOf(page);
-      for (const oldest of kept.keys()) {
-        if (held <= maxBytes) break;
+      cache.set(key, { page, until: clock.now() + LIFETIME_MS });
+      cachedBytes += sizeOf(page);
+      for (const oldest of cache.keys()) {
+        if (cachedBytes <= maxBytes) break;
         drop(oldest);
       }
       return page;

@@ -92,8 +92,8 @@ export const listsHost = (allowed: readonly string[], url: URL): boolean => {
   const host = bareHost(url.hostname);
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return allowed.some((entry) => {
-    const { host: name, port: only = port } = splitEntry(entry);
-    return name === host && only === port;
+    const { host: name, port: entryPort = port } = splitEntry(entry);
+    return name === host && entryPort === port;
   });
 };
 

@@ -83,7 +83,7 @@ export const webClient = (options: WebClientOptions): Web => {
         const answer = await reply(url, endsAt, signal);
         const target = targetOf(answer, url, allowPrivateAddresses);
         if (target === undefined) return pageOf(answer, url, limits.bytes);
-        if (!isSameSite(url, target)) return elsewhere(answer, target);
+        if (!isSameSite(url, target)) return redirectTo(answer, target);
         url = target;
       }
       throw new WebFailure(
@@ -97,8 +97,8 @@ export const webClient = (options: WebClientOptions): Web => {
 const upgradeToHttps = (address: URL, allowed: readonly string[]): URL => {
   const url = new URL(address);
   url.hash = '';
-  const isMeant = url.port !== '' || listsHost(allowed, url) || isPrivateHost(url.hostname);
-  if (url.protocol === 'http:' && !isMeant) url.protocol = 'https:';
+  const isExplicit = url.port !== '' || listsHost(allowed, url) || isPrivateHost(url.hostname);
+  if (url.protocol === 'http:' && !isExplicit) url.protocol = 'https:';
   return url;
 };
 
@@ -120,7 +120,7 @@ const targetOf = (reply: WebReply, from: URL, allowed: readonly string[]): URL |
 const isSameSite = (from: URL, to: URL) =>
   from.host === to.host && (from.protocol === to.protocol || to.protocol === 'https:');
 
-const elsewhere = ({ status }: WebReply, to: URL): WebRedirect => ({
+const redirectTo = ({ status }: WebReply, to: URL): WebRedirect => ({
   kind: 'redirect',
   status,
   to: to.href,

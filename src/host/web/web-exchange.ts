@@ -29,31 +29,31 @@ export const webExchange = async (url: URL, options: WebExchangeOptions): Promis
   const { signal, headers, lookup, agent = false } = options;
   const transport = url.protocol === 'https:' ? https : http;
   const request = transport.get(url, { headers, lookup, agent });
-  let trouble: WebFailure | undefined;
-  let giveUp = () => {};
-  const givenUp = new Promise<never>((_, reject) => {
-    giveUp = () => reject(new Error('given up'));
+  let endFailure: WebFailure | undefined;
+  let abandon = () => {};
+  const abandoned = new Promise<never>((_, reject) => {
+    abandon = () => reject(new Error('given up'));
   });
-  givenUp.catch(() => {});
+  abandoned.catch(() => {});
   const end = (failure: WebFailure | undefined) => {
-    trouble ??= failure;
+    endFailure ??= failure;
     request.destroy(failure);
     // A request that waits for its proxy tunnel reports its end only when the tunnel is open.
-    giveUp();
+    abandon();
   };
   const watch = startTimeout(url, options, () => request.socket?.bytesRead ?? 0, end);
   const abort = () => end(undefined);
   signal.addEventListener('abort', abort, { once: true });
   try {
     signal.throwIfAborted();
-    const response = await Promise.race([responseTo(request), givenUp]);
+    const response = await Promise.race([responseTo(request), abandoned]);
     const { statusCode: status = 0, headers: received } = response;
     // The body of a redirect is not used.
     const room = isRedirect({ status, headers: received }) ? 0 : options.maxBytes;
     return { status, headers: received, ...(await bodyOf(response, room)) };
   } catch (error) {
     signal.throwIfAborted();
-    throw trouble ?? explained(url, error);
+    throw endFailure ?? explainError(url, error);
   } finally {
     watch.stop();
     signal.removeEventListener('abort', abort);
@@ -93,24 +93,24 @@ const startTimeout = (
   bytesRead: () => number,
   end: (failure: WebFailure) => void,
 ) => {
-  let seen = 0;
-  let seenAt = clock.now();
-  let forget = () => {};
-  const look = () => {
+  let lastBytes = 0;
+  let lastBytesAt = clock.now();
+  let cancelTimer = () => {};
+  const check = () => {
     const now = clock.now();
     const bytes = bytesRead();
-    if (bytes > seen) [seen, seenAt] = [bytes, now];
+    if (bytes > lastBytes) [lastBytes, lastBytesAt] = [bytes, now];
     if (now >= endsAt) {
       end(new WebFailure(`${url.href} took too long: its time limit is over.`));
-    } else if (now - seenAt >= idleMs) {
+    } else if (now - lastBytesAt >= idleMs) {
       end(new WebFailure(`${url.host} was silent for ${idleMs} ms, so it was given up.`));
-    } else forget = clock.wakeAt(Math.min(endsAt, seenAt + idleMs), look);
+    } else cancelTimer = clock.wakeAt(Math.min(endsAt, lastBytesAt + idleMs), check);
   };
-  look();
-  return { stop: () => forget() };
+  check();
+  return { stop: () => cancelTimer() };
 };
 
-const explained = (url: URL, error: unknown): WebFailure => {
+const explainError = (url: URL, error: unknown): WebFailure => {
   if (error instanceof WebFailure) return error;
   const cause = rootOf(error);
   const code = (cause as NodeJS.ErrnoException).code ?? '';

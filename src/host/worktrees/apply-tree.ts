@@ -31,28 +31,28 @@ export const inspectTargets = (
   top: string,
   changes: readonly TreeChange[],
 ): {
-  readonly seen: ReadonlyMap<string, FileContents>;
-  readonly troubles: readonly MergeProblem[];
+  readonly inspected: ReadonlyMap<string, FileContents>;
+  readonly problems: readonly MergeProblem[];
 } => {
-  const seen = new Map<string, FileContents>();
-  const troubles: MergeProblem[] = [];
-  const leaving = new Set(changes.flatMap(({ name, to }) => (to === undefined ? [name] : [])));
-  let left = MAX_MERGED_BYTES;
+  const inspected = new Map<string, FileContents>();
+  const problems: MergeProblem[] = [];
+  const deleted = new Set(changes.flatMap(({ name, to }) => (to === undefined ? [name] : [])));
+  let bytesLeft = MAX_MERGED_BYTES;
   for (const { name, from } of changes) {
-    const found = readContents(join(top, name), left);
-    const why = obstacle(found, from) ?? wayTo(top, name, leaving);
-    if (why !== undefined) troubles.push({ path: name, why });
-    if ('bytes' in found) left -= found.bytes.length;
-    seen.set(name, found);
+    const contents = readContents(join(top, name), bytesLeft);
+    const why = obstacleAt(contents, from) ?? blockedParent(top, name, deleted);
+    if (why !== undefined) problems.push({ path: name, why });
+    if ('bytes' in contents) bytesLeft -= contents.bytes.length;
+    inspected.set(name, contents);
   }
-  return { seen, troubles };
+  return { inspected, problems };
 };
 
 /** Returns a problem if the target is not of the kind that git expects. */
-const obstacle = (found: FileContents, from: string | undefined): string | undefined => {
-  if ('why' in found) return found.why;
-  if ('absent' in found) return from === undefined ? undefined : CHANGED_MEANWHILE;
-  const { kind } = found.entry;
+const obstacleAt = (contents: FileContents, from: string | undefined): string | undefined => {
+  if ('why' in contents) return contents.why;
+  if ('absent' in contents) return from === undefined ? undefined : CHANGED_MEANWHILE;
+  const { kind } = contents.entry;
   if (from === undefined) {
     return kind === 'directory' ? undefined : 'something that git ignores is there already';
   }
@@ -61,11 +61,15 @@ const obstacle = (found: FileContents, from: string | undefined): string | undef
 };
 
 /** Returns a problem if a parent is neither a folder nor a file that the changes delete. */
-const wayTo = (top: string, name: string, leaving: ReadonlySet<string>): string | undefined => {
+const blockedParent = (
+  top: string,
+  name: string,
+  deleted: ReadonlySet<string>,
+): string | undefined => {
   for (let at = dirname(name); at !== '.' && at !== sep; at = dirname(at)) {
-    const found = readContents(join(top, at), 0);
-    if ('entry' in found && found.entry.kind === 'directory') return undefined;
-    if (!('absent' in found) && !leaving.has(at)) return `${at} is not a folder`;
+    const contents = readContents(join(top, at), 0);
+    if ('entry' in contents && contents.entry.kind === 'directory') return undefined;
+    if (!('absent' in contents) && !deleted.has(at)) return `${at} is not a folder`;
   }
   return undefined;
 };
@@ -77,7 +81,7 @@ export interface ApplyTreeOptions {
   readonly top: string;
   readonly changes: readonly TreeChange[];
   /** Contents from `inspectTargets`. */
-  readonly seen: ReadonlyMap<string, FileContents>;
+  readonly inspected: ReadonlyMap<string, FileContents>;
   /** Folder with the new files under their names. */
   readonly drafts: string;
   /** Folders to keep even if empty, absolute. */
@@ -85,25 +89,26 @@ export interface ApplyTreeOptions {
 }
 
 /** Returns an empty list if all changes are written. Otherwise rolls back and returns the problems. */
-export const applyTree = (order: ApplyTreeOptions): readonly MergeProblem[] => {
-  const { top, changes, seen } = order;
-  const wanted = changes.map((change) => ({ ...change, wanted: draftOf(order, change) }));
-  const moved = changes.filter(({ name }) => !isSame(seen.get(name), join(top, name)));
-  if (moved.length > 0) return moved.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
-  const done: string[] = [];
+export const applyTree = (options: ApplyTreeOptions): readonly MergeProblem[] => {
+  const { top, changes, inspected } = options;
+  const planned = changes.map((change) => ({ ...change, target: draftOf(options, change) }));
+  const changed = changes.filter(({ name }) => !isSame(inspected.get(name), join(top, name)));
+  if (changed.length > 0)
+    return changed.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
+  const applied: string[] = [];
   // Deletions first, because they make room.
-  const inOrder = [...wanted].sort((a, b) => rank(a.to) - rank(b.to));
-  for (const { name, wanted: state } of inOrder) {
+  const sorted = [...planned].sort((a, b) => rank(a.to) - rank(b.to));
+  for (const { name, target: state } of sorted) {
     const path = join(top, name);
     try {
       if (state.kind !== 'absent') makeFolders(top, dirname(path));
-      done.push(name);
+      applied.push(name);
       if (!restoreFile(path, state)) throw new Error('a folder that is not empty is there');
-      if (state.kind === 'absent') removeEmpty(dirname(path), order);
+      if (state.kind === 'absent') removeEmpty(dirname(path), options);
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
-      const why = `it could not be written (${words})`;
-      return [{ path: name, why }, ...rollBack(order, done)];
+      const message = error instanceof Error ? error.message : String(error);
+      const why = `it could not be written (${message})`;
+      return [{ path: name, why }, ...rollBack(options, applied)];
     }
   }
   return [];
@@ -112,18 +117,18 @@ export const applyTree = (order: ApplyTreeOptions): readonly MergeProblem[] => {
 const rank = (to: string | undefined): number => (to === undefined ? 0 : 1);
 
 const draftOf = (
-  { drafts, seen }: ApplyTreeOptions,
+  { drafts, inspected }: ApplyTreeOptions,
   { name, from, to }: TreeChange,
 ): RestoreTarget => {
   if (to === undefined) return { kind: 'absent' };
-  const found = readContents(join(drafts, name), MAX_MERGED_BYTES);
-  if (!('bytes' in found)) throw new Error(`${name} has no new contents.`);
-  if (isLink(to)) return { kind: 'link', target: found.bytes };
-  const before = seen.get(name);
+  const contents = readContents(join(drafts, name), MAX_MERGED_BYTES);
+  if (!('bytes' in contents)) throw new Error(`${name} has no new contents.`);
+  if (isLink(to)) return { kind: 'link', target: contents.bytes };
+  const before = inspected.get(name);
   const old = before !== undefined && 'entry' in before ? before.entry : undefined;
   const isKept = old?.kind === 'file' && from !== undefined && isProgram(from) === isProgram(to);
-  const mode = old?.kind === 'file' ? modeOf(to, old.mode) : found.entry.mode;
-  return { kind: 'file', bytes: found.bytes, mode: isKept ? old.mode : mode };
+  const mode = old?.kind === 'file' ? modeOf(to, old.mode) : contents.entry.mode;
+  return { kind: 'file', bytes: contents.bytes, mode: isKept ? old.mode : mode };
 };
 
 /** Derives the mode from the old mode. A program is executable for all who can read it. */
@@ -149,9 +154,12 @@ const makeFolders = (top: string, folder: string): void => {
 };
 
 /** Removes empty folders upwards, as git does. */
-const removeEmpty = (folder: string, order: ApplyTreeOptions): void => {
-  const { top, keptFolders: staying } = order;
-  if (folder === top || staying.some((it) => it === folder || it.startsWith(`${folder}${sep}`))) {
+const removeEmpty = (folder: string, options: ApplyTreeOptions): void => {
+  const { top, keptFolders } = options;
+  if (
+    folder === top ||
+    keptFolders.some((kept) => kept === folder || kept.startsWith(`${folder}${sep}`))
+  ) {
     return;
   }
   try {
@@ -159,18 +167,18 @@ const removeEmpty = (folder: string, order: ApplyTreeOptions): void => {
   } catch {
     return;
   }
-  removeEmpty(dirname(folder), order);
+  removeEmpty(dirname(folder), options);
 };
 
 const rollBack = (
-  { top, seen }: ApplyTreeOptions,
-  done: readonly string[],
+  { top, inspected }: ApplyTreeOptions,
+  applied: readonly string[],
 ): readonly MergeProblem[] =>
-  [...done].reverse().flatMap((name) => {
+  [...applied].reverse().flatMap((name) => {
     const path = join(top, name);
     try {
       makeFolders(top, dirname(path));
-      restoreFile(path, previousState(seen.get(name)));
+      restoreFile(path, previousState(inspected.get(name)));
       return [];
     } catch {
       return [{ path: name, why: 'it has the new contents and could not be restored' }];

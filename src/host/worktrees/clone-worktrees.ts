@@ -48,21 +48,21 @@ export interface CloneWorktrees extends Clones {
   workspace(session: string): Promise<string>;
 }
 
-export const cloneWorktrees = (home: WorktreeHome, terms: CloneSource): CloneWorktrees => {
+export const cloneWorktrees = (home: WorktreeHome, source: CloneSource): CloneWorktrees => {
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const mine = last.then(work);
-    last = mine.catch(() => undefined);
-    return mine;
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
   };
-  const { host, isAway } = terms;
+  const { host, isAway } = source;
   return {
     lacksWorkspace: isAway,
-    isHere: ({ host: its, url, place }) =>
-      its === host && isWhole(clonePath(home.folder, url), place.path),
-    workspace: (session) => inTurn(() => checkOut(home, terms, session)),
-    move: (order) => inTurn(() => move(home, terms, order)),
-    deliver: (order) => inTurn(() => deliver(home, host, order)),
+    isHere: ({ host: cloneHost, url, place }) =>
+      cloneHost === host && isWhole(clonePath(home.folder, url), place.path),
+    workspace: (session) => inTurn(() => checkOut(home, source, session)),
+    move: (options) => inTurn(() => move(home, source, options)),
+    deliver: (options) => inTurn(() => deliver(home, host, options)),
   };
 };
 
@@ -102,9 +102,9 @@ const nameBranch = async (
 ): Promise<void> => {
   const admin = worktreeAdmin(directory, path);
   if (admin === undefined) return;
-  const own = await GitTree.open(path, admin, environment);
-  await own.tryRun(['update-ref', `refs/heads/${branch}`, commit]);
-  await own.tryRun(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+  const worktree = await GitTree.open(path, admin, environment);
+  await worktree.tryRun(['update-ref', `refs/heads/${branch}`, commit]);
+  await worktree.tryRun(['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
 };
 
 const move = async (
@@ -144,8 +144,8 @@ const saveLeftovers = async (
       merged: undefined,
     });
     if (work !== undefined && work.commit !== place.base) {
-      const left = `refs/heads/left/${agent}-${work.commit.slice(0, 12)}`;
-      await tree.run(['update-ref', left, work.commit]);
+      const leftRef = `refs/heads/left/${agent}-${work.commit.slice(0, 12)}`;
+      await tree.run(['update-ref', leftRef, work.commit]);
     }
   }
   if (worktreeAdmin(common, path) !== undefined) {
@@ -157,31 +157,31 @@ const saveLeftovers = async (
 /** Never rejects. */
 const deliver = async (
   home: WorktreeHome,
-  here: string,
-  { agent, cloned, ignoredFiles: wanted, keepsFolder: stays = false }: DeliverOptions,
+  thisHost: string,
+  { agent, cloned, ignoredFiles, keepsFolder = false }: DeliverOptions,
 ): Promise<SettleResult> => {
   const { place, url, host } = cloned;
   let diff: Uint8Array = NO_DIFF;
   try {
     const clone = await GitClone.open(home, url);
-    if (host !== here) return { settlement: await pushedBy(clone, cloned), diff };
+    if (host !== thisHost) return { settlement: await pushedBy(clone, cloned), diff };
     const repository = await clone.repository();
     const work = await collectWork(home, repository, {
       agent,
       place,
-      ignoredFiles: wanted,
+      ignoredFiles,
       merged: undefined,
     });
     if (work === undefined) return { settlement: { kind: 'unchanged' }, diff };
     const { base, commit } = work;
     if (commit === base) {
-      const isLeft = !(stays || (await removeWorktree(repository, work, place.path)));
+      const isLeft = !(keepsFolder || (await removeWorktree(repository, work, place.path)));
       return { settlement: { kind: 'unchanged', ...(isLeft && { isLeft }) }, diff };
     }
     diff = await patchBetween(repository.tree, base, commit);
     const files = await namesChanged(repository.tree, base, commit);
     await clone.push(commit, place.branch);
-    if (!stays) await removeWorktree(repository, work, place.path);
+    if (!keepsFolder) await removeWorktree(repository, work, place.path);
     return { settlement: { kind: 'pushed', files, commit, url }, diff };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -213,10 +213,10 @@ const folderIn = (path: string, prefix: string): string => {
   let folder = path;
   for (const name of prefix.split('/').filter(Boolean)) {
     folder = join(folder, name);
-    const found = lstatSync(folder, { throwIfNoEntry: false });
+    const stats = lstatSync(folder, { throwIfNoEntry: false });
     // Git does not track empty folders.
-    if (found === undefined) mkdirSync(folder);
-    else if (!found.isDirectory()) {
+    if (stats === undefined) mkdirSync(folder);
+    else if (!stats.isDirectory()) {
       throw new WorktreeRefusal(`${folder} is not a folder, so no agent can work in it.`);
     }
   }

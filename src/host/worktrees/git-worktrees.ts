@@ -32,23 +32,25 @@ import {
 export const gitWorktrees = (home: WorktreeHome): Worktrees => {
   const locks = new TreeLocks();
   return {
-    async open(order) {
-      const { top } = repositoryAt(order.cwd);
-      return locks.run(top, order, () => make(home, order, undefined));
+    async open(options) {
+      const { top } = repositoryAt(options.cwd);
+      return locks.run(top, options, () => openWorktree(home, options, undefined));
     },
-    async reopen(order, known) {
-      await locks.run(known.top, order, () => make(home, { ...order, cwd: known.top }, known));
+    async reopen(options, previous) {
+      await locks.run(previous.top, options, () =>
+        openWorktree(home, { ...options, cwd: previous.top }, previous),
+      );
     },
-    settle: (order) => locks.run(order.place.top, order, () => settleWorktree(home, order)),
+    settle: (options) => locks.run(options.place.top, options, () => settleWorktree(home, options)),
   };
 };
 
-const make = async (
+const openWorktree = async (
   home: WorktreeHome,
-  order: OpenWorktreeOptions,
-  known: WorktreeLocation | undefined,
+  options: OpenWorktreeOptions,
+  previous: WorktreeLocation | undefined,
 ): Promise<WorktreeLocation> => {
-  const { agent, cwd } = order;
+  const { agent, cwd } = options;
   const repository = await openRepository(cwd, home.environment);
   const { tree, common } = repository;
   refuseUnwritable(common);
@@ -59,28 +61,28 @@ const make = async (
     );
   }
   const branch = `agent/${agent}`;
-  const path = worktreePath(home, order);
-  const place = {
+  const path = worktreePath(home, options);
+  const location = {
     path,
     branch,
     top: tree.top,
     cwd: join(path, relative(tree.top, realPathOf(cwd))),
   };
   const admin = worktreeAdmin(common, path);
-  const there = admin === undefined ? undefined : baseCommitIn(admin);
-  if (admin !== undefined && there !== undefined && isCheckedOut(admin, path)) {
-    return { ...place, base: there };
+  const existingBase = admin === undefined ? undefined : baseCommitIn(admin);
+  if (admin !== undefined && existingBase !== undefined && isCheckedOut(admin, path)) {
+    return { ...location, base: existingBase };
   }
   const tip = await tree.find(`refs/heads/${branch}^{commit}`);
   // A new agent starts at an existing branch. A known agent keeps its base, because its commits may be unmerged.
-  const started = tip === undefined ? undefined : (known?.base ?? tip);
-  const base = started ?? (await newBase(home, repository, { head, agent }));
+  const branchBase = tip === undefined ? undefined : (previous?.base ?? tip);
+  const base = branchBase ?? (await newBase(home, repository, { head, agent }));
   if (tip === undefined) await tree.run(['update-ref', `refs/heads/${branch}`, base, '']);
   await addWorktree(home, repository, { path, branch, base, agent });
-  return { ...place, base };
+  return { ...location, base };
 };
 
-interface Addition {
+interface NewWorktree {
   readonly path: string;
   /** Branch name, or a commit for a detached HEAD. */
   readonly branch: string;
@@ -91,7 +93,7 @@ interface Addition {
 export const addWorktree = async (
   home: WorktreeHome,
   { tree, common }: Pick<GitRepository, 'tree' | 'common'>,
-  { path, branch, base, agent }: Addition,
+  { path, branch, base, agent }: NewWorktree,
 ): Promise<void> => {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -100,26 +102,26 @@ export const addWorktree = async (
   } catch (error) {
     throw new WorktreeRefusal(`${path} cannot be made: ${(error as Error).message}`);
   }
-  const how = ['--no-checkout', '--lock', '--reason', lockReason(agent, base), '-f', '-f'];
-  await tree.run(['worktree', 'add', ...how, path, branch]);
+  const flags = ['--no-checkout', '--lock', '--reason', lockReason(agent, base), '-f', '-f'];
+  await tree.run(['worktree', 'add', ...flags, path, branch]);
   const admin = worktreeAdmin(common, path);
   if (admin === undefined) throw new WorktreeRefusal(`git made no worktree at ${path}.`);
-  const own = await GitTree.open(path, admin, home.environment);
+  const worktree = await GitTree.open(path, admin, home.environment);
   // Git writes the index last, so an index means that all files exist.
-  await own.run(['read-tree', '--reset', '-u', 'HEAD']);
+  await worktree.run(['read-tree', '--reset', '-u', 'HEAD']);
 };
 
 /** Returns a commit of the parent's current files: HEAD if they are unchanged. */
 const newBase = async (
-  { folder, excluded: without }: WorktreeHome,
+  { folder, excluded }: WorktreeHome,
   { tree, directory }: GitRepository,
   { head, agent }: { readonly head: string; readonly agent: string },
 ): Promise<string> => {
   const index = copyIndex(directory, join(folder, `.index-${agent}`));
   try {
-    const picture = await tree.snapshot(index, { excluded: without });
-    if (picture.tree === (await tree.treeOf(head))) return head;
-    return await tree.commit(picture.tree, [head], `What agent ${agent} began with`);
+    const snapshot = await tree.snapshot(index, { excluded });
+    if (snapshot.tree === (await tree.treeOf(head))) return head;
+    return await tree.commit(snapshot.tree, [head], `What agent ${agent} began with`);
   } finally {
     rmSync(index, { force: true });
   }

@@ -23,18 +23,18 @@ export const NO_DIFF = new Uint8Array();
 /** Never rejects. */
 export const settleWorktree = async (
   home: WorktreeHome,
-  order: SettleOptions,
+  options: SettleOptions,
 ): Promise<SettleResult> => {
   let diff: Uint8Array = NO_DIFF;
   try {
-    const repository = await openRepository(order.place.top, home.environment);
-    const work = await collectWork(home, repository, order);
+    const repository = await openRepository(options.place.top, home.environment);
+    const work = await collectWork(home, repository, options);
     if (work === undefined) return { settlement: { kind: 'unchanged' }, diff };
-    if (work.isUnchanged && order.keepsFolder) return { settlement: { kind: 'unchanged' }, diff };
+    if (work.isUnchanged && options.keepsFolder) return { settlement: { kind: 'unchanged' }, diff };
     if (work.isUnchanged)
-      return { settlement: await removeUnchanged(repository, work, order), diff };
+      return { settlement: await removeUnchanged(repository, work, options), diff };
     diff = await patchBetween(repository.tree, work.base, work.commit);
-    return { settlement: await mergeBack(home, repository, work, order), diff };
+    return { settlement: await mergeBack(home, repository, work, options), diff };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return { settlement: { kind: 'kept', why }, diff };
@@ -57,34 +57,38 @@ export type CollectWorkOptions = Pick<SettleOptions, 'place' | 'agent' | 'ignore
 export const collectWork = async (
   { environment }: WorktreeHome,
   { tree, common }: GitRepository,
-  order: CollectWorkOptions,
+  options: CollectWorkOptions,
 ): Promise<CommittedWork | undefined> => {
-  const { path, branch, base: first } = order.place;
+  const { path, branch, base: startBase } = options.place;
   const admin = worktreeAdmin(common, path);
   const isThere = admin !== undefined && isCheckedOut(admin, path);
   const own = isThere ? await GitTree.open(path, admin, environment) : undefined;
-  const base = (admin === undefined ? undefined : baseCommitIn(admin)) ?? order.merged ?? first;
+  const base =
+    (admin === undefined ? undefined : baseCommitIn(admin)) ?? options.merged ?? startBase;
   const commit =
     own === undefined || admin === undefined
       ? await tree.find(`refs/heads/${branch}^{commit}`)
-      : await commitWork(own, admin, order);
+      : await commitWork(own, admin, options);
   if (commit === undefined) return undefined;
   const contents = await tree.treeOf(commit);
-  const isNothing = contents === (await tree.treeOf(base));
-  return { own, base, commit, tree: contents, isUnchanged: isNothing };
+  const isUnchanged = contents === (await tree.treeOf(base));
+  return { own, base, commit, tree: contents, isUnchanged };
 };
 
 /** Commits all files of the folder on top of the agent's own commits, on any branch. */
 const commitWork = async (
   own: GitTree,
   admin: string,
-  { place, agent, ignoredFiles: wanted }: CollectWorkOptions,
+  { place, agent, ignoredFiles }: CollectWorkOptions,
 ): Promise<string> => {
   const ref = `refs/heads/${place.branch}`;
-  const { tree } = await own.snapshot(join(admin, 'index'), { excluded: [], included: wanted });
+  const { tree } = await own.snapshot(join(admin, 'index'), {
+    excluded: [],
+    included: ignoredFiles,
+  });
   const head = await own.find('HEAD^{commit}');
   const tip = await own.find(`${ref}^{commit}`);
-  const parents = [...new Set([head, tip].flatMap((it) => it ?? []))];
+  const parents = [...new Set([head, tip].flatMap((parent) => parent ?? []))];
   const isCommitted = head !== undefined && head === tip && (await own.treeOf(head)) === tree;
   const commit = isCommitted ? head : await own.commit(tree, parents, `The work of agent ${agent}`);
   if (commit !== tip) await own.run(['update-ref', ref, commit, tip ?? '']);
@@ -96,7 +100,7 @@ const mergeBack = async (
   home: WorktreeHome,
   repository: GitRepository,
   work: CommittedWork,
-  { agent, place, beforeMerge, keepsFolder: stays = false }: SettleOptions,
+  { agent, place, beforeMerge, keepsFolder = false }: SettleOptions,
 ): Promise<Settlement> => {
   const { tree, directory, common } = repository;
   const { base, commit } = work;
@@ -113,7 +117,7 @@ const mergeBack = async (
     keptFolders: [join(place.top, relative(place.path, place.cwd))],
   });
   if (conflicts.length > 0) return { kind: 'conflict', files, commit, conflicts: [...conflicts] };
-  if (stays) {
+  if (keepsFolder) {
     lockWorktree(common, place.path, lockReason(agent, commit));
     return { kind: 'merged', files, commit };
   }
@@ -164,8 +168,8 @@ export const patchBetween = async (
   from: string,
   to: string,
 ): Promise<Uint8Array> => {
-  const how = ['--no-ext-diff', '--no-textconv', '--no-color', '-M', '--ignore-submodules=all'];
-  const args = ['diff', ...how, '--src-prefix=a/', '--dst-prefix=b/', from, to, '--'];
+  const flags = ['--no-ext-diff', '--no-textconv', '--no-color', '-M', '--ignore-submodules=all'];
+  const args = ['diff', ...flags, '--src-prefix=a/', '--dst-prefix=b/', from, to, '--'];
   const answer = await tree.tryRun(args, { maxBytes: MAX_DIFF_BYTES });
   return answer?.bytes ?? NO_DIFF;
 };

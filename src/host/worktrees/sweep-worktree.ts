@@ -25,8 +25,8 @@ const foldersIn = (folder: string): readonly string[] => {
   try {
     const entries = fs.readdirSync(folder, { withFileTypes: true });
     return entries
-      .filter((it) => it.isDirectory() && !it.name.startsWith('.'))
-      .map((it) => it.name);
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map((entry) => entry.name);
   } catch {
     return [];
   }

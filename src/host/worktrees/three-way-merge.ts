@@ -42,31 +42,31 @@ export interface ThreeWayMergeOptions {
 
 /** Returns the conflicts. Returns an empty list if the work is merged. Rejects with WorktreeRefusal. */
 export const threeWayMerge = async (
-  order: ThreeWayMergeOptions,
+  options: ThreeWayMergeOptions,
 ): Promise<readonly MergeProblem[]> => {
-  const { scratch } = order;
+  const { scratch } = options;
   // Remove the remains of a process that died during the same merge.
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true, mode: 0o700 });
   try {
-    return await mergeBy(order, scratch);
+    return await mergeInto(options, scratch);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 };
 
-const mergeBy = async (
-  order: ThreeWayMergeOptions,
+const mergeInto = async (
+  options: ThreeWayMergeOptions,
   scratch: string,
 ): Promise<readonly MergeProblem[]> => {
-  const { tree, directory, base, work, excluded: without, files } = order;
+  const { tree, directory, base, work, excluded, files } = options;
   // Include files that the agent changed, even if git ignores them in this tree.
-  const wanted = files.map((name) => join(tree.top, name));
-  const present = await tree.snapshot(copyIndex(directory, join(scratch, 'index')), {
-    excluded: without,
-    included: wanted,
+  const included = files.map((name) => join(tree.top, name));
+  const snapshot = await tree.snapshot(copyIndex(directory, join(scratch, 'index')), {
+    excluded,
+    included,
   });
-  const ours = await tree.commit(present.tree, [base], 'The tree as it is');
+  const ours = await tree.commit(snapshot.tree, [base], 'The tree as it is');
   const theirs = await tree.commit(work, [base], 'The work of an agent');
   const answer = await tree.tryRun(
     ['merge-tree', '--write-tree', '--no-messages', '--name-only', '-z', ours, theirs],
@@ -77,19 +77,26 @@ const mergeBy = async (
   }
   const [merged = '', ...names] = namesIn(answer.bytes);
   if (answer.code === 1) return names.map((name) => ({ path: utf8Name(name), why: BOTH_CHANGED }));
-  const { changes, troubles } = await changesBetween(tree, present.tree, merged);
-  if (troubles.length > 0 || changes.length === 0) return troubles;
-  const drafts = await draft(tree, merged, changes, scratch);
-  const seen = inspectTargets(tree.top, changes);
-  if (seen.troubles.length > 0) return seen.troubles;
+  const { changes, problems } = await changesBetween(tree, snapshot.tree, merged);
+  if (problems.length > 0 || changes.length === 0) return problems;
+  const drafts = await checkOutDrafts(tree, merged, changes, scratch);
+  const targets = inspectTargets(tree.top, changes);
+  if (targets.problems.length > 0) return targets.problems;
   const paths = changes.map(({ name }) => join(tree.top, name));
-  await order.beforeMerge(paths);
+  await options.beforeMerge(paths);
   // Files that changed since the snapshot were not part of the merge.
-  const changed = new Set((await tree.changedNames(present.index)).map(utf8Name));
-  const late = changes.filter(({ name, from }) => from !== undefined && changed.has(name));
-  if (late.length > 0) return late.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
+  const changed = new Set((await tree.changedNames(snapshot.index)).map(utf8Name));
+  const changedSince = changes.filter(({ name, from }) => from !== undefined && changed.has(name));
+  if (changedSince.length > 0)
+    return changedSince.map(({ name: path }) => ({ path, why: CHANGED_MEANWHILE }));
   const { top } = tree;
-  return applyTree({ top, changes, drafts, seen: seen.seen, keptFolders: order.keptFolders });
+  return applyTree({
+    top,
+    changes,
+    drafts,
+    inspected: targets.inspected,
+    keptFolders: options.keptFolders,
+  });
 };
 
 const BOTH_CHANGED = 'both sides have changed it';
@@ -101,29 +108,29 @@ const changesBetween = async (
   to: string,
 ): Promise<{
   readonly changes: readonly TreeChange[];
-  readonly troubles: readonly MergeProblem[];
+  readonly problems: readonly MergeProblem[];
 }> => {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to];
   const parts = namesIn((await tree.run(args, { maxBytes: LISTING_BYTES })).bytes);
   const changes: TreeChange[] = [];
-  const troubles: MergeProblem[] = [];
+  const problems: MergeProblem[] = [];
   for (let at = 0; at + 1 < parts.length; at += 2) {
     const [old = '', mode = ''] = (parts[at] ?? '').slice(1).split(' ');
     const name = parts[at + 1] ?? '';
     const path = utf8Name(name);
-    if (old === MODULE || mode === MODULE) troubles.push({ path, why: 'it is a submodule' });
+    if (old === MODULE || mode === MODULE) problems.push({ path, why: 'it is a submodule' });
     else if (!isUtf8Name(name) || path.split(sep).includes('..')) {
-      troubles.push({ path, why: 'its name is not valid UTF-8' });
-    } else changes.push({ name: path, from: present(old), to: present(mode) });
+      problems.push({ path, why: 'its name is not valid UTF-8' });
+    } else changes.push({ name: path, from: existingMode(old), to: existingMode(mode) });
   }
-  return { changes, troubles };
+  return { changes, problems };
 };
 
 const MODULE = '160000';
-const present = (mode: string): string | undefined => (mode === '000000' ? undefined : mode);
+const existingMode = (mode: string): string | undefined => (mode === '000000' ? undefined : mode);
 
 /** Checks out the new files to a draft folder, with the line ends of the tree. */
-const draft = async (
+const checkOutDrafts = async (
   tree: GitTree,
   merged: string,
   changes: readonly TreeChange[],

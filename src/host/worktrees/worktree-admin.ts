@@ -1,6 +1,6 @@
 /** Admin folders of a repository's worktrees, read without git: agent, base commit and lock. */
 import {
-  existsSync as isThere,
+  existsSync as exists,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -11,11 +11,13 @@ import { basename, dirname, join } from 'node:path';
 
 /** Returns git's admin folder of the worktree at a path. Returns undefined if git knows no such worktree. */
 export const worktreeAdmin = (common: string, path: string): string | undefined => {
-  const wanted = join(realParent(path), '.git');
+  const expected = join(realParent(path), '.git');
   return admins(common).find((admin) => {
-    const said = textAt(join(admin, 'gitdir'))?.trimEnd();
-    const isWhole = textAt(join(admin, 'HEAD')) !== undefined;
-    return said !== undefined && isWhole && join(realParent(dirname(said)), '.git') === wanted;
+    const gitdir = readText(join(admin, 'gitdir'))?.trimEnd();
+    const isWhole = readText(join(admin, 'HEAD')) !== undefined;
+    return (
+      gitdir !== undefined && isWhole && join(realParent(dirname(gitdir)), '.git') === expected
+    );
   });
 };
 
@@ -45,11 +47,11 @@ const REASON = /^Skein: agent [\w-]+ works here, from ([0-9a-f]{40,64})\s*$/;
 
 /** Returns the start commit of the agent. Returns undefined if the worktree is not an agent's. */
 export const baseCommitIn = (admin: string): string | undefined =>
-  REASON.exec(textAt(join(admin, 'locked')) ?? '')?.[1];
+  REASON.exec(readText(join(admin, 'locked')) ?? '')?.[1];
 
 /** True if all files are checked out: git writes the index last. Does not read the `.git` file, which agents can change. */
 export const isCheckedOut = (admin: string, path: string): boolean =>
-  isThere(join(admin, 'index')) && isThere(path);
+  exists(join(admin, 'index')) && exists(path);
 
 /** True if the path does not exist or contains only `.git`. */
 export const isEmptyShell = (path: string): boolean => {
@@ -68,7 +70,7 @@ const realParent = (path: string): string => {
   }
 };
 
-const textAt = (path: string): string | undefined => {
+const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8');
   } catch {

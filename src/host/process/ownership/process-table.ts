@@ -13,40 +13,41 @@ interface MarkedProcess {
  * keeps its start environment. Zombies have none.
  */
 const marked = async (variable: string): Promise<readonly MarkedProcess[]> => {
-  const found = await (process.platform === 'linux'
+  const processes = await (process.platform === 'linux'
     ? markedInProc(variable)
     : markedInPs(variable));
-  return found.filter(({ pid }) => pid !== process.pid);
+  return processes.filter(({ pid }) => pid !== process.pid);
 };
 
 /** True if the group has a process that is not a zombie. */
 const hasLivingMember = async (group: number): Promise<boolean> => {
-  const members = await (process.platform === 'linux' ? statesInProc() : statesInPs());
-  return members.some((member) => member.group === group && !/^[ZX]/.test(member.state));
+  const states = await (process.platform === 'linux' ? statesInProc() : statesInPs());
+  return states.some((entry) => entry.group === group && !/^[ZX]/.test(entry.state));
 };
 
 const pids = async () => (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
 
 const markedInProc = async (variable: string): Promise<readonly MarkedProcess[]> => {
   const prefix = `${variable}=`;
-  const found: MarkedProcess[] = [];
+  const processes: MarkedProcess[] = [];
   for (const pid of await pids()) {
     const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
     const entry = environment.split('\0').find((line) => line.startsWith(prefix));
-    if (entry !== undefined) found.push({ pid: Number(pid), value: entry.slice(prefix.length) });
+    if (entry !== undefined)
+      processes.push({ pid: Number(pid), value: entry.slice(prefix.length) });
   }
-  return found;
+  return processes;
 };
 
 /** Parses state, parent and group after the last bracket, because the program name may contain brackets. */
 const statesInProc = async () => {
-  const found: { readonly group: number; readonly state: string }[] = [];
+  const states: { readonly group: number; readonly state: string }[] = [];
   for (const pid of await pids()) {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
     const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    found.push({ group: Number(group), state });
+    states.push({ group: Number(group), state });
   }
-  return found;
+  return states;
 };
 
 const ps = async (...args: readonly string[]) => {

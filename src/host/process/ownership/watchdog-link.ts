@@ -34,35 +34,35 @@ const MAX_STARTS = 20;
 export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink => {
   const groups = new Set<number>();
   let starts = 0;
-  let onDuty: ChildProcess | undefined;
+  let watchdog: ChildProcess | undefined;
   let starting: Promise<void> | undefined;
 
-  const tell = (line: string) => onDuty?.stdin?.write(`${line}\n`);
+  const send = (line: string) => watchdog?.stdin?.write(`${line}\n`);
 
   const start = async () => {
     starts += 1;
     if (starts > MAX_STARTS) throw new WatchdogError('The watchdog process keeps dying.');
     const child = launch(command);
-    onDuty = child;
+    watchdog = child;
     // Written before the watchdog reads, because data in the pipe arrives even if the owner dies.
-    tell(`=${marker}`);
-    for (const group of groups) tell(`+${group}`);
+    send(`=${marker}`);
+    for (const group of groups) send(`+${group}`);
     await untilReady(child);
     child.once('exit', () => {
-      if (onDuty === child) forget();
+      if (watchdog === child) reset();
       if (groups.size > 0) ready().catch(() => undefined);
     });
     unrefChild(child);
   };
 
-  const forget = () => {
-    onDuty = undefined;
+  const reset = () => {
+    watchdog = undefined;
     starting = undefined;
   };
 
   const ready = () => {
     starting ??= start().catch((error: unknown) => {
-      forget();
+      reset();
       throw error;
     });
     return starting;
@@ -72,19 +72,19 @@ export const watchdogLink = ({ command, marker }: WatchdogOptions): WatchdogLink
     ready,
     add(group) {
       groups.add(group);
-      tell(`+${group}`);
+      send(`+${group}`);
     },
     remove(group) {
       groups.delete(group);
-      tell(`-${group}`);
+      send(`-${group}`);
     },
     dismiss() {
-      onDuty?.stdin?.end();
+      watchdog?.stdin?.end();
       groups.clear();
-      forget();
+      reset();
     },
     get pid() {
-      return onDuty?.pid;
+      return watchdog?.pid;
     },
   };
 };
@@ -106,9 +106,9 @@ const untilReady = (child: ChildProcess): Promise<void> =>
       reject(new WatchdogError(`The watchdog process could not be started: ${why}.`, { cause }));
     };
     const timer = setTimeout(() => fail('it did not report in time'), START_LIMIT_MS);
-    const settle = (then: () => void) => () => {
+    const settle = (action: () => void) => () => {
       clearTimeout(timer);
-      then();
+      action();
     };
     child.stdin?.on('error', () => undefined);
     child.once('error', (error) => settle(() => fail(error.message, error))());

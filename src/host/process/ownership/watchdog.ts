@@ -19,9 +19,9 @@ const groups = new Set<number>();
 let marker: string | undefined;
 
 const applyLine = (line: string) => {
-  const word = line.slice(1);
-  const group = Number(word);
-  if (line.startsWith('=')) marker = word;
+  const value = line.slice(1);
+  const group = Number(value);
+  if (line.startsWith('=')) marker = value;
   else if (!Number.isInteger(group) || group < 2) return;
   else if (line.startsWith('+')) groups.add(group);
   else groups.delete(group);

@@ -44,30 +44,30 @@ export const rustRegexClass = (
     else parts.push(`[${union}]`, operator);
     union = '';
   };
-  let here = first;
+  let position = first;
   for (;;) {
-    const posix = POSIX_CLASS.exec(text.slice(here, here + 20));
-    const character = characterAt(text, here);
-    if (character === ']' && here > first) {
+    const posix = POSIX_CLASS.exec(text.slice(position, position + 20));
+    const character = characterAt(text, position);
+    if (character === ']' && position > first) {
       finish('');
-      return { source: `[${isNegated ? '^' : ''}${parts.join('')}]`, end: here + 1 };
+      return { source: `[${isNegated ? '^' : ''}${parts.join('')}]`, end: position + 1 };
     }
     if (posix !== null) {
       union += `[${posix[1]}${POSIX[posix[2] ?? '']}]`;
-      here += posix[0].length;
+      position += posix[0].length;
     } else if (character === '[') {
-      const inner = rustRegexClass(text, here, multiline, depth + 1);
+      const inner = rustRegexClass(text, position, multiline, depth + 1);
       union += inner.source;
-      here = inner.end;
-    } else if (/^(&&|--|~~)/.test(text.slice(here, here + 2)) && here > first) {
-      const operator = text.slice(here, here + 2);
+      position = inner.end;
+    } else if (/^(&&|--|~~)/.test(text.slice(position, position + 2)) && position > first) {
+      const operator = text.slice(position, position + 2);
       if (operator === '~~') throw badPattern('the operation ~~ on sets is not supported');
       finish(operator);
-      here += 2;
+      position += 2;
     } else {
-      const item = range(text, here, multiline);
+      const item = readRange(text, position, multiline);
       union += item.source;
-      here = item.end;
+      position = item.end;
     }
   }
 };
@@ -78,24 +78,25 @@ interface Item {
   readonly character?: string | undefined;
 }
 
-const range = (text: string, at: number, multiline: boolean): Item => {
-  const low = single(text, at, multiline);
+const readRange = (text: string, at: number, multiline: boolean): Item => {
+  const low = readSingle(text, at, multiline);
   const next = text[low.end + 1];
   const isRange = text[low.end] === '-' && next !== ']' && next !== '-' && next !== undefined;
   if (!isRange || low.character === undefined) return low;
-  const high = single(text, low.end + 1, multiline);
+  const high = readSingle(text, low.end + 1, multiline);
   if (high.character === undefined) throw badPattern('a range in brackets ends with a set');
   if (low.character > high.character) throw badPattern('a range in brackets is upside down');
   return { source: `${low.source}-${high.source}`, end: high.end };
 };
 
-const single = (text: string, at: number, multiline: boolean): Item => {
+const readSingle = (text: string, at: number, multiline: boolean): Item => {
   const character = characterAt(text, at);
   if (character === '\\') {
-    const found = readEscape(text, at);
-    if (found.isPosition === true) throw badPattern('brackets hold characters, not places');
-    if (found.isLineBreak === true && !multiline) throw badPattern(ONE_LINE_ONLY);
-    return found;
+    const escapeSequence = readEscape(text, at);
+    if (escapeSequence.isPosition === true)
+      throw badPattern('brackets hold characters, not places');
+    if (escapeSequence.isLineBreak === true && !multiline) throw badPattern(ONE_LINE_ONLY);
+    return escapeSequence;
   }
   if (character === '\n' && !multiline) throw badPattern(ONE_LINE_ONLY);
   return { source: quoteCharacter(character), end: at + character.length, character };

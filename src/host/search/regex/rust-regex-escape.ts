@@ -15,8 +15,8 @@ export interface RustRegexEscape {
 }
 
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}';
-const BEGINS = `(?<![${WORD}])(?=[${WORD}])`;
-const ENDS = `(?<=[${WORD}])(?![${WORD}])`;
+const WORD_START = `(?<![${WORD}])(?=[${WORD}])`;
+const WORD_END = `(?<=[${WORD}])(?![${WORD}])`;
 
 const SETS: Readonly<Record<string, string>> = {
   d: '\\p{Nd}',
@@ -28,11 +28,11 @@ const SETS: Readonly<Record<string, string>> = {
 };
 
 const POSITIONS: Readonly<Record<string, string>> = {
-  'b{start}': `(?:${BEGINS})`,
-  'b{end}': `(?:${ENDS})`,
-  '<': `(?:${BEGINS})`,
-  '>': `(?:${ENDS})`,
-  b: `(?:${BEGINS}|${ENDS})`,
+  'b{start}': `(?:${WORD_START})`,
+  'b{end}': `(?:${WORD_END})`,
+  '<': `(?:${WORD_START})`,
+  '>': `(?:${WORD_END})`,
+  b: `(?:${WORD_START}|${WORD_END})`,
   B: `(?:(?<![${WORD}])(?![${WORD}])|(?<=[${WORD}])(?=[${WORD}]))`,
   A: '(?:(?<![\\s\\S]))',
   z: '(?:(?![\\s\\S]))',
@@ -52,16 +52,16 @@ export const readEscape = (text: string, at: number): RustRegexEscape => {
   const rest = text.slice(at + 1, at + 80);
   const letter = rest[0];
   if (letter === undefined) throw badPattern('it ends with a backslash');
-  const place = /^b\{(?:start|end)\}|^[<>bBAz]/.exec(rest)?.[0];
-  if (place !== undefined) {
-    return { source: POSITIONS[place] ?? '', end: at + 1 + place.length, isPosition: true };
+  const position = /^b\{(?:start|end)\}|^[<>bBAz]/.exec(rest)?.[0];
+  if (position !== undefined) {
+    return { source: POSITIONS[position] ?? '', end: at + 1 + position.length, isPosition: true };
   }
   const set = SETS[letter];
   if (set !== undefined) return { source: set, end: at + 2 };
   if (letter === 'p' || letter === 'P') return property(rest, at);
   const control = CONTROLS[letter];
   if (control !== undefined) return literal(control, at + 2);
-  if (/[xuU]/.test(letter)) return byNumber(rest, at);
+  if (/[xuU]/.test(letter)) return codePointEscape(rest, at);
   if (/[1-9]/.test(letter)) throw badPattern('backreferences are not supported');
   if (/[A-Za-z0-9]/.test(letter)) throw badPattern(`unrecognized escape sequence \\${letter}`);
   const character = String.fromCodePoint(text.codePointAt(at + 1) ?? 0);
@@ -79,26 +79,28 @@ export const quoteCharacter = (character: string): string =>
     ? character
     : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 
-const byNumber = (rest: string, at: number): RustRegexEscape => {
-  const found = /^(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|[xuU]\{([\da-f]{1,8})\})/i.exec(
+const codePointEscape = (rest: string, at: number): RustRegexEscape => {
+  const match = /^(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|[xuU]\{([\da-f]{1,8})\})/i.exec(
     rest,
   );
-  const number = Number.parseInt(found?.[1] ?? found?.[2] ?? found?.[3] ?? found?.[4] ?? '', 16);
+  const number = Number.parseInt(match?.[1] ?? match?.[2] ?? match?.[3] ?? match?.[4] ?? '', 16);
   if (!(number <= 0x10ffff)) throw badPattern('the number of a character is not valid');
-  return literal(String.fromCodePoint(number), at + 1 + (found?.[0].length ?? 0));
+  return literal(String.fromCodePoint(number), at + 1 + (match?.[0].length ?? 0));
 };
 
 /** `\pL`, `\p{Greek}`, `\P{Lu}`, `\p{^Lu}`. */
 const property = (rest: string, at: number): RustRegexEscape => {
-  const found = /^[pP](?:\{(\^?)([\w=: -]+)\}|([A-Z]))/.exec(rest);
-  const wanted = found?.[2] ?? found?.[3];
-  if (wanted === undefined) throw badPattern('a Unicode property has no name');
-  const name = wanted.replace(':', '=');
-  const known = [name, `Script=${name}`, `Script=${capital(name)}`, capital(name)].find(isProperty);
-  if (known === undefined) throw badPattern(`Unicode property not found: ${wanted}`);
-  const isNegated = (rest[0] === 'P') !== (found?.[1] === '^');
-  const end = at + 1 + (found?.[0].length ?? 0);
-  return { source: `\\${isNegated ? 'P' : 'p'}{${known}}`, end };
+  const match = /^[pP](?:\{(\^?)([\w=: -]+)\}|([A-Z]))/.exec(rest);
+  const requestedName = match?.[2] ?? match?.[3];
+  if (requestedName === undefined) throw badPattern('a Unicode property has no name');
+  const name = requestedName.replace(':', '=');
+  const supportedName = [name, `Script=${name}`, `Script=${capital(name)}`, capital(name)].find(
+    isProperty,
+  );
+  if (supportedName === undefined) throw badPattern(`Unicode property not found: ${requestedName}`);
+  const isNegated = (rest[0] === 'P') !== (match?.[1] === '^');
+  const end = at + 1 + (match?.[0].length ?? 0);
+  return { source: `\\${isNegated ? 'P' : 'p'}{${supportedName}}`, end };
 };
 
 const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1).toLowerCase();

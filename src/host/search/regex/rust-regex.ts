@@ -34,8 +34,8 @@ export const rustRegex = (pattern: string, { ignoreCase, multiline }: RegexOptio
 
 /** Leading flags such as `(?i)` apply to the whole pattern. */
 const leadingFlags = (pattern: string): { readonly flags: string; readonly rest: string } => {
-  const found = /^\(\?([imsu]+)\)/.exec(pattern);
-  return { flags: found?.[1] ?? '', rest: pattern.slice(found?.[0].length ?? 0) };
+  const match = /^\(\?([imsu]+)\)/.exec(pattern);
+  return { flags: match?.[1] ?? '', rest: pattern.slice(match?.[0].length ?? 0) };
 };
 
 class Translator {
@@ -52,17 +52,17 @@ class Translator {
   }
 
   translate(): string {
-    const all = this.alternatives();
+    const source = this.alternatives();
     if (this.at < this.text.length) throw badPattern('a group is closed that was never opened');
-    return all;
+    return source;
   }
 
   /** Translates up to the end of the text or of the group. */
   private alternatives(): string {
-    const done: string[] = [];
+    const translated: string[] = [];
     let atoms: { source: string; isRepeated: boolean }[] = [];
     const finish = () => {
-      done.push(atoms.map(({ source }) => source).join(''));
+      translated.push(atoms.map(({ source }) => source).join(''));
       atoms = [];
     };
     while (this.at < this.text.length && this.text[this.at] !== ')') {
@@ -77,20 +77,20 @@ class Translator {
       else atoms.push({ source: this.atom(), isRepeated: false });
     }
     finish();
-    return done.join('|');
+    return translated.join('|');
   }
 
   private repetition(): string | undefined {
     const rest = this.text.slice(this.at, this.at + 40);
-    const found = /^(?:[*+?]|\{\s*(\d+)\s*(,?)\s*(\d*)\s*\})\??/.exec(rest);
-    if (found === null) {
+    const match = /^(?:[*+?]|\{\s*(\d+)\s*(,?)\s*(\d*)\s*\})\??/.exec(rest);
+    if (match === null) {
       if (rest.startsWith('{')) throw badPattern('"{" begins a repetition; write \\{ for a brace');
       return undefined;
     }
-    const [all, least = '', comma = '', most = ''] = found;
-    this.at += all.length;
-    if (!all.startsWith('{')) return all;
-    return `{${least}${comma}${most}}${all.endsWith('?') ? '?' : ''}`;
+    const [whole, min = '', comma = '', max = ''] = match;
+    this.at += whole.length;
+    if (!whole.startsWith('{')) return whole;
+    return `{${min}${comma}${max}}${whole.endsWith('?') ? '?' : ''}`;
   }
 
   private atom(): string {
@@ -104,9 +104,9 @@ class Translator {
         return source;
       }
       case '\\': {
-        const found = readEscape(this.text, this.at);
-        this.at = found.end;
-        return this.escaped(found);
+        const escapeSequence = readEscape(this.text, this.at);
+        this.at = escapeSequence.end;
+        return this.escaped(escapeSequence);
       }
       case '\n':
         if (!this.multiline) throw badPattern(ONE_LINE_ONLY);
@@ -129,8 +129,8 @@ class Translator {
 
   private group(): string {
     const opening = /^\((\?(:|P?<[A-Za-z_][\w.[\]]*>))?/.exec(this.text.slice(this.at))?.[0] ?? '';
-    const flags = /^\(\?[=!<]/.test(this.text.slice(this.at, this.at + 3));
-    if (flags && opening === '(') throw badPattern(LOOK_AROUND);
+    const isLookAround = /^\(\?[=!<]/.test(this.text.slice(this.at, this.at + 3));
+    if (isLookAround && opening === '(') throw badPattern(LOOK_AROUND);
     if (this.text.startsWith('(?', this.at) && opening === '(') {
       throw badPattern('flags can be given only at the beginning, such as (?i)');
     }
