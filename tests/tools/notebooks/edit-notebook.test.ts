@@ -91,7 +91,7 @@ describe('NotebookEdit', () => {
       edit_mode: 'insert',
       new_source: 'n',
     });
-    const found = cells.map(({ id, source }: { id: string; source: unfound }) =>
+    const found = cells.map(({ id, source }: { id: string; source: unknown }) =>
       JSON.stringify(source) === '["n"]' ? 'NEW' : id,
     );
     expect(found).toEqual(ids);
