@@ -15,21 +15,21 @@ export const blobDigest = (bytes: Uint8Array): string =>
 
 /** `root` is the `checkpoints` folder of the state directory. */
 export const checkpointBlobs = (root: string): Blobs => {
-  const known = new Set<string>();
+  const storedDigests = new Set<string>();
   const madeFolders = new Set<string>();
   const has = (digest: string) => {
-    if (known.has(digest)) return true;
+    if (storedDigests.has(digest)) return true;
     const exists = DIGEST.test(digest) && fs.existsSync(pathOf(root, digest));
-    if (exists) known.add(digest);
+    if (exists) storedDigests.add(digest);
     return exists;
   };
   return {
     has,
     put(bytes) {
       const digest = blobDigest(bytes);
-      if (known.has(digest)) return digest;
+      if (storedDigests.has(digest)) return digest;
       if (!isStored(pathOf(root, digest), bytes.length)) write(root, digest, bytes, madeFolders);
-      known.add(digest);
+      storedDigests.add(digest);
       return digest;
     },
     read(digest) {
@@ -54,8 +54,8 @@ const pathOf = (root: string, digest: string): string =>
 /** True if the blob is stored completely. Renews its date, so that `sweepBlobs` keeps it. */
 const isStored = (path: string, size: number): boolean => {
   try {
-    const found = fs.lstatSync(path);
-    if (!found.isFile() || found.size !== size) return false;
+    const stat = fs.lstatSync(path);
+    if (!stat.isFile() || stat.size !== size) return false;
     const now = Date.now() / 1000;
     fs.utimesSync(path, now, now);
     return true;
@@ -99,11 +99,11 @@ export const sweepBlobs = (
     for (const name of listNames(join(root, folder))) {
       if (isCited(`${folder}${name}`)) continue;
       const path = join(root, folder, name);
-      const found = fs.lstatSync(path, { throwIfNoEntry: false });
-      if (found === undefined || !found.isFile() || found.mtimeMs >= before) continue;
+      const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+      if (stat === undefined || !stat.isFile() || stat.mtimeMs >= before) continue;
       if (!dryRun) fs.rmSync(path, { force: true });
       removed += 1;
-      freedBytes += found.size;
+      freedBytes += stat.size;
     }
   }
   return { removed, freedBytes };

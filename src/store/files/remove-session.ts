@@ -8,11 +8,11 @@ const PREFIX = '.removed-';
 
 /** Returns the number of freed bytes. Throws StorageError. */
 export const removeSession = (root: string, id: string): number => {
-  const aside = join(root, `${PREFIX}${id}.${process.pid}`);
+  const renamed = join(root, `${PREFIX}${id}.${process.pid}`);
   try {
-    fs.renameSync(join(root, id), aside);
-    const freed = bytesIn(aside);
-    fs.rmSync(aside, { recursive: true, force: true });
+    fs.renameSync(join(root, id), renamed);
+    const freed = bytesIn(renamed);
+    fs.rmSync(renamed, { recursive: true, force: true });
     return freed;
   } catch (error) {
     throw storageError(error, join(root, id));

@@ -11,18 +11,18 @@ export class EditLeaseMemory implements EditLeaseStore {
 
   async take(
     path: string,
-    wanted: EditLeaseHolder,
-    givers: readonly string[],
+    requested: EditLeaseHolder,
+    yielding: readonly string[],
   ): Promise<EditLeaseHolder> {
-    const held = this.holders.get(path);
-    if (held !== undefined) {
-      if (held.agent === wanted.agent || !givers.includes(held.agent)) return held;
-      this.drop(path, held.agent);
+    const current = this.holders.get(path);
+    if (current !== undefined) {
+      if (current.agent === requested.agent || !yielding.includes(current.agent)) return current;
+      this.drop(path, current.agent);
     }
-    this.holders.set(path, wanted);
-    const paths = this.byAgent.get(wanted.agent) ?? new Set();
-    this.byAgent.set(wanted.agent, paths.add(path));
-    return wanted;
+    this.holders.set(path, requested);
+    const paths = this.byAgent.get(requested.agent) ?? new Set();
+    this.byAgent.set(requested.agent, paths.add(path));
+    return requested;
   }
 
   async release(path: string, agent: string): Promise<void> {

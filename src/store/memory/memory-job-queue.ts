@@ -13,7 +13,7 @@ import { type JobClaim, type PollableQueue, pollJobs } from '../shared/poll-jobs
 
 interface SwarmJobs {
   /** Keys of all jobs, including ended jobs, so that no job is added twice. */
-  readonly known: Set<string>;
+  readonly knownKeys: Set<string>;
   /** Number of starts of each job. */
   readonly starts: Map<QueuedJob, number>;
   /** Waiting jobs in start order. */
@@ -38,8 +38,8 @@ export class MemoryJobQueue implements JobQueue, LocalJobs, PollableQueue {
   async add(job: QueuedJob): Promise<void> {
     const copy = checkJob(job);
     const swarm = this.swarm(copy.swarm);
-    if (swarm.known.has(jobKey(copy))) return;
-    swarm.known.add(jobKey(copy));
+    if (swarm.knownKeys.has(jobKey(copy))) return;
+    swarm.knownKeys.add(jobKey(copy));
     this.putBack(swarm, copy, copy.notBefore);
   }
 
@@ -62,8 +62,8 @@ export class MemoryJobQueue implements JobQueue, LocalJobs, PollableQueue {
     }
     const job = swarm.free.shift();
     if (job === undefined) return undefined;
-    const mine = swarm.taken.get(worker) ?? new Map<string, readonly QueuedJob[]>();
-    swarm.taken.set(worker, mine.set(job.id, [...(mine.get(job.id) ?? []), job]));
+    const claimed = swarm.taken.get(worker) ?? new Map<string, readonly QueuedJob[]>();
+    swarm.taken.set(worker, claimed.set(job.id, [...(claimed.get(job.id) ?? []), job]));
     const attempts = swarm.starts.get(job) ?? 0;
     swarm.starts.set(job, attempts + 1);
     return { job, attempts };
@@ -93,12 +93,12 @@ export class MemoryJobQueue implements JobQueue, LocalJobs, PollableQueue {
     return [...waiting, ...working].sort(compareByAge);
   }
 
-  async withdraw(wanted: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean> {
-    const { free, later } = this.swarm(wanted.swarm);
-    const isWanted = (job: QueuedJob) => jobKey(job) === jobKey(wanted);
-    const at = free.findIndex(isWanted);
+  async withdraw(target: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean> {
+    const { free, later } = this.swarm(target.swarm);
+    const isTarget = (job: QueuedJob) => jobKey(job) === jobKey(target);
+    const at = free.findIndex(isTarget);
     if (at >= 0) free.splice(at, 1);
-    return at >= 0 || [...later.keys()].some((job) => isWanted(job) && later.delete(job));
+    return at >= 0 || [...later.keys()].some((job) => isTarget(job) && later.delete(job));
   }
 
   async consume(
@@ -117,10 +117,10 @@ export class MemoryJobQueue implements JobQueue, LocalJobs, PollableQueue {
   }
 
   private swarm(name: string): SwarmJobs {
-    const known = this.swarms.get(checkSessionId(name));
-    if (known !== undefined) return known;
+    const existing = this.swarms.get(checkSessionId(name));
+    if (existing !== undefined) return existing;
     const maps = { starts: new Map(), later: new Map(), taken: new Map() };
-    const swarm = { known: new Set<string>(), free: [], ...maps };
+    const swarm = { knownKeys: new Set<string>(), free: [], ...maps };
     this.swarms.set(name, swarm);
     return swarm;
   }
@@ -141,7 +141,7 @@ const removeFrom = (
   jobs: Map<string, readonly QueuedJob[]> | undefined,
   id: string,
 ): readonly QueuedJob[] => {
-  const found = jobs?.get(id) ?? [];
+  const removed = jobs?.get(id) ?? [];
   jobs?.delete(id);
-  return found;
+  return removed;
 };

@@ -59,8 +59,8 @@ export class MemoryMailbox implements Mailbox {
   }
 
   private mailboxAt(address: string): AddressMailbox {
-    const known = this.addresses.get(address);
-    if (known !== undefined) return known;
+    const existing = this.addresses.get(address);
+    if (existing !== undefined) return existing;
     const mailbox: AddressMailbox = {
       unacknowledged: new Map(),
       undelivered: [],

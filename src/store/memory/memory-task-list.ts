@@ -23,8 +23,8 @@ export class MemoryTaskList implements SharedTaskList {
     this.clock = clock;
   }
 
-  async create(order: NewTask, action: TaskAction): Promise<SharedTask> {
-    return createdTask(this.change(decideCreate(order, action)));
+  async create(task: NewTask, action: TaskAction): Promise<SharedTask> {
+    return createdTask(this.change(decideCreate(task, action)));
   }
 
   async update(

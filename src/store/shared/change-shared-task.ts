@@ -27,18 +27,18 @@ interface TaskActor {
 
 /** Returns a new task. Throws TaskRefusal. */
 export const createSharedTask = (
-  items: TasksById,
+  tasks: TasksById,
   id: number,
-  order: NewTask,
+  newTask: NewTask,
   { by, now }: TaskActor,
 ): SharedTask => {
-  refuseLong(order);
-  if (items.size >= MAX_TASKS) {
+  refuseLong(newTask);
+  if (tasks.size >= MAX_TASKS) {
     throw new TaskRefusal(
-      `The list has ${items.size} tasks, which is the most. Delete those that nobody needs any more.`,
+      `The list has ${tasks.size} tasks, which is the most. Delete those that nobody needs any more.`,
     );
   }
-  const { subject, description, activeForm, metadata = {} } = order;
+  const { subject, description, activeForm, metadata = {} } = newTask;
   return {
     id: String(id),
     subject,
@@ -56,48 +56,48 @@ export const createSharedTask = (
 
 /** Returns all tasks that change, in their new state. Throws TaskRefusal. */
 export const changeSharedTask = (
-  items: TasksById,
+  tasks: TasksById,
   id: string,
   change: TaskChange,
   actor: TaskActor,
 ): readonly SharedTask[] => {
-  const item = knownItem(items, id);
+  const task = requireTask(tasks, id);
   refuseLong(change);
-  const waitsFor = (of: SharedTask, more: readonly string[]): readonly string[] => {
-    const all = new Set(of.blockedBy);
-    for (const other of more) all.add(knownItem(items, other).id);
-    return all.size === of.blockedBy.length ? of.blockedBy : [...all];
+  const waitsFor = (waiting: SharedTask, addedIds: readonly string[]): readonly string[] => {
+    const blockers = new Set(waiting.blockedBy);
+    for (const blockerId of addedIds) blockers.add(requireTask(tasks, blockerId).id);
+    return blockers.size === waiting.blockedBy.length ? waiting.blockedBy : [...blockers];
   };
-  const drafts = new Map([[id, withChange(item, change, actor)]]);
-  const draftOf = (other: string) => drafts.get(other) ?? knownItem(items, other);
-  const blockedBy = waitsFor(item, change.addBlockedBy ?? []);
+  const drafts = new Map([[id, withChange(task, change, actor)]]);
+  const draftOf = (otherId: string) => drafts.get(otherId) ?? requireTask(tasks, otherId);
+  const blockedBy = waitsFor(task, change.addBlockedBy ?? []);
   drafts.set(id, { ...draftOf(id), blockedBy: [...blockedBy] });
-  for (const other of change.addBlocks ?? []) {
-    const blocked = draftOf(knownItem(items, other).id);
-    drafts.set(other, { ...blocked, blockedBy: [...waitsFor(blocked, [id])] });
+  for (const otherId of change.addBlocks ?? []) {
+    const blocked = draftOf(requireTask(tasks, otherId).id);
+    drafts.set(otherId, { ...blocked, blockedBy: [...waitsFor(blocked, [id])] });
   }
-  const after = (other: string) => drafts.get(other) ?? items.get(other);
+  const after = (otherId: string) => drafts.get(otherId) ?? tasks.get(otherId);
   for (const draft of drafts.values()) refuseCycle(draft, after);
-  refuseBlocked(item, draftOf(id), after);
+  refuseBlocked(task, draftOf(id), after);
   return [...drafts.values()].flatMap((draft) => {
-    const before = knownItem(items, draft.id);
+    const before = requireTask(tasks, draft.id);
     if (isDeepStrictEqual(draft, before)) return [];
     return [{ ...draft, updatedAt: actor.now, version: before.version + 1 }];
   });
 };
 
-const withChange = (item: SharedTask, change: TaskChange, { by }: TaskActor): SharedTask => {
-  const { owner: _, ...rest } = item;
+const withChange = (task: SharedTask, change: TaskChange, { by }: TaskActor): SharedTask => {
+  const { owner: _, ...rest } = task;
   const { subject, description, activeForm, metadata } = change;
-  const owner = ownerAfter(item, change, by);
-  const isDropped = item.status === 'in_progress' && owner === undefined;
+  const owner = ownerAfter(task, change, by);
+  const isDropped = task.status === 'in_progress' && owner === undefined;
   return {
     ...rest,
-    status: change.status ?? (isDropped ? 'pending' : item.status),
+    status: change.status ?? (isDropped ? 'pending' : task.status),
     ...(subject !== undefined && { subject }),
     ...(description !== undefined && { description }),
     ...(activeForm !== undefined && { activeForm }),
-    ...(metadata !== undefined && { metadata: mergedMetadata(item.metadata ?? {}, metadata) }),
+    ...(metadata !== undefined && { metadata: mergedMetadata(task.metadata ?? {}, metadata) }),
     ...(owner !== undefined && { owner }),
   };
 };
@@ -106,29 +106,29 @@ const withChange = (item: SharedTask, change: TaskChange, { by }: TaskActor): Sh
  * Starting a task without naming an owner claims it. Not even the lead can claim another agent's
  * task.
  */
-const ownerAfter = (item: SharedTask, change: TaskChange, by: string): string | undefined => {
-  const { owner: present } = item;
+const ownerAfter = (task: SharedTask, change: TaskChange, by: string): string | undefined => {
+  const { owner: currentOwner } = task;
   const { status } = change;
-  const wanted = change.owner || undefined;
-  const isOthers = present !== undefined && present !== by;
-  if (status === 'in_progress' && wanted === undefined) {
-    if (isOthers) throw new TaskRefusal(ownedText(item, by));
+  const requestedOwner = change.owner || undefined;
+  const isOwnedByOther = currentOwner !== undefined && currentOwner !== by;
+  if (status === 'in_progress' && requestedOwner === undefined) {
+    if (isOwnedByOther) throw new TaskRefusal(ownedText(task, by));
     return by;
   }
-  const isGivenAway = change.owner !== undefined && wanted !== present;
-  const isEnded = status !== undefined && (status !== item.status || status === 'completed');
-  if (isOthers && by !== LEAD_NAME && (isGivenAway || isEnded)) {
-    throw new TaskRefusal(ownedText(item, by));
+  const isGivenAway = change.owner !== undefined && requestedOwner !== currentOwner;
+  const isEnded = status !== undefined && (status !== task.status || status === 'completed');
+  if (isOwnedByOther && by !== LEAD_NAME && (isGivenAway || isEnded)) {
+    throw new TaskRefusal(ownedText(task, by));
   }
-  if (change.owner !== undefined) return wanted;
-  return status === 'pending' && item.status !== 'pending' ? undefined : present;
+  if (change.owner !== undefined) return requestedOwner;
+  return status === 'pending' && task.status !== 'pending' ? undefined : currentOwner;
 };
 
 const ownedText = ({ id, owner, status }: SharedTask, by: string): string => {
-  const who = `Task ${id} is owned by ${owner} (${status})`;
+  const ownership = `Task ${id} is owned by ${owner} (${status})`;
   return by === LEAD_NAME
-    ? `${who}. Name the owner that it is to have, or leave it to ${owner}.`
-    : `${who}, so only ${owner} or the lead can change that. Take another one.`;
+    ? `${ownership}. Name the owner that it is to have, or leave it to ${owner}.`
+    : `${ownership}, so only ${owner} or the lead can change that. Take another one.`;
 };
 
 /** Removes keys with the value null. */
@@ -152,10 +152,10 @@ const refuseLong = ({ subject, description, activeForm, owner }: TaskChange): vo
     ['activeForm', activeForm, MAX_SUBJECT_LENGTH],
     ['owner', owner, MAX_OWNER_LENGTH],
   ] as const;
-  for (const [name, text = '', longest] of texts) {
-    if (text.length <= longest) continue;
+  for (const [name, text = '', maxLength] of texts) {
+    if (text.length <= maxLength) continue;
     throw new TaskRefusal(
-      `The ${name} has ${text.length} characters; ${longest} is the most. Shorten it.`,
+      `The ${name} has ${text.length} characters; ${maxLength} is the most. Shorten it.`,
     );
   }
   if (subject !== undefined && subject.trim() === '') {
@@ -169,43 +169,43 @@ const refuseBlocked = (
   after: SharedTask,
   find: (id: string) => SharedTask | undefined,
 ): void => {
-  const starts = after.status === 'in_progress' || after.status === 'completed';
-  if (!starts || before.status === 'in_progress' || before.status === after.status) return;
+  const isStarting = after.status === 'in_progress' || after.status === 'completed';
+  if (!isStarting || before.status === 'in_progress' || before.status === after.status) return;
   const open = openBlockers(after, find);
   if (open.length === 0) return;
-  const named = open.slice(0, MAX_NAMED).map(({ id, status, owner }) => {
+  const labels = open.slice(0, MAX_LISTED_TASKS).map(({ id, status, owner }) => {
     return `${id} (${status}${owner === undefined ? '' : `, ${owner}`})`;
   });
   throw new TaskRefusal(
-    `Task ${after.id} cannot start yet: it waits for ${andMore(named, open.length)}.`,
+    `Task ${after.id} cannot start yet: it waits for ${andMore(labels, open.length)}.`,
   );
 };
 
-const refuseCycle = (item: SharedTask, find: (id: string) => SharedTask | undefined): void => {
-  const { id, blockedBy } = item;
+const refuseCycle = (task: SharedTask, find: (id: string) => SharedTask | undefined): void => {
+  const { id, blockedBy } = task;
   if (blockedBy.length > MAX_BLOCKERS) {
     throw new TaskRefusal(
       `Task ${id} would wait for ${blockedBy.length} others; ${MAX_BLOCKERS} is the most.`,
     );
   }
-  const cycle = cycleThrough(id, (other) => find(other)?.blockedBy ?? []);
+  const cycle = cycleThrough(id, (otherId) => find(otherId)?.blockedBy ?? []);
   if (cycle === undefined) return;
-  const path = andMore(cycle.slice(0, MAX_NAMED), cycle.length, ' → ');
+  const path = andMore(cycle.slice(0, MAX_LISTED_TASKS), cycle.length, ' → ');
   throw new TaskRefusal(
     `Then task ${id} would wait for itself (${path}), and none of these could start. Nothing was changed.`,
   );
 };
 
-const MAX_NAMED = 40;
+const MAX_LISTED_TASKS = 40;
 
-const knownItem = (items: TasksById, id: string): SharedTask => {
-  const item = items.get(id);
-  if (item === undefined) throw new TaskRefusal(unknownTask([...items.keys()], id));
-  return item;
+const requireTask = (tasks: TasksById, id: string): SharedTask => {
+  const task = tasks.get(id);
+  if (task === undefined) throw new TaskRefusal(unknownTask([...tasks.keys()], id));
+  return task;
 };
 
-const andMore = (some: readonly string[], all: number, between = ', '): string =>
-  `${some.join(between)}${all > some.length ? ` and ${all - some.length} more` : ''}`;
+const andMore = (listed: readonly string[], total: number, between = ', '): string =>
+  `${listed.join(between)}${total > listed.length ? ` and ${total - listed.length} more` : ''}`;
 
 /**
  * Returns a path from an id back to itself, both ends included. Returns undefined if there is none.

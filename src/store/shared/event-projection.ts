@@ -70,8 +70,8 @@ export const projectEvent = (record: JournalRecord): EventProjection => {
     }
     case 'question.asked': {
       const { question, call, tool, inputDigest, description, reason } = record;
-      const asked = { question, call, tool, inputDigest, description, reason };
-      return { type: 'permission.requested', cites, ...asked };
+      const request = { question, call, tool, inputDigest, description, reason };
+      return { type: 'permission.requested', cites, ...request };
     }
     case 'question.answered': {
       const { question, call, surface, outcome, refusal, detail } = record;

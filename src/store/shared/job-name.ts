@@ -58,11 +58,11 @@ export const parseDelayedJobName = (
 /** False for foreign files among the jobs. */
 export const isJobName = (name: string): boolean => NAME.test(name);
 
-export const compareByAge = (one: QueuedJob, other: QueuedJob): number =>
-  agedName(one) < agedName(other) ? -1 : 1;
+export const compareByAge = (a: QueuedJob, b: QueuedJob): number =>
+  agedName(a) < agedName(b) ? -1 : 1;
 
-export const compareByTurn = (one: QueuedJob, other: QueuedJob): number =>
-  jobName(one) < jobName(other) ? -1 : 1;
+export const compareByTurn = (a: QueuedJob, b: QueuedJob): number =>
+  jobName(a) < jobName(b) ? -1 : 1;
 
 /** Returns a folder name that is never `.` or `..`. */
 export const workerFolder = (worker: string): string => `w-${encodeURIComponent(worker)}`;

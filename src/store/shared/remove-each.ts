@@ -7,19 +7,19 @@ export const removeEach = async (
   ids: readonly string[],
   remove: (id: string) => Promise<number>,
 ): Promise<readonly Removal[]> => {
-  const ends: Removal[] = [];
-  for (const id of ids) ends.push(await orRefusal(() => remove(id)));
-  return ends;
+  const results: Removal[] = [];
+  for (const id of ids) results.push(await orRefusal(() => remove(id)));
+  return results;
 };
 
 /**
  * Resolves with a SkeinError instead of rejecting, so that a refusal does not stop other removals.
  */
 export const orRefusal = async <Result>(
-  act: () => Promise<Result>,
+  remove: () => Promise<Result>,
 ): Promise<Result | SkeinError> => {
   try {
-    return await act();
+    return await remove();
   } catch (error) {
     if (error instanceof SkeinError) return error;
     throw error;

@@ -50,9 +50,9 @@ export class TaskLog {
 
   apply({ last, items, done }: TaskEntry): void {
     this.last = Math.max(this.last, last);
-    for (const item of items) {
-      if (item.status === 'deleted') this.items.delete(item.id);
-      else this.items.set(item.id, item);
+    for (const task of items) {
+      if (task.status === 'deleted') this.items.delete(task.id);
+      else this.items.set(task.id, task);
     }
     for (const [key, id] of done) this.done.set(key, id);
     for (const oldest of this.done.keys()) {
@@ -67,12 +67,12 @@ export class TaskLog {
   }
 
   /** Decides an action against the current list. Throws TaskRefusal. */
-  create(order: NewTask, { by, key }: TaskAction, now: number): TaskDecision {
+  create(newTask: NewTask, { by, key }: TaskAction, now: number): TaskDecision {
     const id = this.done.get(key);
     if (id !== undefined) return { id, entry: undefined };
     const last = this.last + 1;
-    const item = createSharedTask(this.items, last, order, { by, now });
-    return { id: item.id, entry: { last, items: [item], done: [[key, item.id]] } };
+    const task = createSharedTask(this.items, last, newTask, { by, now });
+    return { id: task.id, entry: { last, items: [task], done: [[key, task.id]] } };
   }
 
   /** Decides an action against the current list. Throws TaskRefusal. */
@@ -85,9 +85,9 @@ export class TaskLog {
 }
 
 export const decideCreate =
-  (order: NewTask, action: TaskAction): DecideTask =>
+  (newTask: NewTask, action: TaskAction): DecideTask =>
   (log, now) =>
-    log.create(order, action, now);
+    log.create(newTask, action, now);
 
 export const decideUpdate =
   (id: string, change: TaskChange, action: TaskAction): DecideTask =>
@@ -95,7 +95,7 @@ export const decideUpdate =
     log.update(id, change, action, now);
 
 /** Returns the task. Throws TaskRefusal if the task of a repeated action was deleted meanwhile. */
-export const createdTask = (item: SharedTask | undefined): SharedTask => {
-  if (item === undefined) throw new TaskRefusal('The task was created, and is deleted by now.');
-  return item;
+export const createdTask = (task: SharedTask | undefined): SharedTask => {
+  if (task === undefined) throw new TaskRefusal('The task was created, and is deleted by now.');
+  return task;
 };

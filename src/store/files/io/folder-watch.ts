@@ -27,16 +27,16 @@ export class FolderWatch {
   }
 
   /**
-   * Calls `changed` after the entry may have changed; without a name, after any entry may have changed.
+   * Calls `onChange` after the entry may have changed; without a name, after any entry may have changed.
    * Creates the folder. Returns the function that ends the watch. Throws StorageError if the folder
    * cannot be created.
    */
-  listen(changed: () => void, name = ANY_ENTRY): () => void {
+  listen(onChange: () => void, name = ANY_ENTRY): () => void {
     this.stop ??= this.start();
     const listeners = this.listeners.get(name) ?? new Set();
-    this.listeners.set(name, listeners.add(changed));
+    this.listeners.set(name, listeners.add(onChange));
     return () => {
-      listeners.delete(changed);
+      listeners.delete(onChange);
       if (listeners.size === 0) this.listeners.delete(name);
       if (this.listeners.size > 0) return;
       this.stop?.();
@@ -83,6 +83,6 @@ export class FolderWatch {
   }
 
   private notifyListeners(name: string): void {
-    for (const changed of [...(this.listeners.get(name) ?? [])]) changed();
+    for (const onChange of [...(this.listeners.get(name) ?? [])]) onChange();
   }
 }

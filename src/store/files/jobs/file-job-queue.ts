@@ -54,7 +54,7 @@ export class FileJobQueue implements JobQueue, LocalJobs, PollableQueue {
   private readonly root: string;
   private readonly isAlive: (worker: string) => boolean;
   /** Waiting jobs of the last listing by swarm, the next job last. */
-  private readonly found = new Map<string, string[]>();
+  private readonly waitingNames = new Map<string, string[]>();
   /** Files of the jobs that were claimed through this queue, by id. */
   private readonly taken = new Map<string, readonly JobFile[]>();
 
@@ -72,12 +72,13 @@ export class FileJobQueue implements JobQueue, LocalJobs, PollableQueue {
       const record = join(folder, 'all', jobKey(checked));
       const isNew = await create(record, JSON.stringify(checked));
       // A job that was added before keeps its age. An interrupted `add` is completed.
-      const known = isNew ? checked : (readJob(record)?.job ?? checked);
-      if (!isNew && isQueued(folder, jobName(known))) return;
-      const place = folderPathFor(jobName(known), known.notBefore);
-      unless('EEXIST', () => fs.linkSync(record, join(folder, place)));
-      for (const grown of ['all', dirname(place)]) await syncFolder(join(folder, grown));
-      this.found.delete(checked.swarm);
+      const stored = isNew ? checked : (readJob(record)?.job ?? checked);
+      if (!isNew && isQueued(folder, jobName(stored))) return;
+      const target = folderPathFor(jobName(stored), stored.notBefore);
+      unlessCode('EEXIST', () => fs.linkSync(record, join(folder, target)));
+      for (const changedFolder of ['all', dirname(target)])
+        await syncFolder(join(folder, changedFolder));
+      this.waitingNames.delete(checked.swarm);
     });
   }
 
@@ -93,17 +94,17 @@ export class FileJobQueue implements JobQueue, LocalJobs, PollableQueue {
       for (;;) {
         const name = this.nextName(swarm, folder);
         if (name === undefined) return undefined;
-        const mine = join(folder, 'taken', workerFolder(worker));
-        fs.mkdirSync(mine, { recursive: true, mode: 0o700 });
-        if (!move(join(folder, 'waiting', name), join(mine, name))) continue;
-        const claimed = readJob(join(mine, name));
+        const workerPath = join(folder, 'taken', workerFolder(worker));
+        fs.mkdirSync(workerPath, { recursive: true, mode: 0o700 });
+        if (!move(join(folder, 'waiting', name), join(workerPath, name))) continue;
+        const claimed = readJob(join(workerPath, name));
         if (claimed !== undefined && jobName(claimed.job) === name && claimed.job.swarm === swarm) {
           const { id } = claimed.job;
           this.taken.set(id, [...(this.taken.get(id) ?? []), { folder, name }]);
-          countStart(join(mine, name));
+          countStart(join(workerPath, name));
           return claimed;
         }
-        move(join(mine, name), join(folder, 'damaged', name));
+        move(join(workerPath, name), join(folder, 'damaged', name));
       }
     });
   }
@@ -114,35 +115,35 @@ export class FileJobQueue implements JobQueue, LocalJobs, PollableQueue {
 
   async release(id: string, worker: string, notBefore?: number): Promise<void> {
     this.moveTaken(id, worker, notBefore);
-    this.found.clear();
+    this.waitingNames.clear();
   }
 
   async list(swarm: string): Promise<readonly (QueuedJob & { worker: string | undefined })[]> {
     const folder = this.folder(swarm);
-    const jobsIn = (place: string, worker: string | undefined) =>
-      listNames(join(folder, place))
+    const jobsIn = (subfolder: string, worker: string | undefined) =>
+      listNames(join(folder, subfolder))
         .filter((name) => isJobName(name) || parseDelayedJobName(name) !== undefined)
-        .flatMap((name) => readJob(join(folder, place, name)) ?? [])
+        .flatMap((name) => readJob(join(folder, subfolder, name)) ?? [])
         .map(({ job }) => ({ ...job, worker }));
     const taken = listNames(join(folder, 'taken')).flatMap((name) => {
       const worker = workerOf(name);
       const isRunning = worker !== undefined && this.isAlive(worker);
       return jobsIn(join('taken', name), isRunning ? worker : undefined);
     });
-    const waiting = ['waiting', 'later'].flatMap((place) => jobsIn(place, undefined));
+    const waiting = ['waiting', 'later'].flatMap((subfolder) => jobsIn(subfolder, undefined));
     return [...waiting, ...taken].sort(compareByAge);
   }
 
-  async withdraw(wanted: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean> {
-    return this.attempt(wanted.swarm, async (folder) => {
-      const known = readJob(join(folder, 'all', jobKey(wanted)));
-      if (known === undefined) return false;
-      const name = jobName(known.job);
-      this.found.delete(wanted.swarm);
-      return ['waiting', 'later'].some((place) =>
-        listNames(join(folder, place))
+  async withdraw(job: Pick<QueuedJob, 'id' | 'swarm' | 'at'>): Promise<boolean> {
+    return this.attempt(job.swarm, async (folder) => {
+      const stored = readJob(join(folder, 'all', jobKey(job)));
+      if (stored === undefined) return false;
+      const name = jobName(stored.job);
+      this.waitingNames.delete(job.swarm);
+      return ['waiting', 'later'].some((subfolder) =>
+        listNames(join(folder, subfolder))
           .filter((file) => file === name || parseDelayedJobName(file)?.name === name)
-          .some((file) => move(join(folder, place, file), join(folder, 'done', name))),
+          .some((file) => move(join(folder, subfolder, file), join(folder, 'done', name))),
       );
     });
   }
@@ -184,10 +185,11 @@ export class FileJobQueue implements JobQueue, LocalJobs, PollableQueue {
     for (const name of listNames(join(folder, 'taken'))) {
       const worker = workerOf(name);
       if (worker === undefined || this.isAlive(worker)) continue;
-      const jobs = join(folder, 'taken', name);
-      for (const job of listNames(jobs)) move(join(jobs, job), join(folder, 'waiting', job));
-      this.found.delete(swarm);
-      fs.rmSync(jobs, { recursive: true, force: true });
+      const workerPath = join(folder, 'taken', name);
+      for (const job of listNames(workerPath))
+        move(join(workerPath, job), join(folder, 'waiting', job));
+      this.waitingNames.delete(swarm);
+      fs.rmSync(workerPath, { recursive: true, force: true });
     }
   }
 
@@ -198,32 +200,32 @@ export class FileJobQueue implements JobQueue, LocalJobs, PollableQueue {
       if (later === undefined) continue;
       if (later.notBefore > Date.now()) return;
       move(join(folder, 'later', file), join(folder, 'waiting', later.name));
-      this.found.delete(swarm);
+      this.waitingNames.delete(swarm);
     }
   }
 
   private nextName(swarm: string, folder: string): string | undefined {
-    const known = this.found.get(swarm)?.pop();
-    if (known !== undefined) return known;
+    const cached = this.waitingNames.get(swarm)?.pop();
+    if (cached !== undefined) return cached;
     const names = listNames(join(folder, 'waiting'))
       .filter(isJobName)
       .slice(0, CACHED_NAMES)
       .reverse();
-    this.found.set(swarm, names);
+    this.waitingNames.set(swarm, names);
     return names.pop();
   }
 
   /** Moves the worker's jobs with this id. Ignores jobs that the worker does not have. */
   private moveTaken(id: string, worker: string, to: 'done' | number | undefined): void {
     const files = this.taken.get(id) ?? [];
-    const stays = ({ folder, name }: JobFile) => {
+    const isLeft = ({ folder, name }: JobFile) => {
       const from = join(folder, 'taken', workerFolder(worker), name);
-      const place = to === 'done' ? join('done', name) : folderPathFor(name, to);
-      return !move(from, join(folder, place));
+      const target = to === 'done' ? join('done', name) : folderPathFor(name, to);
+      return !move(from, join(folder, target));
     };
     try {
-      const left = files.filter(stays);
-      if (left.length > 0) this.taken.set(id, left);
+      const remaining = files.filter(isLeft);
+      if (remaining.length > 0) this.taken.set(id, remaining);
       else this.taken.delete(id);
     } catch (error) {
       throw storageError(error, files[0]?.folder ?? this.root);
@@ -244,7 +246,7 @@ const create = async (path: string, text: string): Promise<boolean> => {
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
   try {
     await writeSyncedFile(draft, text);
-    return unless('EEXIST', () => fs.linkSync(draft, path));
+    return unlessCode('EEXIST', () => fs.linkSync(draft, path));
   } finally {
     fs.rmSync(draft, { force: true });
   }
@@ -260,12 +262,13 @@ const isQueued = (folder: string, name: string): boolean =>
   listNames(join(folder, 'taken')).some((worker) =>
     fs.existsSync(join(folder, 'taken', worker, name)),
   ) ||
-  ['done', 'damaged'].some((place) => fs.existsSync(join(folder, place, name)));
+  ['done', 'damaged'].some((subfolder) => fs.existsSync(join(folder, subfolder, name)));
 
 /** Returns false if another process has moved the file. */
-const move = (from: string, to: string): boolean => unless('ENOENT', () => fs.renameSync(from, to));
+const move = (from: string, to: string): boolean =>
+  unlessCode('ENOENT', () => fs.renameSync(from, to));
 
-const unless = (code: string, act: () => void): boolean => {
+const unlessCode = (code: string, act: () => void): boolean => {
   try {
     act();
     return true;

@@ -104,8 +104,8 @@ export const eventTail = (
   redact: (text: string) => string,
 ): string => {
   const source = `"swarm":"${swarm}","agent":"${agent}","parent":${JSON.stringify(parent)}`;
-  const plain = JSON.stringify(projectEvent(record));
-  const fact = QUOTING.has(record.type) ? redact(plain) : plain;
+  const json = JSON.stringify(projectEvent(record));
+  const fact = QUOTING.has(record.type) ? redact(json) : json;
   // Join texts, because an object with another shape for each event is slow to build.
   return `,"ts":${record.ts},${source},${fact.slice(1)}`;
 };

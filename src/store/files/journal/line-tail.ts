@@ -123,8 +123,8 @@ const newlineBefore = (fd: number, end: number): number => {
   for (let at = end; at > 0; ) {
     const start = Math.max(0, at - chunk.length);
     const read = fs.readSync(fd, chunk, 0, at - start, start);
-    const found = chunk.subarray(0, read).lastIndexOf(NEWLINE);
-    if (found !== -1) return start + found;
+    const newline = chunk.subarray(0, read).lastIndexOf(NEWLINE);
+    if (newline !== -1) return start + newline;
     at = start;
   }
   return -1;

@@ -46,9 +46,9 @@ export const readJournal = (
  * Yields the records of a file of any size. Skips damaged lines. Throws UsageError for a newer
  * version.
  */
-export function* recordsOf(path: string, piece?: number): Generator<JournalRecord, void> {
+export function* recordsOf(path: string, chunkBytes?: number): Generator<JournalRecord, void> {
   const recordIn = recordReader(path);
-  for (const line of linesOf(path, piece)) {
+  for (const line of linesOf(path, chunkBytes)) {
     const record = recordIn(line);
     if (record !== undefined) yield record;
   }

@@ -67,14 +67,16 @@ export function* unindexedRecords(
     (agent) => seqAtEnd(journalPath(folder, agent)) !== position.of(agent),
   );
   const chunkBytes = Math.floor(MERGING_BYTES / Math.max(1, behind.length));
-  const sequences = behind.map((agent) => since(folder, agent, position.of(agent), chunkBytes));
+  const sequences = behind.map((agent) =>
+    recordsSince(folder, agent, position.of(agent), chunkBytes),
+  );
   yield* mergeSorted(sequences, isEarlier);
 }
 
-function* since(
+function* recordsSince(
   folder: string,
   agent: string,
-  known: number,
+  indexedSeq: number,
   chunkBytes: number,
 ): Generator<UnindexedRecord, void> {
   let [parent, depth]: [string | null, number] = [null, 0];
@@ -83,7 +85,7 @@ function* since(
       parent = record.parent;
       depth = record.origin?.depth ?? 0;
     }
-    if (record.seq > known) yield { agent, parent, depth, record };
+    if (record.seq > indexedSeq) yield { agent, parent, depth, record };
   }
 }
 
@@ -91,16 +93,16 @@ function* since(
  * Parents come before children, because a child's record can follow from a parent's in the same
  * millisecond.
  */
-const isEarlier = (one: UnindexedRecord, other: UnindexedRecord): boolean => {
-  if (one.record.ts !== other.record.ts) return one.record.ts < other.record.ts;
-  if (one.depth !== other.depth) return one.depth < other.depth;
-  return one.agent < other.agent;
+const isEarlier = (first: UnindexedRecord, second: UnindexedRecord): boolean => {
+  if (first.record.ts !== second.record.ts) return first.record.ts < second.record.ts;
+  if (first.depth !== second.depth) return first.depth < second.depth;
+  return first.agent < second.agent;
 };
 
 /** Returns the number at the start of a record's or event's line. */
 export const seqOf = (line: string): number | undefined => {
-  const found = /^\{"v":\d+,"seq":(\d+),/.exec(line)?.[1];
-  return found === undefined ? undefined : Number(found);
+  const match = /^\{"v":\d+,"seq":(\d+),/.exec(line)?.[1];
+  return match === undefined ? undefined : Number(match);
 };
 
 /** Returns the number of the last record. Returns undefined if the last line does not show it. */
@@ -114,18 +116,18 @@ interface Head<Item> {
 /** Merges sorted sequences with a heap, because there can be a thousand of them. */
 function* mergeSorted<Item>(
   sequences: readonly Iterator<Item, void>[],
-  isEarlier: (one: Item, other: Item) => boolean,
+  isEarlier: (first: Item, second: Item) => boolean,
 ): Generator<Item, void> {
   const heap: Head<Item>[] = [];
-  const isBefore = (one: number, other: number) => {
-    const [first, second] = [heap[one], heap[other]];
+  const isBefore = (a: number, b: number) => {
+    const [first, second] = [heap[a], heap[b]];
     return first !== undefined && (second === undefined || isEarlier(first.item, second.item));
   };
-  const swap = (one: number, other: number) => {
-    const [first, second] = [heap[one], heap[other]];
+  const swap = (a: number, b: number) => {
+    const [first, second] = [heap[a], heap[b]];
     if (first === undefined || second === undefined) return;
-    heap[one] = second;
-    heap[other] = first;
+    heap[a] = second;
+    heap[b] = first;
   };
   const rise = (from: number) => {
     for (let at = from; at > 0; ) {

@@ -56,7 +56,7 @@ export class LeaseFiles implements Leases {
   }
 }
 
-const ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 
 /** Throws UsageError that names the holder if a live process has the lease. */
 export const takeLease = (
@@ -65,7 +65,7 @@ export const takeLease = (
   isAlive: (marker: string) => boolean,
 ): LeaseFile => {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const newest = newestEpoch(directory);
     refuseIfHeld(holderAt(directory, newest, isAlive));
     const epoch = newest + 1;

@@ -47,8 +47,8 @@ export const moveForeignFile = (
   name: string,
   reason: string,
 ): void => {
-  const kept = `mail/${address}/dead/${safeName(name)}${FOREIGN}`;
-  const why = `${JSON.stringify(name.slice(0, 100))} is not a letter. ${reason} It is now in ${kept}.`;
+  const relativePath = `mail/${address}/dead/${safeName(name)}${FOREIGN}`;
+  const why = `${JSON.stringify(name.slice(0, 100))} is not a letter. ${reason} It is now in ${relativePath}.`;
   const foreign = { id: safeName(name), from: 'unknown', to: address, body: null };
   moveToDeadLetters(root, address, name, { ...foreign, sentAt: 0, reason: why });
   const target = join(root, address, 'dead', `${safeName(name)}${FOREIGN}`);

@@ -38,11 +38,11 @@ export class FileInbox implements Inbox {
   private readonly onClose: () => void;
   private readonly wakeup = new Wakeup();
   /** Letters by id that were read and not acknowledged. */
-  private readonly given = new Map<string, DeliveredLetter>();
+  private readonly delivered = new Map<string, DeliveredLetter>();
   /** Names of files to skip: delivered letters and unreadable files. */
-  private readonly seen = new Set<string>();
+  private readonly skippedNames = new Set<string>();
   /** File names of the last listing, the next name last. */
-  private found: string[] = [];
+  private pendingNames: string[] = [];
   private watcher: fs.FSWatcher | undefined;
   private cancelTimer: (() => void) | undefined;
   private isSwept = false;
@@ -69,22 +69,22 @@ export class FileInbox implements Inbox {
   }
 
   async acknowledge(id: string): Promise<void> {
-    const given = this.given.get(id);
-    if (given === undefined) return;
-    this.remove(given.name);
-    this.given.delete(id);
+    const delivered = this.delivered.get(id);
+    if (delivered === undefined) return;
+    this.remove(delivered.name);
+    this.delivered.delete(id);
   }
 
   async moveToDeadLetters(id: string, reason: string): Promise<void> {
-    const given = this.given.get(id);
-    if (given === undefined) return;
+    const delivered = this.delivered.get(id);
+    if (delivered === undefined) return;
     try {
-      moveToDeadLetters(this.root, this.address, given.name, { ...given.letter, reason });
+      moveToDeadLetters(this.root, this.address, delivered.name, { ...delivered.letter, reason });
     } catch (error) {
       throw asStorageError(error, this.folder);
     }
-    this.remove(given.name);
-    this.given.delete(id);
+    this.remove(delivered.name);
+    this.delivered.delete(id);
   }
 
   async close(): Promise<void> {
@@ -106,11 +106,11 @@ export class FileInbox implements Inbox {
    * names.
    */
   private take(): MailLetter | undefined {
-    if (this.found.length === 0) {
+    if (this.pendingNames.length === 0) {
       const names = listNames(join(this.folder, 'new'));
-      this.found = names.filter((name) => !this.seen.has(name)).reverse();
+      this.pendingNames = names.filter((name) => !this.skippedNames.has(name)).reverse();
     }
-    for (let name = this.found.pop(); name !== undefined; name = this.found.pop()) {
+    for (let name = this.pendingNames.pop(); name !== undefined; name = this.pendingNames.pop()) {
       const letter = this.read(name);
       if (letter !== undefined) return letter;
     }
@@ -124,28 +124,28 @@ export class FileInbox implements Inbox {
   private read(name: string): MailLetter | undefined {
     const letter = readLetterFile(join(this.folder, 'new', name), this.address);
     if (letter === undefined) return undefined;
-    this.seen.add(name);
+    this.skippedNames.add(name);
     if (typeof letter === 'string') {
       try {
         moveForeignFile(this.root, this.address, name, letter);
-        this.seen.delete(name);
+        this.skippedNames.delete(name);
       } catch {
         // The file stays, and the next reader tries again.
       }
       return undefined;
     }
-    if (this.given.has(letter.id)) {
+    if (this.delivered.has(letter.id)) {
       this.remove(name);
       return undefined;
     }
-    this.given.set(letter.id, { name, letter });
+    this.delivered.set(letter.id, { name, letter });
     return letter;
   }
 
   private remove(name: string): void {
     try {
       fs.rmSync(join(this.folder, 'new', name), { force: true });
-      this.seen.delete(name);
+      this.skippedNames.delete(name);
     } catch (error) {
       throw asStorageError(error, this.folder);
     }

@@ -110,7 +110,7 @@ export class FileMailbox implements Mailbox {
       try {
         const changed = makeAddressFolder(this.root, address, 'new');
         const waiting = fs.readdirSync(join(folder, 'new'));
-        if (waiting.some((other) => other.endsWith(suffix))) return;
+        if (waiting.some((file) => file.endsWith(suffix))) return;
         refuseIfFull(address, waiting.length);
         await writeSyncedFile(draft, text);
         fs.renameSync(draft, join(folder, 'new', `${name}${suffix}`));
@@ -120,13 +120,13 @@ export class FileMailbox implements Mailbox {
         dropDraft(draft);
         if (error instanceof UsageError) throw error;
         const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
-        if (!isGone || attempt === ATTEMPTS) throw storageError(error, folder);
+        if (!isGone || attempt === MAX_ATTEMPTS) throw storageError(error, folder);
       }
     }
   }
 }
 
-const ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** Never throws, because the caller reports the error of the send. */
 const dropDraft = (draft: string): void => {

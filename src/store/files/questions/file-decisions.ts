@@ -53,32 +53,32 @@ export class FileDecisions implements Decisions {
   }
 
   async find(question: string): Promise<SignedAnswer | undefined> {
-    const found = this.read(question);
+    const decision = this.read(question);
     // Only the asking process removes an invalid value: another process could remove its successor.
-    if (found === 'invalid') throw invalidValue(question);
-    return found;
+    if (decision === 'invalid') throw invalidValue(question);
+    return decision;
   }
 
   waitFor(question: string, signal: AbortSignal): Promise<SignedAnswer> {
     return new Promise((resolve, reject) => {
-      const settle = (how: () => void) => {
-        stop();
+      const settle = (finish: () => void) => {
+        stopWatching();
         signal.removeEventListener('abort', abort);
-        how();
+        finish();
       };
       const abort = () => settle(() => reject(signal.reason as Error));
       const check = () => {
         try {
-          const found = this.read(question);
-          if (found === undefined) return;
-          if (found !== 'invalid') return settle(() => resolve(found));
+          const decision = this.read(question);
+          if (decision === undefined) return;
+          if (decision !== 'invalid') return settle(() => resolve(decision));
           this.remove(question);
           throw invalidValue(question);
         } catch (error) {
           settle(() => reject(error as Error));
         }
       };
-      const stop = this.watch.listen(check, `${checkQuestionId(question)}.json`);
+      const stopWatching = this.watch.listen(check, `${checkQuestionId(question)}.json`);
       if (signal.aborted) return abort();
       signal.addEventListener('abort', abort, { once: true });
       check();

@@ -32,7 +32,7 @@ export const fileQuestions = (session: string, clock: Clock): QuestionStore => {
   return {
     board: questionBoard(folder, decisions),
     read: async () => readQuestions(folder, decisions),
-    watch: (changed) => watch.listen(changed),
+    watch: (onChange) => watch.listen(onChange),
     decisions,
   };
 };

@@ -45,7 +45,7 @@ import {
  */
 const MAX_CHANGES = 256;
 /** Maximum number of attempts. Each failed attempt means that another process made a change. */
-const ATTEMPTS = 10_000;
+const MAX_ATTEMPTS = 10_000;
 
 export class FileTaskList implements SharedTaskList {
   private readonly session: string;
@@ -70,8 +70,8 @@ export class FileTaskList implements SharedTaskList {
     this.maxChanges = maxChanges;
   }
 
-  async create(order: NewTask, action: TaskAction): Promise<SharedTask> {
-    return createdTask(await this.change(decideCreate(order, action)));
+  async create(task: NewTask, action: TaskAction): Promise<SharedTask> {
+    return createdTask(await this.change(decideCreate(task, action)));
   }
 
   async update(
@@ -95,9 +95,9 @@ export class FileTaskList implements SharedTaskList {
   }
 
   private change(decide: DecideTask): Promise<SharedTask | undefined> {
-    const mine = this.lastChange.then(() => this.attempt(() => this.decideAndStore(decide)));
-    this.lastChange = mine.catch(() => {});
-    return mine;
+    const change = this.lastChange.then(() => this.attempt(() => this.decideAndStore(decide)));
+    this.lastChange = change.catch(() => {});
+    return change;
   }
 
   private async attempt<Result>(work: () => Result | Promise<Result>): Promise<Result> {
@@ -112,7 +112,7 @@ export class FileTaskList implements SharedTaskList {
     if (!fs.existsSync(this.session)) {
       throw new UsageError(`There is no session folder ${this.session} for a task list.`);
     }
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const log = this.current();
       // A stored change is confirmed by the next round: then `decide` finds it done.
       const { id, entry } = decide(log, this.clock.now());
@@ -128,11 +128,11 @@ export class FileTaskList implements SharedTaskList {
   /** Returns the current list. Reads only new changes. */
   private current(): TaskLog {
     for (;;) {
-      const all = listGenerations(this.root);
-      const newest = all.at(-1) ?? 1;
+      const generations = listGenerations(this.root);
+      const newest = generations.at(-1) ?? 1;
       if (newest === this.generation) break;
       // Check again: a generation can be removed while it is read.
-      this.reload(all);
+      this.reload(generations);
       this.generation = newest;
     }
     this.readNew(this.generation);
@@ -143,11 +143,13 @@ export class FileTaskList implements SharedTaskList {
    * Reads from the newest readable whole list. The generations before a damaged list hold the same
    * tasks.
    */
-  private reload(all: readonly number[]): void {
+  private reload(generations: readonly number[]): void {
     this.log = new TaskLog();
     this.read = 0;
-    const base = all.findLastIndex((generation) => this.applyEntry(generation, 0) === 'applied');
-    for (const generation of all.slice(Math.max(0, base))) {
+    const base = generations.findLastIndex(
+      (generation) => this.applyEntry(generation, 0) === 'applied',
+    );
+    for (const generation of generations.slice(Math.max(0, base))) {
       this.read = 0;
       this.readNew(generation);
     }
@@ -167,12 +169,12 @@ export class FileTaskList implements SharedTaskList {
   /** Stores a change under the number, unless another process has taken the number. */
   private async append(entry: TaskEntry, generation: number, number: number): Promise<void> {
     const folder = join(this.root, String(generation));
-    const grown = [this.root, folder].filter(makeTaskFolder).map((path) => dirname(path));
+    const changedFolders = [this.root, folder].filter(makeTaskFolder).map((path) => dirname(path));
     const draft = this.draft();
     try {
       await writeSyncedFile(draft, JSON.stringify(entry));
       fs.linkSync(draft, taskEntryPath(this.root, generation, number));
-      for (const path of [folder, ...grown]) await syncFolder(path);
+      for (const path of [folder, ...changedFolders]) await syncFolder(path);
     } catch (error) {
       // ENOENT: the generation is over and its files are removed.
       rethrowUnless(error, ['EEXIST', 'ENOENT']);
@@ -195,7 +197,7 @@ export class FileTaskList implements SharedTaskList {
       rethrowUnless(error, ['EEXIST', 'ENOTEMPTY']);
     }
     // Keep the previous generation for processes that are reading it.
-    for (const old of listGenerations(this.root)) if (old < generation - 1) this.remove(old);
+    for (const older of listGenerations(this.root)) if (older < generation - 1) this.remove(older);
   }
 
   /**

@@ -25,8 +25,8 @@ export const listGenerations = (root: string): readonly number[] => {
   try {
     return fs
       .readdirSync(root, { withFileTypes: true })
-      .flatMap((it) =>
-        it.isDirectory() && /^[1-9]\d{0,8}$/.test(it.name) ? [Number(it.name)] : [],
+      .flatMap((entry) =>
+        entry.isDirectory() && /^[1-9]\d{0,8}$/.test(entry.name) ? [Number(entry.name)] : [],
       )
       .sort((a, b) => a - b);
   } catch (error) {

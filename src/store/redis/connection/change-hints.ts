@@ -1,6 +1,6 @@
 /**
  * Receives the change hints that processes of a swarm publish to each other. A hint can be lost, so
- * listeners are also told every few seconds and after every outage that anything may have changed.
+ * listeners are also notified every few seconds and after every outage that anything may have changed.
  */
 import type { RedisConnections } from './redis-connections.js';
 

@@ -89,7 +89,7 @@ class OpenRedisConnections implements RedisConnections {
   private readonly outage = new RedisOutage();
   private readonly address: RedisUrl;
   private readonly commands: Connection;
-  private readonly others: Connection[] = [];
+  private readonly blockingConnections: Connection[] = [];
   private readonly scripts = new Set<string>();
   private subscriptions: ChannelSubscriptions | undefined;
   private watch: NodeJS.Timeout | undefined;
@@ -144,7 +144,7 @@ class OpenRedisConnections implements RedisConnections {
       this.commands.defineCommand(name, { lua });
       this.scripts.add(name);
     }
-    const commands = this.commands as unknown as Record<string, Scripted>;
+    const commands = this.commands as unknown as Record<string, ScriptCommand>;
     const send = commands[name];
     return retryWhileRefused(this, async () =>
       send?.call(this.commands, keys.length, ...keys, ...args),
@@ -162,12 +162,12 @@ class OpenRedisConnections implements RedisConnections {
 
   connection(kind: 'commands' | 'blocking'): Connection {
     if (kind === 'commands') return this.commands;
-    const another = connect(this.address, () => {});
+    const connection = connect(this.address, () => {});
     // The command connection reports outages for all connections.
-    another.on('error', () => {});
-    another.connect().catch(() => {});
-    this.others.push(another);
-    return another;
+    connection.on('error', () => {});
+    connection.connect().catch(() => {});
+    this.blockingConnections.push(connection);
+    return connection;
   }
 
   listen(listener: (trouble: string | undefined) => void): () => void {
@@ -183,22 +183,22 @@ class OpenRedisConnections implements RedisConnections {
     this.isClosed = true;
     clearInterval(this.watch);
     this.outage.close();
-    for (const connection of [...this.others, this.commands]) connection.disconnect();
+    for (const connection of [...this.blockingConnections, this.commands]) connection.disconnect();
   }
 
   /** Detects a server that hangs, because it closes no connection. */
   private checkAlive(): void {
-    const silence = setTimeout(
+    const timer = setTimeout(
       () => this.outage.setUnreachable(`Redis at ${this.shown} does not answer`),
       PING_LIMIT_MS,
     ).unref();
     this.commands.ping().then(
       () => {
-        clearTimeout(silence);
+        clearTimeout(timer);
         this.outage.setUnreachable(undefined);
       },
       (error: unknown) => {
-        clearTimeout(silence);
+        clearTimeout(timer);
         const why = transientRefusal(this, error);
         if (why !== undefined) this.outage.setUnreachable(why);
       },
@@ -206,7 +206,7 @@ class OpenRedisConnections implements RedisConnections {
   }
 }
 
-type Scripted = (
+type ScriptCommand = (
   this: Connection,
   keys: number,
   ...args: readonly RedisArgument[]

@@ -34,26 +34,27 @@ const SHAPE =
 /** Throws UsageError with the expected form of an address, never with the password. */
 export const parseRedisUrl = (url: string): RedisUrl => {
   const { scheme, login, hosts, path, query } = SHAPE.exec(url)?.groups ?? {};
-  if (scheme === undefined) throw noAddress('it begins with no known scheme');
+  if (scheme === undefined) throw invalidAddress('it begins with no known scheme');
   // With an unescaped @ or /, a part of the password would be shown as the host.
   const mayHaveAt = scheme === 'unix' && login === undefined;
   if ([hosts, mayHaveAt ? '' : path, query].join('').includes('@')) {
-    throw noAddress('an @ or / of a password is written as %40 or %2F');
+    throw invalidAddress('an @ or / of a password is written as %40 or %2F');
   }
   const options = new URLSearchParams(query);
-  const [first = '', second] = (path ?? '').slice(1).split('/').map(plain);
-  const known = { ...loginOf(login), tls: scheme.startsWith('rediss') };
-  const withDb = (db: string | undefined) => ({ ...known, ...databaseOf(db) });
+  const [first = '', second] = (path ?? '').slice(1).split('/').map(decode);
+  const common = { ...loginOf(login), tls: scheme.startsWith('rediss') };
+  const withDb = (db: string | undefined) => ({ ...common, ...databaseOf(db) });
   if (scheme === 'unix') {
-    if (hosts !== '') throw noAddress('a socket has no host, so it begins with unix:///');
-    if (path === undefined || path === '/') throw noAddress('the path of the socket is missing');
-    return { ...withDb(options.get('db') ?? undefined), kind: 'socket', path: plain(path) };
+    if (hosts !== '') throw invalidAddress('a socket has no host, so it begins with unix:///');
+    if (path === undefined || path === '/')
+      throw invalidAddress('the path of the socket is missing');
+    return { ...withDb(options.get('db') ?? undefined), kind: 'socket', path: decode(path) };
   }
-  const sentinel = scheme.endsWith('+sentinel');
-  const nodes = (hosts ?? '').split(',').map((host) => nodeOf(host, sentinel ? 26_379 : 6_379));
+  const isSentinel = scheme.endsWith('+sentinel');
+  const nodes = (hosts ?? '').split(',').map((host) => nodeOf(host, isSentinel ? 26_379 : 6_379));
   const [node] = nodes;
-  if (sentinel) {
-    if (first === '') throw noAddress('the name of the master is missing behind the hosts');
+  if (isSentinel) {
+    if (first === '') throw invalidAddress('the name of the master is missing behind the hosts');
     const sentinelPassword = options.get('sentinelPassword');
     return {
       ...withDb(second),
@@ -63,38 +64,39 @@ export const parseRedisUrl = (url: string): RedisUrl => {
       ...(sentinelPassword !== null && { sentinelPassword }),
     };
   }
-  if (scheme.endsWith('+cluster')) return { ...known, kind: 'cluster', nodes };
+  if (scheme.endsWith('+cluster')) return { ...common, kind: 'cluster', nodes };
   if (node === undefined || nodes.length > 1) {
-    throw noAddress('several hosts need redis+sentinel:// or redis+cluster://');
+    throw invalidAddress('several hosts need redis+sentinel:// or redis+cluster://');
   }
   return { ...withDb(first), kind: 'single', node };
 };
 
 /** Returns the address for messages, without secrets. */
 export const maskedRedisUrl = (address: RedisUrl): string => {
-  const at = ({ host, port }: RedisNode) => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const hostAndPort = ({ host, port }: RedisNode) =>
+    `${host.includes(':') ? `[${host}]` : host}:${port}`;
   switch (address.kind) {
     case 'single':
-      return at(address.node);
+      return hostAndPort(address.node);
     case 'socket':
       return address.path;
     case 'sentinel':
-      return `${address.master} of ${address.nodes.map(at).join(', ')}`;
+      return `${address.master} of ${address.nodes.map(hostAndPort).join(', ')}`;
     case 'cluster':
-      return `the cluster at ${address.nodes.map(at).join(', ')}`;
+      return `the cluster at ${address.nodes.map(hostAndPort).join(', ')}`;
   }
 };
 
-const noAddress = (why: string): UsageError =>
+const invalidAddress = (why: string): UsageError =>
   new UsageError(
     `That is no address of Redis, because ${why}: use redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://.`,
   );
 
-const plain = (text: string): string => {
+const decode = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw noAddress('it has a % that stands for nothing');
+    throw invalidAddress('it has a % that stands for nothing');
   }
 };
 
@@ -105,24 +107,24 @@ const loginOf = (login: string | undefined): RedisLogin => {
   // `redis://secret@host` is a password in some tools and a name in others; Redis itself takes it
   // for a name.
   return {
-    ...(name !== '' && { username: plain(name) }),
-    ...(password !== '' && { password: plain(password) }),
+    ...(name !== '' && { username: decode(name) }),
+    ...(password !== '' && { password: decode(password) }),
   };
 };
 
 const databaseOf = (text: string | undefined): { readonly db?: number } => {
   if (text === undefined || text === '') return {};
-  if (!/^\d{1,4}$/.test(text)) throw noAddress('the database behind the host is no number');
+  if (!/^\d{1,4}$/.test(text)) throw invalidAddress('the database behind the host is no number');
   return { db: Number(text) };
 };
 
-const nodeOf = (text: string, usual: number): RedisNode => {
+const nodeOf = (text: string, defaultPort: number): RedisNode => {
   const { host, bare, port } =
     /^(?:\[(?<host>[0-9a-f:.]+)\]|(?<bare>[^:[\]]*))(?::(?<port>\d{1,5}))?$/i.exec(text)?.groups ??
     {};
   const name = host ?? bare;
-  if (name === undefined || Number(port ?? usual) > 65_535) {
-    throw noAddress('a host or a port in it cannot be read');
+  if (name === undefined || Number(port ?? defaultPort) > 65_535) {
+    throw invalidAddress('a host or a port in it cannot be read');
   }
-  return { host: name === '' ? '127.0.0.1' : plain(name), port: Number(port ?? usual) };
+  return { host: name === '' ? '127.0.0.1' : decode(name), port: Number(port ?? defaultPort) };
 };

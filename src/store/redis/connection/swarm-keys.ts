@@ -15,53 +15,53 @@ const ROOT = 'skein:1:';
 
 /** Returns the keys of a swarm. */
 export const swarmKeys = (swarm: string) => {
-  const own = `${ROOT}{${swarm}}:`;
+  const prefix = `${ROOT}{${swarm}}:`;
   return {
     /** Start of all keys of the swarm. */
-    prefix: own,
+    prefix,
     /** Content of `session.json`. */
-    meta: `${own}meta`,
+    meta: `${prefix}meta`,
     /** Token of the process that created the session; expires soon. */
-    creation: `${own}creation`,
+    creation: `${prefix}creation`,
     /** Highest epoch that was ever given. */
-    epoch: `${own}epoch`,
+    epoch: `${prefix}epoch`,
     /** By scope (`lead` or an agent): the claim that may write, an epoch and a token. */
-    scopes: `${own}scopes`,
+    scopes: `${prefix}scopes`,
     /** Process that holds a scope; expires if it is not renewed. */
-    lease: (scope: string) => `${own}lease:${scope}`,
+    lease: (scope: string) => `${prefix}lease:${scope}`,
     /** By agent: the newest epoch that has opened its journal. */
-    fences: `${own}fences`,
+    fences: `${prefix}fences`,
     /** By agent: its parent, `` for the lead. */
-    agents: `${own}agents`,
+    agents: `${prefix}agents`,
     /** List of lines, as in a journal file. */
-    journal: (agent: string) => `${own}journal:${agent}`,
-    events: `${own}events`,
+    journal: (agent: string) => `${prefix}journal:${agent}`,
+    events: `${prefix}events`,
     /** By name: digest and size. */
-    artifacts: `${own}artifacts`,
+    artifacts: `${prefix}artifacts`,
     /** Chunks of a large value, under the digest of the whole. */
-    blob: (digest: string) => `${own}blob:${digest}`,
+    blob: (digest: string) => `${prefix}blob:${digest}`,
     /** Digests of all blobs. */
-    blobs: `${own}blobs`,
+    blobs: `${prefix}blobs`,
     /** Stream of letters. */
-    mail: (address: string) => `${own}mail:${address}`,
+    mail: (address: string) => `${prefix}mail:${address}`,
     /** By id of a waiting letter: its id in the stream. */
-    mailIds: (address: string) => `${own}mail-ids:${address}`,
+    mailIds: (address: string) => `${prefix}mail-ids:${address}`,
     /** By sender: the number of its last sending, and the outcome of each letter. */
-    mailSenders: (address: string) => `${own}mail-senders:${address}`,
+    mailSenders: (address: string) => `${prefix}mail-senders:${address}`,
     /** By address: its reader. */
-    mailReaders: `${own}mail-readers`,
+    mailReaders: `${prefix}mail-readers`,
     /** Addresses that have had mail. */
-    addresses: `${own}addresses`,
-    deadLetters: (address: string) => `${own}dead-letters:${address}`,
+    addresses: `${prefix}addresses`,
+    deadLetters: (address: string) => `${prefix}dead-letters:${address}`,
     /** Open questions by id. */
-    questions: `${own}questions`,
-    verdict: (question: string) => `${own}verdict:${question}`,
+    questions: `${prefix}questions`,
+    verdict: (question: string) => `${prefix}verdict:${question}`,
     /** Changes of the shared task list, in order. */
-    work: `${own}work`,
+    work: `${prefix}work`,
     /** Random mark that changes whenever the changes are compacted. */
-    workGeneration: `${own}work-generation`,
+    workGeneration: `${prefix}work-generation`,
     /** Channel of change hints. */
-    hints: `${own}hints`,
+    hints: `${prefix}hints`,
   };
 };
 export type SwarmKeys = ReturnType<typeof swarmKeys>;
@@ -94,10 +94,10 @@ export const KEPT_WHILE_OPEN = {
   verdict: false,
   work: true,
   workGeneration: true,
-} as const satisfies { readonly [Name in keyof Stored]: Stay<Stored[Name]> };
+} as const satisfies { readonly [Name in keyof Stored]: RenewalOf<Stored[Name]> };
 
 type Stored = Omit<SwarmKeys, 'prefix' | 'hints'>;
-type Stay<Key> = false | (Key extends string ? true : 'agents' | 'blobs' | 'addresses');
+type RenewalOf<Key> = false | (Key extends string ? true : 'agents' | 'blobs' | 'addresses');
 
 // Shared keys have a dot in their tag, which no id of a swarm has.
 
@@ -113,20 +113,20 @@ export const queueKey = (name: string): string => `${QUEUE_PREFIX}:${QUEUE_NAME}
 
 /** Returns the keys of the governor for an API key. `digest` is the digest of that API key. */
 export const governorKeys = (digest: string) => {
-  const own = `${ROOT}{.governor-${digest}}:`;
+  const prefix = `${ROOT}{.governor-${digest}}:`;
   return {
     /** Requests in flight, by the time at which they expire. */
-    places: `${own}places`,
+    places: `${prefix}places`,
     /** Time before which no request may start, by the clock of Redis. */
-    hold: `${own}hold`,
+    hold: `${prefix}hold`,
     /** Marks a hold as applied, so that it is not applied twice; expires soon. */
-    told: (hold: string) => `${own}told:${hold}`,
+    told: (hold: string) => `${prefix}told:${hold}`,
     /** Waiting requests in order of arrival. */
-    line: `${own}line`,
+    line: `${prefix}line`,
     /** Waiting requests, by the time at which they expire. */
-    waits: `${own}waits`,
+    waits: `${prefix}waits`,
     /** Channel of admissions and holds. */
-    hints: `${own}hints`,
+    hints: `${prefix}hints`,
   };
 };
 

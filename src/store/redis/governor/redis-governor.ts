@@ -91,7 +91,7 @@ class SharedGovernor implements RedisGovernor {
     );
   }
 
-  enter(signal: AbortSignal, waits?: (why: WaitReason) => void): Promise<() => void> {
+  enter(signal: AbortSignal, onWait?: (why: WaitReason) => void): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason);
     this.count += 1;
     const request = `${this.name}/${this.count}`;
@@ -115,7 +115,7 @@ class SharedGovernor implements RedisGovernor {
       this.arriving.set(request, () => {
         if (!this.waiting.has(request)) return;
         try {
-          waits?.(this.clock.now() < this.heldUntil ? 'rate-limit' : 'requests');
+          onWait?.(this.clock.now() < this.heldUntil ? 'rate-limit' : 'requests');
         } catch (error) {
           fail(error);
         }
@@ -174,8 +174,8 @@ class SharedGovernor implements RedisGovernor {
     const { places, hold, line, waits, hints } = this.keys;
     const common = [this.slots, this.keepMs, hints];
     try {
-      const all = [places, hold, line, waits, ...keys];
-      const reply = await this.redis.run(script, all, [...common, ...args]);
+      const scriptKeys = [places, hold, line, waits, ...keys];
+      const reply = await this.redis.run(script, scriptKeys, [...common, ...args]);
       const [remainingMs, ...admitted] = reply as [string, ...string[]];
       this.holdFor(Number(remainingMs));
       this.admit(admitted);
@@ -185,8 +185,8 @@ class SharedGovernor implements RedisGovernor {
   }
 
   private onHint(hint: string): void {
-    const [what, ...rest] = hint.split(' ');
-    if (what === 'hold') this.holdFor(Number(rest[0]));
+    const [kind, ...rest] = hint.split(' ');
+    if (kind === 'hold') this.holdFor(Number(rest[0]));
     else this.admit(rest);
   }
 
@@ -222,7 +222,7 @@ class SharedGovernor implements RedisGovernor {
   private checkIn(): Promise<void> {
     if (this.waiting.size + this.inFlight.size === 0) return Promise.resolve();
     const { inFlight, waiting } = this;
-    return this.run(GOVERNOR_SCRIPTS.look, [inFlight.size, ...inFlight, ...waiting.keys()]);
+    return this.run(GOVERNOR_SCRIPTS.renew, [inFlight.size, ...inFlight, ...waiting.keys()]);
   }
 
   private scheduleCheckIn(): void {

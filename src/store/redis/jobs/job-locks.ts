@@ -44,9 +44,9 @@ export class JobLocks {
     const earlier = [...this.locks].filter(({ job: { id } }) => id === job.id);
     const lock = new HeldLock(job, (ended) => this.locks.delete(ended));
     this.locks.add(lock);
-    for (const other of earlier) {
-      other.lose();
-      await other.ended;
+    for (const earlierLock of earlier) {
+      earlierLock.lose();
+      await earlierLock.ended;
     }
     return lock;
   }
@@ -75,12 +75,12 @@ export class JobLocks {
   private async renewAll(): Promise<void> {
     const locks = [...this.locks];
     const startedAt = Date.now();
-    const own = locks.flatMap(({ job: { id } }) => [queueKey(id), queueKey(`${id}:lock`)]);
-    const keys = [queueKey('active'), queueKey('stalled'), ...own];
-    const jobs = locks.flatMap(({ job: { id, token, timesStarted: begun } }) => [id, token, begun]);
+    const jobKeys = locks.flatMap(({ job: { id } }) => [queueKey(id), queueKey(`${id}:lock`)]);
+    const keys = [queueKey('active'), queueKey('stalled'), ...jobKeys];
+    const jobs = locks.flatMap(({ job: { id, token, timesStarted } }) => [id, token, timesStarted]);
     try {
       const lost = await this.redis.run(JOB_SCRIPTS.holdOn, keys, [this.lockMs, ...jobs]);
-      for (const at of lost as readonly number[]) locks[at]?.lose();
+      for (const index of lost as readonly number[]) locks[index]?.lose();
       this.renewedAt = startedAt;
     } catch {
       // The next renewal detects lost jobs.
@@ -95,11 +95,11 @@ class HeldLock implements JobLock {
   end: () => void = () => {};
   private readonly controller = new AbortController();
 
-  constructor(job: LockedJob, forget: (lock: HeldLock) => void) {
+  constructor(job: LockedJob, onEnd: (lock: HeldLock) => void) {
     this.job = job;
     this.ended = new Promise((resolve) => {
       this.end = () => {
-        forget(this);
+        onEnd(this);
         resolve();
       };
     });

@@ -13,15 +13,15 @@ const IDS_OF_SWARM: LuaScript = {
   name: 'skeinIdsOfSwarm',
   lua: `
 local found = {}
-local function look(ids)
+local function collect(ids)
   for _, id in ipairs(ids) do
     if string.sub(id, 1, #ARGV[1]) == ARGV[1] then found[#found + 1] = id end
   end
 end
-look(redis.call('LRANGE', KEYS[1], 0, -1))
-look(redis.call('ZRANGE', KEYS[2], 0, -1))
-look(redis.call('ZRANGE', KEYS[3], 0, -1))
-look(redis.call('LRANGE', KEYS[4], 0, -1))
+collect(redis.call('LRANGE', KEYS[1], 0, -1))
+collect(redis.call('ZRANGE', KEYS[2], 0, -1))
+collect(redis.call('ZRANGE', KEYS[3], 0, -1))
+collect(redis.call('LRANGE', KEYS[4], 0, -1))
 return found
 `,
 };
@@ -56,8 +56,8 @@ return jobs
 const WITHDRAW: LuaScript = {
   name: 'skeinWithdraw',
   lua: `
-local how = redis.call('HGET', KEYS[1], 'returnvalue')
-if how == ARGV[3] then return 1 end
+local result = redis.call('HGET', KEYS[1], 'returnvalue')
+if result == ARGV[3] then return 1 end
 if redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 local removed = redis.call('LREM', KEYS[3], 1, ARGV[1]) + redis.call('ZREM', KEYS[4], ARGV[1])
   + redis.call('ZREM', KEYS[5], ARGV[1]) + redis.call('LREM', KEYS[6], 1, ARGV[1])
@@ -83,10 +83,10 @@ const HOLD_ON: LuaScript = {
 local lost = {}
 for at = 1, (#KEYS - 2) / 2 do
   local hash, lock = KEYS[2 * at + 1], KEYS[2 * at + 2]
-  local id, token, begun = ARGV[3 * at - 1], ARGV[3 * at], ARGV[3 * at + 1]
+  local id, token, starts = ARGV[3 * at - 1], ARGV[3 * at], ARGV[3 * at + 1]
   local owner = redis.call('GET', lock)
   local isOwn = owner == token
-  if not owner and redis.call('HGET', hash, 'ats') == begun then
+  if not owner and redis.call('HGET', hash, 'ats') == starts then
     isOwn = redis.call('LPOS', KEYS[1], id) ~= false
   end
   if isOwn then

@@ -22,9 +22,9 @@ export const allJobs = async (
 ): Promise<ReadonlyMap<string, readonly ListedJob[]>> => {
   const bySwarm = new Map<string, ListedJob[]>();
   for (const job of await jobsWithPrefix(redis, '')) {
-    const own = bySwarm.get(job.swarm);
-    if (own === undefined) bySwarm.set(job.swarm, [job]);
-    else own.push(job);
+    const swarmJobs = bySwarm.get(job.swarm);
+    if (swarmJobs === undefined) bySwarm.set(job.swarm, [job]);
+    else swarmJobs.push(job);
   }
   return bySwarm;
 };
@@ -39,9 +39,12 @@ const jobsWithPrefix = async (
   const jobs: ListedJob[] = [];
   for (let at = 0; at < ids.length; at += BATCH) {
     const batch = ids.slice(at, at + BATCH);
-    const each = batch.flatMap((id) => [queueKey(id), queueKey(`${id}:lock`)]);
-    const found = (await redis.run(JOB_SCRIPTS.jobsById, each, [])) as readonly [string, string][];
-    for (const [text, worker] of found) {
+    const jobKeys = batch.flatMap((id) => [queueKey(id), queueKey(`${id}:lock`)]);
+    const rows = (await redis.run(JOB_SCRIPTS.jobsById, jobKeys, [])) as readonly [
+      string,
+      string,
+    ][];
+    for (const [text, worker] of rows) {
       const { data } = queuedJob.safeParse(parseJson(text));
       if (data !== undefined) jobs.push({ ...data, worker: worker === '' ? undefined : worker });
     }

@@ -35,7 +35,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
  * KEYS: workers; ARGV: name, state, expiry in ms. `%.0f`, because `%d` truncates the time on a
  * 32-bit server.
  */
-const HEAR: LuaScript = {
+const RECORD_HEARTBEAT: LuaScript = {
   name: 'skeinHearWorker',
   lua: `${NOW}
 redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f ', now) .. ARGV[2])
@@ -72,7 +72,7 @@ export class WorkerRegistry {
   }
 
   async recordHeartbeat(name: string, state: WorkerState): Promise<void> {
-    await this.redis.run(HEAR, [WORKERS], [name, JSON.stringify(state), SILENCE_MS]);
+    await this.redis.run(RECORD_HEARTBEAT, [WORKERS], [name, JSON.stringify(state), SILENCE_MS]);
   }
 
   async remove(name: string): Promise<void> {
@@ -82,13 +82,13 @@ export class WorkerRegistry {
   /** Returns the live workers, sorted by name. */
   async live(): Promise<readonly LiveWorker[]> {
     const parts = (await this.redis.run(LIVE, [WORKERS], [SILENCE_MS])) as readonly string[];
-    const found: LiveWorker[] = [];
+    const workers: LiveWorker[] = [];
     for (let at = 0; at + 2 < parts.length; at += 3) {
       const [name = '', heardAt, text = ''] = parts.slice(at, at + 3);
       const data = readState(text);
-      if (data !== undefined) found.push({ ...data, name, heardAt: Number(heardAt) });
+      if (data !== undefined) workers.push({ ...data, name, heardAt: Number(heardAt) });
     }
-    return found.sort((one, other) => (one.name < other.name ? -1 : 1));
+    return workers.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 }
 

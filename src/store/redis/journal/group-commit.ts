@@ -22,11 +22,11 @@ export interface JournalWriter {
   readonly parent: string | null;
   readonly scope: Scope;
   /** Called when Redis has stored `count` more records. */
-  taken(count: number): void;
+  onStored(count: number): void;
   /** Called when Redis refuses the records; later records of the journal are refused too. */
-  refused(why: StorageError): void;
-  /** Called, before `refused`, if a process with a newer epoch has the journal. */
-  fenced(why: StorageError): void;
+  onRefused(why: StorageError): void;
+  /** Called, before `onRefused`, if a process with a newer epoch has the journal. */
+  onFenced(why: StorageError): void;
 }
 
 interface WaitingRecord {
@@ -97,7 +97,7 @@ export class GroupCommit {
       const verdicts = parts.size === 0 ? [] : await this.send(parts, records);
       for (const [writer, part] of parts) {
         const refusal = this.refusal(writer, part, verdicts[part.index] ?? '');
-        if (refusal === undefined) writer.taken(part.count);
+        if (refusal === undefined) writer.onStored(part.count);
         else this.refuse(writer, refusal);
       }
     } catch (error) {
@@ -113,9 +113,9 @@ export class GroupCommit {
     });
     const records: AddedRecord[] = [];
     for (const { writer, line, event } of waiting) {
-      const kept =
+      const stored =
         line.length > MAX_INLINE_LINE ? await storeLongLine(this.redis, this.keys, line) : line;
-      records.push({ journal: parts.get(writer)?.index ?? 0, line: kept, event });
+      records.push({ journal: parts.get(writer)?.index ?? 0, line: stored, event });
     }
     return appendRecords(this.redis, this.keys, journals, records);
   }
@@ -131,7 +131,7 @@ export class GroupCommit {
     }
     if (outcome !== 'GAP') {
       const why = agentTakenOver(agent);
-      writer.fenced(why);
+      writer.onFenced(why);
       return why;
     }
     return new StorageError(
@@ -142,7 +142,7 @@ export class GroupCommit {
 
   private refuse(writer: JournalWriter, why: StorageError): void {
     this.refused.add(writer);
-    writer.refused(why);
+    writer.onRefused(why);
   }
 }
 

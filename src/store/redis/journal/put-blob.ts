@@ -21,7 +21,7 @@ export const putBlob = async (
   const chunks = Math.max(1, Math.ceil(bytes.length / CHUNK_BYTES));
   for (let index = await storedChunks(redis, key, chunks); index < chunks; index += 1) {
     const chunk = Buffer.from(bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES));
-    await redis.run(ADD_PIECE, [key, keys.blobs], [digest, index, chunk, KEEP_MS]);
+    await redis.run(ADD_CHUNK, [key, keys.blobs], [digest, index, chunk, KEEP_MS]);
   }
   return digest;
 };
@@ -56,15 +56,15 @@ const storedChunks = async (
   key: string,
   chunks: number,
 ): Promise<number> => {
-  const found = Number(await redis.call('LLEN', key));
-  const isKept = found > 0 && (await redis.call('PEXPIRE', key, KEEP_MS)) === 1;
-  return isKept ? Math.min(found, chunks) : 0;
+  const storedCount = Number(await redis.call('LLEN', key));
+  const isKept = storedCount > 0 && (await redis.call('PEXPIRE', key, KEEP_MS)) === 1;
+  return isKept ? Math.min(storedCount, chunks) : 0;
 };
 
 export const sha256 = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex');
 
-const ADD_PIECE = {
+const ADD_CHUNK = {
   name: 'skeinAddPiece',
   lua: `
     if redis.call('LLEN', KEYS[1]) == tonumber(ARGV[2]) then redis.call('RPUSH', KEYS[1], ARGV[3]) end

@@ -87,8 +87,8 @@ export class RedisJournal implements Journal, JournalWriter {
       () => {},
       () => {},
     ];
-    const promise = new Promise<void>((yes, no) => {
-      [resolve, reject] = [yes, no];
+    const promise = new Promise<void>((fulfil, fail) => {
+      [resolve, reject] = [fulfil, fail];
     });
     this.listeners.push({ upTo: this.length, promise, resolve, reject });
     return promise;
@@ -98,21 +98,21 @@ export class RedisJournal implements Journal, JournalWriter {
     await this.written();
   }
 
-  taken(count: number): void {
+  onStored(count: number): void {
     this.stored += count;
     const waiting = this.listeners;
     this.listeners = waiting.filter(({ upTo }) => upTo > this.stored);
     for (const { upTo, resolve } of waiting) if (upTo <= this.stored) resolve();
   }
 
-  refused(why: StorageError): void {
+  onRefused(why: StorageError): void {
     this.failure = why;
     for (const { reject } of this.listeners) reject(why);
     this.listeners = [];
     this.options.onRefused(why);
   }
 
-  fenced(why: StorageError): void {
+  onFenced(why: StorageError): void {
     this.options.onFenced(why);
   }
 

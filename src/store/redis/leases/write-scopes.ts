@@ -67,8 +67,8 @@ export class WriteScopes {
    * dead. Rejects with StorageError if another process has claimed the scope meanwhile.
    */
   async adopt(swarm: string, name: string): Promise<Scope> {
-    const seen = Number((await this.redis.call('GET', swarmKeys(swarm).epoch)) ?? 0);
-    const scope = await this.claim(swarm, name, seen);
+    const latestEpoch = Number((await this.redis.call('GET', swarmKeys(swarm).epoch)) ?? 0);
+    const scope = await this.claim(swarm, name, latestEpoch);
     if (typeof scope !== 'string') return scope;
     throw new StorageError(`Another process has just taken agent ${name} of session ${swarm}.`);
   }
@@ -129,12 +129,13 @@ export class WriteScopes {
   private async renewOne(scope: HeldScope): Promise<void> {
     const { swarm, name, claim, lease } = scope;
     const keys = swarmKeys(swarm);
-    const now = await this.redis.run(
+    const currentClaim = await this.redis.run(
       RENEW,
       [keys.epoch, keys.scopes, keys.lease(name)],
       [name, claim, lease, this.leaseMs, KEEP_MS],
     );
-    if (now !== claim && this.held.has(scope)) scope.lose(scopeLost(scope, String(now)));
+    if (currentClaim !== claim && this.held.has(scope))
+      scope.lose(scopeLost(scope, String(currentClaim)));
   }
 
   private forget(scope: HeldScope): void {
@@ -153,9 +154,9 @@ export class RedisLeases implements Leases {
   private readonly redis: RedisConnections;
   private readonly scopes: WriteScopes;
 
-  constructor(redis: RedisConnections, keeper: WriteScopes) {
+  constructor(redis: RedisConnections, scopes: WriteScopes) {
     this.redis = redis;
-    this.scopes = keeper;
+    this.scopes = scopes;
   }
 
   async take(name: string): Promise<Lease> {
@@ -170,11 +171,11 @@ export class RedisLeases implements Leases {
 
 /** Returns the error for a lost scope. `claim` is the current claim, empty if there is none. */
 export const scopeLost = ({ swarm, name }: Scope, claim: string): StorageError => {
-  const what = name === LEAD_SCOPE ? `session ${swarm}` : `agent ${name} of session ${swarm}`;
+  const target = name === LEAD_SCOPE ? `session ${swarm}` : `agent ${name} of session ${swarm}`;
   return new StorageError(
     claim === ''
-      ? `Another process has had ${what} since, or it was removed, or Redis has lost its data; nothing more is written here.`
-      : `Another process has taken over ${what}; nothing more is written here.`,
+      ? `Another process has had ${target} since, or it was removed, or Redis has lost its data; nothing more is written here.`
+      : `Another process has taken over ${target}; nothing more is written here.`,
   );
 };
 

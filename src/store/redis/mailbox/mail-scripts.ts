@@ -21,33 +21,33 @@ const GROUP = 'readers';
 const SEND: LuaScript = {
   name: 'skeinMailSend',
   lua: `
-    local before = redis.call('HGET', KEYS[3], ARGV[1])
-    if before then
-      local number, said = string.match(before, '^(%d+) (.*)$')
-      if number and tonumber(number) >= tonumber(ARGV[2]) then return said end
+    local previous = redis.call('HGET', KEYS[3], ARGV[1])
+    if previous then
+      local number, result = string.match(previous, '^(%d+) (.*)$')
+      if number and tonumber(number) >= tonumber(ARGV[2]) then return result end
     end
-    local said = ''
+    local result = ''
     for at = 8, #ARGV, 4 do
-      local place = redis.call('HGET', KEYS[2], ARGV[at])
+      local streamId = redis.call('HGET', KEYS[2], ARGV[at])
       local scope, claim = ARGV[at + 2], ARGV[at + 3]
       if scope ~= '' and redis.call('HGET', KEYS[5], scope) ~= claim then
-        said = said .. 'x'
-      elseif place and #redis.pcall('XRANGE', KEYS[1], place, place) > 0 then
-        said = said .. '='
+        result = result .. 'x'
+      elseif streamId and #redis.pcall('XRANGE', KEYS[1], streamId, streamId) > 0 then
+        result = result .. '='
       elseif redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[3]) then
-        said = said .. '-'
+        result = result .. '-'
       else
-        place = redis.call('XADD', KEYS[1], '*', 'letter', ARGV[at + 1])
-        redis.call('HSET', KEYS[2], ARGV[at], place)
-        said = said .. '+'
+        streamId = redis.call('XADD', KEYS[1], '*', 'letter', ARGV[at + 1])
+        redis.call('HSET', KEYS[2], ARGV[at], streamId)
+        result = result .. '+'
       end
     end
-    redis.call('HSET', KEYS[3], ARGV[1], ARGV[2] .. ' ' .. said)
+    redis.call('HSET', KEYS[3], ARGV[1], ARGV[2] .. ' ' .. result)
     redis.call('SADD', KEYS[4], ARGV[7])
     for _, key in ipairs({ KEYS[1], KEYS[2], KEYS[4] }) do redis.call('PEXPIRE', key, ARGV[4]) end
     redis.call('PEXPIRE', KEYS[3], ARGV[5])
-    if string.find(said, '+', 1, true) then redis.call('PUBLISH', ARGV[6], 'mail:' .. ARGV[7]) end
-    return said`,
+    if string.find(result, '+', 1, true) then redis.call('PUBLISH', ARGV[6], 'mail:' .. ARGV[7]) end
+    return result`,
 };
 
 /**
@@ -65,8 +65,8 @@ const FENCED = `
 const OPEN: LuaScript = {
   name: 'skeinMailOpen',
   lua: `${FENCED}
-    local made = redis.pcall('XGROUP', 'CREATE', KEYS[1], '${GROUP}', '0', 'MKSTREAM')
-    if made.err and not string.find(made.err, 'BUSYGROUP') then return made end
+    local created = redis.pcall('XGROUP', 'CREATE', KEYS[1], '${GROUP}', '0', 'MKSTREAM')
+    if created.err and not string.find(created.err, 'BUSYGROUP') then return created end
     redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
     for at = 1, 2 do redis.call('PEXPIRE', KEYS[at], ARGV[5]) end
     local from = '0-0'
@@ -81,12 +81,12 @@ const OPEN: LuaScript = {
         end
       end
     end
-    local left = {}
-    for _, it in ipairs(redis.call('XPENDING', KEYS[1], '${GROUP}', '-', '+', '10000')) do
-      table.insert(left, it[1])
-      table.insert(left, it[4])
+    local unacknowledged = {}
+    for _, pending in ipairs(redis.call('XPENDING', KEYS[1], '${GROUP}', '-', '+', '10000')) do
+      table.insert(unacknowledged, pending[1])
+      table.insert(unacknowledged, pending[4])
     end
-    return left`,
+    return unacknowledged`,
 };
 
 /** Returns `replaced` if another reader has opened the address. */

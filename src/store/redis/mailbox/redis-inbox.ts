@@ -50,23 +50,23 @@ interface FoundLetter {
 }
 
 const pairs = z.array(z.union([z.string(), z.number()])).transform((flat) => {
-  const all: (readonly [string, string])[] = [];
-  for (let at = 0; at < flat.length; at += 2) all.push([String(flat[at]), String(flat[at + 1])]);
-  return all;
+  const result: (readonly [string, string])[] = [];
+  for (let at = 0; at < flat.length; at += 2) result.push([String(flat[at]), String(flat[at + 1])]);
+  return result;
 });
 
 export class RedisInbox implements Inbox {
   private readonly options: RedisInboxOptions;
   private readonly wakeup = new Wakeup();
   /** Letters by id that were delivered and not acknowledged. */
-  private readonly given = new Map<string, FoundLetter>();
+  private readonly delivered = new Map<string, FoundLetter>();
   /** Letters that were read and not delivered yet. */
-  private readonly found: FoundLetter[] = [];
+  private readonly fetched: FoundLetter[] = [];
   /** Letters that former readers did not acknowledge. The next letter is last. */
   private unacknowledged: { readonly streamId: string; readonly deliveries: number }[] = [];
   private last = '0-0';
   private mayHaveMore = true;
-  private isLooking = false;
+  private isFetching = false;
   private failure: StorageError | undefined;
   private isClosed = false;
 
@@ -81,9 +81,9 @@ export class RedisInbox implements Inbox {
   async start(): Promise<void> {
     const reply = await this.runScript(MAIL_SCRIPTS.open, this.keys, [KEEP_MS]);
     if (reply === 'fenced') throw fencedOff(this.options.address);
-    const left = pairsIn(reply);
-    this.last = left.at(-1)?.[0] ?? this.last;
-    this.unacknowledged = left
+    const pending = pairsIn(reply);
+    this.last = pending.at(-1)?.[0] ?? this.last;
+    this.unacknowledged = pending
       .map(([streamId, count]) => ({ streamId, deliveries: Number(count) }))
       .reverse();
   }
@@ -96,9 +96,9 @@ export class RedisInbox implements Inbox {
 
   async next(signal: AbortSignal): Promise<MailLetter | undefined> {
     while (!signal.aborted && !this.isClosed) {
-      const next = this.found.shift();
+      const next = this.fetched.shift();
       if (next !== undefined) {
-        this.given.set(next.letter.id, next);
+        this.delivered.set(next.letter.id, next);
         return next.letter;
       }
       if (this.failure !== undefined) {
@@ -106,24 +106,24 @@ export class RedisInbox implements Inbox {
         this.failure = undefined;
         throw failure;
       }
-      if (this.mayHaveMore && !this.isLooking) void this.look();
+      if (this.mayHaveMore && !this.isFetching) void this.fetchLetters();
       await this.wakeup.wait(signal);
     }
     return undefined;
   }
 
   async acknowledge(id: string): Promise<void> {
-    const given = this.given.get(id);
-    if (given === undefined) return;
-    await this.remove(given.streamId, id);
-    this.given.delete(id);
+    const delivered = this.delivered.get(id);
+    if (delivered === undefined) return;
+    await this.remove(delivered.streamId, id);
+    this.delivered.delete(id);
   }
 
   async moveToDeadLetters(id: string, reason: string): Promise<void> {
-    const given = this.given.get(id);
-    if (given === undefined) return;
-    await this.bury(given.streamId, { ...given.letter, reason });
-    this.given.delete(id);
+    const delivered = this.delivered.get(id);
+    if (delivered === undefined) return;
+    await this.bury(delivered.streamId, { ...delivered.letter, reason });
+    this.delivered.delete(id);
   }
 
   async close(): Promise<void> {
@@ -149,8 +149,8 @@ export class RedisInbox implements Inbox {
   }
 
   /** Fetches letters and notifies waiting readers. Never runs twice at the same time. */
-  private async look(): Promise<void> {
-    this.isLooking = true;
+  private async fetchLetters(): Promise<void> {
+    this.isFetching = true;
     try {
       const earlier = this.unacknowledged.at(-1);
       if (earlier === undefined) await this.takeNew();
@@ -162,7 +162,7 @@ export class RedisInbox implements Inbox {
       this.mayHaveMore = true;
       this.failure = refusalError(this.options.redis, error);
     }
-    this.isLooking = false;
+    this.isFetching = false;
     this.wakeup.notify();
   }
 
@@ -200,11 +200,11 @@ export class RedisInbox implements Inbox {
         reason: `${letter} It was among the letters.`,
       });
     }
-    const known =
-      this.given.get(letter.id) ?? this.found.find((other) => other.letter.id === letter.id);
-    if (known === undefined) this.found.push({ streamId, letter });
+    const existing =
+      this.delivered.get(letter.id) ?? this.fetched.find((found) => found.letter.id === letter.id);
+    if (existing === undefined) this.fetched.push({ streamId, letter });
     // A second entry with the same id, written by another client without the checks of SEND.
-    else if (known.streamId !== streamId) await this.remove(streamId, letter.id);
+    else if (existing.streamId !== streamId) await this.remove(streamId, letter.id);
   }
 
   private async remove(streamId: string, id: string): Promise<void> {

@@ -123,7 +123,7 @@ export class RedisMailbox implements Mailbox {
 }
 
 const strings = (reply: unknown): string[] =>
-  Array.isArray(reply) ? reply.filter((it) => typeof it === 'string') : [];
+  Array.isArray(reply) ? reply.filter((item) => typeof item === 'string') : [];
 
 const parseDeadLetter = (text: string): DeadLetter | undefined =>
   deadLetter.safeParse(parseJson(text)).data;

@@ -30,8 +30,8 @@ interface WrittenLetter {
 }
 
 interface Outgoing extends WrittenLetter {
-  readonly sent: () => void;
-  readonly refused: (error: unknown) => void;
+  readonly onSent: () => void;
+  readonly onRefused: (error: unknown) => void;
 }
 
 interface AddressQueue {
@@ -54,9 +54,9 @@ export class RedisOutbox {
     this.sender = `${process}:${randomBytes(6).toString('hex')}`;
   }
 
-  send(address: string, written: WrittenLetter): Promise<void> {
-    return new Promise((sent, refused) => {
-      const letter = { ...written, sent, refused };
+  send(address: string, content: WrittenLetter): Promise<void> {
+    return new Promise((onSent, onRefused) => {
+      const letter = { ...content, onSent, onRefused };
       const queue = this.queues.get(address);
       if (queue !== undefined) return void queue.waiting.push(letter);
       const waiting = [letter];
@@ -77,7 +77,7 @@ export class RedisOutbox {
   private async deliver(address: string, letters: readonly Outgoing[]): Promise<void> {
     this.sendings += 1;
     const { keys, sender, sendings } = this;
-    const own = [keys.mail(address), keys.mailIds(address), keys.mailSenders(address)];
+    const mailKeys = [keys.mail(address), keys.mailIds(address), keys.mailSenders(address)];
     const common = [sender, sendings, MAX_UNREAD_LETTERS, KEEP_MS, SENDER_MS, keys.hints, address];
     const texts = letters.flatMap(({ id, text, fence }) => [
       id,
@@ -85,18 +85,18 @@ export class RedisOutbox {
       fence?.scope ?? '',
       fence?.claim ?? '',
     ]);
-    const scriptKeys = [...own, keys.addresses, keys.scopes];
+    const scriptKeys = [...mailKeys, keys.addresses, keys.scopes];
     try {
       const result = String(
         await this.redis.run(MAIL_SCRIPTS.send, scriptKeys, [...common, ...texts]),
       );
-      for (const [at, { fence, sent, refused }] of letters.entries()) {
-        if (result[at] === '-') refused(mailboxFull(address));
-        else if (result[at] === 'x') refused(fencedOff(fence));
-        else sent();
+      for (const [at, { fence, onSent, onRefused }] of letters.entries()) {
+        if (result[at] === '-') onRefused(mailboxFull(address));
+        else if (result[at] === 'x') onRefused(fencedOff(fence));
+        else onSent();
       }
     } catch (error) {
-      for (const { refused } of letters) refused(refusalError(this.redis, error));
+      for (const { onRefused } of letters) onRefused(refusalError(this.redis, error));
     }
   }
 }

@@ -45,14 +45,14 @@ const FORGET: LuaScript = {
 };
 
 /**
- * Reads the decision into `known`. Deletes a value that is not a string, because it cannot be an
+ * Reads the stored answer into `decision`. Deletes a value that is not a string, because it cannot be an
  * answer.
  */
-const KNOWN = `
-    local known = redis.pcall('GET', KEYS[1])
-    if type(known) == 'table' then
+const READ_DECISION = `
+    local decision = redis.pcall('GET', KEYS[1])
+    if type(decision) == 'table' then
       redis.call('DEL', KEYS[1])
-      known = false
+      decision = false
     end`;
 
 /**
@@ -63,30 +63,30 @@ const KNOWN = `
  */
 const DECIDE: LuaScript = {
   name: 'skeinQuestionDecide',
-  lua: `${KNOWN}
-    if not known then
+  lua: `${READ_DECISION}
+    if not decision then
       if ARGV[5] == 'if open' and redis.call('HEXISTS', KEYS[2], ARGV[1]) == 0 then return {} end
-      known = ARGV[2]
-      redis.call('SET', KEYS[1], known, 'PX', ARGV[3])
+      decision = ARGV[2]
+      redis.call('SET', KEYS[1], decision, 'PX', ARGV[3])
       redis.call('HDEL', KEYS[2], ARGV[1])
       redis.call('PUBLISH', ARGV[4], 'verdict:' .. ARGV[1])
     end
-    return { known, redis.sha1hex(known) }`,
+    return { decision, redis.sha1hex(decision) }`,
 };
 
 /** Returns the stored answer and the SHA-1 of its bytes, or an empty list. KEYS: decision. */
-const LOOK: LuaScript = {
+const READ: LuaScript = {
   name: 'skeinQuestionLook',
-  lua: `${KNOWN}
-    if not known then return {} end
-    return { known, redis.sha1hex(known) }`,
+  lua: `${READ_DECISION}
+    if not decision then return {} end
+    return { decision, redis.sha1hex(decision) }`,
 };
 
 /** Removes a decision if its SHA-1 has not changed. KEYS: decision. ARGV: SHA-1. */
 const VOID: LuaScript = {
   name: 'skeinQuestionVoid',
-  lua: `${KNOWN}
-    if known and redis.sha1hex(known) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+  lua: `${READ_DECISION}
+    if decision and redis.sha1hex(decision) == ARGV[1] then redis.call('DEL', KEYS[1]) end
     return 1`,
 };
 
@@ -95,6 +95,6 @@ export const QUESTION_SCRIPTS = {
   withdraw: WITHDRAW,
   forget: FORGET,
   decide: DECIDE,
-  look: LOOK,
+  read: READ,
   void: VOID,
 };

@@ -13,7 +13,7 @@ import { type SwarmKeys, VERDICT_MS } from '../connection/swarm-keys.js';
 import { QUESTION_SCRIPTS } from './question-scripts.js';
 
 /** Maximum number of attempts, because another client can write invalid values again and again. */
-const ATTEMPTS = 10;
+const MAX_ATTEMPTS = 10;
 
 export const redisDecisions = (
   redis: RedisConnections,
@@ -23,7 +23,7 @@ export const redisDecisions = (
   const remove = ({ sha1 }: StoredDecision, question: string) =>
     redis.run(QUESTION_SCRIPTS.void, [keys.verdict(question)], [sha1]);
   const find = async (question: string): Promise<StoredDecision | undefined> =>
-    parseStored(await redis.run(QUESTION_SCRIPTS.look, [keys.verdict(question)], []), question);
+    parseStored(await redis.run(QUESTION_SCRIPTS.read, [keys.verdict(question)], []), question);
   /**
    * Returns undefined if the question is undecided. Rejects with StorageError for a value that is
    * no answer.
@@ -44,7 +44,7 @@ export const redisDecisions = (
     const scriptKeys = [keys.verdict(question), keys.questions];
     const args = [question, text, VERDICT_MS, keys.hints, when];
     try {
-      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
         const reply = await redis.run(QUESTION_SCRIPTS.decide, scriptKeys, args);
         const stored = parseStored(reply, question);
         if (stored === undefined || stored.answer !== undefined) return stored?.answer;
@@ -70,10 +70,10 @@ export const redisDecisions = (
     },
     waitFor(question, signal) {
       return new Promise((resolve, reject) => {
-        const settle = (how: () => void) => {
-          stop();
+        const settle = (finish: () => void) => {
+          stopListening();
           signal.removeEventListener('abort', abort);
-          how();
+          finish();
         };
         const abort = () => settle(() => reject(signal.reason as Error));
         const check = () =>
@@ -81,7 +81,7 @@ export const redisDecisions = (
             (answer) => answer !== undefined && settle(() => resolve(answer)),
             (error: unknown) => settle(() => reject(refusalError(redis, error))),
           );
-        const stop = hints.listen((hint) => {
+        const stopListening = hints.listen((hint) => {
           if (hint === `verdict:${question}`) check();
         }, check);
         if (signal.aborted) return abort();

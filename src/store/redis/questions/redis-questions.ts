@@ -41,10 +41,10 @@ export const redisQuestions = (redis: RedisConnections, swarm: string): Question
         throw refusalError(redis, error);
       }
     },
-    watch: (changed) =>
+    watch: (onChange) =>
       hints.listen((hint) => {
-        if (hint.startsWith('question:') || hint.startsWith('verdict:')) changed();
-      }, changed),
+        if (hint.startsWith('question:') || hint.startsWith('verdict:')) onChange();
+      }, onChange),
     decisions: redisDecisions(redis, keys, hints),
   };
 };
@@ -90,26 +90,26 @@ const redisBoard = (redis: RedisConnections, keys: SwarmKeys): QuestionBoard => 
   };
 };
 
-const scanned = z.tuple([z.string(), z.array(z.string())]);
+const scanReply = z.tuple([z.string(), z.array(z.string())]);
 
 const readQuestions = async (
   redis: RedisConnections,
   keys: SwarmKeys,
 ): Promise<PostedQuestions> => {
   const [seconds] = z.array(z.coerce.number()).parse(await redis.call('TIME'));
-  const found = new Map<string, string>();
+  const texts = new Map<string, string>();
   let cursor = '0';
   do {
     const reply = await redis.call('HSCAN', keys.questions, cursor, 'COUNT', BATCH);
-    const [next, flat] = scanned.parse(reply);
-    for (let at = 0; at < flat.length; at += 2) found.set(flat[at] ?? '', flat[at + 1] ?? '');
+    const [next, flat] = scanReply.parse(reply);
+    for (let at = 0; at < flat.length; at += 2) texts.set(flat[at] ?? '', flat[at + 1] ?? '');
     cursor = next;
-  } while (cursor !== '0' && found.size < MAX_QUESTIONS);
-  const total = cursor === '0' ? found.size : Number(await redis.call('HLEN', keys.questions));
+  } while (cursor !== '0' && texts.size < MAX_QUESTIONS);
+  const total = cursor === '0' ? texts.size : Number(await redis.call('HLEN', keys.questions));
   const questions: PostedQuestion[] = [];
   const stale: string[] = [];
   let leftOut = Math.max(0, total - MAX_QUESTIONS);
-  for (const [id, text] of [...found].slice(0, MAX_QUESTIONS)) {
+  for (const [id, text] of [...texts].slice(0, MAX_QUESTIONS)) {
     const postedAt = Number(/^(\d{1,16}) /.exec(text)?.[1]);
     const question = readQuestion(text.slice(text.indexOf(' ') + 1));
     if (postedAt < (seconds ?? 0) * 1_000 - MAX_OPEN_MS) stale.push(id, text);

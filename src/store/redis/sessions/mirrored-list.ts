@@ -18,7 +18,7 @@ export class MirroredList {
   private file: LineFile | undefined;
   private count = 0;
   /** Digest of the last line. */
-  private last = '';
+  private lastDigest = '';
 
   constructor(
     redis: RedisConnections,
@@ -63,26 +63,26 @@ export class MirroredList {
       last = line;
       this.count += 1;
     }
-    this.last = digestOf(last);
+    this.lastDigest = digestOf(last);
     return new LineFile(this.path, this.descriptors);
   }
 
   /** Returns false if the last line of the file is not at its position in the list. */
   private async appendNew(file: LineFile, onLine: (line: string) => void): Promise<boolean> {
     const { redis, keys, list } = this;
-    let isKnown = this.count === 0;
+    let isMatched = this.count === 0;
     for await (const lines of listLines(redis, keys, list, Math.max(0, this.count - 1))) {
-      if (!isKnown && digestOf(lines[0] ?? '') !== this.last) return false;
-      const added = isKnown ? lines : lines.slice(1);
-      isKnown = true;
+      if (!isMatched && digestOf(lines[0] ?? '') !== this.lastDigest) return false;
+      const added = isMatched ? lines : lines.slice(1);
+      isMatched = true;
       const last = added.at(-1);
       if (last === undefined) continue;
       file.append(added.map((line) => `${line}\n`).join(''));
       this.count += added.length;
-      this.last = digestOf(last);
+      this.lastDigest = digestOf(last);
       for (const line of added) onLine(line);
     }
-    return isKnown;
+    return isMatched;
   }
 
   /** Keeps a file with lines that Redis has lost under another name, and starts a new copy. */

@@ -123,12 +123,12 @@ export class RedisSessionStore implements SessionStore {
 
   watch(id: string): EventWatch {
     checkSessionId(id);
-    let seen = 0;
+    let lineCount = 0;
     return {
       next: async () => {
         const keys = await this.settled(id);
-        for await (const lines of listLines(this.redis, keys, keys.events, seen)) {
-          seen += lines.length;
+        for await (const lines of listLines(this.redis, keys, keys.events, lineCount)) {
+          lineCount += lines.length;
           const events = eventsIn(lines);
           if (events.length > 0) return events;
         }
@@ -151,11 +151,11 @@ export class RedisSessionStore implements SessionStore {
 
   watchRecords(id: string, agent: string): RecordWatch {
     const list = swarmKeys(checkSessionId(id)).journal(agent);
-    let seen = 0;
+    let lineCount = 0;
     const nextLines = async () => {
       const keys = await this.settled(id, agent);
-      for await (const lines of listLines(this.redis, keys, list, seen)) {
-        seen += lines.length;
+      for await (const lines of listLines(this.redis, keys, list, lineCount)) {
+        lineCount += lines.length;
         return lines;
       }
       return undefined;
@@ -177,22 +177,22 @@ export class RedisSessionStore implements SessionStore {
   }
 
   async remove(id: string): Promise<number> {
-    const [end = 0] = await this.removeAll([id]);
-    if (typeof end === 'number') return end;
-    throw end;
+    const [result = 0] = await this.removeAll([id]);
+    if (typeof result === 'number') return result;
+    throw result;
   }
 
   async removeAll(ids: readonly string[]): Promise<readonly Removal[]> {
     const leads = await Promise.all(ids.map((id) => orRefusal(() => this.takeLead(id))));
     const taken = leads.filter((lead): lead is Scope => !(lead instanceof SkeinError));
-    const ends = await removeSwarms(this.redis, taken);
+    const results = await removeSwarms(this.redis, taken);
     const complete = async (lead: Scope | SkeinError): Promise<number> => {
       if (lead instanceof SkeinError) throw lead;
-      const end = ends.get(lead.swarm) ?? 0;
-      if (typeof end !== 'number') throw end;
+      const result = results.get(lead.swarm) ?? 0;
+      if (typeof result !== 'number') throw result;
       const { folder } = this.options;
       const hasFolder = fs.existsSync(join(folder, lead.swarm));
-      return end + (hasFolder ? removeSession(folder, lead.swarm) : 0);
+      return result + (hasFolder ? removeSession(folder, lead.swarm) : 0);
     };
     return Promise.all(leads.map((lead) => orRefusal(() => complete(lead))));
   }
@@ -261,8 +261,8 @@ export class RedisSessionStore implements SessionStore {
   private async settled(id: string, agent?: string): Promise<SwarmKeys> {
     checkSessionId(id);
     if (agent !== undefined) journalPath(id, agent);
-    const own = [...this.sessions].filter(({ meta }) => meta.id === id);
-    await Promise.all(own.map((session) => session.settled()));
+    const openSessions = [...this.sessions].filter(({ meta }) => meta.id === id);
+    await Promise.all(openSessions.map((session) => session.settled()));
     return swarmKeys(id);
   }
 }

@@ -68,8 +68,8 @@ export class RedisSession implements WorkerSession {
   }
 
   async journal(agent: string, parent: string | null): Promise<Journal> {
-    const open = this.journals.get(agent);
-    if (open !== undefined) return open;
+    const existing = this.journals.get(agent);
+    if (existing !== undefined) return existing;
     // The lease is released, so this process may not write any more (law 8).
     if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
     journalPath(this.options.folder, agent);
@@ -120,12 +120,12 @@ export class RedisSession implements WorkerSession {
 
   async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {
     await this.settled();
-    const found: SwarmEvent[] = [];
+    const result: SwarmEvent[] = [];
     const { events } = this.keys;
     for await (const lines of listLines(this.options.redis, this.keys, events, from - 1, to)) {
-      found.push(...lines.flatMap((line) => parseEvent(line) ?? []));
+      result.push(...lines.flatMap((line) => parseEvent(line) ?? []));
     }
-    return found;
+    return result;
   }
 
   /** No effect in a worker, because only the lead writes the metadata. */
@@ -139,7 +139,7 @@ export class RedisSession implements WorkerSession {
 
   async putArtifact(name: string, bytes: Uint8Array): Promise<void> {
     const scopes = [this.options.lead, ...this.adopted.values()];
-    const scope = scopes.find((it) => it?.lost.aborted === false) ?? scopes.at(-1);
+    const scope = scopes.find((candidate) => candidate?.lost.aborted === false) ?? scopes.at(-1);
     if (scope === undefined) throw this.notHandedOver();
     await putSwarmArtifact(this.options.redis, this.keys, scope, name, bytes);
   }
@@ -240,12 +240,14 @@ export class RedisSession implements WorkerSession {
    * another process.
    */
   private loseIfItsOwn(agent: string, scope: Scope, why: StorageError): void {
-    const own = scope === this.options.lead ? this.meta.lead : scope.name;
-    if (agent === own && !scope.lost.aborted) scope.lose(why);
+    const ownAgent = scope === this.options.lead ? this.meta.lead : scope.name;
+    if (agent === ownAgent && !scope.lost.aborted) scope.lose(why);
   }
 
   private async release(scope: Scope): Promise<void> {
-    const agents = [...this.scopes].flatMap(([agent, one]) => (one === scope ? [agent] : []));
+    const agents = [...this.scopes].flatMap(([agent, agentScope]) =>
+      agentScope === scope ? [agent] : [],
+    );
     const outcomes = await Promise.allSettled(agents.map((agent) => this.closeJournal(agent)));
     for (const agent of agents) this.scopes.delete(agent);
     if (this.adopted.get(scope.name) === scope) this.adopted.delete(scope.name);

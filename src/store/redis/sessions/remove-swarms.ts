@@ -12,16 +12,16 @@ export const keysOf = async (
   redis: RedisConnections,
   swarms: readonly string[],
 ): Promise<(swarm: string) => readonly string[]> => {
-  const found = new Map(swarms.map((swarm) => [swarm, new Set<string>()]));
+  const keysBySwarm = new Map(swarms.map((swarm) => [swarm, new Set<string>()]));
   for (const node of swarms.length === 0 ? [] : nodesOf(redis.connection('commands'))) {
     let cursor = '0';
     do {
       const [next, keys] = await node.scan(cursor, 'MATCH', KEY_PATTERN, 'COUNT', BATCH);
-      for (const key of keys) found.get(ownerOfKey(key)?.owner ?? '')?.add(key);
+      for (const key of keys) keysBySwarm.get(ownerOfKey(key)?.owner ?? '')?.add(key);
       cursor = next;
     } while (cursor !== '0');
   }
-  return (swarm) => [...(found.get(swarm) ?? [])];
+  return (swarm) => [...(keysBySwarm.get(swarm) ?? [])];
 };
 
 /**
@@ -32,29 +32,29 @@ export const removeSwarms = async (
   redis: RedisConnections,
   leads: readonly Scope[],
 ): Promise<ReadonlyMap<string, number | UsageError>> => {
-  const ends = new Map<string, number | UsageError>();
+  const results = new Map<string, number | UsageError>();
   for (const lead of leads) {
     const refusal = await refusalOf(redis, lead);
-    if (refusal !== undefined) ends.set(lead.swarm, refusal);
+    if (refusal !== undefined) results.set(lead.swarm, refusal);
   }
-  const free = leads.filter(({ swarm }) => !ends.has(swarm));
+  const free = leads.filter(({ swarm }) => !results.has(swarm));
   const keys = await keysOf(
     redis,
     free.map(({ swarm }) => swarm),
   );
-  for (const lead of free) ends.set(lead.swarm, await removeKeys(redis, lead, keys(lead.swarm)));
+  for (const lead of free) results.set(lead.swarm, await removeKeys(redis, lead, keys(lead.swarm)));
   for (const lead of leads) await lead.release();
-  return ends;
+  return results;
 };
 
 const refusalOf = async (redis: RedisConnections, lead: Scope): Promise<UsageError | undefined> => {
   const keys = swarmKeys(lead.swarm);
   for (const scope of (await redis.call('HKEYS', keys.scopes)) as string[]) {
-    const holder = scope === lead.name ? undefined : await redis.call('GET', keys.lease(scope));
-    const running = parseHolder(holder);
-    if (running === undefined) continue;
+    const lease = scope === lead.name ? undefined : await redis.call('GET', keys.lease(scope));
+    const holder = parseHolder(lease);
+    if (holder === undefined) continue;
     return new UsageError(
-      `Agent ${scope} of session ${lead.swarm} is running on ${running.host} (pid ${running.pid}); stop it first.`,
+      `Agent ${scope} of session ${lead.swarm} is running on ${holder.host} (pid ${holder.pid}); stop it first.`,
     );
   }
   return undefined;
@@ -63,15 +63,15 @@ const refusalOf = async (redis: RedisConnections, lead: Scope): Promise<UsageErr
 const removeKeys = async (
   redis: RedisConnections,
   lead: Scope,
-  all: readonly string[],
+  allKeys: readonly string[],
 ): Promise<number> => {
   const keys = swarmKeys(lead.swarm);
   // These keys go last, so that an interrupted removal can be repeated.
   const last = [keys.meta, keys.scopes, keys.epoch, keys.lease(lead.name)];
-  const first = all.filter((key) => !last.includes(key));
+  const first = allKeys.filter((key) => !last.includes(key));
   let bytes = 0;
-  for (let at = 0; at < all.length; at += BATCH) {
-    const batch = all.slice(at, at + BATCH);
+  for (let at = 0; at < allKeys.length; at += BATCH) {
+    const batch = allKeys.slice(at, at + BATCH);
     const sizes = await Promise.all(batch.map((key) => redis.call('MEMORY', 'USAGE', key)));
     for (const size of sizes) bytes += Number(size ?? 0);
   }

@@ -171,13 +171,13 @@ class RunningMirror implements SessionMirror {
     const agents = ((await this.redis.call('HKEYS', this.keys.agents)) as string[]).filter(
       isJournalOwner,
     );
-    const late = await Promise.all(agents.map((agent) => this.journal(agent).isBehind()));
-    return agents.filter((_, index) => late[index]);
+    const isLate = await Promise.all(agents.map((agent) => this.journal(agent).isBehind()));
+    return agents.filter((_, index) => isLate[index]);
   }
 
   private journal(agent: string): MirroredList {
-    const known = this.journals.get(agent);
-    if (known !== undefined) return known;
+    const existing = this.journals.get(agent);
+    if (existing !== undefined) return existing;
     const { redis, keys, folder, descriptors } = this;
     const path = journalPath(folder, agent);
     const journal = new MirroredList(redis, keys, keys.journal(agent), path, descriptors);

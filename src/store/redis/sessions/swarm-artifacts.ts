@@ -28,7 +28,7 @@ export const putSwarmArtifact = async (
     );
   }
   const digest = await putBlob(redis, keys, bytes);
-  const now = await redis.run(
+  const currentClaim = await redis.run(
     NAME_ARTIFACT,
     [keys.scopes, keys.artifacts],
     [
@@ -41,8 +41,8 @@ export const putSwarmArtifact = async (
       ARTIFACTS_HINT,
     ],
   );
-  if (now === scope.claim) return;
-  const why = scopeLost(scope, String(now));
+  if (currentClaim === scope.claim) return;
+  const why = scopeLost(scope, String(currentClaim));
   scope.lose(why);
   throw why;
 };
@@ -69,10 +69,12 @@ export const swarmArtifacts = async (
   redis: RedisConnections,
   keys: SwarmKeys,
 ): Promise<ReadonlyMap<string, string>> => {
-  const found = (await redis.connection('commands').hgetall(keys.artifacts)) as Readonly<
+  const references = (await redis.connection('commands').hgetall(keys.artifacts)) as Readonly<
     Record<string, string>
   >;
-  return new Map(Object.entries(found).map(([name, reference]) => [name, digestIn(reference)]));
+  return new Map(
+    Object.entries(references).map(([name, reference]) => [name, digestIn(reference)]),
+  );
 };
 
 const digestIn = (reference: string): string => reference.split(':')[0] ?? '';

@@ -59,13 +59,13 @@ export const noSession = (id: string): UsageError =>
 /** Writes the metadata under the lead's scope. Rejects with StorageError if the scope is lost. */
 const write = async (redis: RedisConnections, lead: Scope, meta: SessionMeta): Promise<void> => {
   const keys = swarmKeys(lead.swarm);
-  const now = await redis.run(
+  const currentClaim = await redis.run(
     UPDATE,
     [keys.scopes, keys.meta],
     [lead.name, lead.claim, textOf(meta), KEEP_MS, keys.hints, META_HINT],
   );
-  if (now === lead.claim) return list(redis, meta);
-  const why = scopeLost(lead, String(now));
+  if (currentClaim === lead.claim) return list(redis, meta);
+  const why = scopeLost(lead, String(currentClaim));
   lead.lose(why);
   throw why;
 };

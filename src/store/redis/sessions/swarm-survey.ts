@@ -43,7 +43,7 @@ export interface SwarmSurvey {
 const MAX_KEYS = 50_000;
 const BATCH = 500;
 
-type Counted = 'unreadLetters' | 'deadLetters' | 'openQuestions';
+type CountedField = 'unreadLetters' | 'deadLetters' | 'openQuestions';
 type Tally = { -readonly [Key in keyof SwarmUsage]: SwarmUsage[Key] };
 
 export const surveySwarms = async (
@@ -53,7 +53,7 @@ export const surveySwarms = async (
 ): Promise<SwarmSurvey> => {
   const tallies = new Map<string, Tally>();
   const shared = { keys: 0, bytes: 0 };
-  let left = MAX_KEYS;
+  let keysLeft = MAX_KEYS;
   const tallyKey = async (node: Node, key: string): Promise<void> => {
     const { owner, name } = ownerOfKey(key) ?? {};
     if (owner === undefined || name === undefined) return;
@@ -70,33 +70,33 @@ export const surveySwarms = async (
     if ((await node.call('PTTL', key)) === -1) tally.lasting += 1;
     if (name === 'lease:lead') tally.hasLead = true;
     else if (name.startsWith('lease:')) tally.worked += 1;
-    const counted = COUNTED.find(({ begins }) => name.startsWith(begins));
-    if (counted !== undefined) tally[counted.as] += await sizeOf(node, key);
+    const rule = COUNTED.find(({ prefix }) => name.startsWith(prefix));
+    if (rule !== undefined) tally[rule.as] += await sizeOf(node, key);
   };
   for (const node of nodesOf(redis.connection('commands'))) {
     for await (const keys of keysOf(node)) {
-      if (left <= 0 || signal?.aborted === true) break;
-      await Promise.all(keys.slice(0, left).map((key) => tallyKey(node, key)));
-      left -= keys.length;
+      if (keysLeft <= 0 || signal?.aborted === true) break;
+      await Promise.all(keys.slice(0, keysLeft).map((key) => tallyKey(node, key)));
+      keysLeft -= keys.length;
     }
   }
   const changes = await listedSwarms(redis);
-  const all = await jobs.all?.();
+  const jobsBySwarm = await jobs.all?.();
   for (const tally of tallies.values()) {
     tally.changedAt = changes.get(tally.swarm) ?? null;
-    const waiting = all?.get(tally.swarm)?.filter(({ worker }) => worker === undefined);
+    const waiting = jobsBySwarm?.get(tally.swarm)?.filter(({ worker }) => worker === undefined);
     tally.waitingJobs = waiting?.length ?? 0;
   }
   const swarms = [...tallies.values()].sort(
     (a, b) => (b.changedAt ?? 0) - (a.changedAt ?? 0) || (a.swarm < b.swarm ? -1 : 1),
   );
-  return { swarms, shared, isComplete: left > 0 && signal?.aborted !== true };
+  return { swarms, shared, isComplete: keysLeft > 0 && signal?.aborted !== true };
 };
 
-const COUNTED: readonly { readonly begins: string; readonly as: Counted }[] = [
-  { begins: 'mail:', as: 'unreadLetters' },
-  { begins: 'dead-letters', as: 'deadLetters' },
-  { begins: 'questions', as: 'openQuestions' },
+const COUNTED: readonly { readonly prefix: string; readonly as: CountedField }[] = [
+  { prefix: 'mail:', as: 'unreadLetters' },
+  { prefix: 'dead-letters', as: 'deadLetters' },
+  { prefix: 'questions', as: 'openQuestions' },
 ];
 
 const emptyTally = (swarm: string): Tally => ({
@@ -134,14 +134,14 @@ const nodesOf = (connection: Connection): readonly Node[] =>
 
 /** Yields all keys of a server once each. SCAN itself can return a key twice. */
 async function* keysOf(node: Node): AsyncGenerator<readonly string[]> {
-  const seen = new Set<string>();
+  const yielded = new Set<string>();
   let cursor = '0';
   do {
-    const found = await node.call('SCAN', cursor, 'MATCH', KEY_PATTERN, 'COUNT', BATCH);
-    const [next, keys] = found as [string, readonly string[]];
+    const reply = await node.call('SCAN', cursor, 'MATCH', KEY_PATTERN, 'COUNT', BATCH);
+    const [next, keys] = reply as [string, readonly string[]];
     cursor = next;
-    const fresh = keys.filter((key) => !seen.has(key));
-    for (const key of fresh) seen.add(key);
+    const fresh = keys.filter((key) => !yielded.has(key));
+    for (const key of fresh) yielded.add(key);
     yield fresh;
   } while (cursor !== '0');
 }

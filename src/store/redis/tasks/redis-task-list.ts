@@ -36,7 +36,7 @@ import { KEEP_MS, swarmKeys } from '../connection/swarm-keys.js';
 /** Number of entries after which the list is compacted to a single entry. */
 const MAX_ENTRIES = 256;
 /** Maximum number of attempts. Each failed attempt means that another process made a change. */
-const ATTEMPTS = 10_000;
+const MAX_ATTEMPTS = 10_000;
 
 /**
  * Appends an entry or replaces the list, if the caller knows all entries. Returns the mark, the
@@ -90,8 +90,8 @@ export class RedisTaskList implements SharedTaskList {
     this.maxEntries = maxEntries;
   }
 
-  async create(order: NewTask, action: TaskAction): Promise<SharedTask> {
-    return createdTask(await this.change(decideCreate(order, action)));
+  async create(task: NewTask, action: TaskAction): Promise<SharedTask> {
+    return createdTask(await this.change(decideCreate(task, action)));
   }
 
   async update(
@@ -126,16 +126,16 @@ export class RedisTaskList implements SharedTaskList {
   }
 
   private inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const mine = this.lastAction.then(work).catch((error: unknown) => {
+    const result = this.lastAction.then(work).catch((error: unknown) => {
       throw error instanceof SkeinError ? error : refusalError(this.redis, error);
     });
-    this.lastAction = mine.catch(() => {});
-    return mine;
+    this.lastAction = result.catch(() => {});
+    return result;
   }
 
   private async decideAndStore(decide: DecideTask): Promise<SharedTask | undefined> {
     await this.exchange('read');
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       // A stored change is confirmed by the next round: then `decide` finds it done.
       const { id, entry } = decide(this.log, this.clock.now());
       if (entry === undefined) return this.log.get(id);
@@ -146,19 +146,22 @@ export class RedisTaskList implements SharedTaskList {
   }
 
   /** Runs CHANGE and applies the new entries to `log`, whether or not the change was made. */
-  private async exchange(what: 'read' | 'append' | 'replace', entry?: TaskEntry): Promise<void> {
+  private async exchange(
+    operation: 'read' | 'append' | 'replace',
+    entry?: TaskEntry,
+  ): Promise<void> {
     const newMark = randomBytes(8).toString('hex');
     const text = entry === undefined ? '' : JSON.stringify(entry);
-    const args = [this.mark, this.read, newMark, KEEP_MS, what, text];
+    const args = [this.mark, this.read, newMark, KEEP_MS, operation, text];
     const reply = await this.redis.run(CHANGE, this.keys, args);
-    const [mark, known, entries] = changeReply.parse(reply);
-    if (known === 0) this.log = new TaskLog();
-    for (const it of entries) {
-      const parsed = parseEntry(it);
+    const [mark, validCount, entries] = changeReply.parse(reply);
+    if (validCount === 0) this.log = new TaskLog();
+    for (const text of entries) {
+      const parsed = parseEntry(text);
       if (parsed !== undefined) this.log.apply(parsed);
     }
     this.mark = mark;
-    this.read = known + entries.length;
+    this.read = validCount + entries.length;
   }
 }
 
