@@ -3,7 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as rules from './setup/architecture-rules.js';
-import { pronounsInComments, pronounsInDocuments, roomsOf } from './setup/english-rules.js';
+import {
+  pronounsInComments,
+  pronounsInDocuments,
+  pronounsInTitles,
+  roomsOf,
+} from './setup/english-rules.js';
 import * as layout from './setup/layout-rules.js';
 import type { SourceFile } from './setup/source-text.js';
 
@@ -48,6 +53,7 @@ const MAX_PRONOUN_PERCENT: Readonly<Record<string, number>> = {
 };
 
 const MAX_PRONOUN_PERCENT_OF_DOCUMENTS = 0.4;
+const MAX_PRONOUN_PERCENT_OF_TESTS = { comments: 0.5, titles: 0.2 };
 
 describe('the source tree', () => {
   test('has a room for every file', () => {
@@ -102,6 +108,12 @@ describe('the source tree', () => {
       expect(pronounsInComments(files).percent).toBeLessThanOrEqual(MAX_PRONOUN_PERCENT[room] ?? 0);
     },
   );
+
+  test('names subjects instead of pronouns in the titles and comments of tests', () => {
+    const { comments, titles } = MAX_PRONOUN_PERCENT_OF_TESTS;
+    expect(pronounsInComments(tests).percent).toBeLessThanOrEqual(comments);
+    expect(pronounsInTitles(tests).percent).toBeLessThanOrEqual(titles);
+  });
 
   test('names subjects instead of pronouns in the documents', () => {
     const { percent } = pronounsInDocuments(documents);
@@ -283,6 +295,17 @@ describe('the architecture rules', () => {
     expect({ pronouns, words }).toEqual({ pronouns: 2, words: 9 });
     const page = '# Agents\n\nSomebody waits.\n\n```\nnobody\n```\n';
     expect(pronounsInDocuments(sources({ 'docs/a.md': page })).pronouns).toBe(1);
+  });
+
+  test('count vague pronouns in the titles of tests', () => {
+    const titles = [
+      "describe('a queue', () => {",
+      "  test('gives it to whoever came first', () => {});",
+      "  test.each([\n    ['one'],\n  ])('refuses %s', () => {});",
+      '  test.skipIf(isRoot)(`tells nobody`, () => {});',
+    ].join('\n');
+    const { pronouns, words } = pronounsInTitles(sources({ 'tests/cli/a.test.ts': titles }));
+    expect({ pronouns, words }).toEqual({ pronouns: 2, words: 12 });
   });
 
   test('report an import cycle of values, but not of types', () => {

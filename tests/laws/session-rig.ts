@@ -1,13 +1,12 @@
-/** A session in this process: real machine, crew, policy and journal; the rest is handed in. */
+/** A session in this process with the real machine, crew, policy and journal. */
 
+import type { Checkpointer } from '../../src/actors/checkpoints/checkpointer.js';
 import { modeSwitch } from '../../src/actors/permissions/mode-switch.js';
 import { permissionManager } from '../../src/actors/permissions/permission-manager.js';
 import { signingSurface } from '../../src/actors/permissions/signing-surface.js';
-import {
-  type LeadSession,
-  openSession,
-  type SessionOptions,
-} from '../../src/actors/session/open-session.js';
+import { beginSession } from '../../src/actors/session/begin-session.js';
+import type { LeadSession, SessionOptions } from '../../src/actors/session/lead-session.js';
+import { openSession } from '../../src/actors/session/open-session.js';
 import { windowThresholds } from '../../src/context/window/window-thresholds.js';
 import { governor } from '../../src/model/governor.js';
 import { DEFAULT_LIMITS } from '../../src/protocol/agent/agent-limits.js';
@@ -18,6 +17,7 @@ import type { PermissionMode } from '../../src/protocol/permission/permission-mo
 import type { Surface } from '../../src/protocol/permission/permission-question.js';
 import type { PermissionRule } from '../../src/protocol/permission/permission-rule.js';
 import type { KnownSurface } from '../../src/protocol/permission/signed-answer.js';
+import type { JournalBody } from '../../src/protocol/session/journal-record.js';
 import type { SessionStore } from '../../src/protocol/session/session-store.js';
 import type { FileSearch } from '../../src/protocol/tools/file-search.js';
 import type { Shell } from '../../src/protocol/tools/shell.js';
@@ -29,7 +29,7 @@ import { plainContext } from '../fakes/agents/plain-context.js';
 import { swarmSetup } from '../fakes/agents/swarm-setup.js';
 import { countedIds } from '../fakes/counted-ids.js';
 
-export interface Wanted {
+export interface RigOptions {
   readonly model: ModelPort;
   readonly tools: readonly Tool[];
   readonly clock?: Clock;
@@ -38,32 +38,34 @@ export interface Wanted {
   readonly rules?: readonly PermissionRule[];
   readonly mode?: PermissionMode;
   readonly surface?: Surface;
-  /** In place of one that the rig makes of `surface`. */
+  /** Replaces the surface that the rig makes of `surface`. */
   readonly surfaces?: readonly KnownSurface[];
   readonly choice?: SessionOptions['choice'];
   readonly search?: FileSearch;
   readonly workspace?: Workspace;
-  /** The workspace folder; this repository if left out. */
+  /** Workspace folder. Default: this repository. */
   readonly cwd?: string;
-  readonly lingers?: boolean;
-  /** In place of what the rig would choose. */
-  readonly options?: Partial<Omit<SessionOptions, 'equip'>>;
+  readonly staysIdle?: boolean;
+  /** Default: no checkpoints. */
+  readonly checkpoints?: (record: (body: JournalBody) => void) => Checkpointer;
+  /** Replaces options that the rig would choose. */
+  readonly options?: Partial<SessionOptions>;
 }
 
 const nowhere = () => {
   throw new Error('this law needs no disk and no shell');
 };
 
-export const openRig = (wanted: Wanted): Promise<LeadSession> => {
-  const { model, tools, clock = systemClock, store = new MemorySessionStore(clock) } = wanted;
+export const openRig = async (rig: RigOptions): Promise<LeadSession> => {
+  const { model, tools, clock = systemClock, store = new MemorySessionStore(clock) } = rig;
   const box = toolbox(tools);
-  const cwd = wanted.cwd ?? process.cwd();
-  return openSession({
+  const cwd = rig.cwd ?? process.cwd();
+  const options: SessionOptions = {
     store,
     clock,
     ids: countedIds(),
     owner: 'law',
-    choice: wanted.choice ?? { kind: 'new' },
+    choice: rig.choice ?? { kind: 'new' },
     modelName: 'claude-sonnet-5-5',
     defaultModel: 'claude-sonnet-5-5',
     fresh: { cwd, version: 'law', entrypoint: 'test', title: 'law' },
@@ -79,43 +81,43 @@ export const openRig = (wanted: Wanted): Promise<LeadSession> => {
     budget: { usd: null, tokens: null },
     wantsStreamEvents: false,
     swarm: swarmSetup(),
-    ...wanted.options,
-    equip: () => ({
-      model,
-      toolbox: box,
-      toolCount: tools.length,
-      random: () => 0.5,
-      staysIdle: wanted.lingers ?? false,
-      limits: DEFAULT_LIMITS,
-      fallbackModel: undefined,
-      governor: governor(clock, 8),
-      workspace: wanted.workspace ?? {
-        resolve: (path: string) => path,
-        read: nowhere,
-        stat: nowhere,
-        write: nowhere,
+    ...rig.options,
+  };
+  const begun = await beginSession(options);
+  return openSession(options, begun, {
+    model,
+    toolbox: box,
+    toolCount: tools.length,
+    random: () => 0.5,
+    staysIdle: rig.staysIdle ?? false,
+    limits: DEFAULT_LIMITS,
+    fallbackModel: undefined,
+    governor: governor(clock, 8),
+    workspace: rig.workspace ?? {
+      resolve: (path: string) => path,
+      read: nowhere,
+      stat: nowhere,
+      write: nowhere,
+    },
+    shell: rig.shell ?? { run: nowhere },
+    web: { get: nowhere },
+    windowOf: (name) => windowThresholds(name),
+    search: rig.search ?? { list: nowhere, find: nowhere, grep: nowhere },
+    openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
+    permissions: permissionManager({
+      policy: {
+        rules: rig.rules ?? [],
+        roots: [cwd],
+        home: '/home/law',
+        skeinHome: '/home/law/.skein',
+        realPath: (path) => path,
       },
-      shell: wanted.shell ?? { run: nowhere },
-      web: { get: nowhere },
-      windowOf: (name) => windowThresholds(name),
-      search: wanted.search ?? { list: nowhere, find: nowhere, grep: nowhere },
-      openArtifact: (name) => ({ path: `/${name}`, write: () => {}, close: async () => {} }),
-      permissions: permissionManager({
-        policy: {
-          rules: wanted.rules ?? [],
-          roots: [cwd],
-          home: '/home/law',
-          skeinHome: '/home/law/.skein',
-          realPath: (path) => path,
-        },
-        mode: modeSwitch(wanted.mode ?? 'default'),
-        surfaces:
-          wanted.surfaces ??
-          (wanted.surface ? [signingSurface('person', wanted.surface, clock)] : []),
-        permissionTimeoutMs: 60_000,
-        keepRule: () => undefined,
-      }),
+      mode: modeSwitch(rig.mode ?? 'default'),
+      surfaces: rig.surfaces ?? (rig.surface ? [signingSurface('person', rig.surface, clock)] : []),
+      permissionTimeoutMs: 60_000,
+      keepRule: () => undefined,
     }),
+    checkpoints: rig.checkpoints?.((body) => void begun.journal.record(body)),
   });
 };
 
@@ -124,7 +126,7 @@ export interface ScriptedTurn {
   readonly calls?: readonly { id: string; tool: string; input: unknown }[];
 }
 
-/** A model that says its turns in order. One request too many is an error. */
+/** A model that answers with its turns in order. A request without a turn is an error. */
 export const speaks = (turns: readonly ScriptedTurn[]): ModelPort => {
   let next = 0;
   return {

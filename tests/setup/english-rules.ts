@@ -1,4 +1,4 @@
-/** Measures how often comments and documents use pronouns that name no subject. */
+/** Measures how often comments, titles of tests and documents use pronouns that name no subject. */
 import { commentsOf, type SourceFile } from './source-text.js';
 
 const VAGUE =
@@ -24,6 +24,12 @@ const shareIn = (texts: readonly string[]): PronounShare => {
 
 export const pronounsInComments = (files: readonly SourceFile[]): PronounShare =>
   shareIn(files.flatMap(({ text }) => commentsOf(text)));
+
+/** The first argument of `describe`, `test` and `test.each(…)`. */
+const TITLE = /(?:\b(?:describe|test)(?:\.\w+)*|\))\(\s*(['`"])((?:\\.|(?!\1)[^\\\n])+)\1\s*,/g;
+
+export const pronounsInTitles = (files: readonly SourceFile[]): PronounShare =>
+  shareIn(files.flatMap(({ text }) => [...text.matchAll(TITLE)].map(([, , title = '']) => title)));
 
 export const pronounsInDocuments = (files: readonly SourceFile[]): PronounShare =>
   shareIn(files.map(({ text }) => text));

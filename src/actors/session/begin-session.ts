@@ -12,6 +12,7 @@ import {
   type SessionStore,
 } from '../../protocol/session/session-store.js';
 import { UsageError } from '../../protocol/skein-error.js';
+import { JournaledState } from '../agent/journaled-state.js';
 import { newestPrompt, readHead, storeHead } from '../prompt-cache/prompt-head-manager.js';
 import { copySession } from './copy-session.js';
 
@@ -41,15 +42,19 @@ export interface BeginOptions {
   readonly contextProvider: ContextProvider;
 }
 
-/** A session that this process now owns, with the prompt head of its lead. */
-interface BegunSession {
+/** A session that this process now owns, with the prompt head and the state of its lead. */
+export interface BegunSession {
   readonly session: OwnedSession;
   readonly model: string;
   readonly head: PromptHead;
-  /** All records in the journal of the lead. */
+  readonly journal: JournaledState;
+  /** Records of the lead before this process wrote any. A new session has the first record. */
   readonly past: readonly JournalRecord[];
+  /** Journal lines that could not be read. */
+  readonly damage: readonly string[];
 }
 
+/** Rejects with UsageError or StorageError; then the session is closed again. */
 export const beginSession = (options: BeginOptions): Promise<BegunSession> => {
   switch (options.choice.kind) {
     case 'new':
@@ -83,8 +88,23 @@ const writeFirstRecord = async (
   const prompt = await storeHead(session, head);
   const journal = await session.journal(lead, null);
   const created = { type: 'agent.created', agent: lead, parent: null, cwd, model, prompt } as const;
-  return { session, model, head, past: [journal.append(created)] };
+  return begun({ session, model, head, past: [journal.append(created)] });
 };
+
+/** Folds the records of the lead. Rejects with UsageError if they have lost their beginning. */
+const begun = async (
+  opened: Pick<BegunSession, 'session' | 'model' | 'head' | 'past'>,
+): Promise<BegunSession> => {
+  const { meta } = opened.session;
+  const log = await opened.session.journal(meta.lead, null);
+  const journal = new JournaledState(log, opened.past);
+  // A model accepts no conversation that starts with an answer.
+  if (journal.history.messages[0]?.role === 'assistant') throw new UsageError(damagedText(meta));
+  return { ...opened, journal, damage: log.past.damage };
+};
+
+const damagedText = ({ id }: SessionMeta): string =>
+  `The beginning of session ${id} is damaged, so it cannot be resumed; its journal is kept.`;
 
 const resume = async (options: BeginOptions, id: string): Promise<BegunSession> => {
   const session = await options.store.open(id);
@@ -99,7 +119,7 @@ const resume = async (options: BeginOptions, id: string): Promise<BegunSession> 
     );
     const model = options.modelName ?? session.meta.model;
     await session.updateMeta({ model, updatedAt: options.clock.now() });
-    return { session, head, model, past: records };
+    return await begun({ session, head, model, past: records });
   } catch (error) {
     await session.close();
     throw error;

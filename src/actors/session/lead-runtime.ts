@@ -5,38 +5,28 @@
 import { RunUsage } from '../../context/budget/run-usage.js';
 import type { Spending } from '../../context/budget/spending.js';
 import { CommonFailures } from '../../context/common-failures.js';
-import type { PromptHead } from '../../protocol/model/prompt-head.js';
 import { capabilitiesOf } from '../../protocol/model/providers.js';
-import type { OwnedSession } from '../../protocol/session/owned-session.js';
-import type { SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
 import type { AgentDeps } from '../agent/agent.js';
 import { FeedHub } from '../agent/feed-hub.js';
-import type { JournaledState } from '../agent/journaled-state.js';
 import { runBudget } from '../budget/run-budget.js';
 import { type BackgroundCommands, backgroundCommands } from '../calls/background-commands.js';
-import type { Checkpointer } from '../checkpoints/checkpointer.js';
 import { openHooks, withRunState } from '../hooks/session-hooks.js';
 import { PromptHeadManager } from '../prompt-cache/prompt-head-manager.js';
 import type { Swarm } from '../swarm/swarm.js';
-import type { OpenedSession, SessionOptions } from './lead-session.js';
+import type { BegunSession } from './begin-session.js';
+import type { LeadServices, SessionOptions } from './lead-session.js';
 import { leadSwarm } from './lead-swarm.js';
 import { treeSpending } from './tree-spending.js';
 
-/** Opened session and journaled state of the lead. */
-interface LeadRuntimeOptions {
-  readonly session: OwnedSession;
-  readonly model: string;
-  readonly head: PromptHead;
-  readonly journal: JournaledState;
-  readonly checkpoints: Checkpointer | undefined;
-  /** True if another process runs the lead, and this process only reads it. */
+/** A lead in its opened session. */
+export interface OpenedLead extends Pick<BegunSession, 'session' | 'model' | 'head' | 'journal'> {
+  /** True if another process runs the lead, and this process only reads it. Default: false. */
   readonly isRemote?: boolean;
 }
 
 export interface LeadRuntime {
   readonly swarm: Swarm;
   readonly deps: AgentDeps;
-  readonly equipment: ReturnType<SessionOptions['equip']>;
   readonly feed: FeedHub;
   readonly promptHead: PromptHeadManager;
   readonly jobs: BackgroundCommands;
@@ -48,7 +38,8 @@ export interface LeadRuntime {
 
 export const openLeadRuntime = async (
   options: SessionOptions,
-  { session, model, head, journal, checkpoints, isRemote = false }: LeadRuntimeOptions,
+  { session, model, head, journal, isRemote = false }: OpenedLead,
+  services: LeadServices,
 ): Promise<LeadRuntime> => {
   const { meta } = session;
   const { contextProvider, requestSettings, capabilities = capabilitiesOf('firstParty') } = options;
@@ -61,30 +52,23 @@ export const openLeadRuntime = async (
     { session, journal, contextProvider, capabilities, requestSettings, model },
     head,
   );
-  const equipment = options.equip({
-    meta,
-    artifacts: session.artifactDirectory(),
-    inherited: await inheritedArtifacts(options.store, meta),
-    putArtifact: (name, bytes) => session.putArtifact(name, bytes),
-    tools: head.tools,
-  });
+  const { permissions, checkpoints } = services;
   // In a shared store other processes can write records, so grants in the journal are ignored and
   // people are asked again.
-  if (options.store.jobs.local !== undefined)
-    equipment.permissions.addSessionRules(journal.history.grants);
-  const jobs = backgroundCommands({ shell: equipment.shell, journal, feed, ids, clock });
-  const given = withRunState(options.hooks);
-  const hooks = openHooks(given, session, {
+  if (options.store.jobs.local !== undefined) permissions.addSessionRules(journal.history.grants);
+  const jobs = backgroundCommands({ shell: services.shell, journal, feed, ids, clock });
+  const hookEquipment = withRunState(options.hooks);
+  const hooks = openHooks(hookEquipment, session, {
     journal,
     feed,
     clock,
-    mode: () => equipment.permissions.mode,
+    mode: () => permissions.mode,
   });
-  const caps = { ...options.budget, turns: equipment.limits.maxTurns };
+  const caps = { ...options.budget, turns: services.limits.maxTurns };
   const budget = runBudget(caps, journal.history, used);
   const isLimited = Object.values(caps).some((cap) => cap !== null);
   const lead = {
-    ...equipment,
+    ...services,
     hooks,
     journal,
     feed,
@@ -96,7 +80,6 @@ export const openLeadRuntime = async (
     clock,
     jobs: jobs.table,
     diagnostics: capabilities.diagnostics,
-    checkpoints,
     failures: new CommonFailures(),
     betas: () => (capabilities.betas ? journal.history.betas.with(betas) : []),
     budget,
@@ -106,7 +89,7 @@ export const openLeadRuntime = async (
       session,
       store: options.store,
       worker: options.owner,
-      hooks: given,
+      hooks: hookEquipment,
       capabilities,
       requestSettings,
       betas,
@@ -119,22 +102,5 @@ export const openLeadRuntime = async (
     lead,
     { spent, isRemote, isLimited },
   );
-  return { swarm, deps, equipment, feed, promptHead, jobs, hooks, spent, used };
-};
-
-const inheritedArtifacts = async (
-  store: SessionStore,
-  { parentId }: SessionMeta,
-): Promise<OpenedSession['inherited']> => {
-  if (parentId === null) return [];
-  const parents = new Map((await store.list()).map((meta) => [meta.id, meta.parentId]));
-  const found = new Set<string>();
-  for (let id: string | null = parentId; id !== null && !found.has(id); ) {
-    found.add(id);
-    id = parents.get(id) ?? null;
-  }
-  return [...found].flatMap((session) => {
-    const folder = store.artifactsOf(session);
-    return folder === undefined ? [] : [{ session, folder }];
-  });
+  return { swarm, deps, feed, promptHead, jobs, hooks, spent, used };
 };

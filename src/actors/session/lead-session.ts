@@ -10,7 +10,6 @@ import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
 import type { AgentMode, PermissionMode } from '../../protocol/permission/permission-mode.js';
 import type { FeedItem, FeedListener } from '../../protocol/session/feed.js';
-import type { JournalBody } from '../../protocol/session/journal-record.js';
 import type { Fence } from '../../protocol/session/mailbox.js';
 import type { OwnedSession } from '../../protocol/session/owned-session.js';
 import type { SessionMeta } from '../../protocol/session/session-store.js';
@@ -23,35 +22,28 @@ import type { BeginOptions } from './begin-session.js';
 import type { PromptSettled } from './prompt-gate.js';
 import type { Steering } from './steering.js';
 
-type Given =
-  | 'journal'
-  | 'feed'
-  | 'hooks'
-  | 'promptHead'
-  | 'betas'
-  | 'contextProvider'
-  | 'diagnostics'
-  | 'budget'
-  | 'agent'
-  | 'modelName'
-  | 'ids'
-  | 'clock'
-  | 'jobs'
-  | 'checkpoints';
-
-/** Facts about an opened session that the dependencies of its agents need. */
-export interface OpenedSession {
-  readonly meta: SessionMeta;
-  readonly artifacts: string;
-  /**
-   * Artifact folders of the sessions that this session was forked from: its history names files
-   * there.
-   */
-  readonly inherited: readonly { readonly session: string; readonly folder: string }[];
-  /** Stores an artifact for all processes of the session. Rejects with StorageError. */
-  readonly putArtifact: (name: string, bytes: Uint8Array) => Promise<void>;
-  /** Tool definitions as the model gets them. */
-  readonly tools: RawJson;
+/** Services that the host of a session makes for its lead, once the session is open. */
+export interface LeadServices
+  extends Pick<
+    AgentDeps,
+    | 'model'
+    | 'fallbackModel'
+    | 'governor'
+    | 'windowOf'
+    | 'limits'
+    | 'staysIdle'
+    | 'random'
+    | 'toolbox'
+    | 'toolCount'
+    | 'permissions'
+    | 'workspace'
+    | 'shell'
+    | 'search'
+    | 'web'
+    | 'openArtifact'
+  > {
+  /** Keeps files before calls change them. Undefined: the session cannot be rewound. */
+  readonly checkpoints: Checkpointer | undefined;
 }
 
 /** Signs the configuration of a lead (start options and permission mode) for its workers. */
@@ -88,9 +80,6 @@ export interface SessionOptions extends BeginOptions {
   readonly wantsStreamEvents: boolean;
   /** Undefined if no hooks are configured. */
   readonly hooks?: HookEquipment | Hooks | undefined;
-  readonly equip: (session: OpenedSession) => Omit<AgentDeps, Given>;
-  /** Keeps files before calls change them. Undefined: the session cannot be rewound. */
-  readonly checkpoints?: (meta: SessionMeta, record: (body: JournalBody) => void) => Checkpointer;
   /** Configuration for workers. Undefined if the swarm has no workers. */
   readonly leadConfig?: LeadConfigPublisher | undefined;
   /** Agent definitions and limits of the swarm. */

@@ -11,8 +11,8 @@ import type { WorkerSession } from '../../protocol/session/owned-session.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import { JournaledState } from '../agent/journaled-state.js';
 import { newestPrompt, readHead } from '../prompt-cache/prompt-head-manager.js';
-import { type LeadRuntime, openLeadRuntime } from '../session/lead-runtime.js';
-import type { SessionOptions } from '../session/lead-session.js';
+import { type LeadRuntime, type OpenedLead, openLeadRuntime } from '../session/lead-runtime.js';
+import type { LeadServices, SessionOptions } from '../session/lead-session.js';
 import { finalStopOf } from '../spawn/build-child.js';
 import type { ChildNode } from '../tree/agent-node.js';
 import type { AgentEntry } from '../tree/agent-registry.js';
@@ -49,44 +49,52 @@ export interface WorkerSwarm {
   close(): Promise<void>;
 }
 
-/** Rejects with UsageError if the swarm does not exist or this worker cannot run it. */
-export const openWorkerSwarm = async (
-  options: SessionOptions,
+/** The lead of a swarm as a worker reads it. */
+export interface WorkerLead extends OpenedLead {
+  readonly session: WorkerSession;
+  /** Epoch of the newest record of the lead. */
+  readonly epoch: number;
+}
+
+/** Rejects with UsageError if the swarm does not exist or has not started. */
+export const openWorkerLead = async (
+  { store, modelName }: Pick<SessionOptions, 'store' | 'modelName'>,
   swarm: string,
-): Promise<WorkerSwarm> => {
-  const session = await options.store.openAsWorker(swarm);
+): Promise<WorkerLead> => {
+  const session = await store.openAsWorker(swarm);
   try {
-    const lead = await readLead(options, session);
-    // The journal of the agent holds its file changes, so a crash leaves nothing to look for here.
-    const checkpoints = options.checkpoints?.(session.meta, () => {});
-    const equipped = await openLeadRuntime(options, {
-      ...lead,
+    const { id, lead, model } = session.meta;
+    const past = await store.readJournal(id, lead);
+    const created = past.records.find((record) => record.type === 'agent.created');
+    if (created?.type !== 'agent.created') {
+      throw new UsageError(`Session ${id} has not started yet.`);
+    }
+    const prompt = newestPrompt(past.records) ?? created.prompt;
+    return {
       session,
-      checkpoints,
+      model: modelName ?? model,
+      head: await readHead(prompt, (name) => session.readArtifact(name)),
+      journal: new JournaledState(readOnly(past), past.records),
+      epoch: past.records.at(-1)?.epoch ?? 0,
       isRemote: true,
-    });
-    await equipped.swarm.registry.loadIndex(options.store, swarm);
-    await equipped.swarm.start();
-    return new OpenWorkerSwarm(options, session, equipped, lead.epoch);
+    };
   } catch (error) {
     await session.close();
     throw error;
   }
 };
 
-/** Reads the present state of the lead from its journal. */
-const readLead = async ({ store, modelName }: SessionOptions, session: WorkerSession) => {
-  const { id, lead, model } = session.meta;
-  const past = await store.readJournal(id, lead);
-  const created = past.records.find((record) => record.type === 'agent.created');
-  if (created?.type !== 'agent.created') {
-    throw new UsageError(`Session ${id} has not started yet.`);
-  }
-  const prompt = newestPrompt(past.records) ?? created.prompt;
-  const head = await readHead(prompt, (name) => session.readArtifact(name));
-  const journal = new JournaledState(readOnly(past), past.records);
-  const epoch = past.records.at(-1)?.epoch ?? 0;
-  return { head, journal, model: modelName ?? model, epoch };
+/** Rejects with SkeinError if this worker cannot run the swarm; then the caller closes the session. */
+export const openWorkerSwarm = async (
+  options: SessionOptions,
+  lead: WorkerLead,
+  services: LeadServices,
+): Promise<WorkerSwarm> => {
+  const { session } = lead;
+  const runtime = await openLeadRuntime(options, lead, services);
+  await runtime.swarm.registry.loadIndex(options.store, session.meta.id);
+  await runtime.swarm.start();
+  return new OpenWorkerSwarm(options, session, runtime, lead.epoch);
 };
 
 class OpenWorkerSwarm implements WorkerSwarm {

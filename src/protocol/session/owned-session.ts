@@ -31,7 +31,7 @@ export interface OwnedSession {
   readArtifact(name: string): Promise<Uint8Array>;
   /** Returns the folder for outputs that are too large for a message. */
   artifactDirectory(): string;
-  /** Writes all data to disk and releases the lease. */
+  /** Writes all data to disk and releases the lease. Idempotent. */
   close(): Promise<void>;
 }
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { type ModeSwitch, modeSwitch } from '../../actors/permissions/mode-switch.js';
 import { signingSurface } from '../../actors/permissions/signing-surface.js';
-import type { SessionOptions } from '../../actors/session/open-session.js';
+import type { OpenedLead } from '../../actors/session/lead-runtime.js';
+import type { LeadServices, SessionOptions } from '../../actors/session/lead-session.js';
 import { onOutageChange } from '../../actors/session/store-outages.js';
 import type { SwarmSetup } from '../../actors/tree/swarm-context.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
@@ -30,10 +31,10 @@ import { toolbox } from '../../tools/toolbox.js';
 import { leadConfigPublisher } from '../lead-config/lead-config.js';
 import { workspaceConfig } from '../lead-config/workspace-remote.js';
 import { type AnswerChannels, answerChannels } from './answer-channels.js';
-import { assembleAgentDeps } from './assemble-agent-deps.js';
 import { checkMode } from './check-mode.js';
 import { leadModel } from './lead-agent.js';
 import { ignoredPromptFlags, leadAgentSettings } from './lead-agent-settings.js';
+import { leadServices } from './lead-services.js';
 import { chooseSession, sessionDirectory } from './options/choose-session.js';
 import { commandSettings } from './options/command-settings.js';
 import type { HostEnvironment } from './options/host-environment.js';
@@ -48,7 +49,7 @@ import { type HookFunctions, runHooks } from './run-hooks.js';
 import { openRunSandbox } from './run-sandbox.js';
 import { runTools, swarmSetup } from './run-tools.js';
 import { NO_REDACTION, secretRedaction } from './secret-redaction.js';
-import { sessionCheckpoints, workspaceRoots } from './session-checkpoints.js';
+import { workspaceRoots } from './session-checkpoints.js';
 import { VERSION } from './version.js';
 
 export interface SessionAssembly {
@@ -59,6 +60,8 @@ export interface SessionAssembly {
   /** Sentences to show to the person before the first run. */
   readonly notices: readonly string[];
   readonly options: SessionOptions;
+  /** Makes the services of the lead for its opened session. */
+  services(lead: OpenedLead): Promise<LeadServices>;
   readonly mode: ModeSwitch;
   readonly answerChannels: AnswerChannels;
   /** Ends the child processes of the session and removes its temporary folder. */
@@ -232,38 +235,30 @@ export const assembleSession = async (
     requestSettings: (name) => requestSettings(name, settings, format),
     budget: { usd: skein.maxBudgetUsd ?? null, tokens: skein.maxBudgetTokens ?? null },
     wantsStreamEvents: request.wantsStreamEvents,
-    ...(flags.sessionPersistence !== false && {
-      checkpoints: ({ cwd }, record) =>
-        sessionCheckpoints(
-          {
-            skeinHome: settings.skeinHome,
-            roots: workspaceRoots(cwd, settings),
-            environment,
-            notify: machine.notify,
-          },
-          record,
-        ),
-    }),
-    equip: assembleAgentDeps({
-      machine,
-      store,
-      settings,
-      tools,
-      isNew,
-      services: {
-        shell,
-        search: hostSearch(environment, machine.env),
-        model,
-        web: cachedWeb(web, systemClock),
-        governor: runGovernor(store, skein.maxConcurrentRequests, provider),
-        fallbackModel: settings.fallbackModel && modelNamed(settings.fallbackModel.value),
-      },
-      maxTurns: lead.maxTurns,
-      staysIdle: request.staysIdle,
-      mode,
-      surfacesOf: (session) => channels.surfaces(session, surfaces),
-      hooks: hooks.equipment,
-    }),
+  };
+  const services = {
+    machine,
+    store,
+    settings,
+    tools,
+    isNew,
+    shared: {
+      shell,
+      search: hostSearch(environment, machine.env),
+      model,
+      web: cachedWeb(web, systemClock),
+      governor: runGovernor(store, skein.maxConcurrentRequests, provider),
+      fallbackModel: settings.fallbackModel && modelNamed(settings.fallbackModel.value),
+    },
+    maxTurns: lead.maxTurns,
+    staysIdle: request.staysIdle,
+    mode,
+    surfacesOf: (session: string) => channels.surfaces(session, surfaces),
+    answersByHook: hooks.equipment?.setups.some(isAnswering) ?? false,
+    // Files in a clone need no checkpoints: the lead's workspace is on another machine.
+    keepsCheckpoints:
+      flags.sessionPersistence !== false && request.worker?.clones?.lacksWorkspace !== true,
+    environment,
   };
   return {
     settings,
@@ -271,11 +266,14 @@ export const assembleSession = async (
     toolNames: tools.visible.map(({ name }) => name),
     agentNames: catalog.agents.map(({ name }) => name),
     options,
+    services: (opened) => leadServices(services, opened),
     mode,
     answerChannels: channels,
     release: sandbox.release,
   };
 };
+
+const isAnswering = ({ event }: { readonly event: string }) => event === 'PermissionRequest';
 
 const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
   Object.fromEntries(Object.entries(settings.env).map(([name, { value }]) => [name, value]));

@@ -1,9 +1,12 @@
 /** Opens a session for a host (print mode, REPL, SDK), and closes everything that it opened. */
 import type { EndReason } from '../../actors/hooks/session-hooks.js';
-import { type LeadSession, openSession } from '../../actors/session/open-session.js';
+import { beginSession } from '../../actors/session/begin-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
+import { openSession } from '../../actors/session/open-session.js';
 import { onOutageChange } from '../../actors/session/store-outages.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
 import { sweepOrphans } from '../../host/process/ownership/sweep-orphans.js';
+import { CleanupStack } from '../../lib/async/cleanup-stack.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';
 import type { InitFacts } from '../api/messages/init-message.js';
 import { swarmControl } from '../control/swarm-control.js';
@@ -20,36 +23,37 @@ export interface HostSession {
   readonly facts: InitFacts;
   /** Sentences to show to the person before the first run. */
   readonly notices: readonly string[];
-  /** Closes the session, its child processes and its store. Never rejects. Idempotent. */
+  /** Closes the session, its child processes and its store. Idempotent. */
   close(reason?: EndReason): Promise<void>;
 }
 
 /** Rejects with UsageError if options or settings cannot be used; then everything is closed again. */
 export const openHostSession = async (request: AssemblyOptions): Promise<HostSession> => {
+  const cleanup = new CleanupStack();
+  try {
+    return await openWith(request, cleanup);
+  } catch (error) {
+    await cleanup.run();
+    throw error;
+  }
+};
+
+const openWith = async (request: AssemblyOptions, cleanup: CleanupStack): Promise<HostSession> => {
   const assembly = await openAndAssemble(request);
-  const { settings, notices, toolNames, agentNames, options, answerChannels, release } = assembly;
+  const { settings, notices, toolNames, agentNames, options, answerChannels } = assembly;
   const { store } = options;
+  cleanup.defer(() => store.close());
+  cleanup.defer(assembly.release);
   // The session reports outages itself once it is open; until then they go to the host.
   const forget = onOutageChange(store, request.machine.notify);
-  const session = await openSession(options)
-    .catch(async (error: unknown) => {
-      release();
-      await store.close();
-      throw error;
-    })
-    .finally(forget);
+  const session = await openLead(assembly, cleanup).finally(forget);
+  let endReason: EndReason | undefined;
+  cleanup.defer(ignoringFailure(() => session.close(endReason)));
   // A resumed session keeps its prompt, which may show other tools than this process has.
   const shown = options.choice.kind === 'new' ? toolNames : shownTools(session.head.tools);
   sweepOrphansLater(session);
   const server = answerChannels.serveCommands(session, swarmControl(session));
-  let closing: Promise<void> | undefined;
-  const close = async (reason?: EndReason) => {
-    await server?.close();
-    // A storage failure was already reported as the stop reason.
-    await session.close(reason).catch(() => undefined);
-    release();
-    await store.close();
-  };
+  cleanup.defer(() => server?.close());
   return {
     session,
     settings,
@@ -62,11 +66,23 @@ export const openHostSession = async (request: AssemblyOptions): Promise<HostSes
     },
     notices: [...notices, ...toolNotices(shown, toolNames, request), ...session.damage],
     close(reason) {
-      closing ??= close(reason);
-      return closing;
+      endReason ??= reason;
+      return cleanup.run();
     },
   };
 };
+
+const openLead = async (
+  { options, services }: SessionAssembly,
+  cleanup: CleanupStack,
+): Promise<LeadSession> => {
+  const begun = await beginSession(options);
+  cleanup.defer(ignoringFailure(() => begun.session.close()));
+  return openSession(options, begun, await services(begun));
+};
+
+/** A storage failure was already reported as the stop reason, or as the reason why the session did not open. */
+const ignoringFailure = (close: () => Promise<void>) => () => close().catch(() => undefined);
 
 /** Assembles a session without opening it. The caller closes its store. Rejects as `openHostSession` does. */
 export const dryRun = async (request: AssemblyOptions): Promise<SessionAssembly> => {

@@ -1,13 +1,13 @@
 /** Stores large outputs of a run as artifacts, and reads artifacts that other machines wrote. */
 import { createHash } from 'node:crypto';
 import { parse } from 'node:path';
-import type { OpenedSession } from '../../actors/session/lead-session.js';
 import { artifactWorkspace } from '../../host/files/artifact-workspace.js';
 import { openArtifactFile } from '../../host/files/open-artifact-file.js';
 import { sharedArtifact } from '../../host/files/shared-artifact.js';
 import { limitConcurrency } from '../../lib/async/limit-concurrency.js';
 import { type ArtifactFolder, findArtifact } from '../../policy/paths/artifact-path.js';
-import type { Outages } from '../../protocol/session/session-store.js';
+import type { OwnedSession } from '../../protocol/session/owned-session.js';
+import type { Outages, SessionMeta, SessionStore } from '../../protocol/session/session-store.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import type { Artifact } from '../../protocol/tools/artifact.js';
 import type { Workspace } from '../../protocol/tools/workspace.js';
@@ -23,15 +23,17 @@ interface RunArtifacts {
   };
 }
 
-export const runArtifacts = (
+export const runArtifacts = async (
   { sessions, owner }: Pick<OpenedStore, 'sessions' | 'owner'>,
-  { meta, artifacts, inherited, putArtifact }: OpenedSession,
+  session: Pick<OwnedSession, 'meta' | 'artifactDirectory' | 'putArtifact'>,
   disk: Workspace,
   notify: (sentence: string) => void,
-): RunArtifacts => {
+): Promise<RunArtifacts> => {
+  const { meta } = session;
+  const artifacts = session.artifactDirectory();
   const folders: readonly ArtifactFolder[] = [
     { session: meta.id, folder: artifacts },
-    ...inherited,
+    ...(await inheritedFolders(sessions, meta)),
   ];
   const policyFolders = { artifacts: folders.map(({ folder }) => folder) };
   // Artifact names contain call ids from the server, so unsafe characters are replaced.
@@ -44,7 +46,7 @@ export const runArtifacts = (
   const upload = limitConcurrency(1);
   const ownerDigest = createHash('sha256').update(owner).digest('hex').slice(0, 6);
   const options = {
-    put: putArtifact,
+    put: (name: string, bytes: Uint8Array) => session.putArtifact(name, bytes),
     notify: (sentence: string) => notify(`A large output: ${sentence}`),
     untilAway: () => untilAway(sessions.outages),
   };
@@ -60,6 +62,25 @@ export const runArtifacts = (
     }),
     policyFolders: { ...policyFolders, localCopyOf },
   };
+};
+
+/** Returns the folders of the sessions that this session was forked from: its history names files there. */
+const inheritedFolders = async (
+  sessions: Pick<SessionStore, 'list' | 'artifactsOf'>,
+  { parentId }: SessionMeta,
+): Promise<readonly ArtifactFolder[]> => {
+  if (parentId === null) return [];
+  const parents = new Map((await sessions.list()).map((meta) => [meta.id, meta.parentId]));
+  // Parent ids come from disk and may form a cycle.
+  const found = new Set<string>();
+  for (let id: string | null = parentId; id !== null && !found.has(id); ) {
+    found.add(id);
+    id = parents.get(id) ?? null;
+  }
+  return [...found].flatMap((session) => {
+    const folder = sessions.artifactsOf(session);
+    return folder === undefined ? [] : [{ session, folder }];
+  });
 };
 
 /** Adds the process to the name, because calls of two processes may have the same id. */

@@ -1,7 +1,12 @@
 /** Opens the swarms whose agents a worker runs, and closes them when idle. */
 import { hash } from 'node:crypto';
-import { openWorkerSwarm, type WorkerSwarm } from '../../actors/worker/worker-swarm.js';
+import {
+  openWorkerLead,
+  openWorkerSwarm,
+  type WorkerSwarm,
+} from '../../actors/worker/worker-swarm.js';
 import { resolveSkeinHome, stateLayout } from '../../config/workspace/state-layout.js';
+import { CleanupStack } from '../../lib/async/cleanup-stack.js';
 import { canonicalJson } from '../../lib/json/canonical-json.js';
 import type { ClaimedJob } from '../../protocol/session/job-queue.js';
 import { SkeinError, UsageError } from '../../protocol/skein-error.js';
@@ -29,7 +34,7 @@ const IDLE_MS = 60_000;
 
 interface OpenedSwarm {
   readonly swarm: WorkerSwarm;
-  release(): void;
+  close(): Promise<void>;
 }
 
 /** Opened swarms, one for each swarm and setup: a lead that is resumed with other flags is opened again. */
@@ -145,12 +150,7 @@ export class WorkerSwarms {
     this.idle.delete(key);
     this.busy.delete(key);
     try {
-      const { swarm, release } = (await opened) ?? {};
-      try {
-        await swarm?.close();
-      } finally {
-        release?.();
-      }
+      await (await opened)?.close();
     } catch (error) {
       // The swarm could not be opened, so there is no swarm to close.
       if (!(error instanceof SkeinError)) throw error;
@@ -159,6 +159,20 @@ export class WorkerSwarms {
 
   /** Assembles the session as the lead's machine would. Rejects with UsageError. */
   private async open(swarm: string, config: LeadConfig): Promise<OpenedSwarm> {
+    const cleanup = new CleanupStack();
+    try {
+      return { swarm: await this.openWith(cleanup, swarm, config), close: () => cleanup.run() };
+    } catch (error) {
+      await cleanup.run();
+      throw error;
+    }
+  }
+
+  private async openWith(
+    cleanup: CleanupStack,
+    swarm: string,
+    config: LeadConfig,
+  ): Promise<WorkerSwarm> {
     const { machine, flags, concurrency } = this.options;
     const own = commandSettings(machine, flags, machine.cwd);
     const workspace = await workerWorkspace(config, machine, own, this.store.owner);
@@ -173,44 +187,21 @@ export class WorkerSwarms {
       wantsStreamEvents: false,
     };
     const assembly = await assembleSession(request, this.store);
-    // Files in a clone need no checkpoints: the lead's workspace is on another machine.
-    const { checkpoints, ...options } = assembly.options;
-    const kept =
-      clones?.lacksWorkspace !== true && checkpoints !== undefined ? { checkpoints } : {};
-    const { limits } = options.swarm;
+    cleanup.defer(assembly.release);
+    const { limits } = assembly.options.swarm;
     // Concurrency is set on the worker, not by the lead's settings.
-    const workerLimits = {
-      ...limits,
-      maxConcurrentAgents: Math.max(concurrency, limits.maxConcurrentAgents),
-    };
-    try {
-      const setup = { ...options.swarm, limits: workerLimits };
-      const opened = await openWorkerSwarm({ ...options, ...kept, swarm: setup }, swarm);
-      await this.requireCurrentLead(opened, config);
-      const onChange = (changed: () => void) => opened.onArtifactsChange(changed);
-      const stop = this.known.follow(swarm, onChange, ({ mode }) => assembly.mode.follow(mode));
-      const release = () => {
-        stop();
-        assembly.release();
-      };
-      return { swarm: opened, release };
-    } catch (error) {
-      assembly.release();
-      throw error;
-    }
-  }
-
-  /**
-   * Rejects with StaleConfigError, and closes the swarm, if the config is not of the current lead. Each lead
-   * publishes its config before it writes records, so its epoch is a minimum version.
-   */
-  private async requireCurrentLead(opened: WorkerSwarm, config: LeadConfig): Promise<void> {
-    try {
-      this.known.requireVersion(config, { ...config, epoch: opened.leadEpoch, edition: 0 });
-    } catch (error) {
-      await opened.close();
-      throw error;
-    }
+    const maxConcurrentAgents = Math.max(concurrency, limits.maxConcurrentAgents);
+    const setup = { ...assembly.options.swarm, limits: { ...limits, maxConcurrentAgents } };
+    const options = { ...assembly.options, swarm: setup };
+    const lead = await openWorkerLead(options, swarm);
+    cleanup.defer(() => lead.session.close());
+    const opened = await openWorkerSwarm(options, lead, await assembly.services(lead));
+    cleanup.defer(() => opened.close());
+    // Each lead publishes its config before it writes records, so its epoch is a minimum version.
+    this.known.requireVersion(config, { ...config, epoch: opened.leadEpoch, edition: 0 });
+    const onChange = (changed: () => void) => opened.onArtifactsChange(changed);
+    cleanup.defer(this.known.follow(swarm, onChange, ({ mode }) => assembly.mode.follow(mode)));
+    return opened;
   }
 }
 

@@ -57,8 +57,8 @@ export class FileSession implements OwnedSession {
   }
 
   async journal(agent: string, parent: string | null): Promise<Journal> {
-    const open = this.journals.get(agent);
-    if (open !== undefined) return open;
+    const existing = this.journals.get(agent);
+    if (existing !== undefined) return existing;
     // The lease is released, so this process may not write any more (law 8).
     if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
     const path = journalPath(this.folder, agent);
@@ -84,14 +84,14 @@ export class FileSession implements OwnedSession {
 
   async readEvents(from = 1, to = Number.POSITIVE_INFINITY): Promise<readonly SwarmEvent[]> {
     this.index.flush();
-    const found: SwarmEvent[] = [];
+    const events: SwarmEvent[] = [];
     for (const line of linesOf(this.eventFile.path)) {
       const seq = seqOf(line) ?? from;
       if (seq > to) break;
       const event = seq < from ? undefined : parseEvent(line);
-      if (event !== undefined) found.push(event);
+      if (event !== undefined) events.push(event);
     }
-    return found;
+    return events;
   }
 
   async updateMeta(change: Partial<SessionMeta>): Promise<void> {
@@ -122,6 +122,7 @@ export class FileSession implements OwnedSession {
   }
 
   async close(): Promise<void> {
+    if (this.isClosed) return;
     this.isClosed = true;
     this.index.flush();
     const journals = [...this.journals.values()];

@@ -66,13 +66,13 @@ export class MemorySessionStore implements SessionStore {
     if (this.folders.has(checkSessionId(meta.id))) {
       throw new UsageError(`Session ${meta.id} exists already.`);
     }
-    const fresh = {
+    const contents = {
       journals: new Map(),
       events: [],
       artifacts: new Map(),
       mail: new MemoryMailbox(),
     };
-    this.folders.set(meta.id, { meta, ...fresh, work: new MemoryTaskList(this.clock) });
+    this.folders.set(meta.id, { meta, ...contents, work: new MemoryTaskList(this.clock) });
     return this.open(meta.id);
   }
 
@@ -105,13 +105,13 @@ export class MemorySessionStore implements SessionStore {
 
   watch(id: string): EventWatch {
     const folder = this.folder(id);
-    let read = 0;
+    let readCount = 0;
     return {
       async next() {
         folder.index?.flush();
-        const fresh = folder.events.slice(read);
-        read += fresh.length;
-        return fresh.flatMap((line) => parseEvent(line) ?? []);
+        const newLines = folder.events.slice(readCount);
+        readCount += newLines.length;
+        return newLines.flatMap((line) => parseEvent(line) ?? []);
       },
     };
   }
@@ -122,11 +122,11 @@ export class MemorySessionStore implements SessionStore {
 
   watchRecords(id: string, agent: string): RecordWatch {
     const { journals } = this.folder(id);
-    let read = 0;
+    let readCount = 0;
     const nextLines = async () => {
-      const fresh = journals.get(agent)?.slice(read) ?? [];
-      read += fresh.length;
-      return fresh.length === 0 ? undefined : fresh;
+      const newLines = journals.get(agent)?.slice(readCount) ?? [];
+      readCount += newLines.length;
+      return newLines.length === 0 ? undefined : newLines;
     };
     return watchLines(nextLines, agent);
   }
@@ -216,7 +216,7 @@ class MemorySession implements OwnedSession {
     const position = new IndexPosition();
     for (const event of folder.events.flatMap((line) => parseEvent(line) ?? []))
       position.add(event);
-    const sink = { append: (text: string) => void folder.events.push(...lines(text)) };
+    const sink = { append: (text: string) => void folder.events.push(...splitLines(text)) };
     this.index = new EventIndex(folder.meta.id, sink, position);
     folder.index = this.index;
   }
@@ -226,19 +226,19 @@ class MemorySession implements OwnedSession {
   }
 
   async journal(agent: string, parent: string | null): Promise<Journal> {
-    const open = this.open.get(agent);
-    if (open !== undefined) return open;
+    const existing = this.open.get(agent);
+    if (existing !== undefined) return existing;
     if (this.isClosed) throw new StorageError(`The session ${this.meta.id} is closed.`);
-    const written = this.folder.journals.get(agent) ?? [];
-    this.folder.journals.set(agent, written);
-    const past = readJournal(written, agent);
+    const storedLines = this.folder.journals.get(agent) ?? [];
+    this.folder.journals.set(agent, storedLines);
+    const past = readJournal(storedLines, agent);
     let seq = past.records.at(-1)?.seq ?? 0;
     const append = (body: JournalBody): JournalRecord => {
       seq += 1;
       const head = { v: JOURNAL_VERSION, seq, ts: this.clock.now(), epoch: this.epoch };
       // Faster than a second spread; this is a hot path.
       const record = Object.assign(head, body) as JournalRecord;
-      written.push(formatRecord(record));
+      storedLines.push(formatRecord(record));
       this.index.add(agent, parent, record);
       return record;
     };
@@ -284,6 +284,7 @@ class MemorySession implements OwnedSession {
   }
 
   async close(): Promise<void> {
+    if (this.isClosed) return;
     this.isClosed = true;
     this.index.flush();
     this.open.clear();
@@ -298,4 +299,4 @@ const artifactOf = (folder: StoredSession, name: string): Uint8Array => {
   return bytes;
 };
 
-const lines = (text: string): string[] => text.split('\n').slice(0, -1);
+const splitLines = (text: string): string[] => text.split('\n').slice(0, -1);

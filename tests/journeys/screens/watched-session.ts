@@ -97,7 +97,7 @@ export const watchSession = async (rules: ScriptInput['rules'] = [{ reply: 'Honk
       tools: [],
       clock,
       store,
-      lingers: true,
+      staysIdle: true,
       choice: { kind: hasStarted ? 'resume' : 'new', id: 'watched' },
       options: {
         contextProvider: plainContext({ head: async () => headOf(), ...given.context }),

@@ -396,7 +396,7 @@ describe('an agent', () => {
         signingSurface('slow', slow, systemClock),
       ];
       const rig = { model: speaks(makes), tools: [makeTool(ran)], store, surfaces };
-      const session = await openRig({ ...rig, lingers: !isOver });
+      const session = await openRig({ ...rig, staysIdle: !isOver });
       await finish(session, 'Go.');
       answerLate();
       await settled();

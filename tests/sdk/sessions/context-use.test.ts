@@ -27,7 +27,7 @@ describe('the context use', () => {
 
   test('of a lead is the count of the last response and an estimate of later messages', async () => {
     const model = scriptedModel(answers('Answer.', 7_400));
-    const { lead, say } = await leadHarness({ model, lingers: true, contextWindow: WINDOW });
+    const { lead, say } = await leadHarness({ model, staysIdle: true, contextWindow: WINDOW });
     expect(contextUseOf(lead)).toMatchObject({ window: WINDOW, level: 'ok' });
     await say('Prompt.');
     const { tokens, level, warnAbove } = contextUseOf(lead);

@@ -82,11 +82,9 @@ export const rewindScene = (kind: 'git' | 'plain'): RewindScene => {
         shell,
         workspace: diskWorkspace(),
         mode: 'bypassPermissions',
-        lingers: true,
-        options: {
-          checkpoints: ({ cwd }, record) =>
-            sessionCheckpoints({ skeinHome, roots: [cwd], environment, notify: () => {} }, record),
-        },
+        staysIdle: true,
+        checkpoints: (record) =>
+          sessionCheckpoints({ skeinHome, roots: [root], environment, notify: () => {} }, record),
       });
       for (const [at] of prompts.entries()) {
         atPrompt();

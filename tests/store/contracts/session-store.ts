@@ -56,6 +56,15 @@ const contract = (open: (clock?: Clock) => ReturnType<OpenStore>): void => {
     expect([first.epoch, second.epoch, third.epoch]).toEqual([1, 2, 3]);
   });
 
+  test('are released once: a second close does not take the lease of the next owner', async () => {
+    const store = await open();
+    const first = await store.create(meta());
+    await first.close();
+    await store.open('s_1');
+    await first.close();
+    await expect(store.open('s_1')).rejects.toThrow('open in another process');
+  });
+
   test('open no journal after a close', async () => {
     const store = await open();
     const session = await store.create(meta());

@@ -1,0 +1,100 @@
+/** Makes the services of a lead once its session is open. */
+import type { ModeSwitch } from '../../actors/permissions/mode-switch.js';
+import { permissionManager } from '../../actors/permissions/permission-manager.js';
+import type { OpenedLead } from '../../actors/session/lead-runtime.js';
+import type { LeadServices } from '../../actors/session/lead-session.js';
+import type { LoadedSettings } from '../../config/settings/load-settings.js';
+import { realPath } from '../../config/workspace/real-path.js';
+import { windowThresholds } from '../../context/window/window-thresholds.js';
+import { diskWorkspace } from '../../host/files/disk-workspace.js';
+import { DEFAULT_LIMITS } from '../../protocol/agent/agent-limits.js';
+import type { RawJson } from '../../protocol/model/wire-block.js';
+import type { KnownSurface } from '../../protocol/permission/signed-answer.js';
+import type { Toolbox } from '../../tools/toolbox.js';
+import { keepRule } from './keep-rule.js';
+import type { HostEnvironment } from './options/host-environment.js';
+import type { OpenedStore } from './options/open-store.js';
+import { runArtifacts } from './run-artifacts.js';
+import { shownTools } from './run-tools.js';
+import { sessionCheckpoints, workspaceRoots } from './session-checkpoints.js';
+
+export interface LeadServicesOptions {
+  readonly machine: HostEnvironment;
+  readonly store: OpenedStore;
+  readonly settings: LoadedSettings;
+  readonly tools: Toolbox;
+  /** False if the session is resumed. */
+  readonly isNew: boolean;
+  /** Services that do not depend on the opened session. */
+  readonly shared: Pick<
+    LeadServices,
+    'shell' | 'search' | 'model' | 'web' | 'governor' | 'fallbackModel'
+  >;
+  /** Maximum turns of a run, or null for no limit. */
+  readonly maxTurns: number | null;
+  readonly staysIdle: boolean;
+  readonly mode: ModeSwitch;
+  /** Returns the surfaces that can answer questions of the session. */
+  readonly surfacesOf: (session: string) => readonly KnownSurface[];
+  /** True if a hook can answer questions. */
+  readonly answersByHook: boolean;
+  /** False if no file versions are kept. */
+  readonly keepsCheckpoints: boolean;
+  /** Environment of child processes, for git. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export const leadServices = async (
+  options: LeadServicesOptions,
+  { session, head, journal, isRemote = false }: OpenedLead,
+): Promise<LeadServices> => {
+  const { machine, store, settings, tools, environment } = options;
+  const { skein, skeinHome } = settings;
+  const { meta } = session;
+  const disk = diskWorkspace(machine.home);
+  const { policyFolders, ...artifacts } = await runArtifacts(store, session, disk, machine.notify);
+  const roots = workspaceRoots(meta.cwd, settings);
+  return {
+    ...options.shared,
+    ...artifacts,
+    toolbox: options.isNew ? tools : onlyShown(tools, head.tools),
+    toolCount: tools.visible.length,
+    windowOf: (name) => windowThresholds(name, skein.contextWindow),
+    random: Math.random,
+    limits: {
+      ...DEFAULT_LIMITS,
+      maxTurns: options.maxTurns,
+      maxRetries: skein.maxRetries,
+    },
+    staysIdle: options.staysIdle,
+    permissions: permissionManager({
+      policy: {
+        rules: settings.rules,
+        roots,
+        home: machine.home,
+        skeinHome,
+        ...policyFolders,
+        realPath,
+        ignoreCase: machine.platform === 'darwin',
+      },
+      mode: options.mode,
+      surfaces: options.surfacesOf(meta.id),
+      answersByHook: options.answersByHook,
+      permissionTimeoutMs: skein.permissionTimeoutMs,
+      keepRule: (text) => keepRule(text, settings, machine),
+    }),
+    checkpoints: options.keepsCheckpoints
+      ? sessionCheckpoints(
+          { skeinHome, roots, environment, notify: machine.notify },
+          // Agents of a remote lead journal their file changes themselves.
+          (body) => isRemote || journal.record(body),
+        )
+      : undefined,
+  };
+};
+
+/** Limits a resumed session to the tools in its prompt, because the prompt never changes. */
+const onlyShown = (tools: Toolbox, head: RawJson): Toolbox => {
+  const shown = new Set(shownTools(head));
+  return tools.limitedTo(({ name }) => shown.has(name));
+};
