@@ -13,9 +13,9 @@ const STRICTEST_FIRST: readonly AgentMode[] = [
 
 /** Returns the stricter of the two modes: a definition can tighten the mode of the parent, never loosen it. */
 export const agentMode = <Mode extends AgentMode>(
-  wanted: PermissionMode | undefined,
+  requested: PermissionMode | undefined,
   parent: Mode,
 ): Mode | PermissionMode => {
-  if (wanted === undefined) return parent;
-  return STRICTEST_FIRST.indexOf(wanted) < STRICTEST_FIRST.indexOf(parent) ? wanted : parent;
+  if (requested === undefined) return parent;
+  return STRICTEST_FIRST.indexOf(requested) < STRICTEST_FIRST.indexOf(parent) ? requested : parent;
 };

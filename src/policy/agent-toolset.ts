@@ -58,9 +58,9 @@ export const toolsetCheck = (
       return { reason, instead: INSTEAD };
     }
     if (!isLimited(request) || facts.firstMatch('allow', call) !== undefined) return undefined;
-    const only = limits.join(', ');
+    const allowed = limits.join(', ');
     return {
-      reason: `The definition of the agent ${owner} allows ${request.tool} only for ${only}, not for ${describeCall(request)}.`,
+      reason: `The definition of the agent ${owner} allows ${request.tool} only for ${allowed}, not for ${describeCall(request)}.`,
       instead: INSTEAD,
     };
   };

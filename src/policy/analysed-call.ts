@@ -103,8 +103,8 @@ const gravest = (
   a: SafetyFinding | undefined,
   b: SafetyFinding | undefined,
 ): SafetyFinding | undefined => {
-  const weight = (it: SafetyFinding | undefined) =>
-    it === undefined ? 0 : it.behavior === 'deny' ? 3 : it.mild === true ? 1 : 2;
+  const weight = (finding: SafetyFinding | undefined) =>
+    finding === undefined ? 0 : finding.behavior === 'deny' ? 3 : finding.mild === true ? 1 : 2;
   return weight(a) >= weight(b) ? a : b;
 };
 
@@ -134,11 +134,12 @@ const MAX_NAMED_PATHS = 10_000;
 
 /** Returns all parts of a word that may be paths, as in `--file=/etc/passwd`, `-I../x`, `HEAD:notes` or a script. */
 const pathsInWord = ({ text }: ShellWord): readonly string[] => {
-  const known = text.split(UNKNOWN)[0] ?? '';
+  const knownText = text.split(UNKNOWN)[0] ?? '';
   const parts = new Set<string>();
-  for (const part of known.split(/[\s=]+/)) {
+  for (const part of knownText.split(/[\s=]+/)) {
     if (part === '') continue;
-    if (!part.startsWith('-')) for (const it of [part, ...part.split(/[:,;()'"<>]/)]) parts.add(it);
+    if (!part.startsWith('-'))
+      for (const piece of [part, ...part.split(/[:,;()'"<>]/)]) parts.add(piece);
     const inner = part.search(/\/|~|\./);
     if (part.startsWith('-') && inner > 0) parts.add(part.slice(inner));
   }

@@ -88,7 +88,7 @@ export const policyFacts = (
     isReadable: (path: string) => isInWorkspace(path) || isArtifact(path),
     isWritable: (path: string) => mode === 'acceptEdits' && isInWorkspace(path),
   };
-  const byParts = (candidates: readonly CompiledRule[], call: AnalysedCall) => {
+  const allowanceByParts = (candidates: readonly CompiledRule[], call: AnalysedCall) => {
     const found = commandAllowance(call, candidates, access);
     return found === 'free' ? undefined : found;
   };
@@ -99,11 +99,13 @@ export const policyFacts = (
     canAsk: surface || mode === 'bubble',
     isNamedByRule: (call) => {
       const narrow = allowing.filter(({ isNarrow }) => isNarrow);
-      return narrow.some(({ matches }) => matches(call)) || byParts(narrow, call) !== undefined;
+      return (
+        narrow.some(({ matches }) => matches(call)) || allowanceByParts(narrow, call) !== undefined
+      );
     },
     firstMatch: (behavior, call) =>
       rules.find(({ rule, matches }) => rule.behavior === behavior && matches(call))?.rule ??
-      (behavior === 'allow' ? byParts(allowing, call) : undefined),
+      (behavior === 'allow' ? allowanceByParts(allowing, call) : undefined),
     isFreeCommand: (call) => commandAllowance(call, [], access) === 'free',
     rememberedAnswer(request) {
       const text = exactRuleFor(request);

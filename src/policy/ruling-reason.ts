@@ -88,11 +88,11 @@ export const deniedInSkeinHome = (path: string): RulingReason => ({
 
 /** For an agent in a worktree: its changes there are merged back, so it need not write elsewhere. */
 export const deniedOutsideWorktree = (path: string, worktree: WorktreeMapping): RulingReason => {
-  const same = toWorktree(worktree, path);
-  const there = same === undefined ? '' : ` (here: ${same})`;
+  const counterpart = toWorktree(worktree, path);
+  const hint = counterpart === undefined ? '' : ` (here: ${counterpart})`;
   return {
     reason: `${path} is outside of this agent's worktree: the agent may write only in ${worktree.path}.`,
-    instead: `Change the file of that name below ${worktree.path}${there}; your changes there are merged back when you end.`,
+    instead: `Change the file of that name below ${worktree.path}${hint}; your changes there are merged back when you end.`,
   };
 };
 

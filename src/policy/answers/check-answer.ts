@@ -9,7 +9,7 @@ import {
 } from '../../protocol/permission/signed-answer.js';
 
 /** State of a question when an answer arrives, as its agent knows it. */
-interface AskedQuestion {
+interface PendingQuestion {
   readonly question: string;
   readonly agent: string;
   readonly call: string;
@@ -31,8 +31,8 @@ type CheckedAnswer =
   | { readonly answer: SignedAnswer }
   | { readonly refusal: AnswerRefusal; readonly surface: string | undefined };
 
-export const checkAnswer = (given: unknown, question: AskedQuestion): CheckedAnswer => {
-  const parsed = signedAnswer.safeParse(given);
+export const checkAnswer = (input: unknown, question: PendingQuestion): CheckedAnswer => {
+  const parsed = signedAnswer.safeParse(input);
   if (!parsed.success) return { refusal: 'malformed', surface: undefined };
   const answer = parsed.data;
   const refusal = refusalOf(answer, question);
@@ -40,7 +40,7 @@ export const checkAnswer = (given: unknown, question: AskedQuestion): CheckedAns
 };
 
 /** Checks the signature first, because the fields of an unknown or forged answer cannot be trusted. */
-const refusalOf = (answer: SignedAnswer, question: AskedQuestion): AnswerRefusal | undefined => {
+const refusalOf = (answer: SignedAnswer, question: PendingQuestion): AnswerRefusal | undefined => {
   // A person on several machines has one surface name and one key for each machine.
   const named = question.keys.filter(({ id }) => id === answer.surface && id !== question.agent);
   if (named.length === 0) return 'unknown-surface';
@@ -58,7 +58,7 @@ const refusalOf = (answer: SignedAnswer, question: AskedQuestion): AnswerRefusal
 /** Tolerance for clocks that differ between machines or are set while a question is open. */
 const CLOCK_SKEW_MS = 60_000;
 
-const isWithin = (issuedAt: number, { askedAt, expiresAt }: AskedQuestion): boolean =>
+const isWithin = (issuedAt: number, { askedAt, expiresAt }: PendingQuestion): boolean =>
   issuedAt >= askedAt - CLOCK_SKEW_MS && issuedAt <= expiresAt + CLOCK_SKEW_MS;
 
 const isSignedBy = ({ publicKey }: SurfaceKey, { signature, ...claims }: SignedAnswer): boolean => {

@@ -47,10 +47,10 @@ export const readHookOutput = (event: HookEvent, hook: string, end: HookEnd): Ho
     case 'returned':
       return readValue(event, hook, end.value);
     case 'failed':
-      return failed(event, hook, end.why);
+      return failureOutput(event, hook, end.why);
     case 'timeout':
       return {
-        ...failed(event, hook, `it did not end within ${end.timeoutMs / 1_000} seconds`),
+        ...failureOutput(event, hook, `it did not end within ${end.timeoutMs / 1_000} seconds`),
         outcome: 'timeout',
       };
     case 'aborted':
@@ -68,11 +68,11 @@ const readExit = (
   const { exitCode, stdout, stderr, isCut } = end;
   if (exitCode === 2) {
     const reason = stderr.trim() || stdout.trim() || 'The hook gave no reason.';
-    return blocked(event, hook, reason);
+    return blockOutput(event, hook, reason);
   }
   if (exitCode !== 0) {
     const text = stderr.trim() || stdout.trim();
-    return failed(event, hook, `exit code ${exitCode}${text === '' ? '' : `: ${text}`}`);
+    return failureOutput(event, hook, `exit code ${exitCode}${text === '' ? '' : `: ${text}`}`);
   }
   const cut = isCut
     ? [`The output of the hook ${hookName(hook)} is too long; only its beginning was read.`]
@@ -87,7 +87,7 @@ const readText = (event: HookEvent, hook: string, text: string, isCut: boolean):
     if (value !== undefined) return readValue(event, hook, value);
     // A truncated decision must not reach the model as plain text.
     const why = isCut ? 'its JSON is too long' : 'it printed broken JSON';
-    return failed(event, hook, why);
+    return failureOutput(event, hook, why);
   }
   if (text === '') return NO_OUTPUT;
   if (TEXT_IS_CONTEXT.has(event)) return { ...NO_OUTPUT, context: [bounded(text)] };
@@ -96,28 +96,28 @@ const readText = (event: HookEvent, hook: string, text: string, isCut: boolean):
 
 /** A known key with a wrong value makes the whole output invalid. Unknown keys are ignored. */
 const outputSchema = () => {
-  const words = z.string();
+  const text = z.string();
   const permission = z.enum(['allow', 'deny', 'ask']);
   return z.object({
     continue: z.boolean().optional(),
-    stopReason: words.optional(),
+    stopReason: text.optional(),
     suppressOutput: z.boolean().optional(),
-    systemMessage: words.optional(),
+    systemMessage: text.optional(),
     decision: z.enum(['approve', 'allow', 'block', 'deny']).optional(),
-    reason: words.optional(),
+    reason: text.optional(),
     hookSpecificOutput: z
       .object({
         permissionDecision: permission.optional(),
-        permissionDecisionReason: words.optional(),
+        permissionDecisionReason: text.optional(),
         updatedInput: z.record(z.string(), z.unknown()).optional(),
-        additionalContext: words.optional(),
+        additionalContext: text.optional(),
         updatedMCPToolOutput: z.unknown().optional(),
         updatedToolOutput: z.unknown().optional(),
         decision: z
           .object({
             behavior: z.enum(['allow', 'deny']),
             updatedInput: z.record(z.string(), z.unknown()).optional(),
-            message: words.optional(),
+            message: text.optional(),
             interrupt: z.boolean().optional(),
           })
           .optional(),
@@ -133,14 +133,14 @@ let hookOutput: ReturnType<typeof outputSchema> | undefined;
 const readValue = (event: HookEvent, hook: string, value: unknown): HookOutput => {
   if (value === undefined || value === null) return NO_OUTPUT;
   if (isDeeperThan(value, MAX_DEPTH)) {
-    return failed(event, hook, `its output is nested deeper than ${MAX_DEPTH} levels`);
+    return failureOutput(event, hook, `its output is nested deeper than ${MAX_DEPTH} levels`);
   }
   hookOutput ??= outputSchema();
   const read = hookOutput.safeParse(value);
   if (!read.success) {
     const [issue] = read.error.issues;
     const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-    return failed(event, hook, `its output cannot be used: ${where}${issue?.message ?? ''}`);
+    return failureOutput(event, hook, `its output cannot be used: ${where}${issue?.message ?? ''}`);
   }
   return readJson(event, hook, read.data);
 };
@@ -152,8 +152,8 @@ const isDeeperThan = (value: unknown, maxDepth: number): boolean => {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > maxDepth) return true;
-    level = level.flatMap((member) =>
-      typeof member === 'object' && member !== null ? Object.values(member) : [],
+    level = level.flatMap((item) =>
+      typeof item === 'object' && item !== null ? Object.values(item) : [],
     );
   }
   return false;
@@ -165,19 +165,20 @@ const readJson = (event: HookEvent, hook: string, output: HookJson): HookOutput 
   const older =
     event === 'PreToolUse' && own.permissionDecision !== undefined ? undefined : output.decision;
   const isBlock = older === 'block' || older === 'deny';
-  const because = reason ?? own.permissionDecisionReason ?? 'The hook gave no reason.';
-  const base = isBlock ? blocked(event, hook, because) : NO_OUTPUT;
+  const blockReason = reason ?? own.permissionDecisionReason ?? 'The hook gave no reason.';
+  const base = isBlock ? blockOutput(event, hook, blockReason) : NO_OUTPUT;
   const context = own.additionalContext?.trim() ? [bounded(own.additionalContext.trim())] : [];
   const updated = own.updatedToolOutput ?? own.updatedMCPToolOutput;
   return {
     ...base,
-    ...ruled(event, hook, output),
-    ...answered(event, own.decision),
-    ...(event === 'PreToolUse' && has(own, 'updatedInput') && { updatedInput: own.updatedInput }),
+    ...rulingOutput(event, hook, output),
+    ...answerOutput(event, own.decision),
+    ...(event === 'PreToolUse' &&
+      hasKey(own, 'updatedInput') && { updatedInput: own.updatedInput }),
     ...(event === 'PostToolUse' && updated !== undefined && { updatedOutput: updated }),
     ...(output.continue === false &&
       !UNSTOPPABLE.has(event) &&
-      halted(output.stopReason ?? reason)),
+      haltOutput(output.stopReason ?? reason)),
     context,
     messages: [
       ...base.messages,
@@ -191,16 +192,16 @@ const readJson = (event: HookEvent, hook: string, output: HookJson): HookOutput 
   };
 };
 
-const has = (object: object, key: string): boolean => Object.hasOwn(object, key);
+const hasKey = (object: object, key: string): boolean => Object.hasOwn(object, key);
 
 /** Reads the decision of a PreToolUse hook: `permissionDecision`, else the older key `decision`. */
-const ruled = (event: HookEvent, hook: string, output: HookJson): Partial<HookOutput> => {
+const rulingOutput = (event: HookEvent, hook: string, output: HookJson): Partial<HookOutput> => {
   if (event !== 'PreToolUse') return {};
   const { permissionDecision, permissionDecisionReason } = output.hookSpecificOutput ?? {};
   const behavior = permissionDecision ?? OLDER_DECISIONS[output.decision ?? ''];
   if (behavior === undefined) return {};
-  const given = permissionDecisionReason ?? output.reason ?? '';
-  const reason = shortened(given.trim() || `The hook decided ${behavior}.`, MAX_REASON_LENGTH);
+  const reasonText = permissionDecisionReason ?? output.reason ?? '';
+  const reason = shortened(reasonText.trim() || `The hook decided ${behavior}.`, MAX_REASON_LENGTH);
   const opinion = { permission: { behavior, reason, hook: hookName(hook) } };
   if (behavior !== 'deny') return opinion;
   return { ...opinion, ...blockOf(hook, reason), outcome: 'blocked', detail: detailOf(reason) };
@@ -215,7 +216,7 @@ const OLDER_DECISIONS: Readonly<Record<string, 'allow' | 'deny'>> = {
 
 type Decision = NonNullable<HookJson['hookSpecificOutput']>['decision'];
 
-const answered = (event: HookEvent, decision: Decision): Partial<HookOutput> => {
+const answerOutput = (event: HookEvent, decision: Decision): Partial<HookOutput> => {
   if (event !== 'PermissionRequest' || decision === undefined) return {};
   const { behavior, updatedInput, message = '', interrupt } = decision;
   const answer: PermissionAnswer =
@@ -232,12 +233,12 @@ const answered = (event: HookEvent, decision: Decision): Partial<HookOutput> => 
   };
 };
 
-const halted = (reason = ''): Partial<HookOutput> => {
+const haltOutput = (reason = ''): Partial<HookOutput> => {
   const halt = shortened(reason.trim() || 'A hook ended the run.', MAX_MESSAGE_LENGTH);
   return { halt, outcome: 'blocked', detail: detailOf(halt) };
 };
 
-const blocked = (event: HookEvent, hook: string, text: string): HookOutput => {
+const blockOutput = (event: HookEvent, hook: string, text: string): HookOutput => {
   const reason = shortened(text, MAX_REASON_LENGTH);
   if (UNSTOPPABLE.has(event)) {
     const message = shortened(text, MAX_MESSAGE_LENGTH);
@@ -257,7 +258,7 @@ const blocked = (event: HookEvent, hook: string, text: string): HookOutput => {
 
 const blockOf = (hook: string, reason: string) => ({ block: { reason, hook: hookName(hook) } });
 
-const failed = (event: HookEvent, hook: string, why: string): HookOutput => {
+const failureOutput = (event: HookEvent, hook: string, why: string): HookOutput => {
   const detail = detailOf(why);
   return {
     ...NO_OUTPUT,

@@ -18,27 +18,27 @@ export const redact: Redact = (text) => {
   for (const { hints, pattern, replace } of SECRETS) {
     if (hints.some((hint) => clean.includes(hint))) clean = clean.replaceAll(pattern, replace);
   }
-  return WORDS.test(clean) ? hideWorded(clean) : clean;
+  return SECRET_WORDS.test(clean) ? hideWorded(clean) : clean;
 };
 
 /** Returns a function that also removes the known values, in any of their usual encodings. */
-export const createRedactor = (known: readonly string[]): Redact => {
-  const values = spellings(known);
+export const createRedactor = (secrets: readonly string[]): Redact => {
+  const values = spellings(secrets);
   return (text) =>
     redact(values.reduce((clean, value) => clean.replaceAll(value, REDACTION_PLACEHOLDER), text));
 };
 
 /** Minimum characters of a known value. Shorter values, plain words and paths would match ordinary text. */
-const MIN_KNOWN_LENGTH = 8;
+const MIN_SECRET_LENGTH = 8;
 
-const spellings = (known: readonly string[]): readonly string[] => {
-  const all = known.flatMap((value) => [
+const spellings = (secrets: readonly string[]): readonly string[] => {
+  const all = secrets.flatMap((value) => [
     value,
     encodeURIComponent(value.toWellFormed()),
     escaped(value),
   ]);
   const usable = all.filter(
-    (text) => text.length >= MIN_KNOWN_LENGTH && !/^[a-z]+$|^\/[\w./-]*$/i.test(text),
+    (text) => text.length >= MIN_SECRET_LENGTH && !/^[a-z]+$|^\/[\w./-]*$/i.test(text),
   );
   return [...new Set(usable)].sort((a, b) => b.length - a.length);
 };
@@ -118,7 +118,7 @@ const SECRETS: readonly SecretPattern[] = [
 ];
 
 /** Words that come before a secret. */
-const WORDS = /bearer|basic|passw|passphrase|secret|token|key|credential|--user|-u /i;
+const SECRET_WORDS = /bearer|basic|passw|passphrase|secret|token|key|credential|--user|-u /i;
 
 const hideWorded = (text: string): string =>
   WORDED.reduce((clean, { pattern, replace }) => clean.replaceAll(pattern, replace), text);

@@ -16,12 +16,12 @@ export interface RedactedStream {
 /** Maximum characters that are held back. No secret is longer. */
 const MAX_HELD_LENGTH = 64 * 1024;
 
-export const redactedStream = (redact: Redact, known: readonly string[] = []): RedactedStream => {
+export const redactedStream = (redact: Redact, secrets: readonly string[] = []): RedactedStream => {
   let held = '';
   return {
     push(text) {
       held += text;
-      const cut = Math.max(safeCut(held, known), forcedCut(held));
+      const cut = Math.max(safeCut(held, secrets), forcedCut(held));
       const ready = held.slice(0, cut);
       held = held.slice(cut);
       return ready === '' ? '' : redact(ready);
@@ -34,12 +34,12 @@ export const redactedStream = (redact: Redact, known: readonly string[] = []): R
   };
 };
 
-const safeCut = (text: string, known: readonly string[]): number => {
+const safeCut = (text: string, secrets: readonly string[]): number => {
   const start = text.lastIndexOf('\n') + 1;
   const line = text.slice(start);
   const inLine = SUSPECT.test(line) ? start : start + unfinished(line);
-  const cut = Math.min(inLine, openKey(text), ...known.map((value) => partOf(text, value)));
-  return Math.min(cut, ...known.map((value) => startOfSplitValue(text, value, cut)));
+  const cut = Math.min(inLine, openKey(text), ...secrets.map((value) => partOf(text, value)));
+  return Math.min(cut, ...secrets.map((value) => startOfSplitValue(text, value, cut)));
 };
 
 /** Returns the start of the known value that the cut would split, else the cut. */
@@ -90,6 +90,6 @@ const partOf = (text: string, value: string): number => {
 /** Returns where to cut a text that is too long to hold back: between words if possible. */
 const forcedCut = (text: string): number => {
   if (text.length <= MAX_HELD_LENGTH) return 0;
-  const near = text.slice(-4_096).search(/[^\w+/=.~%@:-][\w+/=.~%@:-]*$/);
-  return near === -1 ? text.length : text.length - Math.min(4_096, text.length) + near + 1;
+  const lastGap = text.slice(-4_096).search(/[^\w+/=.~%@:-][\w+/=.~%@:-]*$/);
+  return lastGap === -1 ? text.length : text.length - Math.min(4_096, text.length) + lastGap + 1;
 };

@@ -27,7 +27,7 @@ export const compileCommandRule = (pattern: string): CommandRule => {
   const prefix = /^(.*?)(?::\*|\s+\*)$/s.exec(pattern)?.[1];
   const isOpen = prefix !== undefined && prefix !== '';
   const words = readPattern(isOpen ? prefix : pattern);
-  const fits = words === undefined ? byText(text) : byWords(words, isOpen);
+  const fits = words === undefined ? matchText(text) : matchWords(words, isOpen);
   return {
     // A lone `:` is not broad: it is a command that has no effect.
     isBroad: /^\s*(?::?\*+\s*)*$/.test(pattern),
@@ -37,8 +37,8 @@ export const compileCommandRule = (pattern: string): CommandRule => {
   };
 };
 
-/** `loosely` is true for deny and ask rules. */
-type Fits = (part: ShellPart, loosely: boolean) => boolean;
+/** `isLoose` is true for deny and ask rules. */
+type Fits = (part: ShellPart, isLoose: boolean) => boolean;
 
 /** Returns the words of the pattern. Returns undefined if it has a star or is not a plain command. */
 const readPattern = (pattern: string): readonly string[] | undefined => {
@@ -47,8 +47,7 @@ const readPattern = (pattern: string): readonly string[] | undefined => {
   const [part] = parts;
   if (part === undefined || doubts.length > 0 || part.redirects.length > 0) return undefined;
   // The parts after a wrapper are its inner commands, so the pattern is still a single command.
-  if (parts.some(({ wrappers: within }, index) => index > 0 && within.length === 0))
-    return undefined;
+  if (parts.some(({ wrappers }, index) => index > 0 && wrappers.length === 0)) return undefined;
   const words = [...assignmentsOf(part), ...part.words];
   return words.some(({ dynamic, glob }) => dynamic || glob)
     ? undefined
@@ -62,26 +61,26 @@ const NO_ENVIRONMENT = {
   roots: [],
 };
 
-const byWords =
+const matchWords =
   (pattern: readonly string[], isOpen: boolean): Fits =>
-  (part, loosely) => {
+  (part, isLoose) => {
     const begins = (words: readonly ShellWord[]) =>
       (isOpen ? words.length >= pattern.length : words.length === pattern.length) &&
       pattern.every((text, index) => words[index]?.text === text && !words[index].dynamic);
     if (part.words.length === 0) return false;
     if (begins([...assignmentsOf(part), ...part.words])) return true;
-    return begins(part.words) && (loosely || setsOnlyHarmlessVariables(part));
+    return begins(part.words) && (isLoose || setsOnlyHarmlessVariables(part));
   };
 
-const byText =
+const matchText =
   (text: TextPattern): Fits =>
-  (part, loosely) => {
+  (part, isLoose) => {
     if (part.words.length === 0) return false;
     const whole = [...assignmentsOf(part), ...part.words];
     if (text.matches(spellWords(whole))) return true;
-    if (!loosely && !setsOnlyHarmlessVariables(part)) return false;
+    if (!isLoose && !setsOnlyHarmlessVariables(part)) return false;
     if (text.matches(spellWords(part.words))) return true;
-    return loosely && (text.matches(joinWords(part.words)) || text.matches(joinWords(whole)));
+    return isLoose && (text.matches(joinWords(part.words)) || text.matches(joinWords(whole)));
   };
 
 /** Returns the part as written, without the folder of its program, and without git's global options. */

@@ -18,7 +18,7 @@ export interface CompiledRule {
   /** True if the rule, as an allow rule, covers this part of a command line. */
   allowsPart(part: ShellPart): boolean;
   /** True if the rule, as an allow rule, lets a redirection read or write all of these paths. */
-  allowsPaths(paths: readonly string[], writes: boolean): boolean;
+  allowsPaths(paths: readonly string[], isWrite: boolean): boolean;
 }
 
 export interface RuleProblem {
@@ -68,10 +68,10 @@ const matcher = (
 ): Matcher => {
   const { tool, pattern } = parsed;
   const covers = (call: AnalysedCall) => coversCall(tool, call);
-  const isFor = (writes: boolean) =>
-    tool === '*' || tool === (writes ? 'Edit' : 'Read') || (writes && tool === 'Write');
+  const coversRedirect = (isWrite: boolean) =>
+    tool === '*' || tool === (isWrite ? 'Edit' : 'Read') || (isWrite && tool === 'Write');
   if (pattern === undefined) {
-    const allowsPaths = (_: readonly string[], writes: boolean) => isFor(writes);
+    const allowsPaths = (_: readonly string[], isWrite: boolean) => coversRedirect(isWrite);
     return { matches: covers, allowsPart: () => tool === '*', allowsPaths };
   }
   const { home, ignoreCase, toParentPath } = environment;
@@ -80,7 +80,7 @@ const matcher = (
   const isHit = (path: string) => bases.some((base) => onPath.matches(path, base));
   const hits =
     toParentPath === undefined ? isHit : (path: string) => isHit(path) || isHit(toParentPath(path));
-  const onCommand = once(() => compileCommandRule(pattern.trim()));
+  const onCommand = lazy(() => compileCommandRule(pattern.trim()));
   const onText = textMatcher(rule, pattern, onCommand);
   // A deny or ask rule matches any name of the file; an allow rule must cover every name.
   const onPaths =
@@ -89,11 +89,11 @@ const matcher = (
       : (paths: readonly string[]) => paths.some(hits);
   return {
     matches(call) {
-      if (!covers(call)) return namedByCommand(rule, tool, call, onPaths);
+      if (!covers(call)) return isNamedByCommand(rule, tool, call, onPaths);
       return touchesFile(call.request) ? onPaths(call.paths) : onText(call);
     },
     allowsPart: (part) => coversTool(tool, 'Bash') && onCommand().allows(part),
-    allowsPaths: (paths, writes) => isFor(writes) && paths.every(hits),
+    allowsPaths: (paths, isWrite) => coversRedirect(isWrite) && paths.every(hits),
   };
 };
 
@@ -105,7 +105,7 @@ const coversCall = (tool: string, { request }: AnalysedCall) => {
 };
 
 /** True if a command names a path of a deny or ask rule, as `cat secrets/key` does for Read(secrets/**). */
-const namedByCommand = (
+const isNamedByCommand = (
   rule: PermissionRule,
   tool: string,
   call: AnalysedCall,
@@ -137,9 +137,9 @@ const textMatcher = (
 };
 
 /** Compiles on first use, because most rules are never matched against a command. */
-const once = <Value>(make: () => Value): (() => Value) => {
-  let made: Value | undefined;
-  return () => (made ??= make());
+const lazy = <Value>(make: () => Value): (() => Value) => {
+  let value: Value | undefined;
+  return () => (value ??= make());
 };
 
 const patternProblem = ({ tool, pattern }: ParsedRule): string | undefined => {

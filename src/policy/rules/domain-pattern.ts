@@ -31,8 +31,11 @@ export const readDomainPattern = (pattern: string): DomainPattern | undefined =>
   if (host === undefined) return problem(`"${name}" is not a host name`);
   return {
     matches(address) {
-      const asked = hostOf(address);
-      return asked !== undefined && (isWildcard ? asked.endsWith(`.${host}`) : asked === host);
+      const requested = hostOf(address);
+      return (
+        requested !== undefined &&
+        (isWildcard ? requested.endsWith(`.${host}`) : requested === host)
+      );
     },
   };
 };

@@ -23,14 +23,14 @@ export const containsCd = (node: SyntaxNode): boolean => {
 /** True if the body of a function starts the same function in a pipeline or in the background. */
 export const isForkBomb = (body: SyntaxNode, name: string): boolean => {
   let found = false;
-  const visit = (child: SyntaxNode, forks: boolean): void => {
+  const visit = (child: SyntaxNode, isForked: boolean): void => {
     if (found) return;
-    found = forks && child.type === 'Command' && child.name?.value === name;
-    const deeper =
-      forks ||
+    found = isForked && child.type === 'Command' && child.name?.value === name;
+    const isDeeperForked =
+      isForked ||
       (child.type === 'Pipeline' && child.commands.length > 1) ||
       (child.type === 'Statement' && child.background === true);
-    forEachChild(child, (next) => visit(next, deeper));
+    forEachChild(child, (next) => visit(next, isDeeperForked));
   };
   visit(body, false);
   return found;

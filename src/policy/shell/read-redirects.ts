@@ -7,13 +7,13 @@ import { type KnownVariables, readWord, UNKNOWN } from './shell-word.js';
 /** Returns the redirections to and from files. Skips copies of descriptors such as `2>&1`. */
 export const readRedirects = (
   list: readonly Redirection[],
-  known: KnownVariables,
+  variables: KnownVariables,
 ): readonly ShellRedirect[] => {
   const found: ShellRedirect[] = [];
   for (const redirect of list) {
     if (redirect.type !== 'Redirect' || redirect.target === undefined) continue;
     const { operator } = redirect;
-    const target = readWord(redirect.target, known);
+    const target = readWord(redirect.target, variables);
     const copies = operator === '>&' || operator === '<&';
     if (copies && /^(?:\d+-?|-)$/.test(target.text)) continue;
     found.push({ target, writes: !operator.startsWith('<') || operator === '<>' });
@@ -38,12 +38,12 @@ export interface CommandContext {
 /** Returns the last redirection of standard input. Returns undefined if there is none. */
 export const readStdin = (
   redirects: readonly Redirection[],
-  known: KnownVariables,
+  variables: KnownVariables,
 ): ShellStdin | undefined => {
   const last = redirects.findLast(isInput);
   if (last === undefined) return undefined;
   if (last.type === 'HereDoc') return { text: bodyOf(last) };
-  if (last.type === 'HereString') return { text: textOf(last, known) };
+  if (last.type === 'HereString') return { text: textOf(last, variables) };
   return { text: undefined };
 };
 
@@ -60,5 +60,5 @@ const bodyOf = ({ body, delimiter }: HereDoc): string => {
   return isPlain ? body.text.replaceAll(/\\([\\$`])/g, '$1') : UNKNOWN;
 };
 
-const textOf = ({ target }: HereString, known: KnownVariables): string =>
-  target === undefined ? '' : readWord(target, known).text;
+const textOf = ({ target }: HereString, variables: KnownVariables): string =>
+  target === undefined ? '' : readWord(target, variables).text;

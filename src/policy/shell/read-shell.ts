@@ -80,16 +80,16 @@ class Reader {
   readonly parts: ShellPart[] = [];
   readonly doubts = new Set<string>();
   isBomb = false;
-  private words = 0;
+  private wordCount = 0;
   private readonly environment: ShellEnvironment;
-  private readonly known: Map<string, string>;
+  private readonly variables: Map<string, string>;
   /** True after the definition of a function with a `cd`, because it may be called from anywhere. */
   private areDirsIncomplete = false;
   private readonly functions = new Set<string>();
 
   constructor(cwd: string, environment: ShellEnvironment) {
     this.environment = environment;
-    this.known = new Map([
+    this.variables = new Map([
       ['HOME', environment.home],
       ['PWD', cwd],
     ]);
@@ -98,161 +98,166 @@ class Reader {
   source(text: string, context: CommandContext): ShellCwd {
     if (text.length > MAX_SOURCE_LENGTH) return this.giveUp('is too long');
     if (text.includes('\0')) return this.giveUp('contains a NUL character');
-    return this.script(parse(text), context);
+    return this.readScript(parse(text), context);
   }
 
   private giveUp(problem: string): never {
     throw new LimitExceeded(`The command line ${problem}, so it cannot be analysed.`);
   }
 
-  private script(script: ParsedScript, context: CommandContext): ShellCwd {
+  private readScript(script: ParsedScript, context: CommandContext): ShellCwd {
     if (context.depth > MAX_DEPTH) return this.giveUp('is nested too deeply');
     if (script.errors !== undefined && script.errors.length > 0) {
       this.doubts.add(`The command line is not valid shell: ${script.errors[0]?.message}.`);
     }
-    return this.statements(script.commands, { ...context, depth: context.depth + 1 });
+    return this.readStatements(script.commands, { ...context, depth: context.depth + 1 });
   }
 
-  private statements(list: readonly Statement[], context: CommandContext): ShellCwd {
-    let here: ShellCwd = { ok: context.dirs, failed: context.dirs };
+  private readStatements(list: readonly Statement[], context: CommandContext): ShellCwd {
+    let cwd: ShellCwd = { ok: context.dirs, failed: context.dirs };
     for (const statement of list) {
-      const both = mergeDirs(here.ok, here.failed);
-      const dirs = this.areDirsIncomplete ? withIncompleteDirs(both) : both;
-      const after = this.node(statement.command, { ...context, dirs });
-      here = statement.background === true ? { ok: dirs, failed: dirs } : after;
+      const either = mergeDirs(cwd.ok, cwd.failed);
+      const dirs = this.areDirsIncomplete ? withIncompleteDirs(either) : either;
+      const after = this.readNode(statement.command, { ...context, dirs });
+      cwd = statement.background === true ? { ok: dirs, failed: dirs } : after;
     }
-    return here;
+    return cwd;
   }
 
-  private list(list: CompoundList, context: CommandContext): ShellCwd {
-    return this.statements(list.commands, context);
+  private readList(list: CompoundList, context: CommandContext): ShellCwd {
+    return this.readStatements(list.commands, context);
   }
 
-  private node(node: PipelineNode | AndOr | CompoundList, context: CommandContext): ShellCwd {
+  private readNode(node: PipelineNode | AndOr | CompoundList, context: CommandContext): ShellCwd {
     const stays = { ok: context.dirs, failed: context.dirs };
     this.addHiddenEffects(node, context);
     switch (node.type) {
       case 'Command':
-        return this.command(node, context);
+        return this.readCommand(node, context);
       case 'AndOr':
         return followChain(node, context.dirs, (part, dirs) =>
-          this.node(part, { ...context, dirs }),
+          this.readNode(part, { ...context, dirs }),
         );
       case 'Pipeline':
-        return this.pipeline(node.commands, context);
+        return this.readPipeline(node.commands, context);
       case 'CompoundList':
-        return this.list(node, context);
+        return this.readList(node, context);
       case 'BraceGroup':
-        return this.list(node.body, context);
+        return this.readList(node.body, context);
       case 'Subshell':
-        this.list(node.body, context);
+        this.readList(node.body, context);
         return stays;
       case 'Redirected': {
-        const redirects = readRedirects(node.redirects, this.known);
-        const stdin = readStdin(node.redirects, this.known) ?? context.stdin;
+        const redirects = readRedirects(node.redirects, this.variables);
+        const stdin = readStdin(node.redirects, this.variables) ?? context.stdin;
         for (const redirect of node.redirects) this.addSubstitutions(redirect, context);
-        if (redirects.length > 0) this.add({ ...this.blank(context), redirects });
-        return this.node(node.command, { ...context, stdin });
+        if (redirects.length > 0) this.add({ ...this.emptyPart(context), redirects });
+        return this.readNode(node.command, { ...context, stdin });
       }
       case 'If': {
-        const test = this.list(node.clause, context);
-        const ends = [this.list(node.then, { ...context, dirs: test.ok })];
+        const test = this.readList(node.clause, context);
+        const ends = [this.readList(node.then, { ...context, dirs: test.ok })];
         let otherwise = test.failed;
         for (const branch of node.elif) {
-          const next = this.list(branch.clause, { ...context, dirs: otherwise });
-          ends.push(this.list(branch.then, { ...context, dirs: next.ok }));
+          const next = this.readList(branch.clause, { ...context, dirs: otherwise });
+          ends.push(this.readList(branch.then, { ...context, dirs: next.ok }));
           otherwise = next.failed;
         }
-        if (node.else) ends.push(this.list(node.else, { ...context, dirs: otherwise }));
+        if (node.else) ends.push(this.readList(node.else, { ...context, dirs: otherwise }));
         const all = ends.reduce(
-          (so, { ok, failed }) => mergeDirs(so, mergeDirs(ok, failed)),
+          (dirs, { ok, failed }) => mergeDirs(dirs, mergeDirs(ok, failed)),
           otherwise,
         );
         return { ok: all, failed: all };
       }
       case 'Function':
-        return this.define(node.name.value, node.body, context);
+        return this.defineFunction(node.name.value, node.body, context);
       case 'Coproc':
-        this.node(node.body, context);
+        this.readNode(node.body, context);
         return stays;
       default:
-        return this.loop(node, context);
+        return this.readLoop(node, context);
     }
   }
 
   /** Reads loops, cases and tests. The directory after a loop with a `cd` is unknown. */
-  private loop(node: SyntaxNode, context: CommandContext): ShellCwd {
+  private readLoop(node: SyntaxNode, context: CommandContext): ShellCwd {
     const dirs = containsCd(node) ? withIncompleteDirs(context.dirs) : context.dirs;
     let after = dirs;
     const visit = (child: SyntaxNode): void => {
       this.addHiddenEffects(child, context);
       if (child.type === 'CompoundList') {
-        const { ok, failed } = this.list(child, { ...context, dirs });
+        const { ok, failed } = this.readList(child, { ...context, dirs });
         after = mergeDirs(after, mergeDirs(ok, failed));
-      } else if (child.type === 'Script') this.script(child, { ...context, dirs });
+      } else if (child.type === 'Script') this.readScript(child, { ...context, dirs });
       else forEachChild(child, visit);
     };
     forEachChild(node, visit);
     return { ok: after, failed: after };
   }
 
-  private define(name: string, body: SyntaxNode, context: CommandContext): ShellCwd {
+  private defineFunction(name: string, body: SyntaxNode, context: CommandContext): ShellCwd {
     this.functions.add(name);
     // The function replaces any program of its name from here on.
-    this.add({ ...this.blank(context), words: [plainWord('function'), plainWord(name)] });
+    this.add({ ...this.emptyPart(context), words: [plainWord('function'), plainWord(name)] });
     if (containsCd(body)) this.areDirsIncomplete = true;
     if (isForkBomb(body, name)) this.isBomb = true;
     const dirs = this.areDirsIncomplete ? withIncompleteDirs(context.dirs) : context.dirs;
     if (body.type !== 'CompoundList' && !isCommandNode(body)) return { ok: dirs, failed: dirs };
-    const { ok, failed } = this.node(body, { ...context, dirs, stdin: undefined });
+    const { ok, failed } = this.readNode(body, { ...context, dirs, stdin: undefined });
     const after = mergeDirs(dirs, mergeDirs(ok, failed));
     return { ok: after, failed: after };
   }
 
-  private pipeline(commands: readonly CommandNode[], context: CommandContext): ShellCwd {
+  private readPipeline(commands: readonly CommandNode[], context: CommandContext): ShellCwd {
     const start = this.parts.length;
-    const [only] = commands;
-    if (commands.length === 1 && only !== undefined) {
-      const { ok, failed } = this.node(only, context);
+    const [single] = commands;
+    if (commands.length === 1 && single !== undefined) {
+      const { ok, failed } = this.readNode(single, context);
       return { ok: mergeDirs(ok, failed), failed: mergeDirs(ok, failed) };
     }
     for (const [index, command] of commands.entries()) {
       const pipedFrom = index === 0 ? context.pipedFrom : this.parts.slice(start);
       const stdin = index === 0 ? context.stdin : undefined;
-      this.node(command, { ...context, pipedFrom, stdin });
+      this.readNode(command, { ...context, pipedFrom, stdin });
     }
     return { ok: context.dirs, failed: context.dirs };
   }
 
-  private command(node: Command, context: CommandContext): ShellCwd {
+  private readCommand(node: Command, context: CommandContext): ShellCwd {
     this.addSubstitutions(node, context);
-    const { known } = this;
-    const words: ShellWord[] = node.name === undefined ? [] : [readWord(node.name, known)];
+    const { variables } = this;
+    const words: ShellWord[] = node.name === undefined ? [] : [readWord(node.name, variables)];
     for (const word of node.args) {
-      words.push(word.type === 'Word' ? readWord(word, known) : assignmentWord(word, known));
+      words.push(
+        word.type === 'Word' ? readWord(word, variables) : assignmentWord(word, variables),
+      );
     }
     const assigned = node.prefix
-      .filter((it) => it.type === 'Assignment')
-      .map((it) => ({ name: it.name, value: assignedValue(it, known) }));
-    for (const { name } of assigned) known.delete(name);
-    const redirects = readRedirects(node.redirects, known);
-    const stdin = readStdin(node.redirects, known) ?? context.stdin;
-    return this.simple(
-      { ...this.blank(context), words, assigned, redirects },
+      .filter((assignment) => assignment.type === 'Assignment')
+      .map((assignment) => ({
+        name: assignment.name,
+        value: assignedValue(assignment, variables),
+      }));
+    for (const { name } of assigned) variables.delete(name);
+    const redirects = readRedirects(node.redirects, variables);
+    const stdin = readStdin(node.redirects, variables) ?? context.stdin;
+    return this.readSimple(
+      { ...this.emptyPart(context), words, assigned, redirects },
       { ...context, stdin },
     );
   }
 
   /** Adds a simple command and, if it is a wrapper, its inner commands. */
-  private simple(part: ShellPart, context: CommandContext): ShellCwd {
+  private readSimple(part: ShellPart, context: CommandContext): ShellCwd {
     if (context.depth > MAX_DEPTH) return this.giveUp('is nested too deeply');
     const { inner, doubt, transparent } = unwrapCommand(part, context.stdin);
     this.add({ ...part, transparent });
     if (doubt !== undefined) this.doubts.add(doubt);
-    forgetAssigned(part.words, this.known);
+    forgetAssigned(part.words, this.variables);
     if (isExit(part.words) && !this.functions.has('exit'))
       return { ok: UNREACHED, failed: UNREACHED };
-    let here = changesDir(part.words)
+    let cwd = changesDir(part.words)
       ? afterCd(part.words, context.dirs, this.environment)
       : { ok: context.dirs, failed: context.dirs };
     const wrappers = [...context.wrappers, part.words[0]?.text ?? ''];
@@ -263,32 +268,32 @@ class Reader {
           found.from === undefined
             ? context.dirs
             : afterCd(found.from, context.dirs, this.environment).ok;
-        const words = { words: found.words, assigned: found.assigned ?? [] };
-        const deeper = this.simple(
-          { ...this.blank({ ...next, dirs }), ...words },
+        const simple = { words: found.words, assigned: found.assigned ?? [] };
+        const deeper = this.readSimple(
+          { ...this.emptyPart({ ...next, dirs }), ...simple },
           { ...next, dirs },
         );
-        if (found.sameShell) here = deeper;
+        if (found.sameShell) cwd = deeper;
       } else {
         // Source of `eval` or `-c` reads the same standard input, unless the source itself came from there.
         const isRead = found.source === context.stdin?.text;
         const after = this.source(found.source, isRead ? { ...next, stdin: undefined } : next);
-        if (found.sameShell) here = after;
+        if (found.sameShell) cwd = after;
       }
     }
-    return here;
+    return cwd;
   }
 
   /** Adds a part for each hidden effect. An evaluation counts as `let`, which runs code in a value. */
   private addHiddenEffects(node: SyntaxNode, context: CommandContext): void {
     const { evaluates, sets: name } = hiddenEffects(node);
-    if (evaluates) this.add({ ...this.blank(context), words: LET });
+    if (evaluates) this.add({ ...this.emptyPart(context), words: LET });
     if (name === undefined) return;
-    this.known.delete(name);
-    this.add({ ...this.blank(context), assigned: [{ name, value: unknownWord(false) }] });
+    this.variables.delete(name);
+    this.add({ ...this.emptyPart(context), assigned: [{ name, value: unknownWord(false) }] });
   }
 
-  private blank({ dirs, wrappers, pipedFrom }: CommandContext): ShellPart {
+  private emptyPart({ dirs, wrappers, pipedFrom }: CommandContext): ShellPart {
     return {
       words: [],
       assigned: [],
@@ -302,8 +307,8 @@ class Reader {
   }
 
   private add(part: ShellPart): void {
-    this.words += part.words.length;
-    if (this.parts.length >= MAX_PARTS || this.words > MAX_WORDS) {
+    this.wordCount += part.words.length;
+    if (this.parts.length >= MAX_PARTS || this.wordCount > MAX_WORDS) {
       this.giveUp('has too many parts');
     }
     this.parts.push(part);
@@ -313,7 +318,7 @@ class Reader {
   private addSubstitutions(node: SyntaxNode, context: CommandContext): void {
     const visit = (child: SyntaxNode): void => {
       this.addHiddenEffects(child, context);
-      if (child.type === 'Script') this.script(child, { ...context, stdin: undefined });
+      if (child.type === 'Script') this.readScript(child, { ...context, stdin: undefined });
       else forEachChild(child, visit);
     };
     forEachChild(node, visit);

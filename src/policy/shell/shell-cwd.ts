@@ -21,10 +21,10 @@ const MAX_DIRS = 8;
 const CD_COMMANDS = new Set(['cd', 'pushd', 'popd', 'chdir']);
 
 /** Returns the directories of both, at most MAX_DIRS. */
-export const mergeDirs = (one: PossibleDirs, other: PossibleDirs): PossibleDirs => {
-  if (one === other) return one;
-  const paths = [...new Set([...one.paths, ...other.paths])];
-  const isIncomplete = one.isIncomplete || other.isIncomplete || paths.length > MAX_DIRS;
+export const mergeDirs = (a: PossibleDirs, b: PossibleDirs): PossibleDirs => {
+  if (a === b) return a;
+  const paths = [...new Set([...a.paths, ...b.paths])];
+  const isIncomplete = a.isIncomplete || b.isIncomplete || paths.length > MAX_DIRS;
   return { paths: paths.slice(0, MAX_DIRS), isIncomplete };
 };
 
@@ -37,18 +37,18 @@ export const followChain = <Item>(
   dirs: PossibleDirs,
   run: (item: Item, dirs: PossibleDirs) => ShellCwd,
 ): ShellCwd => {
-  let here: ShellCwd | undefined;
+  let cwd: ShellCwd | undefined;
   for (const [index, command] of commands.entries()) {
-    if (here === undefined) here = run(command, dirs);
+    if (cwd === undefined) cwd = run(command, dirs);
     else if (operators[index - 1] === '&&') {
-      const next = run(command, here.ok);
-      here = { ok: next.ok, failed: mergeDirs(here.failed, next.failed) };
+      const next = run(command, cwd.ok);
+      cwd = { ok: next.ok, failed: mergeDirs(cwd.failed, next.failed) };
     } else {
-      const next = run(command, here.failed);
-      here = { ok: mergeDirs(here.ok, next.ok), failed: next.failed };
+      const next = run(command, cwd.failed);
+      cwd = { ok: mergeDirs(cwd.ok, next.ok), failed: next.failed };
     }
   }
-  return here ?? { ok: dirs, failed: dirs };
+  return cwd ?? { ok: dirs, failed: dirs };
 };
 
 export const withIncompleteDirs = ({ paths }: PossibleDirs): PossibleDirs => ({

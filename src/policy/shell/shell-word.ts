@@ -36,32 +36,35 @@ export const unknownWord = (splits: boolean): ShellWord => ({
   glob: false,
 });
 
-export const readWord = (word: Word, known: KnownVariables): ShellWord => {
+export const readWord = (word: Word, variables: KnownVariables): ShellWord => {
   // The parser ends a variable name at a line continuation and the shell does not, so the name may differ.
   if (CONTINUED_NAME.test(word.text)) return unknownWord(true);
   const draft = { text: '', dynamic: false, splits: false, glob: false };
   const { parts } = word;
   if (parts === undefined) draft.text = word.value;
-  else for (const part of parts) addPart(draft, part, known, false);
+  else for (const part of parts) addPart(draft, part, variables, false);
   // The shell removes line continuations before it expands `~`.
-  return expandTilde(draft, word.text.replaceAll('\\\n', ''), known);
+  return expandTilde(draft, word.text.replaceAll('\\\n', ''), variables);
 };
 
 const CONTINUED_NAME = /\$\w*\\\n/;
 
 /** Returns an assignment as a word, because `export X=1` passes a word to the builtin. */
-export const assignmentWord = (assignment: Assignment, known: KnownVariables): ShellWord => {
-  const value = assignedValue(assignment, known);
+export const assignmentWord = (assignment: Assignment, variables: KnownVariables): ShellWord => {
+  const value = assignedValue(assignment, variables);
   return { ...value, text: `${assignment.name}=${value.text}`, splits: false, glob: false };
 };
 
-export const assignedValue = ({ value }: Assignment, known: KnownVariables): ShellWord =>
-  value.type === 'Word' ? readWord(value, known) : unknownWord(false);
+export const assignedValue = ({ value }: Assignment, variables: KnownVariables): ShellWord =>
+  value.type === 'Word' ? readWord(value, variables) : unknownWord(false);
 
 /** Removes variables that a command may set, as `export`, `read` and `cd` do, from the known variables. */
-export const forgetAssigned = (words: readonly ShellWord[], known: Map<string, string>): void => {
-  if (/^(?:cd|pushd|popd|chdir)$/.test(words[0]?.text ?? '')) known.delete('PWD');
-  for (const { text } of words.slice(1)) known.delete(text.replace(/\+?=.*$/s, ''));
+export const forgetAssigned = (
+  words: readonly ShellWord[],
+  variables: Map<string, string>,
+): void => {
+  if (/^(?:cd|pushd|popd|chdir)$/.test(words[0]?.text ?? '')) variables.delete('PWD');
+  for (const { text } of words.slice(1)) variables.delete(text.replace(/\+?=.*$/s, ''));
 };
 
 interface WordDraft {
@@ -74,8 +77,8 @@ interface WordDraft {
 const addPart = (
   draft: WordDraft,
   part: WordPart,
-  known: KnownVariables,
-  quoted: boolean,
+  variables: KnownVariables,
+  isQuoted: boolean,
 ): void => {
   switch (part.type) {
     case 'AnsiCQuoted':
@@ -89,7 +92,7 @@ const addPart = (
       return;
     case 'DoubleQuoted':
     case 'LocaleString':
-      for (const inner of part.parts) addPart(draft, inner, known, true);
+      for (const inner of part.parts) addPart(draft, inner, variables, true);
       return;
     case 'Glob':
     case 'ExtendedGlob':
@@ -97,44 +100,44 @@ const addPart = (
       draft.glob = true;
       return;
     case 'SimpleExpansion':
-      addVariable(draft, part.text.slice(1), known, quoted);
+      addVariable(draft, part.text.slice(1), variables, isQuoted);
       return;
     case 'ParameterExpansion': {
       const plain = part.prefix === undefined && part.index === undefined;
       const isPlain = plain && part.operation === undefined;
-      addVariable(draft, isPlain ? part.parameter : '', known, quoted);
+      addVariable(draft, isPlain ? part.parameter : '', variables, isQuoted);
       return;
     }
     case 'ProcessSubstitution':
       addUnknown(draft, true);
       return;
     default:
-      addUnknown(draft, quoted);
+      addUnknown(draft, isQuoted);
   }
 };
 
 const addVariable = (
   draft: WordDraft,
   name: string,
-  known: KnownVariables,
-  quoted: boolean,
+  variables: KnownVariables,
+  isQuoted: boolean,
 ): void => {
-  const value = known.get(name);
+  const value = variables.get(name);
   // Unquoted, a value with blanks or stars is split or expanded.
-  if (value === undefined || (!quoted && /[\s*?[\\]/.test(value))) addUnknown(draft, quoted);
+  if (value === undefined || (!isQuoted && /[\s*?[\\]/.test(value))) addUnknown(draft, isQuoted);
   else draft.text += value;
 };
 
-const addUnknown = (draft: WordDraft, quoted: boolean): void => {
+const addUnknown = (draft: WordDraft, isQuoted: boolean): void => {
   draft.text += UNKNOWN;
   draft.dynamic = true;
-  draft.splits ||= !quoted;
+  draft.splits ||= !isQuoted;
 };
 
 /** Replaces an unquoted leading `~` by the home. `~ada` and `~+` become unknown. */
-const expandTilde = (draft: WordDraft, source: string, known: KnownVariables): ShellWord => {
+const expandTilde = (draft: WordDraft, source: string, variables: KnownVariables): ShellWord => {
   if (!source.startsWith('~')) return draft;
-  const home = known.get('HOME');
+  const home = variables.get('HOME');
   if (home !== undefined && /^~(?:$|\/)/.test(source)) {
     return { ...draft, text: home + draft.text.slice(1) };
   }

@@ -44,7 +44,10 @@ interface SkippedOptions {
   readonly isClear: boolean;
 }
 
-export const skipOptions = (words: readonly ShellWord[], known: WrapperOptions): SkippedOptions => {
+export const skipOptions = (
+  words: readonly ShellWord[],
+  wrapper: WrapperOptions,
+): SkippedOptions => {
   const options = new Map<string, ShellWord>();
   let isClear = true;
   let at = 1;
@@ -59,24 +62,25 @@ export const skipOptions = (words: readonly ShellWord[], known: WrapperOptions):
       at++;
       break;
     }
-    if (!/^[-+]./.test(text) || (text.startsWith('+') && known.plus !== true)) break;
-    if (known.numbers === true && /^-\d+$/.test(text)) continue;
+    if (!/^[-+]./.test(text) || (text.startsWith('+') && wrapper.plus !== true)) break;
+    if (wrapper.numbers === true && /^-\d+$/.test(text)) continue;
     if (text.startsWith('--')) {
       const [, name = '', value] = /^--([^=]*)(?:=(.*))?$/s.exec(text) ?? [];
       if (value !== undefined) {
         // An abbreviation such as `--ch=x` for `--chdir=x` is not resolved, so it is not clear.
-        isClear &&= [known.long, known.longValues].some((names) => names?.includes(name));
+        isClear &&= [wrapper.long, wrapper.longValues].some((names) => names?.includes(name));
         options.set(name, plainWord(value));
-      } else if (known.longValues?.includes(name)) options.set(name, words[++at] ?? plainWord(''));
+      } else if (wrapper.longValues?.includes(name))
+        options.set(name, words[++at] ?? plainWord(''));
       else {
-        isClear &&= known.long?.includes(name) === true;
+        isClear &&= wrapper.long?.includes(name) === true;
         options.set(name, plainWord(''));
       }
       continue;
     }
     for (let letter = 1; letter < text.length; letter++) {
       const name = text.charAt(letter);
-      if (known.values.includes(name)) {
+      if (wrapper.values.includes(name)) {
         const attached = text.slice(letter + 1);
         options.set(
           name,
@@ -85,8 +89,8 @@ export const skipOptions = (words: readonly ShellWord[], known: WrapperOptions):
         break;
       }
       options.set(name, plainWord(''));
-      if (known.optional?.includes(name)) break;
-      isClear &&= known.flags.includes(name);
+      if (wrapper.optional?.includes(name)) break;
+      isClear &&= wrapper.flags.includes(name);
     }
   }
   return { rest: words.slice(at), options, isClear };

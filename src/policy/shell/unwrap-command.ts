@@ -37,17 +37,17 @@ export const SHELL_PROGRAMS: ReadonlySet<string> = new Set(
   'sh bash dash zsh ksh mksh ash rbash'.split(' '),
 );
 
-const unwrapPlain = (part: ShellPart, known: WrapperOptions): UnwrappedCommand => {
-  const { rest, options, isClear } = skipOptions(part.words, known);
+const unwrapPlain = (part: ShellPart, wrapper: WrapperOptions): UnwrappedCommand => {
+  const { rest, options, isClear } = skipOptions(part.words, wrapper);
   if (!isClear) return unclearOptions(part);
-  const script = known.script === undefined ? undefined : scriptOf(rest, options);
+  const script = wrapper.script === undefined ? undefined : scriptOf(rest, options);
   if (script) return { ...runsSource(script, part), transparent: false };
-  if (known.stops?.split('').some((name) => options.has(name)) === true) return NO_INNER_COMMAND;
-  const words = rest.slice(known.positional ?? 0);
+  if (wrapper.stops?.split('').some((name) => options.has(name)) === true) return NO_INNER_COMMAND;
+  const words = rest.slice(wrapper.positional ?? 0);
   const from = options.get('C') ?? options.get('chdir') ?? options.get('D');
   const assigned: { name: string; value: ShellWord }[] = [];
   let start = 0;
-  if (known.assigns === true) {
+  if (wrapper.assigns === true) {
     for (; start < words.length; start++) {
       const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(words[start]?.text ?? '') ?? [];
       if (name === undefined) break;
@@ -57,10 +57,10 @@ const unwrapPlain = (part: ShellPart, known: WrapperOptions): UnwrappedCommand =
   }
   const unwrapped = runsWords(words.slice(start), {
     assigned,
-    sameShell: known.sameShell ?? false,
+    sameShell: wrapper.sameShell ?? false,
     ...(from !== undefined && { from: [plainWord('cd'), from] }),
   });
-  return { ...unwrapped, transparent: unwrapped.transparent && known.opaque !== true };
+  return { ...unwrapped, transparent: unwrapped.transparent && wrapper.opaque !== true };
 };
 
 /** Returns the value of `-c`, which `su bob -c x` and `flock file -c x` also take after other words. */
@@ -120,13 +120,13 @@ const PLAIN_OPTION = /^(?:[ceufxvnsoil]|norc|noprofile|verbose|login|rcfile|init
 
 /** Returns the output of a single echo or printf, so that a shell after it in the pipeline can be analysed. */
 const printedText = (parts: readonly ShellPart[]): string | undefined => {
-  const [only, ...others] = parts;
-  if (only === undefined || others.length > 0 || only.redirects.length > 0) return undefined;
-  const words = only.words.slice(1);
+  const [single, ...others] = parts;
+  if (single === undefined || others.length > 0 || single.redirects.length > 0) return undefined;
+  const words = single.words.slice(1);
   if (words.some(({ dynamic, glob }) => dynamic || glob)) return undefined;
   const text = joinWords(words);
-  if (programOf(only) === 'echo') return /\\|^-/.test(text) ? undefined : text;
-  return programOf(only) === 'printf' && words.length === 1 && !/[\\%]/.test(text)
+  if (programOf(single) === 'echo') return /\\|^-/.test(text) ? undefined : text;
+  return programOf(single) === 'printf' && words.length === 1 && !/[\\%]/.test(text)
     ? text
     : undefined;
 };

@@ -1,7 +1,7 @@
 /** Options of programs that run other programs, as far as needed to find the inner command. */
 import type { WrapperOptions } from './skip-options.js';
 
-const words = (text: string) => text.split(' ');
+const wordsOf = (text: string) => text.split(' ');
 
 /** Options by name of the program. */
 export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<string, WrapperOptions>(
@@ -12,10 +12,10 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         flags: 'i0v',
         values: 'uC',
         assigns: true,
-        long: words(
+        long: wordsOf(
           'ignore-environment null debug list-signal-handling default-signal ignore-signal block-signal',
         ),
-        longValues: words('unset chdir'),
+        longValues: wordsOf('unset chdir'),
       },
     ],
     [
@@ -25,10 +25,10 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         values: 'CDghpRrTtUu',
         assigns: true,
         opaque: true,
-        long: words(
+        long: wordsOf(
           'askpass background edit preserve-env set-home login remove-timestamp reset-timestamp list non-interactive preserve-groups stdin shell version validate',
         ),
-        longValues: words(
+        longValues: wordsOf(
           'close-from chdir group host prompt chroot role command-timeout type other-user user',
         ),
       },
@@ -39,7 +39,7 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
       {
         flags: '',
         values: '',
-        long: words('disable-internal-agent keep-cwd'),
+        long: wordsOf('disable-internal-agent keep-cwd'),
         longValues: ['user'],
         opaque: true,
       },
@@ -50,8 +50,8 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         flags: 'lmpfPs-',
         values: 'cgGsTw',
         script: true,
-        long: words('login preserve-environment pty fast'),
-        longValues: words('command group shell'),
+        long: wordsOf('login preserve-environment pty fast'),
+        longValues: wordsOf('command group shell'),
         positional: 99,
         opaque: true,
       },
@@ -63,8 +63,8 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         values: 'cgGsuw',
         script: true,
         opaque: true,
-        long: words('login pty'),
-        longValues: words('command user group shell'),
+        long: wordsOf('login pty'),
+        longValues: wordsOf('command user group shell'),
       },
     ],
     ['command', { flags: 'p', values: '', stops: 'vV', sameShell: true, optional: 'vV' }],
@@ -79,21 +79,21 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         values: 'cnpPu',
         stops: 'pPu',
         long: ['ignore'],
-        longValues: words('class classdata'),
+        longValues: wordsOf('class classdata'),
       },
     ],
     ['chrt', { flags: 'abfiormRv', values: 'pTPD', stops: 'p', positional: 1 }],
     [
       'taskset',
-      { flags: 'ac', values: 'p', stops: 'p', positional: 1, long: words('all-tasks cpu-list') },
+      { flags: 'ac', values: 'p', stops: 'p', positional: 1, long: wordsOf('all-tasks cpu-list') },
     ],
     [
       'time',
       {
         flags: 'apvVq',
         values: 'f',
-        long: words('append portability verbose quiet'),
-        longValues: words('format'),
+        long: wordsOf('append portability verbose quiet'),
+        longValues: wordsOf('format'),
       },
     ],
     ['gtime', { flags: 'apvVq', values: 'f' }],
@@ -103,8 +103,8 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         flags: 'vpf',
         values: 'ks',
         positional: 1,
-        long: words('preserve-status foreground verbose'),
-        longValues: words('kill-after signal'),
+        long: wordsOf('preserve-status foreground verbose'),
+        longValues: wordsOf('kill-after signal'),
       },
     ],
     [
@@ -113,12 +113,12 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         flags: 'vpf',
         values: 'ks',
         positional: 1,
-        long: words('preserve-status foreground verbose'),
-        longValues: words('kill-after signal'),
+        long: wordsOf('preserve-status foreground verbose'),
+        longValues: wordsOf('kill-after signal'),
       },
     ],
-    ['setsid', { flags: 'cfw', values: '', long: words('ctty fork wait') }],
-    ['stdbuf', { flags: '', values: 'ieo', longValues: words('input output error') }],
+    ['setsid', { flags: 'cfw', values: '', long: wordsOf('ctty fork wait') }],
+    ['stdbuf', { flags: '', values: 'ieo', longValues: wordsOf('input output error') }],
     ['unbuffer', { flags: 'p', values: '' }],
     ['caffeinate', { flags: 'dimsu', values: 'tw' }],
     [
@@ -128,7 +128,7 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         values: 'abeEIoOpPsSuUX',
         stops: 'p',
         opaque: true,
-        long: words('follow-forks'),
+        long: wordsOf('follow-forks'),
         longValues: ['output'],
       },
     ],
@@ -141,8 +141,8 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         script: true,
         opaque: true,
         positional: 1,
-        long: words('shared exclusive nonblock close no-fork verbose'),
-        longValues: words('timeout conflict-exit-code wait command'),
+        long: wordsOf('shared exclusive nonblock close no-fork verbose'),
+        longValues: wordsOf('timeout conflict-exit-code wait command'),
       },
     ],
     [
@@ -153,13 +153,19 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         script: true,
         positional: 99,
         opaque: true,
-        long: words('append flush quiet return'),
-        longValues: words('command log-in log-out log-io'),
+        long: wordsOf('append flush quiet return'),
+        longValues: wordsOf('command log-in log-out log-io'),
       },
     ],
     [
       'chroot',
-      { flags: '', values: '', positional: 1, opaque: true, longValues: words('groups userspec') },
+      {
+        flags: '',
+        values: '',
+        positional: 1,
+        opaque: true,
+        longValues: wordsOf('groups userspec'),
+      },
     ],
     [
       'unshare',
@@ -167,7 +173,7 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         flags: 'imnpuUCTfrc',
         values: 'SGRw',
         opaque: true,
-        long: words(
+        long: wordsOf(
           'mount uts ipc net pid user cgroup time fork map-root-user map-current-user mount-proc',
         ),
       },
@@ -178,8 +184,8 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         flags: 'mnpuUiCTFZre',
         values: 'tSGw',
         opaque: true,
-        long: words('all'),
-        longValues: words('target'),
+        long: wordsOf('all'),
+        longValues: wordsOf('target'),
       },
     ],
     [
@@ -188,8 +194,8 @@ export const WRAPPER_OPTIONS: ReadonlyMap<string, WrapperOptions> = new Map<stri
         flags: 'qtPrSGdu',
         values: 'pEuMH',
         opaque: true,
-        long: words('user scope wait pty pipe quiet collect'),
-        longValues: words('unit property setenv'),
+        long: wordsOf('user scope wait pty pipe quiet collect'),
+        longValues: wordsOf('unit property setenv'),
       },
     ],
   ],

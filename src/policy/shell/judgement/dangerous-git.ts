@@ -64,12 +64,12 @@ type Danger = (part: ShellPart) => string | undefined;
 const LOSES = 'The command discards work that git cannot restore.';
 const REWRITES = 'The command changes or removes commits that other people may have.';
 
-const when =
+const dangerIf =
   (reason: string, test: (part: ShellPart) => boolean): Danger =>
   (part) =>
     test(part) ? reason : undefined;
 
-const words = (part: ShellPart) => argumentsOf(part).map(({ text }) => text);
+const argumentTexts = (part: ShellPart) => argumentsOf(part).map(({ text }) => text);
 const isDynamic = (part: ShellPart) => argumentsOf(part).some(({ splits }) => splits);
 
 /** True for `git checkout -- .` and the like, which discard all uncommitted changes. */
@@ -78,12 +78,12 @@ const isSweep = (part: ShellPart) =>
     ({ text, glob, dynamic }) => /^(?:\.|\.\/|:\/|\*|:\(top\).*)$/.test(text) || glob || dynamic,
   );
 
-const checkout: Danger = when(
+const checkout: Danger = dangerIf(
   LOSES,
   (part) =>
     hasOption(part, 'f', 'force') ||
     (!hasOption(part, 'bB') && isSweep(part)) ||
-    words(part).includes('--'),
+    argumentTexts(part).includes('--'),
 );
 
 const config: Danger = (part) => {
@@ -112,21 +112,24 @@ const config: Danger = (part) => {
 };
 
 const DANGERS = new Map<string, Danger>([
-  ['reset', when(LOSES, (part) => hasOption(part, '', 'hard', 'merge', 'keep') || isDynamic(part))],
-  ['clean', when(LOSES, (part) => !hasOption(part, 'n', 'dry-run'))],
+  [
+    'reset',
+    dangerIf(LOSES, (part) => hasOption(part, '', 'hard', 'merge', 'keep') || isDynamic(part)),
+  ],
+  ['clean', dangerIf(LOSES, (part) => !hasOption(part, 'n', 'dry-run'))],
   ['checkout', checkout],
   [
     'restore',
-    when(
+    dangerIf(
       LOSES,
       (part) =>
         (!hasOption(part, 'S', 'staged') || hasOption(part, 'W', 'worktree')) && isSweep(part),
     ),
   ],
-  ['switch', when(LOSES, (part) => hasOption(part, 'f', 'force', 'discard-changes'))],
+  ['switch', dangerIf(LOSES, (part) => hasOption(part, 'f', 'force', 'discard-changes'))],
   [
     'push',
-    when(
+    dangerIf(
       REWRITES,
       (part) =>
         hasOption(
@@ -145,53 +148,64 @@ const DANGERS = new Map<string, Danger>([
   ],
   [
     'branch',
-    when(
+    dangerIf(
       LOSES,
       (part) =>
         hasOption(part, 'DMC') || (hasOption(part, 'd', 'delete') && hasOption(part, 'f', 'force')),
     ),
   ],
-  ['tag', when(REWRITES, (part) => hasOption(part, 'df', 'delete', 'force'))],
-  ['stash', when(LOSES, (part) => /^(?:drop|clear)$/.test(words(part)[0] ?? ''))],
-  ['reflog', when(LOSES, (part) => /^(?:expire|delete)$/.test(words(part)[0] ?? ''))],
-  ['update-ref', when(LOSES, () => true)],
-  ['filter-branch', when(REWRITES, () => true)],
-  ['filter-repo', when(REWRITES, () => true)],
-  ['gc', when(LOSES, (part) => words(part).some((it) => it.startsWith('--prune')))],
-  ['prune', when(LOSES, () => true)],
-  ['worktree', when(LOSES, (part) => words(part)[0] === 'remove' && hasOption(part, 'f', 'force'))],
+  ['tag', dangerIf(REWRITES, (part) => hasOption(part, 'df', 'delete', 'force'))],
+  ['stash', dangerIf(LOSES, (part) => /^(?:drop|clear)$/.test(argumentTexts(part)[0] ?? ''))],
+  ['reflog', dangerIf(LOSES, (part) => /^(?:expire|delete)$/.test(argumentTexts(part)[0] ?? ''))],
+  ['update-ref', dangerIf(LOSES, () => true)],
+  ['filter-branch', dangerIf(REWRITES, () => true)],
+  ['filter-repo', dangerIf(REWRITES, () => true)],
+  ['gc', dangerIf(LOSES, (part) => argumentTexts(part).some((text) => text.startsWith('--prune')))],
+  ['prune', dangerIf(LOSES, () => true)],
+  [
+    'worktree',
+    dangerIf(LOSES, (part) => argumentTexts(part)[0] === 'remove' && hasOption(part, 'f', 'force')),
+  ],
   [
     'remote',
-    when('The command changes the remotes of git.', (part) =>
+    dangerIf('The command changes the remotes of git.', (part) =>
       /^(?:add|set-.*|rm|remove|rename|update|prune)$/.test(operandsOf(part)[0]?.text ?? ''),
     ),
   ],
   ['config', config],
-  ['daemon', when('The command serves the repository to other machines.', () => true)],
-  ['bisect', when('The command runs a program at every step.', (part) => words(part)[0] === 'run')],
+  ['daemon', dangerIf('The command serves the repository to other machines.', () => true)],
+  [
+    'bisect',
+    dangerIf(
+      'The command runs a program at every step.',
+      (part) => argumentTexts(part)[0] === 'run',
+    ),
+  ],
   [
     'submodule',
-    when('The command runs another command in every submodule.', (part) =>
-      words(part).includes('foreach'),
+    dangerIf('The command runs another command in every submodule.', (part) =>
+      argumentTexts(part).includes('foreach'),
     ),
   ],
   [
     'rebase',
-    when('The command runs another command at every step.', (part) => hasOption(part, 'x', 'exec')),
+    dangerIf('The command runs another command at every step.', (part) =>
+      hasOption(part, 'x', 'exec'),
+    ),
   ],
   [
     'difftool',
-    when('The command starts another program.', (part) => hasOption(part, 'x', 'extcmd')),
+    dangerIf('The command starts another program.', (part) => hasOption(part, 'x', 'extcmd')),
   ],
   [
     'grep',
-    when('The command starts another program.', (part) =>
+    dangerIf('The command starts another program.', (part) =>
       hasOption(part, 'O', 'open-files-in-pager'),
     ),
   ],
   [
     'clone',
-    when(
+    dangerIf(
       'The command changes a setting of git that can run programs.',
       (part) =>
         hasOption(part, 'cu', 'config', 'upload-pack', 'template') ||
@@ -200,6 +214,6 @@ const DANGERS = new Map<string, Danger>([
   ],
   [
     'fetch',
-    when('The command starts another program.', (part) => /ext::/.test(joinWords(part.words))),
+    dangerIf('The command starts another program.', (part) => /ext::/.test(joinWords(part.words))),
   ],
 ]);

@@ -31,7 +31,7 @@ const forbiddenPart = (
 ): string | undefined => {
   const program = programOf(part);
   if (program !== undefined && startsSkein(part)) return 'Agents may not run skein itself.';
-  const writes = part.redirects.filter((it) => it.writes).map(({ target }) => target);
+  const writes = part.redirects.filter((redirect) => redirect.writes).map(({ target }) => target);
   const touched = NEVER_WRITES.has(program ?? '') ? writes : [...writes, ...argumentsOf(part)];
   const devices = touched.flatMap((word) => [
     ...(pathsOf(word, part.dirs, environment.home) ?? []),
@@ -83,7 +83,9 @@ const finds: Check = (part, environment, { parts }) => {
   const deletes =
     words.some(({ text }) => text === '-delete') ||
     parts.some(
-      (it) => it.wrappers.at(-1) === part.words[0]?.text && REMOVERS.has(programOf(it) ?? ''),
+      (candidate) =>
+        candidate.wrappers.at(-1) === part.words[0]?.text &&
+        REMOVERS.has(programOf(candidate) ?? ''),
     );
   const starts = words
     .slice(0, end < 0 ? undefined : end)
@@ -108,8 +110,8 @@ const kills: Check = (part) => {
 };
 
 const killsByName: Check = (part) => {
-  const everything = operandsOf(part).some(({ text }) => /^[.*^$]*$/.test(text));
-  return everything || hasOption(part, 'uU', 'euid', 'uid', 'user')
+  const isEverything = operandsOf(part).some(({ text }) => /^[.*^$]*$/.test(text));
+  return isEverything || hasOption(part, 'uU', 'euid', 'uid', 'user')
     ? 'The command would end every process of a user.'
     : undefined;
 };

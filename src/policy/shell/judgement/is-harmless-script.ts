@@ -7,12 +7,12 @@ export const isHarmlessScript = (part: ShellPart): boolean =>
 
 const isHarmlessSed = (part: ShellPart): boolean => {
   const options = argumentsOf(part).filter(({ text }) => /^-./.test(text));
-  const isKnown = options.every(({ text }) =>
+  const areKnown = options.every(({ text }) =>
     /^-[nErsuz]*e?$|^--(?:quiet|silent|regexp-extended|posix|separate|expression|sandbox)$/.test(
       text,
     ),
   );
-  if (!isKnown) return false;
+  if (!areKnown) return false;
   return sedScripts(part).every((script) => script.split(/[;\n]/).every(isHarmlessSedCommand));
 };
 
@@ -42,9 +42,9 @@ const isHarmlessSedCommand = (command: string): boolean =>
 const isHarmlessAwk = (part: ShellPart): boolean => {
   const [script] = operandsOf(part);
   const words = argumentsOf(part).map(({ text }) => text);
-  const isKnown = words.every((text) => !/^-/.test(text) || /^-F.+$|^-v\w+=.*$|^--?$/s.test(text));
+  const areKnown = words.every((text) => !/^-/.test(text) || /^-F.+$|^-v\w+=.*$|^--?$/s.test(text));
   return (
-    isKnown &&
+    areKnown &&
     script !== undefined &&
     !/system|getline|close|ARG[VCI]|ENVIRON|PROCINFO|[|>@]/.test(script.text)
   );

@@ -106,14 +106,14 @@ const kindOf = (part: ShellPart): ProgramKind | undefined => {
   return KINDS.get(program);
 };
 
-const yes = () => true;
-const nothing = () => [];
+const always = () => true;
+const noPaths = () => [];
 const isStatic = (part: ShellPart) => part.words.every(({ dynamic }) => !dynamic);
 const isFixed = (part: ShellPart) => isStatic(part) && part.words.every(isNoOption);
 /** False if a pattern may expand to a file name that becomes the script. */
 const hasNoPattern = (part: ShellPart) => part.words.every(({ glob }) => !glob);
 
-const PRINTS: ProgramKind = { proves: yes, paths: nothing };
+const PRINTS: ProgramKind = { proves: always, paths: noPaths };
 const LISTS: ProgramKind = { proves: isStatic };
 const SHOWS: ProgramKind = { proves: isStatic, showsContents: true };
 
@@ -211,7 +211,7 @@ const KINDS: ReadonlyMap<string, ProgramKind> = new Map<string, ProgramKind>([
     SHOWS,
   ),
   ...named('base64 base32', without(SHOWS, 'o', 'output')),
-  ...named('tr', { ...SHOWS, paths: nothing }),
+  ...named('tr', { ...SHOWS, paths: noPaths }),
   [
     'diff',
     // With two folders it prints all their files.

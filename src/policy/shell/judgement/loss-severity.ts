@@ -31,13 +31,17 @@ export const lossSeverity = (
   return WORST_FIRST.find((severity) => severities.has(severity)) ?? 'inside';
 };
 
-const pathSeverity = (path: string, glob: boolean, environment: ShellEnvironment): LossSeverity => {
+const pathSeverity = (
+  path: string,
+  isGlob: boolean,
+  environment: ShellEnvironment,
+): LossSeverity => {
   // `/*` and `/.*` match all of `/`; `/u*` may match any of its folders.
-  const isEverything = glob && /^[.*?![\]^]+$/.test(basename(path));
+  const isEverything = isGlob && /^[.*?![\]^]+$/.test(basename(path));
   const target = isEverything ? dirname(path) : path;
   const names = [target, environment.realPath(target)];
   if (names.some((name) => isVital(name, environment))) return 'vital';
-  if (glob && !isEverything && isVital(dirname(target), environment)) return 'unknown';
+  if (isGlob && !isEverything && isVital(dirname(target), environment)) return 'unknown';
   if (names.some((name) => isRoot(name, environment))) return 'workspace';
   const bases = environment.roots.flatMap((root) => [root, environment.realPath(root)]);
   const isWithin = (name: string) =>

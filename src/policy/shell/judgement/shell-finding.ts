@@ -12,8 +12,8 @@ export const shellFinding = (
 ): SafetyFinding | undefined => {
   const denied = forbiddenCommand(reading, environment);
   if (denied !== undefined) return { behavior: 'deny', reason: denied };
-  const asked = dangerousCommand(reading, environment) ?? reading.doubts[0];
-  if (asked !== undefined) return { behavior: 'ask', reason: asked };
+  const danger = dangerousCommand(reading, environment) ?? reading.doubts[0];
+  if (danger !== undefined) return { behavior: 'ask', reason: danger };
   const mild = questionableCommand(reading);
   return mild === undefined ? undefined : { behavior: 'ask', reason: mild, mild: true };
 };
