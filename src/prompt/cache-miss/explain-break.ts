@@ -59,13 +59,13 @@ const findingOf = (facts: BreakFacts): Finding => {
   const accident = differences.find((difference) => !isDeclared(difference));
   if (accident !== undefined) {
     const others = differences.filter((difference) => difference !== accident);
-    return { ...accident, expected: false, why: wordsOf(accident, others) };
+    return { ...accident, expected: false, why: describeDifferences(accident, others) };
   }
   const [first] = differences;
   const declared =
     facts.declared.find(({ reason }) => first && ANSWERS_FOR[reason].includes(first.cause)) ??
     facts.declared.at(-1);
-  return declared === undefined ? nothingChanged(facts) : declaredBreak(declared, first, facts);
+  return declared === undefined ? unchangedFinding(facts) : declaredBreak(declared, first, facts);
 };
 
 /** Returns the differences in prompt order: messages after the head, breakpoints last. */
@@ -90,8 +90,9 @@ const declaredBreak = (
   const isHead = reason === 'model' || reason === 'section';
   const owner = isHead && first !== undefined ? first.owner : section;
   const byte = (isHead ? first?.byte : facts.message?.byteInAll) ?? null;
-  const given = reason === 'section' ? reasonOf(owner, facts) : undefined;
-  const why = given === undefined ? DECLARED[reason] : `${DECLARED[reason]}: ${given}`;
+  const sectionReason = reason === 'section' ? reasonOf(owner, facts) : undefined;
+  const why =
+    sectionReason === undefined ? DECLARED[reason] : `${DECLARED[reason]}: ${sectionReason}`;
   return { cause: reason, expected: true, owner, change: 'changed', byte, why };
 };
 
@@ -111,7 +112,7 @@ const DECLARED: Readonly<Record<Declared['reason'], string>> = {
   section: 'a section of the system prompt has changed',
 };
 
-const nothingChanged = ({ before, idleMs }: BreakFacts): Finding => {
+const unchangedFinding = ({ before, idleMs }: BreakFacts): Finding => {
   const ttl = before.shape.ttl ?? '';
   const lifetime = LIFETIME_MS[ttl];
   if (lifetime !== undefined && idleMs !== null && idleMs > lifetime) {
@@ -123,12 +124,15 @@ const nothingChanged = ({ before, idleMs }: BreakFacts): Finding => {
   return { cause: 'server', expected: false, owner: 'server', byte: null, why };
 };
 
-const wordsOf = (difference: RequestDifference, others: readonly RequestDifference[]): string => {
-  const also = others.map(({ owner }) => owner).join(', ');
-  return `${whatHappened(difference)}${also === '' ? '' : ` (also changed: ${also})`}`;
+const describeDifferences = (
+  difference: RequestDifference,
+  others: readonly RequestDifference[],
+): string => {
+  const otherOwners = others.map(({ owner }) => owner).join(', ');
+  return `${describeDifference(difference)}${otherOwners === '' ? '' : ` (also changed: ${otherOwners})`}`;
 };
 
-const whatHappened = ({ owner, change, byte }: RequestDifference): string => {
+const describeDifference = ({ owner, change, byte }: RequestDifference): string => {
   if (owner.includes(' → ')) return `the request changed: ${owner}`;
   if (change !== 'changed') return `${owner} was ${change}`;
   return byte === null ? `${owner} has changed` : `${owner} has changed at its byte ${byte}`;

@@ -19,14 +19,14 @@ export const messageChange = (
   now: readonly Buffer[],
 ): MessageChange | undefined => {
   let passed = 0;
-  for (const [index, was] of before.entries()) {
-    const is = now[index];
-    if (is === undefined) return { index, change: 'removed', byte: 0, byteInAll: passed };
-    if (is !== was && !is.equals(was)) {
-      const byte = firstDifference(was, is);
+  for (const [index, old] of before.entries()) {
+    const current = now[index];
+    if (current === undefined) return { index, change: 'removed', byte: 0, byteInAll: passed };
+    if (current !== old && !current.equals(old)) {
+      const byte = firstDifference(old, current);
       return { index, change: 'changed', byte, byteInAll: passed + byte };
     }
-    passed += was.length + 1;
+    passed += old.length + 1;
   }
   return undefined;
 };

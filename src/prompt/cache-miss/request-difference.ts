@@ -71,10 +71,11 @@ const valueDifference = (
   { shape: before }: KnownRequest,
   { shape: now }: KnownRequest,
 ): RequestDifference | undefined => {
-  const [was = 'none', is = 'none'] = [before[name], now[name]];
-  if (was === is) return undefined;
-  const owner = `${name.replace(/^field /, '')} ${was} → ${is}`;
-  const byte = cause === 'marks' ? null : firstDifference(Buffer.from(was), Buffer.from(is));
+  const [oldValue = 'none', newValue = 'none'] = [before[name], now[name]];
+  if (oldValue === newValue) return undefined;
+  const owner = `${name.replace(/^field /, '')} ${oldValue} → ${newValue}`;
+  const byte =
+    cause === 'marks' ? null : firstDifference(Buffer.from(oldValue), Buffer.from(newValue));
   return { cause, owner, change: 'changed', byte };
 };
 
@@ -88,11 +89,11 @@ const listDifference = (
   const [old, names] = [memberNames(before.shape, kind), memberNames(now.shape, kind)];
   const digest = ({ shape }: KnownRequest, name: string) => shape[`${kind} ${name}`];
   for (let index = 0; index < Math.max(old.length, names.length); index += 1) {
-    const [was, is] = [old[index], names[index]];
-    if (was !== is) return { cause, byte: 0, ...misplaced(kind, old, names, index) };
-    if (is === undefined || digest(before, is) === digest(now, is)) continue;
-    const byte = byteIn(kind, is, before, now);
-    return { cause, owner: `${kind} ${is}`, change: 'changed', byte };
+    const [oldName, newName] = [old[index], names[index]];
+    if (oldName !== newName) return { cause, byte: 0, ...misplaced(kind, old, names, index) };
+    if (newName === undefined || digest(before, newName) === digest(now, newName)) continue;
+    const byte = byteIn(kind, newName, before, now);
+    return { cause, owner: `${kind} ${newName}`, change: 'changed', byte };
   }
   return undefined;
 };
@@ -103,12 +104,13 @@ const misplaced = (
   names: readonly string[],
   index: number,
 ): Pick<RequestDifference, 'owner' | 'change'> => {
-  const [was, is] = [old[index], names[index]];
-  if (is !== undefined && !old.includes(is)) return { owner: `${kind} ${is}`, change: 'added' };
-  if (was !== undefined && !names.includes(was)) {
-    return { owner: `${kind} ${was}`, change: 'removed' };
+  const [oldName, newName] = [old[index], names[index]];
+  if (newName !== undefined && !old.includes(newName))
+    return { owner: `${kind} ${newName}`, change: 'added' };
+  if (oldName !== undefined && !names.includes(oldName)) {
+    return { owner: `${kind} ${oldName}`, change: 'removed' };
   }
-  return { owner: `${kind} ${is}`, change: 'moved' };
+  return { owner: `${kind} ${newName}`, change: 'moved' };
 };
 
 const byteIn = (
@@ -117,19 +119,19 @@ const byteIn = (
   before: KnownRequest,
   now: KnownRequest,
 ): number | null => {
-  const [was, is] = [before, now].map(({ shape, sent }) => {
+  const [oldText, newText] = [before, now].map(({ shape, sent }) => {
     const text = sent && memberText(sent, kind, name);
     return text !== undefined && shapeDigest(text) === shape[`${kind} ${name}`] ? text : undefined;
   });
-  return was === undefined || is === undefined
+  return oldText === undefined || newText === undefined
     ? null
-    : firstDifference(Buffer.from(was), Buffer.from(is));
+    : firstDifference(Buffer.from(oldText), Buffer.from(newText));
 };
 
 /** Returns the offset of the first different byte; for equal buffers, their length. */
-export const firstDifference = (one: Uint8Array, other: Uint8Array): number => {
-  const shared = Math.min(one.length, other.length);
+export const firstDifference = (a: Uint8Array, b: Uint8Array): number => {
+  const shared = Math.min(a.length, b.length);
   let at = 0;
-  while (at < shared && one[at] === other[at]) at += 1;
+  while (at < shared && a[at] === b[at]) at += 1;
   return at;
 };

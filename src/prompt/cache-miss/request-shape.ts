@@ -86,11 +86,11 @@ interface Marked {
 /** Parses the bytes that are sent, so that the shape cannot miss a sent field. */
 const partsOf = ({ head, sections }: SentHead): Parts => {
   const fields = JSON.parse(`${head.bytes.toString()}]}`) as Record<string, unknown>;
-  const tools = membersOf(fields.tools).map((tool, index): [string, string] => [
+  const tools = listItems(fields.tools).map((tool, index): [string, string] => [
     typeof tool.name === 'string' ? tool.name : `${index + 1}`,
     withoutCacheControl(tool),
   ]);
-  const system = membersOf(fields.system);
+  const system = listItems(fields.system);
   const textIn = ({ block, start, end }: HeadSection) => {
     const text = system[block]?.text;
     return typeof text === 'string' ? text.slice(start, end) : '';
@@ -103,7 +103,7 @@ const partsOf = ({ head, sections }: SentHead): Parts => {
   };
 };
 
-const membersOf = (list: unknown): readonly Marked[] => {
+const listItems = (list: unknown): readonly Marked[] => {
   if (typeof list === 'string') return [{ type: 'text', text: list }];
   return Array.isArray(list) ? (list as Marked[]) : [];
 };
@@ -119,7 +119,7 @@ const listed = (kind: ListKind, texts: ReadonlyMap<string, string>): RequestShap
 /** Returns position and lifetime of every breakpoint, in the order of the prompt. */
 const marksOf = (fields: Parts['fields'], ttl: string): string => {
   const marks = ['tools', 'system'].flatMap((field) =>
-    membersOf(fields[field]).flatMap(({ cache_control }, index) =>
+    listItems(fields[field]).flatMap(({ cache_control }, index) =>
       cache_control ? [`${field} ${index + 1} ${lifetimeOf(cache_control)}`] : [],
     ),
   );

@@ -13,12 +13,12 @@ ${escapeTags(role.trim())}
 </agent-role>`;
 
 /** Returns the first message of a teammate: how the team works, then the task. */
-export const teammateTask = (prompt: string, { name, team }: TeamMember): string =>
+export const teammateTask = (prompt: string, { name, team }: Teammate): string =>
   `You are ${JSON.stringify(escapeLine(name))} of the team ${JSON.stringify(escapeLine(team))}. Your lead is "lead"; SendMessage reaches the lead and your teammates by name, and you receive their messages. TaskList shows the team's tasks: claim the tasks you do, and complete them. When your task is done, end with a report: you are then idle until you get a message.
 
 ${prompt}`;
 
-interface TeamMember {
+interface Teammate {
   readonly name: string;
   readonly team: string;
 }

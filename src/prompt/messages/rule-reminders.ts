@@ -34,7 +34,7 @@ export const ruleReminders = (
     ({ path, text }) => announced.get(ruleFact(path)) !== factDigest(text),
   );
   const { kept, dropped } = trimInstructions(changed, room - used);
-  const given = kept.map((block) => ({
+  const reminders = kept.map((block) => ({
     fact: ruleFact(block.path),
     value: factDigest(block.text),
     text: `This applies to files that you just used:\n${instructionText(block)}`,
@@ -46,7 +46,7 @@ export const ruleReminders = (
     value,
     text: `More rules apply to files that you just used. ${omittedFilesText(dropped)}`,
   };
-  return { reminders: [...given, ...(isNew ? [rest] : [])].map(wrapReminder), dropped };
+  return { reminders: [...reminders, ...(isNew ? [rest] : [])].map(wrapReminder), dropped };
 };
 
 /** Name of the fact in journals. */

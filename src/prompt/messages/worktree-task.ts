@@ -9,13 +9,13 @@ It contains all that ${top} had when you started, committed or not. For any path
 ${prompt}`;
 
 /**
- * Returns the notice for an agent that runs on a machine without its lead's workspace. `former` is
+ * Returns the notice for an agent that runs on a machine without its lead's workspace. `formerPath` is
  * a folder that earlier text named as the agent's worktree.
  */
 export const movedText = (
   { host, place, url, tip }: ClonedWorktree,
   before?: ClonedWorktree,
-  former?: string,
+  formerPath?: string,
 ): string => {
   const { path, top, cwd, base, branch } = place;
   const holds =
@@ -26,9 +26,11 @@ export const movedText = (
     before === undefined
       ? ''
       : ` Later changes on ${escapeLine(before.host)} and processes there are lost: check before you continue.`;
-  const known = [top, former, before?.place.path].filter((it) => it !== undefined && it !== path);
+  const knownPaths = [top, formerPath, before?.place.path].filter(
+    (candidate) => candidate !== undefined && candidate !== path,
+  );
   return `[You now work on another machine, ${escapeLine(host)}, in your own git worktree: ${cwd}
-${holds}${lost} For any path below ${known.join(' or ')}, use the same path below ${path}; you cannot write elsewhere. When you end, your changes are committed and pushed to the branch ${branch}: do not push them yourself.]`;
+${holds}${lost} For any path below ${knownPaths.join(' or ')}, use the same path below ${path}; you cannot write elsewhere. When you end, your changes are committed and pushed to the branch ${branch}: do not push them yourself.]`;
 };
 
 interface ClonedWorktree {

@@ -16,9 +16,9 @@ interface HeadOptions extends SplitOptions {
   readonly ttl: CacheTtl;
 }
 
-export const promptHead = (given: readonly PromptPiece[], options: HeadOptions): PromptHead => {
+export const promptHead = (source: readonly PromptPiece[], options: HeadOptions): PromptHead => {
   const { tools, ttl } = options;
-  const pieces = given.map((piece) =>
+  const pieces = source.map((piece) =>
     piece.zone === 'boundary' ? piece : { ...piece, text: withoutBoundary(piece.text) },
   );
   const prompt = asSystemPrompt(pieces.map(({ text }) => text));

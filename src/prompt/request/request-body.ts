@@ -74,8 +74,8 @@ export const requestBody = (
   messages: readonly BodyMessage[],
   breakpoints: readonly Breakpoint[] = cacheBreakpoints(messages),
 ): readonly Buffer[] => {
-  const { diagnostics: question, bytes } = head;
-  const start = question === undefined ? [bytes] : [question, bytes.subarray(1)];
+  const { diagnostics, bytes } = head;
+  const start = diagnostics === undefined ? [bytes] : [diagnostics, bytes.subarray(1)];
   return [...start, ...piecesOf(head, messages, breakpoints), END];
 };
 
@@ -114,9 +114,9 @@ const piecesOf = (
     const { bytes, breakpointAt, sharedAt = breakpointAt } = wire(message);
     if (index > 0) pieces.push(COMMA);
     let from = 0;
-    for (const wanted of breakpoints) {
-      if (wanted.index !== index) continue;
-      const offset = wanted.at === 'shared' ? sharedAt : breakpointAt;
+    for (const position of breakpoints) {
+      if (position.index !== index) continue;
+      const offset = position.at === 'shared' ? sharedAt : breakpointAt;
       // The API allows a single breakpoint per block.
       if (offset === from) continue;
       pieces.push(bytes.subarray(from, offset), breakpoint);

@@ -63,9 +63,9 @@ const editsBlock = (drops: readonly string[]): RawJson =>
 const withReferencesOf = new WeakMap<Buffer, Buffer>();
 
 const referenced = (bytes: Buffer): Buffer => {
-  const known = withReferencesOf.get(bytes) ?? withReferences(bytes);
-  withReferencesOf.set(bytes, known);
-  return known;
+  const converted = withReferencesOf.get(bytes) ?? withReferences(bytes);
+  withReferencesOf.set(bytes, converted);
+  return converted;
 };
 
 /** Works on Latin-1, because that decoding keeps every byte. */

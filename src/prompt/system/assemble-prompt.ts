@@ -5,8 +5,8 @@ import type { PromptPiece } from './section.js';
 import { IDENTITY, STATIC_SECTIONS } from './static-sections.js';
 
 /** True if the provider can cache the static zone separately from the text after the boundary. */
-export const hasBoundary = (provider: ProviderName, betasDisabled: boolean): boolean =>
-  provider === 'firstParty' && !betasDisabled;
+export const hasBoundary = (provider: ProviderName, areBetasDisabled: boolean): boolean =>
+  provider === 'firstParty' && !areBetasDisabled;
 
 const fixed = { cacheClass: 'global', source: 'skein' } as const;
 
@@ -28,10 +28,10 @@ const boundaryPiece: PromptPiece = { name: 'boundary', zone: 'boundary', ...fixe
 
 export const assemblePrompt = (
   dynamic: readonly PromptPiece[],
-  withBoundary: boolean,
+  includesBoundary: boolean,
 ): readonly PromptPiece[] => [
   identityPiece,
   ...staticPieces,
-  ...(withBoundary ? [boundaryPiece] : []),
+  ...(includesBoundary ? [boundaryPiece] : []),
   ...dynamic,
 ];

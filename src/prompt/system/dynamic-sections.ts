@@ -45,10 +45,10 @@ export interface McpInstructions {
 const MCP_REASON = 'MCP servers come and go between turns';
 
 /**
- * Returns the sections in the order of the prompt. With `mcpDelta`, reminders carry MCP
+ * Returns the sections in the order of the prompt. With `hasMcpDelta`, reminders carry MCP
  * instructions (P9).
  */
-export const dynamicSections = (mcpDelta: boolean): readonly Section<PromptFacts>[] => [
+export const dynamicSections = (hasMcpDelta: boolean): readonly Section<PromptFacts>[] => [
   section('session guidance', guidance),
   section('memory', memory),
   section('model override', ({ model, defaultModel }) =>
@@ -65,7 +65,7 @@ export const dynamicSections = (mcpDelta: boolean): readonly Section<PromptFacts
       ? null
       : { ...outputStyle, text: `# Style of answers\n${outputStyle.text}` },
   ),
-  ...(mcpDelta
+  ...(hasMcpDelta
     ? [section<PromptFacts>('mcp instructions', () => null)]
     : [dangerousUncachedSection('mcp instructions', mcp, MCP_REASON)]),
   section('scratchpad', ({ tools }) =>
@@ -124,10 +124,8 @@ const memory = ({ memoryFiles, hasRules }: PromptFacts): string | null => {
   ].join('\n');
 };
 
-export const environmentText = ({
-  environment: place,
-}: Pick<PromptFacts, 'environment'>): string => {
-  const { cwd, platform, isGitRepository, additionalDirectories } = place;
+export const environmentText = ({ environment }: Pick<PromptFacts, 'environment'>): string => {
+  const { cwd, platform, isGitRepository, additionalDirectories } = environment;
   return [
     '# Environment',
     `Working directory: ${escapeLine(cwd)}`,

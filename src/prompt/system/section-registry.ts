@@ -44,10 +44,10 @@ export class SectionRegistry<Facts> {
 
   private compute(section: Section<Facts>, facts: Facts): SourcedText | null {
     const { name, cacheClass } = section;
-    const known = cacheClass === 'ephemeral' ? undefined : this.computed.get(name);
-    if (known !== undefined) return known;
-    const given = section.compute(facts);
-    const computed = typeof given === 'string' ? { text: given, source: 'skein' } : given;
+    const earlier = cacheClass === 'ephemeral' ? undefined : this.computed.get(name);
+    if (earlier !== undefined) return earlier;
+    const result = section.compute(facts);
+    const computed = typeof result === 'string' ? { text: result, source: 'skein' } : result;
     this.computed.set(name, computed);
     return computed;
   }

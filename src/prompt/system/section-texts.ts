@@ -3,12 +3,12 @@ import type { HeadSection, PromptHead } from '../../protocol/model/prompt-head.j
 
 /** Returns the texts by section name. The result is cached, because many agents share a head. */
 export const sectionTexts = (head: PromptHead): ReadonlyMap<string, string> => {
-  const texts = known.get(head) ?? read(head);
-  known.set(head, texts);
+  const texts = textsByHead.get(head) ?? read(head);
+  textsByHead.set(head, texts);
   return texts;
 };
 
-const known = new WeakMap<PromptHead, ReadonlyMap<string, string>>();
+const textsByHead = new WeakMap<PromptHead, ReadonlyMap<string, string>>();
 
 const read = ({ system, sections }: PromptHead): ReadonlyMap<string, string> => {
   const blocks = JSON.parse(system) as { readonly text?: string }[];
