@@ -18,8 +18,8 @@ export class CommonFailures {
 
   /** Records the failure. Returns the number of agents in a row with it, `agent` included. */
   count(agent: string, call: string, result: string): number {
-    const known = this.rows.get(call);
-    const row = known?.result === result ? known : { result, agents: new Set<string>() };
+    const current = this.rows.get(call);
+    const row = current?.result === result ? current : { result, agents: new Set<string>() };
     if (row.agents.size < MAX_AGENTS) row.agents.add(agent);
     // Insert again, because the map keeps the newest failure last.
     this.rows.delete(call);

@@ -17,9 +17,9 @@ export const fileHistoriesSince = (
 ): readonly FileHistory[] => {
   const fates = new Map<string, FileHistory>();
   const take = ({ path, before, after }: FileChange, isCertain: boolean) => {
-    const known = fates.get(path);
-    const wanted = known?.wanted ?? before;
-    const left = isCertain ? [after] : [...(known?.left ?? [before]), after];
+    const history = fates.get(path);
+    const wanted = history?.wanted ?? before;
+    const left = isCertain ? [after] : [...(history?.left ?? [before]), after];
     fates.set(path, { path, wanted, left });
   };
   for (const [at, record] of records.entries()) {
@@ -41,17 +41,17 @@ const isFinished = (records: readonly JournalRecord[], at: number): boolean => {
 };
 
 /**
- * Returns the number of files changed after each of the record numbers in `places`, which are
+ * Returns the number of files changed after each of the record numbers in `positions`, which are
  * sorted.
  */
 export const changedFileCounts = (
   records: readonly JournalRecord[],
-  places: readonly number[],
+  positions: readonly number[],
 ): readonly number[] => {
   const counts: number[] = [];
   const paths = new Set<string>();
   let at = records.length - 1;
-  for (const to of [...places].reverse()) {
+  for (const to of [...positions].reverse()) {
     for (; at >= 0 && (records[at]?.seq ?? 0) > to; at -= 1) {
       const record = records[at];
       if (record === undefined || !('changes' in record)) continue;

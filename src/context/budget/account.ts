@@ -141,11 +141,11 @@ export class Account {
     const { inWords, limitInWords, advice } = this.currency;
     const isRoot = owner.parent === undefined;
     const cap = limitInWords(pool.cap);
-    const what = isRoot ? `The budget of ${cap}` : `The agent's share of the budget, ${cap},`;
+    const subject = isRoot ? `The budget of ${cap}` : `The agent's share of the budget, ${cap},`;
     const idle = pool.used + pool.promised - owner.total;
     const aside = idle > 0 ? ` and ${inWords(idle)} set aside for its agents` : '';
     const next = isRoot ? advice : 'its work so far is kept';
-    const detail = `${what} is used up: ${inWords(owner.total)} is spent${aside}, and the next request costs at least ${inWords(input)}; ${next}.`;
+    const detail = `${subject} is used up: ${inWords(owner.total)} is spent${aside}, and the next request costs at least ${inWords(input)}; ${next}.`;
     return { reason: 'budget', detail };
   }
 }

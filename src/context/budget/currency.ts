@@ -56,7 +56,7 @@ export const MONEY: Currency = {
   advice: 'resume with a higher --max-budget-usd',
 };
 
-const tokensInWords = (units: number): string => `${units.toLocaleString('en')} tokens`;
+const tokensText = (units: number): string => `${units.toLocaleString('en')} tokens`;
 
 /** Counts all tokens of a request, whether written to the cache, read from it or uncached. */
 export const TOKENS: Currency = {
@@ -67,7 +67,7 @@ export const TOKENS: Currency = {
     return { input, whole: input + bounded(expectedOutput(need)) };
   },
   used: ({ usage }) => bounded(windowTokens(usage)),
-  inWords: tokensInWords,
-  limitInWords: tokensInWords,
+  inWords: tokensText,
+  limitInWords: tokensText,
   advice: 'resume with a higher skein.maxBudgetTokens (SKEIN_MAX_BUDGET_TOKENS)',
 };

@@ -23,9 +23,9 @@ export const spendingOf = (event: SwarmEvent): EventSpending | undefined => {
 };
 
 /** Checks every field, because other programs can write the index file. */
-const tokensOf = (given: Readonly<Record<string, unknown>>): Usage => {
+const tokensOf = (source: Readonly<Record<string, unknown>>): Usage => {
   const tokens = (key: keyof Usage) => {
-    const value = given[key];
+    const value = source[key];
     return typeof value === 'number' && Number.isFinite(value) ? value : 0;
   };
   return {

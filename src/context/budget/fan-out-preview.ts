@@ -74,14 +74,14 @@ export const usageProfile = (ended: readonly EndedAgent[]): UsageProfile => {
 /** Returns undefined if the price of the model is unknown. */
 export const fanOutPreview = (fanOut: FanOut): SpawnPreview | undefined => {
   if (modelFacts(fanOut.model) === undefined) return undefined;
-  const least = swarmCost(fanOut, 0);
-  const most = swarmCost(fanOut, 1);
+  const min = swarmCost(fanOut, 0);
+  const max = swarmCost(fanOut, 1);
   return {
     count: fanOut.count,
     model: fanOut.model,
     observed: fanOut.observed ?? 0,
-    withCache: [least.cached, most.cached],
-    withoutCache: [least.plain, most.plain],
+    withCache: [min.cached, max.cached],
+    withoutCache: [min.plain, max.plain],
   };
 };
 
@@ -95,21 +95,21 @@ const swarmCost = (fanOut: FanOut, end: 0 | 1): Costs => {
   const count = Math.max(0, Math.floor(fanOut.count));
   if (count === 0) return { cached: 0, plain: 0 };
   const first = agentCost(fanOut, fanOut.cachedTokens, end);
-  const other = agentCost(fanOut, fanOut.prefixTokens, end);
+  const later = agentCost(fanOut, fanOut.prefixTokens, end);
   return {
-    cached: first.cached + (count - 1) * other.cached,
-    plain: first.plain + (count - 1) * other.plain,
+    cached: first.cached + (count - 1) * later.cached,
+    plain: first.plain + (count - 1) * later.plain,
   };
 };
 
-/** `known` are the tokens of the first prompt that are cached when the agent starts. */
-const agentCost = (fanOut: FanOut, known: number, end: 0 | 1): Costs => {
+/** `cachedTokens` are the tokens of the first prompt that are cached when the agent starts. */
+const agentCost = (fanOut: FanOut, cachedTokens: number, end: 0 | 1): Costs => {
   const { model, prefixTokens, ownTokens, resultTokensPerTurn } = fanOut;
   const minimum = modelFacts(model)?.minimumCacheableTokens ?? 0;
   const turns = Math.min(MAX_TURNS, Math.max(1, Math.round(fanOut.turns[end])));
   const output = Math.max(0, fanOut.outputPerTurn[end]);
   let prompt = prefixTokens + ownTokens;
-  let read = Math.min(known, prefixTokens);
+  let read = Math.min(cachedTokens, prefixTokens);
   let cached = 0;
   let plain = 0;
   for (let turn = 0; turn < turns; turn += 1) {

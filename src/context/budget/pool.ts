@@ -54,9 +54,9 @@ export class Pool {
     return this.closed;
   }
 
-  /** Returns a child pool with `wanted` units, or with the units left if they are fewer. */
-  share(wanted: number): Pool {
-    return new Pool(Math.max(0, Math.min(wanted, this.left)), this);
+  /** Returns a child pool with `units` units, or with the units left if they are fewer. */
+  share(units: number): Pool {
+    return new Pool(Math.max(0, Math.min(units, this.left)), this);
   }
 
   hold(units: number): void {

@@ -41,7 +41,7 @@ export class Spending {
   }
 }
 
-const sum = (one: Spent, other: Spent): Spent => ({
-  usage: addUsage(one.usage, other.usage),
-  cost: one.cost === null || other.cost === null ? null : one.cost + other.cost,
+const sum = (a: Spent, b: Spent): Spent => ({
+  usage: addUsage(a.usage, b.usage),
+  cost: a.cost === null || b.cost === null ? null : a.cost + b.cost,
 });

@@ -15,8 +15,8 @@ export class BetaLatch {
     this.record([...other.sent]);
   }
 
-  /** Returns the headers of the next request: all recorded headers and `wanted`, sorted. */
-  with(wanted: readonly string[]): readonly string[] {
-    return [...new Set([...this.sent, ...wanted])].sort();
+  /** Returns the headers of the next request: all recorded headers and `headers`, sorted. */
+  with(headers: readonly string[]): readonly string[] {
+    return [...new Set([...this.sent, ...headers])].sort();
   }
 }

@@ -39,10 +39,10 @@ export class AnnouncedFacts {
 
   /** Forgets the facts of messages that were dropped after the first message. */
   dropMessages(dropped: number): void {
-    const { preamble: opening } = this;
-    const isLost = opening === undefined || (opening.at > 0 && opening.at <= dropped);
+    const { preamble } = this;
+    const isLost = preamble === undefined || (preamble.at > 0 && preamble.at <= dropped);
     if (isLost) this.clear();
-    else this.startFrom(opening.facts, Math.max(0, opening.at - dropped));
+    else this.startFrom(preamble.facts, Math.max(0, preamble.at - dropped));
   }
 
   clear(): void {

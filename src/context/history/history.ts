@@ -189,8 +189,8 @@ export class History {
       offer: () => this.relations.offer?.blocks,
     };
     // A damaged journal may have lost the cited content. A message without blocks is not added.
-    const blocksOf = (some: readonly UserPart[]) =>
-      some.flatMap((part) => partBlock(part, cited) || []).join(',');
+    const blocksOf = (selected: readonly UserPart[]) =>
+      selected.flatMap((part) => partBlock(part, cited) || []).join(',');
     const content = blocksOf(parts);
     const isActive = (part: UserPart) => 'letter' in part && this.letters.isActive(part.letter);
     if (this.firstPrompt === '')
@@ -220,7 +220,7 @@ export class History {
   /** Returns the blocks of a child's first message that other children share. */
   private sharedIn(
     parts: readonly UserPart[],
-    blocksOf: (some: readonly UserPart[]) => RawJson,
+    blocksOf: (selected: readonly UserPart[]) => RawJson,
   ): RawJson {
     if (this.relations.origin === null || this.turns > 0) return '';
     return blocksOf(parts.filter((part) => 'offer' in part || 'briefing' in part));

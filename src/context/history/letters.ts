@@ -11,21 +11,21 @@ import { JOB_SENDER } from '../../protocol/tools/shell-jobs.js';
 export class Letters extends Map<string, RawJson> {
   private readonly passive = new Map<string, string>();
   /** Ids of all received letters, to detect a repeated delivery (law 9). */
-  private readonly known = new Set<string>();
+  private readonly received = new Set<string>();
   /** Letters with content that a result of the next message reports. */
   private readonly reported = new Set<string>();
 
   isKnown(letter: string): boolean {
-    return this.known.has(letter);
+    return this.received.has(letter);
   }
 
   /** Marks a letter as received that is no longer part of the conversation. */
   markKnown(letter: string): void {
-    this.known.add(letter);
+    this.received.add(letter);
   }
 
   receive({ letter, from, raw }: JournalRecord & { type: 'letter.received' }): void {
-    this.known.add(letter);
+    this.received.add(letter);
     this.set(letter, raw.slice(1, -1));
     if (from === JOB_SENDER || from === HOOK_SENDER) this.passive.set(letter, from);
   }

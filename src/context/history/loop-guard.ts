@@ -36,7 +36,7 @@ export class LoopGuard {
   /** Letters that are not in a message yet. */
   private readonly waiting = new Map<string, Gist>();
   /** Gists of the last letters from other agents. */
-  private knownGists: readonly string[] = [];
+  private recentGists: readonly string[] = [];
   private isOpen = true;
 
   /** `run` is the run that limits count; `calls` is the state after the record. */
@@ -63,15 +63,15 @@ export class LoopGuard {
 
   /** Number of times that the last circle was repeated; 1 without a repetition. */
   get rounds(): number {
-    return Math.max(...this.same.map((many, at) => roundsIn(many, at + 1)));
+    return Math.max(...this.same.map((count, at) => roundsIn(count, at + 1)));
   }
 
   /**
    * Returns `rounds` as it will be if the open turn repeats; `call` is the digest of an ended call.
    */
   roundsWith(call: string): number {
-    const rounds = this.same.map((many, at) =>
-      this.turns.at(-1 - at)?.calls.has(call) === true ? roundsIn(many + 1, at + 1) : 1,
+    const rounds = this.same.map((count, at) =>
+      this.turns.at(-1 - at)?.calls.has(call) === true ? roundsIn(count + 1, at + 1) : 1,
     );
     return Math.max(...rounds);
   }
@@ -82,7 +82,7 @@ export class LoopGuard {
   }
 
   private isNews(gist: Gist): boolean {
-    return gist === null || !this.knownGists.includes(gist);
+    return gist === null || !this.recentGists.includes(gist);
   }
 
   private readLetters(parts: readonly object[]): void {
@@ -96,8 +96,8 @@ export class LoopGuard {
     const news = gists.filter((gist) => this.isNews(gist));
     if (news.length === 0) return;
     this.reset();
-    this.knownGists = [...this.knownGists, ...news.filter((gist) => gist !== null)].slice(
-      -MAX_KNOWN_GISTS,
+    this.recentGists = [...this.recentGists, ...news.filter((gist) => gist !== null)].slice(
+      -MAX_RECENT_GISTS,
     );
   }
 
@@ -125,7 +125,7 @@ export class LoopGuard {
 }
 
 /** Maximum remembered gists. */
-const MAX_KNOWN_GISTS = 32;
+const MAX_RECENT_GISTS = 32;
 
 const roundsIn = (same: number, length: number): number => 1 + Math.floor(same / length);
 
@@ -135,11 +135,11 @@ const gistOf = ({ from, trace, raw }: JournalRecord & { type: 'letter.received' 
 
 /** Two rounds of FNV-1a. Not safe against deliberate collisions, which would only delay a stop. */
 const digestOf = (text: string): string => {
-  let [one, two] = [0x811c9dc5, 0x01000193];
+  let [first, second] = [0x811c9dc5, 0x01000193];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    one = Math.imul(one ^ code, 0x01000193);
-    two = Math.imul(two ^ code ^ (one >>> 15), 0x85ebca6b);
+    first = Math.imul(first ^ code, 0x01000193);
+    second = Math.imul(second ^ code ^ (first >>> 15), 0x85ebca6b);
   }
-  return `${(one >>> 0).toString(16)}${(two >>> 0).toString(16)}`;
+  return `${(first >>> 0).toString(16)}${(second >>> 0).toString(16)}`;
 };

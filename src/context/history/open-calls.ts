@@ -30,8 +30,8 @@ export class OpenCalls extends Map<string, HistoryCall> {
 
   /** Returns the progress of a call. Creates a draft if its message is not complete yet. */
   progressOf(call: string): CallProgress {
-    const known = this.get(call) ?? this.drafts.get(call);
-    if (known !== undefined) return known;
+    const existing = this.get(call) ?? this.drafts.get(call);
+    if (existing !== undefined) return existing;
     const draft = { ...BLANK };
     this.drafts.set(call, draft);
     return draft;

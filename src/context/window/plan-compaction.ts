@@ -24,8 +24,8 @@ export const planCompaction = (
   const latest = newestOf('assistant');
   if (latest === undefined) return undefined;
   const prompt = newestOf('user') ?? latest;
-  const wanted = messages.length - KEPT_MESSAGES;
-  const preferred = lines.findLast((at) => at <= wanted) ?? Math.min(prompt, latest);
+  const latestCut = messages.length - KEPT_MESSAGES;
+  const preferred = lines.findLast((at) => at <= latestCut) ?? Math.min(prompt, latest);
   const rest = suffixWeights(messages);
   const fits = (at: number) => tokensOfBytes(rest[at] ?? 0) <= tailTokens;
   return lines.find((at) => at >= preferred && at <= latest && fits(at)) ?? latest;

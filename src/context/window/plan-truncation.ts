@@ -28,7 +28,7 @@ export const planTruncation = (
   gapTokens: number | null,
 ): { dropped: number; tokens: number } | undefined => {
   const total = messages.reduce((sum, { weight }) => sum + weight, 0);
-  const wanted = gapTokens ?? Math.ceil(tokensOfBytes(total) * BLIND_SHARE);
+  const neededTokens = gapTokens ?? Math.ceil(tokensOfBytes(total) * BLIND_SHARE);
   const newest = messages.findLastIndex(({ role }) => role === 'assistant');
   let freed = 0;
   let plan: { dropped: number; tokens: number } | undefined;
@@ -37,7 +37,7 @@ export const planTruncation = (
     const next = messages[index + 1];
     if (next === undefined || next.answersCalls) continue;
     plan = { dropped: index, tokens: tokensOfBytes(freed) };
-    if (plan.tokens >= wanted) break;
+    if (plan.tokens >= neededTokens) break;
   }
   return plan;
 };
