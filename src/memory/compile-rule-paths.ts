@@ -28,7 +28,7 @@ export const compileRulePaths = (paths: readonly string[]): CompiledRulePaths =>
     if (spread === undefined)
       return { problem: `has more than ${MEMORY_LIMITS.patterns} patterns` };
     // A match of a folder covers all files below it, so `src/**` equals `src`.
-    patterns.push(...spread.map((one) => one.replace(/^\.\//, '').replace(/\/\*\*$/, '')));
+    patterns.push(...spread.map((pattern) => pattern.replace(/^\.\//, '').replace(/\/\*\*$/, '')));
   }
   if (patterns.every((pattern) => pattern === '**' || pattern === '')) {
     return { patterns: [], matcher: { matches: () => true } };
@@ -43,7 +43,7 @@ export const compileRulePaths = (paths: readonly string[]): CompiledRulePaths =>
 const matcherOf = (patterns: readonly Pattern[]): RuleMatcher => ({
   matches: (below, effort) => {
     effort.left -= below.length;
-    return effort.left < 0 || isAbout(patterns, below.toLowerCase().split('/'), effort);
+    return effort.left < 0 || coversPath(patterns, below.toLowerCase().split('/'), effort);
   },
 });
 
@@ -54,7 +54,7 @@ interface Pattern {
 }
 
 /** As in git: a match of a directory covers all files below it, and the last matching pattern decides. */
-const isAbout = (
+const coversPath = (
   patterns: readonly Pattern[],
   names: readonly string[],
   effort: GlobEffort,
@@ -81,8 +81,8 @@ const compile = (source: string): Pattern | undefined => {
   }
 };
 
-/** Expands `a{b,c}d` to `abd` and `acd`. Returns undefined for more than `most` patterns. */
-const alternatives = (pattern: string, most: number): readonly string[] | undefined => {
+/** Expands `a{b,c}d` to `abd` and `acd`. Returns undefined for more than `maxCount` patterns. */
+const alternatives = (pattern: string, maxCount: number): readonly string[] | undefined => {
   const done: string[] = [];
   const open = [pattern];
   for (let text = open.pop(); text !== undefined; text = open.pop()) {
@@ -93,11 +93,11 @@ const alternatives = (pattern: string, most: number): readonly string[] | undefi
       open.push(
         ...inner
           .split(',')
-          .map((one) => head + one + tail)
+          .map((alternative) => head + alternative + tail)
           .reverse(),
       );
     }
-    if (done.length + open.length > most) return undefined;
+    if (done.length + open.length > maxCount) return undefined;
   }
   return done;
 };

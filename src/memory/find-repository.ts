@@ -19,13 +19,14 @@ export const findRepository = async (
   cwd: string,
   disk: MemoryDisk,
 ): Promise<EnclosingRepository> => {
-  const here = await disk.resolve(cwd);
-  const trusted = new Set([disk.user, 0, ...(here?.owners ?? [])]);
+  const resolvedCwd = await disk.resolve(cwd);
+  const trusted = new Set([disk.user, 0, ...(resolvedCwd?.owners ?? [])]);
   for (const directory of ancestors(cwd).slice(0, MEMORY_LIMITS.ancestors)) {
     const git = await disk.resolve(join(directory, '.git'));
     if (git === undefined || !git.owners.every((owner) => trusted.has(owner))) continue;
-    const around = git.kind === 'file' ? await mainTree(directory, git.real, disk) : undefined;
-    return { top: directory, mainTree: around };
+    const mainTreePath =
+      git.kind === 'file' ? await mainTree(directory, git.real, disk) : undefined;
+    return { top: directory, mainTree: mainTreePath };
   }
   return { top: undefined, mainTree: undefined };
 };
@@ -51,15 +52,15 @@ const mainTree = async (top: string, git: string, disk: MemoryDisk) => {
   if (returned?.real !== git || main === undefined || basename(main.real) !== '.git') {
     return undefined;
   }
-  const around = dirname(main.real);
-  return isPathInside({ path: git, folder: around }) ? around : undefined;
+  const tree = dirname(main.real);
+  return isPathInside({ path: git, folder: tree }) ? tree : undefined;
 };
 
 const MAX_POINTER_BYTES = 8_192;
 
 const firstLine = async (path: string, disk: MemoryDisk): Promise<string> => {
-  const place = await disk.resolve(path);
-  if (place?.kind !== 'file') return '';
-  const bytes = await disk.read(place.real, MAX_POINTER_BYTES);
+  const resolved = await disk.resolve(path);
+  if (resolved?.kind !== 'file') return '';
+  const bytes = await disk.read(resolved.real, MAX_POINTER_BYTES);
   return typeof bytes === 'string' ? '' : (decodeText(bytes).split('\n', 1)[0] ?? '').trim();
 };

@@ -8,7 +8,7 @@ export interface FindRulesOptions {
   readonly disk: MemoryDisk;
   readonly notices: Notices;
   /** True if the directory may be listed. Adds its own notice if not. */
-  mayEnter(path: string, place: ResolvedMemoryPath): boolean;
+  mayEnter(path: string, resolved: ResolvedMemoryPath): boolean;
 }
 
 /** Returns the paths sorted by code units, independent of the locale. Lists each real directory once. */
@@ -29,15 +29,15 @@ export const findRules = async (
       );
       break;
     }
-    const place = await disk.resolve(path);
-    if (place?.kind !== 'directory' || entered.has(place.real)) continue;
-    entered.add(place.real);
+    const resolved = await disk.resolve(path);
+    if (resolved?.kind !== 'directory' || entered.has(resolved.real)) continue;
+    entered.add(resolved.real);
     if (depth > MEMORY_LIMITS.ruleDepth) {
       notices.add(`${printablePath(path)} is not searched for rules: it is nested too deeply.`);
       continue;
     }
-    if (!search.mayEnter(path, place)) continue;
-    const entries = await disk.list(place.real, left);
+    if (!search.mayEnter(path, resolved)) continue;
+    const entries = await disk.list(resolved.real, left);
     if (typeof entries === 'string') {
       const why = entries === 'too-many' ? 'it holds too many files' : 'it cannot be read';
       notices.add(`${printablePath(path)} is not searched for rules: ${why}.`);
@@ -45,7 +45,7 @@ export const findRules = async (
     }
     left -= entries.length;
     // Sorted, so that the files beyond a limit do not depend on the disk.
-    for (const { name, kind } of entries.toSorted(byName)) {
+    for (const { name, kind } of entries.toSorted(compareNames)) {
       const isRule = /\.md$/i.test(name);
       if (isRule && kind !== 'directory') found.push(join(path, name));
       else if (kind !== 'other') open.push({ path: join(path, name), depth: depth + 1 });
@@ -54,5 +54,5 @@ export const findRules = async (
   return found.sort();
 };
 
-const byName = (one: { readonly name: string }, other: { readonly name: string }) =>
-  one.name < other.name ? -1 : 1;
+const compareNames = (a: { readonly name: string }, b: { readonly name: string }) =>
+  a.name < b.name ? -1 : 1;

@@ -25,8 +25,8 @@ export const includeNames = (text: string): readonly string[] => {
 
 const nameOf = (word: string): string | undefined => {
   if (word.length > MEMORY_LIMITS.pathLength || word.includes('\0')) return undefined;
-  const place = word.replace(/#.*$/s, '').replace(CLOSING, '');
-  const name = place.replaceAll(/\\(\s?)/g, (_, space: string) => (space === '' ? '/' : space));
+  const path = word.replace(/#.*$/s, '').replace(CLOSING, '');
+  const name = path.replaceAll(/\\(\s?)/g, (_, space: string) => (space === '' ? '/' : space));
   return BEGINNING.test(name) ? name : undefined;
 };
 

@@ -53,7 +53,7 @@ export class LayerBudget {
     return true;
   }
 
-  private notify(what: string) {
-    this.notices.add(`The ${this.layer} layer of memory ${what}`);
+  private notify(statement: string) {
+    this.notices.add(`The ${this.layer} layer of memory ${statement}`);
   }
 }

@@ -26,9 +26,9 @@ export const readMarkdown = async (source: string): Promise<Markdown | undefined
   const { lex, TooDeep } = await lexer();
   try {
     const tokens = lex(source);
-    const words = wordsOf(tokens);
-    const isPartial = words.some((text) => text === undefined);
-    const includes = [...new Set(words.flatMap((text = '') => includeNames(text)))];
+    const texts = paragraphTexts(tokens);
+    const isPartial = texts.some((text) => text === undefined);
+    const includes = [...new Set(texts.flatMap((text = '') => includeNames(text)))];
     return { text: withoutComments(source, tokens), includes, isPartial };
   } catch (error) {
     if (error instanceof TooDeep) return undefined;
@@ -79,8 +79,8 @@ const lexer = async () => {
   class BlockLexer extends Lexer {
     /** Skips text without `@` and text that is too long. */
     override inlineTokens(source: string, tokens: Token[] = []) {
-      const isWanted = source.includes('@') && source.length <= MEMORY_LIMITS.paragraphCharacters;
-      return isWanted ? super.inlineTokens(source, tokens) : tokens;
+      const mayInclude = source.includes('@') && source.length <= MEMORY_LIMITS.paragraphCharacters;
+      return mayInclude ? super.inlineTokens(source, tokens) : tokens;
     }
   }
   const lex = (source: string) =>
@@ -89,32 +89,34 @@ const lexer = async () => {
 };
 
 /** Returns the text of each paragraph outside of code and tags. Undefined for a paragraph not searched. */
-const wordsOf = (tokens: readonly Token[]): readonly (string | undefined)[] =>
+const paragraphTexts = (tokens: readonly Token[]): readonly (string | undefined)[] =>
   tokens.flatMap((token): readonly (string | undefined)[] => {
-    const known = token as MarkedToken;
-    switch (known.type) {
+    const markedToken = token as MarkedToken;
+    switch (markedToken.type) {
       case 'list':
-        return known.items.flatMap((item) => wordsOf(item.tokens));
+        return markedToken.items.flatMap((item) => paragraphTexts(item.tokens));
       case 'blockquote':
-        return wordsOf(known.tokens);
+        return paragraphTexts(markedToken.tokens);
       case 'paragraph':
       case 'heading':
       case 'text':
-        return known.text.length > MEMORY_LIMITS.paragraphCharacters && known.text.includes('@')
+        return markedToken.text.length > MEMORY_LIMITS.paragraphCharacters &&
+          markedToken.text.includes('@')
           ? [undefined]
-          : [(known.tokens ?? []).map(inlineWords).join('')];
+          : [(markedToken.tokens ?? []).map(inlineText).join('')];
       default:
         return [];
     }
   });
 
-const inlineWords = (token: Token): string => {
-  const known = token as MarkedToken;
-  if (known.type === 'text') return known.escaped ? ' ' : known.raw;
+const inlineText = (token: Token): string => {
+  const markedToken = token as MarkedToken;
+  if (markedToken.type === 'text') return markedToken.escaped ? ' ' : markedToken.raw;
   // `\@` is no include, while `\_` is an underscore in a name.
-  if (known.type === 'escape') return known.text === '@' ? known.raw : known.text;
+  if (markedToken.type === 'escape')
+    return markedToken.text === '@' ? markedToken.raw : markedToken.text;
   // Code, tags and comments separate the words around them.
-  return known.type === 'br' ? '\n' : ' ';
+  return markedToken.type === 'br' ? '\n' : ' ';
 };
 
 const withoutComments = (source: string, tokens: readonly Token[]): string => {

@@ -64,24 +64,24 @@ export class MemoryAdmission {
   }
 
   /** True if the file may be read. Adds a notice if not. */
-  mayRead(candidate: MemoryCandidate, place: ResolvedMemoryPath): boolean {
-    if (place.kind === 'other') return this.refuse(candidate, 'it is not a regular file');
+  mayRead(candidate: MemoryCandidate, resolved: ResolvedMemoryPath): boolean {
+    if (resolved.kind === 'other') return this.refuse(candidate, 'it is not a regular file');
     return (
       this.mayLook(candidate) &&
-      this.isHarmless(candidate, place.real) &&
-      this.isGuarded(candidate, place) &&
-      this.isAllowed(candidate, place) &&
-      this.isText(candidate, place)
+      this.isHarmless(candidate, resolved.real) &&
+      this.isGuarded(candidate, resolved) &&
+      this.isAllowed(candidate, resolved) &&
+      this.isText(candidate, resolved)
     );
   }
 
   /** True if the rules directory may be listed. Adds a notice if not. */
-  mayEnter(candidate: MemoryCandidate, place: ResolvedMemoryPath): boolean {
+  mayEnter(candidate: MemoryCandidate, resolved: ResolvedMemoryPath): boolean {
     return (
       this.mayLook(candidate) &&
-      this.isHarmless(candidate, place.real) &&
-      this.isGuarded(candidate, place) &&
-      this.isAllowed(candidate, place)
+      this.isHarmless(candidate, resolved.real) &&
+      this.isGuarded(candidate, resolved) &&
+      this.isAllowed(candidate, resolved)
     );
   }
 
@@ -90,8 +90,9 @@ export class MemoryAdmission {
   }
 
   private isGuarded(candidate: MemoryCandidate, { owners }: ResolvedMemoryPath) {
-    const ours = [0, this.disk.user];
-    const isGuarded = !candidate.isUnguarded || owners.every((owner) => ours.includes(owner));
+    const trustedOwners = [0, this.disk.user];
+    const isGuarded =
+      !candidate.isUnguarded || owners.every((owner) => trustedOwners.includes(owner));
     return (
       isGuarded || this.refuse(candidate, 'it is above the project and belongs to another user')
     );
@@ -99,11 +100,11 @@ export class MemoryAdmission {
 
   /** True if the path needs no approval or is approved. Files of the user layer need no approval. */
   private isAllowed(candidate: MemoryCandidate, { real }: ResolvedMemoryPath) {
-    const { path, parent, layer, allowedFolders: folders } = candidate;
+    const { path, parent, layer, allowedFolders } = candidate;
     if (layer === 'user') return true;
-    const isWithin = (place: string) =>
-      folders.some(
-        (folder) => isPathInside({ path: place, folder }) && !this.isState(folder, place),
+    const isWithin = (location: string) =>
+      allowedFolders.some(
+        (folder) => isPathInside({ path: location, folder }) && !this.isState(folder, location),
       );
     // The named path of a found file is a memory location, so only its real path is checked.
     if (isWithin(real) && (parent === null || isWithin(path))) return true;
@@ -114,10 +115,10 @@ export class MemoryAdmission {
     );
   }
 
-  private isState(folder: string, place: string) {
+  private isState(folder: string, location: string) {
     return this.state.some(
       (state) =>
-        isPathInside({ path: state, folder }) && isPathInside({ path: place, folder: state }),
+        isPathInside({ path: state, folder }) && isPathInside({ path: location, folder: state }),
     );
   }
 
@@ -127,11 +128,11 @@ export class MemoryAdmission {
   }
 
   private refuse({ path, parent }: MemoryCandidate, why: string): false {
-    const what =
+    const subject =
       parent === null
         ? printablePath(path)
         : `${printablePath(path)}, which ${printablePath(parent)} includes,`;
-    this.notices.add(`${what} is not read: ${why}.`);
+    this.notices.add(`${subject} is not read: ${why}.`);
     return false;
   }
 }

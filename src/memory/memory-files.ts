@@ -44,12 +44,12 @@ export class MemoryFiles {
     const rules = this.last?.rules ?? [];
     const effort = { left: MEMORY_LIMITS.comparisons };
     const found = rules.flatMap(({ rule, bases, matcher }) => {
-      const isAbout = (path: string) =>
+      const appliesTo = (path: string) =>
         bases.some((base) => {
           const below = pathBelow({ path, folder: base });
           return below !== undefined && below !== '' && matcher.matches(below, effort);
         });
-      return touched.some(isAbout) ? [rule] : [];
+      return touched.some(appliesTo) ? [rule] : [];
     });
     if (effort.left < 0) {
       this.last?.notices.add(

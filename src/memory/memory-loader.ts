@@ -83,11 +83,11 @@ export class MemoryLoader {
   private async read(reading: Reading): Promise<void> {
     const { path, parent, origin } = reading;
     const candidate = candidateOf(reading);
-    if (this.isKnown(path, reading) || !this.admission.mayLook(candidate)) return;
-    const place = await this.disk.resolve(path);
+    if (this.isLoaded(path, reading) || !this.admission.mayLook(candidate)) return;
+    const resolved = await this.disk.resolve(path);
     // No notice for a missing file, because memory files are often copied between projects.
-    if (place === undefined || place.kind === 'directory') return;
-    if (this.isKnown(place.real, reading)) return;
+    if (resolved === undefined || resolved.kind === 'directory') return;
+    if (this.isLoaded(resolved.real, reading)) return;
     if (reading.depth >= MEMORY_LIMITS.includeDepth) {
       this.notices.add(
         `${printablePath(path)}, which ${printablePath(parent ?? path)} includes, is not read: ` +
@@ -95,13 +95,13 @@ export class MemoryLoader {
       );
       return;
     }
-    if (!this.admission.mayRead(candidate, place)) return;
-    const source = await this.textOf(path, place);
+    if (!this.admission.mayRead(candidate, resolved)) return;
+    const source = await this.textOf(path, resolved);
     if (source === undefined) return;
 
     const { body, condition = reading.condition } = await this.bodyOf(source, reading);
-    const known = condition === undefined ? this.unconditional : this.conditional;
-    known.add(path).add(place.real);
+    const loaded = condition === undefined ? this.unconditional : this.conditional;
+    loaded.add(path).add(resolved.real);
     const { text, includes } = await this.markdownOf(body, reading);
     if (text.trim() !== '' && !this.keep(text, reading, condition)) return;
     for (const name of includes) {
@@ -112,7 +112,7 @@ export class MemoryLoader {
     }
   }
 
-  private isKnown(path: string, { parent, condition }: Reading) {
+  private isLoaded(path: string, { parent, condition }: Reading) {
     const isSometimes = parent === null || condition !== undefined;
     return this.unconditional.has(path) || (isSometimes && this.conditional.has(path));
   }

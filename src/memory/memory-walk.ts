@@ -79,15 +79,15 @@ export const walkMemory = async ({
   const state = await namedAndReal(places.skeinHome, disk);
   const loader = new MemoryLoader({ disk, ports, notices, state, home: places.home });
   const stops = await planStops(places, disk, notices);
-  const workspace = await namesOfAll([places.cwd, ...places.roots], disk);
-  const managed = await namesOfAll(places.managed, disk);
+  const workspace = await allNames([places.cwd, ...places.roots], disk);
+  const managed = await allNames(places.managed, disk);
   const budgets = new Map(MEMORY_LAYERS.map((layer) => [layer, new LayerBudget(layer, notices)]));
-  const visit = async ({ layer, places: at, bases, linkFolders, isUnguarded = false }: Stop) => {
+  const visit = async ({ layer, places, bases, linkFolders, isUnguarded = false }: Stop) => {
     const budget = budgets.get(layer) ?? new LayerBudget(layer, notices);
     const includeFolders = layer === 'managed' ? [...workspace, ...managed] : workspace;
     const origin = { layer, budget, linkFolders, includeFolders, isUnguarded };
-    for (const path of await existing(at.files, disk)) await loader.load(path, origin);
-    for (const directory of await existing(at.rules, disk)) {
+    for (const path of await existingPaths(places.files, disk)) await loader.load(path, origin);
+    for (const directory of await existingPaths(places.rules, disk)) {
       await loadRules(directory, { ...origin, bases }, { loader, disk, notices });
     }
   };
@@ -103,9 +103,9 @@ export const walkMemory = async ({
       if ((await disk.resolve(join(directory, '.git'))) !== undefined) return undefined;
       const names = await namedAndReal(directory, disk);
       // Approval to read behind a link out of the workspace does not approve instructions found there.
-      const isOurs = (name: string) =>
+      const isInWorkspace = (name: string) =>
         workspace.some((folder) => isPathInside({ path: name, folder }));
-      if (!names.every(isOurs)) return undefined;
+      if (!names.every(isInWorkspace)) return undefined;
       const isHome = names.some((name) => homes.includes(name));
       const before = loader.files.length;
       const rest = { bases: names, linkFolders: workspace };
@@ -123,23 +123,23 @@ const loadRules = async (
   origin: MemorySource,
   { loader, disk, notices }: { loader: MemoryLoader; disk: MemoryDisk; notices: Notices },
 ) => {
-  const { layer, linkFolders: folders, isUnguarded } = origin;
-  /** Approved directories outside of `folders`. Approval covers the files in them. */
+  const { layer, linkFolders, isUnguarded } = origin;
+  /** Approved directories outside of `linkFolders`. Approval covers the files in them. */
   const entered: string[] = [];
   const paths = await findRules(directory, {
     disk,
     notices,
-    mayEnter: (path, place) => {
+    mayEnter: (path, resolved) => {
       const candidate = { path, parent: null, layer, isUnguarded };
-      const around = [...folders, ...entered];
-      if (!loader.admission.mayEnter({ ...candidate, allowedFolders: around }, place)) return false;
-      if (!around.some((folder) => isPathInside({ path: place.real, folder })))
-        entered.push(place.real);
+      const allowedFolders = [...linkFolders, ...entered];
+      if (!loader.admission.mayEnter({ ...candidate, allowedFolders }, resolved)) return false;
+      if (!allowedFolders.some((folder) => isPathInside({ path: resolved.real, folder })))
+        entered.push(resolved.real);
       return true;
     },
   });
   for (const path of paths) {
-    await loader.load(path, { ...origin, linkFolders: [...folders, ...entered] });
+    await loader.load(path, { ...origin, linkFolders: [...linkFolders, ...entered] });
   }
 };
 
@@ -149,7 +149,7 @@ const planStops = async (
   notices: Notices,
 ): Promise<readonly Stop[]> => {
   const { cwd, home, skeinHome, isBare } = places;
-  const here = await namedAndReal(cwd, disk);
+  const cwdNames = await namedAndReal(cwd, disk);
   const added: Stop[] = [];
   for (const root of places.roots) {
     const names = await namedAndReal(root, disk);
@@ -157,15 +157,15 @@ const planStops = async (
   }
   if (isBare) return added;
 
-  const anywhere = { linkFolders: ['/'], bases: here };
+  const anywhere = { linkFolders: ['/'], bases: cwdNames };
   const single = (layer: MemoryLayer, path: string | undefined, linkFolders: readonly string[]) =>
     path === undefined
       ? []
-      : [{ layer, places: { files: [path], rules: [] }, bases: here, linkFolders }];
+      : [{ layer, places: { files: [path], rules: [] }, bases: cwdNames, linkFolders }];
   const { autoMemory, teamMemory } = places;
   // Auto memory lies in the user's state directory, team memory in a workspace that is not trusted.
   const ofAuto = autoMemory === undefined ? [] : await namedAndReal(dirname(autoMemory), disk);
-  const ofTeam = teamMemory === undefined ? [] : [dirname(teamMemory), ...here];
+  const ofTeam = teamMemory === undefined ? [] : [dirname(teamMemory), ...cwdNames];
   return [
     ...places.managed.map((directory): Stop => {
       return { layer: 'managed', places: managedPlaces(directory), ...anywhere };
@@ -173,7 +173,7 @@ const planStops = async (
     ...[join(home, '.claude'), skeinHome].map((directory): Stop => {
       return { layer: 'user', places: userPlaces(directory), ...anywhere };
     }),
-    ...(await stopsAbove(places, here, { disk, notices })),
+    ...(await stopsAbove(places, cwdNames, { disk, notices })),
     ...added,
     ...single('auto', autoMemory, ofAuto),
     ...single('team', teamMemory, ofTeam),
@@ -183,12 +183,12 @@ const planStops = async (
 /** Returns the locations in the working directory and all its ancestors, from the root down. */
 const stopsAbove = async (
   { cwd, home }: MemoryPlaces,
-  here: readonly string[],
+  cwdNames: readonly string[],
   { disk, notices }: { disk: MemoryDisk; notices: Notices },
 ): Promise<readonly Stop[]> => {
-  const { top, mainTree: around } = await findRepository(cwd, disk);
+  const { top, mainTree } = await findRepository(cwd, disk);
   const border = top ?? resolve(cwd);
-  const inside = [...(await namedAndReal(border, disk)), ...here];
+  const inside = [...(await namedAndReal(border, disk)), ...cwdNames];
   const homes = await namedAndReal(home, disk);
   const chain = ancestors(cwd);
   if (chain.length > MEMORY_LIMITS.ancestors) {
@@ -196,16 +196,16 @@ const stopsAbove = async (
       `${printablePath(resolve(cwd))} is very deep: memory files are looked for in ${MEMORY_LIMITS.ancestors} directories only.`,
     );
   }
-  const near = chain.slice(0, MEMORY_LIMITS.ancestors).reverse();
-  const namesOf = await Promise.all(near.map((directory) => namedAndReal(directory, disk)));
-  return near.flatMap((directory, index) => {
+  const nearest = chain.slice(0, MEMORY_LIMITS.ancestors).reverse();
+  const namesOf = await Promise.all(nearest.map((directory) => namedAndReal(directory, disk)));
+  return nearest.flatMap((directory, index) => {
     const names = namesOf[index] ?? [directory];
     const isUnguarded = !isPathInside({ path: directory, folder: border });
     // A worktree repeats the committed files of the main tree. Local files exist only in the main tree.
     const isTwice =
-      around !== undefined &&
+      mainTree !== undefined &&
       isUnguarded &&
-      names.some((name) => isPathInside({ path: name, folder: around }));
+      names.some((name) => isPathInside({ path: name, folder: mainTree }));
     const found = stopsIn(
       directory,
       { bases: names, isUnguarded, linkFolders: isUnguarded ? names : [...names, ...inside] },
@@ -224,11 +224,14 @@ const stopsIn = (
   { layer: 'local', places: localPlaces(directory), ...rest },
 ];
 
-const namesOfAll = async (folders: readonly string[], disk: MemoryDisk) =>
+const allNames = async (folders: readonly string[], disk: MemoryDisk) =>
   (await Promise.all(folders.map((folder) => namedAndReal(folder, disk)))).flat();
 
 /** Returns the paths that exist. Looks them up concurrently, because most locations are empty. */
-const existing = async (paths: readonly string[], disk: MemoryDisk): Promise<readonly string[]> => {
+const existingPaths = async (
+  paths: readonly string[],
+  disk: MemoryDisk,
+): Promise<readonly string[]> => {
   const found = await Promise.all(paths.map((path) => disk.resolve(path)));
   return paths.filter((_, index) => found[index] !== undefined);
 };

@@ -45,7 +45,7 @@ export class NestedMemory {
   async filesFor(touched: readonly string[]): Promise<readonly MemoryFile[]> {
     const files = new Set<MemoryFile>();
     for (const path of touched) {
-      for (const directory of this.directoriesAround(path)) {
+      for (const directory of this.directoriesAbove(path)) {
         const found = await this.enter(directory);
         if (found === undefined) break;
         for (const file of found) files.add(file);
@@ -55,8 +55,8 @@ export class NestedMemory {
   }
 
   private enter(directory: string): Promise<readonly MemoryFile[] | undefined> {
-    const known = this.entered.get(directory);
-    if (known !== undefined) return known;
+    const earlier = this.entered.get(directory);
+    if (earlier !== undefined) return earlier;
     if (this.entered.size >= MEMORY_LIMITS.nestedDirectories) {
       this.options.notices.add(
         `Memory files are looked for in ${MEMORY_LIMITS.nestedDirectories} directories below the working directory at most; memory files of further directories are left out.`,
@@ -70,14 +70,14 @@ export class NestedMemory {
     return entering;
   }
 
-  private directoriesAround(path: string): readonly string[] {
+  private directoriesAbove(path: string): readonly string[] {
     for (const base of this.options.bases) {
       const below = pathBelow({ path, folder: base });
       if (below === undefined || below === '') continue;
       const names = below.split('/').slice(0, -1);
       const end = names.findIndex((name) => VENDOR_FOLDERS.has(name));
-      const ours = end === -1 ? names : names.slice(0, end);
-      return ours.map((_, index) => join(base, ...ours.slice(0, index + 1)));
+      const ownNames = end === -1 ? names : names.slice(0, end);
+      return ownNames.map((_, index) => join(base, ...ownNames.slice(0, index + 1)));
     }
     return [];
   }
