@@ -45,12 +45,12 @@ export const readAgentCatalog = async (sources: AgentSources): Promise<AgentCata
   const files = folders.some(({ names }) => names.length > 0)
     ? await import('./read-agent-file.js')
     : undefined;
-  const known = new Map<string, AgentDefinition | UnusableAgent>();
+  const byName = new Map<string, AgentDefinition | UnusableAgent>();
   const warnings: string[] = [];
   const withheld = new Set<AgentDefinition>();
   const add = (found: AgentDefinition | UnusableAgent) => {
-    const before = known.get(found.name);
-    if (before === undefined) known.set(found.name, found);
+    const before = byName.get(found.name);
+    if (before === undefined) byName.set(found.name, found);
     else if ('problem' in found) warnings.push(found.problem);
     else if ('problem' in before || before.source === found.source) {
       warnings.push(`${found.path} is ignored: ${before.path} already describes ${found.name}.`);
@@ -73,7 +73,7 @@ export const readAgentCatalog = async (sources: AgentSources): Promise<AgentCata
       add(permitted);
     }
   }
-  const all = [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const all = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   const agents = all.filter((agent): agent is AgentDefinition => !('problem' in agent));
   return {
     agents,
@@ -93,13 +93,13 @@ export const findAgentDefinition = (
   const found = agents.find((agent) => agent.name === name);
   if (found !== undefined) return found;
   const names = agents.map((agent) => agent.name);
-  const meant = didYouMean(name, names);
-  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  const some = names.slice(0, MAX_LISTED_NAMES).join(', ');
+  const suggestion = didYouMean(name, names);
+  const hint = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`;
+  const listed = names.slice(0, MAX_LISTED_NAMES).join(', ');
   const more =
     names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : '';
   const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
-  const list = names.length === 0 ? 'No agents are defined.' : `The agents are: ${some}${more}.`;
+  const list = names.length === 0 ? 'No agents are defined.' : `The agents are: ${listed}${more}.`;
   return { problem: `There is no agent "${shown}".${hint} ${list}` };
 };
 

@@ -16,7 +16,7 @@ interface FieldsSource {
   /** Returns the line of a field, from 1. Returns undefined if the source has no lines. */
   readonly lineOf: (path: JsonPath) => number | undefined;
   /** Names of the fields that this source may have. */
-  readonly known: readonly string[];
+  readonly knownFields: readonly string[];
 }
 
 export type AgentFields = Omit<AgentDefinition, 'name' | 'prompt' | 'path' | 'source'>;
@@ -32,12 +32,12 @@ export const AGENT_NAME = /^\w[\w.:-]{0,63}$/;
 /** Returns the first invalid field that could change the rights of the agent. Other mistakes are warnings. */
 export const readAgentFields = (
   fields: JsonObject,
-  { path, lineOf, known }: FieldsSource,
+  { path, lineOf, knownFields }: FieldsSource,
 ): AgentFields | InvalidField => {
   const values: Record<string, unknown> = {};
   const warnings: string[] = [];
   for (const [key, { schema, expects, isHarmless }] of Object.entries(FIELD_RULES)) {
-    const value = Object.hasOwn(fields, key) && known.includes(key) ? fields[key] : undefined;
+    const value = Object.hasOwn(fields, key) && knownFields.includes(key) ? fields[key] : undefined;
     if (value === undefined || value === null) continue;
     const parsed = schema.safeParse(value);
     if (parsed.success) values[key] = parsed.data;
@@ -51,8 +51,8 @@ export const readAgentFields = (
   }
   const read = values as ReadValues;
   if (read.description === undefined) return { at: ['description'], fix: NO_DESCRIPTION };
-  const unknown = Object.keys(fields).filter((key) => !known.includes(key));
-  if (unknown.length > 0) warnings.push(unknownSentence(path, unknown, known));
+  const unknown = Object.keys(fields).filter((key) => !knownFields.includes(key));
+  if (unknown.length > 0) warnings.push(unknownSentence(path, unknown, knownFields));
   const unused = UNUSED_FIELDS.filter((key) => (read[key]?.length ?? 0) > 0);
   if (unused.length > 0) {
     warnings.push(`${unused.join(', ')} of ${path}: no effect in this version.`);
@@ -102,11 +102,15 @@ const hooksOf = (
 
 const MAX_LISTED_KEYS = 10;
 
-const unknownSentence = (path: string, unknown: readonly string[], known: readonly string[]) => {
+const unknownSentence = (
+  path: string,
+  unknown: readonly string[],
+  knownFields: readonly string[],
+) => {
   const listed = unknown.slice(0, MAX_LISTED_KEYS).map((key) => {
-    const meant = didYouMean(key, known);
+    const suggestion = didYouMean(key, knownFields);
     const shown = key.length > 40 ? `${key.slice(0, 40)}…` : key;
-    return meant === undefined ? shown : `${shown} (did you mean ${meant}?)`;
+    return suggestion === undefined ? shown : `${shown} (did you mean ${suggestion}?)`;
   });
   const more =
     unknown.length > MAX_LISTED_KEYS ? ` and ${unknown.length - MAX_LISTED_KEYS} more` : '';
@@ -142,12 +146,12 @@ const separated = (text: string): string[] => {
 };
 
 /** Schema for a list, or for words with commas between them. */
-const words = (word: z.ZodString) =>
+const wordList = (word: z.ZodString) =>
   z.union([z.array(word), z.string().transform(separated).pipe(z.array(word))]);
 
 const text = z.string().trim().min(1);
-const tools = words(text.max(500).regex(ENTRY));
-const names = words(text.max(100));
+const tools = wordList(text.max(500).regex(ENTRY));
+const names = wordList(text.max(100));
 
 interface FieldRule {
   readonly schema: z.ZodType;

@@ -34,9 +34,9 @@ export const findOutputStyle = (name: string, sources: PromptSources): StyleChoi
     if (text === '') return { warning: `${path} is ignored: it is empty.` };
     return { style: { name, path, text } };
   }
-  const looked = folders.map(({ path }) => path).join(', ');
+  const searched = folders.map(({ path }) => path).join(', ');
   return {
-    warning: `outputStyle "${name}" is ignored: there is no ${name}.md in ${looked}.`,
+    warning: `outputStyle "${name}" is ignored: there is no ${name}.md in ${searched}.`,
   };
 };
 

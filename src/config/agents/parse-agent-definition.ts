@@ -26,7 +26,11 @@ export const parseAgentDefinition = (
   const { name } = fields;
   if (typeof name !== 'string' || !AGENT_NAME.test(name))
     return { line: lineOf('name'), fix: NAME };
-  const read = readAgentFields(fields, { path, lineOf: (at) => lineOf(...at), known: FILE_KEYS });
+  const read = readAgentFields(fields, {
+    path,
+    lineOf: (at) => lineOf(...at),
+    knownFields: FILE_KEYS,
+  });
   if ('fix' in read) return { name, line: lineOf(...read.at), fix: read.fix };
   const prompt = body.trim();
   if (prompt === '') {

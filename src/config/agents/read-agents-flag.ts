@@ -79,7 +79,7 @@ const agentOf = (name: string, entry: unknown): AgentDefinition => {
   const read = readAgentFields(fields as JsonObject, {
     path,
     lineOf: () => undefined,
-    known: JSON_KEYS,
+    knownFields: JSON_KEYS,
   });
   if ('fix' in read) throw refuse(`cannot be used: ${read.fix}`);
   return { ...read, name, prompt: prompt.trim(), path, source: 'command' };

@@ -1,11 +1,11 @@
 /** Finds the known word that a misspelled word may mean. */
 
 /** Returns undefined if no word is close: within one edit for up to 5 letters, else two. */
-export const didYouMean = (given: string, words: readonly string[]): string | undefined => {
-  const maxEdits = given.length > 5 ? 2 : 1;
-  if (given.length < 3 || given.length > 40 || /\s/.test(given)) return undefined;
+export const didYouMean = (typed: string, words: readonly string[]): string | undefined => {
+  const maxEdits = typed.length > 5 ? 2 : 1;
+  if (typed.length < 3 || typed.length > 40 || /\s/.test(typed)) return undefined;
   const [best] = words
-    .map((word) => ({ word, distance: distance(given.toLowerCase(), word.toLowerCase()) }))
+    .map((word) => ({ word, distance: distance(typed.toLowerCase(), word.toLowerCase()) }))
     .filter((candidate) => candidate.distance <= maxEdits)
     .sort((a, b) => a.distance - b.distance);
   return best?.word;

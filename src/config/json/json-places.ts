@@ -18,31 +18,31 @@ export interface JsonPlaces {
   readonly repeated: readonly RepeatedKey[];
 }
 
-interface Place {
+interface JsonLocation {
   /** Line of the value's key, or of the value itself in a list. */
   readonly line: number;
-  /** Places of the members, by key or index. Undefined for a scalar. */
-  members?: Map<string | number, Place>;
+  /** Locations of the members, by key or index. Undefined for a scalar. */
+  members?: Map<string | number, JsonLocation>;
 }
 
 const MAX_REPEATED_KEYS = 20;
 
 /** `text` must be valid JSON. Takes linear time. */
 export const jsonPlaces = (text: string): JsonPlaces => {
-  const collector = new PlaceCollector(text);
+  const collector = new LocationCollector(text);
   scanJson(text, collector);
   return {
     lineOf(path) {
-      let place: Place | undefined = collector.root;
-      for (const step of path) place = place?.members?.get(step);
-      return place?.line;
+      let location: JsonLocation | undefined = collector.root;
+      for (const step of path) location = location?.members?.get(step);
+      return location?.line;
     },
     repeated: collector.repeated,
   };
 };
 
-class PlaceCollector implements JsonListener {
-  readonly root: Place = { line: 1 };
+class LocationCollector implements JsonListener {
+  readonly root: JsonLocation = { line: 1 };
   readonly repeated: RepeatedKey[] = [];
   private readonly text: string;
   private line = 1;
@@ -50,7 +50,7 @@ class PlaceCollector implements JsonListener {
   private end: number;
   /** Open objects and lists, outermost first. `step` is the key or index of the next value. */
   private readonly openContainers: {
-    readonly members: Map<string | number, Place>;
+    readonly members: Map<string | number, JsonLocation>;
     step: string | number;
     readonly isList: boolean;
   }[] = [];
@@ -65,16 +65,16 @@ class PlaceCollector implements JsonListener {
     if (top === undefined) return;
     top.step = JSON.parse(quoted) as string;
     const line = this.lineAt(at);
-    const former = top.members.get(top.step);
-    if (former !== undefined && this.repeated.length < MAX_REPEATED_KEYS) {
-      this.repeated.push({ path: this.path(), line, firstLine: former.line });
+    const first = top.members.get(top.step);
+    if (first !== undefined && this.repeated.length < MAX_REPEATED_KEYS) {
+      this.repeated.push({ path: this.path(), line, firstLine: first.line });
     }
     top.members.set(top.step, { line });
   }
 
   open(bracket: '{' | '[', at: number): void {
     const isList = bracket === '[';
-    const members = new Map<string | number, Place>();
+    const members = new Map<string | number, JsonLocation>();
     this.value(at).members = members;
     this.openContainers.push({ members, step: isList ? 0 : '', isList });
   }
@@ -89,14 +89,14 @@ class PlaceCollector implements JsonListener {
     this.next();
   }
 
-  /** Returns the place of the value that begins here. For an object member, `key` has created it. */
-  private value(at: number): Place {
+  /** Returns the location of the value that begins here. For an object member, `key` has created it. */
+  private value(at: number): JsonLocation {
     const top = this.openContainers.at(-1);
     if (top === undefined) return this.root;
-    const known = top.isList ? undefined : top.members.get(top.step);
-    const place = known ?? { line: this.lineAt(at) };
-    top.members.set(top.step, place);
-    return place;
+    const existing = top.isList ? undefined : top.members.get(top.step);
+    const location = existing ?? { line: this.lineAt(at) };
+    top.members.set(top.step, location);
+    return location;
   }
 
   private next(): void {

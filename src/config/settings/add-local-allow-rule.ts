@@ -18,9 +18,9 @@ export const addLocalAllowRule = (folder: string, rule: string): string => {
   const text = readSettingsText(file);
   const settings = text === undefined ? {} : parseSettingsText(text, file);
   const { permissions = {} } = settings;
-  if (!isRecord(permissions)) throw unusable(file, 'permissions', 'an object');
+  if (!isRecord(permissions)) throw invalidSetting(file, 'permissions', 'an object');
   const { allow = [] } = permissions;
-  if (!Array.isArray(allow)) throw unusable(file, 'permissions.allow', 'a list');
+  if (!Array.isArray(allow)) throw invalidSetting(file, 'permissions.allow', 'a list');
   if (allow.includes(rule)) return file;
   const changed = { ...settings, permissions: { ...permissions, allow: [...allow, rule] } };
   const indent = /^[ \t]+(?=")/m.exec(text ?? '')?.[0] ?? '  ';
@@ -42,7 +42,7 @@ export const addTrustedAllowRule = (
   return file;
 };
 
-const unusable = (file: string, key: string, expected: string) =>
+const invalidSetting = (file: string, key: string, expected: string) =>
   new UsageError(
     `Cannot store the answer: ${key} in ${file} is not ${expected}. Fix it or remove it.`,
   );

@@ -24,10 +24,10 @@ export const explainSettings = (settings: LoadedSettings): readonly SettingRow[]
   ...settings.rules.map(({ behavior, text, ...origin }) =>
     row(`permissions.${behavior}`, { value: text, ...origin }),
   ),
-  ...Object.entries(settings.env).map(([name, it]) =>
-    row(`env.${name}`, { ...it, value: maskEnv(name, it.value) }),
+  ...Object.entries(settings.env).map(([name, variable]) =>
+    row(`env.${name}`, { ...variable, value: maskEnv(name, variable.value) }),
   ),
-  ...settings.hooks.map((it) => row('hooks', it)),
+  ...settings.hooks.map((hook) => row('hooks', hook)),
   ...(Object.keys(SKEIN_KEYS) as SkeinKey[]).map((key) =>
     row(`skein.${key}`, {
       value: settings.skein[key],

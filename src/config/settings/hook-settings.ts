@@ -43,12 +43,12 @@ class HookReader implements HookSettings {
   readonly setups: HookSetup[] = [];
   readonly warnings: string[] = [];
   readonly refused: RefusedHook[] = [];
-  private about: (path: JsonPath) => string = settingName;
+  private describe: (path: JsonPath) => string = settingName;
 
   add({ value, file, source, lineOf }: SourcedHooks): void {
     const origin =
       file ?? (source === 'flag' || source === 'command' ? 'the command line' : source);
-    this.about = (path) => {
+    this.describe = (path) => {
       const line = lineOf(path);
       return `${settingName(['hooks', ...path])} in ${origin}${line === undefined ? '' : `, line ${line},`}`;
     };
@@ -62,8 +62,8 @@ class HookReader implements HookSettings {
   private addEvent(event: string, groups: unknown): void {
     const key: JsonPath = [event];
     if (!isEvent(event)) {
-      const near = eventLike(event);
-      this.refuse(key, near ? `did you mean ${near}` : 'Skein has no such event');
+      const suggestion = eventLike(event);
+      this.refuse(key, suggestion ? `did you mean ${suggestion}` : 'Skein has no such event');
     } else if (!Array.isArray(groups)) {
       this.refuse(key, `write a list instead of ${describeValue(groups)}`);
     } else {
@@ -90,7 +90,7 @@ class HookReader implements HookSettings {
     }
     if (text !== '' && text !== '*' && UNMATCHED_EVENTS.has(event)) {
       this.warnings.push(
-        `${this.about([...key, 'matcher'])} has no effect: ${event} has no matcher, so its hooks always run.`,
+        `${this.describe([...key, 'matcher'])} has no effect: ${event} has no matcher, so its hooks always run.`,
       );
     }
     if (!Array.isArray(hooks)) {
@@ -119,7 +119,7 @@ class HookReader implements HookSettings {
     const unknown = Object.keys(rest).filter((name) => !KNOWN_KEYS.has(name));
     if (unknown.length > 0) {
       this.warnings.push(
-        `${this.about(key)} runs, but Skein does not know and does not use: ${unknown.join(', ')}.`,
+        `${this.describe(key)} runs, but Skein does not know and does not use: ${unknown.join(', ')}.`,
       );
     }
     this.setups.push({
@@ -133,7 +133,7 @@ class HookReader implements HookSettings {
 
   private refuse(path: JsonPath, fix: string): void {
     this.refused.push({ path, fix });
-    this.warnings.push(`${this.about(path)} is ignored: ${fix}.`);
+    this.warnings.push(`${this.describe(path)} is ignored: ${fix}.`);
   }
 }
 
@@ -145,11 +145,11 @@ interface CommandHook extends JsonObject {
 const KNOWN_KEYS = new Set(['type', 'command', 'timeout', 'statusMessage', 'async', 'once']);
 
 const eventLike = (name: string): HookEvent | undefined => {
-  const meant = didYouMean(
+  const suggestion = didYouMean(
     name,
     HOOK_EVENTS.map((event) => event.toLowerCase()),
   );
-  return HOOK_EVENTS.find((event) => event.toLowerCase() === meant);
+  return HOOK_EVENTS.find((event) => event.toLowerCase() === suggestion);
 };
 
 const isEvent = (name: string): name is HookEvent =>

@@ -58,7 +58,7 @@ export interface MergedSettings {
 export const mergeSettings = (layers: readonly SettingsLayer[], home: string): MergedSettings => {
   const strongest: Strongest = (path, pick) =>
     layers.flatMap((layer) => sourced(layer, path, pick(layer))).at(-1);
-  const each = <T>(
+  const fromEachLayer = <T>(
     path: JsonPath,
     pick: (layer: SettingsLayer) => readonly T[],
   ): readonly Sourced<T>[] =>
@@ -79,7 +79,7 @@ export const mergeSettings = (layers: readonly SettingsLayer[], home: string): M
     rules,
     mode: mode.mode,
     ...(blocker && { bypassDisabledBy: blocker.file ?? blocker.source }),
-    additionalDirectories: each(DIRECTORIES, ({ values, base }) =>
+    additionalDirectories: fromEachLayer(DIRECTORIES, ({ values, base }) =>
       values.additionalDirectories.map((path) => absolute(path, base, home)),
     ),
     env: mergeEnv(layers),
@@ -90,7 +90,7 @@ export const mergeSettings = (layers: readonly SettingsLayer[], home: string): M
     ...mergeHooks(layers),
     skein,
     skeinOrigins,
-    others: each([], ({ values }) =>
+    others: fromEachLayer([], ({ values }) =>
       Object.keys(values.others).length > 0 ? [values.others] : [],
     ),
     warnings: [...warnings, ...mode.warnings],
@@ -147,9 +147,9 @@ const LOOSE: readonly string[] = ['acceptEdits', 'bypassPermissions'];
 
 const mergeMode = (
   layers: readonly SettingsLayer[],
-  wanted: Sourced<PermissionMode> | undefined,
+  configured: Sourced<PermissionMode> | undefined,
 ) => {
-  const mode = wanted ?? { value: 'default' as const, source: 'default' as const };
+  const mode = configured ?? { value: 'default' as const, source: 'default' as const };
   // A stronger layer has an invalid mode, which may have been meant as a stricter mode.
   const above = layers.findLast(
     ({ values }) => values.defaultMode !== undefined || values.unreadableMode !== undefined,
@@ -172,11 +172,12 @@ const mergeHooks = (
   layers: readonly SettingsLayer[],
 ): Pick<MergedSettings, 'hooks' | 'onlyManagedHooks'> => {
   const policy = layers.filter(({ source }) => source === 'policy');
-  const isDisabledBy = (some: readonly SettingsLayer[]) =>
-    some.findLast(({ values }) => values.disableAllHooks !== undefined)?.values.disableAllHooks;
-  if (isDisabledBy(policy) === true) return { hooks: [], onlyManagedHooks: true };
+  const areDisabledBy = (candidates: readonly SettingsLayer[]) =>
+    candidates.findLast(({ values }) => values.disableAllHooks !== undefined)?.values
+      .disableAllHooks;
+  if (areDisabledBy(policy) === true) return { hooks: [], onlyManagedHooks: true };
   const onlyManagedHooks =
-    isDisabledBy(layers) === true ||
+    areDisabledBy(layers) === true ||
     policy.some(({ values }) => values.switches.allowManagedHooksOnly === true);
   const hooks = (onlyManagedHooks ? policy : layers).flatMap((layer) =>
     sourced(layer, ['hooks'], layer.values.hooks).map((hooks) => ({

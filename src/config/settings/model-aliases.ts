@@ -13,7 +13,7 @@ export const MODEL_ALIASES: Readonly<Record<string, string>> = {
  * refer to a built-in alias: `fast` → `haiku`.
  */
 export const resolveModel = (name: string, own: Readonly<Record<string, string>> = {}): string => {
-  const meant = Object.hasOwn(own, name) ? (own[name] ?? name) : name;
-  const alias = meant.toLowerCase();
-  return Object.hasOwn(MODEL_ALIASES, alias) ? (MODEL_ALIASES[alias] ?? meant) : meant;
+  const resolved = Object.hasOwn(own, name) ? (own[name] ?? name) : name;
+  const alias = resolved.toLowerCase();
+  return Object.hasOwn(MODEL_ALIASES, alias) ? (MODEL_ALIASES[alias] ?? resolved) : resolved;
 };

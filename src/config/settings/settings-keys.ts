@@ -66,12 +66,12 @@ export const warnUnknownKeys = (
   warnings: SettingsWarnings,
   section: JsonObject,
   path: JsonPath,
-  known: readonly string[],
+  knownKeys: readonly string[],
   silent: readonly string[] = [],
 ): void => {
   for (const key of Object.keys(section)) {
-    if (known.includes(key) || silent.includes(key)) continue;
-    warnings.unknown([...path, key], known, sectionsOf(key, path));
+    if (knownKeys.includes(key) || silent.includes(key)) continue;
+    warnings.unknown([...path, key], knownKeys, sectionsOf(key, path));
   }
 };
 

@@ -105,15 +105,15 @@ export const managedSettingsFiles = (platform: NodeJS.Platform): readonly string
 const documentOf = (values: object | undefined, origin: string) =>
   values === undefined ? undefined : documentOfValue(values, origin);
 
-/** `given` is a file name or JSON. Throws UsageError if the file does not exist. */
-const settingsFlag = (given: string | undefined, cwd: string): SettingsDocument | undefined => {
-  if (given === undefined) return undefined;
-  if (given.trimStart().startsWith('{')) {
-    const document = settingsDocument(given, '--settings');
+/** `flag` is a file name or JSON. Throws UsageError if the file does not exist. */
+const settingsFlag = (flag: string | undefined, cwd: string): SettingsDocument | undefined => {
+  if (flag === undefined) return undefined;
+  if (flag.trimStart().startsWith('{')) {
+    const document = settingsDocument(flag, '--settings');
     // Line numbers do not help for JSON on a single line.
-    return given.trim().includes('\n') ? document : { ...document, lineOf: () => undefined };
+    return flag.trim().includes('\n') ? document : { ...document, lineOf: () => undefined };
   }
-  const file = resolve(cwd, given);
+  const file = resolve(cwd, flag);
   const document = readSettingsDocument(file);
   if (document !== undefined) return document;
   throw new UsageError(`--settings names ${file}, which does not exist; give a file or JSON.`);

@@ -32,20 +32,20 @@ export class SettingsWarnings {
     this.warn(`${this.about(path)} is ignored: ${fix}.`);
   }
 
-  /** Adds an unknown key. `known` are the valid keys, `sections` the sections that the key belongs to. */
-  unknown(path: JsonPath, known: readonly string[], sections: readonly string[]): void {
+  /** Adds an unknown key. `knownKeys` are the valid keys, `sections` the sections that the key belongs to. */
+  unknown(path: JsonPath, knownKeys: readonly string[], sections: readonly string[]): void {
     if (this.listed.length === MAX_WARNINGS) {
       this.unlistedCount += 1;
       return;
     }
-    const meant = didYouMean(String(path.at(-1)), known);
+    const suggestion = didYouMean(String(path.at(-1)), knownKeys);
     const parent = path.slice(0, -1);
     const fix =
       sections.length > 0
         ? `move it into ${sections.join(' or ')}`
-        : meant === undefined
+        : suggestion === undefined
           ? 'check its spelling or remove it'
-          : `did you mean ${settingName([...parent, meant])}?`;
+          : `did you mean ${settingName([...parent, suggestion])}?`;
     const end = fix.endsWith('?') ? '' : '.';
     this.warn(`${this.about(path)} is unknown and has no effect: ${fix}${end}`);
   }

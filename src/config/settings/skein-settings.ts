@@ -120,9 +120,9 @@ export interface KeyRule {
   readonly expects: string;
 }
 
-const atLeastNone: KeyRule = { schema: z.int().min(0), expects: 'a whole number of 0 or more' };
-const yesOrNo: KeyRule = { schema: z.boolean(), expects: 'true or false' };
-const atLeastOne: KeyRule = { schema: z.int().min(1), expects: 'a whole number of 1 or more' };
+const zeroOrMore: KeyRule = { schema: z.int().min(0), expects: 'a whole number of 0 or more' };
+const trueOrFalse: KeyRule = { schema: z.boolean(), expects: 'true or false' };
+const oneOrMore: KeyRule = { schema: z.int().min(1), expects: 'a whole number of 1 or more' };
 
 /** Host with an optional port, without scheme, path or pattern. */
 const host = z.string().regex(/^(?:\[[0-9a-f:.]+\]|[^\s/:@*[\]]+)(?::\d{1,5})?$|^[0-9a-f:.]+$/i);
@@ -135,15 +135,15 @@ const listed = (text: string) => text.split(',').map((entry) => entry.trim());
 
 /** Rules by key, in the order of `skein config`. */
 export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
-  maxAgents: atLeastNone,
-  maxConcurrentAgents: atLeastNone,
-  maxDepth: atLeastNone,
-  maxConcurrentRequests: atLeastNone,
+  maxAgents: zeroOrMore,
+  maxConcurrentAgents: zeroOrMore,
+  maxDepth: zeroOrMore,
+  maxConcurrentRequests: zeroOrMore,
   maxBudgetUsd: { schema: z.number().min(0), expects: 'an amount in US dollars of 0 or more' },
   maxBudgetTokens: { schema: z.int().min(0), expects: 'a number of tokens of 0 or more' },
-  agentIdleTimeoutMs: atLeastOne,
-  agentWallTimeoutMs: atLeastOne,
-  permissionTimeoutMs: atLeastOne,
+  agentIdleTimeoutMs: oneOrMore,
+  agentWallTimeoutMs: oneOrMore,
+  permissionTimeoutMs: oneOrMore,
   teammates: { schema: z.enum(['in-process', 'tmux']), expects: 'one of in-process, tmux' },
   store: {
     schema: z.string().regex(/^(?:embedded|(?:rediss?(?:\+(?:sentinel|cluster))?|unix):\/\/.+)$/),
@@ -154,7 +154,7 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
     schema: z.int().min(0).max(1_000_000),
     expects: 'a whole number from 0 to 1,000,000',
   },
-  queueDelayMs: atLeastNone,
+  queueDelayMs: zeroOrMore,
   personKeys: {
     schema: listOf(z.string().regex(/^[A-Za-z0-9_-]{40,120}$/)),
     expects: 'a list of public keys as `skein config` shows them',
@@ -174,37 +174,37 @@ export const SKEIN_KEYS: Readonly<Record<SkeinKey, KeyRule>> = {
     expects: '"off", "adaptive" or a number of tokens',
   },
   contextWindow: { schema: z.int().min(1_000), expects: 'a number of tokens of 1,000 or more' },
-  maxOutputTokens: atLeastOne,
-  streamIdleTimeoutMs: atLeastOne,
-  maxRetries: atLeastNone,
+  maxOutputTokens: oneOrMore,
+  streamIdleTimeoutMs: oneOrMore,
+  maxRetries: zeroOrMore,
   modelAliases: {
     schema: z.record(z.string(), z.string().min(1)),
     expects: 'an object of names and model ids',
   },
-  simple: yesOrNo,
-  disableMemoryFiles: yesOrNo,
-  autoMemory: yesOrNo,
-  teamMemory: yesOrNo,
-  disableExperimentalBetas: yesOrNo,
+  simple: trueOrFalse,
+  disableMemoryFiles: trueOrFalse,
+  autoMemory: trueOrFalse,
+  teamMemory: trueOrFalse,
+  disableExperimentalBetas: trueOrFalse,
   cacheHourFor: {
     schema: listOf(querySource),
     expects: 'a list of query sources such as repl or repl*',
   },
   cacheBreaker: { schema: z.string().max(200), expects: 'a text of at most 200 characters' },
-  mcpInstructionsDelta: yesOrNo,
-  webSearch: yesOrNo,
+  mcpInstructionsDelta: trueOrFalse,
+  webSearch: trueOrFalse,
   allowPrivateAddresses: {
     schema: listOf(host),
     expects: 'a list of hosts such as localhost or 10.0.0.7:8080',
   },
-  redactSecrets: yesOrNo,
+  redactSecrets: trueOrFalse,
   sandbox: {
     schema: z.enum(['off', 'auto', 'required']),
     expects: 'one of off, auto, required',
   },
-  sessionRetentionDays: atLeastNone,
-  checkpointRetentionDays: atLeastNone,
-  worktreeRetentionDays: atLeastNone,
+  sessionRetentionDays: zeroOrMore,
+  checkpointRetentionDays: zeroOrMore,
+  worktreeRetentionDays: zeroOrMore,
 };
 
 export const isSkeinKey = (key: string): key is SkeinKey => Object.hasOwn(SKEIN_KEYS, key);

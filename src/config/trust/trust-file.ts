@@ -33,4 +33,5 @@ const isRecordOf = (isEntry: (value: unknown) => boolean, value: unknown): boole
   isRecord(value) && Object.values(value).every(isEntry);
 
 const isText = (value: unknown) => typeof value === 'string';
-const isAnswers = (value: unknown) => isRecordOf((it) => it === 'yes' || it === 'no', value);
+const isAnswers = (value: unknown) =>
+  isRecordOf((answer) => answer === 'yes' || answer === 'no', value);

@@ -15,8 +15,8 @@ import { readTrustFile, writeTrustFile } from './trust-file.js';
 export type TrustState = 'trusted' | 'changed' | 'untrusted';
 
 /** True for `--trust` and `SKEIN_TRUST=1`. */
-export const isTrustGiven = (flag: boolean, env: ConfigEnvironment['env']): boolean =>
-  flag || env.SKEIN_TRUST === '1' || env.SKEIN_TRUST === 'true';
+export const isTrustGiven = (isFlagSet: boolean, env: ConfigEnvironment['env']): boolean =>
+  isFlagSet || env.SKEIN_TRUST === '1' || env.SKEIN_TRUST === 'true';
 
 /** `files` must be the files whose settings apply, so that trust covers exactly these texts. */
 export const trustState = (

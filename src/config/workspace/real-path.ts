@@ -27,10 +27,10 @@ const walk = (path: string): string | undefined => {
       reached = dirname(reached);
       continue;
     }
-    const here = join(reached, name);
-    const link = attempt(() => readlinkSync(here));
+    const path = join(reached, name);
+    const link = attempt(() => readlinkSync(path));
     if (link === undefined) {
-      reached = here;
+      reached = path;
       continue;
     }
     if (hops === 0) return undefined;

@@ -27,10 +27,10 @@ export interface StateLayout {
 
 /** Returns the path of SKEIN_HOME. Does not access the disk. */
 export const resolveSkeinHome = ({ env, home, cwd }: ConfigEnvironment): string => {
-  const given = env.SKEIN_HOME;
-  if (given === undefined || given === '') return join(home, '.skein');
-  if (given === '~' || given.startsWith('~/')) return resolve(home, given.slice(2));
-  return resolve(cwd, given);
+  const configured = env.SKEIN_HOME;
+  if (configured === undefined || configured === '') return join(home, '.skein');
+  if (configured === '~' || configured.startsWith('~/')) return resolve(home, configured.slice(2));
+  return resolve(cwd, configured);
 };
 
 export const stateLayout = (skeinHome: string): StateLayout => ({
@@ -80,7 +80,7 @@ const openFolder = (folder: string) => {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw new UsageError(
-      `Cannot store state in ${folder}: ${why(cause)}. Make it writable, or set SKEIN_HOME to another folder.`,
+      `Cannot store state in ${folder}: ${reasonText(cause)}. Make it writable, or set SKEIN_HOME to another folder.`,
       { cause },
     );
   }
@@ -98,7 +98,7 @@ const makeFolder = (folder: string): void => {
   }
 };
 
-const why = (cause: unknown) => {
+const reasonText = (cause: unknown) => {
   const code = (cause as NodeJS.ErrnoException).code ?? '';
   return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
 };
