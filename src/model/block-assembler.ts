@@ -136,8 +136,8 @@ export class BlockAssembler {
       : { call: { ...call, malformed: input.malformed }, ...ended };
   }
 
-  private addLength(by: number): void {
-    this.length += by;
+  private addLength(count: number): void {
+    this.length += count;
     if (this.length > MAX_MESSAGE_LENGTH) throw new ModelFailure('rejected', MESSAGE_TOO_LONG);
   }
 
@@ -199,7 +199,7 @@ const readInput = (
 const diagnosisIn = (diagnostics: unknown): CacheDiagnosis | null => {
   const reason = (diagnostics as Fields | null | undefined)?.cache_miss_reason;
   const type = (reason as Fields | null | undefined)?.type;
-  return CACHE_DIAGNOSES.find((known) => known === type) ?? null;
+  return CACHE_DIAGNOSES.find((diagnosis) => diagnosis === type) ?? null;
 };
 
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);

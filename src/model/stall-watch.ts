@@ -28,10 +28,10 @@ export const stallWatch = (clock: Clock, limitMs: number): StallWatch => {
   let cancelTimer: (() => void) | undefined;
   const check = () => {
     const now = clock.now();
-    for (const [exchange, seen] of open) {
+    for (const [exchange, last] of open) {
       const progress = exchange.progress();
-      if (progress !== seen.progress) open.set(exchange, { progress, since: now });
-      else if (now - seen.since >= limitMs) {
+      if (progress !== last.progress) open.set(exchange, { progress, since: now });
+      else if (now - last.since >= limitMs) {
         open.delete(exchange);
         exchange.onStall(new StalledError(limitMs));
       }

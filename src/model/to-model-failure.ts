@@ -15,7 +15,7 @@ interface ApiErrorShape {
 export const toModelFailure = (
   thrown: unknown,
   partial: PartialTurn,
-  started: boolean,
+  hasStarted: boolean,
 ): ModelFailure => {
   if (thrown instanceof ModelFailure) return thrown;
   const error = (thrown ?? {}) as ApiErrorShape;
@@ -33,18 +33,18 @@ export const toModelFailure = (
       cause: thrown,
     });
   }
-  const kind = started ? 'dropped' : 'unreachable';
+  const kind = hasStarted ? 'dropped' : 'unreachable';
   const [root] = causeChain(thrown).reverse();
   const reason = root instanceof Error ? root.message : String(thrown);
-  const problem = describeProblem(root, started);
+  const problem = describeProblem(root, hasStarted);
   return new ModelFailure(kind, `${problem}: ${reason}.`, { partial, cause: thrown });
 };
 
-const describeProblem = (root: unknown, started: boolean): string => {
+const describeProblem = (root: unknown, hasStarted: boolean): string => {
   if (root instanceof SyntaxError || root instanceof TypeError) {
     return 'The answer of the model could not be understood';
   }
-  return started ? 'The connection to the model was cut' : 'The model could not be reached';
+  return hasStarted ? 'The connection to the model was cut' : 'The model could not be reached';
 };
 
 const kindOf = (status: number | undefined, type: string, quote: string): FailureKind => {
