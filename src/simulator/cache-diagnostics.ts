@@ -28,8 +28,8 @@ export class CacheDiagnostics {
   private readonly fingerprints = new Map<string, Fingerprint>();
   private readonly maxEntries: number;
 
-  constructor({ most = 10_000 } = {}) {
-    this.maxEntries = most;
+  constructor({ maxEntries = 10_000 } = {}) {
+    this.maxEntries = maxEntries;
   }
 
   get size(): number {

@@ -14,20 +14,23 @@ export interface CompiledScript {
 export const compileScript = (script: Script): CompiledScript => {
   const rules = script.rules.map((rule, index) => ({
     matches: matcher(rule.match, `rules.${index}.match`),
-    replies: (rule.replies ?? [rule.reply as Reply]).map((it) => ({ ...script.defaults, ...it })),
-    given: 0,
+    replies: (rule.replies ?? [rule.reply as Reply]).map((reply) => ({
+      ...script.defaults,
+      ...reply,
+    })),
+    used: 0,
   }));
   const find = (facts: RequestFacts) => rules.find((rule) => rule.matches(facts));
   return {
     nextReply(facts) {
       const rule = find(facts);
       if (!rule) throw noMatchingRule(facts);
-      const reply = rule.replies[Math.min(rule.given++, rule.replies.length - 1)];
+      const reply = rule.replies[Math.min(rule.used++, rule.replies.length - 1)];
       return reply as Reply;
     },
     peekReply(facts) {
       const rule = find(facts);
-      return rule?.replies[Math.min(rule.given, rule.replies.length - 1)];
+      return rule?.replies[Math.min(rule.used, rule.replies.length - 1)];
     },
   };
 };

@@ -69,7 +69,7 @@ export const compose = (
     content,
     stopReason: reply.stop_reason ?? defaultStopReason(reply, asksForTools),
     outputTokens:
-      reply.usage?.output_tokens ?? content.reduce((sum, it) => sum + tokensOfBlock(it), 0),
+      reply.usage?.output_tokens ?? content.reduce((sum, block) => sum + tokensOfBlock(block), 0),
     webSearches: content.filter(isSearch).length,
   };
 };

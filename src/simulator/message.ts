@@ -130,8 +130,8 @@ const deltasOf = (block: ContentBlock, chunkBytes: number): string[] => {
     return splitByBytes(block.text, chunkBytes).map((text) => delta('text_delta', 'text', text));
   if (block.type === 'thinking')
     return [
-      ...splitByBytes(block.thinking, chunkBytes).map((it) =>
-        delta('thinking_delta', 'thinking', it),
+      ...splitByBytes(block.thinking, chunkBytes).map((text) =>
+        delta('thinking_delta', 'thinking', text),
       ),
       delta('signature_delta', 'signature', block.signature),
     ];

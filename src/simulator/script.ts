@@ -105,12 +105,15 @@ const fullReply = z
     cut: z.strictObject(afterEvents).optional(),
     ...pacing,
   })
-  .refine((it) => !it.blocks || (!it.text && !it.thinking && !it.tool_use), {
+  .refine((reply) => !reply.blocks || (!reply.text && !reply.thinking && !reply.tool_use), {
     error: '"blocks" replaces "text", "thinking" and "tool_use": use one or the other',
   });
 
 /** Accepts a string as a reply with that text. */
-const reply = z.preprocess((it) => (typeof it === 'string' ? { text: it } : it), fullReply);
+const reply = z.preprocess(
+  (input) => (typeof input === 'string' ? { text: input } : input),
+  fullReply,
+);
 
 const rule = z
   .strictObject({
@@ -118,7 +121,7 @@ const rule = z
     reply: reply.optional(),
     replies: z.array(reply).min(1).optional(),
   })
-  .refine((it) => (it.reply === undefined) !== (it.replies === undefined), {
+  .refine((rule) => (rule.reply === undefined) !== (rule.replies === undefined), {
     error: 'a rule has either "reply" or "replies"',
   });
 

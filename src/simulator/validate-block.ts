@@ -4,11 +4,11 @@ import { invalidRequest } from './api-error.js';
 import type { Block, CacheControl } from './messages-request.js';
 
 /** Throws ApiError 400 with the message unless the condition holds. */
-export function refuseUnless(holds: boolean, message: string): asserts holds {
-  if (!holds) throw invalidRequest(message);
+export function refuseUnless(isValid: boolean, message: string): asserts isValid {
+  if (!isValid) throw invalidRequest(message);
 }
 
-type Place = 'user' | 'assistant' | 'system' | 'result';
+type BlockParent = 'user' | 'assistant' | 'system' | 'result';
 
 const USER = ['text', 'image', 'document', 'search_result', 'tool_result', 'container_upload'];
 const SERVER_RESULTS = [
@@ -31,7 +31,7 @@ const ASSISTANT = [
   'container_upload',
   ...SERVER_RESULTS,
 ];
-const TYPES: Readonly<Record<Place, readonly string[]>> = {
+const TYPES: Readonly<Record<BlockParent, readonly string[]>> = {
   user: USER,
   assistant: ASSISTANT,
   system: ['text'],
@@ -52,11 +52,11 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns the cache breakpoints of the block and its parts. Throws ApiError with the text of the API. */
-export const validateBlock = (block: unknown, at: string, place: Place): CacheControl[] => {
+export const validateBlock = (block: unknown, at: string, parent: BlockParent): CacheControl[] => {
   if (!isRecord(block)) throw invalidRequest(`${at}: Input should be a valid dictionary`);
   const { type } = block;
   refuseUnless(typeof type === 'string', `${at}.type: Field required`);
-  const allowed = TYPES[place];
+  const allowed = TYPES[parent];
   if (!allowed.includes(type))
     throw invalidRequest(
       `${at}: Input tag '${type}' found using 'type' does not match any of the expected tags: ${allowed.map((tag) => `'${tag}'`).join(', ')}`,

@@ -49,32 +49,32 @@ const checkMessage = (
 
 /** Throws ApiError unless the next message starts with exactly one result per `tool_use`. */
 const checkCalls = (messages: readonly RequestMessage[]): void => {
-  const seen = new Set<string>();
-  let open: ReadonlySet<string> = NONE;
+  const callIds = new Set<string>();
+  let open: ReadonlySet<string> = NO_IDS;
   messages.forEach((message, index) => {
-    const results = message.role === 'user' ? checkResults(message, index, open) : NONE;
+    const results = message.role === 'user' ? checkResults(message, index, open) : NO_IDS;
     if (results.size < open.size) {
       const missing = [...open].filter((id) => !results.has(id));
       throw unanswered(index - 1, missing);
     }
-    open = message.role === 'assistant' ? callsOf(message, index, seen) : NONE;
+    open = message.role === 'assistant' ? callsOf(message, index, callIds) : NO_IDS;
   });
   if (open.size > 0) throw unanswered(messages.length - 1, [...open]);
 };
 
-const NONE: ReadonlySet<string> = new Set();
+const NO_IDS: ReadonlySet<string> = new Set();
 
 const checkResults = (
   message: RequestMessage,
   index: number,
   open: ReadonlySet<string>,
 ): ReadonlySet<string> => {
-  if (typeof message.content === 'string') return NONE;
+  if (typeof message.content === 'string') return NO_IDS;
   const results = new Set<string>();
-  let hasOther = false;
+  let hasOtherBlock = false;
   message.content.forEach((block, position) => {
     if (block.type !== 'tool_result') {
-      hasOther = true;
+      hasOtherBlock = true;
       return;
     }
     const at = `messages.${index}.content.${position}`;
@@ -88,7 +88,7 @@ const checkResults = (
       `${at}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`,
     );
     refuseUnless(
-      !hasOther,
+      !hasOtherBlock,
       `${at}: \`tool_result\` blocks must come before all other content of the message`,
     );
     results.add(id);
@@ -99,9 +99,9 @@ const checkResults = (
 const callsOf = (
   message: RequestMessage,
   index: number,
-  seen: Set<string>,
+  callIds: Set<string>,
 ): ReadonlySet<string> => {
-  if (typeof message.content === 'string') return NONE;
+  if (typeof message.content === 'string') return NO_IDS;
   const calls = new Set<string>();
   message.content.forEach((block, position) => {
     if (block.type !== 'tool_use') return;
@@ -109,8 +109,8 @@ const callsOf = (
     const at = `messages.${index}.content.${position}`;
     const isId = /^[a-zA-Z0-9_-]+$/.test(id);
     refuseUnless(isId, `${at}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`);
-    refuseUnless(!seen.has(id), `messages.${index}: \`tool_use\` ids must be unique`);
-    seen.add(id);
+    refuseUnless(!callIds.has(id), `messages.${index}: \`tool_use\` ids must be unique`);
+    callIds.add(id);
     calls.add(id);
   });
   return calls;
