@@ -57,9 +57,9 @@ export interface ContextProvider {
   /** True if a section may change on every turn, so that `head` must be called again. */
   readonly mayChange: boolean;
   preamble(): Promise<Preamble>;
-  /** Returns facts that differ from `told`, and rules for the files that were just touched. */
+  /** Returns facts that differ from `announced`, and rules for the files that were just touched. */
   reminders(
-    told: ReadonlyMap<string, string>,
+    announced: ReadonlyMap<string, string>,
     touched: readonly string[],
   ): Promise<readonly Reminder[]>;
   /** Drops cached sections, because the conversation was cleared or compacted. */

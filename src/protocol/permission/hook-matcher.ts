@@ -30,12 +30,12 @@ export const parseHookMatcher = (text: string): HookMatcher => {
   if (!(countRegexPaths(text, MAX_SUBJECT_LENGTH) <= MAX_PATHS)) {
     return { problem: 'could take too long to match; use fewer repetitions, and none in another' };
   }
-  const known = new Map<string, boolean>();
+  const cache = new Map<string, boolean>();
   return {
     matches(subject) {
       if (subject.length > MAX_SUBJECT_LENGTH) return true;
-      const found = known.get(subject) ?? pattern.test(subject);
-      if (known.size < MAX_CACHED_SUBJECTS) known.set(subject, found);
+      const found = cache.get(subject) ?? pattern.test(subject);
+      if (cache.size < MAX_CACHED_SUBJECTS) cache.set(subject, found);
       return found;
     },
   };

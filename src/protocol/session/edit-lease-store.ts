@@ -11,10 +11,14 @@ export interface EditLeaseStore {
   /** Returns the holder without taking the lease, or undefined if the file has none. */
   holder(path: string): Promise<EditLeaseHolder | undefined>;
   /**
-   * Takes the lease if it is free, or held by one of `givers`: agents that wait for `wanted`. Resolves
+   * Takes the lease if it is free, or held by one of `givers`: agents that wait for `requester`. Resolves
    * with the holder afterwards. A holder that takes its lease again keeps its `since`.
    */
-  take(path: string, wanted: EditLeaseHolder, givers: readonly string[]): Promise<EditLeaseHolder>;
+  take(
+    path: string,
+    requester: EditLeaseHolder,
+    givers: readonly string[],
+  ): Promise<EditLeaseHolder>;
   /** No effect if another agent holds the lease. Never rejects. */
   release(path: string, agent: string): Promise<void>;
   /** Releases all leases of the agent. Never rejects. */

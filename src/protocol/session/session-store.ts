@@ -80,7 +80,7 @@ export interface Outages {
   /** Why the store is unreachable now, or undefined if it is reachable. */
   readonly trouble: string | undefined;
   /** Calls the listener on each change, with a reason or with undefined. Returns the function that removes it. */
-  listen(listener: (trouble: string | undefined) => void): () => void;
+  listen(listener: (outage: string | undefined) => void): () => void;
 }
 
 export type Removal = number | SkeinError;

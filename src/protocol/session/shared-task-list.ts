@@ -110,11 +110,11 @@ export const openBlockers = (
 const MAX_NAMED_TASKS = 40;
 
 /** Returns the error text for an unknown task id. */
-export const unknownTask = (known: readonly string[], id: string): string => {
-  const more = known.length - MAX_NAMED_TASKS;
+export const unknownTask = (taskIds: readonly string[], id: string): string => {
+  const more = taskIds.length - MAX_NAMED_TASKS;
   const others =
-    known.length === 0
+    taskIds.length === 0
       ? 'The list is empty.'
-      : `The tasks are: ${known.slice(0, MAX_NAMED_TASKS).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
+      : `The tasks are: ${taskIds.slice(0, MAX_NAMED_TASKS).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`;
   return `There is no task "${id.slice(0, 80).toWellFormed()}". ${others}`;
 };

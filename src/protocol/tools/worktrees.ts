@@ -58,7 +58,7 @@ export const settlement = z.discriminatedUnion('kind', [
 export type Settlement = z.infer<typeof settlement>;
 
 /** Called before an agent waits for the lock of a working tree. */
-export type OnLockWait = (holder: string, place: string) => void;
+export type OnLockWait = (holder: string, path: string) => void;
 
 export interface OpenWorktreeOptions {
   readonly session: string;
@@ -100,7 +100,7 @@ export interface Worktrees {
    */
   reopen(
     options: Omit<OpenWorktreeOptions, 'cwd' | 'waits'>,
-    known: WorktreeLocation,
+    location: WorktreeLocation,
   ): Promise<void>;
   /**
    * Commits the contents of the folder to its branch and merges the branch into the parent's tree.
