@@ -49,9 +49,11 @@ export const toolbox = (tools: readonly (Tool | ToolEntry)[]): Toolbox => {
   const find = (name: string): ToolEntry => {
     const found = byName.get(name);
     if (found !== undefined) return found;
-    const known = entries.filter(({ executable }) => executable).map(({ tool }) => tool.name);
-    const asked = truncateLine(name, 100);
-    throw new ToolFailure(`There is no tool named "${asked}". The tools are: ${known.join(', ')}.`);
+    const names = entries.filter(({ executable }) => executable).map(({ tool }) => tool.name);
+    const requested = truncateLine(name, 100);
+    throw new ToolFailure(
+      `There is no tool named "${requested}". The tools are: ${names.join(', ')}.`,
+    );
   };
 
   return {
@@ -102,9 +104,9 @@ const index = (entries: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> =>
 const wireTools = new WeakMap<Tool, WireTool>();
 
 const wireTool = (tool: Tool): WireTool => {
-  const known = wireTools.get(tool) ?? describeForWire(tool);
-  wireTools.set(tool, known);
-  return known;
+  const described = wireTools.get(tool) ?? describeForWire(tool);
+  wireTools.set(tool, described);
+  return described;
 };
 
 /** Schemas set by the build, because computing them takes milliseconds at every start. */
@@ -114,8 +116,8 @@ const prepared = typeof BUILTIN_SCHEMAS === 'undefined' ? {} : BUILTIN_SCHEMAS;
 
 const describeForWire = (tool: Tool): WireTool => {
   const { name, kind, prompt: description } = tool;
-  const known = kind === 'builtin' ? prepared[name] : undefined;
-  return { name, description, input_schema: known ?? schemaOf(tool) };
+  const schema = kind === 'builtin' ? prepared[name] : undefined;
+  return { name, description, input_schema: schema ?? schemaOf(tool) };
 };
 
 const schemaOf = ({ input, inputSchema }: Tool): WireTool['input_schema'] => {
@@ -138,11 +140,11 @@ const withoutNoise = ({ jsonSchema }: { jsonSchema: Record<string, unknown> }): 
     delete jsonSchema.additionalProperties;
   }
   if (pattern === NOT_BLANK) delete jsonSchema.pattern;
-  for (const [name, least] of Object.entries({ minLength, minimum, minItems })) {
-    if (Number(least) <= 1) delete jsonSchema[name];
+  for (const [name, min] of Object.entries({ minLength, minimum, minItems })) {
+    if (Number(min) <= 1) delete jsonSchema[name];
   }
-  for (const [name, most] of Object.entries({ maximum, maxItems })) {
-    if (Number(most) >= FAR) delete jsonSchema[name];
+  for (const [name, max] of Object.entries({ maximum, maxItems })) {
+    if (Number(max) >= FAR) delete jsonSchema[name];
   }
 };
 

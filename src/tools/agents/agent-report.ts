@@ -19,12 +19,12 @@ export const agentReport = (report: ChildReport): string => {
   const { text, characters } = report;
   const failure = agentFailure(report);
   const isSilent = text.trim() === '';
-  const words = isSilent
+  const body = isSilent
     ? 'Its report is empty.'
     : `<agent-report>\n${withoutSkeinTags(bounded(text.trim(), characters))}\n</agent-report>`;
   const home = report.worktree === undefined ? [] : [worktreeText(report.worktree)];
-  if (failure === undefined) return [headOf(report), ...home, words].join('\n');
-  const partial = isSilent ? words : `Its partial result:\n${words}`;
+  if (failure === undefined) return [headOf(report), ...home, body].join('\n');
+  const partial = isSilent ? body : `Its partial result:\n${body}`;
   return [headOf(report), JSON.stringify(failure), ...home, partial].join('\n');
 };
 
@@ -72,8 +72,8 @@ export const agentFailure = ({ stop }: ChildReport): AgentFailure | undefined =>
 /** Returns type, name, id and description: `explorer 3f2a "the parser"`. */
 export const agentLabel = ({ id, type, name, description }: AgentTag): string =>
   [
-    ...[type ?? 'fork', ...(name === undefined ? [] : [name])].map((it) =>
-      untrustedLine(it, MAX_LABEL_LENGTH),
+    ...[type ?? 'fork', ...(name === undefined ? [] : [name])].map((label) =>
+      untrustedLine(label, MAX_LABEL_LENGTH),
     ),
     `${id} ${JSON.stringify(untrustedLine(description, MAX_LABEL_LENGTH))}`,
   ].join(' ');

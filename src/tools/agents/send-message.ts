@@ -19,7 +19,7 @@ const PROMPT = `Sends a message to another agent: to its name or id, to "lead", 
 
 Other text of yours is read only by your parent, when you end.`;
 
-const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
+const text = (maxLength: number) => z.string().regex(/\S/, 'must not be empty').max(maxLength);
 
 const input = z
   .strictObject({
@@ -43,8 +43,8 @@ export const sendMessage = defineTool({
   input,
   describe: ({ to, type, message, summary }) => {
     const kind = type === undefined || type === 'message' ? '' : ` (${type})`;
-    const words = truncateLine((summary ?? message).trim(), MAX_SUMMARY_LENGTH);
-    return `SendMessage ${truncateLine(to, MAX_NAME_LENGTH)}${kind}: ${words}`;
+    const shown = truncateLine((summary ?? message).trim(), MAX_SUMMARY_LENGTH);
+    return `SendMessage ${truncateLine(to, MAX_NAME_LENGTH)}${kind}: ${shown}`;
   },
   isReadOnly: () => false,
   isConcurrencySafe: () => true,
@@ -77,10 +77,11 @@ const RECEIPTS: Readonly<Record<MessageReceipt['outcome'], string>> = {
 };
 
 const receiptText = (receipts: readonly MessageReceipt[]): ToolOutcome => {
-  const lines = receipts.map(({ name, outcome: came, why, request }) => {
-    const asked = request === undefined ? '' : ` (request ${request})`;
-    const fate = why === undefined ? RECEIPTS[came] : `does not get it: ${why.replace(/\.$/, '')}`;
-    return `${shownName(name)} ${fate}${asked}.`;
+  const lines = receipts.map(({ name, outcome, why, request }) => {
+    const requestNote = request === undefined ? '' : ` (request ${request})`;
+    const fate =
+      why === undefined ? RECEIPTS[outcome] : `does not get it: ${why.replace(/\.$/, '')}`;
+    return `${shownName(name)} ${fate}${requestNote}.`;
   });
   if (receipts.every(isUndelivered)) throw new ToolFailure(lines.join('\n'));
   return { content: lines.join('\n'), facts: { recipients: receipts.length } };

@@ -16,7 +16,7 @@ const PROMPT = `Starts an agent for a task, and returns its report.
 
 Without subagent_type it is a fork of you. A background agent reports in a message; TaskOutput and TaskStop take its id. With name and team_name it is a teammate: it is idle after its task, and resumes when it gets a message.`;
 
-const text = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
+const text = (maxLength: number) => z.string().regex(/\S/, 'must not be empty').max(maxLength);
 
 /**
  * Schema of a name. Names appear inside text of Skein, so they must not look like more than a name.
@@ -64,31 +64,31 @@ export const taskTool = (listing: string): Tool =>
     prompt: listing === '' ? PROMPT : `${PROMPT}\n\nsubagent_type is one of:\n${listing}`,
     input,
     describe: ({ subagent_type, description, preview }) => {
-      const who = truncateLine(whoOf(subagent_type), MAX_NAME_LENGTH);
-      const many = preview === undefined ? '' : ` (cost of ${preview})`;
-      return `Task ${who}${many}: ${truncateLine(description.trim(), MAX_DESCRIPTION_LENGTH)}`;
+      const type = truncateLine(typeOf(subagent_type), MAX_NAME_LENGTH);
+      const costNote = preview === undefined ? '' : ` (cost of ${preview})`;
+      return `Task ${type}${costNote}: ${truncateLine(description.trim(), MAX_DESCRIPTION_LENGTH)}`;
     },
     isReadOnly: () => false,
     isConcurrencySafe: () => true,
     onlyWaits: true,
     rejoins: true,
     // Each call of the agent is judged separately; rules such as Task(explorer) name its type.
-    subject: ({ subagent_type }) => ({ action: 'none', target: whoOf(subagent_type) }),
+    subject: ({ subagent_type }) => ({ action: 'none', target: typeOf(subagent_type) }),
     interruptBehavior: 'cancel',
-    async call(asked, { agents, call, signal }) {
+    async call(request, { agents, call, signal }) {
       if (agents === undefined) {
         throw new ToolFailure('No agents can be started here. Do the work yourself.');
       }
-      const { subagent_type: type, model, name, description, prompt, preview } = asked;
-      const team = asked.team_name;
+      const { subagent_type: type, model, name, description, prompt, preview } = request;
+      const team = request.team_name;
       if (team !== undefined && name === undefined) {
         throw new ToolFailure('A teammate needs a name, so that others can write to it.');
       }
       if (preview !== undefined) {
         const cost = await unlessRefused(async () => agents.preview(preview, { type, model }));
-        return previewed(cost, whoOf(type));
+        return previewed(cost, typeOf(type));
       }
-      const { run_in_background: background, isolation } = asked;
+      const { run_in_background: background, isolation } = request;
       const order = { call, description, prompt, type, background, name, team, model, isolation };
       return outcome(await unlessRefused(() => agents.spawn(order, signal)));
     },
@@ -97,7 +97,7 @@ export const taskTool = (listing: string): Tool =>
 /** The tool without a listing, for a session with forks only. */
 export const spawnAgent = taskTool('');
 
-const whoOf = (type: string | undefined): string => type ?? 'fork';
+const typeOf = (type: string | undefined): string => type ?? 'fork';
 
 /** Rejects with ToolFailure in place of SpawnRefusal. */
 const unlessRefused = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
@@ -144,7 +144,7 @@ const outcome = (spawned: Spawned): ToolOutcome => {
   };
 };
 
-const previewed = (preview: SpawnPreview | undefined, who: string): ToolOutcome => {
+const previewed = (preview: SpawnPreview | undefined, type: string): ToolOutcome => {
   if (preview === undefined) {
     throw new ToolFailure('The price of that model is unknown, so no cost can be estimated.');
   }
@@ -152,11 +152,11 @@ const previewed = (preview: SpawnPreview | undefined, who: string): ToolOutcome 
   const basis =
     observed === 0 ? 'A guess: none has ended yet.' : `Based on ${observed} that ended.`;
   return {
-    content: `Nothing was started. ${count} of ${truncateLine(who, MAX_NAME_LENGTH)} on ${model} would cost about ${range(withCache)} with the cache, ${range(withoutCache)} without it. ${basis}`,
+    content: `Nothing was started. ${count} of ${truncateLine(type, MAX_NAME_LENGTH)} on ${model} would cost about ${range(withCache)} with the cache, ${range(withoutCache)} without it. ${basis}`,
     facts: { count, leastCost: withCache[0], mostCost: withCache[1] },
   };
 };
 
-const range = ([least, most]: readonly [number, number]): string => `${usd(least)} to ${usd(most)}`;
+const range = ([min, max]: readonly [number, number]): string => `${usd(min)} to ${usd(max)}`;
 
 const usd = (amount: number): string => `$${amount.toFixed(amount < 0.1 ? 4 : 2)}`;

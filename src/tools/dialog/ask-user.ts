@@ -67,8 +67,8 @@ export const askUser = defineTool({
       throw new ToolFailure(`The answer does not fit the question. ${DECIDE_YOURSELF}`);
     }
     return {
-      content: worded(answer, chosen),
-      facts: { asked: 'surface', chosen: chosen.length, ownWords: hasWords(answer) },
+      content: answerText(answer, chosen),
+      facts: { asked: 'surface', chosen: chosen.length, ownWords: hasText(answer) },
     };
   },
 });
@@ -76,19 +76,19 @@ export const askUser = defineTool({
 const withoutGaps = ({ label, description }: z.output<typeof option>) =>
   description === undefined ? { label } : { label, description };
 
-const hasWords = ({ text = '' }: PersonAnswer) => text.trim() !== '';
+const hasText = ({ text = '' }: PersonAnswer) => text.trim() !== '';
 
-const worded = (answer: PersonAnswer, chosen: readonly string[]): string => {
-  const words = hasWords(answer) ? boundedWords(answer.text ?? '') : undefined;
-  if (chosen.length === 0 && words === undefined) {
+const answerText = (answer: PersonAnswer, chosen: readonly string[]): string => {
+  const text = hasText(answer) ? boundedText(answer.text ?? '') : undefined;
+  if (chosen.length === 0 && text === undefined) {
     throw new ToolFailure(`The person chose nothing. ${DECIDE_YOURSELF}`);
   }
   const choice = chosen.length === 0 ? [] : [`The person chose: ${chosen.join('; ')}`];
-  const said = words === undefined ? [] : [`The person said: ${words}`];
-  return [...choice, ...said].join('\n');
+  const comment = text === undefined ? [] : [`The person said: ${text}`];
+  return [...choice, ...comment].join('\n');
 };
 
-const boundedWords = (text: string): string =>
+const boundedText = (text: string): string =>
   text.length <= MAX_ANSWER_LENGTH
     ? text
     : `${truncateText(text, MAX_ANSWER_LENGTH)} [… cut after ${MAX_ANSWER_LENGTH} characters]`;

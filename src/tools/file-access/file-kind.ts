@@ -18,8 +18,8 @@ export const fileKind = (bytes: Uint8Array): FileKind => {
       : { kind: 'binary', guess: `${mediaType} with a broken header` };
   }
   if (startsWith(bytes, '%PDF-')) return { kind: 'pdf', guess: 'PDF document' };
-  const known = SIGNATURES.find(([signature]) => startsWith(bytes, signature));
-  if (known !== undefined) return { kind: 'binary', guess: known[1] };
+  const match = SIGNATURES.find(([signature]) => startsWith(bytes, signature));
+  if (match !== undefined) return { kind: 'binary', guess: match[1] };
   if (bytes.subarray(0, PROBE_BYTES).includes(0)) return { kind: 'binary', guess: 'binary data' };
   return asText(bytes);
 };

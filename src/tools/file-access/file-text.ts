@@ -12,8 +12,8 @@ export interface FileText {
 export const decodeFileText = (path: string, bytes: Uint8Array): FileText => {
   const file = fileKind(bytes);
   if (file.kind === 'text') return file;
-  const what = file.kind === 'image' ? file.mediaType : file.guess;
-  throw new ToolFailure(`${path} is not text (${what}), so it cannot be edited here. Use Bash.`);
+  const kind = file.kind === 'image' ? file.mediaType : file.guess;
+  throw new ToolFailure(`${path} is not text (${kind}), so it cannot be edited here. Use Bash.`);
 };
 
 /** Throws ToolFailure on half of a surrogate pair, because it has no UTF-8 form. */

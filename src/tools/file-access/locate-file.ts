@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { type ToolContext, ToolFailure } from '../../protocol/tools/tool.js';
 import { FileError } from '../../protocol/tools/workspace.js';
 
-/** Returns the schema of a path in a tool's input. `what` describes the path. */
-export const pathField = (what: string) =>
-  z.string().min(1).describe(`${what}, absolute or from the working directory.`);
+/** Returns the schema of a path in a tool's input. `description` describes the path. */
+export const pathField = (description: string) =>
+  z.string().min(1).describe(`${description}, absolute or from the working directory.`);
 
 /**
  * Resolves a path against the agent's working directory. Throws ToolFailure if no file can have it.

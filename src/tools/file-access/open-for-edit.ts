@@ -18,9 +18,9 @@ interface OpenedText {
 export const openForEdit = async (file_path: string, context: ToolContext): Promise<OpenedText> => {
   const path = locateFile(file_path, context);
   const file = await explainFileError(context.workspace.read(path, MAX_EDITED_BYTES));
-  const seen = context.readStamp(path);
-  if (seen === undefined) throw new ToolFailure(`You have not read ${path}. Read it first.`);
-  if (seen.digest !== file.stamp.digest) throw new ToolFailure(changedSinceRead(path));
+  const lastRead = context.readStamp(path);
+  if (lastRead === undefined) throw new ToolFailure(`You have not read ${path}. Read it first.`);
+  if (lastRead.digest !== file.stamp.digest) throw new ToolFailure(changedSinceRead(path));
   return { path, stamp: file.stamp, ...decodeFileText(path, file.bytes) };
 };
 

@@ -35,7 +35,7 @@ export const multiEditFile = defineTool({
     let text = file.text;
     let replaced = 0;
     for (const [index, edit] of edits.entries()) {
-      const applied = applyOne(file.path, text, edit, `Edit ${index + 1} of ${edits.length}`);
+      const applied = applyNamed(file.path, text, edit, `Edit ${index + 1} of ${edits.length}`);
       text = applied.text;
       replaced += applied.passages.length;
     }
@@ -61,11 +61,11 @@ export const multiEditFile = defineTool({
   },
 });
 
-const applyOne = (path: string, text: string, edit: TextEdit, which: string): AppliedEdit => {
+const applyNamed = (path: string, text: string, edit: TextEdit, label: string): AppliedEdit => {
   try {
     return applyEdit(path, text, edit);
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error;
-    throw new ToolFailure(`${which} failed, so nothing was changed: ${error.message}`);
+    throw new ToolFailure(`${label} failed, so nothing was changed: ${error.message}`);
   }
 };

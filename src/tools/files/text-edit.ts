@@ -53,8 +53,8 @@ const refuseNonsense = (before: string, after: string) => {
   }
 };
 
-const choosePassages = (path: string, text: string, wanted: string, all: boolean) => {
-  const passages = findPassages(text, wanted, { overlapping: !all, atMost: MAX_PASSAGES + 1 });
+const choosePassages = (path: string, text: string, oldText: string, isAll: boolean) => {
+  const passages = findPassages(text, oldText, { overlapping: !isAll, atMost: MAX_PASSAGES + 1 });
   const count = passages.length;
   if (count === 0) {
     throw new ToolFailure(
@@ -66,7 +66,7 @@ const choosePassages = (path: string, text: string, wanted: string, all: boolean
       `old_string occurs more than ${MAX_PASSAGES} times in ${path}. Use sed in Bash.`,
     );
   }
-  if (count > 1 && !all) {
+  if (count > 1 && !isAll) {
     throw new ToolFailure(
       `old_string occurs ${count} times in ${path}. Add lines around it until it is unique, or set replace_all.`,
     );

@@ -30,22 +30,30 @@ export const writeFile = defineTool({
     }
     const path = locateFile(file_path, context);
     const bytes = encodeFileText(content, 'content');
-    const there = await explainFileError(context.workspace.stat(path));
-    if (there !== undefined && there.kind !== 'file') {
-      throw new ToolFailure(`${path} is not a regular file (${there.kind}). Choose another path.`);
+    const existing = await explainFileError(context.workspace.stat(path));
+    if (existing !== undefined && existing.kind !== 'file') {
+      throw new ToolFailure(
+        `${path} is not a regular file (${existing.kind}). Choose another path.`,
+      );
     }
-    const seen = context.readStamp(path);
-    if (there !== undefined && seen === undefined && !context.approved) {
+    const lastRead = context.readStamp(path);
+    if (existing !== undefined && lastRead === undefined && !context.approved) {
       throw new ToolFailure(`${path} exists and you have not read it. Read it first, then write.`);
     }
     // Without a stamp to compare, a person has agreed to lose the current contents.
-    const expected = there === undefined ? 'absent' : seen;
+    const expected = existing === undefined ? 'absent' : lastRead;
     const stamp = await explainFileError(context.workspace.write(path, bytes, expected));
     const lines = countLines(content);
     return {
-      content: `${there === undefined ? 'Created' : 'Replaced'} ${path} (${lines} ${lines === 1 ? 'line' : 'lines'}).`,
+      content: `${existing === undefined ? 'Created' : 'Replaced'} ${path} (${lines} ${lines === 1 ? 'line' : 'lines'}).`,
       notes: [{ type: 'file.seen', path, stamp }],
-      facts: { path, created: there === undefined, lines, bytes: stamp.size, digest: stamp.digest },
+      facts: {
+        path,
+        created: existing === undefined,
+        lines,
+        bytes: stamp.size,
+        digest: stamp.digest,
+      },
     };
   },
 });

@@ -36,12 +36,15 @@ export const editNotebook = defineTool({
   isConcurrencySafe: () => false,
   subject: ({ notebook_path }) => ({ action: 'write', target: notebook_path }),
   interruptBehavior: 'block',
-  async call({ notebook_path, new_source, cell_type, edit_mode = 'replace', ...place }, context) {
+  async call(
+    { notebook_path, new_source, cell_type, edit_mode = 'replace', ...position },
+    context,
+  ) {
     // JSON would write half of a surrogate pair as an escape that other programs cannot read.
     encodeFileText(new_source, 'new_source');
     const file = await openForEdit(notebook_path, context);
     const notebook = parseNotebook(file.path, file.text);
-    const at = positionOf(notebook, place, edit_mode, file.path);
+    const at = positionOf(notebook, position, edit_mode, file.path);
     const change = { source: new_source, type: cell_type };
     const text = CHANGES[edit_mode](notebook, at, change);
     const { stamp, notes } = await saveEdit(file, text, 'new_source', context);
@@ -61,7 +64,7 @@ type Mode = 'replace' | 'insert' | 'delete';
 
 const DONE = { replace: 'Replaced', insert: 'Inserted', delete: 'Deleted' } as const;
 
-interface CellPlace {
+interface CellPosition {
   readonly cell_id?: string | undefined;
   readonly cell_number?: number | undefined;
 }
@@ -69,7 +72,7 @@ interface CellPlace {
 /** Returns the number of the changed or new cell. Throws ToolFailure if there is no such cell. */
 const positionOf = (
   { cells }: Notebook,
-  { cell_id, cell_number }: CellPlace,
+  { cell_id, cell_number }: CellPosition,
   mode: Mode,
   path: string,
 ): number => {

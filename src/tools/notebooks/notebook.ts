@@ -79,13 +79,13 @@ export const splitLines = (text: string): readonly string[] =>
 /** Finds the cells in valid notebook JSON. Of duplicate keys the last counts, as in JSON.parse. */
 const cellSpans = (text: string): { readonly list: Span; readonly spans: readonly Span[] } => {
   let list: Span = { start: 0, end: 0 };
-  for (const { key, value } of members(text, text.indexOf('{'))) {
+  for (const { key, value } of properties(text, text.indexOf('{'))) {
     if (key === 'cells') list = value;
   }
   return { list, spans: [...elements(text, list.start)] };
 };
 
-function* members(text: string, open: number): Generator<{ key: unknown; value: Span }> {
+function* properties(text: string, open: number): Generator<{ key: unknown; value: Span }> {
   for (let at = skipBlank(text, open + 1); text[at] === '"'; ) {
     const end = endOfValue(text, at);
     const start = skipBlank(text, skipBlank(text, end) + 1);
@@ -104,31 +104,31 @@ function* elements(text: string, open: number): Generator<Span> {
 }
 
 const skipBlank = (text: string, at: number): number => {
-  let here = at;
-  while (/[ \t\r\n]/.test(text[here] ?? '')) here += 1;
-  return here;
+  let position = at;
+  while (/[ \t\r\n]/.test(text[position] ?? '')) position += 1;
+  return position;
 };
 
 const skipComma = (text: string, at: number): number => {
-  const here = skipBlank(text, at);
-  return text[here] === ',' ? skipBlank(text, here + 1) : here;
+  const position = skipBlank(text, at);
+  return text[position] === ',' ? skipBlank(text, position + 1) : position;
 };
 
 /** Returns the end of the JSON value that starts at `at`. */
 const endOfValue = (text: string, at: number): number => {
   let depth = 0;
-  for (let here = at; here < text.length; here += 1) {
-    const character = text[here];
-    if (character === '"') here = endOfText(text, here);
+  for (let position = at; position < text.length; position += 1) {
+    const character = text[position];
+    if (character === '"') position = endOfText(text, position);
     else if (character === '{' || character === '[') depth += 1;
     else if (character === '}' || character === ']') depth -= 1;
     else if (depth === 0 && character !== undefined) {
       // A number, true, false or null ends before the next delimiter.
       const rest = /[,\]}\s]/g;
-      rest.lastIndex = here;
+      rest.lastIndex = position;
       return rest.exec(text)?.index ?? text.length;
     }
-    if (depth === 0) return here + 1;
+    if (depth === 0) return position + 1;
   }
   return text.length;
 };

@@ -129,7 +129,7 @@ const shortened = (text: string): string =>
 
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 
-const cut = (text: string, most: number, what: string): string =>
-  text.length <= most
+const cut = (text: string, maxLength: number, note: string): string =>
+  text.length <= maxLength
     ? text
-    : truncateMiddle(text, `\n[… ${text.length - most} characters, ${what} …]\n`, most);
+    : truncateMiddle(text, `\n[… ${text.length - maxLength} characters, ${note} …]\n`, maxLength);

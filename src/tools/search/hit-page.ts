@@ -61,10 +61,10 @@ export class HitPage {
 
   notes(): readonly string[] {
     const { offset } = this.options;
-    const what = this.mode === 'content' ? 'lines' : 'files';
+    const unit = this.mode === 'content' ? 'lines' : 'files';
     if (this.hasMore) {
       const next = offset + this.shown;
-      return [`There are more ${what}. Continue with offset ${next}, or narrow the search.`];
+      return [`There are more ${unit}. Continue with offset ${next}, or narrow the search.`];
     }
     if (this.mode !== 'count' || this.shown === 0) return [];
     return [`${this.matches} in ${this.shown} ${this.shown === 1 ? 'file' : 'files'}.`];

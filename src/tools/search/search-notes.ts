@@ -33,22 +33,22 @@ export const displayPath = (path: string, cwd: string): string => {
 
 /** Returns sentences about the parts that the result does not show. */
 export const searchNotes = (end: SearchEnd): readonly string[] => [
-  ...when(end.leftOut > 0, protectedFilesNote(end.leftOut, end.mayHaveLeftOutMore)),
-  ...when(
+  ...noteIf(end.leftOut > 0, protectedFilesNote(end.leftOut, end.mayHaveLeftOutMore)),
+  ...noteIf(
     end.unreadable > 0,
     `${count(end.unreadable, 'file or directory', 'files or directories')} could not be opened.`,
   ),
-  ...when(
+  ...noteIf(
     end.tooLarge > 0,
     `${count(end.tooLarge, 'file')} of more than ${MAX_SEARCHED_FILE_BYTES} bytes not searched; use grep in Bash.`,
   ),
-  ...when(
+  ...noteIf(
     end.tooSlow > 0,
     `${count(end.tooSlow, 'file')} skipped because the pattern takes too long on it. Use a simpler pattern, without repetitions inside of repetitions.`,
   ),
-  ...when(end.reason === 'timeout', `${STOPPED} after ${SEARCH_TIMEOUT_MS} ms. ${NARROW}`),
-  ...when(end.reason === 'entries', `${STOPPED} because the tree is too large. ${NARROW}`),
-  ...when(end.reason === 'aborted', 'Interrupted before the search ended.'),
+  ...noteIf(end.reason === 'timeout', `${STOPPED} after ${SEARCH_TIMEOUT_MS} ms. ${NARROW}`),
+  ...noteIf(end.reason === 'entries', `${STOPPED} because the tree is too large. ${NARROW}`),
+  ...noteIf(end.reason === 'aborted', 'Interrupted before the search ended.'),
 ];
 
 export const protectedFilesNote = (files: number, isLeast = false) =>
@@ -57,10 +57,10 @@ export const protectedFilesNote = (files: number, isLeast = false) =>
 const STOPPED = 'The search was stopped';
 const NARROW = 'Narrow it with path, glob or type.';
 
-const when = (holds: boolean, sentence: string): readonly string[] => (holds ? [sentence] : []);
+const noteIf = (isTrue: boolean, sentence: string): readonly string[] => (isTrue ? [sentence] : []);
 
-const count = (number: number, one: string, many = `${one}s`) =>
-  `${number} ${number === 1 ? one : many}`;
+const count = (number: number, singular: string, plural = `${singular}s`) =>
+  `${number} ${number === 1 ? singular : plural}`;
 
 export const withNotes = (text: string, notes: readonly string[]): string =>
   notes.length === 0 ? text : `${text}\n\n${notes.map((note) => `[${note}]`).join('\n')}`;

@@ -26,7 +26,7 @@ const PROMPT = `Searches the contents of files with a regular expression.
 - Skipped: files in .gitignore, hidden files (unless glob has their dot), binary files, links, and protected files such as .env and keys: Read asks the user about those.
 - Results are sorted by path, up to ${DEFAULT_LIMIT}; continue with offset, or set head_limit.`;
 
-const count = (most: number) => z.int().min(0).max(most).optional();
+const count = (max: number) => z.int().min(0).max(max).optional();
 
 export const searchText = defineTool({
   name: 'Grep',
@@ -69,8 +69,8 @@ export const searchText = defineTool({
     const { pattern, glob, type, output_mode = 'files_with_matches', offset = 0 } = input;
     const root = searchRoot(input.path, context);
     const limit = input.head_limit || DEFAULT_LIMIT;
-    const around = input['-C'] ?? 0;
-    const [before, after] = [input['-B'] ?? around, input['-A'] ?? around];
+    const contextLines = input['-C'] ?? 0;
+    const [before, after] = [input['-B'] ?? contextLines, input['-A'] ?? contextLines];
     const page = new HitPage(output_mode, {
       offset,
       limit,

@@ -75,7 +75,7 @@ export class CapturedOutput {
     this.append(this.decoders.stderr.decode());
     const all = this.head + this.tail;
     if (this.characters <= room) return { text: all, truncated: false };
-    const marker = `\n\n[… ${await this.whereTheRestIs()} …]\n\n`;
+    const marker = `\n\n[… ${await this.saveRest()} …]\n\n`;
     const kept = this.artifact?.path;
     return { text: truncateMiddle(all, marker, room), truncated: true, kept };
   }
@@ -96,7 +96,7 @@ export class CapturedOutput {
     return this.artifact;
   }
 
-  private async whereTheRestIs(): Promise<string> {
+  private async saveRest(): Promise<string> {
     const artifact = this.spill();
     for (const rest of Object.values(this.held)) artifact.write(rest);
     const size = `${this.bytes} bytes in all, the middle is left out here`;
@@ -106,10 +106,10 @@ export class CapturedOutput {
       const why = error instanceof Error ? error.message : String(error);
       return `${size}, and it could not be kept: ${why}`;
     }
-    const what =
+    const kept =
       this.bytes > MAX_ARTIFACT_BYTES
         ? `the first ${MAX_ARTIFACT_BYTES} bytes are`
         : 'all of it is';
-    return `${size}; ${what} in ${artifact.path}, which Read can open`;
+    return `${size}; ${kept} in ${artifact.path}, which Read can open`;
   }
 }

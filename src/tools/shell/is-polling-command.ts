@@ -5,8 +5,10 @@
 
 /** Programs, with a pattern that their arguments must match. */
 const POLLING: Readonly<Record<string, RegExp>> = {
-  ...byName('wait watch inotifywait ps pgrep pidof top uptime free vmstat iostat lsof ss netstat'),
-  ...byName('date curl wget ping nc dig nslookup host squeue nvidia-smi journalctl'),
+  ...patternsByName(
+    'wait watch inotifywait ps pgrep pidof top uptime free vmstat iostat lsof ss netstat',
+  ),
+  ...patternsByName('date curl wget ping nc dig nslookup host squeue nvidia-smi journalctl'),
   sleep: /^(?!0*\.?0*[a-z]?$)/,
   tail: /^(.* )?(-[a-zA-Z0-9]*[fF]|--follow|--retry)/,
   git: /^(-C \S+ |-\S+ )*(fetch|pull|ls-remote|remote (show|update))\b/,
@@ -17,7 +19,7 @@ const POLLING: Readonly<Record<string, RegExp>> = {
   systemctl: /^(--\S+ )*(status|is-active|is-failed|show|list-\w+)\b/,
 };
 
-function byName(names: string): Record<string, RegExp> {
+function patternsByName(names: string): Record<string, RegExp> {
   return Object.fromEntries(names.split(' ').map((name) => [name, /^/]));
 }
 

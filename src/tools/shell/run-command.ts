@@ -57,10 +57,10 @@ export const runCommand = defineTool({
   isReadOnly: () => false,
   isConcurrencySafe: () => false,
   polls: ({ command }) => isPollingCommand(command),
-  subject: ({ command, run_in_background: lasts = false }) => ({
+  subject: ({ command, run_in_background: isBackground = false }) => ({
     action: 'execute',
     target: command,
-    ...(lasts && { lasts }),
+    ...(isBackground && { lasts: isBackground }),
   }),
   checkPermissions({ command }) {
     const reason = unrunnable(command);
@@ -165,14 +165,17 @@ const unrunnable = (command: string): string | undefined => {
 
 /** Moves to the nearest existing parent, because the working directory was deleted. */
 const moveOut = async ({ cwd, workspace }: ToolContext): Promise<ToolOutcome> => {
-  let there = dirname(cwd);
-  while (there !== dirname(there) && (await workspace.stat(there))?.kind !== 'directory') {
-    there = dirname(there);
+  let directory = dirname(cwd);
+  while (
+    directory !== dirname(directory) &&
+    (await workspace.stat(directory))?.kind !== 'directory'
+  ) {
+    directory = dirname(directory);
   }
   return {
-    content: `The working directory ${cwd} no longer exists, so nothing ran. It is now ${there}; run the command again.`,
+    content: `The working directory ${cwd} no longer exists, so nothing ran. It is now ${directory}; run the command again.`,
     isError: true,
-    notes: [{ type: 'cwd.changed', cwd: there }],
+    notes: [{ type: 'cwd.changed', cwd: directory }],
   };
 };
 

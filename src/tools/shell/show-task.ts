@@ -14,8 +14,8 @@ const INLINE_CHARACTERS = 30_000;
 export const findTask = (id: string, { jobs, jobReadTo, agents }: ToolContext): ShellJobHandle => {
   const job = jobs.find(id);
   if (job !== undefined) return job;
-  const known = [...jobs.list().map((view) => view.id), ...backgroundAgentIds(agents)];
-  const others = known.length === 0 ? '' : ` The ids are: ${known.join(', ')}.`;
+  const ids = [...jobs.list().map((view) => view.id), ...backgroundAgentIds(agents)];
+  const others = ids.length === 0 ? '' : ` The ids are: ${ids.join(', ')}.`;
   if (jobReadTo(id) !== undefined) {
     throw new ToolFailure(
       `${id} is gone: background commands end with the process that started them and are forgotten long after their end. Start it again if you still need it.${others}`,
@@ -23,7 +23,7 @@ export const findTask = (id: string, { jobs, jobReadTo, agents }: ToolContext): 
   }
   const name = truncateLine(id, 100);
   throw new ToolFailure(
-    known.length === 0
+    ids.length === 0
       ? `There is no background task "${name}": nothing has been started in the background here.`
       : `There is no background task "${name}".${others}`,
   );
@@ -48,7 +48,7 @@ export const showTask = (job: ShellJobHandle, { jobReadTo }: ToolContext): ToolO
 
 const textOf = (output: ShellJobOutput): string => {
   if (output.text === '' && output.dropped === 0) return '(no new output)';
-  const where = whereAllIs(output);
+  const where = locationText(output);
   const gap =
     output.dropped === 0
       ? ''
@@ -59,7 +59,7 @@ const textOf = (output: ShellJobOutput): string => {
   return gap + truncateMiddle(output.text, marker, room);
 };
 
-const whereAllIs = ({ artifact, artifactTrouble }: ShellJobOutput): string =>
+const locationText = ({ artifact, artifactTrouble }: ShellJobOutput): string =>
   artifactTrouble === undefined
     ? `all of it is in ${artifact}, which Read can open`
     : `see ${artifact}, but ${artifactTrouble}`;

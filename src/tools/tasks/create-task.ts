@@ -10,16 +10,16 @@ import { taskListOf, unlessRefused } from './task-text.js';
 
 const PROMPT = `Adds a task to the list that all agents share. Your own steps are for TodoWrite.`;
 
-const words = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
+const text = (maxLength: number) => z.string().regex(/\S/, 'must not be empty').max(maxLength);
 
 export const createTask = defineTool({
   name: 'TaskCreate',
   kind: 'builtin',
   prompt: PROMPT,
   input: z.strictObject({
-    subject: words(MAX_SUBJECT_LENGTH).describe('In a few words.'),
+    subject: text(MAX_SUBJECT_LENGTH).describe('In a few words.'),
     description: z.string().max(MAX_DESCRIPTION_LENGTH).describe('All that its owner must know.'),
-    activeForm: words(MAX_SUBJECT_LENGTH).optional().describe('"Fixing the parser"'),
+    activeForm: text(MAX_SUBJECT_LENGTH).optional().describe('"Fixing the parser"'),
     metadata: z.record(z.string(), z.unknown()).optional().describe('Your facts.'),
   }),
   describe: ({ subject }) => `TaskCreate ${truncateLine(subject.trim(), MAX_SUBJECT_LENGTH)}`,

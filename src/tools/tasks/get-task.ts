@@ -22,11 +22,11 @@ export const getTask = defineTool({
   async call({ taskId }, context) {
     const all = await taskListOf(context).list();
     const id = normalizeTaskId(taskId);
-    const item = all.find((each) => each.id === id);
+    const item = all.find((task) => task.id === id);
     if (item === undefined) {
       throw new ToolFailure(
         unknownTask(
-          all.map((each) => each.id),
+          all.map((task) => task.id),
           id,
         ),
       );

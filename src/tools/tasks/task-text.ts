@@ -16,9 +16,9 @@ const MAX_IDS = 10;
 const MAX_ID_LENGTH = 20;
 
 /** Throws ToolFailure if the session has no shared list. */
-export const taskListOf = ({ taskList: work }: ToolContext): TaskListView => {
-  if (work === undefined) throw new ToolFailure('There is no shared task list here.');
-  return work;
+export const taskListOf = ({ taskList }: ToolContext): TaskListView => {
+  if (taskList === undefined) throw new ToolFailure('There is no shared task list here.');
+  return taskList;
 };
 
 /** Rejects with ToolFailure in place of TaskRefusal. */
@@ -32,11 +32,10 @@ export const unlessRefused = async <Result>(ask: () => Promise<Result>): Promise
 };
 
 /** Returns `3` for `#3`. */
-export const normalizeTaskId = (given: string): string => given.trim().replace(/^#/, '');
+export const normalizeTaskId = (id: string): string => id.trim().replace(/^#/, '');
 
 /** Returns a short id for people. */
-export const shownTaskId = (given: string): string =>
-  truncateLine(normalizeTaskId(given), MAX_ID_LENGTH);
+export const shownTaskId = (id: string): string => truncateLine(normalizeTaskId(id), MAX_ID_LENGTH);
 
 /** Returns `in_progress, owner scout; waits for 1, 2`. */
 export const taskState = (item: SharedTask, all: readonly SharedTask[]): string => {
@@ -64,8 +63,8 @@ export const taskListText = (all: readonly SharedTask[]): string => {
   const done = all.filter(({ status }) => status === 'completed');
   const surplus = Math.max(0, all.length - MAX_LISTED);
   const left = new Set(done.slice(0, surplus).map(({ id }) => id));
-  const wanted = all.filter(({ id }) => !left.has(id));
-  const shown = wanted.slice(0, MAX_LISTED);
+  const remaining = all.filter(({ id }) => !left.has(id));
+  const shown = remaining.slice(0, MAX_LISTED);
   const hidden = all.length - shown.length;
   const find = finderOf(all);
   return [
@@ -93,9 +92,9 @@ const waitText = (item: SharedTask, find: Find): readonly string[] => {
 };
 
 const idsOf = (items: readonly SharedTask[]): string => {
-  const some = items.slice(0, MAX_IDS).map(({ id }) => id);
-  const more = items.length - some.length;
-  return `${some.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
+  const shown = items.slice(0, MAX_IDS).map(({ id }) => id);
+  const more = items.length - shown.length;
+  return `${shown.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 };
 
 /** Returns the text as one line, so that text of other agents cannot look like another task. */

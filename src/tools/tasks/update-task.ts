@@ -16,9 +16,9 @@ const PROMPT = `Changes a shared task. in_progress claims it, unless another age
 
 const MAX_ID_LENGTH = 100;
 
-const words = (longest: number) => z.string().regex(/\S/, 'must not be empty').max(longest);
-const ids = (what: string) =>
-  z.array(z.string().min(1).max(MAX_ID_LENGTH)).max(MAX_BLOCKERS).optional().describe(what);
+const text = (maxLength: number) => z.string().regex(/\S/, 'must not be empty').max(maxLength);
+const ids = (description: string) =>
+  z.array(z.string().min(1).max(MAX_ID_LENGTH)).max(MAX_BLOCKERS).optional().describe(description);
 
 export const updateTask = defineTool({
   name: 'TaskUpdate',
@@ -27,9 +27,9 @@ export const updateTask = defineTool({
   input: z.strictObject({
     taskId: z.string().min(1).max(MAX_ID_LENGTH).describe('Its number.'),
     status: z.enum(TASK_STATUSES).optional().describe('New status.'),
-    subject: words(MAX_SUBJECT_LENGTH).optional().describe('New subject.'),
+    subject: text(MAX_SUBJECT_LENGTH).optional().describe('New subject.'),
     description: z.string().max(MAX_DESCRIPTION_LENGTH).optional().describe('New description.'),
-    activeForm: words(MAX_SUBJECT_LENGTH).optional().describe('New active form.'),
+    activeForm: text(MAX_SUBJECT_LENGTH).optional().describe('New active form.'),
     owner: z
       .string()
       .max(MAX_OWNER_LENGTH)
@@ -48,18 +48,18 @@ export const updateTask = defineTool({
   rejoins: true,
   subject: () => ({ action: 'none', target: '' }),
   interruptBehavior: 'cancel',
-  async call({ taskId, ...asked }, context) {
+  async call({ taskId, ...changes }, context) {
     const work = taskListOf(context);
     const id = normalizeTaskId(taskId);
-    if (Object.values(asked).every((value) => value === undefined)) {
+    if (Object.values(changes).every((value) => value === undefined)) {
       throw new ToolFailure(
         `No change is given for task ${shownTaskId(id)}. Give one, or use TaskGet.`,
       );
     }
     const change = {
-      ...asked,
-      addBlocks: asked.addBlocks?.map(normalizeTaskId),
-      addBlockedBy: asked.addBlockedBy?.map(normalizeTaskId),
+      ...changes,
+      addBlocks: changes.addBlocks?.map(normalizeTaskId),
+      addBlockedBy: changes.addBlockedBy?.map(normalizeTaskId),
     };
     const item = await unlessRefused(() => work.update(id, change));
     if (item === undefined) {

@@ -13,20 +13,20 @@ export interface Passage {
 export const toUnixEndings = (text: string): string => text.replaceAll('\r\n', '\n');
 
 /**
- * Returns at most `atMost` occurrences of `wanted`, from left to right. With `overlapping`, `aa` is
+ * Returns at most `atMost` occurrences of `passage`, from left to right. With `overlapping`, `aa` is
  * found twice in `aaa`, because a unique passage must not be ambiguous either.
  */
 export const findPassages = (
   text: string,
-  wanted: string,
+  passage: string,
   { overlapping, atMost }: { readonly overlapping: boolean; readonly atMost: number },
 ): readonly Passage[] => {
   const unixText = toUnixEndings(text);
-  const unixWanted = toUnixEndings(wanted);
+  const unixPassage = toUnixEndings(passage);
   const original = originalPosition(text);
   const passages: Passage[] = [];
-  for (const at of occurrences(unixText, unixWanted, overlapping)) {
-    passages.push({ start: original(at), end: original(at + unixWanted.length) });
+  for (const at of occurrences(unixText, unixPassage, overlapping)) {
+    passages.push({ start: original(at), end: original(at + unixPassage.length) });
     if (passages.length === atMost) break;
   }
   return passages;

@@ -18,8 +18,8 @@ export const untrustedText = (source: string, text: string): string =>
 
 /** Defuses the tags of Skein in text of another agent, so that it cannot pass for text of Skein. */
 export const withoutSkeinTags = (text: string): string => {
-  const seen = visible(text).toWellFormed();
-  return MAY_BEGIN_TAG.test(seen) ? seen.replaceAll(OUR_TAG_LIKE, '[') : seen;
+  const shown = visible(text).toWellFormed();
+  return MAY_BEGIN_TAG.test(shown) ? shown.replaceAll(OUR_TAG_LIKE, '[') : shown;
 };
 
 /** Returns a name or sentence of another agent as one short line, for use inside text of Skein. */
@@ -65,11 +65,11 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   m: 'm\uff4d\u043c',
   k: 'k\uff4b\u043a',
 };
-const letter = (it: string) => {
-  const code = it.charCodeAt(0);
+const letter = (character: string) => {
+  const code = character.charCodeAt(0);
   const capital = code - 32;
   const coded = `&#(?:0*(?:${code}|${capital})|x0*(?:${code.toString(16)}|${capital.toString(16)}));?`;
-  return `(?:[${LOOKALIKES[it] ?? it}\\u{1d400}-\\u{1d7ff}\\u{24b6}-\\u{24e9}]|${coded})`;
+  return `(?:[${LOOKALIKES[character] ?? character}\\u{1d400}-\\u{1d7ff}\\u{24b6}-\\u{24e9}]|${coded})`;
 };
 const spelled = (word: string) => word.split('').map(letter).join(JOINERS);
 /** Brackets and lookalikes; `CODED` has their escaped forms. */
@@ -84,8 +84,8 @@ const MAY_BEGIN_TAG = new RegExp(`${BRACKET}|[&%\\\\]`);
 const BETWEEN =
   '(?:[\\s/\\\\\\uff0f\\u2044\\u2215\\u29f8\\u200c\\u200d]|%2f|&#0*47;?|&#x0*2f;?|&sol;)*';
 /** Matches the bracket of a tag in any spelling that a reader might take for it. */
-const tagLike = (words: readonly string[]) =>
-  new RegExp(`(?:${BRACKET}|${CODED})(?=${BETWEEN}(?:${words.map(spelled).join('|')}))`, 'giu');
+const tagLike = (names: readonly string[]) =>
+  new RegExp(`(?:${BRACKET}|${CODED})(?=${BETWEEN}(?:${names.map(spelled).join('|')}))`, 'giu');
 const TAG_LIKE = tagLike([TAG]);
 /** Tags that mark text of Skein, of the project or of the task. */
 const OUR_TAG_LIKE = tagLike([

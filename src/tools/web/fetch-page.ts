@@ -124,7 +124,7 @@ const ask = async (
   page: WebPage,
   content: TextContent,
   prompt: string,
-  { sideRequest: consult, signal, progress }: ToolContext,
+  { sideRequest, signal, progress }: ToolContext,
 ): Promise<string> => {
   progress('reading the page');
   const text = truncateText(textOf(content), MAX_CHARACTERS);
@@ -135,15 +135,15 @@ const ask = async (
     maxTokens: ANSWER_TOKENS,
     prompt: `${untrustedText(page.address, text)}\n\n${isWhole ? '' : 'Only the beginning of the page is shown.\n\n'}The question: ${prompt}`,
   };
-  const answer = await consult(request, signal).catch((error: unknown): SideAnswer => {
+  const answer = await sideRequest(request, signal).catch((error: unknown): SideAnswer => {
     if (!(error instanceof SideRequestFailure)) throw error;
     throw new ToolFailure(
       `The page was fetched, but the question about it failed: ${error.message} Call WebFetch without prompt to see the page itself.`,
       { cause: error },
     );
   });
-  const said = answer.text.trim();
-  if (said === '') {
+  const reply = answer.text.trim();
+  if (reply === '') {
     throw new ToolFailure(
       'The page was fetched, but the question about it got no answer. Call WebFetch without prompt to see the page itself.',
     );
@@ -152,7 +152,7 @@ const ask = async (
     ...(isWhole ? [] : ['[Only the beginning of the page was read.]']),
     ...(answer.stopReason === 'max_tokens' ? ['[The answer was too long and is cut.]'] : []),
   ];
-  return [headline(page), untrustedText(page.address, said), ...notes].join('\n\n');
+  return [headline(page), untrustedText(page.address, reply), ...notes].join('\n\n');
 };
 
 const textOf = ({ title, text }: TextContent): string => {
@@ -166,8 +166,8 @@ const headline = ({ address, status, contentType, body }: WebPage): string =>
 /** Returns the page of an HTTP error status, marked as an error. */
 const failed = (page: WebPage, content: PageContent): ToolOutcome => {
   const text = content.kind === 'text' ? textOf(content) : `(${content.kind})`;
-  const said = untrustedText(page.address, truncateText(text, MAX_ERROR_CHARACTERS));
-  return { content: `${headline(page)}\n\n${said}`, isError: true };
+  const excerpt = untrustedText(page.address, truncateText(text, MAX_ERROR_CHARACTERS));
+  return { content: `${headline(page)}\n\n${excerpt}`, isError: true };
 };
 
 const showOther = (

@@ -265,10 +265,10 @@ class PageReader implements HtmlListener {
   }
 
   private image({ src = '', alt = '' }: Attributes): undefined {
-    const words = alt.replaceAll(/\s+/g, ' ').trim();
-    if (words === '') return;
+    const text = alt.replaceAll(/\s+/g, ' ').trim();
+    if (text === '') return;
     const target = this.resolve(src);
-    this.writer.text(target === undefined ? `[${words}]` : `![${words}](${target})`);
+    this.writer.text(target === undefined ? `[${text}]` : `![${text}](${target})`);
   }
 
   /** Returns undefined for an invalid link or a link within the page. */

@@ -43,12 +43,12 @@ export class MarkdownWriter {
       this.verbatimText(text);
       return;
     }
-    const words = text.replaceAll(/[\s\u00a0]+/g, ' ');
-    const body = words.trim();
-    if (words.startsWith(' ')) this.space = true;
+    const collapsed = text.replaceAll(/[\s\u00a0]+/g, ' ');
+    const body = collapsed.trim();
+    if (collapsed.startsWith(' ')) this.space = true;
     if (body === '') return;
     this.write(body);
-    this.space = words.endsWith(' ');
+    this.space = collapsed.endsWith(' ');
   }
 
   /** Requests at least `lines` line ends before the next text. */
@@ -234,8 +234,8 @@ export class MarkdownWriter {
   }
 }
 
-const sharedStart = (one: string, other: string): string => {
+const sharedStart = (a: string, b: string): string => {
   let at = 0;
-  while (at < one.length && one[at] === other[at]) at += 1;
-  return one.slice(0, at);
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return a.slice(0, at);
 };

@@ -59,7 +59,7 @@ const callbacks = (html: string, listener: HtmlListener) => {
     },
     onattribname(from: number, to: number) {
       const found = tagName(html, from, to);
-      attribute = ATTRIBUTES.find((known) => known === found);
+      attribute = ATTRIBUTES.find((name) => name === found);
       value = '';
     },
     onattribdata: (from: number, to: number) =>

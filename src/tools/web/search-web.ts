@@ -39,10 +39,7 @@ export const searchWeb = defineTool({
   // The target is empty, because rules cannot distinguish queries.
   subject: () => ({ action: 'network', target: '' }),
   interruptBehavior: 'cancel',
-  async call(
-    { query, allowed_domains, blocked_domains },
-    { sideRequest: consult, signal, progress },
-  ) {
+  async call({ query, allowed_domains, blocked_domains }, { sideRequest, signal, progress }) {
     progress(`searching for ${truncateLine(query.replaceAll(/\s+/g, ' '), 100)}`);
     const tool = {
       type: 'web_search_20250305',
@@ -58,7 +55,7 @@ export const searchWeb = defineTool({
       maxTokens: ANSWER_TOKENS,
       prompt: `Search the web for: ${query}`,
     };
-    const answer = await consult(request, signal).catch((error: unknown): SideAnswer => {
+    const answer = await sideRequest(request, signal).catch((error: unknown): SideAnswer => {
       if (error instanceof SideRequestFailure)
         throw new ToolFailure(explain(error), { cause: error });
       throw error;
@@ -85,19 +82,19 @@ const report = (query: string, { blocks, text, stopReason }: SideAnswer) => {
   const results = blocks.filter(({ type }) => type === 'web_search_tool_result');
   const hits = new Map(results.flatMap(hitsIn).map((hit) => [hit.url, hit]));
   const errors = [...new Set(results.flatMap(errorIn))];
-  const said = text.trim();
-  if (hits.size === 0 && said === '') {
+  const answer = text.trim();
+  if (hits.size === 0 && answer === '') {
     const why =
       errors.length === 0 ? 'it gave no results' : `the search engine said ${errors.join(', ')}`;
     throw new ToolFailure(`The search found nothing: ${why}. Try other words.`);
   }
   const listed = [...hits.values()].slice(0, MAX_RESULTS);
   const list = listed.map(({ title, url }) => `- ${title}: ${url}`).join('\n');
-  const parts = [list, truncateText(said, MAX_TEXT)].filter((part) => part !== '');
+  const parts = [list, truncateText(answer, MAX_TEXT)].filter((part) => part !== '');
   const notes = [
     ...(errors.length > 0 ? [`[Some searches failed: ${errors.join(', ')}.]`] : []),
     ...(stopReason === 'pause_turn' ? ['[The search was not finished when it was stopped.]'] : []),
-    ...(stopReason === 'max_tokens' || said.length > MAX_TEXT ? ['[The summary is cut.]'] : []),
+    ...(stopReason === 'max_tokens' || answer.length > MAX_TEXT ? ['[The summary is cut.]'] : []),
     ...(hits.size > MAX_RESULTS ? [`[${hits.size - MAX_RESULTS} more results are left out.]`] : []),
   ];
   return {
