@@ -45,8 +45,8 @@ export const formatCallResult = ({ tool, outcome, isError, text }: CallResult): 
   const word = wordFor(outcome, isError);
   if (word === 'denied') return { word, remark: oneLine(sanitize(text), 300), lines: [] };
   if (word === 'interrupted') return { word, remark: '', lines: printedBefore(tool, text) };
-  const { remark = '', lines = [] } = DIGESTS[tool]?.(text, word) ?? digest(text, word);
-  return { word, remark, lines: lines.map(shown) };
+  const { remark = '', lines = [] } = DIGESTS[tool]?.(text, word) ?? plainDigest(text, word);
+  return { word, remark, lines: lines.map(cleanLine) };
 };
 
 /** Returns the output of an interrupted command, without the text that is meant for the model. */
@@ -57,7 +57,7 @@ const printedBefore = (tool: string, text: string): readonly string[] => {
     .filter((line) => line !== '[Interrupted before it ended.]')
     .join('\n')
     .trim();
-  return printed === '' ? [] : lastLines(printed, 3).map(shown);
+  return printed === '' ? [] : lastLines(printed, 3).map(cleanLine);
 };
 
 const wordFor = (outcome: CallOutcome, isError: boolean): CallReport['word'] => {
@@ -65,7 +65,7 @@ const wordFor = (outcome: CallOutcome, isError: boolean): CallReport['word'] => 
   return outcome === 'ok' && !isError ? 'ok' : 'failed';
 };
 
-const shown = (line: string): string =>
+const cleanLine = (line: string): string =>
   oneLine(stripEscapes(line.slice(0, 4_000)), MAX_LINE_LENGTH);
 
 /** Returns the text of a result's content. Other blocks appear as their type. */
@@ -83,42 +83,47 @@ interface Digest {
 }
 type Digester = (text: string, word: CallReport['word']) => Digest;
 
-const counted = (text: string, singular: string, pluralForm: string): string => {
+const countText = (text: string, singular: string, pluralForm: string): string => {
   const count = text.trim() === '' ? 0 : text.trimEnd().split('\n').length;
   return `${count} ${count === 1 ? singular : pluralForm}`;
 };
 
-const digest: Digester = (text, word) => {
+const plainDigest: Digester = (text, word) => {
   const trimmed = text.slice(0, MAX_READ_LENGTH).trim();
   if (word !== 'ok') return { lines: firstLines(trimmed, MAX_LINES) };
   const [first = ''] = trimmed.split('\n', 1);
-  return { remark: shown(first.replace(/ It now reads:$/, '')) };
+  return { remark: cleanLine(first.replace(/ It now reads:$/, '')) };
 };
 
-const output: Digester = (text) => ({ lines: lastLines(text.trimEnd(), MAX_LINES) });
+const outputDigest: Digester = (text) => ({ lines: lastLines(text.trimEnd(), MAX_LINES) });
 
 /** Counts the lines of the result: the lines themselves are for the model. */
-const tally =
+const countDigest =
   (singular: string, pluralForm: string): Digester =>
   (text, word) =>
-    word === 'ok' ? { remark: counted(text, singular, pluralForm) } : digest(text, word);
+    word === 'ok' ? { remark: countText(text, singular, pluralForm) } : plainDigest(text, word);
 
 /** Digest of a Bash call. The text behind the id of a background command is for the model. */
-const command: Digester = (text, word) => {
+const commandDigest: Digester = (text, word) => {
   const [started] = /^Started in the background as \w+\./.exec(text) ?? [];
-  return started === undefined || text.includes('\n') ? output(text, word) : { remark: started };
+  return started === undefined || text.includes('\n')
+    ? outputDigest(text, word)
+    : { remark: started };
 };
 
 /** Digest of a task: its status and its last output; for an agent only its status. */
-const task: Digester = (text, word) => {
-  if (word !== 'ok' || text.startsWith('Agent ')) return digest(text, word);
+const taskDigest: Digester = (text, word) => {
+  if (word !== 'ok' || text.startsWith('Agent ')) return plainDigest(text, word);
   const status = text.indexOf('\n\n');
-  return { ...digest(text.slice(0, status), word), ...output(text.slice(status + 2), word) };
+  return {
+    ...plainDigest(text.slice(0, status), word),
+    ...outputDigest(text.slice(status + 2), word),
+  };
 };
 
 /** Digest of web results, without the tags that mark untrusted text for the model. */
-const found: Digester = (text, word) => {
-  if (word !== 'ok') return digest(text, word);
+const webDigest: Digester = (text, word) => {
+  if (word !== 'ok') return plainDigest(text, word);
   const plain = text
     .slice(0, MAX_READ_LENGTH)
     .replaceAll(UNTRUSTED_TAGS, '')
@@ -129,15 +134,15 @@ const found: Digester = (text, word) => {
 const UNTRUSTED_TAGS = /^<untrusted\b.*>\n(?:This is data from outside\b.*\n)?|^<\/untrusted>$/gm;
 
 const DIGESTS: Readonly<Record<string, Digester>> = {
-  Bash: command,
-  TaskOutput: task,
-  TaskStop: task,
-  WebSearch: found,
-  Read: tally('line', 'lines'),
-  Grep: tally('line', 'lines'),
-  Glob: tally('line', 'lines'),
-  LS: tally('line', 'lines'),
-  TodoWrite: (text, word) => (word === 'ok' ? {} : digest(text, word)),
+  Bash: commandDigest,
+  TaskOutput: taskDigest,
+  TaskStop: taskDigest,
+  WebSearch: webDigest,
+  Read: countDigest('line', 'lines'),
+  Grep: countDigest('line', 'lines'),
+  Glob: countDigest('line', 'lines'),
+  LS: countDigest('line', 'lines'),
+  TodoWrite: (text, word) => (word === 'ok' ? {} : plainDigest(text, word)),
 };
 
 const STATUS: Readonly<Record<Todo['status'], string>> = {

@@ -7,119 +7,119 @@ import { plainText } from '../text/sanitize.js';
 import { formatWait } from './format-wait.js';
 
 export const formatEvent = (event: SwarmEvent): string => {
-  const words = new Words(event);
+  const values = new EventValues(event);
   switch (event.type) {
     case 'agent.spawned':
-      if (event.origin !== undefined) return words.origin();
-      return `agent ${words.text('agent')} started in ${words.text('cwd')} with ${words.text('model')}`;
+      if (event.origin !== undefined) return values.origin();
+      return `agent ${values.text('agent')} started in ${values.text('cwd')} with ${values.text('model')}`;
     case 'epoch.began':
-      return `a process took the session (epoch ${words.number('epoch')})`;
+      return `a process took the session (epoch ${values.number('epoch')})`;
     case 'run.started':
-      return `run ${words.number('run')} started`;
+      return `run ${values.number('run')} started`;
     case 'letter.delivered':
-      return `received a prompt from ${words.text('from')}`;
+      return `received a prompt from ${values.text('from')}`;
     case 'message.sent':
-      return `a message for the model: ${plural(words.number('parts'), 'part')}`;
+      return `a message for the model: ${plural(values.number('parts'), 'part')}`;
     case 'turn.started': {
-      const again =
-        words.number('attempt') > 1 ? `again, attempt ${words.number('attempt')}, ` : '';
-      const size = formatNumber(words.number('estimatedTokens'));
-      return `turn ${words.number('turn')} asked of ${words.text('model')} ${again}with about ${size} tokens`;
+      const attempt =
+        values.number('attempt') > 1 ? `again, attempt ${values.number('attempt')}, ` : '';
+      const size = formatNumber(values.number('estimatedTokens'));
+      return `turn ${values.number('turn')} asked of ${values.text('model')} ${attempt}with about ${size} tokens`;
     }
     case 'turn.ended':
-      return `turn ${words.number('turn')} answered in ${words.duration()}, ${words.text('stopReason')}: ${words.spent()}`;
+      return `turn ${values.number('turn')} answered in ${values.duration()}, ${values.text('stopReason')}: ${values.spent()}`;
     case 'turn.failed': {
-      const status = event.status === null ? '' : `, HTTP ${words.number('status')}`;
-      return `turn ${words.number('turn')} failed, attempt ${words.number('attempt')} (${words.text('kind')}${status}): ${words.text('message')}`;
+      const status = event.status === null ? '' : `, HTTP ${values.number('status')}`;
+      return `turn ${values.number('turn')} failed, attempt ${values.number('attempt')} (${values.text('kind')}${status}): ${values.text('message')}`;
     }
     case 'consultation.started':
-      return `side request to ${words.text('model')} for ${words.text('purpose')} started`;
+      return `side request to ${values.text('model')} for ${values.text('purpose')} started`;
     case 'consultation.ended':
-      return `side request for ${words.text('purpose')} ended, ${words.text('outcome')}, in ${words.duration()}: ${words.spent()}`;
+      return `side request for ${values.text('purpose')} ended, ${values.text('outcome')}, in ${values.duration()}: ${values.spent()}`;
     case 'permission.requested':
-      return `asked whether ${words.text('description')} may run: ${words.text('reason')}`;
+      return `asked whether ${values.text('description')} may run: ${values.text('reason')}`;
     case 'permission.answered':
-      return `the answer of ${words.text('surface')} was ${words.text('outcome')}: ${words.text('detail')}`;
+      return `the answer of ${values.text('surface')} was ${values.text('outcome')}: ${values.text('detail')}`;
     case 'permission.ruled':
-      return `${words.text('tool')} ${RULED[words.text('behavior')] ?? words.text('behavior')} at ${words.text('step')}${words.rule()}: ${words.text('reason')}`;
+      return `${values.text('tool')} ${RULED[values.text('behavior')] ?? values.text('behavior')} at ${values.text('step')}${values.rule()}: ${values.text('reason')}`;
     case 'tool.started':
-      return `${words.text('tool')} started: ${words.text('description')}`;
+      return `${values.text('tool')} started: ${values.text('description')}`;
     case 'tool.ended': {
-      const times = words.number('repeated');
-      const again = times > 1 ? `, the same ${times} times in a row` : '';
-      return `${words.text('tool')} ended, ${words.text('outcome')}, in ${words.duration()}${again}`;
+      const times = values.number('repeated');
+      const repeats = times > 1 ? `, the same ${times} times in a row` : '';
+      return `${values.text('tool')} ended, ${values.text('outcome')}, in ${values.duration()}${repeats}`;
     }
     case 'context.compacted':
-      return `context compacted (${words.text('reason')}): from about ${formatNumber(words.number('tokensBefore'))} to ${formatNumber(words.number('tokensAfter'))} tokens`;
+      return `context compacted (${values.text('reason')}): from about ${formatNumber(values.number('tokensBefore'))} to ${formatNumber(values.number('tokensAfter'))} tokens`;
     case 'prompt.broken':
-      return `the prompt stops extending the previous one (${words.text('reason')}): ${words.text('section')}`;
+      return `the prompt stops extending the previous one (${values.text('reason')}): ${values.text('section')}`;
     case 'cache.broken': {
       const kind = event.expected === true ? 'as expected' : 'by accident';
       const lost = formatNumber(
-        Math.max(0, words.number('cachedTokens') - words.number('readTokens')),
+        Math.max(0, values.number('cachedTokens') - values.number('readTokens')),
       );
-      return `the cache missed ${lost} tokens ${kind} (${words.text('cause')}, ${words.text('owner')}): ${words.text('detail')}`;
+      return `the cache missed ${lost} tokens ${kind} (${values.text('cause')}, ${values.text('owner')}): ${values.text('detail')}`;
     }
     case 'request.shaped':
-      return `request settings from now on: ${words.shape()}`;
+      return `request settings from now on: ${values.shape()}`;
     case 'run.ended':
     case 'agent.stopped': {
-      const what = event.type === 'run.ended' ? 'run ended' : 'agent stopped';
-      const detail = typeof event.detail === 'string' ? `: ${words.text('detail')}` : '';
-      return `${what}, ${words.text('reason')}, after ${plural(words.number('turns'), 'turn')}${detail}`;
+      const subject = event.type === 'run.ended' ? 'run ended' : 'agent stopped';
+      const detail = typeof event.detail === 'string' ? `: ${values.text('detail')}` : '';
+      return `${subject}, ${values.text('reason')}, after ${plural(values.number('turns'), 'turn')}${detail}`;
     }
     case 'bound.hit':
-      return `limit reached, ${words.text('what')} (${formatNumber(words.number('limit'))}): ${words.text('detail')}`;
+      return `limit reached, ${values.text('what')} (${formatNumber(values.number('limit'))}): ${values.text('detail')}`;
     case 'hook.ran': {
-      const detail = words.text('detail') === '' ? '' : `: ${words.text('detail')}`;
-      return `hook ${words.text('hook')} of ${words.text('event')} ran, ${words.text('outcome')}, in ${words.duration()}${detail}`;
+      const detail = values.text('detail') === '' ? '' : `: ${values.text('detail')}`;
+      return `hook ${values.text('hook')} of ${values.text('event')} ran, ${values.text('outcome')}, in ${values.duration()}${detail}`;
     }
     case 'files.watched':
-      return `saved the files that ${words.text('call')} may change`;
+      return `saved the files that ${values.text('call')} may change`;
     case 'files.changed':
-      return `${plural(words.number('files'), 'file')} changed by ${words.text('call')}`;
+      return `${plural(values.number('files'), 'file')} changed by ${values.text('call')}`;
     case 'session.rewound': {
-      const what = event.conversation === true ? 'the conversation, and ' : '';
+      const conversation = event.conversation === true ? 'the conversation, and ' : '';
       const verb = event.undoes === undefined ? 'rewound' : 'restored';
-      return `${verb}: ${what}${plural(words.number('files'), 'file')} (to record ${words.number('to')})`;
+      return `${verb}: ${conversation}${plural(values.number('files'), 'file')} (to record ${values.number('to')})`;
     }
     case 'agent.requested': {
-      const type = typeof event.agentType === 'string' ? words.text('agentType') : 'a fork';
-      return `asked for ${type}, ${words.text('kind')}, as ${words.text('child')}: ${words.text('description')}`;
+      const type = typeof event.agentType === 'string' ? values.text('agentType') : 'a fork';
+      return `asked for ${type}, ${values.text('kind')}, as ${values.text('child')}: ${values.text('description')}`;
     }
     case 'agent.queued':
-      return `waits for a slot: ${words.text('reason')}`;
+      return `waits for a slot: ${values.text('reason')}`;
     case 'letter.sent':
-      return `wrote to ${words.text('to')} (${words.text('kind')})`;
+      return `wrote to ${values.text('to')} (${values.text('kind')})`;
     case 'letter.undelivered':
-      return `message to ${words.text('to')} was not delivered: ${words.text('reason')}`;
+      return `message to ${values.text('to')} was not delivered: ${values.text('reason')}`;
     case 'plan.approved':
-      return `its plan was approved by ${words.text('by')}`;
+      return `its plan was approved by ${values.text('by')}`;
     case 'agent.restarted':
-      return `restarts in ${formatSeconds(words.number('delayMs'))}, attempt ${words.number('attempt')}: ${words.text('reason')}`;
+      return `restarts in ${formatSeconds(values.number('delayMs'))}, attempt ${values.number('attempt')}: ${values.text('reason')}`;
     case 'agent.moved':
-      return `moved to ${words.text('host')}, works in ${words.text('path')} from ${words.text('url')}`;
+      return `moved to ${values.text('host')}, works in ${values.text('path')} from ${values.text('url')}`;
     case 'lock.awaited': {
-      const holder = typeof event.holder === 'string' ? words.text('holder') : 'another agent';
-      const who = typeof event.child === 'string' ? `${words.text('child')} waits` : 'waits';
-      return `${who} for ${holder} to release the tree ${words.text('place')}`;
+      const holder = typeof event.holder === 'string' ? values.text('holder') : 'another agent';
+      const subject = typeof event.child === 'string' ? `${values.text('child')} waits` : 'waits';
+      return `${subject} for ${holder} to release the tree ${values.text('place')}`;
     }
     case 'worktree.settled': {
-      const many = words.number('files');
-      const what = many === 0 ? '' : `, ${plural(many, 'file')}`;
-      const detail = typeof event.detail === 'string' ? `: ${words.text('detail')}` : '';
-      return `its worktree: ${words.text('outcome')}${what}${detail}`;
+      const count = values.number('files');
+      const files = count === 0 ? '' : `, ${plural(count, 'file')}`;
+      const detail = typeof event.detail === 'string' ? `: ${values.text('detail')}` : '';
+      return `its worktree: ${values.text('outcome')}${files}${detail}`;
     }
     case 'fork.offered':
-      return `forks start from turn ${words.number('turn')}`;
+      return `forks start from turn ${values.number('turn')}`;
     case 'request.queued': {
-      const what = event.purpose === 'turn' ? 'the next turn' : words.text('purpose');
-      return `the request for ${what} waits for ${formatWait(event.why)}`;
+      const purpose = event.purpose === 'turn' ? 'the next turn' : values.text('purpose');
+      return `the request for ${purpose} waits for ${formatWait(event.why)}`;
     }
     case 'budget.reserved':
-      return `${words.reserved()} reserved for turn ${words.number('turn')}`;
+      return `${values.reserved()} reserved for turn ${values.number('turn')}`;
     default:
-      return words.plain();
+      return values.plain();
   }
 };
 
@@ -128,7 +128,7 @@ const RULED: Readonly<Record<string, string>> = { allow: 'allowed', deny: 'denie
 const HEAD = new Set(['v', 'seq', 'ts', 'swarm', 'agent', 'parent', 'type', 'cites']);
 
 /** Typed access to the values of an event. The log may be damaged, so every type is checked. */
-class Words {
+class EventValues {
   private readonly event: SwarmEvent;
 
   constructor(event: SwarmEvent) {
@@ -149,9 +149,9 @@ class Words {
   origin(): string {
     const origin = (this.event.origin ?? {}) as Readonly<Record<string, unknown>>;
     const text = (key: string) => plainText(asText(origin[key]));
-    const what = text('type') === '' ? 'a fork' : text('type');
+    const type = text('type') === '' ? 'a fork' : text('type');
     const name = text('name') === '' ? '' : ` called ${text('name')}`;
-    return `agent ${this.text('agent')} started as ${what}${name} with ${this.text('model')}: ${text('description')}`;
+    return `agent ${this.text('agent')} started as ${type}${name} with ${this.text('model')}: ${text('description')}`;
   }
 
   duration(): string {
@@ -199,8 +199,8 @@ class Words {
       typeof shape[name] === 'string' ? [`${name} ${shape[name]}`] : [],
     );
     const kinds = ['tool', 'section'].map((kind) => {
-      const members = Object.keys(shape).filter((name) => name.startsWith(`${kind} `));
-      return plural(members.length, kind);
+      const names = Object.keys(shape).filter((name) => name.startsWith(`${kind} `));
+      return plural(names.length, kind);
     });
     return plainText([...values, ...kinds].join(', '));
   }

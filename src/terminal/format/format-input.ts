@@ -26,7 +26,7 @@ export const formatInput = ({
     if (replaces !== undefined) parts.push(valueLines('replaces', replacedText(replaces)));
     parts.push(...change(replaces?.text ?? '', content));
   } else if (content !== undefined) parts.push(valueLines('content', content));
-  if (Array.isArray(edits)) parts.push(...edits.flatMap(oneEdit));
+  if (Array.isArray(edits)) parts.push(...edits.flatMap(linesOfEdit));
   return [...parts, ...Object.entries(rest).map(([key, value]) => valueLines(key, value))];
 };
 
@@ -37,7 +37,7 @@ const replacedText = ({ bytes, lines, text }: ReplacedFile): string => {
   return bytes === 0 ? 'an existing file, which is empty' : `${size} of an existing file${more}`;
 };
 
-const oneEdit = (edit: unknown): readonly Lines[] => {
+const linesOfEdit = (edit: unknown): readonly Lines[] => {
   const { old_string, new_string, ...rest } = isRecord(edit) ? edit : {};
   if (typeof old_string !== 'string' || typeof new_string !== 'string') {
     return [valueLines('edit', edit)];

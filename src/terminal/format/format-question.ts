@@ -49,14 +49,14 @@ export const answerLines = ({
 };
 
 /**
- * Returns the question without the answers. `howToSee` says how to see omitted text. If the rows do not suffice, the
+ * Returns the question without the answers. `hint` says how to see omitted text. If the rows do not suffice, the
  * input is shortened first and then the remarks by `BY_WEIGHT`: the risk and the note about omitted text always stay,
  * because a person must see them before answering.
  */
 export const questionFacts = (
   question: PermissionQuestion,
   view: QuestionOptions,
-  howToSee: string,
+  hint: string,
 ): readonly string[] => {
   const { columns, rows = Number.POSITIVE_INFINITY } = view;
   const parts = formatInput(question);
@@ -68,7 +68,7 @@ export const questionFacts = (
     input.length <= MAX_INPUT_ROWS &&
     !input.some(isGap) &&
     parts.flat().every((line) => line === shown(line));
-  const warning = [cutText(`  Not all of it is shown: ${howToSee}. If in doubt, deny.`, columns)];
+  const warning = [cutText(`  Not all of it is shown: ${hint}. If in doubt, deny.`, columns)];
   const facts = { ...remarksOf(question, view), warning: isWhole ? [] : warning };
   const all = inOrder(facts, gapless(bothEnds(input, MAX_INPUT_ROWS), columns));
   if (all.length <= rows) return all;
@@ -76,8 +76,8 @@ export const questionFacts = (
   const isTight = Object.values({ ...facts, warning }).flat().length + least > rows;
   const kept = weighed({ ...(isTight ? shortened(facts, columns) : facts), warning }, rows);
   const room = Math.min(MAX_INPUT_ROWS, rows - Object.values(kept).flat().length);
-  const some = gapless(bothEnds(input, Math.max(1, room - 1)), columns).slice(0, room);
-  return inOrder(kept, some);
+  const inputRows = gapless(bothEnds(input, Math.max(1, room - 1)), columns).slice(0, room);
+  return inOrder(kept, inputRows);
 };
 
 /** Remarks around the input. */

@@ -1,9 +1,9 @@
 /** Formats why a run stopped early, and the next step for the person. */
 import type { StopReason } from '../../protocol/agent/stop.js';
 
-/** `why` may be empty. `continues`: another run starts at once. */
-export const formatStop = (reason: StopReason, why: string, continues: boolean): string => {
-  const next = continues ? CONTINUES : (NEXT[reason] ?? '');
+/** `why` may be empty. `willContinue`: another run starts at once. */
+export const formatStop = (reason: StopReason, why: string, willContinue: boolean): string => {
+  const next = willContinue ? CONTINUES : (NEXT[reason] ?? '');
   const sentences = [STOPPED[reason] ?? `Stopped: ${reason}.`, why, next];
   return sentences.filter((sentence) => sentence !== '').join(' ');
 };

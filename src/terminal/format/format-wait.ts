@@ -3,7 +3,7 @@ import { WAIT_REASONS, type WaitReason } from '../../protocol/model/governor.js'
 import type { AgentWait } from '../../views/swarm/agent-wait.js';
 import { plainText } from '../text/sanitize.js';
 
-const WORDS: Readonly<Record<WaitReason, string>> = {
+const REASON_TEXT: Readonly<Record<WaitReason, string>> = {
   requests: 'a request slot',
   'rate-limit': "the provider's rate limit to pass",
   budget: 'money that other requests have reserved',
@@ -12,28 +12,28 @@ const WORDS: Readonly<Record<WaitReason, string>> = {
 
 /** Completes the sentence "waits for …". `why` comes from a log, so it may have any value. */
 export const formatWait = (why: unknown): string => {
-  const known = WAIT_REASONS.find((reason) => reason === why);
-  return known === undefined ? 'an unknown reason' : WORDS[known];
+  const reason = WAIT_REASONS.find((reason) => reason === why);
+  return reason === undefined ? 'an unknown reason' : REASON_TEXT[reason];
 };
 
 /** Formats an agent's wait as one sanitized line: "waits for docs and 2 more", "asks: Bash rm x". */
 export const formatAgentWait = ({ kind, detail, agents, count }: AgentWait): string => {
-  const words = plainText(detail ?? '');
+  const text = plainText(detail ?? '');
   switch (kind) {
     case 'permission':
-      return `asks: ${words}${count > 1 ? ` (+${count - 1})` : ''}`;
+      return `asks: ${text}${count > 1 ? ` (+${count - 1})` : ''}`;
     case 'child':
-      return `waits for ${words}${count > 1 ? ` and ${count - 1} more` : ''}`;
+      return `waits for ${text}${count > 1 ? ` and ${count - 1} more` : ''}`;
     case 'model':
       return 'waits for the model';
     case 'retry':
-      return words === '' ? 'retries soon' : `retries soon: ${words}`;
+      return text === '' ? 'retries soon' : `retries soon: ${text}`;
     case 'lock':
-      return `waits for ${plainText(agents[0] ?? 'another agent', 30)} to release the tree ${words}`;
+      return `waits for ${plainText(agents[0] ?? 'another agent', 30)} to release the tree ${text}`;
     case 'place':
       return 'waits for a slot among the running agents';
     case 'worker':
-      return words === '' ? 'waits for a worker' : `waits: ${words}`;
+      return text === '' ? 'waits for a worker' : `waits: ${text}`;
     default:
       return `waits for ${formatWait(kind)}`;
   }

@@ -176,12 +176,12 @@ export class LineEditor {
   }
 
   /** Searches from `newest` towards older entries. */
-  private find(query: string, newest: number, former?: Search): KeyResult {
+  private find(query: string, newest: number, previous?: Search): KeyResult {
     const found =
       query === '' || newest < 0
         ? -1
         : this.history.slice(0, newest + 1).findLastIndex((entry) => entry.includes(query));
-    if (found === -1 && former !== undefined) return { kind: 'none' };
+    if (found === -1 && previous !== undefined) return { kind: 'none' };
     this.search = { query, found };
     this.draft = found === -1 ? this.unsent : draftOf(this.history[found] ?? '');
     return { kind: 'changed' };

@@ -30,11 +30,11 @@ export const parseTypedLine = (line: string): TypedLine => {
   if (!text.startsWith('/')) return { kind: 'prompt', text };
   const [word = ''] = text.slice(1).split(/\s/, 1);
   const rest = text.slice(1 + word.length).trim();
-  const wanted = word.toLowerCase() === 'quit' ? 'exit' : word.toLowerCase();
-  const known = SLASH_COMMANDS.find(({ name }) => name === wanted);
-  return known === undefined
+  const commandName = word.toLowerCase() === 'quit' ? 'exit' : word.toLowerCase();
+  const command = SLASH_COMMANDS.find(({ name }) => name === commandName);
+  return command === undefined
     ? { kind: 'unknown', name: word }
-    : { kind: 'command', name: known.name, rest };
+    : { kind: 'command', name: command.name, rest };
 };
 
 export const explainUnknown = (name: string): string =>

@@ -41,7 +41,7 @@ export const paintMarkdown = (
     const text = paint[line](piece);
     return { text, state: isEnd ? keptFence(fence) : current };
   }
-  const { text, open } = paintWords(piece, current.open ?? '', paint);
+  const { text, open } = paintInline(piece, current.open ?? '', paint);
   return { text, state: isEnd ? keptFence(fence) : { ...current, open } };
 };
 
@@ -67,7 +67,7 @@ const codeColour = (text: string, language: string): Colour => {
   return text.startsWith('-') ? 'alarm' : 'accent';
 };
 
-const paintWords = (
+const paintInline = (
   text: string,
   before: string,
   paint: Paint,

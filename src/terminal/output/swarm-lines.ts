@@ -144,7 +144,7 @@ export class SwarmLines {
     }
     const queued = items.filter(({ isQueued }) => isQueued).length;
     const waiting = queued === 0 ? '' : `, ${formatNumber(queued)} of them wait for a slot`;
-    this.show(`  ${byType(items.map(({ agent }) => agent))} started${waiting}`);
+    this.show(`  ${countsByType(items.map(({ agent }) => agent))} started${waiting}`);
   }
 
   private showEnded(reports: readonly ChildReport[]): void {
@@ -226,12 +226,14 @@ const indentOf = ({ depth }: AgentTag): string => '  '.repeat(Math.min(depth, 4)
 
 const shown = (text: string, maxLength: number): string => oneLine(sanitize(text), maxLength);
 
-const byType = (agents: readonly AgentTag[]): string => {
+const countsByType = (agents: readonly AgentTag[]): string => {
   const counts = new Map<string, number>();
   for (const { type } of agents) {
     counts.set(type ?? 'fork', (counts.get(type ?? 'fork') ?? 0) + 1);
   }
-  const parts = [...counts].map(([type, many]) => plural(many, shown(type, MAX_TEXT_LENGTH)));
+  const parts = [...counts].map(([type, agentCount]) =>
+    plural(agentCount, shown(type, MAX_TEXT_LENGTH)),
+  );
   const [last = '', ...others] = parts.toReversed();
   return others.length === 0 ? last : `${others.toReversed().join(', ')} and ${last}`;
 };
@@ -251,16 +253,16 @@ const innerText = (item: FeedItem): string | undefined => {
 };
 
 const previewText = ({
-  count: many,
+  count,
   model,
   withCache,
   withoutCache,
 }: Extract<FeedItem, { type: 'fan-out.previewed' }>['preview']): string => {
-  const who = `${plural(many, 'agent')} on ${shown(model, MAX_TEXT_LENGTH)}`;
+  const agents = `${plural(count, 'agent')} on ${shown(model, MAX_TEXT_LENGTH)}`;
   if (withCache === null || withoutCache === null) {
-    return `${who}: cost unknown, because a model has no known price.`;
+    return `${agents}: cost unknown, because a model has no known price.`;
   }
-  const range = ([least, most]: readonly [number, number]) =>
-    `${formatMoney(least)} to ${formatMoney(most)}`;
-  return `${who}: ${range(withCache)} with the cache, ${range(withoutCache)} without.`;
+  const range = ([min, max]: readonly [number, number]) =>
+    `${formatMoney(min)} to ${formatMoney(max)}`;
+  return `${agents}: ${range(withCache)} with the cache, ${range(withoutCache)} without.`;
 };

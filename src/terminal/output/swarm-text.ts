@@ -27,8 +27,8 @@ export const swarmText = (swarm: SwarmView, options: SwarmTextOptions): string =
   const branches = treeBranches(agents, options.unicode);
   const prefixes = shortIds(agents.map(({ id }) => id));
   const rows = agents.map((agent, at) => {
-    const who = formatAgent(agent, prefixes.get(agent.id) ?? agent.id);
-    return cellsOf(agent, `${branches[at] ?? ''}${who}`, options.now);
+    const label = formatAgent(agent, prefixes.get(agent.id) ?? agent.id);
+    return cellsOf(agent, `${branches[at] ?? ''}${label}`, options.now);
   });
   return [cutText(swarmHead(swarm), options.width), ...table(rows, options.width)].join('\n');
 };
@@ -45,16 +45,16 @@ const stateWithout = (agents: readonly AgentView[]): string =>
   agents.some(({ status }) => status === 'lost') ? 'lost' : 'ended';
 
 const totals = (agents: readonly AgentView[]): string => {
-  const known = agents.every(({ costUsd }) => costUsd !== null);
+  const isPriced = agents.every(({ costUsd }) => costUsd !== null);
   const cost = agents.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-  return `${plural(agents.length, 'agent')}  ${formatMoney(known ? cost : null)}`;
+  return `${plural(agents.length, 'agent')}  ${formatMoney(isPriced ? cost : null)}`;
 };
 
 /** Returns the number of queued agents if no worker is running, else ''. */
 const waiting = ({ agents, workers }: SwarmView): string => {
-  const many = agents.filter(({ status }) => status === 'queued').length;
-  if (workers !== 0 || many === 0) return '';
-  return `  ${many} ${many === 1 ? 'waits' : 'wait'} for a worker (\`skein worker\`)`;
+  const queued = agents.filter(({ status }) => status === 'queued').length;
+  if (workers !== 0 || queued === 0) return '';
+  return `  ${queued} ${queued === 1 ? 'waits' : 'wait'} for a worker (\`skein worker\`)`;
 };
 
 type Column = 'agent' | 'state' | 'turns' | 'tokens' | 'cache' | 'cost' | 'age' | 'doing';
@@ -78,11 +78,11 @@ const MAX_AGENT_WIDTH = 28;
 const MIN_DOING_WIDTH = 20;
 const GAP = '  ';
 
-const cellsOf = (agent: AgentView, who: string, now: number): Cells => {
+const cellsOf = (agent: AgentView, label: string, now: number): Cells => {
   const { turns, inputTokens, outputTokens, cacheReadPercent, costUsd } = agent;
   const state = formatAgentState(agent);
   return {
-    agent: who,
+    agent: label,
     state,
     turns: String(turns),
     tokens: formatShortNumber(inputTokens + outputTokens),

@@ -62,8 +62,8 @@ export const allotCells = (amounts: readonly number[], cells: number): readonly 
     left -= 1;
   }
   while (left < 0) {
-    const largest = whole.indexOf(Math.max(...whole));
-    whole[largest] = (whole[largest] ?? 0) - 1;
+    const widest = whole.indexOf(Math.max(...whole));
+    whole[widest] = (whole[widest] ?? 0) - 1;
     left += 1;
   }
   return whole;

@@ -3,10 +3,10 @@
 /** Returns the branch prefix of each node. Nodes are in depth-first order, each behind its parent. */
 export const treeBranches = (
   nodes: readonly { readonly depth: number }[],
-  unicode: boolean,
+  isUnicode: boolean,
 ): readonly string[] => {
   const [down, fork, last] = ['│ ', '├─', '└─'];
-  const above: boolean[] = [];
+  const isLevelOpen: boolean[] = [];
   const branches: string[] = [];
   // Backwards, because a node's branch depends on whether a sibling follows.
   for (const { depth } of nodes.toReversed()) {
@@ -14,19 +14,19 @@ export const treeBranches = (
     const isTooDeep = level > MAX_INDENT;
     const stems = Array.from(
       { length: isTooDeep ? MAX_INDENT : Math.max(0, level - 1) },
-      (_, at) => (above[at + 1] === true ? down : '  '),
+      (_, at) => (isLevelOpen[at + 1] === true ? down : '  '),
     ).join('');
     if (isTooDeep) {
       branches.push(`${stems}»${Math.min(level, MAX_SHOWN_DEPTH)} `);
       continue;
     }
-    const hasNextSibling = above[level] === true;
+    const hasNextSibling = isLevelOpen[level] === true;
     branches.push(level === 0 ? '' : `${stems}${hasNextSibling ? fork : last}`);
-    above.length = level + 1;
-    above[level] = true;
+    isLevelOpen.length = level + 1;
+    isLevelOpen[level] = true;
   }
   const drawn = branches.toReversed();
-  return unicode ? drawn : drawn.map(asciiBranch);
+  return isUnicode ? drawn : drawn.map(asciiBranch);
 };
 
 /** Maximum indentation, in levels. Deeper nodes show their depth as a number instead. */

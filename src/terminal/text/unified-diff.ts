@@ -97,8 +97,8 @@ const inHunks = (all: readonly Edit[]): readonly DiffLine[] => {
   const shown = new Set<number>();
   for (const [index, { kind }] of all.entries()) {
     if (kind === 'same') continue;
-    for (let near = index - CONTEXT_LINES; near <= index + CONTEXT_LINES; near += 1)
-      shown.add(near);
+    for (let lineIndex = index - CONTEXT_LINES; lineIndex <= index + CONTEXT_LINES; lineIndex += 1)
+      shown.add(lineIndex);
   }
   const lines: DiffLine[] = [];
   let [oldLine, newLine] = [1, 1];
