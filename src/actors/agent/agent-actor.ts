@@ -37,12 +37,12 @@ const slotsOf = new WeakMap<object, AgentSlots>();
 
 const slotOf = <Order extends EventObject, Input extends NonReducibleUnknown>(
   name: string,
-  pick: (work: AgentSlots) => SlotWork<Order, Input>,
+  pick: (slots: AgentSlots) => SlotWork<Order, Input>,
 ) =>
-  fromCallback<Order, Input>((given) => {
-    const work = slotsOf.get(given.system);
-    if (work === undefined) throw new EmptySlotError(name);
-    return pick(work)(given);
+  fromCallback<Order, Input>((args) => {
+    const slots = slotsOf.get(args.system);
+    if (slots === undefined) throw new EmptySlotError(name);
+    return pick(slots)(args);
   });
 
 const filledMachine = agentMachine.provide({
@@ -55,8 +55,8 @@ const filledMachine = agentMachine.provide({
 });
 
 /** Creates the actor of an agent. The caller starts it. */
-export const agentActor = (input: AgentInput, work: AgentSlots): AgentActor => {
+export const agentActor = (input: AgentInput, slots: AgentSlots): AgentActor => {
   const actor = createActor(filledMachine, { input });
-  slotsOf.set(actor.system, work);
+  slotsOf.set(actor.system, slots);
   return actor;
 };

@@ -111,7 +111,7 @@ export const startAgent = (deps: AgentDeps): Agent => {
   let isCutOff = false;
   let isIdle = false;
   let isReported = false;
-  /** True if no run may follow the current one. */
+  /** True if no run may follow the current run. */
   let isOver = false;
   let dismiss: () => void;
   const stopped = new Promise<AgentOutput>((resolve, reject) => {
@@ -171,11 +171,11 @@ export const startAgent = (deps: AgentDeps): Agent => {
     get isIdle() {
       return runs.isIdle;
     },
-    submit(from, blocks, named, trace) {
+    submit(from, blocks, letterId, trace) {
       const { status, context } = actor.getSnapshot();
       if (status !== 'active') throw new UsageError(AGENT_STOPPED);
-      if (journal.hasLetter(named)) return;
-      const letter = named ?? ids('letter');
+      if (journal.hasLetter(letterId)) return;
+      const letter = letterId ?? ids('letter');
       journal.record({ type: 'letter.received', letter, from, trace, raw: blocks });
       const wasHeld = runs.isHeld;
       if (wasHeld && from !== 'user') {
@@ -223,10 +223,10 @@ export const startAgent = (deps: AgentDeps): Agent => {
   };
 };
 
-const refuseUnlessIdle = (actor: AgentActor, { isIdle: isResting }: RunLifecycle): void => {
+const refuseUnlessIdle = (actor: AgentActor, { isIdle: hasNoRun }: RunLifecycle): void => {
   const { value, status } = actor.getSnapshot();
   if (status !== 'active') throw new UsageError(AGENT_STOPPED);
-  if (value === 'idle' && isResting) return;
+  if (value === 'idle' && hasNoRun) return;
   throw new UsageError('The agent is running: wait until it is idle, or interrupt it.');
 };
 

@@ -74,10 +74,10 @@ export class FeedHub implements Feed {
 const MAX_BEHIND = 10_000;
 
 /** Returns the feed of a child: passes each item to the lead's feed, tagged with the child. */
-export const childFeed = (agent: AgentTag, lead: Feed, active: () => void): Feed => ({
+export const childFeed = (agent: AgentTag, lead: Feed, onActivity: () => void): Feed => ({
   wantsStreamEvents: lead.wantsStreamEvents,
   emit(item) {
-    active();
+    onActivity();
     lead.emit({ type: 'agent.feed', agent, item });
   },
 });

@@ -23,19 +23,19 @@ export interface FoldedState {
 }
 
 /** Folds records into a state. `base` is the state that a fork inherits from its parent. */
-export const foldRecords = (past: readonly JournalRecord[], base?: FoldedState): FoldedState => {
+export const foldRecords = (records: readonly JournalRecord[], base?: FoldedState): FoldedState => {
   const history = new History();
   const cache = new CacheLog();
   if (base !== undefined) {
     inherit(history, base.history);
     cache.copyFrom(base.cache);
   }
-  const conversation = conversationRecords(past.map(conversationStep));
-  for (const record of past) {
-    const counts = conversation.has(record.seq);
-    if (counts) history.apply(record);
+  const conversation = conversationRecords(records.map(conversationStep));
+  for (const record of records) {
+    const isInConversation = conversation.has(record.seq);
+    if (isInConversation) history.apply(record);
     else applyRewound(history, record);
-    cache.apply(record, counts);
+    cache.apply(record, isInConversation);
   }
   return { history, cache };
 };
@@ -51,11 +51,11 @@ export class JournaledState implements FoldedState {
   /** Calls of the current attempt. Their message may not be recorded yet. */
   private readonly drafts = new Map<string, RequestedCall>();
 
-  /** `past` are all records that the journal already has. */
-  constructor(journal: Journal, past: readonly JournalRecord[], base?: FoldedState) {
+  /** `records` are all records that the journal already has. */
+  constructor(journal: Journal, records: readonly JournalRecord[], base?: FoldedState) {
     this.journal = journal;
-    this.seq = past.at(-1)?.seq ?? 0;
-    const { history, cache } = foldRecords(past, base);
+    this.seq = records.at(-1)?.seq ?? 0;
+    const { history, cache } = foldRecords(records, base);
     this.history = history;
     this.cache = cache;
   }
@@ -104,10 +104,10 @@ export class JournaledState implements FoldedState {
   }
 
   /** Calls `act` when `written` is done, synchronously if there is no need to wait. */
-  whenWritten(act: () => void, refused: (error: Error) => void): void {
+  whenWritten(act: () => void, onRefused: (error: Error) => void): void {
     const written = this.written();
     if (written === undefined) act();
-    else written.then(act, refused);
+    else written.then(act, onRefused);
   }
 
   /**
@@ -124,8 +124,8 @@ export class JournaledState implements FoldedState {
   }
 
   /** True if a letter with this id was received before. False without an id. */
-  hasLetter(name: string | undefined): boolean {
-    return name !== undefined && this.history.letters.isKnown(name);
+  hasLetter(id: string | undefined): boolean {
+    return id !== undefined && this.history.letters.isKnown(id);
   }
 
   draftCall(call: RequestedCall): void {

@@ -28,12 +28,12 @@ export class RunLifecycle {
   constructor(
     journal: JournaledState,
     feed: Feed,
-    goOn: (waiting: number) => void,
+    resume: (waiting: number) => void,
     waitsForDisk: boolean,
   ) {
     this.journal = journal;
     this.feed = feed;
-    this.resume = goOn;
+    this.resume = resume;
     this.waitsForDisk = waitsForDisk;
   }
 

@@ -14,9 +14,9 @@ export const childBudget = (
   used: UsedBefore = NOTHING_USED,
 ): Budget => {
   const capsLess = ({ usd, tokens, turns }: UsedBefore) => ({
-    usd: left(maxBudgetUsd, usd),
-    tokens: left(maxBudgetTokens, tokens),
-    turns: left(maxTurns, turns),
+    usd: remaining(maxBudgetUsd, usd),
+    tokens: remaining(maxBudgetTokens, tokens),
+    turns: remaining(maxTurns, turns),
   });
   let caps = capsLess(used);
   if (Object.values(caps).every((cap) => cap === null)) return parent.share(caps);
@@ -45,5 +45,5 @@ export const childBudget = (
 
 const NONE: Overshoot = { usd: 0, tokens: 0 };
 
-const left = (cap: number | undefined, used: number): number | null =>
+const remaining = (cap: number | undefined, used: number): number | null =>
   cap === undefined ? null : Math.max(0, cap - used);

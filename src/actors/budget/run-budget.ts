@@ -29,7 +29,7 @@ export const runBudget = (
       return root.reserve(need, signal, onWait);
     },
     carry: (used) => root.carry(used),
-    share: (wanted) => root.share(wanted),
+    share: (childCaps) => root.share(childCaps),
     close: () => root.close(),
     get spent() {
       return root.spent;

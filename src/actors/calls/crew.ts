@@ -50,10 +50,10 @@ export interface CrewDeps
 export const crew =
   (deps: CrewDeps): SlotWork<CrewOrder, CrewInput> =>
   ({ input, receive, sendBack }) => {
-    const worker = new Crew(deps, sendBack);
-    for (const id of input.unjudged) worker.recover(id);
-    receive((order) => worker.execute(order));
-    return () => worker.dispose();
+    const executor = new Crew(deps, sendBack);
+    for (const id of input.unjudged) executor.recover(id);
+    receive((order) => executor.execute(order));
+    return () => executor.dispose();
   };
 
 class Crew implements GateListener {
@@ -220,7 +220,7 @@ class Crew implements GateListener {
     watch: CallWatch | undefined,
   ): Promise<void> {
     const { clock, hooks } = this.deps;
-    const began = clock.now();
+    const startedAt = clock.now();
     const { signal } = pending.controller;
     const approved = pending.answered === 'by person';
     const options = {
@@ -230,7 +230,7 @@ class Crew implements GateListener {
       stopRun: (detail: string) => this.stopRun(detail),
     };
     const ended = await runTool(call, this.deps, options, signal);
-    const durationMs = clock.now() - began;
+    const durationMs = clock.now() - startedAt;
     const interrupted = signal.aborted && call.tool.interruptBehavior === 'cancel';
     const changes = (await watch?.changes()) ?? [];
     if (pending.isDone) return;

@@ -27,12 +27,12 @@ export class DenialLimit {
       this.turnsOf.clear();
       this.turns.clear();
     }
-    const same = this.turnsOf.get(subject) ?? new Set();
-    this.turnsOf.set(subject, same.add(turn));
+    const deniedTurns = this.turnsOf.get(subject) ?? new Set();
+    this.turnsOf.set(subject, deniedTurns.add(turn));
     this.turns.add(turn);
     const { maxSameDenials, maxDeniedTurns } = this.limits;
-    if (same.size >= maxSameDenials) {
-      return `${subject} was denied ${same.size} times, and the agent kept asking for it.`;
+    if (deniedTurns.size >= maxSameDenials) {
+      return `${subject} was denied ${deniedTurns.size} times, and the agent kept asking for it.`;
     }
     if (this.turns.size >= maxDeniedTurns) {
       return `Calls were denied in ${this.turns.size} turns of this run.`;

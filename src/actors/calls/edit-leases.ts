@@ -41,9 +41,9 @@ export const editLeases = ({ leases, clock, lead, registry }: EditLeasesOptions)
   };
   const refuse = (path: string, { agent, since }: EditLeaseHolder): never => {
     const tag = registry().get(agent)?.tag;
-    const who =
+    const holderLabel =
       tag === undefined ? `the ${agent === lead ? 'lead' : 'agent'} ${agent}` : agentLabel(tag);
-    throw new ToolFailure(heldText(path, who, since));
+    throw new ToolFailure(heldText(path, holderLabel, since));
   };
   return {
     async refuseIfHeld(agent, path, workspace) {
@@ -57,7 +57,7 @@ export const editLeases = ({ leases, clock, lead, registry }: EditLeasesOptions)
       stat: (path) => workspace.stat(path),
       async write(path, bytes, expected) {
         const real = realPath(path, workspace);
-        const before = await leases.holder(real);
+        const previousHolder = await leases.holder(real);
         const holder = await leases.take(
           real,
           { agent, since: clock.now() },
@@ -68,7 +68,7 @@ export const editLeases = ({ leases, clock, lead, registry }: EditLeasesOptions)
           return await workspace.write(path, bytes, expected);
         } catch (error) {
           // A failed write changed no file, so it takes no lease.
-          if (before?.agent !== agent) await leases.release(real, agent);
+          if (previousHolder?.agent !== agent) await leases.release(real, agent);
           throw error;
         }
       },
@@ -81,7 +81,7 @@ export const editLeases = ({ leases, clock, lead, registry }: EditLeasesOptions)
 const realPath = (path: string, workspace: Workspace): string => workspace.landing?.(path) ?? path;
 
 /** Returns the same text each time, so the loop detector recognises repeated attempts. */
-const heldText = (path: string, who: string, since: number): string =>
-  `${path} is being changed by ${who}, which holds it since ${timeText(since)}. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`;
+const heldText = (path: string, holderLabel: string, since: number): string =>
+  `${path} is being changed by ${holderLabel}, which holds it since ${timeText(since)}. Nothing was written. Work on something else, wait until that agent has ended, or write to it with SendMessage. Agents that must change the same files side by side need isolation: "worktree".`;
 
 const timeText = (since: number): string => `${new Date(since).toISOString().slice(0, 19)}Z`;

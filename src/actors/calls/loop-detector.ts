@@ -50,12 +50,15 @@ export class LoopDetector {
     this.failures = failures;
   }
 
-  observe({ requested, call, digest: known }: PendingCall, ended: ObservedCall): LoopFinding {
-    const { outcome, content, gist } = ended;
+  observe(
+    { requested, call, digest: startedDigest }: PendingCall,
+    observed: ObservedCall,
+  ): LoopFinding {
+    const { outcome, content, gist } = observed;
     // An interrupted call does not show what its result would be.
     if (outcome === 'interrupted') return { content, trace: undefined, stop: undefined };
     const { tool, malformed } = requested;
-    const input = known ?? inputDigest(malformed ?? call?.input ?? requested.input);
+    const input = startedDigest ?? inputDigest(malformed ?? call?.input ?? requested.input);
     const text = gist ?? (typeof content === 'string' ? content : JSON.stringify(content));
     const result = shortDigest(`${outcome}\n${text}`);
     const digest = shortDigest(`${tool}\n${input}\n${result}`);
@@ -63,11 +66,11 @@ export class LoopDetector {
       return { content, trace: { digest, polls: true }, stop: undefined };
     }
     const rounds = this.history.loopGuard.roundsWith(digest);
-    const agents = this.agentsThatFail(`${tool}\n${input}`, ended.failed, result);
+    const agents = this.agentsThatFail(`${tool}\n${input}`, observed.failed, result);
     const warning = this.warning(tool, rounds, agents);
     if (warning === undefined) return { content, trace: { digest }, stop: undefined };
     return {
-      content: withWords(content, warning),
+      content: appendText(content, warning),
       trace: { digest, told: rounds },
       stop: this.isHopeless(rounds, agents) ? stops.loopOfMany(tool, agents) : undefined,
     };
@@ -81,8 +84,8 @@ export class LoopDetector {
 
   private warning(tool: string, rounds: number, agents: number): string | undefined {
     const { roundsBeforeWarning, maxRounds } = this.limits;
-    if (rounds >= roundsBeforeWarning) return repeats(tool, rounds, maxRounds);
-    return agents >= AGENTS_BEFORE_WARNING ? failsForAll(tool, agents) : undefined;
+    if (rounds >= roundsBeforeWarning) return repetitionText(tool, rounds, maxRounds);
+    return agents >= AGENTS_BEFORE_WARNING ? commonFailureText(tool, agents) : undefined;
   }
 
   /** True if other agents failed as well and this agent has been warned. */
@@ -91,13 +94,11 @@ export class LoopDetector {
   }
 }
 
-const repeats = (tool: string, rounds: number, most: number): string =>
-  `[Skein: you have made this call ${rounds} times in a row with nothing new in between, and ${tool} gave the same result each time. It will again. Do something else: look elsewhere, change something first, ask, or end with what you have and what is in the way. To wait for something use a command that waits, or TaskOutput. At ${most} times you are stopped.]`;
+const repetitionText = (tool: string, rounds: number, maxRounds: number): string =>
+  `[Skein: you have made this call ${rounds} times in a row with nothing new in between, and ${tool} gave the same result each time. It will again. Do something else: look elsewhere, change something first, ask, or end with what you have and what is in the way. To wait for something use a command that waits, or TaskOutput. At ${maxRounds} times you are stopped.]`;
 
-const failsForAll = (tool: string, agents: number): string =>
+const commonFailureText = (tool: string, agents: number): string =>
   `[Skein: ${agents} agents of this swarm have made this very call of ${tool}, and it failed for each of them in the same way. Do not repeat it: do it another way, or report what is in the way to whoever you work for.]`;
 
-const withWords = (content: Content, words: string): Content =>
-  typeof content === 'string'
-    ? `${content}\n\n${words}`
-    : [...content, { type: 'text', text: words }];
+const appendText = (content: Content, text: string): Content =>
+  typeof content === 'string' ? `${content}\n\n${text}` : [...content, { type: 'text', text }];

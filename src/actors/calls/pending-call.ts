@@ -14,7 +14,7 @@ export interface PendingCall {
   call: ValidCall | undefined;
   /** Digest of the input. Undefined until the call has started. */
   digest: string | undefined;
-  /** Tells if a person, or a hook instead of a person, allowed this very call. */
+  /** Whether a person, or a hook instead of a person, allowed this very call. */
   answered: 'no' | 'by hook' | 'by person';
   stage: 'ruling' | 'running' | 'reported';
   /**
@@ -53,7 +53,7 @@ export const endedItem = (
 ): FeedItem => {
   const { id, tool } = requested;
   const { input } = call ?? requested;
-  const description = call?.tool.describe(call.input) ?? described(requested, toolbox);
+  const description = call?.tool.describe(call.input) ?? describe(requested, toolbox);
   return { type: 'tool.ended', call: id, tool, input, description, outcome, raw };
 };
 
@@ -61,9 +61,9 @@ export const endedItem = (
  * Describes a call that ended before it was judged. Returns the tool name if the tool is unknown or
  * the input is invalid.
  */
-const described = ({ tool, input }: RequestedCall, toolbox: Toolbox): string => {
+const describe = ({ tool, input }: RequestedCall, toolbox: Toolbox): string => {
   if (!toolbox.has(tool)) return tool;
-  const found = toolbox.find(tool);
-  const { success, data } = found.input.safeParse(input);
-  return success ? found.describe(data) : tool;
+  const definition = toolbox.find(tool);
+  const { success, data } = definition.input.safeParse(input);
+  return success ? definition.describe(data) : tool;
 };

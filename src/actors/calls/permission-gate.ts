@@ -69,7 +69,7 @@ export class PermissionGate {
   }
 
   judge(pending: PendingCall): void {
-    const judgement = this.judged(pending, pending.requested);
+    const judgement = this.judgeOrRefuse(pending, pending.requested);
     if (judgement === undefined) return;
     if (this.hooks.has('PreToolUse', pending.requested.tool)) {
       this.runPreToolHooks(pending, judgement.call).catch(this.deps.onDefect);
@@ -101,7 +101,7 @@ export class PermissionGate {
   }
 
   /** Returns undefined if the input is invalid; the call has been refused. */
-  private judged(
+  private judgeOrRefuse(
     pending: PendingCall,
     requested: RequestedCall,
     hook?: HookOpinion,
@@ -127,7 +127,7 @@ export class PermissionGate {
     if (pending.isDone) return;
     const { updatedInput: input } = verdict;
     const requested = input === undefined ? pending.requested : { id, tool, input };
-    const judgement = this.judged(pending, requested, opinionOf(verdict));
+    const judgement = this.judgeOrRefuse(pending, requested, opinionOf(verdict));
     if (judgement !== undefined) this.settle(pending, judgement);
   }
 
@@ -161,10 +161,10 @@ export class PermissionGate {
     });
     if (!this.listener.write(callRecords.asked(pending.at, question))) return;
     this.listener.asking(pending);
-    const byHook = await this.askHooks(pending, call, question.grant);
+    const hookAnswer = await this.askHooks(pending, call, question.grant);
     if (pending.isDone) return;
-    if (byHook !== undefined) {
-      this.applyAnswer(pending, call, { ...byHook, by: HOOK });
+    if (hookAnswer !== undefined) {
+      this.applyAnswer(pending, call, { ...hookAnswer, by: HOOK });
       return;
     }
     if (permissions.surfaces.length === 0) {
@@ -183,9 +183,9 @@ export class PermissionGate {
       clock,
       timeoutMs: permissions.permissionTimeoutMs,
       parent,
-      onAnswer: (heard) => {
+      onAnswer: (outcome) => {
         if (!this.listener.isDisposed)
-          this.listener.write(callRecords.answered(pending.at, question, heard));
+          this.listener.write(callRecords.answered(pending.at, question, outcome));
       },
     }).finally(() => grants.end());
     if (pending.isDone) return;
@@ -252,7 +252,7 @@ export class PermissionGate {
     const { updatedInput, scope } = answer;
     if (updatedInput !== undefined && !this.acceptInput(pending, updatedInput)) return;
     const reason = by === HOOK ? 'A hook allowed this call.' : 'A person allowed this call.';
-    // Grant the call that runs, which may differ from the one that the person was shown.
+    // Grant the call that runs, which may differ from the call that the person was shown.
     const { request, mayLast } = pending.call ?? call;
     const granted = mayLast && scope === 'session' ? permissions.exactRuleFor(request) : undefined;
     if (!this.record(pending, { behavior: 'allow', reason, ...step }, by, granted)) return;
@@ -266,7 +266,7 @@ export class PermissionGate {
   /** Validates and judges input that a person changed. The person is not asked again. */
   private acceptInput(pending: PendingCall, input: unknown): boolean {
     const { id, tool } = pending.requested;
-    const judgement = this.judged(pending, { id, tool, input });
+    const judgement = this.judgeOrRefuse(pending, { id, tool, input });
     if (judgement === undefined) return false;
     const { call, ruling } = judgement;
     pending.call = call;

@@ -67,12 +67,13 @@ export const runTool = async (
 ): Promise<ToolOutcome & { failed: boolean }> => {
   const { tool, input } = call;
   const { shell, search, openArtifact, feed } = environment;
-  const isJudged = (place: string) => isJudgedPath(call, environment.permissions, place, answered);
-  const judged = environment.workspace.judgedBy?.(isJudged) ?? environment.workspace;
+  const isJudged = (path: string) => isJudgedPath(call, environment.permissions, path, answered);
+  const judgedWorkspace = environment.workspace.judgedBy?.(isJudged) ?? environment.workspace;
   const isWriting = call.request.subject.action === 'write';
   // Most calls only read, so the wrapper is built for writing calls only.
   const workspace =
-    (isWriting && environment.edits?.workspaceOf(environment.agent, judged)) || judged;
+    (isWriting && environment.edits?.workspaceOf(environment.agent, judgedWorkspace)) ||
+    judgedWorkspace;
   const { history } = environment.journal;
   const context: string[] = [];
   try {
@@ -147,11 +148,11 @@ const personFor = (
   const { surfaces, permissionTimeoutMs: timeoutMs } = permissions;
   const choosers = surfaces.flatMap((surface) => surface.choose?.bind(surface) ?? []);
   if (choosers.length === 0) return undefined;
-  return async (asked) => {
-    const question = { id: ids('question'), agent, call, ...asked };
+  return async (request) => {
+    const question = { id: ids('question'), agent, call, ...request };
     feed.emit({ type: 'person.asked', question });
-    const all = choosers.map((choose) => (until: AbortSignal) => choose(question, until));
-    const answer = await askPerson(all, { signal, clock, timeoutMs });
+    const boundChoosers = choosers.map((choose) => (until: AbortSignal) => choose(question, until));
+    const answer = await askPerson(boundChoosers, { signal, clock, timeoutMs });
     if ('silence' in answer) throw new ToolFailure(`${answer.silence} ${DECIDE_YOURSELF}`);
     return answer;
   };

@@ -56,9 +56,9 @@ export const taskOwnerNames = (
   return {
     nameOf,
     nameFor(address) {
-      const wanted = address.trim();
+      const trimmed = address.trim();
       const { registry, lead } = swarm();
-      return wanted === lead.id || registry.get(wanted) !== undefined ? nameOf(wanted) : wanted;
+      return trimmed === lead.id || registry.get(trimmed) !== undefined ? nameOf(trimmed) : trimmed;
     },
   };
 };
@@ -79,34 +79,35 @@ interface TaskCall {
  * Binds the task list to a call of an agent. Hooks are not asked about a change that the list would
  * refuse.
  */
-export const taskListFor = ({ list, names }: TaskListPort, of: TaskCall): TaskListView => {
-  const key = `${of.agent}/${of.turn}/${of.call}`;
+export const taskListFor = ({ list, names }: TaskListPort, taskCall: TaskCall): TaskListView => {
+  const key = `${taskCall.agent}/${taskCall.turn}/${taskCall.call}`;
   // Computed lazily, because every call of every tool gets a task list.
-  const act = (): TaskAction => ({ by: names.nameOf(of.agent), key });
+  const currentAction = (): TaskAction => ({ by: names.nameOf(taskCall.agent), key });
   /**
    * True if hooks must be asked. False for a call that is repeated after a crash and had its effect
    * before.
    */
-  const isDue = async (event: HookEvent) => of.hooks.has(event) && !(await list.wasDone(key));
+  const isDue = async (event: HookEvent) => taskCall.hooks.has(event) && !(await list.wasDone(key));
   return {
     async create(order) {
-      const me = act();
+      const action = currentAction();
       if (await isDue('TaskCreated')) {
-        createSharedTask(byId(await list.list()), 1, order, { by: me.by, now: 0 });
-        await askHooks(of, me, 'TaskCreated', order);
+        createSharedTask(byId(await list.list()), 1, order, { by: action.by, now: 0 });
+        await askHooks(taskCall, action, 'TaskCreated', order);
       }
-      return list.create(order, me);
+      return list.create(order, action);
     },
-    async update(id, given) {
-      const me = act();
-      const { owner, status } = given;
-      const change = owner === undefined ? given : { ...given, owner: names.nameFor(owner) };
+    async update(id, requested) {
+      const action = currentAction();
+      const { owner, status } = requested;
+      const change =
+        owner === undefined ? requested : { ...requested, owner: names.nameFor(owner) };
       if (status === 'completed' && (await isDue('TaskCompleted'))) {
-        const item = completedBy(await list.list(), id, change, me);
+        const task = completedBy(await list.list(), id, change, action);
         const facts = { task_id: id };
-        if (item !== undefined) await askHooks(of, me, 'TaskCompleted', item, facts);
+        if (task !== undefined) await askHooks(taskCall, action, 'TaskCompleted', task, facts);
       }
-      return list.update(id, change, me);
+      return list.update(id, change, action);
     },
     list: () => list.list(),
   };
@@ -115,7 +116,7 @@ export const taskListFor = ({ list, names }: TaskListPort, of: TaskCall): TaskLi
 const askHooks = async (
   { hooks, call, signal, onVerdict }: TaskCall,
   { by }: TaskAction,
-  event: keyof typeof DEEDS,
+  event: keyof typeof VERBS,
   { subject, description }: Pick<NewTask, 'subject' | 'description'>,
   facts: HookFacts = {},
 ): Promise<void> => {
@@ -134,24 +135,25 @@ const askHooks = async (
   onVerdict(verdict);
   const why = verdict.block?.reason ?? verdict.halt;
   if (why === undefined) return;
-  throw new TaskRefusal(`The task was not ${DEEDS[event]}. A hook says: ${why}`);
+  throw new TaskRefusal(`The task was not ${VERBS[event]}. A hook says: ${why}`);
 };
 
-const DEEDS = { TaskCreated: 'created', TaskCompleted: 'completed' } as const;
+const VERBS = { TaskCreated: 'created', TaskCompleted: 'completed' } as const;
 
 /**
  * Returns the task as the change would complete it. Returns undefined if it is completed already.
  * Throws TaskRefusal.
  */
 const completedBy = (
-  all: readonly SharedTask[],
+  tasks: readonly SharedTask[],
   id: string,
   change: TaskChange,
   { by }: TaskAction,
 ): SharedTask | undefined => {
-  const items = byId(all);
-  if (items.get(id)?.status === 'completed') return undefined;
-  return changeSharedTask(items, id, change, { by, now: 0 }).find((item) => item.id === id);
+  const tasksById = byId(tasks);
+  if (tasksById.get(id)?.status === 'completed') return undefined;
+  return changeSharedTask(tasksById, id, change, { by, now: 0 }).find((task) => task.id === id);
 };
 
-const byId = (all: readonly SharedTask[]): TasksById => new Map(all.map((item) => [item.id, item]));
+const byId = (tasks: readonly SharedTask[]): TasksById =>
+  new Map(tasks.map((task) => [task.id, task]));

@@ -38,12 +38,12 @@ const bounded = (text: string): string => {
 
 /** Puts a text before the content of a result. */
 export const prefixed = (
-  words: string,
+  prefix: string,
   content: string | readonly ResultBlock[],
 ): string | readonly ResultBlock[] =>
   typeof content === 'string'
-    ? `${words}${content}`.trimEnd()
-    : [{ type: 'text', text: words.trimEnd() }, ...content];
+    ? `${prefix}${content}`.trimEnd()
+    : [{ type: 'text', text: prefix.trimEnd() }, ...content];
 
 export const INTERRUPTED_RESULT = 'Interrupted by the user before it could finish.';
 

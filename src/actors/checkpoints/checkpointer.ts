@@ -42,7 +42,7 @@ interface CheckpointerOptions extends WorkspaceTrackerOptions {
 
 export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
   const { notify, record } = options;
-  const tree = new WorkspaceTracker(options);
+  const tracker = new WorkspaceTracker(options);
   const reported = new Set<CoverageGap['kind']>();
   const reportOnce = ({ kind, limit, detail }: CoverageGap) => {
     if (reported.has(kind)) return;
@@ -51,15 +51,15 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
     notify(detail);
   };
   const watchAll = async (call: string): Promise<CallWatch> => {
-    const before = await tree.takeSnapshot();
+    const before = await tracker.takeSnapshot();
     record({ type: 'files.watched', call, manifest: before.manifest });
     before.gaps.forEach(reportOnce);
-    return { changes: emptyOnStorageError(() => tree.changes(before)) };
+    return { changes: emptyOnStorageError(() => tracker.changes(before)) };
   };
   const watchPaths = async (call: string, paths: readonly string[]): Promise<CallWatch> => {
-    const files = paths.flatMap((path) => keptAt(tree, path));
+    const files = paths.flatMap((path) => keepFilesAt(tracker, path));
     record({ type: 'files.watched', call, files: [...files] });
-    return { changes: emptyOnStorageError(async () => changesOf(tree, files)) };
+    return { changes: emptyOnStorageError(async () => changesOf(tracker, files)) };
   };
   return {
     async watch({ call, paths }: WatchedCall) {
@@ -75,8 +75,8 @@ export const checkpointer = (options: CheckpointerOptions): Checkpointer => {
       }
     },
     async settle(records) {
-      for (const watched of unsettled(records)) {
-        const changes = await emptyOnStorageError(() => changesSince(tree, watched))();
+      for (const watched of unsettledWatches(records)) {
+        const changes = await emptyOnStorageError(() => changesSince(tracker, watched))();
         if (changes.length === 0) continue;
         record({ type: 'files.changed', call: watched.call, changes: [...changes] });
       }
@@ -94,15 +94,15 @@ const recordIfPossible = (record: CheckpointerOptions['record'], body: JournalBo
 };
 
 /** Keeps the file that a write at the path changes, and notes the folders that it creates. */
-const keptAt = (tree: WorkspaceTracker, path: string): readonly KeptFile[] => {
-  const { path: real, missing } = resolveLanding(path);
+const keepFilesAt = (tracker: WorkspaceTracker, path: string): readonly KeptFile[] => {
+  const { path: realPath, missing } = resolveLanding(path);
   const folders = missing.map((folder) => ({ path: folder, before: { kind: 'absent' } as const }));
-  return [...folders, { path: real, before: tree.stateAt(real) }];
+  return [...folders, { path: realPath, before: tracker.stateAt(realPath) }];
 };
 
-const changesOf = (tree: WorkspaceTracker, files: readonly KeptFile[]): readonly FileChange[] =>
+const changesOf = (tracker: WorkspaceTracker, files: readonly KeptFile[]): readonly FileChange[] =>
   files.flatMap(({ path, before }) => {
-    const after = tree.stateAt(path);
+    const after = tracker.stateAt(path);
     return isSameState(before, after) ? [] : [{ path, before, after }];
   });
 
@@ -120,17 +120,17 @@ const emptyOnStorageError =
 type Watched = JournalRecord & { readonly type: 'files.watched' };
 
 const changesSince = async (
-  tree: WorkspaceTracker,
+  tracker: WorkspaceTracker,
   { manifest, files }: Watched,
 ): Promise<readonly FileChange[]> => {
-  if (files !== undefined) return changesOf(tree, files);
+  if (files !== undefined) return changesOf(tracker, files);
   const before: Pick<WorkspaceSnapshot, 'files' | 'couldSee'> | undefined =
-    manifest === undefined ? undefined : tree.readSnapshot(manifest);
-  return before === undefined ? [] : tree.changes(before);
+    manifest === undefined ? undefined : tracker.readSnapshot(manifest);
+  return before === undefined ? [] : tracker.changes(before);
 };
 
 /** Returns the watches of calls without an end record or a change record. */
-const unsettled = (records: readonly JournalRecord[]): readonly Watched[] => {
+const unsettledWatches = (records: readonly JournalRecord[]): readonly Watched[] => {
   const open = new Map<string, Watched>();
   for (const record of records) {
     if (record.type === 'files.watched') open.set(record.call, record);

@@ -15,7 +15,7 @@ interface FileVersionBounds {
   readonly maxBytes: number;
 }
 
-interface Known extends KeptState {
+interface KnownVersion extends KeptState {
   readonly stamp: string;
 }
 
@@ -24,7 +24,7 @@ export const TOO_MUCH = 'there was too much to copy at once';
 export class FileVersionStore {
   private readonly blobs: Blobs;
   private readonly bounds: FileVersionBounds;
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, KnownVersion>();
 
   constructor(blobs: Blobs, bounds: FileVersionBounds) {
     this.blobs = blobs;
@@ -34,7 +34,7 @@ export class FileVersionStore {
   /** Returns how many bytes must be read to keep the file. */
   costOf(path: string, entry: ScannedEntry): number {
     if (entry.kind === 'directory') return 0;
-    return this.isKnown(path, entry) || entry.size > this.bounds.maxFileBytes ? 0 : entry.size;
+    return this.knownVersion(path, entry) || entry.size > this.bounds.maxFileBytes ? 0 : entry.size;
   }
 
   /** Keeps the file in a blob, even if git has it. Throws StorageError. */
@@ -50,22 +50,22 @@ export class FileVersionStore {
    * Keeps the file, without a blob if `object` is its current content in git. Throws StorageError.
    */
   keep(path: string, entry: ScannedEntry | undefined, object?: string): KeptState {
-    const known = entry && this.isKnown(path, entry);
+    const known = entry && this.knownVersion(path, entry);
     if (known) return known;
-    const found = readContents(path, this.bounds.maxFileBytes);
-    const kept = this.keepContents(found, object);
-    const isLasting = 'entry' in found && !found.entry.isFresh;
-    if (isLasting) this.known.set(path, { ...kept, stamp: found.entry.stamp });
+    const contents = readContents(path, this.bounds.maxFileBytes);
+    const kept = this.keepContents(contents, object);
+    const isLasting = 'entry' in contents && !contents.entry.isFresh;
+    if (isLasting) this.known.set(path, { ...kept, stamp: contents.entry.stamp });
     else this.known.delete(path);
     return kept;
   }
 
-  private keepContents(found: FileContents, object: string | undefined): KeptState {
-    if ('absent' in found) return { state: { kind: 'absent' } };
-    if ('why' in found) return { state: { kind: 'unknown', why: found.why } };
-    const { mode, kind } = found.entry;
-    if (!('bytes' in found)) return { state: { kind: 'directory', mode } };
-    const { bytes } = found;
+  private keepContents(contents: FileContents, object: string | undefined): KeptState {
+    if ('absent' in contents) return { state: { kind: 'absent' } };
+    if ('why' in contents) return { state: { kind: 'unknown', why: contents.why } };
+    const { mode, kind } = contents.entry;
+    if (!('bytes' in contents)) return { state: { kind: 'directory', mode } };
+    const { bytes } = contents;
     if (kind === 'link') return { state: { kind, mode, digest: this.blobs.put(bytes) } };
     const isInGit = object !== undefined && objectName(bytes, object) === object;
     if (!isInGit) return { state: { kind: 'file', mode, digest: this.blobs.put(bytes) } };
@@ -73,7 +73,7 @@ export class FileVersionStore {
     return { state: { kind: 'file', mode, digest }, object };
   }
 
-  private isKnown(path: string, { stamp, isFresh }: ScannedEntry): Known | undefined {
+  private knownVersion(path: string, { stamp, isFresh }: ScannedEntry): KnownVersion | undefined {
     const known = this.known.get(path);
     return known?.stamp === stamp && !isFresh ? known : undefined;
   }

@@ -32,8 +32,8 @@ export const keepCurrentFiles = (
 ): readonly FileChange[] =>
   files.map(({ path, now, wanted }) => {
     if (!('digest' in now)) return { path, before: now, after: wanted };
-    const found = readContents(path, maxFileBytes);
-    const isSame = 'bytes' in found && blobs.put(found.bytes) === now.digest;
+    const contents = readContents(path, maxFileBytes);
+    const isSame = 'bytes' in contents && blobs.put(contents.bytes) === now.digest;
     if (!isSame)
       throw new RestoreError(`${path} has just been changed by another program; try again.`);
     return { path, before: now, after: wanted };
@@ -52,55 +52,56 @@ export const restoreFiles = (
   changes: readonly FileChange[],
   deps: RestoreDeps,
 ): readonly string[] => {
-  const done: FileChange[] = [];
+  const applied: FileChange[] = [];
   try {
-    return carryOut(changes, deps, (change) => done.push(change));
+    return applyChanges(changes, deps, (change) => applied.push(change));
   } catch (error) {
-    const left = takeBack(done, deps);
-    const path = error instanceof RestoreError ? '' : ` ${(error as Error).message}.`;
-    const reason = error instanceof RestoreError ? error.message : `The disk refused:${path}`;
+    const unrestored = undoChanges(applied, deps);
+    const message = error instanceof RestoreError ? '' : ` ${(error as Error).message}.`;
+    const reason = error instanceof RestoreError ? error.message : `The disk refused:${message}`;
     const outcome =
-      left.length === 0
+      unrestored.length === 0
         ? 'Nothing was changed.'
-        : `These files could not be put back: ${left.join(', ')}. \`skein rewind --undo\` tries again.`;
+        : `These files could not be put back: ${unrestored.join(', ')}. \`skein rewind --undo\` tries again.`;
     throw new RestoreError(`${reason} ${outcome}`, { cause: error });
   }
 };
 
 /** Removes entries bottom-up, then creates folders top-down, then files. */
-const carryOut = (
+const applyChanges = (
   changes: readonly FileChange[],
   { blobs, borders }: RestoreDeps,
-  did: (change: FileChange) => void,
-  fails: (error: unknown, path: string) => void = rethrow,
+  onApplied: (change: FileChange) => void,
+  onFailure: (error: unknown, path: string) => void = rethrow,
 ): readonly string[] => {
-  const inOrder = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const full: string[] = [];
-  const put = (change: FileChange) => {
+  const sorted = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const notEmpty: string[] = [];
+  const apply = (change: FileChange) => {
     const refusal = restoreRefusal(change.path, borders);
     if (refusal !== undefined) throw new RestoreError(`${change.path}: ${refusal}.`);
-    const restored = restoredOf(change.after, blobs, change.path);
-    did(change);
+    const target = targetOf(change.after, blobs, change.path);
+    onApplied(change);
     if (change.after.kind !== 'absent') makeFolders(dirname(change.path), borders);
-    if (!restoreFile(change.path, restored)) full.push(change.path);
+    if (!restoreFile(change.path, target)) notEmpty.push(change.path);
   };
-  const goes = ({ before, after }: FileChange) =>
+  const isRemoval = ({ before, after }: FileChange) =>
     after.kind === 'absent' || (before.kind === 'directory' && after.kind !== 'directory');
-  const leaving = inOrder.filter(goes).reverse();
-  const folders = inOrder.filter(({ after }) => after.kind === 'directory');
-  const rest = inOrder.filter((change) => !goes(change) && change.after.kind !== 'directory');
+  const removals = sorted.filter(isRemoval).reverse();
+  const folders = sorted.filter(({ after }) => after.kind === 'directory');
+  const rest = sorted.filter((change) => !isRemoval(change) && change.after.kind !== 'directory');
   const attempt = (path: string, work: () => void) => {
     try {
       work();
     } catch (error) {
-      fails(error, path);
+      onFailure(error, path);
     }
   };
-  for (const change of [...leaving, ...folders, ...rest]) attempt(change.path, () => put(change));
+  for (const change of [...removals, ...folders, ...rest])
+    attempt(change.path, () => apply(change));
   for (const { path, after } of folders.reverse()) {
     if (after.kind === 'directory') attempt(path, () => setFolderMode(path, after.mode));
   }
-  return full;
+  return notEmpty;
 };
 
 const rethrow = (error: unknown): void => {
@@ -115,7 +116,7 @@ const makeFolders = (folder: string, borders: RestoreLimits): void => {
   setFolderMode(folder, 0o755);
 };
 
-const restoredOf = (state: FileState, blobs: Blobs, path: string): RestoreTarget => {
+const targetOf = (state: FileState, blobs: Blobs, path: string): RestoreTarget => {
   if (state.kind === 'unknown') throw new RestoreError(`${path} was not kept: ${state.why}.`);
   if (!('digest' in state)) return state;
   const bytes = blobs.read(state.digest);
@@ -126,18 +127,18 @@ const restoredOf = (state: FileState, blobs: Blobs, path: string): RestoreTarget
 };
 
 /** Undoes applied changes. Returns the paths for which that failed; unchanged files are skipped. */
-const takeBack = (done: readonly FileChange[], deps: RestoreDeps): readonly string[] => {
-  const left: string[] = [];
-  const reversed = done
+const undoChanges = (applied: readonly FileChange[], deps: RestoreDeps): readonly string[] => {
+  const unrestored: string[] = [];
+  const reversed = applied
     .filter(({ path, before }) => !isSameState(stateNow(path, MAX_COMPARED_BYTES), before))
     .map(({ path, before, after }) => ({ path, before: after, after: before }));
-  carryOut(
+  applyChanges(
     reversed,
     deps,
     () => undefined,
-    (_, path) => left.push(path),
+    (_, path) => unrestored.push(path),
   );
-  return left;
+  return unrestored;
 };
 
 const MAX_COMPARED_BYTES = 64 * 1024 * 1024;

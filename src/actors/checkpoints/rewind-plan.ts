@@ -47,14 +47,14 @@ export const rewindPlan = (
     return [{ path, now, wanted, ...judge({ now, wanted, left }, deps.blobs) }];
   });
 
-interface Judged {
+interface FileStates {
   readonly now: FileState;
   readonly wanted: FileState;
   readonly left: readonly FileState[];
 }
 
 const judge = (
-  { now, wanted, left }: Judged,
+  { now, wanted, left }: FileStates,
   blobs: Blobs,
 ): Pick<PlannedFile, 'verdict' | 'why'> => {
   if (wanted.kind === 'unknown') return { verdict: 'lost', why: wanted.why };
@@ -63,17 +63,20 @@ const judge = (
     if ('trouble' in kept) return { verdict: 'damaged', why: kept.trouble };
   }
   if (now.kind === 'unknown') return { verdict: 'unkept', why: now.why };
-  const isTheirs = left.every((state) => state.kind !== 'unknown' && !isSameState(now, state));
-  if (isTheirs) return { verdict: 'changed', why: 'somebody else has changed it since' };
+  const isChangedElsewhere = left.every(
+    (state) => state.kind !== 'unknown' && !isSameState(now, state),
+  );
+  if (isChangedElsewhere)
+    return { verdict: 'changed', why: 'another program has changed it since' };
   return { verdict: 'restore', why: '' };
 };
 
 export const stateNow = (path: string, maxFileBytes: number): FileState => {
-  const found = readContents(path, maxFileBytes);
-  if ('absent' in found) return { kind: 'absent' };
-  if ('why' in found) return { kind: 'unknown', why: found.why };
-  const { mode, kind } = found.entry;
-  if (!('bytes' in found) || kind === 'directory') return { kind: 'directory', mode };
-  const digest = createHash('sha256').update(found.bytes).digest('hex');
+  const contents = readContents(path, maxFileBytes);
+  if ('absent' in contents) return { kind: 'absent' };
+  if ('why' in contents) return { kind: 'unknown', why: contents.why };
+  const { mode, kind } = contents.entry;
+  if (!('bytes' in contents) || kind === 'directory') return { kind: 'directory', mode };
+  const digest = createHash('sha256').update(contents.bytes).digest('hex');
   return { kind, mode, digest };
 };

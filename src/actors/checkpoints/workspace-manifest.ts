@@ -17,28 +17,28 @@ export interface WorkspaceManifest {
   readonly isCut: boolean;
 }
 
-const entry = z.union([
+const entrySchema = z.union([
   z.tuple([z.string(), z.enum(['f', 'l']), z.number().int(), z.string()]),
   z.tuple([z.string(), z.literal('f'), z.number().int(), z.string(), z.string()]),
   z.tuple([z.string(), z.literal('d'), z.number().int()]),
   z.tuple([z.string(), z.literal('u'), z.string()]),
 ]);
-type Entry = z.infer<typeof entry>;
+type Entry = z.infer<typeof entrySchema>;
 
-const manifest = z.object({
+const manifestSchema = z.object({
   v: z.literal(1),
   roots: z.array(z.string()),
   isCut: z.boolean(),
-  /** Manifest that this one is a difference to. */
+  /** Digest of the manifest that this manifest is a difference to. */
   base: z.string().optional(),
-  entries: z.array(entry),
+  entries: z.array(entrySchema),
   gone: z.array(z.string()).optional(),
 });
 
 /**
  * Minimum ratio of files to changes for which a difference is written instead of a full manifest.
  */
-const WORTH = 8;
+const MIN_FILES_PER_CHANGE = 8;
 
 /**
  * Writes manifests. Most commands change few files, so most manifests are differences to an earlier
@@ -46,7 +46,7 @@ const WORTH = 8;
  */
 export class ManifestWriter {
   private readonly blobs: Blobs;
-  private whole:
+  private lastFull:
     | { readonly digest: string; readonly lines: ReadonlyMap<string, string> }
     | undefined;
 
@@ -58,13 +58,13 @@ export class ManifestWriter {
   write(files: KeptTree, roots: readonly string[], isCut: boolean): string {
     const lines = new Map<string, string>();
     for (const [path, kept] of files) lines.set(path, JSON.stringify(entryOf(path, kept)));
-    const { whole } = this;
-    if (whole !== undefined) {
-      const entries = [...lines].filter(([path, line]) => whole.lines.get(path) !== line);
-      const gone = [...whole.lines.keys()].filter((path) => !lines.has(path));
-      if ((entries.length + gone.length) * WORTH <= lines.size) {
-        if (entries.length + gone.length === 0) return whole.digest;
-        const head = JSON.stringify({ v: 1, roots, isCut, base: whole.digest, gone });
+    const { lastFull } = this;
+    if (lastFull !== undefined) {
+      const entries = [...lines].filter(([path, line]) => lastFull.lines.get(path) !== line);
+      const gone = [...lastFull.lines.keys()].filter((path) => !lines.has(path));
+      if ((entries.length + gone.length) * MIN_FILES_PER_CHANGE <= lines.size) {
+        if (entries.length + gone.length === 0) return lastFull.digest;
+        const head = JSON.stringify({ v: 1, roots, isCut, base: lastFull.digest, gone });
         return this.put(
           head,
           entries.map(([, line]) => line),
@@ -72,7 +72,7 @@ export class ManifestWriter {
       }
     }
     const digest = this.put(JSON.stringify({ v: 1, roots, isCut }), [...lines.values()]);
-    this.whole = { digest, lines };
+    this.lastFull = { digest, lines };
     return digest;
   }
 
@@ -100,47 +100,47 @@ const entryOf = (path: string, { state, object }: KeptState): Entry => {
 
 /** Returns undefined if the blob is missing, damaged or not a manifest. */
 export const readManifest = (blobs: Blobs, digest: string): WorkspaceManifest | undefined => {
-  const top = parse(blobs, digest);
-  if (top === undefined) return undefined;
-  const base = top.base === undefined ? undefined : parse(blobs, top.base);
-  if (top.base !== undefined && base === undefined) return undefined;
+  const manifest = parse(blobs, digest);
+  if (manifest === undefined) return undefined;
+  const base = manifest.base === undefined ? undefined : parse(blobs, manifest.base);
+  if (manifest.base !== undefined && base === undefined) return undefined;
   const files = new Map<string, KeptState>();
-  for (const it of base?.entries ?? []) files.set(it[0], keptOf(it));
-  for (const path of top.gone ?? []) files.delete(path);
-  for (const it of top.entries) files.set(it[0], keptOf(it));
-  return { roots: top.roots, files, isCut: top.isCut };
+  for (const entry of base?.entries ?? []) files.set(entry[0], keptOf(entry));
+  for (const path of manifest.gone ?? []) files.delete(path);
+  for (const entry of manifest.entries) files.set(entry[0], keptOf(entry));
+  return { roots: manifest.roots, files, isCut: manifest.isCut };
 };
 
-const parse = (blobs: Blobs, digest: string): z.infer<typeof manifest> | undefined => {
+const parse = (blobs: Blobs, digest: string): z.infer<typeof manifestSchema> | undefined => {
   const bytes = blobs.read(digest);
   if ('trouble' in bytes) return undefined;
   try {
-    return manifest.parse(JSON.parse(Buffer.from(bytes).toString()));
+    return manifestSchema.parse(JSON.parse(Buffer.from(bytes).toString()));
   } catch {
     return undefined;
   }
 };
 
-const keptOf = (it: Entry): KeptState => {
-  switch (it[1]) {
+const keptOf = (entry: Entry): KeptState => {
+  switch (entry[1]) {
     case 'd':
-      return { state: { kind: 'directory', mode: it[2] } };
+      return { state: { kind: 'directory', mode: entry[2] } };
     case 'u':
-      return { state: { kind: 'unknown', why: it[2] } };
+      return { state: { kind: 'unknown', why: entry[2] } };
     default: {
-      const kind = it[1] === 'f' ? 'file' : 'link';
-      return { state: { kind, mode: it[2], digest: it[3] }, object: it[4] };
+      const kind = entry[1] === 'f' ? 'file' : 'link';
+      return { state: { kind, mode: entry[2], digest: entry[3] }, object: entry[4] };
     }
   }
 };
 
 /** Returns the digests of all blobs that a manifest needs, including its own. */
 export const manifestBlobs = (blobs: Blobs, digest: string): readonly string[] => {
-  const top = parse(blobs, digest);
-  const read = readManifest(blobs, digest);
-  const own = [digest, ...(top?.base === undefined ? [] : [top.base])];
-  const held = [...(read?.files.values() ?? [])].flatMap(({ state }) =>
+  const manifest = parse(blobs, digest);
+  const resolved = readManifest(blobs, digest);
+  const ownDigests = [digest, ...(manifest?.base === undefined ? [] : [manifest.base])];
+  const fileDigests = [...(resolved?.files.values() ?? [])].flatMap(({ state }) =>
     'digest' in state ? [state.digest] : [],
   );
-  return [...own, ...held];
+  return [...ownDigests, ...fileDigests];
 };

@@ -13,17 +13,17 @@ type ChildPosition = Pick<ChildNode, 'origin' | 'parent'>;
  */
 export const childHooks = (swarm: SwarmContext, child: ChildPosition): SwarmContext['hooks'] => {
   const { hooks, setup } = swarm;
-  const more = hookDefinition(swarm, child)?.hooks ?? [];
-  if (more.length === 0 || (hooks !== undefined && 'fire' in hooks)) return hooks;
-  const end = child.origin.kind === 'teammate' ? 'TeammateIdle' : 'SubagentStop';
-  const own = more.map(
+  const definitionHooks = hookDefinition(swarm, child)?.hooks ?? [];
+  if (definitionHooks.length === 0 || (hooks !== undefined && 'fire' in hooks)) return hooks;
+  const endEvent = child.origin.kind === 'teammate' ? 'TeammateIdle' : 'SubagentStop';
+  const ownSetups = definitionHooks.map(
     (hook): HookSetup =>
-      hook.event === 'Stop' ? { ...hook, event: end, matches: () => true } : hook,
+      hook.event === 'Stop' ? { ...hook, event: endEvent, matches: () => true } : hook,
   );
   const equipment: HookEquipment = {
     runCommand: setup.runHook,
     ...hooks,
-    setups: [...(hooks?.setups ?? []), ...own],
+    setups: [...(hooks?.setups ?? []), ...ownSetups],
   };
   return equipment;
 };

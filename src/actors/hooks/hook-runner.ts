@@ -82,26 +82,26 @@ export class HookRunner implements Hooks {
     if (due.length === 0 || this.closing.signal.aborted) return NO_VERDICT;
     const common = this.options.facts();
     const input = jsonOf({ ...common, hook_event_name: event, ...facts });
-    const errand = { event, input, cwd: common.cwd, call: options.call };
+    const job = { event, input, cwd: common.cwd, call: options.call };
     for (const setup of due) if (setup.once) this.runState.ranOnce.add(setup);
     const setups = withoutDuplicates(due);
     for (const setup of setups) {
-      if (setup.isAsync) void this.run({ ...errand, setup }, this.closing.signal);
+      if (setup.isAsync) void this.run({ ...job, setup }, this.closing.signal);
     }
-    const enough = new AbortController();
-    const signal = AbortSignal.any([options.signal, this.closing.signal, enough.signal]);
-    const ran = await Promise.all(
+    const decided = new AbortController();
+    const signal = AbortSignal.any([options.signal, this.closing.signal, decided.signal]);
+    const results = await Promise.all(
       setups
         .filter(({ isAsync }) => !isAsync)
         .map(async (setup) => {
-          const one = await this.run({ ...errand, setup }, signal);
-          if (isDecisive(one.output)) enough.abort();
-          return one;
+          const result = await this.run({ ...job, setup }, signal);
+          if (isDecisive(result.output)) decided.abort();
+          return result;
         }),
     );
     return hookVerdict(
-      ran.map(({ output }) => output),
-      ran.map(({ run }) => run),
+      results.map(({ output }) => output),
+      results.map(({ run }) => run),
     );
   }
 
@@ -114,31 +114,31 @@ export class HookRunner implements Hooks {
     return !this.runState.ranOnce.has(setup) && (subject === undefined || setup.matches(subject));
   }
 
-  private async run(errand: HookJob, signal: AbortSignal): Promise<HookResult> {
+  private async run(job: HookJob, signal: AbortSignal): Promise<HookResult> {
     const { clock } = this.options;
-    const { event, setup } = errand;
-    const began = clock.now();
-    const end = await this.perform(errand, signal);
+    const { event, setup } = job;
+    const startedAt = clock.now();
+    const end = await this.perform(job, signal);
     const name = setup.action.kind === 'command' ? setup.action.command : setup.action.name;
     const output = readHookOutput(event, name, end);
     const { outcome, detail } = output;
-    const run = { hook: hookName(name), outcome, durationMs: clock.now() - began, detail };
-    this.recordRun(event, run, errand.call);
+    const run = { hook: hookName(name), outcome, durationMs: clock.now() - startedAt, detail };
+    this.recordRun(event, run, job.call);
     for (const text of output.messages) this.notifyOnce(text);
     return { output, run };
   }
 
   private async perform(
-    { setup: { action: work, timeoutMs }, input, cwd, call }: HookJob,
+    { setup: { action, timeoutMs }, input, cwd, call }: HookJob,
     signal: AbortSignal,
   ): Promise<HookEnd> {
     if (signal.aborted) return { kind: 'aborted' };
-    if (work.kind === 'command') {
-      const { command } = work;
+    if (action.kind === 'command') {
+      const { command } = action;
       return this.options.runCommand({ command, cwd, input, timeoutMs, signal });
     }
     const { clock } = this.options;
-    return runFunctionHook(work.run, { input, call, timeoutMs, signal, clock });
+    return runFunctionHook(action.run, { input, call, timeoutMs, signal, clock });
   }
 
   /**
@@ -178,11 +178,11 @@ const jsonOf = (input: HookFacts): string => {
 
 /** Drops hooks that are configured twice. */
 const withoutDuplicates = (setups: readonly HookSetup[]): readonly HookSetup[] => {
-  const seen = new Set<unknown>();
-  return setups.filter(({ action: work, isAsync }) => {
-    const what = work.kind === 'command' ? `${isAsync}:${work.command}` : work.run;
-    const isNew = !seen.has(what);
-    seen.add(what);
+  const identities = new Set<unknown>();
+  return setups.filter(({ action, isAsync }) => {
+    const identity = action.kind === 'command' ? `${isAsync}:${action.command}` : action.run;
+    const isNew = !identities.has(identity);
+    identities.add(identity);
     return isNew;
   });
 };

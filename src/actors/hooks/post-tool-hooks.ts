@@ -36,13 +36,13 @@ export const postToolHooks = async (
       : { error: textOf(content), is_interrupt: outcome.interrupted };
   const options = { subject: tool.name, call, signal: pending.controller.signal };
   const verdict = await hooks.fire(event, { ...request, ...result }, options);
-  const { updatedOutput, block, context, halt } = verdict;
+  const { updatedOutput, block, context, halt: stopReason } = verdict;
   const replaced =
     tool.kind === 'mcp' && updatedOutput !== undefined
       ? { ...outcome, content: textOf(updatedOutput) }
       : outcome;
   const added = block === undefined ? context : [`A hook objects: ${block.reason}`, ...context];
-  return { outcome: withContext(replaced, [...pending.context, ...added]), stopReason: halt };
+  return { outcome: withContext(replaced, [...pending.context, ...added]), stopReason };
 };
 
 /** Adds hook context after the result, so that it is not read as output of the tool. */

@@ -24,21 +24,21 @@ export const runFunctionHook = (
       resolve({ kind: 'aborted' });
       return;
     }
-    const over = new AbortController();
+    const settled = new AbortController();
     const settle = (end: HookEnd) => {
-      forget();
+      cancelTimer();
       signal.removeEventListener('abort', abort);
       resolve(end);
-      over.abort();
+      settled.abort();
     };
     const abort = () => settle({ kind: 'aborted' });
-    const late = () => settle({ kind: 'timeout', timeoutMs });
-    const forget = clock.wakeAt(clock.now() + timeoutMs, late);
+    const onTimeout = () => settle({ kind: 'timeout', timeoutMs });
+    const cancelTimer = clock.wakeAt(clock.now() + timeoutMs, onTimeout);
     signal.addEventListener('abort', abort, { once: true });
     Promise.resolve()
-      .then(() => run(JSON.parse(input), call, { signal: over.signal }))
+      .then(() => run(JSON.parse(input), call, { signal: settled.signal }))
       .then(
-        (value) => settle(plain(value)),
+        (value) => settle(toPlainResult(value)),
         (error: unknown) => settle({ kind: 'failed', why: messageOf(error) }),
       );
   });
@@ -46,7 +46,7 @@ export const runFunctionHook = (
 const MAX_OUTPUT_LENGTH = 1024 * 1024;
 
 /** Converts the result to plain JSON data, so that no getter can fail or change later. */
-const plain = (value: unknown): HookEnd => {
+const toPlainResult = (value: unknown): HookEnd => {
   if (value === undefined) return { kind: 'returned', value: undefined };
   try {
     const text = JSON.stringify(value) as string | undefined;

@@ -19,16 +19,18 @@ export interface HookEquipment {
   readonly setups: readonly HookSetup[];
   readonly runCommand: RunHookCommand;
   /** Calls the listener for each loaded instruction file, including those loaded before. */
-  readonly onInstructions?: (hear: MemoryPorts['onLoad']) => void;
+  readonly onInstructions?: (listener: MemoryPorts['onLoad']) => void;
   /** Run state that all agents of the session share. */
   readonly runState?: HookRunState;
 }
 
 /** Adds shared run state, so that a hook with `once` runs once for all agents of the session. */
-export const withRunState = <Given extends HookEquipment | Hooks | undefined>(
-  given: Given,
-): Given =>
-  given === undefined || 'fire' in given ? given : { ...given, runState: new HookRunState() };
+export const withRunState = <Configured extends HookEquipment | Hooks | undefined>(
+  configured: Configured,
+): Configured =>
+  configured === undefined || 'fire' in configured
+    ? configured
+    : { ...configured, runState: new HookRunState() };
 
 interface SessionHookDeps {
   readonly hooks: Hooks;
@@ -54,14 +56,14 @@ interface HooksDeps extends Pick<SessionHookDeps, 'journal' | 'clock'> {
 }
 
 export const openHooks = (
-  given: HookEquipment | Hooks | undefined,
+  configured: HookEquipment | Hooks | undefined,
   session: OwnedSession,
   { journal, feed, clock, mode, child }: HooksDeps,
 ): Hooks & { close(): void } => {
-  if (given === undefined) return { ...NO_HOOKS, close: () => {} };
-  if ('fire' in given) {
-    const fire: Hooks['fire'] = (event, facts, options) => given.fire(event, facts, options);
-    return { fire, has: (event, subject) => given.has(event, subject), close: () => {} };
+  if (configured === undefined) return { ...NO_HOOKS, close: () => {} };
+  if ('fire' in configured) {
+    const fire: Hooks['fire'] = (event, facts, options) => configured.fire(event, facts, options);
+    return { fire, has: (event, subject) => configured.has(event, subject), close: () => {} };
   }
   const { id, lead, cwd } = session.meta;
   const facts = () => ({
@@ -71,7 +73,7 @@ export const openHooks = (
     permission_mode: hookMode(mode()),
     ...(child && { agent_id: child.id, agent_type: child.type }),
   });
-  return new HookRunner({ ...given, facts, journal, feed, clock });
+  return new HookRunner({ ...configured, facts, journal, feed, clock });
 };
 
 /** Returns the mode as hooks get it: `bubble` is internal and allows the same as `default`. */
@@ -108,12 +110,12 @@ export class SessionHooks {
   begin(
     source: 'startup' | 'resume',
     staysIdle: boolean,
-    given: HookEquipment | Hooks | undefined,
+    configured: HookEquipment | Hooks | undefined,
   ): void {
     const { hooks, feed } = this.deps;
-    if (given !== undefined && 'setups' in given && hooks.has('InstructionsLoaded')) {
-      given.onInstructions?.((memory, because) => {
-        if (because === 'touch') this.fireTouched(memory);
+    if (configured !== undefined && 'setups' in configured && hooks.has('InstructionsLoaded')) {
+      configured.onInstructions?.((memory, cause) => {
+        if (cause === 'touch') this.fireTouched(memory);
         else this.fireWalk(memory);
       });
     }
@@ -147,16 +149,16 @@ export class SessionHooks {
   private async finish(reason: EndReason): Promise<void> {
     const { clock } = this.deps;
     this.cancelIdleTimer();
-    const late = new AbortController();
-    const forget = clock.wakeAt(clock.now() + MAX_END_MS, () => {
+    const timeout = new AbortController();
+    const cancelTimer = clock.wakeAt(clock.now() + MAX_END_MS, () => {
       this.over.abort();
-      late.abort();
+      timeout.abort();
     });
     // Hooks that started shortly before the end may still finish.
     await Promise.all(this.running);
     this.over.abort();
-    await this.fireEnd(reason, late.signal);
-    forget();
+    await this.fireEnd(reason, timeout.signal);
+    cancelTimer();
   }
 
   private async fireEnd(reason: EndReason, signal: AbortSignal): Promise<void> {
@@ -230,16 +232,16 @@ export class SessionHooks {
    */
   private fireLoaded(
     { path, layer, parent }: MemoryFile,
-    because: LoadReason,
-    more?: HookFacts,
+    cause: LoadReason,
+    extraFacts?: HookFacts,
   ): void {
-    const reason = parent === null ? because : 'include';
+    const reason = parent === null ? cause : 'include';
     const facts: HookFacts = {
       file_path: path,
       memory_type: MEMORY_TYPES[layer],
       load_reason: reason,
       ...(parent !== null && { parent_file_path: parent }),
-      ...more,
+      ...extraFacts,
     };
     const options = { subject: reason, signal: this.over.signal };
     this.instructions = this.instructions.then(() =>

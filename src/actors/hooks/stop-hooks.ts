@@ -24,13 +24,13 @@ export interface StopHooksDeps {
   readonly teammate?: { readonly name: string; readonly team: string } | undefined;
 }
 
-type Reviewed = Pick<StopHooksDeps, 'hooks' | 'agentType' | 'teammate'>;
+type ReviewDeps = Pick<StopHooksDeps, 'hooks' | 'agentType' | 'teammate'>;
 
 /**
  * True if hooks check the end of a run. The event of a sub-agent differs from that of a lead and is
  * matched by its type.
  */
-export const hasStopHooks = ({ hooks, agentType, teammate }: Reviewed): boolean =>
+export const hasStopHooks = ({ hooks, agentType, teammate }: ReviewDeps): boolean =>
   agentType === undefined
     ? hooks.has('Stop')
     : hooks.has(teammate === undefined ? 'SubagentStop' : 'TeammateIdle', agentType);

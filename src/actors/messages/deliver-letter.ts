@@ -34,29 +34,29 @@ export const deliverLetter = async (
     if (entry.status === 'stopped') return 'refused';
     const remote = swarm.remote?.has(entry) ? swarm.remote : undefined;
     if (remote?.belongsToLead(entry)) return remote.forwardToLead(entry, letter);
-    // A descendant of a remote agent runs in the same process as that agent, whatever this process
-    // knows about it.
+    // A descendant of a remote agent runs in the same process as that agent, even if this
+    // process does not know it.
     const isRemote = isLive(entry) || entry.tag.kind !== 'background';
     if (remote !== undefined && isRemote) return remote.deliver(entry, letter);
     const { child } = entry;
     if (child === undefined) {
       let isRead = false;
-      let full: SpawnRefusal | undefined;
-      const revived = await swarm.restart(entry, ({ deps: { journal } }) => {
+      let refusal: SpawnRefusal | undefined;
+      const isRestarted = await swarm.restart(entry, ({ deps: { journal } }) => {
         isRead = true;
         if (journal.hasLetter(id)) return false;
-        full = mailboxFull(letter, journal, swarm);
+        refusal = mailboxFull(letter, journal, swarm);
         // Restart even with a full mailbox: otherwise only a person could write to the agent.
-        if (full === undefined) journal.record({ type: 'letter.received', ...letter });
+        if (refusal === undefined) journal.record({ type: 'letter.received', ...letter });
         return true;
       });
-      if (!revived) return 'lost';
-      if (full !== undefined) throw full;
+      if (!isRestarted) return 'lost';
+      if (refusal !== undefined) throw refusal;
       if (isRead) return 'resumed';
     } else {
       const { journal } = child.deps;
-      const full = mailboxFull(letter, journal, swarm);
-      if (full !== undefined) throw full;
+      const refusal = mailboxFull(letter, journal, swarm);
+      if (refusal !== undefined) throw refusal;
       if (child.agent !== undefined) child.agent.submit(from, raw, id);
       else if (!journal.hasLetter(id)) journal.record({ type: 'letter.received', ...letter });
       return 'delivered';
@@ -87,9 +87,12 @@ const isEnding = ({ child, life }: AgentEntry): boolean => {
 
 /** True if the sender or an ancestor of it is ending. An ancestor waits for the sender to end. */
 const senderEndsToo = ({ registry }: Swarm, id: string): boolean => {
-  const own = registry.get(id);
-  const isAbove = (entry: AgentEntry) => own !== undefined && registry.isBelow(own, entry.tag.id);
-  return [...registry.all()].some((entry) => isEnding(entry) && (entry === own || isAbove(entry)));
+  const sender = registry.get(id);
+  const isAbove = (entry: AgentEntry) =>
+    sender !== undefined && registry.isBelow(sender, entry.tag.id);
+  return [...registry.all()].some(
+    (entry) => isEnding(entry) && (entry === sender || isAbove(entry)),
+  );
 };
 
 /**
@@ -124,8 +127,8 @@ export const deliverToLead = async (swarm: Swarm, letter: Letter): Promise<Deliv
   const { from, raw, letter: id } = letter;
   const { agent, deps } = lead;
   if (remote !== undefined && lead.isRemote) return remote.deliver({ tag: lead }, letter);
-  const full = mailboxFull(letter, deps.journal, { lead, registry });
-  if (full !== undefined) throw full;
+  const refusal = mailboxFull(letter, deps.journal, { lead, registry });
+  if (refusal !== undefined) throw refusal;
   try {
     if (agent !== undefined) agent.submit(from, raw, id);
     else if (!deps.journal.hasLetter(id))

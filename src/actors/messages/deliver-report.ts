@@ -24,12 +24,17 @@ export const deliverReport = (node: AgentNode, report: ChildReport, run: number)
 export const deliverLoss = (node: AgentNode, child: AgentTag, run: number, why: string): void =>
   deliverOnce(node, child.id, run, { text: agentLossText(child, why) });
 
-interface News {
+interface LetterContent {
   readonly text: string;
   readonly trace?: string;
 }
 
-const deliverOnce = (node: AgentNode, id: string, run: number, { text, trace }: News): void => {
+const deliverOnce = (
+  node: AgentNode,
+  id: string,
+  run: number,
+  { text, trace }: LetterContent,
+): void => {
   const { journal } = node.deps;
   const { agent } = node;
   if (hasReport(node, id, run)) return;

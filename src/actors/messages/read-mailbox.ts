@@ -54,16 +54,19 @@ export const readMailbox = async (
 const isEndOfAgent = ({ body }: MailLetter): boolean =>
   typeof body === 'object' && body !== null && 'type' in body && body.type === 'ended';
 
-type ReceiveOne = (mail: AgentMail) => Promise<void>;
+type ReceiveLetter = (mail: AgentMail) => Promise<void>;
 
-const handle = async (inbox: Inbox, letter: MailLetter, receive: ReceiveOne): Promise<void> => {
+const handle = async (inbox: Inbox, letter: MailLetter, receive: ReceiveLetter): Promise<void> => {
   const refusal = await receiveChecked(letter.body, receive);
   if (refusal === undefined) await inbox.acknowledge(letter.id);
   else await inbox.moveToDeadLetters(letter.id, refusal);
 };
 
 /** Returns the reason why the mail cannot be delivered, or undefined if it was received. */
-const receiveChecked = async (body: unknown, receive: ReceiveOne): Promise<string | undefined> => {
+const receiveChecked = async (
+  body: unknown,
+  receive: ReceiveLetter,
+): Promise<string | undefined> => {
   const mail = agentMail.safeParse(body);
   if (!mail.success) return problemOf(mail.error);
   try {

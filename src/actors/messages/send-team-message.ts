@@ -51,25 +51,25 @@ const send = async (
 ): Promise<MessageReceipt> => {
   const to = idOf(swarm, recipient);
   const id = letterId(sender, to, call, message);
-  check(sender, recipient, message, swarm);
+  checkAllowed(sender, recipient, message, swarm);
   const { kind } = message;
-  const isYes = message.answers?.approve === true;
+  const isApproved = message.answers?.approve === true;
   const { journal } = sender.deps;
   if (journal.history.relations.hasAnswered(id, call)) throw new SpawnRefusal(ANSWERED);
   journal.record({ type: 'letter.sent', letter: id, to, call, kind });
   await journal.written();
   const raw = `[${rawText(messageText(senderOf(sender), message, id))}]`;
   const letter: Letter = { letter: id, from: sender.id, raw };
-  const isApproval = kind === 'plan_approval_response' && isYes;
+  const isApproval = kind === 'plan_approval_response' && isApproved;
   const outcome = await deliverTo(swarm, recipient, letter, isApproval);
   if (isUndelivered(outcome)) {
     const reason = outcome.why ?? outcome.outcome;
     journal.record({ type: 'letter.undelivered', letter: id, to, reason });
   }
-  if (kind === 'shutdown_response' && isYes) {
-    const own = swarm.registry.get(sender.id);
+  if (kind === 'shutdown_response' && isApproved) {
+    const senderEntry = swarm.registry.get(sender.id);
     // Not awaited, because this very call is part of the run that ends.
-    if (own !== undefined) void swarm.lifecycle.stopTree(own, stops.AGREED);
+    if (senderEntry !== undefined) void swarm.lifecycle.stopTree(senderEntry, stops.AGREED);
   }
   const wantsAnswer = kind.endsWith('_request');
   return { agent: to, name: nameOf(recipient), ...outcome, ...(wantsAnswer && { request: id }) };
@@ -132,7 +132,7 @@ const PREFIXES: Readonly<Partial<Record<TeamMessage['kind'], string>>> = {
 };
 
 /** Throws SpawnRefusal if the sender may not send this request or answer. */
-const check = (
+const checkAllowed = (
   { id, deps, ...sender }: AgentNode | ChildNode,
   recipient: Recipient,
   message: TeamMessage,
@@ -140,8 +140,8 @@ const check = (
 ): void => {
   const to = idOf(swarm, recipient);
   const { request = '' } = message.answers ?? {};
-  const wasAsked = (what: string) =>
-    request.startsWith(`${what}_${to}_`) && deps.journal.hasLetter(request);
+  const hasRequest = (prefix: string) =>
+    request.startsWith(`${prefix}_${to}_`) && deps.journal.hasLetter(request);
   switch (message.kind) {
     case 'message':
       break;
@@ -157,10 +157,10 @@ const check = (
       break;
     }
     case 'shutdown_response':
-      if (!wasAsked('shutdown')) throw new SpawnRefusal(notAsked('to end'));
+      if (!hasRequest('shutdown')) throw new SpawnRefusal(notAskedText('to end'));
       break;
     case 'plan_approval_response':
-      if (!wasAsked('plan')) throw new SpawnRefusal(notAsked('for a plan'));
+      if (!hasRequest('plan')) throw new SpawnRefusal(notAskedText('for a plan'));
   }
 };
 
@@ -169,8 +169,8 @@ const PLAN_TO_PARENT =
 const ANSWERED =
   'You answered that already, and your first answer counts. Write a message if there is more to say.';
 const NO_PLAN = 'You are not in plan mode: there is nothing to approve. Go on.';
-const notAsked = (what: string): string =>
-  `No such request of that agent reached you: answer ${what} with the request_id that you were given.`;
+const notAskedText = (subject: string): string =>
+  `No such request of that agent reached you: answer ${subject} with the request_id that you were given.`;
 
 /** Returns the recipients of an address. Throws SpawnRefusal if it is unknown or ambiguous. */
 const recipientsOf = (
@@ -194,11 +194,12 @@ const recipientsOf = (
     if (sender.id === lead.id) throw new SpawnRefusal(TO_ITSELF);
     return [LEAD_NAME];
   }
-  const found = registry.find(to);
-  const [entry, ...more] = found;
-  if (entry === undefined) throw new SpawnRefusal(unknown(to, others, sender.id !== lead.id));
+  const matches = registry.find(to);
+  const [entry, ...more] = matches;
+  if (entry === undefined)
+    throw new SpawnRefusal(unknownRecipientText(to, others, sender.id !== lead.id));
   if (more.length > 0) {
-    const ids = found.slice(0, MAX_LISTED_NAMES).map(({ tag }) => tag.id);
+    const ids = matches.slice(0, MAX_LISTED_NAMES).map(({ tag }) => tag.id);
     throw new SpawnRefusal(
       `Several agents match ${quote(to)}: ${ids.join(', ')}. Give the whole id.`,
     );
@@ -217,18 +218,22 @@ const TO_ITSELF = 'That is you: write to another agent.';
 const MAX_LISTED_NAMES = 20;
 const quote = (to: string): string => JSON.stringify(to.slice(0, 100));
 
-const unknown = (to: string, others: readonly AgentEntry[], hasLead: boolean): string => {
+const unknownRecipientText = (
+  to: string,
+  others: readonly AgentEntry[],
+  hasLead: boolean,
+): string => {
   const names = [
     ...(hasLead ? [LEAD_NAME] : []),
     ...others.toReversed().map((entry) => shownName(nameOf(entry))),
   ];
   const more =
     names.length > MAX_LISTED_NAMES ? ` and ${names.length - MAX_LISTED_NAMES} more` : '';
-  const known =
+  const listing =
     names.length === 0
       ? 'There is no other agent yet: Task starts one.'
       : `There are: ${names.slice(0, MAX_LISTED_NAMES).join(', ')}${more}.`;
-  return `There is no agent ${quote(to)}. ${known}`;
+  return `There is no agent ${quote(to)}. ${listing}`;
 };
 
 const idOf = ({ lead }: Swarm, recipient: Recipient): string =>

@@ -60,8 +60,8 @@ interface AskOptions extends QuestionOptions {
 }
 
 /**
- * Asks all surfaces at once; the first valid answer wins. The other surfaces are told that the
- * question is withdrawn, and their later answers are refused. Denies the call if all surfaces fail.
+ * Asks all surfaces at once; the first valid answer wins. The other surfaces withdraw the
+ * question, and their later answers are refused. Denies the call if all surfaces fail.
  * Rejects only with an error that `onAnswer` throws.
  */
 export const askSurfaces = (
@@ -95,9 +95,9 @@ class SurfaceRace {
     this.options = options;
     this.keys = surfaces.flatMap((surface) => [surface, ...(surface.forwardableKeys ?? [])]);
     this.askedAt = options.clock.now();
-    const others = surfaces.filter(({ isOptional }) => isOptional !== true);
-    this.hasRequired = others.length > 0;
-    this.remaining = this.hasRequired ? others.length : surfaces.length;
+    const required = surfaces.filter(({ isOptional }) => isOptional !== true);
+    this.hasRequired = required.length > 0;
+    this.remaining = this.hasRequired ? required.length : surfaces.length;
     this.decision = new Promise((resolve, reject) => {
       this.decide = resolve;
       this.watchForEnd();
@@ -110,12 +110,12 @@ class SurfaceRace {
   private watchForEnd(): void {
     const { signal, clock, timeoutMs } = this.options;
     const withdraw = () => this.close('withdrawn', decidedElsewhere(signal) ?? WITHDRAWN);
-    const forget = clock.wakeAt(this.expiresAt, () =>
+    const cancelTimer = clock.wakeAt(this.expiresAt, () =>
       this.close('out-of-time', timeoutDenial(timeoutMs)),
     );
     signal.addEventListener('abort', withdraw, { once: true });
     this.over.signal.addEventListener('abort', () => {
-      forget();
+      cancelTimer();
       signal.removeEventListener('abort', withdraw);
     });
     if (signal.aborted) withdraw();
@@ -126,9 +126,9 @@ class SurfaceRace {
   }
 
   private async askOne(surface: KnownSurface): Promise<void> {
-    let given: unknown;
+    let received: unknown;
     try {
-      given = await surface.ask(this.question, this.over.signal);
+      received = await surface.ask(this.question, this.over.signal);
     } catch (error) {
       // The question was withdrawn, so the rejection is not a failure of the surface.
       if (this.closed !== undefined) return;
@@ -137,12 +137,12 @@ class SurfaceRace {
       this.fail(why, surface);
       return;
     }
-    this.receive(given, surface);
+    this.receive(received, surface);
   }
 
-  private receive(given: unknown, from: KnownSurface): void {
+  private receive(received: unknown, from: KnownSurface): void {
     const { id, agent, call, input } = this.question;
-    const checked = checkAnswer(given, {
+    const checked = checkAnswer(received, {
       question: id,
       agent,
       call,
@@ -201,7 +201,7 @@ export const askPerson = async (
   });
   const withdraw = () => end('The question was withdrawn before anybody answered.');
   signal.addEventListener('abort', withdraw, { once: true });
-  const forget = clock.wakeAt(clock.now() + timeoutMs, () =>
+  const cancelTimer = clock.wakeAt(clock.now() + timeoutMs, () =>
     end(`Nobody answered within ${timeoutMs / 1000} seconds.`),
   );
   try {
@@ -210,7 +210,7 @@ export const askPerson = async (
   } catch (error) {
     return { silence: `There is no answer: ${firstErrorMessage(error)}` };
   } finally {
-    forget();
+    cancelTimer();
     signal.removeEventListener('abort', withdraw);
     over.abort();
   }

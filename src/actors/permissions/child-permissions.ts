@@ -22,8 +22,8 @@ export const childPermissions = (
   const mode = agentMode(origin.mode, 'bubble');
   const isPlanning = mode === 'plan';
   const restrictions = JSON.stringify([type, mode, tools, limits, denials, worktree?.path]);
-  const known = parent.childPermissions.get(restrictions);
-  if (known !== undefined) return known;
+  const existing = parent.childPermissions.get(restrictions);
+  if (existing !== undefined) return existing;
   const toolset = tools && { owner: type ?? 'fork', names: new Set(tools), limits, denials };
   const trees = worktree && worktreeMappings(parent, origin);
   const surfaces = parentSurfaces(parent, trees);

@@ -15,7 +15,7 @@ export class GrantWatcher {
   allowed: Allowed | undefined;
   private readonly judge: () => Judgement;
   private readonly covered = new AbortController();
-  private readonly forget: () => void;
+  private readonly removeListener: () => void;
   private isScheduled = false;
   private isOver = false;
 
@@ -26,13 +26,13 @@ export class GrantWatcher {
   ) {
     this.judge = judge;
     this.signal = AbortSignal.any([until, this.covered.signal]);
-    this.forget = permissions.onAllowed(() => this.judgeSoon());
+    this.removeListener = permissions.onAllowed(() => this.judgeSoon());
   }
 
   /** Stops watching. Call when the question is decided. */
   end(): void {
     this.isOver = true;
-    this.forget();
+    this.removeListener();
   }
 
   /**

@@ -49,11 +49,11 @@ export const inboxSurface = (options: InboxOptions): KnownSurface => {
     ...first,
     forwardableKeys,
     isOptional: options.isOptional,
-    ask: (question, signal) => untilDecided(options, keys, question, signal),
+    ask: (question, signal) => waitForDecision(options, keys, question, signal),
   };
 };
 
-const untilDecided = async (
+const waitForDecision = async (
   { board, decisions, clock, onPosted, publicKeys }: InboxOptions,
   keys: readonly SurfaceKey[],
   question: PermissionQuestion,
@@ -115,9 +115,9 @@ const retryOnStorageError = async <Result>(
 export const firstAnswerWins = (surface: KnownSurface, decisions: Decisions): KnownSurface => ({
   ...surface,
   async ask(question, signal) {
-    const given = signedAnswer.parse(await surface.ask(question, signal));
-    const winner = await decisions.decide(given);
-    if (winner.signature === given.signature) return given;
+    const signed = signedAnswer.parse(await surface.ask(question, signal));
+    const winner = await decisions.decide(signed);
+    if (winner.signature === signed.signature) return signed;
     throw new QuestionClosed({ ...winner.answer, by: winner.surface, signed: winner });
   },
 });

@@ -98,16 +98,17 @@ const MOVED =
 export const isJudgedPath = (
   { request, judgedRule, hook }: ValidCall,
   permissions: PermissionManager,
-  real: string,
+  realPath: string,
   isAnswered: boolean,
 ): boolean => {
   // The path was judged under this name and is not a link.
-  if (real === resolve(request.cwd, request.subject.target)) return true;
-  const there = { ...request, subject: { ...request.subject, target: real }, cwd: '/' };
-  const { behavior } = permissions.rule(there, {});
+  if (realPath === resolve(request.cwd, request.subject.target)) return true;
+  const realRequest = { ...request, subject: { ...request.subject, target: realPath }, cwd: '/' };
+  const { behavior } = permissions.rule(realRequest, {});
   if (behavior !== 'ask') return behavior === 'allow';
   return (
-    (isAnswered || hook?.behavior === 'allow') && permissions.exactRuleFor(there) === judgedRule
+    (isAnswered || hook?.behavior === 'allow') &&
+    permissions.exactRuleFor(realRequest) === judgedRule
   );
 };
 

@@ -20,37 +20,37 @@ export interface ModeSwitch {
 
 /** Creates the switch. `check` throws UsageError for a mode that may not be used here. */
 export const modeSwitch = (
-  first: PermissionMode,
+  initial: PermissionMode,
   check: (mode: PermissionMode) => void = () => {},
 ): ModeSwitch => {
-  let mode = first;
-  let before: PermissionMode = first === 'plan' ? 'default' : first;
+  let mode = initial;
+  let modeBeforePlan: PermissionMode = initial === 'plan' ? 'default' : initial;
   const listeners = new Set<() => void>();
-  const turnTo = (wanted: PermissionMode) => {
-    mode = wanted;
-    if (wanted !== 'plan') before = wanted;
+  const setMode = (next: PermissionMode) => {
+    mode = next;
+    if (next !== 'plan') modeBeforePlan = next;
     for (const listener of [...listeners]) listener();
   };
-  const change = (wanted: PermissionMode) => {
-    check(wanted);
-    turnTo(wanted);
+  const change = (next: PermissionMode) => {
+    check(next);
+    setMode(next);
   };
   return {
     get mode() {
       return mode;
     },
     change,
-    follow(wanted) {
-      if (wanted === mode) return;
+    follow(next) {
+      if (next === mode) return;
       try {
-        change(wanted);
+        change(next);
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
-        turnTo(agentMode(wanted, first));
+        setMode(agentMode(next, initial));
       }
     },
     leavePlan() {
-      turnTo(before);
+      setMode(modeBeforePlan);
       return mode;
     },
     listen(listener) {

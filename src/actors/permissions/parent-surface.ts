@@ -63,8 +63,8 @@ export const parentSurface = ({
   };
 };
 
-const keyOf = ({ id, publicKey, answersFor: deskOf }: KnownSurface): SurfaceKey => ({
+const keyOf = ({ id, publicKey, answersFor }: KnownSurface): SurfaceKey => ({
   id,
   publicKey,
-  ...(deskOf !== undefined && { answersFor: deskOf }),
+  ...(answersFor !== undefined && { answersFor }),
 });

@@ -86,9 +86,9 @@ interface PermissionManagerOptions {
 
 export const permissionManager = (
   options: PermissionManagerOptions,
-  above?: PermissionManager,
+  parent?: PermissionManager,
 ): PermissionManager => {
-  const permissions: PermissionManager = Object.assign(createManager(options, above), {
+  const permissions: PermissionManager = Object.assign(createManager(options, parent), {
     forChild: (child: ChildPermissionOptions) => createChildManager(permissions, options, child),
   });
   return permissions;
@@ -124,9 +124,10 @@ const createChildManager = (
       // others.
       const isFree = ruling.behavior === 'allow' && !isBounded && ruling.readOnly;
       if (isFree) return ruling;
-      const above = parent.rule(request, opinions, within);
-      if (ruling.behavior === 'allow') return above.behavior === 'deny' ? above : ruling;
-      return above.behavior === 'ask' ? ruling : above;
+      const parentRuling = parent.rule(request, opinions, within);
+      if (ruling.behavior === 'allow')
+        return parentRuling.behavior === 'deny' ? parentRuling : ruling;
+      return parentRuling.behavior === 'ask' ? ruling : parentRuling;
     },
   });
 };
@@ -147,37 +148,37 @@ const fixedMode = (mode: AgentMode | Planning): PermissionManagerOptions['mode']
 
 const createManager = (
   options: PermissionManagerOptions,
-  above: PermissionManager | undefined,
+  parent: PermissionManager | undefined,
 ): Omit<PermissionManager, 'forChild'> => {
   const { surfaces, permissionTimeoutMs, keepRule, answersByHook = false } = options;
   let { rules } = options.policy;
   const listeners = new Set<() => void>();
-  let made: { readonly mode: AgentMode; readonly policies: Map<string, Policy> } | undefined;
+  let cache: { readonly mode: AgentMode; readonly policies: Map<string, Policy> } | undefined;
   /** Returns the policy for the current rules and mode. */
   const policy = (trees = options.policy.trees): Policy => {
     const { mode } = options.mode;
-    if (made?.mode !== mode) made = { mode, policies: new Map() };
-    const { policies } = made;
+    if (cache?.mode !== mode) cache = { mode, policies: new Map() };
+    const { policies } = cache;
     const tree = trees?.[0]?.path ?? '';
-    const known = policies.get(tree);
-    if (known !== undefined) return known;
+    const cached = policies.get(tree);
+    if (cached !== undefined) return cached;
     const surface = surfaces.length > 0 || answersByHook;
-    const fresh = createPolicy({ ...options.policy, trees, rules, mode, surface });
-    policies.set(tree, fresh);
-    return fresh;
+    const created = createPolicy({ ...options.policy, trees, rules, mode, surface });
+    policies.set(tree, created);
+    return created;
   };
-  const recall = (grants: Iterable<string>) => {
-    const kept = Array.from(
+  const addSessionRules = (grants: Iterable<string>) => {
+    const added = Array.from(
       grants,
       (text) => ({ behavior: 'allow', text, source: 'session' }) as const,
     );
-    rules = [...rules, ...kept];
-    made = undefined;
+    rules = [...rules, ...added];
+    cache = undefined;
     for (const listener of [...listeners]) listener();
   };
   const allowForSession = (request: PermissionRequest, by: Answerer) => {
-    recall([policy().exactRuleFor(request)]);
-    if (by === 'person') above?.allowForSession(request, by);
+    addSessionRules([policy().exactRuleFor(request)]);
+    if (by === 'person') parent?.allowForSession(request, by);
   };
   return {
     surfaces,
@@ -201,18 +202,18 @@ const createManager = (
       });
       return extended.rule(request, opinions).behavior === 'allow';
     },
-    addSessionRules: recall,
+    addSessionRules,
     allowForSession,
     allowForProject(request, by) {
       keepRule(policy().exactRuleFor(request));
       allowForSession(request, by);
     },
     onAllowed(listener) {
-      const forget = above?.onAllowed(listener);
+      const removeFromParent = parent?.onAllowed(listener);
       listeners.add(listener);
       return () => {
         listeners.delete(listener);
-        forget?.();
+        removeFromParent?.();
       };
     },
   };

@@ -30,32 +30,32 @@ export const replacedFile = async (
   const { subject, cwd } = request;
   try {
     const path = locateFile(subject.target, { cwd, workspace });
-    const there = await workspace.stat(path);
-    if (there?.kind !== 'file') return undefined;
-    const text = await textAt(path, workspace);
+    const stat = await workspace.stat(path);
+    if (stat?.kind !== 'file') return undefined;
+    const text = await readText(path, workspace);
     return {
-      bytes: there.size,
+      bytes: stat.size,
       ...(text !== undefined && { lines: countLines(text) }),
       ...(text !== undefined && mayBeShown(path, text, permissions) && { text }),
     };
   } catch (error) {
-    return orNothing(error);
+    return ignoreFileError(error);
   }
 };
 
 /** Returns undefined if the file is not text or cannot be read. */
-const textAt = async (path: string, workspace: Workspace): Promise<string | undefined> => {
+const readText = async (path: string, workspace: Workspace): Promise<string | undefined> => {
   try {
     const { bytes } = await workspace.read(path, MAX_FILE_BYTES);
     const file = fileKind(bytes);
     return file.kind === 'text' ? file.text : undefined;
   } catch (error) {
-    return orNothing(error);
+    return ignoreFileError(error);
   }
 };
 
 /** Ignores file errors, because the call meets the same error and reports it to the model. */
-const orNothing = (error: unknown): undefined => {
+const ignoreFileError = (error: unknown): undefined => {
   if (error instanceof FileError || error instanceof ToolFailure) return undefined;
   throw error;
 };

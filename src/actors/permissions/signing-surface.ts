@@ -51,8 +51,8 @@ export const newSigner = (
   return {
     publicKey,
     signer({ id, agent, call }, digest, answer) {
-      const about = { question: id, agent, call, inputDigest: digest };
-      return signClaims({ ...about, answer, surface, issuedAt: clock.now() }, pair.privateKey);
+      const subject = { question: id, agent, call, inputDigest: digest };
+      return signClaims({ ...subject, answer, surface, issuedAt: clock.now() }, pair.privateKey);
     },
   };
 };

@@ -175,7 +175,7 @@ export class CacheMonitor {
   }
 
   private shapeFor(outgoing: Outgoing): RequestShape {
-    const shape = knownShape(outgoing);
+    const shape = cachedShape(outgoing);
     return this.isRefused && !('diagnostics' in shape) ? { ...shape, ...REFUSED } : shape;
   }
 
@@ -196,10 +196,10 @@ export class CacheMonitor {
  * Returns the shape of a head. Each head is hashed once, however often and by however many agents
  * it is sent.
  */
-const knownShape = ({ head, sections, betas }: SentHead): RequestShape => {
-  const last = shapes.get(head);
-  const isKnown = last?.sections === sections && last.betas === betas.join();
-  if (isKnown) return last.shape;
+const cachedShape = ({ head, sections, betas }: SentHead): RequestShape => {
+  const cached = shapes.get(head);
+  const isCached = cached?.sections === sections && cached.betas === betas.join();
+  if (isCached) return cached.shape;
   const shape = shapeOf({ head, sections, betas });
   shapes.set(head, { sections, betas: betas.join(), shape });
   return shape;
@@ -210,12 +210,13 @@ const shapes = new WeakMap<
   { readonly sections: SentHead['sections']; readonly betas: string; readonly shape: RequestShape }
 >();
 
-const isSame = (one: RequestShape | undefined, other: RequestShape): boolean => {
-  if (one === other) return true;
-  if (one === undefined) return false;
-  const names = Object.keys(other);
+const isSame = (previous: RequestShape | undefined, current: RequestShape): boolean => {
+  if (previous === current) return true;
+  if (previous === undefined) return false;
+  const names = Object.keys(current);
   return (
-    names.length === Object.keys(one).length && names.every((name) => one[name] === other[name])
+    names.length === Object.keys(previous).length &&
+    names.every((name) => previous[name] === current[name])
   );
 };
 

@@ -43,12 +43,12 @@ export interface WarmupTicket {
 interface Warming {
   /**
    * Waiting requests. Called with false when the prefix is written, and with true for a request
-   * that must write it instead of a failed one.
+   * that must write it instead of a failed request.
    */
   readonly waiting: Set<(isWriter: boolean) => void>;
 }
 
-const UNMARKED: WarmupTicket = {
+const NO_BREAKPOINT: WarmupTicket = {
   hasBreakpoint: false,
   responseStarted: () => {},
   failed: () => {},
@@ -68,24 +68,24 @@ export class PrefixWarmup {
    * Admits a request, after a wait if another request writes the prefix. Rejects with the reason of
    * the signal or an error of `onWait`.
    */
-  async enter(start: SharedPrefix, signal: AbortSignal, onWait?: OnWait): Promise<WarmupTicket> {
-    const { key, uncachedTokens, siblings } = start;
+  async enter(prefix: SharedPrefix, signal: AbortSignal, onWait?: OnWait): Promise<WarmupTicket> {
+    const { key, uncachedTokens, siblings } = prefix;
     signal.throwIfAborted();
-    if (this.isWarm(key)) return this.reader(start);
-    const under = this.warming.get(key);
-    if (under !== undefined) {
+    if (this.isWarm(key)) return this.reader(prefix);
+    const warming = this.warming.get(key);
+    if (warming !== undefined) {
       onWait?.('warming');
-      const isWriter = await this.wait(under, signal);
-      if (!isWriter) return this.reader(start);
-      const writer = this.writer(start);
+      const isWriter = await this.wait(warming, signal);
+      if (!isWriter) return this.reader(prefix);
+      const writer = this.writer(prefix);
       // The request was aborted when it became the writer, so pass the role on.
       if (signal.aborted) writer.failed();
       signal.throwIfAborted();
       return writer;
     }
-    if (siblings < 2 || uncachedTokens < MIN_WARMUP_TOKENS) return UNMARKED;
+    if (siblings < 2 || uncachedTokens < MIN_WARMUP_TOKENS) return NO_BREAKPOINT;
     this.warming.set(key, { waiting: new Set() });
-    return this.writer(start);
+    return this.writer(prefix);
   }
 
   isWarm(key: string): boolean {
@@ -98,9 +98,9 @@ export class PrefixWarmup {
   }
 
   private remember(key: string, until: number): void {
-    const known = this.warmUntil.get(key) ?? 0;
+    const previous = this.warmUntil.get(key) ?? 0;
     this.warmUntil.delete(key);
-    this.warmUntil.set(key, Math.max(known, until));
+    this.warmUntil.set(key, Math.max(previous, until));
     const [oldest] = this.warmUntil.keys();
     if (this.warmUntil.size > MAX_REMEMBERED_PREFIXES && oldest !== undefined) {
       this.warmUntil.delete(oldest);
@@ -116,25 +116,25 @@ export class PrefixWarmup {
   }
 
   private writer({ key, lifetimeMs }: SharedPrefix): WarmupTicket {
-    const since = this.clock.now();
+    const startedAt = this.clock.now();
     let isOver = false;
-    const end = (settle: (under: Warming) => void) => {
-      const under = this.warming.get(key);
-      if (isOver || under === undefined) return;
+    const end = (settle: (warming: Warming) => void) => {
+      const warming = this.warming.get(key);
+      if (isOver || warming === undefined) return;
       isOver = true;
-      settle(under);
+      settle(warming);
     };
     return {
       hasBreakpoint: true,
       responseStarted: () =>
-        end((under) => {
-          this.remember(key, since + lifetimeMs);
+        end((warming) => {
+          this.remember(key, startedAt + lifetimeMs);
           this.warming.delete(key);
-          for (const release of under.waiting) release(false);
+          for (const release of warming.waiting) release(false);
         }),
       failed: () =>
-        end((under) => {
-          const [next] = under.waiting;
+        end((warming) => {
+          const [next] = warming.waiting;
           if (next === undefined) this.warming.delete(key);
           else next(true);
         }),
@@ -145,20 +145,22 @@ export class PrefixWarmup {
     return new Promise((resolve, reject) => {
       const leave = () => {
         waiting.delete(release);
-        forget();
-        signal.removeEventListener('abort', giveUp);
+        cancelTimer();
+        signal.removeEventListener('abort', onAbort);
       };
       const release = (isWriter: boolean) => {
         leave();
         resolve(isWriter);
       };
-      const giveUp = () => {
+      const onAbort = () => {
         leave();
         reject(signal.reason);
       };
-      const forget = this.clock.wakeAt(this.clock.now() + MAX_WARMUP_WAIT_MS, () => release(false));
-      if (signal.aborted) return giveUp();
-      signal.addEventListener('abort', giveUp, { once: true });
+      const cancelTimer = this.clock.wakeAt(this.clock.now() + MAX_WARMUP_WAIT_MS, () =>
+        release(false),
+      );
+      if (signal.aborted) return onAbort();
+      signal.addEventListener('abort', onAbort, { once: true });
       waiting.add(release);
     });
   }

@@ -62,11 +62,11 @@ export class PromptHeadManager {
 
   headFor(model: string): BodyHead {
     const { requestSettings, capabilities } = this.options;
-    const made =
+    const serialised =
       this.bodyHeads.get(model) ??
       bodyHead({ model, ...requestSettings(model) }, this.head, capabilities);
-    this.bodyHeads.set(model, made);
-    return made;
+    this.bodyHeads.set(model, serialised);
+    return serialised;
   }
 
   /** Returns the maximum output tokens of an answer. */
@@ -98,8 +98,8 @@ export class PromptHeadManager {
   async rebuild(): Promise<NewHead | undefined> {
     const { session, journal, contextProvider, model } = this.options;
     const { version, entrypoint, cwd } = session.meta;
-    const place = { cwd: journal.history.cwd || cwd, model, version, entrypoint };
-    const head = await contextProvider.head({ ...place, kept: this.head });
+    const request = { cwd: journal.history.cwd || cwd, model, version, entrypoint };
+    const head = await contextProvider.head({ ...request, kept: this.head });
     if (head.tools === this.head.tools && head.system === this.head.system) return undefined;
     const prompt = await storeHead(session, head);
     return { head, prompt, section: changedSections(this.head, head) };
@@ -119,10 +119,10 @@ export class PromptHeadManager {
 }
 
 const changedSections = (before: PromptHead, after: PromptHead): string => {
-  const was = sectionTexts(before);
-  const is = sectionTexts(after);
-  const names = [...new Set([...was.keys(), ...is.keys()])];
-  const changed = names.filter((name) => was.get(name) !== is.get(name));
+  const oldTexts = sectionTexts(before);
+  const newTexts = sectionTexts(after);
+  const names = [...new Set([...oldTexts.keys(), ...newTexts.keys()])];
+  const changed = names.filter((name) => oldTexts.get(name) !== newTexts.get(name));
   return changed.length === 0 ? 'system' : changed.join(', ');
 };
 
@@ -169,9 +169,9 @@ export const readHead = async (
  * names. Returns undefined if the agent still has its first head.
  */
 export const newestPrompt = (records: readonly JournalRecord[]): string | undefined => {
-  const counts = conversationRecords(records.map(conversationStep));
+  const counted = conversationRecords(records.map(conversationStep));
   return records
-    .filter(({ seq }) => counts.has(seq))
+    .filter(({ seq }) => counted.has(seq))
     .flatMap((record) => (record.type === 'prompt.broken' && record.prompt) || [])
     .at(-1);
 };

@@ -53,13 +53,13 @@ export class MissingWorkersNotice {
 
   private async check(): Promise<void> {
     const { jobs, open, outages } = this.deps;
-    const many = open();
+    const count = open();
     this.cancelTimer = undefined;
-    if (many === 0) return;
+    if (count === 0) return;
     try {
       const workers = (await jobs.workers?.()) ?? [];
-      const isAlone = workers.length === 0;
-      if (!isAlone || !this.isDoubtful) this.report(isAlone, many);
+      const hasNoWorkers = workers.length === 0;
+      if (!hasNoWorkers || !this.isDoubtful) this.report(hasNoWorkers, count);
       this.isDoubtful = outages?.trouble !== undefined;
     } catch (error) {
       // An outage is reported elsewhere.
@@ -68,12 +68,12 @@ export class MissingWorkersNotice {
     if (this.cancelTimer === undefined) this.checkIn(CHECK_EVERY_MS);
   }
 
-  private report(isAlone: boolean, many: number): void {
-    const isNews = isAlone && !this.isReported && !this.isOver;
-    this.isReported = isAlone;
-    if (isNews) this.deps.feed.emit({ type: 'notice', text: alone(many) });
+  private report(hasNoWorkers: boolean, count: number): void {
+    const isNews = hasNoWorkers && !this.isReported && !this.isOver;
+    this.isReported = hasNoWorkers;
+    if (isNews) this.deps.feed.emit({ type: 'notice', text: noticeText(count) });
   }
 }
 
-const alone = (many: number): string =>
-  `No worker is running, and ${many === 1 ? '1 agent waits' : `${many} agents wait`}. Start a worker with \`skein worker\`.`;
+const noticeText = (count: number): string =>
+  `No worker is running, and ${count === 1 ? '1 agent waits' : `${count} agents wait`}. Start a worker with \`skein worker\`.`;

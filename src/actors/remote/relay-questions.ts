@@ -63,13 +63,13 @@ const answer = async (
 ): Promise<void> => {
   const { id, agent, call, input, askedAt } = question;
   try {
-    const given = await surface.ask(question as PermissionQuestion, signal);
+    const decision = await surface.ask(question as PermissionQuestion, signal);
     const claims = {
       question: id,
       agent,
       call,
       inputDigest: inputDigest(input),
-      answer: given,
+      answer: decision,
       // The clock of the asking process may be ahead, and an answer must not be older than its question.
       surface: INBOX,
       issuedAt: Math.max(clock.now(), askedAt),

@@ -125,16 +125,16 @@ export class RemoteAgents {
 
   /** Queues an agent for a worker. Its journal is stored and has `at` records. */
   async handOver(entry: AgentEntry, at: number): Promise<void> {
-    await this.dispatch.enqueue(entry.tag.id, at, this.oursAbove(entry));
+    await this.dispatch.enqueue(entry.tag.id, at, this.nearestOurs(entry));
     this.follow(entry);
   }
 
   /** Returns the nearest ancestor that was handed to this process. */
-  private oursAbove(entry: AgentEntry): string | undefined {
+  private nearestOurs(entry: AgentEntry): string | undefined {
     const { tag } = entry;
     if (this.dispatch.ours.has(tag.parent)) return tag.parent;
     const parent = this.deps.registry.parentOf(entry);
-    return parent && this.oursAbove(parent);
+    return parent && this.nearestOurs(parent);
   }
 
   /** True if the agent is queued for a worker or runs on one. */
@@ -146,7 +146,7 @@ export class RemoteAgents {
     return (await this.cachedJobs.jobs).has(id);
   }
 
-  /** Counts a remote agent as running until its parent hears of its end. */
+  /** Counts a remote agent as running until its parent is notified of its end. */
   follow(entry: AgentEntry): void {
     const { lifecycle, nodeOf, lead } = this.deps;
     entry.status = 'queued';
@@ -176,8 +176,8 @@ export class RemoteAgents {
   ): Promise<Delivery> {
     // A lead reads its mailbox in every later run. A child may end before it reads the letter.
     if (tag.id !== this.deps.lead.id) {
-      const mine = this.posted.get(tag.id) ?? new Map<string, Letter>();
-      this.posted.set(tag.id, mine.set(letter.letter, letter));
+      const letters = this.posted.get(tag.id) ?? new Map<string, Letter>();
+      this.posted.set(tag.id, letters.set(letter.letter, letter));
     }
     await this.dispatch.post(tag.id, letter.letter, mailOf(letter));
     return 'delivered';
@@ -234,7 +234,7 @@ export class RemoteAgents {
       case 'stop':
         if (entry === undefined || !this.isForThisJob(id, mail)) return;
         // Acknowledged after the end, because the next process must see the stop if this process dies.
-        await orLeft(lifecycle().stopTree(entry, mail), signal);
+        await rejectOnAbort(lifecycle().stopTree(entry, mail), signal);
         return;
     }
     await nodeOf(id)?.deps.journal.sync();
@@ -256,9 +256,9 @@ export class RemoteAgents {
     // A set, because parent ids come from disk and may form a cycle. It grows while it is walked.
     const agents = new Set([tag.id]);
     for (const agent of agents) {
-      const before = this.storedChanges.get(agent) ?? 0;
+      const lastStored = this.storedChanges.get(agent) ?? 0;
       for await (const record of this.store.records(this.session, agent)) {
-        if (record.seq <= before) continue;
+        if (record.seq <= lastStored) continue;
         this.storedChanges.set(agent, record.seq);
         if (record.type !== 'files.changed') continue;
         const { call, changes } = record;
@@ -280,7 +280,7 @@ export class RemoteAgents {
   /** Reads the journal of an agent that is said to have ended, and reports the end to its parent, once. */
   async applyRemoteEnd(entry: AgentEntry): Promise<void> {
     const { lifecycle, nodeOf, lead, read, registry } = this.deps;
-    // The spending must be counted before the parent hears of the end.
+    // The spending must be counted before the parent is notified of the end.
     await this.refresh();
     const record = await read(entry);
     const end = record && finalStop(record.history);
@@ -325,10 +325,10 @@ const letterIn = ({ letter, from, raw, trace }: AgentMail & { type: 'letter' }):
 });
 
 /** Rejects with StorageError if this process stops reading the mailbox first. */
-const orLeft = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
+const rejectOnAbort = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const leave = () => reject(new StorageError('Another process runs this agent now.'));
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
+    const onAbort = () => reject(new StorageError('Another process runs this agent now.'));
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   });

@@ -45,13 +45,13 @@ export class RemoteDispatch {
   }
 
   /**
-   * Queues an agent whose journal has `at` records. Idempotent for the same `at`. `above` is the ancestor that was
+   * Queues an agent whose journal has `at` records. Idempotent for the same `at`. `ancestor` is the agent that was
    * handed to this process, if another process runs the lead. Waits while the store is away.
    */
-  async enqueue(id: string, at: number, above?: string): Promise<void> {
+  async enqueue(id: string, at: number, ancestor?: string): Promise<void> {
     const { priority, delayMs } = this.queueing;
     const addedAt = this.clock.now();
-    const handover = this.sign?.(id, at) ?? this.ours.get(above ?? '')?.handover;
+    const handover = this.sign?.(id, at) ?? this.ours.get(ancestor ?? '')?.handover;
     await this.jobs.add({
       id,
       swarm: this.swarm,
@@ -67,7 +67,7 @@ export class RemoteDispatch {
   /** Removes a queued agent, so that this process may journal its end. Resolves with false if a worker runs it. */
   async withdraw(id: string): Promise<boolean> {
     const { swarm } = this;
-    const at = await this.jobOf(id);
+    const at = await this.journalLengthOf(id);
     const isFree = await this.jobs.withdraw({ id, swarm, ...(at !== undefined && { at }) });
     // The lease of a dead worker outlives its lock.
     if (isFree) await this.session.takeBack(id);
@@ -76,14 +76,14 @@ export class RemoteDispatch {
 
   /** Asks the process that runs the agent to stop it. Does not affect a later hand-over of the agent. */
   async stop(id: string, stop: Stop): Promise<void> {
-    const at = await this.jobOf(id);
+    const at = await this.journalLengthOf(id);
     const name = `stop_${id}_${at ?? 0}_${stop.reason}`;
     await this.post(id, name, { type: 'stop', ...stop, ...(at !== undefined && { at }) });
   }
 
-  private async jobOf(id: string): Promise<number | undefined> {
-    const known = this.handedAt.get(id);
-    if (known !== undefined) return known;
+  private async journalLengthOf(id: string): Promise<number | undefined> {
+    const handedAt = this.handedAt.get(id);
+    if (handedAt !== undefined) return handedAt;
     return (await this.jobs.list(this.swarm)).find((job) => job.id === id)?.at;
   }
 
@@ -167,12 +167,12 @@ export class RemoteDispatch {
 
   private async pause(signal: AbortSignal): Promise<void> {
     const { clock } = this;
-    let forget = () => {};
+    let cancelTimer = () => {};
     const over = new Promise<void>((resolve) => {
-      forget = clock.wakeAt(clock.now() + REOPEN_MS, resolve, false);
+      cancelTimer = clock.wakeAt(clock.now() + REOPEN_MS, resolve, false);
     });
     await orAborted(over, signal);
-    forget();
+    cancelTimer();
   }
 }
 
@@ -190,13 +190,13 @@ const isWritable = (written: Written, signal: AbortSignal): Promise<boolean> =>
 
 /** Resolves when the work ends or the signal aborts. A later rejection of the work is handled. */
 const orAborted = async (work: Promise<void>, signal: AbortSignal): Promise<void> => {
-  let leave = () => {};
+  let onAbort = () => {};
   const aborted = new Promise<void>((resolve) => {
-    leave = resolve;
-    signal.addEventListener('abort', leave, { once: true });
-    if (signal.aborted) leave();
+    onAbort = resolve;
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
   });
-  await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', leave));
+  await Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
 };
 
 /** Returns the agent that sends the mail. Returns undefined for mail of the process itself. */

@@ -43,7 +43,7 @@ export interface RemoteEventPollerDeps {
 export class RemoteEventPoller {
   private readonly deps: RemoteEventPollerDeps;
   private polling = Promise.resolve();
-  /** The poll that follows the present one. It serves every caller until it starts. */
+  /** The poll after the running poll. It serves every caller until it starts. */
   private next: Promise<void> | undefined;
   private isOver = false;
   private cancelTimer: () => void = () => {};
@@ -89,7 +89,7 @@ export class RemoteEventPoller {
         for (const event of events) this.apply(event);
       }
       if (this.isOver) return;
-      this.applyUntoldEnds();
+      this.applyUnannouncedEnds();
       await this.emitDenials();
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
@@ -98,26 +98,26 @@ export class RemoteEventPoller {
 
   private apply(event: SwarmEvent): void {
     const { usage, registry, nodeOf } = this.deps;
-    const known = registry.get(event.agent);
+    const entry = registry.get(event.agent);
     const isHere = nodeOf(event.agent)?.isRemote === false;
-    const isNew = event.seq > usage.seq && !isHere && event.cites.seq > (known?.counted ?? 0);
+    const isNew = event.seq > usage.seq && !isHere && event.cites.seq > (entry?.counted ?? 0);
     if (isNew) this.carry(event);
     usage.take(event);
     const isFollowed = nodeOf(event.parent ?? '')?.isRemote === false;
     registry.observe(event, isFollowed);
     if (isNew && isFollowed && event.type === 'agent.stopped') this.noteEnd(event.agent);
-    if (known === undefined) this.joinSpending(registry.get(event.agent));
+    if (entry === undefined) this.joinSpending(registry.get(event.agent));
     if (isNew) this.emit(event);
   }
 
   /** Adds the spending of an agent that another process spawned to its nearest ancestor here. */
   private joinSpending(entry: AgentEntry | undefined): void {
     const { registry, nodeOf, lead } = this.deps;
-    let above = entry;
-    while (above !== undefined && nodeOf(above.tag.parent) === undefined) {
-      above = registry.parentOf(above);
+    let ancestor = entry;
+    while (ancestor !== undefined && nodeOf(ancestor.tag.parent) === undefined) {
+      ancestor = registry.parentOf(ancestor);
     }
-    const node = above === undefined ? undefined : nodeOf(above.tag.parent);
+    const node = ancestor === undefined ? undefined : nodeOf(ancestor.tag.parent);
     entry?.spent.joins((node ?? lead).subtreeSpending);
   }
 
@@ -158,7 +158,7 @@ export class RemoteEventPoller {
   }
 
   /** Applies ends whose letter did not arrive. Not awaited, because applying an end polls first. */
-  private applyUntoldEnds(): void {
+  private applyUnannouncedEnds(): void {
     const { registry, clock, applyEnd } = this.deps;
     for (const [id, at] of this.ends) {
       if (clock.now() - at < LETTER_TIMEOUT_MS) break;

@@ -77,20 +77,24 @@ export type OnActivity = (id: string) => void;
  * a child that is handed to a worker costs no more. Rejects with StorageError or SpawnRefusal.
  */
 export const recordChild = async (
-  house: SwarmContext,
-  { id, parent, origin: terms, model, prompt, isIsolated }: NewChild,
+  context: SwarmContext,
+  { id, parent, origin: requestedOrigin, model, prompt, isIsolated }: NewChild,
 ): Promise<RecordedChild> => {
-  const origin = isIsolated ? await openAgentWorktree(house, parent, id, terms) : terms;
-  const own = ownPromptOf(house, origin);
+  const origin = isIsolated
+    ? await openAgentWorktree(context, parent, id, requestedOrigin)
+    : requestedOrigin;
+  const own = ownPromptOf(context, origin);
   const cwd = origin.worktree?.cwd ?? parent.deps.journal.history.cwd;
-  const { head, name } = await headOf(house, promptDonor(parent, origin), own, { cwd, model });
+  const { head, name } = await headOf(context, promptDonor(parent, origin), own, { cwd, model });
   const base = origin.inherits === undefined ? undefined : forkPointOf(parent).base;
-  const log = await house.session.journal(id, parent.id);
-  const who = { agent: id, parent: parent.id, cwd, model, prompt: name, origin };
+  const log = await context.session.journal(id, parent.id);
+  const creation = { agent: id, parent: parent.id, cwd, model, prompt: name, origin };
   const { records } = log.past;
   // A process that died here may have journaled the creation without the task.
-  const past = isCreated(records) ? records : [log.append({ type: 'agent.created', ...who })];
-  const journal = new JournaledState(log, past, base);
+  const ownRecords = isCreated(records)
+    ? records
+    : [log.append({ type: 'agent.created', ...creation })];
+  const journal = new JournaledState(log, ownRecords, base);
   const task = taskOf(origin, prompt);
   const text = base === undefined ? task : forkDirective(task);
   const { ids } = parent.deps;
@@ -103,19 +107,19 @@ export const recordChild = async (
   return { id, parent, origin, model, journal, head, own };
 };
 
-const teamPlace = ({ name = '', team }: AgentOrigin) =>
+const teamOf = ({ name = '', team }: AgentOrigin) =>
   team === undefined ? undefined : { name, team };
 
 const taskOf = (origin: AgentOrigin, prompt: string): string => {
-  const place = teamPlace(origin);
+  const team = teamOf(origin);
   const task = origin.worktree === undefined ? prompt : worktreeTask(prompt, origin.worktree);
-  return place === undefined ? task : teammateTask(task, place);
+  return team === undefined ? task : teammateTask(task, team);
 };
 
 /** Marks a restarted child as owned by this process and reopens its worktree. Rejects with SpawnRefusal. */
-export const beginEpoch = async (house: SwarmContext, child: ChildNode): Promise<void> => {
-  await reopenAgentWorktree(house, child);
-  child.deps.journal.record({ type: 'epoch.began', owner: house.worker });
+export const beginEpoch = async (context: SwarmContext, child: ChildNode): Promise<void> => {
+  await reopenAgentWorktree(context, child);
+  child.deps.journal.record({ type: 'epoch.began', owner: context.worker });
 };
 
 const isCreated = (records: readonly JournalRecord[]): boolean =>
@@ -123,33 +127,33 @@ const isCreated = (records: readonly JournalRecord[]): boolean =>
 
 /** Rebuilds a child from its journal. Returns undefined if it has no task yet. Rejects with StorageError. */
 export const rebuildChild = async (
-  house: SwarmContext,
+  context: SwarmContext,
   id: string,
   parent: AgentNode,
-  active: OnActivity,
+  onActivity: OnActivity,
   open: typeof openJournal = openJournal,
 ): Promise<ChildNode | undefined> => {
-  const { session, store } = house;
-  const log = await open(house, id, parent.id);
+  const { session, store } = context;
+  const log = await open(context, id, parent.id);
   const { records } = log.past;
   const created = records.find((record) => record.type === 'agent.created');
   if (created?.type !== 'agent.created' || created.origin === undefined) return undefined;
   if (!records.some(({ type }) => type === 'letter.received')) return undefined;
-  const { origin: terms, model } = created;
-  const base = await inheritedBy(store, session.meta.id, terms.inherits);
+  const { origin: recordedOrigin, model } = created;
+  const base = await inheritedBy(store, session.meta.id, recordedOrigin.inherits);
   const journal = new JournaledState(log, records, base);
-  if (open === openJournal) await openWorkerClone(house, id, journal, parent);
-  const { place } = journal.history.relations;
-  const origin = place === undefined ? terms : { ...terms, worktree: place };
+  if (open === openJournal) await openWorkerClone(context, id, journal, parent);
+  const { place: worktree } = journal.history.relations;
+  const origin = worktree === undefined ? recordedOrigin : { ...recordedOrigin, worktree };
   const donor = promptDonor(parent, origin);
-  const head = await keptHead(house, donor, newestPrompt(records) ?? created.prompt);
-  const own = ownPromptOf(house, origin) ?? (origin.ownPrompt ? fixedPrompt(donor) : undefined);
-  const below = journal.history.relations.isParent ? await house.subtreeTotals(id) : undefined;
+  const head = await keptHead(context, donor, newestPrompt(records) ?? created.prompt);
+  const own = ownPromptOf(context, origin) ?? (origin.ownPrompt ? fixedPrompt(donor) : undefined);
+  const below = journal.history.relations.isParent ? await context.subtreeTotals(id) : undefined;
   const recorded = { id, parent, origin, model, journal, head, own, below };
-  const child = buildChild(house, recorded, active);
+  const child = buildChild(context, recorded, onActivity);
   // A process may have died between the end of the child and the merge of its worktree.
   const isOver = finalStopOf(child) !== undefined && open === openJournal;
-  if (isOver && !isMergedBack(child)) await mergeBack(house, child);
+  if (isOver && !isMergedBack(child)) await mergeBack(context, child);
   return child;
 };
 
@@ -170,8 +174,8 @@ export const readOnlyJournal: typeof openJournal = async ({ store, session }, id
 const promptDonor = (parent: AgentNode, { inherits }: AgentOrigin): AgentNode =>
   inherits === undefined ? leadOf(parent) : parent;
 
-const leadOf = (member: AgentNode | ChildNode): AgentNode =>
-  'parent' in member ? leadOf(member.parent) : member;
+const leadOf = (node: AgentNode | ChildNode): AgentNode =>
+  'parent' in node ? leadOf(node.parent) : node;
 
 /** Returns the journaled stop of an ended agent. Returns undefined if the agent has not ended. */
 export const finalStopOf = ({ deps }: AgentNode): Stop | undefined => {
@@ -184,11 +188,11 @@ export const isRestartWanted = ({ deps }: AgentNode): boolean =>
   deps.journal.history.clock.isResumeDue;
 
 const ownPromptOf = (
-  house: SwarmContext,
+  context: SwarmContext,
   { ownPrompt, type }: AgentOrigin,
 ): OwnPrompt | undefined => {
-  const definition = ownPrompt ? definitionOf(house, type) : undefined;
-  return definition && house.setup.ownPrompt(definition);
+  const definition = ownPrompt ? definitionOf(context, type) : undefined;
+  return definition && context.setup.ownPrompt(definition);
 };
 
 /** The prompt of a child whose definition is gone: the child keeps the prompt that it has. */
@@ -202,7 +206,7 @@ const fixedPrompt = ({ deps: { contextProvider, toolbox, promptHead } }: AgentNo
   },
 });
 
-interface Headed {
+interface StoredHead {
   readonly head: PromptHead;
   /** Name of the artifact that holds the head. */
   readonly name: string;
@@ -212,12 +216,12 @@ const headOf = async (
   { session }: SwarmContext,
   parent: AgentNode,
   own: OwnPrompt | undefined,
-  place: { readonly cwd: string; readonly model: string },
-): Promise<Headed> => {
+  location: { readonly cwd: string; readonly model: string },
+): Promise<StoredHead> => {
   const { promptHead, journal } = parent.deps;
   if (own === undefined) return { head: promptHead.head, name: journal.history.prompt };
   const { version, entrypoint } = session.meta;
-  const head = await own.contextProvider.head({ ...place, version, entrypoint });
+  const head = await own.contextProvider.head({ ...location, version, entrypoint });
   return { head, name: await storeHead(session, head) };
 };
 
@@ -233,25 +237,25 @@ const keptHead = async (
 
 /** Builds the node of a recorded child: its feed, permissions, hooks, shell jobs and budget. */
 export const buildChild = (
-  house: SwarmContext,
+  context: SwarmContext,
   recorded: RecordedChild,
-  active: OnActivity,
+  onActivity: OnActivity,
 ): ChildNode => {
   const { id, parent, origin, model, journal, head, own, below } = recorded;
-  const { session, capabilities, requestSettings, prefixWarmup } = house;
+  const { session, capabilities, requestSettings, prefixWarmup } = context;
   const { clock, ids, limits } = parent.deps;
-  const { shell, checkpoints } = worktreeEquipment(house, parent, origin);
+  const { shell, checkpoints } = worktreeEquipment(context, parent, origin);
   const { history } = journal;
-  const definition = definitionOf(house, origin.type);
+  const definition = definitionOf(context, origin.type);
   const donor = promptDonor(parent, origin).deps;
   const tag = tagOf(id, parent.id, origin);
   const leadFeed = leadOf(parent).deps.feed;
-  const feed = childFeed(tag, leadFeed, () => active(id));
+  const feed = childFeed(tag, leadFeed, () => onActivity(id));
   const contextProvider = childContext(
     own?.contextProvider ?? donor.contextProvider,
     origin,
     definition,
-    (type) => leadFeed.emit({ type: 'notice', text: `${agentLabel(tag)} ${withoutRole(type)}` }),
+    (type) => leadFeed.emit({ type: 'notice', text: `${agentLabel(tag)} ${lostRoleText(type)}` }),
   );
   const bodies = head === donor.promptHead.head ? donor.promptHead.bodyHeads : undefined;
   const promptHead = new PromptHeadManager(
@@ -261,30 +265,30 @@ export const buildChild = (
   );
   const permissions = childPermissions(parent, origin, journal);
   // Other processes can write to this journal, so its grants are not trusted.
-  if (house.dispatch === undefined && history.grants.size > 0)
+  if (context.dispatch === undefined && history.grants.size > 0)
     permissions.addSessionRules(history.grants);
   const jobs = backgroundCommands({ shell, journal, feed, ids, clock });
   const agentType = origin.type ?? 'fork';
-  const hooks = openHooks(childHooks(house, recorded), session, {
+  const hooks = openHooks(childHooks(context, recorded), session, {
     journal,
     feed,
     clock,
     mode: () => permissions.mode,
     child: { id, type: agentType },
   });
-  const tree = new Spending();
-  tree.add(history.spent);
-  if (below !== undefined) tree.add(below.spent);
+  const subtreeSpending = new Spending();
+  subtreeSpending.add(history.spent);
+  if (below !== undefined) subtreeSpending.add(below.spent);
   for (const path of below?.changedFiles ?? []) history.relations.changedFiles.add(path);
-  history.spent.joins(tree);
-  tree.joins(parent.subtreeSpending);
+  history.spent.joins(subtreeSpending);
+  subtreeSpending.joins(parent.subtreeSpending);
   const deps: AgentDeps = {
     ...parent.deps,
     agent: id,
     parent: parent.id,
     askers: [...(parent.deps.askers ?? []), askerOf(tag)],
     agentType,
-    teammate: teamPlace(origin),
+    teammate: teamOf(origin),
     modelName: model,
     staysIdle: origin.kind === 'teammate',
     journal,
@@ -300,18 +304,18 @@ export const buildChild = (
     // The budget limits the turns of a child.
     limits: { ...limits, maxTurns: null },
     budget:
-      house.keptBudgets.get(id) ??
+      context.keptBudgets.get(id) ??
       childBudget(
         parent.deps.budget,
         origin,
-        history.currentRun.isUnfinished ? house.usage.usedBy(id) : undefined,
+        history.currentRun.isUnfinished ? context.usage.usedBy(id) : undefined,
       ),
-    betas: () => (capabilities.betas ? history.betas.with(house.betas) : []),
+    betas: () => (capabilities.betas ? history.betas.with(context.betas) : []),
     beforeRequest: childPrefixPolicy({ prefixWarmup, history, promptHead }, () => ({
       sameStart: siblingsOf(parent, origin.type),
       all: allSiblingsOf(parent),
     })),
-    agents: house.agentsFor(id),
+    agents: context.agentsFor(id),
     shell,
     checkpoints,
   };
@@ -322,7 +326,7 @@ export const buildChild = (
     parent,
     depth: origin.depth,
     deps,
-    subtreeSpending: tree,
+    subtreeSpending,
     jobs,
     hooks,
     isRemote: false,
@@ -334,5 +338,5 @@ export const buildChild = (
   };
 };
 
-const withoutRole = (type: string): string =>
-  `works without its role: nothing defines "${type}" any more. What it may do is as it was.`;
+const lostRoleText = (type: string): string =>
+  `works without its role: nothing defines "${type}" any more. Its permissions are unchanged.`;

@@ -7,17 +7,17 @@ import type { AgentOrigin } from '../../protocol/session/swarm-records.js';
 
 /**
  * A compaction keeps the role in place. The role is journaled when it is sent, so a child whose definition is
- * gone by then works without a role, and `lost` is called once.
+ * gone by then works without a role, and `onLostRole` is called once.
  */
 export const childContext = (
   shared: ContextProvider,
   { type, ownPrompt, inherits, worktree }: AgentOrigin,
   definition: AgentDefinition | undefined,
-  lost: (type: string) => void,
+  onLostRole: (type: string) => void,
 ): ContextProvider => {
   const hasRole = inherits === undefined && !ownPrompt && type !== null;
   const role = hasRole ? roleText(type, definition?.prompt ?? LOST_ROLE) : '';
-  const home = toParentTree(worktree === undefined ? [] : [worktree]);
+  const inParentTree = toParentTree(worktree === undefined ? [] : [worktree]);
   let isReported = !hasRole || definition !== undefined;
   return {
     head: (request) => shared.head(request),
@@ -26,13 +26,13 @@ export const childContext = (
       return shared.mayChange;
     },
     async preamble() {
-      if (!isReported) lost(type ?? '');
+      if (!isReported) onLostRole(type ?? '');
       isReported = true;
-      const opening = await shared.preamble();
-      return { ...opening, text: [opening.text, role].filter(Boolean).join('\n\n') };
+      const preamble = await shared.preamble();
+      return { ...preamble, text: [preamble.text, role].filter(Boolean).join('\n\n') };
     },
     // Instructions for files of the parent tree apply to their copies in the worktree.
-    reminders: (told, touched) => shared.reminders(told, touched.map(home)),
+    reminders: (announced, touched) => shared.reminders(announced, touched.map(inParentTree)),
     // A child cannot renew the context that it shares with others.
     renew: () => {},
   };

@@ -38,7 +38,7 @@ export class FanOutEstimator {
     const { turns } = parent.deps.journal.history;
     if (this.announced.get(parent) === turns) return;
     this.announced.set(parent, turns);
-    const groups = siblingGroupsOf(parent).flatMap((group) => this.known(parent, group));
+    const groups = siblingGroupsOf(parent).flatMap((group) => this.resolveGroup(parent, group));
     const count = groups.reduce((sum, group) => sum + group.count, 0);
     if (count < LARGE_FAN_OUT) return;
     const previews = groups.map((group) =>
@@ -49,14 +49,14 @@ export class FanOutEstimator {
       count,
       model: [...models].join(', '),
       observed: usageProfile(this.ended).observed,
-      withCache: sumOf(previews.map((one) => one?.withCache)),
-      withoutCache: sumOf(previews.map((one) => one?.withoutCache)),
+      withCache: sumOf(previews.map((estimate) => estimate?.withCache)),
+      withoutCache: sumOf(previews.map((estimate) => estimate?.withoutCache)),
     };
     this.lead.deps.feed.emit({ type: 'fan-out.previewed', preview });
   }
 
   /** Resolves the model of a group. Returns an empty list for a group that will be refused. */
-  private known(parent: AgentNode, { type, model, count }: SiblingGroup): readonly Group[] {
+  private resolveGroup(parent: AgentNode, { type, model, count }: SiblingGroup): readonly Group[] {
     const isRefused =
       type === null ? model !== undefined : definitionOf(this.context, type) === undefined;
     if (isRefused) return [];
@@ -101,11 +101,11 @@ export class FanOutEstimator {
 
 /** Returns the sum of the ranges. Returns null if a range is unknown, because the sum would be too low. */
 const sumOf = (ranges: readonly (Range | undefined)[]): Range | null => {
-  let [least, most] = [0, 0];
+  let [min, max] = [0, 0];
   for (const range of ranges) {
     if (range === undefined) return null;
-    least += range[0];
-    most += range[1];
+    min += range[0];
+    max += range[1];
   }
-  return [least, most];
+  return [min, max];
 };

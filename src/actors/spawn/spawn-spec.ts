@@ -22,11 +22,11 @@ export interface SpawnSpec {
 
 /** Throws SpawnRefusal, or StorageError if the fork point cannot be journaled. */
 export const resolveSpawn = (
-  house: SwarmContext,
+  context: SwarmContext,
   parent: AgentNode,
-  order: SpawnRequest,
+  request: SpawnRequest,
 ): SpawnSpec => {
-  const { type, name, description, call, background, team } = order;
+  const { type, name, description, call, background, team } = request;
   if (team !== undefined) checkTeammate(parent, name);
   const common = {
     description,
@@ -35,23 +35,23 @@ export const resolveSpawn = (
     ...(name !== undefined && { name }),
     ...(team !== undefined && { team }),
   };
-  const model = modelOf(house, parent, order);
+  const model = modelOf(context, parent, request);
   if (type === undefined) {
     const { seq } = forkPointOf(parent);
     const kind = team !== undefined ? 'teammate' : background === true ? 'background' : 'fork';
     const inherits = { agent: parent.id, seq };
-    const isIsolated = order.isolation !== undefined;
+    const isIsolated = request.isolation !== undefined;
     return { origin: { ...common, kind, type: null, inherits }, model, isIsolated };
   }
-  const definition = described(house, type);
-  const shown = parent.deps.toolbox.visible;
-  const { names, limits = [], denials = [] } = agentToolset(definition, shown);
+  const definition = requireDefinition(context, type);
+  const visibleTools = parent.deps.toolbox.visible;
+  const { names, limits = [], denials = [] } = agentToolset(definition, visibleTools);
   const mode = agentMode(definition.permissionMode, 'bubble');
   const { maxTurns, maxBudgetUsd, maxBudgetTokens, color, ownPrompt } = definition;
   return {
     origin: {
       ...common,
-      kind: kindOf(order, definition),
+      kind: kindOf(request, definition),
       type,
       tools: team === undefined ? [...names] : [...new Set([...names, ...TEAM_TOOLS])],
       ...(limits.length > 0 && { limits: [...limits] }),
@@ -64,7 +64,7 @@ export const resolveSpawn = (
       ...(ownPrompt && { ownPrompt }),
     },
     model,
-    isIsolated: (order.isolation ?? definition.isolation) !== undefined,
+    isIsolated: (request.isolation ?? definition.isolation) !== undefined,
   };
 };
 
@@ -73,7 +73,7 @@ const kindOf = ({ team, background }: SpawnRequest, definition: AgentDefinition)
   return (background ?? definition.background) ? 'background' : 'sync';
 };
 
-/** Tools that every teammate has, whatever its definition says. */
+/** Tools that every teammate has, even if its definition lacks them. */
 const TEAM_TOOLS = ['SendMessage', 'TaskCreate', 'TaskUpdate', 'TaskGet', 'TaskList'] as const;
 
 /** Throws SpawnRefusal. The registry checks for equal names. */
@@ -86,7 +86,7 @@ const checkTeammate = ({ depth }: AgentNode, name: string | undefined): void => 
 
 /** Returns the model of the child. Throws SpawnRefusal for an unknown type and for a fork on another model. */
 export const modelOf = (
-  house: SwarmContext,
+  context: SwarmContext,
   { deps }: AgentNode,
   { type, model }: SpawnKind,
 ): string => {
@@ -94,15 +94,15 @@ export const modelOf = (
     if (model !== undefined) throw new SpawnRefusal(FORK_WITH_MODEL);
     return deps.journal.history.model || deps.modelName;
   }
-  const definition = described(house, type);
-  const wanted = model ?? definition.model;
-  return wanted === undefined ? deps.modelName : house.setup.modelNamed(wanted);
+  const definition = requireDefinition(context, type);
+  const requestedModel = model ?? definition.model;
+  return requestedModel === undefined ? deps.modelName : context.setup.modelNamed(requestedModel);
 };
 
 /** Throws SpawnRefusal that names the known types. */
-const described = (house: SwarmContext, type: string): AgentDefinition => {
-  const definition = definitionOf(house, type);
-  if (definition === undefined) throw new SpawnRefusal(unknownType(house, type));
+const requireDefinition = (context: SwarmContext, type: string): AgentDefinition => {
+  const definition = definitionOf(context, type);
+  if (definition === undefined) throw new SpawnRefusal(unknownType(context, type));
   return definition;
 };
 
@@ -140,17 +140,17 @@ const unknownType = ({ setup }: SwarmContext, type: string): string => {
   const why = broken === undefined ? others : `, because ${broken.problem}`;
   const more =
     names.length > MAX_LISTED_TYPES ? ` and ${names.length - MAX_LISTED_TYPES} more` : '';
-  const some = `The types are: ${names.slice(0, MAX_LISTED_TYPES).join(', ')}${more}. `;
-  const known = names.length === 0 ? '' : some;
-  return `There is no agent type "${type.slice(0, 100)}"${why} ${known}${FORK_INSTEAD}`;
+  const listing = `The types are: ${names.slice(0, MAX_LISTED_TYPES).join(', ')}${more}. `;
+  const typesText = names.length === 0 ? '' : listing;
+  return `There is no agent type "${type.slice(0, 100)}"${why} ${typesText}${FORK_INSTEAD}`;
 };
 
 const FORK_INSTEAD = 'Leave out subagent_type for a fork.';
 
 /** Returns the length of the common prefix, ignoring case. */
 const sharedStart = (a: string, b: string): number => {
-  const [one, other] = [a.toLowerCase(), b.toLowerCase()];
+  const [first, second] = [a.toLowerCase(), b.toLowerCase()];
   let at = 0;
-  while (at < one.length && one[at] === other[at]) at += 1;
+  while (at < first.length && first[at] === second[at]) at += 1;
   return at;
 };

@@ -8,15 +8,15 @@ import { FifoQueue } from '../../lib/async/fifo-queue.js';
 const INITIAL_SPAWNS = 16;
 
 export class SpawnThrottle {
-  private readonly line = new FifoQueue();
+  private readonly queue = new FifoQueue();
   private perTurn = INITIAL_SPAWNS;
-  private left = INITIAL_SPAWNS;
+  private spawnsLeft = INITIAL_SPAWNS;
   private isTurning = false;
 
   /** Resolves when the caller may spawn. Callers are served in order. */
   next(): Promise<void> {
-    if (this.left === 0) return new Promise((resolve) => this.line.add(resolve));
-    this.left -= 1;
+    if (this.spawnsLeft === 0) return new Promise((resolve) => this.queue.add(resolve));
+    this.spawnsLeft -= 1;
     this.turnLater();
     return Promise.resolve();
   }
@@ -29,9 +29,9 @@ export class SpawnThrottle {
 
   private turn(): void {
     this.isTurning = false;
-    this.perTurn = this.line.isEmpty ? INITIAL_SPAWNS : this.perTurn * 2;
-    this.left = this.perTurn;
-    for (; this.left > 0 && !this.line.isEmpty; this.left -= 1) this.line.callNext();
-    if (this.left < this.perTurn) this.turnLater();
+    this.perTurn = this.queue.isEmpty ? INITIAL_SPAWNS : this.perTurn * 2;
+    this.spawnsLeft = this.perTurn;
+    for (; this.spawnsLeft > 0 && !this.queue.isEmpty; this.spawnsLeft -= 1) this.queue.callNext();
+    if (this.spawnsLeft < this.perTurn) this.turnLater();
   }
 }

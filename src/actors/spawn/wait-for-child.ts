@@ -7,31 +7,31 @@ import { type AgentEntry, isLive } from '../tree/agent-registry.js';
 
 /** Resolves with the report. If the signal aborts, interrupts the child and rejects with the reason. */
 export const waitForChild = (
-  employment: AgentLifecycle,
+  lifecycle: AgentLifecycle,
   parent: AgentNode,
   entry: AgentEntry,
   signal: AbortSignal,
 ): Promise<ChildReport> => {
   const { report } = entry;
   if (report !== undefined && !isLive(entry)) return Promise.resolve(report);
-  employment.lendSlot(parent);
+  lifecycle.lendSlot(parent);
   return new Promise((resolve, reject) => {
-    const giveUp = () => {
+    const onAbort = () => {
       entry.listeners.delete(end);
-      const goOn = () => {
-        employment.retakeSlot(parent);
+      const retakeAndReject = () => {
+        lifecycle.retakeSlot(parent);
         reject(signal.reason);
       };
-      employment.stopTree(entry, stops.INTERRUPTED).then(goOn, reject);
+      lifecycle.stopTree(entry, stops.INTERRUPTED).then(retakeAndReject, reject);
     };
     // Retake the slot at once, while the slot of the ended child is still free.
-    const end = (ended: ChildReport) => {
-      signal.removeEventListener('abort', giveUp);
-      employment.retakeSlot(parent);
-      resolve(ended);
+    const end = (finalReport: ChildReport) => {
+      signal.removeEventListener('abort', onAbort);
+      lifecycle.retakeSlot(parent);
+      resolve(finalReport);
     };
     entry.listeners.add(end);
-    if (signal.aborted) giveUp();
-    else signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   });
 };

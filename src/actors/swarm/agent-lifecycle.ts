@@ -133,12 +133,12 @@ export class AgentLifecycle {
   }
 
   /** Stops the agent and its subtree. Resolves when none of them runs. */
-  async stopTree(entry: AgentEntry, wanted: Stop): Promise<void> {
+  async stopTree(entry: AgentEntry, requested: Stop): Promise<void> {
     // A child that is being rebuilt cannot be found.
     const rebuild = this.restarter.rebuildOf(entry.tag.id);
     if (rebuild !== undefined) await rebuild;
     const { tag } = entry;
-    const supervision = this.scheduler.superviseStop(tag.id, wanted, this.isStopped(tag.parent));
+    const supervision = this.scheduler.superviseStop(tag.id, requested, this.isStopped(tag.parent));
     if (supervision?.type !== 'stopSubtree') return;
     const { stop } = supervision.params;
     const { remote } = this.deps;
@@ -152,9 +152,9 @@ export class AgentLifecycle {
       await this.stopDescendants(tag, stop);
       return;
     }
-    const over = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
+    const ended = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
     this.send(entry, { type: 'child.stop', stop });
-    await over;
+    await ended;
   }
 
   async stopDescendants({ id, depth }: Pick<AgentNode, 'id' | 'depth'>, stop: Stop): Promise<void> {
@@ -352,10 +352,10 @@ export class AgentLifecycle {
   }
 
   /** Journals the stop of an agent that no process runs. */
-  private async recordStop(entry: AgentEntry, wanted: Stop): Promise<void> {
+  private async recordStop(entry: AgentEntry, requested: Stop): Promise<void> {
     const life = lifeOf(entry, { deps: { staysIdle: entry.tag.kind === 'teammate' } });
-    const [stop = wanted] = life
-      .send({ type: 'child.stop', stop: wanted })
+    const [stop = requested] = life
+      .send({ type: 'child.stop', stop: requested })
       .flatMap((effect) => (effect.type === 'recordEnd' ? [effect.params.stop] : []));
     await this.deps.restart(entry, (child) => {
       this.shutdown.recordEnd(child, stop);

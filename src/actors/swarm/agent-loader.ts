@@ -27,8 +27,8 @@ export class AgentLoader {
     { tag }: AgentEntry,
     open?: typeof readOnlyJournal,
   ): Promise<ChildNode | undefined> {
-    const { context: house, onActivity: active } = this.deps;
-    return rebuildChild(house, tag.id, await this.parentOf(tag), active, open);
+    const { context, onActivity } = this.deps;
+    return rebuildChild(context, tag.id, await this.parentOf(tag), onActivity, open);
   }
 
   /** Loads an agent to read it. The journal of an agent that another process may run is opened read-only. */
@@ -50,8 +50,8 @@ export class AgentLoader {
 
   /** Returns the parent node. An ended parent is read from its journal, because its rules bind its children. */
   private async parentOf({ parent: id, depth }: AgentTag): Promise<AgentNode> {
-    const { lead, registry: roster } = this.deps;
-    const entry = roster.get(id);
+    const { lead, registry } = this.deps;
+    const entry = registry.get(id);
     const live = id === lead.id ? lead : entry?.child;
     // Parent ids come from disk and may form a cycle, so a parent must have a smaller depth.
     const isAbove = entry !== undefined && entry.tag.depth < depth;

@@ -34,44 +34,44 @@ export class AgentRecovery {
   }
 
   /** Returns the background children that have not ended. Reports the ends of the others to the parent. */
-  async unreportedChildren(member: AgentNode): Promise<AgentEntry[]> {
+  async unreportedChildren(node: AgentNode): Promise<AgentEntry[]> {
     const open: AgentEntry[] = [];
-    for (const [id, kind] of member.deps.journal.history.relations.children) {
+    for (const [id, kind] of node.deps.journal.history.relations.children) {
       const entry = this.deps.registry.get(id);
       if (isWaitedFor(kind) || entry === undefined || entry.child !== undefined) continue;
       // An agent that was resumed after its report will report again.
-      if (hasReport(member, id, entry.run) && entry.status !== 'lost') continue;
-      await this.orLose(member, entry, async () => {
-        if (!(await this.hearOf(member, entry))) open.push(entry);
+      if (hasReport(node, id, entry.run) && entry.status !== 'lost') continue;
+      await this.reportLossOnError(node, entry, async () => {
+        if (!(await this.reportEnd(node, entry))) open.push(entry);
       });
     }
     return open;
   }
 
   /** Restarts the agent unless another process runs it. Never rejects. */
-  claimAndRestart(member: AgentNode, entry: AgentEntry): Promise<void> {
-    return this.orLose(member, entry, () => this.deps.claimAndRestart(entry));
+  claimAndRestart(node: AgentNode, entry: AgentEntry): Promise<void> {
+    return this.reportLossOnError(node, entry, () => this.deps.claimAndRestart(entry));
   }
 
   /** Reports the end of an agent to its parent. Resolves with false if the agent has to run. */
-  private async hearOf(member: AgentNode, entry: AgentEntry): Promise<boolean> {
+  private async reportEnd(node: AgentNode, entry: AgentEntry): Promise<boolean> {
     const child = await this.deps.inspect(entry);
     if (child === undefined) {
       // An open call of the parent spawns the agent again.
-      if (isAskedFor(member, entry)) return true;
+      if (isRequestedAgain(node, entry)) return true;
       throw new StorageError('Its journal holds nothing to resume.');
     }
     if (finalStopOf(child) === undefined) return false;
     await this.deps.storeReport(entry, child);
-    if (entry.report !== undefined) deliverReport(member, entry.report, entry.run);
+    if (entry.report !== undefined) deliverReport(node, entry.report, entry.run);
     if (!isRestartWanted(child)) return true;
     entry.status = 'lost';
     return false;
   }
 
   /** Reports an agent that cannot be recovered to its parent and to people. */
-  private async orLose(
-    member: AgentNode,
+  private async reportLossOnError(
+    node: AgentNode,
     entry: AgentEntry,
     work: () => Promise<void>,
   ): Promise<void> {
@@ -80,12 +80,12 @@ export class AgentRecovery {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.notices.add(`The background agent ${entry.tag.id} could not be recovered: ${why}`);
-      deliverLoss(member, entry.tag, entry.run, why);
+      deliverLoss(node, entry.tag, entry.run, why);
     }
   }
 }
 
-const isAskedFor = ({ deps }: AgentNode, { tag }: AgentEntry): boolean =>
+const isRequestedAgain = ({ deps }: AgentNode, { tag }: AgentEntry): boolean =>
   [...deps.journal.history.relations.childByCall.values()].includes(tag.id);
 
 /** Notices that come up before the feed has listeners. */

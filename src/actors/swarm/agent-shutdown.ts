@@ -22,7 +22,7 @@ export interface AgentShutdownDeps {
   readonly pendingReports: PendingReports;
   /** Called for each child that has ended. */
   readonly onEnd: (child: ChildNode) => void;
-  /** Called when nothing of the child runs, before its parent hears of the end. */
+  /** Called when nothing of the child runs, before its parent is notified. */
   readonly onShutdown: (entry: AgentEntry, stop: Stop) => void;
   /** The node as it is now: the agent may have ended and been resumed since its child started. */
   readonly nodeOf: (node: AgentNode) => AgentNode | undefined;
@@ -36,7 +36,7 @@ export class AgentShutdown {
     this.deps = deps;
   }
 
-  /** Never rejects: the parent hears of the end also if a disk is full. */
+  /** Never rejects: the parent is notified even if a disk is full. */
   async finish(entry: AgentEntry, child: ChildNode, stop: Stop): Promise<void> {
     try {
       await this.shutDown(entry, child, stop);
@@ -67,9 +67,9 @@ export class AgentShutdown {
   }
 
   /** Merges the worktree of the child into the tree of its parent. Never rejects. */
-  async mergeWorktree(child: ChildNode, stays: boolean): Promise<void> {
+  async mergeWorktree(child: ChildNode, keepsFolder: boolean): Promise<void> {
     try {
-      await mergeBack(this.deps.context, child, stays);
+      await mergeBack(this.deps.context, child, keepsFolder);
     } catch (error) {
       this.emitNotice(child, error);
     }

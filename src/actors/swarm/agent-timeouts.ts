@@ -84,9 +84,9 @@ export class AgentTimeouts {
 
   private stopFor(agent: WatchedAgent, since: number, now: number): Stop | null {
     const { wallMs, idleMs } = this.limits;
-    if (agent.worked() >= wallMs) return overTime('worked', wallMs, 'agentWallTimeoutMs');
+    if (agent.worked() >= wallMs) return timeLimitStop('worked', wallMs, 'agentWallTimeoutMs');
     const idleFor = now - Math.max(since, agent.lastActive());
-    return idleFor < idleMs ? null : overTime('did nothing', idleMs, 'agentIdleTimeoutMs');
+    return idleFor < idleMs ? null : timeLimitStop('did nothing', idleMs, 'agentIdleTimeoutMs');
   }
 }
 
@@ -129,12 +129,12 @@ export class ChildTimeouts {
   }
 }
 
-const overTime = (what: string, ms: number, setting: string): Stop => ({
+const timeLimitStop = (activity: string, ms: number, setting: string): Stop => ({
   reason: 'time_limit',
-  detail: `The agent ${what} for ${inWords(ms)}, which is the limit; what it did is kept. Resume it, or raise skein.${setting}.`,
+  detail: `The agent ${activity} for ${durationText(ms)}, which is the limit; what it did is kept. Resume it, or raise skein.${setting}.`,
 });
 
-const inWords = (ms: number): string => {
+const durationText = (ms: number): string => {
   const [amount, unit] =
     ms >= 60_000 ? [Math.round(ms / 6_000) / 10, 'minute'] : [ms / 1_000, 'second'];
   return `${amount} ${unit}${amount === 1 ? '' : 's'}`;

@@ -8,62 +8,62 @@ import type { Swarm } from './swarm.js';
 
 /** `swarm` is a function, because the tools of the lead exist before the swarm. */
 export const agentsPort = (swarm: () => Swarm, id: string): Agents => {
-  const called = (address: string): readonly AgentEntry[] => {
-    const { registry: roster } = swarm();
-    return roster.find(address, (entry) => roster.isBelow(entry, id));
+  const findBelow = (address: string): readonly AgentEntry[] => {
+    const { registry } = swarm();
+    return registry.find(address, (entry) => registry.isBelow(entry, id));
   };
-  const meant = (child: string): AgentEntry | undefined => {
-    const [entry, ...others] = called(child);
+  const findSingle = (child: string): AgentEntry | undefined => {
+    const [entry, ...others] = findBelow(child);
     return others.length === 0 ? entry : undefined;
   };
   const self = (): AgentNode => {
-    const member = swarm().nodeOf(id);
-    if (member === undefined) throw new SpawnRefusal('The agent has ended.');
-    return member;
+    const node = swarm().nodeOf(id);
+    if (node === undefined) throw new SpawnRefusal('The agent has ended.');
+    return node;
   };
   return {
-    async spawn(order, signal) {
+    async spawn(request, signal) {
       const parent = self();
-      const { name, call } = order;
+      const { name, call } = request;
       // A restarted agent has its name already.
       const isNew = !parent.deps.journal.history.relations.childByCall.has(call);
       if (name !== undefined && isNew) swarm().registry.refuseTaken(name);
-      return swarm().spawn(parent, order, signal);
+      return swarm().spawn(parent, request, signal);
     },
-    find: (address) => called(address).map((entry) => childViewOf(entry, id)),
+    find: (address) => findBelow(address).map((entry) => childViewOf(entry, id)),
     list() {
-      const { registry: roster } = swarm();
-      const below = [...roster.all()].filter((entry) => roster.isBelow(entry, id));
+      const { registry } = swarm();
+      const below = [...registry.all()].filter((entry) => registry.isBelow(entry, id));
       return below.map((entry) => childViewOf(entry, id));
     },
     async untilEnded(child, timeoutMs, signal) {
-      const entry = meant(child);
+      const entry = findSingle(child);
       if (entry === undefined) return;
       if (entry.child === undefined) await swarm().remote?.refresh();
       if (!isLive(entry)) await swarm().loadReport(entry);
       if (!isLive(entry) || timeoutMs === 0) return;
-      const { lifecycle: employment, lead } = swarm();
+      const { lifecycle, lead } = swarm();
       const { clock } = lead.deps;
-      employment.lendSlot({ id });
+      lifecycle.lendSlot({ id });
       await new Promise<void>((resolve) => {
         const end = () => {
-          forget();
+          cancelTimer();
           entry.listeners.delete(end);
           signal.removeEventListener('abort', end);
-          employment.retakeSlot({ id });
+          lifecycle.retakeSlot({ id });
           resolve();
         };
-        const forget = clock.wakeAt(clock.now() + timeoutMs, end);
+        const cancelTimer = clock.wakeAt(clock.now() + timeoutMs, end);
         entry.listeners.add(end);
         signal.addEventListener('abort', end, { once: true });
         if (signal.aborted) end();
       });
     },
     async stop(child) {
-      const entry = meant(child);
+      const entry = findSingle(child);
       if (entry !== undefined) await swarm().lifecycle.stopTree(entry, stops.BY_PARENT);
     },
-    send: async (order) => sendTeamMessage(swarm(), self(), order),
+    send: async (request) => sendTeamMessage(swarm(), self(), request),
     preview: (count, kind) => swarm().preview(self(), count, kind),
   };
 };

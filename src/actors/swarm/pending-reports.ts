@@ -5,47 +5,47 @@
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
 import type { AgentRegistry } from '../tree/agent-registry.js';
 
-type Known = Pick<AgentNode, 'id'>;
+type NodeId = Pick<AgentNode, 'id'>;
 
 export class PendingReports {
-  private readonly lead: Known;
+  private readonly lead: NodeId;
   private readonly registry: AgentRegistry;
-  private readonly changed: (id: string, live: number) => void;
+  private readonly onChange: (id: string, live: number) => void;
   private readonly counts = new Map<string, number>();
   /** The ancestor for which a child is counted, by child. */
   private readonly countedFor = new Map<string, string>();
 
-  /** `changed` is called with the new count of an agent. */
-  constructor(lead: Known, registry: AgentRegistry, changed: (id: string, live: number) => void) {
+  /** `onChange` is called with the new count of an agent. */
+  constructor(lead: NodeId, registry: AgentRegistry, onChange: (id: string, live: number) => void) {
     this.lead = lead;
     this.registry = registry;
-    this.changed = changed;
+    this.onChange = onChange;
   }
 
-  countFor({ id }: Known): number {
+  countFor({ id }: NodeId): number {
     return this.counts.get(id) ?? 0;
   }
 
-  /** Adds children of an earlier process to the count; `more` may be negative. */
-  add({ id }: Known, more: number): void {
-    const live = this.countFor({ id }) + more;
+  /** Adds children of an earlier process to the count; `change` may be negative. */
+  add({ id }: NodeId, change: number): void {
+    const live = this.countFor({ id }) + change;
     if (live > 0) this.counts.set(id, live);
     else this.counts.delete(id);
-    this.changed(id, live);
+    this.onChange(id, live);
   }
 
   begin({ id, parent }: Pick<ChildNode, 'id' | 'parent'>): void {
     if (!this.countedFor.has(id)) this.count(id, this.nearest(parent));
   }
 
-  end({ id }: Known): void {
-    const waiting = this.countedFor.get(id);
+  end({ id }: NodeId): void {
+    const ancestor = this.countedFor.get(id);
     this.countedFor.delete(id);
-    if (waiting !== undefined) this.add({ id: waiting }, -1);
+    if (ancestor !== undefined) this.add({ id: ancestor }, -1);
   }
 
   /** Moves the counts of running children back to a resumed parent. */
-  reclaim({ id }: Known): void {
+  reclaim({ id }: NodeId): void {
     for (const { tag } of this.registry.childrenOf(id)) {
       if (!this.countedFor.has(tag.id) || this.countedFor.get(tag.id) === id) continue;
       this.end(tag);
@@ -53,19 +53,19 @@ export class PendingReports {
     }
   }
 
-  private count(id: string, waiting: string): void {
-    this.countedFor.set(id, waiting);
-    this.add({ id: waiting }, 1);
+  private count(id: string, ancestor: string): void {
+    this.countedFor.set(id, ancestor);
+    this.add({ id: ancestor }, 1);
   }
 
   private nearest({ id, depth }: AgentNode): string {
-    let above = id;
+    let ancestor = id;
     // Parent ids come from disk and may form a cycle, so the walk is bounded by the depth.
     for (let left = depth; left > 0; left -= 1) {
-      const entry = this.registry.get(above);
-      if (entry?.child !== undefined) return above;
-      above = entry?.tag.parent ?? this.lead.id;
+      const entry = this.registry.get(ancestor);
+      if (entry?.child !== undefined) return ancestor;
+      ancestor = entry?.tag.parent ?? this.lead.id;
     }
-    return above;
+    return ancestor;
   }
 }

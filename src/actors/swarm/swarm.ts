@@ -105,10 +105,10 @@ export class Swarm {
 
   /** Resolves with the report of the child. For a background agent, resolves as soon as it is journaled. */
   async spawn(parent: AgentNode, order: SpawnRequest, signal: AbortSignal): Promise<Spawned> {
-    const known = parent.deps.journal.history.relations.childByCall.get(order.call);
-    const entry = await (known === undefined
+    const childId = parent.deps.journal.history.relations.childByCall.get(order.call);
+    const entry = await (childId === undefined
       ? this.spawnNew(parent, order)
-      : this.rejoin(parent, order, known));
+      : this.rejoin(parent, order, childId));
     const { tag, status } = entry;
     if (!isWaitedFor(tag.kind)) {
       const isQueued = status === 'queued' && !this.remote?.has(entry);
@@ -117,9 +117,9 @@ export class Swarm {
     return { kind: 'ended', report: await waitForChild(this.lifecycle, parent, entry, signal) };
   }
 
-  preview(parent: AgentNode, count: number, wanted: SpawnKind): SpawnPreview | undefined {
-    const model = modelOf(this.context, parent, wanted);
-    return this.fanOuts.preview(parent, count, wanted.type ?? null, model);
+  preview(parent: AgentNode, count: number, kind: SpawnKind): SpawnPreview | undefined {
+    const model = modelOf(this.context, parent, kind);
+    return this.fanOuts.preview(parent, count, kind.type ?? null, model);
   }
 
   /** Loads the agents of earlier processes. Agents that had not ended restart with `start`. */
@@ -163,7 +163,7 @@ export class Swarm {
     });
   }
 
-  /** Loads the report of an agent that ended in an earlier process, if its journal has one. Never rejects. */
+  /** Loads the report of an agent that ended in an earlier process, if its journal has a report. Never rejects. */
   async loadReport(entry: AgentEntry): Promise<void> {
     const load = async () => {
       if (isLive(entry) || entry.report !== undefined) return;
@@ -199,24 +199,24 @@ export class Swarm {
     }
   }
 
-  /** `known` is the id of a child that was requested before a crash and has no records of its own. */
+  /** `requestedId` is the id of a child that was requested before a crash and has no records of its own. */
   private async recordAndStart(
     parent: AgentNode,
     order: SpawnRequest,
-    known?: string,
+    requestedId?: string,
   ): Promise<AgentEntry> {
     const { ids, feed, clock } = this.lead.deps;
     const { call, prompt } = order;
     const { origin, model, isIsolated } = resolveSpawn(this.context, parent, order);
     const { kind, type, description, depth } = origin;
-    const id = known ?? ids('agent');
-    const isNew = known === undefined;
+    const id = requestedId ?? ids('agent');
+    const isNew = requestedId === undefined;
     const slot = this.lifecycle.admit({ id, depth, isNew, lender: slotOwnerOf(parent, kind) });
     try {
       this.fanOuts.announce(parent);
       if (isNew) {
-        const asked = { call, child: id, kind, agentType: type, description };
-        parent.deps.journal.record({ type: 'agent.requested', ...asked });
+        const request = { call, child: id, kind, agentType: type, description };
+        parent.deps.journal.record({ type: 'agent.requested', ...request });
       }
       await this.throttle.next();
       const recorded = await recordChild(this.context, {
@@ -250,7 +250,7 @@ export class Swarm {
     }
   }
 
-  /** Joins a call that a crash interrupted with its child, in whatever state the child is. */
+  /** Joins a call that a crash interrupted with its child, in any state of the child. */
   private rejoin(parent: AgentNode, order: SpawnRequest, id: string): Promise<AgentEntry> {
     return this.mutex.run(id, () => this.findOrRestart(parent, order, id));
   }
@@ -260,14 +260,16 @@ export class Swarm {
     order: SpawnRequest,
     id: string,
   ): Promise<AgentEntry> {
-    const known = this.registry.get(id);
-    if (known !== undefined && isLive(known)) known.isAwaited = isWaitedFor(known.tag.kind);
-    if (known !== undefined && (isPresent(known) || known.report !== undefined)) return known;
-    const child = await (known === undefined
+    const existing = this.registry.get(id);
+    if (existing !== undefined && isLive(existing))
+      existing.isAwaited = isWaitedFor(existing.tag.kind);
+    if (existing !== undefined && (isPresent(existing) || existing.report !== undefined))
+      return existing;
+    const child = await (existing === undefined
       ? rebuildChild(this.context, id, parent, this.onActivity)
-      : this.loader.inspect(known));
+      : this.loader.inspect(existing));
     if (child === undefined) return this.recordAndStart(parent, order, id);
-    const entry = known ?? this.registry.add(child.tag, 'lost', this.lead.deps.clock.now());
+    const entry = existing ?? this.registry.add(child.tag, 'lost', this.lead.deps.clock.now());
     entry.isAwaited = isWaitedFor(child.tag.kind);
     if (finalStopOf(child) !== undefined) await this.storeReport(entry, child);
     else if (this.remote?.has(entry)) await this.continueRemotely(entry);
@@ -280,7 +282,7 @@ export class Swarm {
     entry: AgentEntry,
     { id, journal, parent }: Pick<RecordedChild, 'id' | 'journal' | 'parent'>,
   ): Promise<void> {
-    // A new record each time, because the queue takes a job with the number of an earlier one for that job.
+    // A new record each time, because the queue ignores a job with the number of an earlier job.
     journal.record({ type: 'agent.queued', reason: FOR_WORKER, awaits: 'worker' });
     await journal.written();
     // A parent that is resumed finds the child in its own journal.
@@ -299,16 +301,16 @@ export class Swarm {
   private async startRebuilt(entry: AgentEntry, child: ChildNode): Promise<void> {
     const { id, depth, parent, tag, deps } = child;
     const lender = entry.isAwaited ? slotOwnerOf(parent, tag.kind) : undefined;
-    const place = this.lifecycle.admit({ id, depth, isNew: false, lender });
+    const slot = this.lifecycle.admit({ id, depth, isNew: false, lender });
     try {
       await beginEpoch(this.context, child);
-      if (place.isQueued) deps.journal.record({ type: 'agent.queued', reason: QUEUED });
+      if (slot.isQueued) deps.journal.record({ type: 'agent.queued', reason: QUEUED });
       // Restarted children must find this node as their parent.
       entry.child = child;
       for (const below of await this.recovery.unreportedChildren(child)) {
         await this.recovery.claimAndRestart(child, below);
       }
-      this.lifecycle.start(entry, child, place);
+      this.lifecycle.start(entry, child, slot);
     } catch (error) {
       entry.child = undefined;
       this.lifecycle.withdraw(id);
@@ -327,10 +329,10 @@ export class Swarm {
   /** Follows an agent that a worker has, or hands it over again. The agent may end in the meantime. */
   private async continueRemotely(entry: AgentEntry): Promise<void> {
     if (!(await this.remote?.isHandedOver(entry.tag.id))) {
-      const seen = await this.loader.inspect(entry);
-      if (seen === undefined) return;
-      await this.loader.close(seen);
-      if (finalStopOf(seen) === undefined || isRestartWanted(seen)) {
+      const inspected = await this.loader.inspect(entry);
+      if (inspected === undefined) return;
+      await this.loader.close(inspected);
+      if (finalStopOf(inspected) === undefined || isRestartWanted(inspected)) {
         const child = await this.loader.rebuild(entry);
         if (child !== undefined) await this.handOverRebuilt(entry, child);
         return;

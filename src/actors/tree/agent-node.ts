@@ -54,39 +54,39 @@ export interface SiblingGroup {
 }
 
 /** Returns the number of agents of a type that the newest message spawns. A null type counts forks. */
-export const siblingsOf = (member: AgentNode, type: string | null): number =>
-  siblingCount(member).byType.get(type ?? FORK) ?? 1;
+export const siblingsOf = (node: AgentNode, type: string | null): number =>
+  siblingCount(node).byType.get(type ?? FORK) ?? 1;
 
 /** Returns the number of agents of all types that the newest message spawns. */
-export const allSiblingsOf = (member: AgentNode): number => Math.max(1, siblingCount(member).all);
+export const allSiblingsOf = (node: AgentNode): number => Math.max(1, siblingCount(node).all);
 
 /** Returns the groups of agents that the newest message spawns. */
-export const siblingGroupsOf = (member: AgentNode): readonly SiblingGroup[] =>
-  siblingCount(member).groups;
+export const siblingGroupsOf = (node: AgentNode): readonly SiblingGroup[] =>
+  siblingCount(node).groups;
 
 /** Counts once per message. */
-const siblingCount = (member: AgentNode): SiblingCount => {
-  const { turns, calls, relations: family } = member.deps.journal.history;
-  if (member.siblings?.turns === turns) return member.siblings;
+const siblingCount = (node: AgentNode): SiblingCount => {
+  const { turns, calls, relations } = node.deps.journal.history;
+  if (node.siblings?.turns === turns) return node.siblings;
   const byType = new Map<string, number>();
   const groups = new Map<string, SiblingGroup>();
   let all = 0;
   for (const { id, tool, input, result } of calls.values()) {
     // An ended child counts as a sibling, a refused call does not.
-    if (tool !== 'Task' || (result !== null && !family.childByCall.has(id))) continue;
-    const asked = Object(input) as Readonly<Record<string, unknown>>;
+    if (tool !== 'Task' || (result !== null && !relations.childByCall.has(id))) continue;
+    const fields = Object(input) as Readonly<Record<string, unknown>>;
     // A preview of the cost spawns no agent.
-    if (asked.preview !== undefined) continue;
-    const type = textOf(asked.subagent_type) ?? null;
-    const model = textOf(asked.model);
-    const wanted = type ?? FORK;
-    const key = `${wanted}\n${model ?? ''}`;
+    if (fields.preview !== undefined) continue;
+    const type = textOf(fields.subagent_type) ?? null;
+    const model = textOf(fields.model);
+    const typeName = type ?? FORK;
+    const key = `${typeName}\n${model ?? ''}`;
     groups.set(key, { type, model, count: (groups.get(key)?.count ?? 0) + 1 });
-    byType.set(wanted, (byType.get(wanted) ?? 0) + 1);
+    byType.set(typeName, (byType.get(typeName) ?? 0) + 1);
     all += 1;
   }
-  member.siblings = { turns, all, byType, groups: [...groups.values()] };
-  return member.siblings;
+  node.siblings = { turns, all, byType, groups: [...groups.values()] };
+  return node.siblings;
 };
 
 const textOf = (value: unknown): string | undefined =>

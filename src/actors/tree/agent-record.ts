@@ -20,7 +20,7 @@ export const readAgentRecord = async (
   {
     store,
     session,
-    subtreeTotals: below,
+    subtreeTotals: totalsOf,
   }: Pick<SwarmContext, 'store' | 'session' | 'subtreeTotals'>,
   id: string,
 ): Promise<AgentRecord | undefined> => {
@@ -32,7 +32,7 @@ export const readAgentRecord = async (
   const { history } = foldRecords(records, base);
   const tree = new Spending();
   tree.add(history.spent);
-  const subtree = history.relations.isParent ? await below(id) : undefined;
+  const subtree = history.relations.isParent ? await totalsOf(id) : undefined;
   if (subtree !== undefined) tree.add(subtree.spent);
   for (const path of subtree?.changedFiles ?? []) history.relations.changedFiles.add(path);
   return { history, tree };
@@ -47,12 +47,12 @@ const statusAfter = ({ reason }: Stop): AgentEntry['status'] =>
 
 /** Marks the agent as ended and keeps its report. */
 export const applyFinalRecord = (
-  roster: AgentRegistry,
+  registry: AgentRegistry,
   entry: AgentEntry,
   { history, tree }: AgentRecord,
   stop: Stop,
 ): void => {
   entry.status = statusAfter(stop);
   entry.run = history.runs;
-  roster.keepReport(entry, childReport(entry.tag, history, tree, stop));
+  registry.keepReport(entry, childReport(entry.tag, history, tree, stop));
 };

@@ -52,10 +52,10 @@ export class AgentRegistry {
   /** Session rules that people granted to agents of earlier processes. */
   readonly grantedRules = new Set<string>();
   private readonly entries = new Map<string, AgentEntry>();
-  private readonly below = new Map<string, Set<string>>();
+  private readonly childIds = new Map<string, Set<string>>();
   /** Lengths of the reports in memory, oldest first. */
   private readonly lengths = new Map<string, number>();
-  private reported = 0;
+  private reportCharacters = 0;
   /** Names of teammates that are about to start. */
   private readonly reserved = new Set<string>();
 
@@ -76,8 +76,8 @@ export class AgentRegistry {
       listeners: new Set(),
     };
     this.entries.set(tag.id, entry);
-    const siblings = this.below.get(tag.parent) ?? new Set();
-    this.below.set(tag.parent, siblings.add(tag.id));
+    const siblings = this.childIds.get(tag.parent) ?? new Set();
+    this.childIds.set(tag.parent, siblings.add(tag.id));
     return entry;
   }
 
@@ -90,7 +90,7 @@ export class AgentRegistry {
   }
 
   childrenOf(id: string): readonly AgentEntry[] {
-    return [...(this.below.get(id) ?? [])].flatMap((child) => this.entries.get(child) ?? []);
+    return [...(this.childIds.get(id) ?? [])].flatMap((child) => this.entries.get(child) ?? []);
   }
 
   /**
@@ -104,8 +104,12 @@ export class AgentRegistry {
 
   /** True if `id` is an ancestor of the agent. */
   isBelow(entry: AgentEntry, id: string): boolean {
-    for (let at: AgentEntry | undefined = entry; at !== undefined; at = this.parentOf(at)) {
-      if (at.tag.parent === id) return true;
+    for (
+      let current: AgentEntry | undefined = entry;
+      current !== undefined;
+      current = this.parentOf(current)
+    ) {
+      if (current.tag.parent === id) return true;
     }
     return false;
   }
@@ -115,11 +119,11 @@ export class AgentRegistry {
     entry.report = report;
     const { id } = entry.tag;
     const { length } = report.text;
-    this.reported += length - (this.lengths.get(id) ?? 0);
+    this.reportCharacters += length - (this.lengths.get(id) ?? 0);
     this.lengths.delete(id);
     for (const [oldest, freed] of this.lengths) {
-      if (this.reported <= MAX_REPORT_CHARACTERS) break;
-      this.reported -= freed;
+      if (this.reportCharacters <= MAX_REPORT_CHARACTERS) break;
+      this.reportCharacters -= freed;
       this.lengths.delete(oldest);
       const old = this.entries.get(oldest);
       if (old !== undefined) old.report = undefined;
@@ -127,18 +131,18 @@ export class AgentRegistry {
     this.lengths.set(id, length);
   }
 
-  /** Returns the agents with this id, name or id prefix for which `isMeant` is true. */
+  /** Returns the agents with this id, name or id prefix for which `isCandidate` is true. */
   find(
     address: string,
-    isMeant: (entry: AgentEntry) => boolean = () => true,
+    isCandidate: (entry: AgentEntry) => boolean = () => true,
   ): readonly AgentEntry[] {
-    const known = this.entries.get(address);
-    if (known !== undefined && isMeant(known)) return [known];
+    const exact = this.entries.get(address);
+    if (exact !== undefined && isCandidate(exact)) return [exact];
     if (address === '') return [];
-    const meant = [...this.entries.values()].filter(isMeant);
-    const named = meant.filter(({ tag }) => tag.name === address);
-    if (named.length > 0) return namesakes(named);
-    return meant.filter(
+    const candidates = [...this.entries.values()].filter(isCandidate);
+    const named = candidates.filter(({ tag }) => tag.name === address);
+    if (named.length > 0) return preferredNamesakes(named);
+    return candidates.filter(
       ({ tag }) => tag.id.startsWith(address) || tag.id.startsWith(`a_${address}`),
     );
   }
@@ -149,7 +153,9 @@ export class AgentRegistry {
    */
   reserve(name: string): () => void {
     this.refuseTaken(name);
-    const namesake = [...this.entries.values()].find((it) => it.tag.name === name && isPresent(it));
+    const namesake = [...this.entries.values()].find(
+      (entry) => entry.tag.name === name && isPresent(entry),
+    );
     if (namesake !== undefined) {
       throw new SpawnRefusal(
         `The agent ${namesake.tag.id} has the name ${JSON.stringify(name)} (${namesake.status}). Choose another name.`,
@@ -162,10 +168,10 @@ export class AgentRegistry {
   /** Throws SpawnRefusal if a teammate has the name, because letters to it must not reach another agent. */
   refuseTaken(name: string): void {
     const isNamed = ({ tag }: AgentEntry) => tag.kind === 'teammate' && tag.name === name;
-    const taken = [...this.entries.values()].find(isNamed)?.status;
-    if (taken === undefined && !this.reserved.has(name)) return;
+    const status = [...this.entries.values()].find(isNamed)?.status;
+    if (status === undefined && !this.reserved.has(name)) return;
     throw new SpawnRefusal(
-      `There is a teammate ${JSON.stringify(name)} already (${taken ?? 'about to start'}). Write to it with SendMessage, or choose another name.`,
+      `There is a teammate ${JSON.stringify(name)} already (${status ?? 'about to start'}). Write to it with SendMessage, or choose another name.`,
     );
   }
 
@@ -184,17 +190,17 @@ export class AgentRegistry {
    * a letter reports the end to the parent.
    */
   observe(event: SwarmEvent, isFollowed: boolean): void {
-    const known = this.entries.get(event.agent);
-    if (known !== undefined && event.cites.seq <= known.counted) return;
-    if (known?.child !== undefined || (isFollowed && event.type === 'agent.stopped')) return;
-    const before = known?.status;
+    const existing = this.entries.get(event.agent);
+    if (existing !== undefined && event.cites.seq <= existing.counted) return;
+    if (existing?.child !== undefined || (isFollowed && event.type === 'agent.stopped')) return;
+    const previousStatus = existing?.status;
     this.take(event);
     const entry = this.entries.get(event.agent);
     if (entry === undefined) return;
     entry.lastActive = event.ts;
-    if (known === undefined) entry.status = 'queued';
-    else if (event.type === 'turn.started' && before === 'queued') entry.status = 'running';
-    else if (isFollowed) entry.status = before ?? entry.status;
+    if (existing === undefined) entry.status = 'queued';
+    else if (event.type === 'turn.started' && previousStatus === 'queued') entry.status = 'running';
+    else if (isFollowed) entry.status = previousStatus ?? entry.status;
     // Another process runs the agent.
     else if (entry.status === 'lost') entry.status = 'running';
   }
@@ -205,8 +211,8 @@ export class AgentRegistry {
       this.grantedRules.add(event.granted);
     const entry = this.entries.get(agent);
     if (event.type === 'agent.spawned' && parent !== null && entry === undefined) {
-      const read = agentOrigin.safeParse(event.origin);
-      if (read.success) this.add(tagOf(agent, parent, read.data), 'lost', event.ts);
+      const parsed = agentOrigin.safeParse(event.origin);
+      if (parsed.success) this.add(tagOf(agent, parent, parsed.data), 'lost', event.ts);
     } else if (entry !== undefined && event.type === 'run.started') {
       entry.status = 'lost';
       entry.run = Number(event.run);
@@ -233,7 +239,7 @@ const callsBack = ({ type, worker }: SwarmEvent): boolean =>
   type === 'letter.delivered' || (type === 'agent.queued' && typeof worker !== 'string');
 
 /** A teammate owns its name in every state. Among other agents, present agents come before ended agents. */
-const namesakes = (named: readonly AgentEntry[]): readonly AgentEntry[] => {
+const preferredNamesakes = (named: readonly AgentEntry[]): readonly AgentEntry[] => {
   const owner = named.find(({ tag }) => tag.kind === 'teammate');
   if (owner !== undefined) return [owner];
   const present = named.filter(isPresent);

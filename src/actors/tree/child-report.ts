@@ -10,45 +10,48 @@ import { windowTokens } from '../../protocol/model/usage.js';
 import type { WireBlock } from '../../protocol/model/wire-block.js';
 import { truncateMiddle } from '../../tools/text/truncate-text.js';
 
-/** Maximum length of a list in a report. The journal has the whole list. */
-const LONGEST_WORDS = 100_000;
+/** Maximum length of the text of a report. The journal has the whole text. */
+const MAX_TEXT_LENGTH = 100_000;
 
 export const childReport = (
   agent: AgentTag,
   history: History,
-  tree: Spending,
+  spending: Spending,
   stop: Stop,
 ): ChildReport => ({
   agent,
   stop,
-  ...bounded(lastWords(history)),
+  ...bounded(lastText(history)),
   turns: history.turns,
-  cost: tree.cost,
-  tokens: windowTokens(tree.usage),
-  changedFiles: changedBy(history),
+  cost: spending.cost,
+  tokens: windowTokens(spending.usage),
+  changedFiles: changedOutsideWorktree(history),
   ...worktreeOf(history),
 });
 
 /** Reports changes in a worktree as the result of the merge. */
-const changedBy = ({ relations: { changedFiles, place } }: History): readonly string[] => {
-  const own = place?.path;
-  return [...changedFiles].filter((path) => own === undefined || !path.startsWith(`${own}/`));
+const changedOutsideWorktree = ({
+  relations: { changedFiles, place: worktree },
+}: History): readonly string[] => {
+  const root = worktree?.path;
+  return [...changedFiles].filter((path) => root === undefined || !path.startsWith(`${root}/`));
 };
 
 const worktreeOf = ({
-  relations: { place, settled },
+  relations: { place: location, settled },
 }: History): Pick<ChildReport, 'worktree'> | undefined => {
-  if (place === undefined || settled === null) return undefined;
-  const { path, branch, top } = place;
+  if (location === undefined || settled === null) return undefined;
+  const { path, branch, top } = location;
   const { outcome, diff } = settled;
   return { worktree: { path, branch, top, outcome, ...(diff !== undefined && { diff }) } };
 };
 
 /** Returns the last text of the agent. Text that a fork inherited from its parent does not count. */
-const lastWords = ({ messages, turns, relations: family }: History): string => {
+const lastText = ({ messages, turns, relations }: History): string => {
   if (turns === 0) return '';
-  const isOwn = family.origin?.inherits === undefined ? messages : messages.slice(-2 * turns);
-  for (const message of isOwn.toReversed()) {
+  const ownMessages =
+    relations.origin?.inherits === undefined ? messages : messages.slice(-2 * turns);
+  for (const message of ownMessages.toReversed()) {
     if (message.role !== 'assistant') continue;
     const { content } = JSON.parse(message.bytes.toString()) as { content: WireBlock[] };
     const text = blocksText(content);
@@ -57,9 +60,9 @@ const lastWords = ({ messages, turns, relations: family }: History): string => {
   return '';
 };
 
-const bounded = (words: string): Pick<ChildReport, 'text' | 'characters'> =>
-  words.length <= LONGEST_WORDS
-    ? { text: words }
-    : { text: truncateMiddle(words, MIDDLE, LONGEST_WORDS), characters: words.trim().length };
+const bounded = (text: string): Pick<ChildReport, 'text' | 'characters'> =>
+  text.length <= MAX_TEXT_LENGTH
+    ? { text }
+    : { text: truncateMiddle(text, MIDDLE, MAX_TEXT_LENGTH), characters: text.trim().length };
 
 const MIDDLE = '\n\n[… the middle is left out …]\n\n';

@@ -18,17 +18,17 @@ export interface ForkPoint {
 }
 
 /** Throws StorageError. */
-export const forkPointOf = (member: AgentNode): ForkPoint => {
-  const { journal } = member.deps;
+export const forkPointOf = (node: AgentNode): ForkPoint => {
+  const { journal } = node.deps;
   const { history } = journal;
-  const offered = history.relations.offer?.seq ?? offer(member);
-  if (member.forkPoint?.seq !== offered) {
-    member.forkPoint = { seq: offered, base: foldRecords([], journal) };
+  const offered = history.relations.offer?.seq ?? recordOffer(node);
+  if (node.forkPoint?.seq !== offered) {
+    node.forkPoint = { seq: offered, base: foldRecords([], journal) };
   }
-  return member.forkPoint;
+  return node.forkPoint;
 };
 
-const offer = ({ deps: { journal } }: AgentNode): number => {
+const recordOffer = ({ deps: { journal } }: AgentNode): number => {
   const blocks = [...journal.history.calls.keys()].map((call) =>
     toolResult(call, FORK_PLACEHOLDER, false),
   );
@@ -40,12 +40,12 @@ export const inheritedBy = async (
   store: Pick<SessionStore, 'readJournal'>,
   session: string,
   inherits: AgentOrigin['inherits'],
-  below: readonly string[] = [],
+  visited: readonly string[] = [],
 ): Promise<FoldedState | undefined> => {
   if (inherits === undefined) return undefined;
   const { agent, seq } = inherits;
   // Skein never writes such a record; only a tampered journal has it.
-  if (below.includes(agent)) throw new StorageError(`${agent} claims to be a fork of itself.`);
+  if (visited.includes(agent)) throw new StorageError(`${agent} claims to be a fork of itself.`);
   const { records } = await store.readJournal(session, agent, seq);
   if (records.at(-1)?.seq !== seq) {
     throw new StorageError(
@@ -53,6 +53,9 @@ export const inheritedBy = async (
     );
   }
   const created = records.find((record) => record.type === 'agent.created');
-  const before = created?.type === 'agent.created' ? created.origin?.inherits : undefined;
-  return foldRecords(records, await inheritedBy(store, session, before, [...below, agent]));
+  const parentInherits = created?.type === 'agent.created' ? created.origin?.inherits : undefined;
+  return foldRecords(
+    records,
+    await inheritedBy(store, session, parentInherits, [...visited, agent]),
+  );
 };

@@ -14,37 +14,37 @@ export interface SubtreeTotals {
 /** Visits each descendant once, and reads only the journals of agents that changed files. */
 export const subtreeTotals = async (
   id: string,
-  roster: AgentRegistry,
+  registry: AgentRegistry,
   store: Pick<SessionStore, 'records'>,
   session: string,
 ): Promise<SubtreeTotals> => {
   const spent = new Spending();
   const changedFiles = new Set<string>();
   // A set, because parent ids come from disk and may form a cycle.
-  const seen = new Set([id]);
-  for (const above of seen) {
-    for (const entry of roster.childrenOf(above)) {
-      if (seen.has(entry.tag.id)) continue;
-      seen.add(entry.tag.id);
+  const visited = new Set([id]);
+  for (const parent of visited) {
+    for (const entry of registry.childrenOf(parent)) {
+      if (visited.has(entry.tag.id)) continue;
+      visited.add(entry.tag.id);
       spent.add(entry.spent);
-      entry.changedFiles ??= await changedBy(entry, store, session);
+      entry.changedFiles ??= await readChangedFiles(entry, store, session);
       for (const path of entry.changedFiles) changedFiles.add(path);
     }
   }
   return { spent, changedFiles };
 };
 
-const changedBy = async (
+const readChangedFiles = async (
   { tag }: AgentEntry,
   store: Pick<SessionStore, 'records'>,
   session: string,
 ): Promise<ReadonlySet<string>> => {
-  const family = new AgentRelations();
+  const relations = new AgentRelations();
   try {
-    for await (const record of store.records(session, tag.id)) family.apply(record);
+    for await (const record of store.records(session, tag.id)) relations.apply(record);
   } catch (error) {
     // An incomplete report is better than no report.
     if (!(error instanceof SkeinError)) throw error;
   }
-  return family.changedFiles;
+  return relations.changedFiles;
 };

@@ -48,7 +48,7 @@ export interface SwarmSetup {
   /** Clones of the repository for workers on other machines. Undefined without a git remote. */
   readonly clones?: Clones | undefined;
   /** Returns the shell of an agent in a worktree. Default: the shared shell. */
-  readonly shellIn?: ((place: WorktreeLocation) => Shell) | undefined;
+  readonly shellIn?: ((location: WorktreeLocation) => Shell) | undefined;
 }
 
 export interface SwarmContext {

@@ -58,43 +58,43 @@ export const compactor =
   ): SlotWork<EventObject, CompactionInput> =>
   ({ input, sendBack }) => {
     const controller = new AbortController();
-    const asked = input.why === 'asked' ? takeRequest() : undefined;
-    let over = false;
+    const request = input.why === 'asked' ? takeRequest() : undefined;
+    let isOver = false;
     const send = (event: AgentEvent) => {
-      if (!over) sendBack(event);
+      if (!isOver) sendBack(event);
     };
     // The conversation is cached for the model that answered last.
     const modelName = deps.journal.history.model || deps.modelName;
     const { compactAbove } = smallerOf(deps.windowOf(modelName), deps.windowOf(deps.modelName));
     const tailTokens = compactAbove * TAIL_SHARE;
-    const options = { ...input, tailTokens, instructions: asked?.instructions ?? '' };
+    const options = { ...input, tailTokens, instructions: request?.instructions ?? '' };
     compact({ ...deps, modelName }, options, controller.signal)
       .then(({ event, text }) => {
-        if (event.type === 'context.compacted') asked?.resolve(text);
-        else asked?.reject(new UsageError(text));
-        if (event.type === 'compaction.declined' && asked === undefined) {
+        if (event.type === 'context.compacted') request?.resolve(text);
+        else request?.reject(new UsageError(text));
+        if (event.type === 'compaction.declined' && request === undefined) {
           deps.feed.emit({ type: 'notice', text: `The conversation was not compacted: ${text}` });
         }
         send(event);
       })
       .catch((error: unknown) => {
         if (error instanceof StorageError) {
-          asked?.reject(new UsageError(error.message));
+          request?.reject(new UsageError(error.message));
           send({ type: 'storage.failed', detail: error.message });
           return;
         }
-        asked?.reject(CANCELLED);
+        request?.reject(CANCELLED);
         if (!controller.signal.aborted) deps.onDefect(error);
       });
     return () => {
-      over = true;
+      isOver = true;
       controller.abort();
     };
   };
 
 /** Returns the smaller window, because the next model may differ from the last one. */
-const smallerOf = (one: WindowThresholds, other: WindowThresholds): WindowThresholds =>
-  one.window < other.window ? one : other;
+const smallerOf = (first: WindowThresholds, second: WindowThresholds): WindowThresholds =>
+  first.window < second.window ? first : second;
 
 interface CompactionOptions extends CompactionInput {
   readonly instructions: string;
@@ -126,9 +126,9 @@ const compact = async (
       ? cut && (await summarise(deps, summaryOptions, cut, signal))
       : { why: refusal };
   if (cut !== undefined && typeof summary === 'string') {
-    const made = await replace(deps, cut, summary, signal);
+    const result = await replace(deps, cut, summary, signal);
     await firePostCompact(deps, options, summary, signal);
-    return made;
+    return result;
   }
   if (options.why === 'refused') return truncate(deps, options);
   const text = cut === undefined ? NOTHING_OLDER : (summary as SummaryFailure).why;
@@ -197,12 +197,12 @@ const summarise = async (
   signal: AbortSignal,
 ): Promise<string | SummaryFailure> => {
   const { messages, calls } = deps.journal.history;
-  const read = why === 'refused' || calls.size > 0 ? messages.slice(0, cut) : messages;
+  const sentMessages = why === 'refused' || calls.size > 0 ? messages.slice(0, cut) : messages;
   const directive = rawText(summaryDirective(instructions));
-  const body = directiveBody(deps.promptHead.headFor(deps.modelName), read, directive);
+  const body = directiveBody(deps.promptHead.headFor(deps.modelName), sentMessages, directive);
   try {
     const { countedTokens } = deps.journal.history;
-    const isWhole = read === messages;
+    const isWhole = sentMessages === messages;
     const knownTokens = isWhole
       ? countedTokens
       : Math.min(countedTokens, tokensOfBytes(body.length));
@@ -234,10 +234,10 @@ const replace = async (
   signal.throwIfAborted();
   const tokensBefore = history.tokens;
   const summary = summaryText(history.firstPrompt, text);
-  const left = history.messages.slice(dropped).map(withoutThinking);
-  const kept = left.reduce((sum, { weight }) => sum + weight, 0);
-  const begin = Buffer.byteLength(summary) + Buffer.byteLength(preamble.text);
-  const tokensAfter = tokensOfBytes(history.promptBytes + begin + kept);
+  const keptMessages = history.messages.slice(dropped).map(withoutThinking);
+  const keptWeight = keptMessages.reduce((sum, { weight }) => sum + weight, 0);
+  const startWeight = Buffer.byteLength(summary) + Buffer.byteLength(preamble.text);
+  const tokensAfter = tokensOfBytes(history.promptBytes + startWeight + keptWeight);
   const section = newHead === undefined ? 'messages' : `messages, ${newHead.section}`;
   journal.record({
     type: 'prompt.broken',

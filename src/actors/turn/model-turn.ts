@@ -80,7 +80,7 @@ interface TurnChannel {
 interface SentRequestFacts extends Pick<TurnInput, 'turn' | 'attempt'> {
   readonly model: string;
   readonly reservation: Reservation;
-  readonly began: number;
+  readonly startedAt: number;
 }
 
 const DUPLICATE_ID =
@@ -107,10 +107,10 @@ export const modelTurn = (deps: TurnDeps): SlotWork<TurnOrder, TurnInput> => {
   return ({ input, sendBack, receive }) => {
     const controller = new AbortController();
     const letters = new LetterCutoff(deps.journal.history);
-    let over = false;
+    let isOver = false;
     const send = (event: AgentEvent) => {
-      if (over) return;
-      over = event.type !== 'letters.taken' && event.type !== 'call.drafted';
+      if (isOver) return;
+      isOver = event.type !== 'letters.taken' && event.type !== 'call.drafted';
       sendBack(event);
     };
     const cancel = (why?: Error) => {
@@ -125,8 +125,8 @@ export const modelTurn = (deps: TurnDeps): SlotWork<TurnOrder, TurnInput> => {
     });
     return () => {
       // A turn that has sent its end has no request to cancel.
-      if (!over) cancel(TURN_OVER);
-      over = true;
+      if (!isOver) cancel(TURN_OVER);
+      isOver = true;
     };
   };
 };
@@ -155,15 +155,15 @@ const runTurn = async (
   if (admission === undefined) return send({ type: 'turn.ended', stopReason: 'interrupted' });
   if ('reason' in admission) return send({ type: 'turn.refused', stop: admission });
   const { reservation, breakpoints } = admission;
-  const sending = { turn, attempt, model, reservation, began: clock.now() };
+  const sending = { turn, attempt, model, reservation, startedAt: clock.now() };
   const blocks: EndedBlock[] = [];
   const betas = deps.betas();
   const head = deps.promptHead.headFor(model);
   try {
     journal.forgetDrafts();
     const { sections } = deps.promptHead.head;
-    const { reserved: held } = reservation;
-    if (held !== null) journal.record({ type: 'budget.reserved', turn, attempt, ...held });
+    const { reserved } = reservation;
+    if (reserved !== null) journal.record({ type: 'budget.reserved', turn, attempt, ...reserved });
     const sent = cacheMonitor.before({ head, sections, betas, messages: history.messages });
     const marked = breakpointExtent(history.messages, breakpoints);
     journal.record({
@@ -195,8 +195,8 @@ const runTurn = async (
         event: (event: StreamEvent) => feed.emit({ type: 'stream.event', event }),
       }),
     };
-    const end = await cacheMonitor.send(head, (asking) => {
-      const body = requestBody(asking, history.messages, breakpoints);
+    const end = await cacheMonitor.send(head, (requestHead) => {
+      const body = requestBody(requestHead, history.messages, breakpoints);
       return deps.model.stream({ model, body, betas }, sink, signal);
     });
     keepAnswer(context, sending, end, blocks);
@@ -226,13 +226,13 @@ const loopStop = ({ loopGuard }: History, { maxRounds }: LoopLimits): Stop | und
  * cached prefix.
  */
 const chooseModel = ({ journal, modelName, fallbackModel }: TurnDeps, input: TurnInput): string => {
-  const wanted = input.onFallback ? (fallbackModel ?? modelName) : modelName;
-  const before = journal.history.model;
-  if (before !== wanted && journal.history.requests > 0) {
-    const section = `model ${before} → ${wanted}`;
+  const model = input.onFallback ? (fallbackModel ?? modelName) : modelName;
+  const previous = journal.history.model;
+  if (previous !== model && journal.history.requests > 0) {
+    const section = `model ${previous} → ${model}`;
     journal.record({ type: 'prompt.broken', reason: 'model', section });
   }
-  return wanted;
+  return model;
 };
 
 const keepAnswer = (
@@ -241,10 +241,10 @@ const keepAnswer = (
   end: TurnEnd,
   blocks: readonly EndedBlock[],
 ): void => {
-  const { turn, attempt, reservation, began } = sending;
+  const { turn, attempt, reservation, startedAt } = sending;
   const { messageId, requestId, stopReason, usage, model, diagnosis = null } = end;
-  const isOpen = blocks.at(-1)?.type.includes('thinking') === true;
-  const kept = isOpen ? [...blocks, NO_ANSWER] : blocks;
+  const endsWithThinking = blocks.at(-1)?.type.includes('thinking') === true;
+  const kept = endsWithThinking ? [...blocks, NO_ANSWER] : blocks;
   const raw = `[${kept.map((block) => block.raw).join(',')}]`;
   const cost = requestCost(model, usage) ?? null;
   // Settle first: the cost has been incurred even if it cannot be recorded.
@@ -259,7 +259,7 @@ const keepAnswer = (
     stopReason,
     usage,
     cost,
-    durationMs: clock.now() - began,
+    durationMs: clock.now() - startedAt,
     raw,
   });
   cacheMonitor.after(sending, usage, diagnosis);
@@ -298,7 +298,7 @@ const recordFailure = (
   sending: SentRequestFacts,
   { kind, message, status, partial }: ModelFailure,
 ): void => {
-  const { turn, attempt, model, reservation, began } = sending;
+  const { turn, attempt, model, reservation, startedAt } = sending;
   const usage = partial?.usage ?? NO_USAGE;
   const cost = usage === NO_USAGE ? 0 : (requestCost(model, usage) ?? null);
   reservation.settle({ usage, cost });
@@ -309,7 +309,7 @@ const recordFailure = (
     kind,
     message,
     status,
-    durationMs: clock.now() - began,
+    durationMs: clock.now() - startedAt,
     model,
     usage,
     cost,

@@ -14,7 +14,7 @@ import { isRefusal } from '../budget/run-budget.js';
 
 /** Cache handling of a request that shares its prefix with other agents (law 4). */
 export interface FirstRequest {
-  /** Cache breakpoints. Undefined: the default ones. */
+  /** Cache breakpoints. Undefined for the default breakpoints. */
   readonly breakpoints: readonly Breakpoint[] | undefined;
   /** Prompt tokens that requests of other agents have left in the cache. */
   readonly knownTokens?: number;
@@ -44,7 +44,7 @@ export interface RequestAdmissionDeps {
 
 export interface RequestAdmission {
   readonly reservation: Reservation;
-  /** Cache breakpoints. Undefined: the default ones. */
+  /** Cache breakpoints. Undefined for the default breakpoints. */
   readonly breakpoints: readonly Breakpoint[] | undefined;
   /** Call when the response has started. */
   responseStarted(): void;

@@ -16,18 +16,18 @@ interface UserMessageDeps {
 /** Letters that arrived before the turn was cancelled. Later letters belong to the next run. */
 export class LetterCutoff {
   private readonly history: History;
-  private known: ReadonlySet<string> | undefined;
+  private lettersInTime: ReadonlySet<string> | undefined;
 
   constructor(history: History) {
     this.history = history;
   }
 
   close(): void {
-    this.known ??= new Set(this.history.letters.keys());
+    this.lettersInTime ??= new Set(this.history.letters.keys());
   }
 
   has(letter: string): boolean {
-    return this.known?.has(letter) ?? true;
+    return this.lettersInTime?.has(letter) ?? true;
   }
 }
 
@@ -59,16 +59,16 @@ export const sendUserMessage = async (
 const buildParts = async (
   history: History,
   contextProvider: ContextProvider,
-  inTime: LetterCutoff,
+  cutoff: LetterCutoff,
 ): Promise<UserPart[]> => {
   const { announced } = history;
   const preamble = announced.hasPreamble ? undefined : await contextProvider.preamble();
-  const known = new Map([...announced.facts, ...Object.entries(preamble?.facts ?? {})]);
-  const news = await contextProvider.reminders(known, touchedFiles(history));
+  const facts = new Map([...announced.facts, ...Object.entries(preamble?.facts ?? {})]);
+  const news = await contextProvider.reminders(facts, touchedFiles(history));
   // Read the letters last, so that letters which arrived during the awaits are included.
   const parts = history
     .nextUserParts()
-    .filter((part) => !('letter' in part) || inTime.has(part.letter));
+    .filter((part) => !('letter' in part) || cutoff.has(part.letter));
   if (parts.length === 0) return parts;
   // The directive of a fork comes last, and all forks send the same bytes before it (law 2).
   // Reminders wait for the next message.

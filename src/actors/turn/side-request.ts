@@ -65,9 +65,9 @@ export const sideRequest = async (
     hasWaited = true;
     journal.record({ type: 'request.queued', purpose, call, why });
   };
-  let began = clock.now();
+  let startedAt = clock.now();
   const end = (outcome: Outcome, usage: Usage, cost: number | null) => {
-    const durationMs = clock.now() - began;
+    const durationMs = clock.now() - startedAt;
     journal.record({
       type: 'consultation.ended',
       purpose,
@@ -111,7 +111,7 @@ export const sideRequest = async (
   const blocks: EndedBlock[] = [];
   const sink = { started: () => {}, blockEnded: (block: EndedBlock) => void blocks.push(block) };
   try {
-    began = clock.now();
+    startedAt = clock.now();
     journal.record({ type: 'consultation.started', purpose, call, model });
     const request = { model, body: [body], betas: deps.betas() };
     const { stopReason, usage } = await deps.model.stream(request, sink, signal);
@@ -128,8 +128,8 @@ export const sideRequest = async (
   }
 };
 
-const answerOf = (ended: readonly EndedBlock[], stopReason: string): SideAnswer => {
-  const blocks = ended.map(({ raw }) => JSON.parse(raw) as WireBlock);
+const answerOf = (endedBlocks: readonly EndedBlock[], stopReason: string): SideAnswer => {
+  const blocks = endedBlocks.map(({ raw }) => JSON.parse(raw) as WireBlock);
   const text = blocks.flatMap((block) => (block.type === 'text' ? [String(block.text)] : []));
   return { text: text.join(''), blocks, stopReason };
 };

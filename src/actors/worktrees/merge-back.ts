@@ -42,15 +42,15 @@ const merge = async (
   { id, parent, deps, origin }: ChildNode,
   keepsFolder: boolean,
 ): Promise<SettleResult | undefined> => {
-  const { worktree: place } = origin;
+  const { worktree } = origin;
   const { worktrees } = swarm.setup;
-  if (place === undefined || worktrees === undefined) return undefined;
+  if (worktree === undefined || worktrees === undefined) return undefined;
   const { relations } = deps.journal.history;
   const checkpoints = parent.depth === 0 ? swarm.checkpoints : parent.deps.checkpoints;
   let watch: CallWatch | undefined;
   const settled = await worktrees.settle({
     agent: id,
-    place,
+    place: worktree,
     keepsFolder,
     merged: relations.mergedAt,
     ignoredFiles: [...relations.writtenFiles],

@@ -27,8 +27,8 @@ export const openAgentWorktree = async (
   if (worktrees === undefined) throw new SpawnRefusal(NO_WORKTREES);
   const onWait = recordLockWait(parent.deps.journal, id);
   const cwd = workingFolder(parent, session.meta.cwd);
-  const order = { session: session.meta.id, agent: id, cwd, onWait };
-  const worktree = await toSpawnRefusal(worktrees.open(order));
+  const request = { session: session.meta.id, agent: id, cwd, onWait };
+  const worktree = await toSpawnRefusal(worktrees.open(request));
   return { ...origin, worktree };
 };
 
@@ -44,9 +44,9 @@ export const reopenAgentWorktree = async (
   // `openWorkerClone` has already restored a clone.
   if (worktree === undefined || child.deps.journal.history.relations.cloned !== undefined) return;
   if (setup.worktrees === undefined) throw new SpawnRefusal(NO_WORKTREES);
-  const order = { session: session.meta.id, agent: child.id };
+  const request = { session: session.meta.id, agent: child.id };
   const base = child.deps.journal.history.relations.mergedAt ?? worktree.base;
-  await toSpawnRefusal(setup.worktrees.reopen(order, { ...worktree, base }));
+  await toSpawnRefusal(setup.worktrees.reopen(request, { ...worktree, base }));
 };
 
 const NO_WORKTREES =
@@ -65,9 +65,9 @@ const toSpawnRefusal = async <Result>(work: Promise<Result>): Promise<Result> =>
 
 /** Returns the working directory of the parent, or its root if the directory is outside of it. */
 const workingFolder = (parent: AgentNode, workspace: string): string => {
-  const home = worktreeOf(parent)?.path ?? workspace;
+  const root = worktreeOf(parent)?.path ?? workspace;
   const { cwd } = parent.deps.journal.history;
-  return isPathInside({ path: cwd, folder: home }) ? cwd : home;
+  return isPathInside({ path: cwd, folder: root }) ? cwd : root;
 };
 
 /** Returns the worktree of the agent or of its nearest ancestor with a worktree. */
@@ -96,8 +96,8 @@ export const worktreeEquipment = (
 ): Equipment => {
   const { setup, checkpoints } = swarm;
   // The crew of the lead records changes itself; for children the checkpoints of the swarm do it.
-  const above = parent.depth === 0 ? checkpoints : parent.deps.checkpoints;
-  if (worktree === undefined) return { shell: parent.deps.shell, checkpoints: above };
+  const parentCheckpoints = parent.depth === 0 ? checkpoints : parent.deps.checkpoints;
+  if (worktree === undefined) return { shell: parent.deps.shell, checkpoints: parentCheckpoints };
   const shell = setup.shellIn?.(worktree) ?? parent.deps.shell;
   return { shell, checkpoints: checkpoints && outsideOf(worktree.path, checkpoints) };
 };
@@ -106,10 +106,10 @@ export const worktreeEquipment = (
  * Checkpoints for files outside of a worktree. Changes inside are kept by its branch and cannot be
  * rewound. Changes of a command elsewhere are recorded, but not reported by the agent.
  */
-const outsideOf = (path: string, checkpoints: Checkpoints): Checkpoints => ({
+const outsideOf = (folder: string, checkpoints: Checkpoints): Checkpoints => ({
   async watch(watched) {
     const { paths } = watched;
-    if (paths?.every((it) => isPathInside({ path: it, folder: path }))) return NO_CHANGES;
+    if (paths?.every((path) => isPathInside({ path, folder }))) return NO_CHANGES;
     const watch = await checkpoints.watch(watched);
     return {
       async changes() {

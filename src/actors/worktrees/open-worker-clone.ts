@@ -27,17 +27,17 @@ export const openWorkerClone = async (
 ): Promise<void> => {
   const { history } = journal;
   const isOver = history.ended?.final === true && history.letters.waiting === 0;
-  const { cloned: before, origin } = history.relations;
+  const { cloned: previous, origin } = history.relations;
   if (isOver) return;
   if (clones === undefined) {
-    if (before !== undefined && dispatch?.ours.has(agent))
-      throw new WorktreeRefusal(noRemote(before));
+    if (previous !== undefined && dispatch?.ours.has(agent))
+      throw new WorktreeRefusal(noRemote(previous));
     return;
   }
-  if (isReachable(clones, before, parent)) return;
-  const to = await clones.move({ session: session.meta.id, agent, before });
+  if (isReachable(clones, previous, parent)) return;
+  const to = await clones.move({ session: session.meta.id, agent, before: previous });
   journal.record({ type: 'agent.moved', to });
-  const text = rawText(movedText(to, before, origin?.worktree?.path));
+  const text = rawText(movedText(to, previous, origin?.worktree?.path));
   const letter = parent.deps.ids('letter');
   journal.record({ type: 'letter.received', letter, from: JOB_SENDER, raw: `[${text}]` });
 };
