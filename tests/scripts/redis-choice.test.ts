@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectRedis } from '../../src/store/redis/connection/redis-connections.js';
 import { ownRedisServer } from '../fakes/redis/own-redis-server.js';
-import { redisBroker, redisServer } from '../fakes/redis/redis-server.js';
+import { redisConnections, redisServer } from '../fakes/redis/redis-server.js';
 import { needs } from '../setup/needs.js';
 import { runTests } from './run-tests.js';
 
@@ -37,9 +37,9 @@ describe('tests that work with any Redis', () => {
   test('use Valkey without redis-server, and tests with needs("own-redis") are skipped', async () => {
     setRedisUrl('');
     const { lines } = await runTests(`
-      import { redisBroker } from ${JSON.stringify(resolve('tests/fakes/redis/redis-server.ts'))};
+      import { redisConnections } from ${JSON.stringify(resolve('tests/fakes/redis/redis-server.ts'))};
       needs('redis')('any', async () => {
-        const redis = await redisBroker();
+        const redis = await redisConnections();
         expect(await redis.call('INFO', 'server')).toContain('server_name:valkey');
       });
       needs('own-redis')('own', () => {});`);
@@ -60,7 +60,7 @@ needs.describe('own-redis')('tests that work with any Redis', () => {
       for (const redis of databases) await redis.close();
     });
     for (const redis of databases) await redis.call('SET', 'theirs', '1');
-    const write = async () => (await redisBroker()).call('MSET', 'one', '1', 'two', '2');
+    const write = async () => (await redisConnections()).call('MSET', 'one', '1', 'two', '2');
     const sizes = () => Promise.all(databases.map((redis) => redis.call('DBSIZE')));
     setRedisUrl(url);
     await write();

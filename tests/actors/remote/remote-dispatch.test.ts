@@ -10,7 +10,7 @@ import { MemoryMailbox } from '../../../src/store/memory/memory-mailbox.js';
 import { swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { RedisMailbox } from '../../../src/store/redis/mailbox/redis-mailbox.js';
 import { unhandledRejections } from '../../fakes/agents/unhandled-rejections.js';
-import { redisBroker } from '../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../fakes/redis/redis-server.js';
 import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 import { needs } from '../../setup/needs.js';
 
@@ -199,10 +199,10 @@ describe('an enqueued agent', () => {
 
 needs.describe('redis')('the mailbox reader of an agent in Redis', () => {
   test('continues after a refused command', async () => {
-    const broker = await redisBroker();
-    const { dispatch, clock, receive } = dispatchBy(new RedisMailbox(broker, 's_1', 'here'));
+    const connections = await redisConnections();
+    const { dispatch, clock, receive } = dispatchBy(new RedisMailbox(connections, 's_1', 'here'));
     const { mail } = swarmKeys('s_1');
-    await broker.call('SET', mail('a_1'), 'somebody else was here');
+    await connections.call('SET', mail('a_1'), 'somebody else was here');
     let notifyReceived: (letter: string) => void = () => {};
     const received = new Promise<string>((resolve) => {
       notifyReceived = resolve;
@@ -214,7 +214,7 @@ needs.describe('redis')('the mailbox reader of an agent in Redis', () => {
     dispatch.readMailbox('a_1', notifying, written);
     // Wait until the reader sleeps before its next attempt.
     while (clock.sleepers === 0) await settled();
-    await broker.call('DEL', mail('a_1'));
+    await connections.call('DEL', mail('a_1'));
     await dispatch.post('a_1', 'l_1', letterMail('l_1'));
     await clock.advance(1_000);
     expect(await received).toBe('l_1');

@@ -11,22 +11,22 @@ import type { Fence, Inbox } from '../../../src/protocol/session/mailbox.js';
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { WriteScopes } from '../../../src/store/redis/leases/write-scopes.js';
 import { RedisMailbox } from '../../../src/store/redis/mailbox/redis-mailbox.js';
-import { redisBroker } from '../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../fakes/redis/redis-server.js';
 import { needs } from '../../setup/needs.js';
 
 const never = new AbortController().signal;
 
 /** Process that can own the swarm, and the commands that its server has started. */
 const processOf = async (url: string, pid: number) => {
-  const broker = await connectRedis(url);
-  const scopes = new WriteScopes(broker, { marker: `m-${pid}`, pid });
-  const mailbox = new RedisMailbox(broker, 's_1', `p-${pid}`);
+  const connections = await connectRedis(url);
+  const scopes = new WriteScopes(connections, { marker: `m-${pid}`, pid });
+  const mailbox = new RedisMailbox(connections, 's_1', `p-${pid}`);
   const servers: CommandServer[] = [];
   onTestFinished(async () => {
     for (const server of servers) await server.close();
     await mailbox.close();
     scopes.close();
-    await broker.close();
+    await connections.close();
   });
   const started: string[] = [];
   const notices: string[] = [];
@@ -74,11 +74,11 @@ const processOf = async (url: string, pid: number) => {
 };
 
 const scene = async () => {
-  const { server } = await redisBroker();
+  const { server } = await redisConnections();
   const [zombie, successor] = [await processOf(server.url, 1), await processOf(server.url, 2)];
-  const broker = await connectRedis(server.url);
-  onTestFinished(() => broker.close());
-  const person = new RedisMailbox(broker, 's_1', 'person');
+  const connections = await connectRedis(server.url);
+  onTestFinished(() => connections.close());
+  const person = new RedisMailbox(connections, 's_1', 'person');
   onTestFinished(() => person.close());
   const replies = await person.open('me');
   const command = (id: string, text: string) =>

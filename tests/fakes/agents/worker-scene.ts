@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/protocol/clock.js';
 import type { SessionStore } from '../../../src/protocol/session/session-store.js';
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
 import { eventually } from '../../host/process/processes.js';
-import { type RedisPlace, redisServer } from '../redis/redis-server.js';
+import { type RedisEndpoint, redisServer } from '../redis/redis-server.js';
 import {
   type Ended,
   type Line,
@@ -18,7 +18,7 @@ import {
   setScene,
 } from '../skein-process.js';
 
-export interface WorkerScene<Redis extends RedisPlace = RedisPlace> extends Scene {
+export interface WorkerScene<Redis extends RedisEndpoint = RedisEndpoint> extends Scene {
   readonly redis: Redis;
   /** Environment of a process in this scene. */
   readonly env: Variables;
@@ -61,7 +61,7 @@ type Variables = Readonly<Record<string, string>>;
 export const workerScene = (rules: Rules, more?: Variables): Promise<WorkerScene> =>
   workerSceneAt(redisServer(), rules, more);
 
-export const workerSceneAt = async <Redis extends RedisPlace>(
+export const workerSceneAt = async <Redis extends RedisEndpoint>(
   opening: Promise<Redis>,
   rules: Rules,
   more: Variables = {},

@@ -63,13 +63,13 @@ export const ownRedisServer = async (...options: readonly string[]): Promise<Red
 };
 
 /** A server with connections to it. Both close when the test ends. */
-export const ownRedisBroker = async (): Promise<
+export const ownRedisConnections = async (): Promise<
   RedisConnections & { readonly server: RedisServer }
 > => {
   const server = await ownRedisServer();
-  const broker = await connectRedis(server.url);
-  onTestFinished(() => broker.close());
-  return Object.assign(broker, { server });
+  const connections = await connectRedis(server.url);
+  onTestFinished(() => connections.close());
+  return Object.assign(connections, { server });
 };
 
 const untilAnswering = async (socket: string): Promise<void> => {

@@ -12,28 +12,29 @@ import { parseRedisUrl } from '../../../src/store/redis/connection/redis-url.js'
 import { ownRedisServer } from './own-redis-server.js';
 import { valkeyServer } from './valkey-server.js';
 
-export interface RedisPlace {
+export interface RedisEndpoint {
   /** Valid as SKEIN_REDIS_URL. */
   readonly url: string;
 }
 
-export interface RedisBroker<Server extends RedisPlace = RedisPlace> extends RedisConnections {
+export interface ServerConnections<Server extends RedisEndpoint = RedisEndpoint>
+  extends RedisConnections {
   readonly server: Server;
 }
 
 /** For a single call per test. */
-export const redisServer = async (): Promise<RedisPlace> => {
+export const redisServer = async (): Promise<RedisEndpoint> => {
   const given = process.env.SKEIN_TEST_REDIS_URL ?? '';
   if (given !== '') return emptied(ownDatabase(given));
   return inject('missingTools')['own-redis'] === undefined ? ownRedisServer() : valkeyServer();
 };
 
 /** A server with connections to it. Both close when the test ends. */
-export const redisBroker = async (): Promise<RedisBroker> => {
+export const redisConnections = async (): Promise<ServerConnections> => {
   const server = await redisServer();
-  const broker = await connectRedis(server.url);
-  onTestFinished(() => broker.close());
-  return Object.assign(broker, { server });
+  const connections = await connectRedis(server.url);
+  onTestFinished(() => connections.close());
+  return Object.assign(connections, { server });
 };
 
 /**
@@ -51,9 +52,9 @@ const ownDatabase = (given: string): string => {
   return url.href;
 };
 
-const emptied = async (url: string): Promise<RedisPlace> => {
-  const broker = await connectRedis(url);
-  await broker.call('FLUSHDB');
-  await broker.close();
+const emptied = async (url: string): Promise<RedisEndpoint> => {
+  const connections = await connectRedis(url);
+  await connections.call('FLUSHDB');
+  await connections.close();
   return { url };
 };

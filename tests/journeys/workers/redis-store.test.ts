@@ -9,13 +9,13 @@ import { queueKey, SWARMS, swarmKeys } from '../../../src/store/redis/connection
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
 import { mapWithLimit } from '../../fakes/map-with-limit.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
-import { type RedisPlace, redisServer } from '../../fakes/redis/redis-server.js';
+import { type RedisEndpoint, redisServer } from '../../fakes/redis/redis-server.js';
 import { calls, type Line, type Rules, setScene } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 /** A scene whose sessions are in the given Redis. */
-const setSceneAt = async <Redis extends RedisPlace>(opening: Promise<Redis>, rules?: Rules) => {
+const setSceneAt = async <Redis extends RedisEndpoint>(opening: Promise<Redis>, rules?: Rules) => {
   const [scene, redis] = await Promise.all([setScene(rules), opening]);
   const env = { SKEIN_REDIS_URL: redis.url };
   const run = (...args: readonly string[]) => scene.run(args, { env });

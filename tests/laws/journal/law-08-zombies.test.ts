@@ -10,7 +10,7 @@ import { queueKey } from '../../../src/store/redis/connection/swarm-keys.js';
 import { BullQueue, type BullQueueOptions } from '../../../src/store/redis/jobs/bull-queue.js';
 import { bash, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { logOf, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
-import { redisBroker } from '../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../fakes/redis/redis-server.js';
 import type { Ended, Line, Rules } from '../../fakes/skein-process.js';
 import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
@@ -189,7 +189,7 @@ const JOB = 's_1.a_1.0';
 
 /** The first worker was silent for too long, and does not know that the second has its job. */
 const twoWorkersWithOneJob = async () => {
-  const connections = await redisBroker();
+  const connections = await redisConnections();
   const startWorker = async (name: string, options: BullQueueOptions) => {
     const own = await connectRedis(connections.server.url);
     onTestFinished(() => own.close());

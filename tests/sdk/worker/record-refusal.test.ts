@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { JournalBody } from '../../../src/protocol/session/journal-record.js';
 import { StorageError, UsageError } from '../../../src/protocol/skein-error.js';
 import { recordRefusal } from '../../../src/sdk/worker/record-refusal.js';
-import { redisBroker } from '../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../fakes/redis/redis-server.js';
 import { needs } from '../../setup/needs.js';
 import { createdFor, meta } from '../../store/contracts/records.js';
 import { redisSessions } from '../../store/redis/sessions/redis-session-store.js';
@@ -11,7 +11,7 @@ const FOR_WORKER = 'It waits for a worker.';
 
 /** An agent that its lead has handed to the queue. */
 const setUp = async () => {
-  const store = redisSessions(await redisBroker());
+  const store = redisSessions(await redisConnections());
   const lead = await store.create(meta());
   const queue = async () => {
     await lead.takeBack('a_2');

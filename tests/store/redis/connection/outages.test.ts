@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
+import { ownRedisConnections } from '../../../fakes/redis/own-redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { all, created, letter, meta } from '../../contracts/records.js';
 import { redisSessions } from '../sessions/redis-session-store.js';
 
 needs.describe('own-redis')('a session with a killed Redis', () => {
   test('writes all records once after Redis has restarted', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const store = redisSessions(redis);
     const session = await store.create(meta());
     const [lead, child] = [await session.journal('a_1', null), await session.journal('a_2', 'a_1')];
@@ -37,7 +37,7 @@ needs.describe('own-redis')('a session with a killed Redis', () => {
   });
 
   test('is opened by the next owner with all acknowledged records', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const store = redisSessions(redis);
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
@@ -53,7 +53,7 @@ needs.describe('own-redis')('a session with a killed Redis', () => {
   });
 
   test('closes without waiting for Redis if all records are written', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const session = await redisSessions(redis).create(meta());
     (await session.journal('a_1', null)).append(created);
     await session.readEvents();

@@ -8,8 +8,8 @@ import {
   type RedisConnections,
 } from '../../../../src/store/redis/connection/redis-connections.js';
 import { unhandledRejections } from '../../../fakes/agents/unhandled-rejections.js';
-import { ownRedisBroker, ownRedisServer } from '../../../fakes/redis/own-redis-server.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { ownRedisConnections, ownRedisServer } from '../../../fakes/redis/own-redis-server.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 
 test('connectRedis rejects with the address and the reason if Redis is not reachable', async () => {
@@ -22,14 +22,14 @@ test('connectRedis rejects with the address and the reason if Redis is not reach
 
 needs.describe('redis')('a connection to Redis', () => {
   test('rejects a refused command with a StorageError', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     await redis.call('SET', 'one', 'x');
     const why = `Redis at ${redis.shown} refused the command: ERR value is not an integer or out of range`;
     await expect(redis.call('INCR', 'one')).rejects.toThrow(new StorageError(why));
   });
 
   test('receives the messages of a channel', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const heard: string[] = [];
     await new Promise<void>((ready) => {
       const end = redis.subscribe('news', (message) => heard.push(message), ready);
@@ -54,7 +54,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
   });
 
   test('delays commands while Redis is down, and notifies listeners', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const notices: (string | undefined)[] = [];
     redis.listen((trouble) => notices.push(trouble));
     await redis.call('SET', 'one', '1');
@@ -66,14 +66,14 @@ needs.describe('own-redis')('a connection to Redis', () => {
   });
 
   test('runs a script again after Redis has flushed its scripts', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     expect(await redis.run(ADD_TO, ['sum'], [2])).toBe(2);
     await redis.call('SCRIPT', 'FLUSH');
     expect(await redis.run(ADD_TO, ['sum'], [3])).toBe(5);
   });
 
   test('delays commands while Redis is busy with a script, and notifies listeners', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const notices: (string | undefined)[] = [];
     redis.listen((trouble) => notices.push(trouble));
     await redis.call('CONFIG', 'SET', 'busy-reply-threshold', 1);
@@ -101,7 +101,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
     'delays writes while Redis replies %s, and notifies listeners once',
     async (_, ...how) => {
       const [why, [option, refusing, accepting]] = how;
-      const redis = await ownRedisBroker();
+      const redis = await ownRedisConnections();
       const notices: (string | undefined)[] = [];
       redis.listen((trouble) => notices.push(trouble));
       await redis.call('CONFIG', 'SET', option, refusing);
@@ -116,7 +116,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
   );
 
   test('delays writes while Redis cannot write its files, and notifies listeners once', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const notices: (string | undefined)[] = [];
     redis.listen((trouble) => notices.push(trouble));
     await redis.call('CONFIG', 'SET', 'save', '100000 100000');
@@ -134,7 +134,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
   });
 
   test('delays writes while Redis is a replica, and notifies listeners once', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const notices: (string | undefined)[] = [];
     redis.listen((trouble) => notices.push(trouble));
     const other = await connectRedis(redis.server.url);
@@ -150,7 +150,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
   });
 
   test('ends the retry delays of all callers when a command succeeds', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     await redis.call('CONFIG', 'SET', 'maxmemory', 1);
     const early = redis.call('INCR', 'one');
     await expect.poll(() => redis.trouble).toBeDefined();
@@ -166,7 +166,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
   });
 
   test('rejects a permanently refused command at once', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const other = await connectRedis(redis.server.url);
     onTestFinished(() => other.close());
     await other.call('ACL', 'SETUSER', 'admin', 'on', 'nopass', '~*', '&*', '+@all');

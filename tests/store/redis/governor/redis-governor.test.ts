@@ -6,8 +6,8 @@ import {
 } from '../../../../src/store/redis/connection/redis-connections.js';
 import { governorKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { redisGovernor } from '../../../../src/store/redis/governor/redis-governor.js';
-import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
-import { redisBroker, redisServer } from '../../../fakes/redis/redis-server.js';
+import { ownRedisConnections } from '../../../fakes/redis/own-redis-server.js';
+import { redisConnections, redisServer } from '../../../fakes/redis/redis-server.js';
 import { clusterServers } from '../../../fakes/redis/redis-servers.js';
 import { settled, virtualClock } from '../../../fakes/virtual-clock.js';
 import { needs } from '../../../setup/needs.js';
@@ -89,7 +89,7 @@ needs.describe('redis')('processes that share a governor', () => {
   });
 
   test('never have more requests in flight than there are slots', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const program = await bundled('enter-governor');
     const workers = ['w_1', 'w_2'].map((name) => startWorker(program, redis.server.url, name));
     for (const worker of workers) worker.tell('run 50');
@@ -98,7 +98,7 @@ needs.describe('redis')('processes that share a governor', () => {
   });
 
   test('take over the slots of a killed process', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const program = await bundled('enter-governor');
     const [first, second] = ['w_1', 'w_2'].map((name) =>
       startWorker(program, redis.server.url, name),
@@ -111,7 +111,7 @@ needs.describe('redis')('processes that share a governor', () => {
   });
 
   test('are all delayed by the rate limit of a single process', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const options = { slots: 5, organisation: 'org', holder: 'w_2' };
     const guard = redisGovernor(redis, systemClock, options);
     const worker = startWorker(await bundled('enter-governor'), redis.server.url, 'w_1');
@@ -125,7 +125,7 @@ needs.describe('redis')('processes that share a governor', () => {
     ['ahead', TEN_MINUTES_MS],
     ['behind', -TEN_MINUTES_MS],
   ])('share slots and rate limits if a clock is ten minutes %s', async (_, ms) => {
-    const { server } = await redisBroker();
+    const { server } = await redisConnections();
     const join = async (clock: Clock) => {
       const redis = await connectRedis(server.url);
       const waits: number[] = [];
@@ -169,7 +169,7 @@ needs.describe('redis')('processes that share a governor', () => {
   });
 
   test('are not delayed longer by a command that is sent twice', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const untils = await new Promise((resolve) => {
       const twice: RedisConnections = {
         ...redis,
@@ -195,7 +195,7 @@ needs.describe('redis')('processes that share a governor', () => {
 
 needs.describe('redis')('a governor with foreign messages on its channel', () => {
   test('admits a request only when a slot is free in Redis', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const options = { slots: 1, organisation: 'org', holder: 'w_1' };
     const guard = redisGovernor(redis, systemClock, options);
     onTestFinished(() => guard.close());
@@ -218,7 +218,7 @@ needs.describe('redis')('a governor with foreign messages on its channel', () =>
 
 needs.describe('own-redis')('processes that share a governor', () => {
   test('wait while Redis is down, and continue after its restart', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const options = { slots: 1, organisation: 'org', holder: 'w_1' };
     const guard = redisGovernor(redis, systemClock, options);
     const first = await guard.enter(never);
@@ -255,7 +255,7 @@ needs.describe('own-redis')('processes that share a governor', () => {
   }, 40_000);
 
   test('drop a request that was aborted while Redis was down', async () => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const options = { slots: 1, organisation: 'org', holder: 'w_1' };
     const guard = redisGovernor(redis, systemClock, options);
     await redis.server.kill();

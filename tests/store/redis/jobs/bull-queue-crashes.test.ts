@@ -3,11 +3,11 @@ import type { ClaimedJob } from '../../../../src/protocol/session/job-queue.js';
 import type { RedisConnections } from '../../../../src/store/redis/connection/redis-connections.js';
 import { queueKey } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
-import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
+import { ownRedisConnections } from '../../../fakes/redis/own-redis-server.js';
 import {
-  type RedisBroker,
-  type RedisPlace,
-  redisBroker,
+  type RedisEndpoint,
+  redisConnections,
+  type ServerConnections,
 } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { bundled, startWorker } from '../../child-program.js';
@@ -15,7 +15,7 @@ import { job } from '../../contracts/job-queue.js';
 
 const SOON = { timeout: 20_000 };
 
-const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) => {
+const setUpAt = async <Server extends RedisEndpoint>(redis: ServerConnections<Server>) => {
   const queue = new BullQueue(redis, { lockMs: 1_000, stalledMs: 300 });
   onTestFinished(() => queue.close());
   const program = await bundled('work-on-jobs');
@@ -27,8 +27,8 @@ const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) =>
   const listed = async () => (await queue.list('s_1')).map(({ id, worker }) => [id, worker]);
   return { redis, queue, start, addAll, listed, server: redis.server };
 };
-const setUp = async () => setUpAt(await redisBroker());
-const setUpOwn = async () => setUpAt(await ownRedisBroker());
+const setUp = async () => setUpAt(await redisConnections());
+const setUpOwn = async () => setUpAt(await ownRedisConnections());
 
 /** Reads a hash of counters by id. */
 const countsOf = async (

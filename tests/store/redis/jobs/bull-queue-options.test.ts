@@ -3,7 +3,7 @@ import type { JobHandler, QueuedJob } from '../../../../src/protocol/session/job
 import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
 import { queueKey } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { bundled, startWorker } from '../../child-program.js';
 import { job } from '../../contracts/job-queue.js';
@@ -11,7 +11,7 @@ import { job } from '../../contracts/job-queue.js';
 const SOON = { timeout: 20_000 };
 
 const setUp = async () => {
-  const redis = await redisBroker();
+  const redis = await redisConnections();
   const { url } = redis.server;
   const queue = new BullQueue(redis);
   onTestFinished(() => queue.close());

@@ -8,7 +8,7 @@ import {
   WORKERS,
 } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
-import { redisBroker, redisServer } from '../../../fakes/redis/redis-server.js';
+import { redisConnections, redisServer } from '../../../fakes/redis/redis-server.js';
 import { clusterServers } from '../../../fakes/redis/redis-servers.js';
 import { needs } from '../../../setup/needs.js';
 import { describeJobQueue, job } from '../../contracts/job-queue.js';
@@ -35,7 +35,7 @@ needs.describe('redis')('the BullMQ queue', () => {
   });
 
   const setUp = async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const queue = new BullQueue(redis);
     onTestFinished(() => queue.close());
     return { redis, queue };

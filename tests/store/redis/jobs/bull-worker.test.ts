@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { RedisArgument } from '../../../../src/store/redis/connection/redis-connections.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
-import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
+import { ownRedisConnections } from '../../../fakes/redis/own-redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { job } from '../../contracts/job-queue.js';
 
@@ -20,7 +20,7 @@ const REFUSALS: readonly (readonly [string, Command, Command])[] = [
 
 needs.describe('own-redis')('a worker', () => {
   test.each(REFUSALS)('pauses between attempts while Redis %s', async (_, begin, end) => {
-    const redis = await ownRedisBroker();
+    const redis = await ownRedisConnections();
     const queue = new BullQueue(redis, { lockMs: 1_000, stalledMs: 300 });
     onTestFinished(() => queue.close());
     const started: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { queueKey } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { BullQueue } from '../../../../src/store/redis/jobs/bull-queue.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { job } from '../../contracts/job-queue.js';
 
@@ -10,7 +10,7 @@ const OLD = () => Date.now() - 7 * DAY_MS - 60_000;
 const YOUNG = () => Date.now() - 7 * DAY_MS + 60_000;
 
 const setUp = async () => {
-  const redis = await redisBroker();
+  const redis = await redisConnections();
   const queue = new BullQueue(redis);
   onTestFinished(() => queue.close());
   const end = async (list: 'completed' | 'failed', ids: readonly string[], at: number) => {

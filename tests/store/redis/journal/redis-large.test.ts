@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { all, created, letter, meta } from '../../contracts/records.js';
 import { redisSessions } from '../sessions/redis-session-store.js';
@@ -10,7 +10,7 @@ const keys = swarmKeys('s_1');
 
 needs.describe('redis')('a large value', () => {
   test('is read byte for byte, in records and in artifacts', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const store = redisSessions(redis);
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
@@ -35,7 +35,7 @@ needs.describe('redis')('a large value', () => {
   });
 
   test('of an artifact is reported if Redis has lost or damaged it', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const store = redisSessions(redis);
     const session = await store.create(meta());
     await session.putArtifact('big.bin', randomBytes(1_000_000));
@@ -53,7 +53,7 @@ needs.describe('redis')('a large value', () => {
   });
 
   test('of a journal is reported as damage if Redis has lost it, and the rest is read', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const store = redisSessions(redis);
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
@@ -76,7 +76,7 @@ needs.describe('redis')('a large value', () => {
   test.each(['', '..', '../up', 'a/b', 'a\0b', '.hidden'])(
     'of an artifact cannot have the name %j',
     async (hostile) => {
-      const session = await redisSessions(await redisBroker()).create(meta());
+      const session = await redisSessions(await redisConnections()).create(meta());
       const put = session.putArtifact(hostile, Buffer.from('x'));
       await expect(put).rejects.toMatchObject({ code: 'usage' });
     },
@@ -85,7 +85,7 @@ needs.describe('redis')('a large value', () => {
 
 needs.describe('redis')('every key of a session', () => {
   test('expires', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const store = redisSessions(redis);
     const session = await store.create(meta());
     const journal = await session.journal('a_1', null);
@@ -104,7 +104,7 @@ needs.describe('redis')('every key of a session', () => {
   });
 
   test('gets its full lifetime again when the session is opened', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const store = redisSessions(redis);
     const session = await store.create(meta());
     (await session.journal('a_1', null)).append(letter('l_1', 'x'.repeat(300_000)));

@@ -4,7 +4,7 @@ import type { RedisConnections } from '../../../../src/store/redis/connection/re
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { appendRecords } from '../../../../src/store/redis/journal/append-records.js';
 import { RedisMailbox } from '../../../../src/store/redis/mailbox/redis-mailbox.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { all, created, createdFor, letter, meta } from '../../contracts/records.js';
 import { redisSessions } from '../sessions/redis-session-store.js';
@@ -27,7 +27,7 @@ const lostLead = async (redis: RedisConnections) => {
 
 needs.describe('redis')('a lead that has lost its session', () => {
   test('cannot write records, and is notified of the loss', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const { session, journal } = await lostLead(redis);
     const next = await redisSessions(redis, { pid: 2 }).open('s_1');
     expect(session.lost.aborted).toBe(false);
@@ -41,7 +41,7 @@ needs.describe('redis')('a lead that has lost its session', () => {
   });
 
   test('cannot open a journal, change meta data or store an artifact', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const writes: readonly ((session: OwnedSession) => Promise<unknown>)[] = [
       (session) => session.journal('a_2', 'a_1'),
       (session) => session.updateMeta({ title: 'Zombie' }),
@@ -62,7 +62,7 @@ needs.describe('redis')('a lead that has lost its session', () => {
   });
 
   test('closes without an error, and keeps the lease of the new owner', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const { session, journal } = await lostLead(redis);
     const store = redisSessions(redis, { pid: 2 });
     await store.open('s_1');
@@ -72,7 +72,7 @@ needs.describe('redis')('a lead that has lost its session', () => {
   });
 
   test('is refused with a reason if the session was removed', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const { session, journal } = await lostLead(redis);
     await redisSessions(redis, { pid: 2 }).remove('s_1');
     journal.append(letter('l_zombie'));
@@ -101,7 +101,7 @@ needs.describe('redis')('a lead with an epoch that Redis reuses after a failover
     ['sends a letter', (session, mailbox) => mailbox.send(mail, session.fenceOf('a_1'))],
     ['reads letters', (session, mailbox) => mailbox.open('user', session.fenceOf('a_1'))],
   ])('no longer %s, and the next lead does', async (_name, act) => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const mailbox = new RedisMailbox(redis, 's_1', 'here');
     onTestFinished(() => mailbox.close());
     const zombie = await redisSessions(redis, { pid: 1 }).create(meta());
@@ -128,7 +128,7 @@ const mail = { id: 'l_1', from: 'a_1', to: 'user', sentAt: 0, body: {} };
 
 needs.describe('redis')('records in transit', () => {
   test('are stored once if they are sent twice', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const session = await redisSessions(redis).create(meta());
     await session.journal('a_1', null);
     const claim = session.fenceOf('a_1')?.claim ?? '';
@@ -145,7 +145,7 @@ needs.describe('redis')('records in transit', () => {
   });
 
   test('of several agents are refused only for agents that were taken over', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const store = redisSessions(redis);
     const session = await store.create(meta());
     const lead = await session.journal('a_1', null);
@@ -170,7 +170,7 @@ needs.describe('redis')('records in transit', () => {
   });
 
   test('are refused with the number of earlier records that Redis has lost', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const session = await redisSessions(redis).create(meta());
     const journal = await session.journal('a_1', null);
     for (const body of [created, letter('l_1'), letter('l_2')]) journal.append(body);
@@ -185,7 +185,7 @@ needs.describe('redis')('records in transit', () => {
   });
 
   test('can be awaited, and written() is undefined without pending records', async () => {
-    const session = await redisSessions(await redisBroker()).create(meta());
+    const session = await redisSessions(await redisConnections()).create(meta());
     const journal = await session.journal('a_1', null);
     expect(journal.written()).toBeUndefined();
     journal.append(created);
@@ -197,7 +197,7 @@ needs.describe('redis')('records in transit', () => {
   });
 
   test('are limited to 64 MB', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const session = await redisSessions(redis).create(meta());
     const journal = await session.journal('a_1', null);
     const long = letter('l_1', 'x'.repeat(8 * 1024 * 1024));

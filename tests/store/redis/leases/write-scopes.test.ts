@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { RedisConnections } from '../../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { type Scope, WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
-import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { echoingConnections } from '../../../fakes/redis/echoing-redis.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 
 const keys = swarmKeys('s_1');
@@ -12,7 +12,7 @@ const scopesOf = (redis: RedisConnections, pid = 1) =>
 
 needs.describe('redis')('a write scope', () => {
   test('has a lease with its owner and an expiry', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     await scopesOf(redis).take('s_1');
     const lease = JSON.parse(String(await redis.call('GET', keys.lease('lead'))));
     expect(lease).toMatchObject({ pid: 1, marker: 'm-1', epoch: 1, host: expect.any(String) });
@@ -21,7 +21,7 @@ needs.describe('redis')('a write scope', () => {
   });
 
   test('stays with its owner after its lease expired, if no other process took it', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const scopes = scopesOf(redis);
     const scope = await scopes.take('s_1');
     await redis.call('DEL', keys.lease('lead'));
@@ -31,7 +31,7 @@ needs.describe('redis')('a write scope', () => {
   });
 
   test('is lost when its owner renews it after another process took it', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const scopes = scopesOf(redis);
     const lost = await scopes.take('s_1');
     const kept = await scopes.adopt('s_1', 'a_2');
@@ -47,7 +47,7 @@ needs.describe('redis')('a write scope', () => {
   });
 
   test('is lost even if another process has the same epoch after a failover', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const [scopes, other] = [scopesOf(redis), scopesOf(redis, 2)];
     const lost = await scopes.take('s_1');
     await redis.call('DEL', keys.epoch, keys.scopes, keys.lease('lead'));
@@ -60,7 +60,7 @@ needs.describe('redis')('a write scope', () => {
   });
 
   test('that was released is not renewed', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const scopes = scopesOf(redis);
     const scope = await scopes.take('s_1');
     const renewing = scopes.renew();
@@ -72,18 +72,18 @@ needs.describe('redis')('a write scope', () => {
   });
 
   test('is taken once if Redis receives the command twice', async () => {
-    const redis = echoingBroker(await redisBroker());
+    const redis = echoingConnections(await redisConnections());
     expect((await scopesOf(redis).take('s_1')).epoch).toBe(1);
     expect((await scopesOf(redis).adopt('s_1', 'a_2')).epoch).toBe(2);
   });
 
   test('is not taken from a newer owner by a late command', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     const first = await scopesOf(redis, 1).adopt('s_1', 'a_2');
     const newer = scopesOf(redis, 2);
     let scope: Scope | undefined;
     const slow: RedisConnections = {
-      ...echoingBroker(redis),
+      ...echoingConnections(redis),
       run: async (...script) => {
         scope ??= await newer.adopt('s_1', 'a_2');
         return redis.run(...script);

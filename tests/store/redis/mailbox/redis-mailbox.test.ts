@@ -8,12 +8,12 @@ import {
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { type Scope, WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
 import { RedisMailbox } from '../../../../src/store/redis/mailbox/redis-mailbox.js';
-import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
-import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
+import { echoingConnections } from '../../../fakes/redis/echoing-redis.js';
+import { ownRedisConnections } from '../../../fakes/redis/own-redis-server.js';
 import {
-  type RedisBroker,
-  type RedisPlace,
-  redisBroker,
+  type RedisEndpoint,
+  redisConnections,
+  type ServerConnections,
 } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { describeMailbox, mail } from '../../contracts/mailbox.js';
@@ -21,7 +21,7 @@ import { describeMailbox, mail } from '../../contracts/mailbox.js';
 const never = new AbortController().signal;
 const keys = swarmKeys('s_1');
 
-const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) => {
+const setUpAt = async <Server extends RedisEndpoint>(redis: ServerConnections<Server>) => {
   const box = () => {
     const opened = new RedisMailbox(redis, 's_1', 'here');
     onTestFinished(() => opened.close());
@@ -35,8 +35,8 @@ const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) =>
   };
   return { redis, server: redis.server, box, elsewhere };
 };
-const setUp = async () => setUpAt(await redisBroker());
-const setUpOwn = async () => setUpAt(await ownRedisBroker());
+const setUp = async () => setUpAt(await redisConnections());
+const setUpOwn = async () => setUpAt(await ownRedisConnections());
 
 const take = async (inbox: Inbox, count: number): Promise<string[]> => {
   const ids: string[] = [];
@@ -61,12 +61,12 @@ const lasting = async (redis: RedisConnections): Promise<string[]> => {
 
 needs.describe('redis')('the mailbox in Redis', () => {
   describeMailbox('in Redis', async () => {
-    const redis = await redisBroker();
+    const redis = await redisConnections();
     return { sender: () => new RedisMailbox(redis, 's_1', 'here') };
   });
 
   describeMailbox('in Redis with doubled commands', async () => {
-    const redis = echoingBroker(await redisBroker());
+    const redis = echoingConnections(await redisConnections());
     return { sender: () => new RedisMailbox(redis, 's_1', 'here') };
   });
 
@@ -88,7 +88,7 @@ needs.describe('redis')('the mailbox in Redis', () => {
 
   test('moves a letter to the dead letters after the maximum number of deliveries', async () => {
     const { redis } = await setUp();
-    const here = new RedisMailbox(echoingBroker(redis), 's_1', 'here', { maxDeliveries: 3 });
+    const here = new RedisMailbox(echoingConnections(redis), 's_1', 'here', { maxDeliveries: 3 });
     onTestFinished(() => here.close());
     for (const id of ['l_1', 'l_2', 'l_3']) await here.send(mail(id));
     for (let round = 0; round < 3; round += 1) {
@@ -173,7 +173,7 @@ needs.describe('redis')('the mailbox in Redis', () => {
     const { redis, box } = await setUp();
     const sent: Parameters<RedisConnections['run']>[] = [];
     const recording: RedisConnections = {
-      ...echoingBroker(redis),
+      ...echoingConnections(redis),
       run: async (...script) => {
         sent.push(script);
         return redis.run(...script);

@@ -2,17 +2,17 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { RedisMailbox } from '../../../../src/store/redis/mailbox/redis-mailbox.js';
-import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
+import { ownRedisConnections } from '../../../fakes/redis/own-redis-server.js';
 import {
-  type RedisBroker,
-  type RedisPlace,
-  redisBroker,
+  type RedisEndpoint,
+  redisConnections,
+  type ServerConnections,
 } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { bundled, numbers, startWorker, type Worker } from '../../child-program.js';
 import { nextOf, testSharedMailbox } from '../../contracts/shared-mailbox.js';
 
-const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) => {
+const setUpAt = async <Server extends RedisEndpoint>(redis: ServerConnections<Server>) => {
   const box = new RedisMailbox(redis, 's_1', 'here');
   onTestFinished(() => box.close());
   const program = await bundled('exchange-redis-letters');
@@ -24,8 +24,8 @@ const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) =>
   const waiting = () => redis.call('XLEN', swarmKeys('s_1').mail('bob'));
   return { redis, server: redis.server, box, start, waiting };
 };
-const setUp = async () => setUpAt(await redisBroker());
-const setUpOwn = async () => setUpAt(await ownRedisBroker());
+const setUp = async () => setUpAt(await redisConnections());
+const setUpOwn = async () => setUpAt(await ownRedisConnections());
 
 needs.describe('redis')('processes that share letters in Redis', () => {
   testSharedMailbox(setUp);

@@ -3,12 +3,12 @@ import { UsageError } from '../../../../src/protocol/skein-error.js';
 import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { redisQuestions } from '../../../../src/store/redis/questions/redis-questions.js';
-import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
-import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
+import { echoingConnections } from '../../../fakes/redis/echoing-redis.js';
+import { ownRedisConnections } from '../../../fakes/redis/own-redis-server.js';
 import {
-  type RedisBroker,
-  type RedisPlace,
-  redisBroker,
+  type RedisEndpoint,
+  redisConnections,
+  type ServerConnections,
 } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { describeQuestions, postedQuestion, signedBy } from '../../contracts/questions.js';
@@ -16,12 +16,12 @@ import { describeQuestions, postedQuestion, signedBy } from '../../contracts/que
 const never = new AbortController().signal;
 const keys = swarmKeys('s_1');
 
-const setUpAt = async <Server extends RedisPlace>(redis: RedisBroker<Server>) => {
-  const open = () => redisQuestions(echoingBroker(redis), 's_1');
+const setUpAt = async <Server extends RedisEndpoint>(redis: ServerConnections<Server>) => {
+  const open = () => redisQuestions(echoingConnections(redis), 's_1');
   return { redis, server: redis.server, open };
 };
-const setUp = async () => setUpAt(await redisBroker());
-const setUpOwn = async () => setUpAt(await ownRedisBroker());
+const setUp = async () => setUpAt(await redisConnections());
+const setUpOwn = async () => setUpAt(await ownRedisConnections());
 
 describeQuestions(
   'in Redis',

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../../src/protocol/clock.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { RedisLeases, WriteScopes } from '../../../../src/store/redis/leases/write-scopes.js';
-import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { echoingConnections } from '../../../fakes/redis/echoing-redis.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { describeEventIndex } from '../../contracts/event-index.js';
 import { describeFencing, describeJournals } from '../../contracts/journals.js';
@@ -10,9 +10,9 @@ import { describeLeases } from '../../contracts/leases.js';
 import { describeSessionStore } from '../../contracts/session-store.js';
 import { redisSessions } from './redis-session-store.js';
 
-const inRedis = async (clock: Clock) => redisSessions(await redisBroker(), { clock });
+const inRedis = async (clock: Clock) => redisSessions(await redisConnections(), { clock });
 const echoing = async (clock: Clock) =>
-  redisSessions(echoingBroker(await redisBroker()), { clock });
+  redisSessions(echoingConnections(await redisConnections()), { clock });
 /** The lease of the lead. A test deletes it as if it had expired. */
 const LEASE = swarmKeys('s_1').lease('lead');
 
@@ -23,7 +23,7 @@ needs.describe('redis')('the contracts of stores', () => {
   }
 
   describeFencing('in Redis', async (clock) => {
-    const redis = echoingBroker(await redisBroker());
+    const redis = echoingConnections(await redisConnections());
     return {
       first: redisSessions(redis, { pid: 1, clock }),
       second: redisSessions(redis, { pid: 2, clock }),
@@ -32,7 +32,7 @@ needs.describe('redis')('the contracts of stores', () => {
   });
 
   describeLeases('in Redis', async () => {
-    const redis = echoingBroker(await redisBroker());
+    const redis = echoingConnections(await redisConnections());
     return {
       as: (pid) => {
         const scopes = new WriteScopes(redis, { marker: `owner-${pid}`, pid });

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { openRedisStore } from '../../../../src/store/redis/sessions/redis-store.js';
 import { renewExpiry } from '../../../../src/store/redis/sessions/renew-expiry.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { created, letter, meta } from '../../contracts/records.js';
 import { temporaryFolder } from '../../session-folder.js';
@@ -46,7 +46,7 @@ const signed: SignedAnswer = {
 
 /** An open session with a value under each of its keys. */
 const usedSession = async () => {
-  const redis = await redisBroker();
+  const redis = await redisConnections();
   const { sessions } = await openRedisStore({
     url: redis.server.url,
     owner: { marker: 'owner', pid: 1 },

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { all, created, createdFor, letter, meta } from '../../contracts/records.js';
 import { sessionFiles, temporaryFolder } from '../../session-folder.js';
@@ -11,7 +11,7 @@ import { redisSessions } from './redis-session-store.js';
 const keys = swarmKeys('s_1');
 
 const mirrored = async () => {
-  const redis = await redisBroker();
+  const redis = await redisConnections();
   const folder = temporaryFolder();
   const store = redisSessions(redis, { folder });
   return { redis, folder, store, files: sessionFiles(folder) };

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../../../src/store/redis/connection/redis-connections.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
-import { redisBroker } from '../../../fakes/redis/redis-server.js';
+import { redisConnections } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { all, created, createdFor, letter, meta } from '../../contracts/records.js';
 import { redisSessions } from './redis-session-store.js';
@@ -10,7 +10,7 @@ const keys = swarmKeys('s_1');
 
 /** A session with a lead, and a function that opens stores of other processes with their own connections. */
 const swarm = async () => {
-  const redis = await redisBroker();
+  const redis = await redisConnections();
   const lead = await redisSessions(redis).create(meta());
   (await lead.journal('a_1', null)).append(created);
   await lead.readEvents();

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../../src/protocol/clock.js';
 import { swarmKeys } from '../../../../src/store/redis/connection/swarm-keys.js';
 import { RedisTaskList } from '../../../../src/store/redis/tasks/redis-task-list.js';
-import { echoingBroker } from '../../../fakes/redis/echoing-redis.js';
-import { ownRedisBroker } from '../../../fakes/redis/own-redis-server.js';
+import { echoingConnections } from '../../../fakes/redis/echoing-redis.js';
+import { ownRedisConnections } from '../../../fakes/redis/own-redis-server.js';
 import {
-  type RedisBroker,
-  type RedisPlace,
-  redisBroker,
+  type RedisEndpoint,
+  redisConnections,
+  type ServerConnections,
 } from '../../../fakes/redis/redis-server.js';
 import { needs } from '../../../setup/needs.js';
 import { actionBy, describeTaskList } from '../../contracts/shared-task-list.js';
@@ -20,8 +20,8 @@ import {
 
 const keys = swarmKeys('s_1');
 
-const setUpAt = async <Server extends RedisPlace>(
-  redis: RedisBroker<Server>,
+const setUpAt = async <Server extends RedisEndpoint>(
+  redis: ServerConnections<Server>,
   maxChanges?: number,
 ) => {
   const open = () => new RedisTaskList(redis, 's_1', systemClock, maxChanges);
@@ -32,13 +32,13 @@ const setUpAt = async <Server extends RedisPlace>(
   const subjects = async () => (await open().list()).map(({ subject }) => subject);
   return { redis, open, add, subjects };
 };
-const setUp = async (maxChanges?: number) => setUpAt(await redisBroker(), maxChanges);
-const setUpOwn = async (maxChanges?: number) => setUpAt(await ownRedisBroker(), maxChanges);
+const setUp = async (maxChanges?: number) => setUpAt(await redisConnections(), maxChanges);
+const setUpOwn = async (maxChanges?: number) => setUpAt(await ownRedisConnections(), maxChanges);
 
 needs.describe('redis')('the shared task list in Redis', () => {
   describeTaskList('in Redis', setUp);
   describeTaskList('in Redis with doubled commands, merged after every 16th change', async () => {
-    const redis = echoingBroker(await redisBroker());
+    const redis = echoingConnections(await redisConnections());
     return { open: () => new RedisTaskList(redis, 's_1', systemClock, 16) };
   });
 
