@@ -16,17 +16,17 @@ interface HeadLinesOptions extends TerminalStyle {
   readonly now: number;
 }
 
-/** Returns title and progress, or title and trouble if the content may be outdated. */
+/** Returns title and progress, or title and problem if the content may be outdated. */
 export const headLines = (
   title: string,
   swarms: readonly SwarmView[],
-  trouble: string | null,
+  problem: string | null,
   options: HeadLinesOptions,
 ): readonly string[] => [
   titleLine(title, swarms, options),
-  trouble === null
+  problem === null
     ? progressLine(swarmTotals(swarms, options.now), options)
-    : troubleLine(trouble, options),
+    : problemLine(problem, options),
 ];
 
 export const titleLine = (
@@ -35,12 +35,12 @@ export const titleLine = (
   { width, now, paint }: HeadLinesOptions,
 ): string => {
   const head = { text: title, tint: paint.strong };
-  const [only] = swarms;
-  if (swarms.length !== 1 || only === undefined) {
-    const many = swarms.length === 0 ? 'no swarm runs' : plural(swarms.length, 'swarm');
-    return justifiedLine([head, { text: many }], [], width);
+  const [single] = swarms;
+  if (swarms.length !== 1 || single === undefined) {
+    const count = swarms.length === 0 ? 'no swarm runs' : plural(swarms.length, 'swarm');
+    return justifiedLine([head, { text: count }], [], width);
   }
-  const { session, holder, agents } = only;
+  const { session, holder, agents } = single;
   const model = agents[0]?.model ?? session.model;
   const isLost = agents.some(({ status }) => status === 'lost');
   const isAtWork = agents.some(({ status }) => status === 'running' || status === 'idle');
@@ -55,14 +55,14 @@ export const titleLine = (
   const taken = facts.reduce((sum, { text }) => sum + text.length + 2, 0);
   const room = width - title.length - session.id.length - 4 - (width < 80 ? 0 : taken);
   const name = { text: session.id };
-  const what = { text: cutText(plainText(session.title, 200), Math.max(0, room)), tint };
-  return justifiedLine([head, name, ...(room > 8 ? [what] : [])], facts, width);
+  const sessionTitle = { text: cutText(plainText(session.title, 200), Math.max(0, room)), tint };
+  return justifiedLine([head, name, ...(room > 8 ? [sessionTitle] : [])], facts, width);
 };
 
 /** Returns the reason for outdated content. Shown instead of the progress. */
-const troubleLine = (trouble: string, { width, paint }: HeadLinesOptions): string =>
+const problemLine = (problem: string, { width, paint }: HeadLinesOptions): string =>
   paint.alarm(
-    cutText(`! ${plainText(trouble, 300).replace(/\.$/, '')}; the screen may be outdated`, width),
+    cutText(`! ${plainText(problem, 300).replace(/\.$/, '')}; the screen may be outdated`, width),
   );
 
 /** Minimum width at which the progress bar is shown. */

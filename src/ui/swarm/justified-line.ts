@@ -35,10 +35,10 @@ export const justifiedLine = (
     }
     return taken;
   };
-  const near = [head, ...take(others)];
-  const far = take(right);
+  const leftParts = [head, ...take(others)];
+  const rightParts = take(right);
   const shown = (parts: readonly LinePart[]) =>
     parts.map(({ text, tint }) => tint?.(text) ?? text).join(GAP);
-  const space = far.length === 0 ? '' : ' '.repeat(room + GAP.length);
-  return `${shown(near)}${space}${shown(far)}`;
+  const space = rightParts.length === 0 ? '' : ' '.repeat(room + GAP.length);
+  return `${shown(leftParts)}${space}${shown(rightParts)}`;
 };

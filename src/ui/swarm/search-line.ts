@@ -13,7 +13,7 @@ export class SearchLine {
   private readonly table: SearchedTable;
   private editor: LineEditor | undefined;
   /** Search text before `begin`, restored by Esc. */
-  private former = '';
+  private previous = '';
 
   constructor(table: SearchedTable) {
     this.table = table;
@@ -24,9 +24,9 @@ export class SearchLine {
   }
 
   begin(): void {
-    this.former = this.table.sortAndFilter.text;
+    this.previous = this.table.sortAndFilter.text;
     this.editor = new LineEditor();
-    this.editor.reset(draftOf(this.former));
+    this.editor.reset(draftOf(this.previous));
   }
 
   press(key: Key): void {
@@ -34,7 +34,7 @@ export class SearchLine {
     if (stroke?.kind === 'submit') {
       this.end(stroke.text);
       this.table.selectFound();
-    } else if (stroke?.kind === 'escape' || stroke?.kind === 'interrupt') this.end(this.former);
+    } else if (stroke?.kind === 'escape' || stroke?.kind === 'interrupt') this.end(this.previous);
     else this.search();
   }
 
@@ -55,12 +55,13 @@ export class SearchLine {
 
   private end(text: string): void {
     this.editor = undefined;
-    this.table.search(words(text));
+    this.table.search(normalize(text));
   }
 
   private search(): void {
-    if (this.editor !== undefined) this.table.search(words(this.editor.draft.text));
+    if (this.editor !== undefined) this.table.search(normalize(this.editor.draft.text));
   }
 }
 
-const words = (text: string): string => text.slice(0, MAX_SEARCH_LENGTH).replaceAll(/\s+/g, ' ');
+const normalize = (text: string): string =>
+  text.slice(0, MAX_SEARCH_LENGTH).replaceAll(/\s+/g, ' ');

@@ -26,7 +26,7 @@ export const showSwarmScreen = async (
   host: TerminalHost,
   options: SwarmScreenOptions,
 ): Promise<'left' | 'ended'> => {
-  let leave: (how: 'left' | 'ended') => void = () => {};
+  let leave: (outcome: 'left' | 'ended') => void = () => {};
   let fail: (defect: unknown) => void = () => {};
   const over = new Promise<'left' | 'ended'>((resolve, reject) => {
     [leave, fail] = [resolve, reject];

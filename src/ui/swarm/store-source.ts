@@ -27,7 +27,7 @@ export class StoreSource implements SwarmDataSource {
   private readonly listeners = new Set<() => void>();
   private readonly follower: { readonly done: Promise<void>; stop(): void };
   private views: readonly SwarmView[] = [];
-  private currentTrouble: string | null = null;
+  private currentProblem: string | null = null;
   /** True if the followed session was removed from the store. */
   private isGone = false;
   private markReady: () => void = () => {};
@@ -78,8 +78,8 @@ export class StoreSource implements SwarmDataSource {
     return this.views;
   }
 
-  trouble(): string | null {
-    return this.currentTrouble;
+  problem(): string | null {
+    return this.currentProblem;
   }
 
   watch(listener: () => void): () => void {
@@ -97,9 +97,9 @@ export class StoreSource implements SwarmDataSource {
   }
 
   private follow(store: SessionStore, session: SessionMeta): SwarmFollower {
-    const onUpdate = ({ swarm, trouble, isGone }: SwarmUpdate) => {
+    const onUpdate = ({ swarm, problem, isGone }: SwarmUpdate) => {
       this.isGone = isGone;
-      this.publish([swarm], isGone ? REMOVED : trouble);
+      this.publish([swarm], isGone ? REMOVED : problem);
     };
     return new SwarmFollower(store, session, onUpdate, {
       onEvents: (events) => this.transcripts.takeEvents(events),
@@ -109,11 +109,11 @@ export class StoreSource implements SwarmDataSource {
   private followAll(store: SessionStore): LiveSwarms {
     return new LiveSwarms(
       store,
-      ({ swarms, trouble }) => {
-        const troubled = swarms.find((update) => update.trouble !== null)?.trouble ?? null;
+      ({ swarms, problem }) => {
+        const followerProblem = swarms.find((update) => update.problem !== null)?.problem ?? null;
         this.publish(
           swarms.map(({ swarm }) => swarm),
-          trouble ?? troubled,
+          problem ?? followerProblem,
         );
       },
       { onEvents: (_, events) => this.transcripts.takeEvents(events) },
@@ -129,9 +129,9 @@ export class StoreSource implements SwarmDataSource {
     }
   }
 
-  private publish(views: readonly SwarmView[], trouble: string | null): void {
+  private publish(views: readonly SwarmView[], problem: string | null): void {
     this.views = views;
-    this.currentTrouble = trouble;
+    this.currentProblem = problem;
     this.markReady();
     for (const listener of this.listeners) listener();
   }

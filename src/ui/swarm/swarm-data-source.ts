@@ -12,7 +12,7 @@ export interface SwarmDataSource {
   /** Opens the transcript of an agent. It is read until it is closed. */
   openTranscript(session: string, agent: string): OpenTranscript;
   /** Returns why the content may be outdated, as a sentence for people, else null. */
-  trouble?(): string | null;
+  problem?(): string | null;
   /** Tracks a command, so that the store stays open until the command is sent. */
   track?<Result>(command: Promise<Result>): Promise<Result>;
   /** Default: agents cannot be steered. */

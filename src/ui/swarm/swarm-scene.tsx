@@ -172,7 +172,7 @@ export class SwarmScene implements Scene {
   }
 
   private arrange(action: SwarmAction): void {
-    const { content: table } = this;
+    const { content } = this;
     switch (action) {
       case 'detail':
         this.wantsDetail = this.layout?.detail === undefined;
@@ -187,7 +187,7 @@ export class SwarmScene implements Scene {
         this.search.begin();
         break;
       default:
-        ARRANGING[action]?.(table);
+        ARRANGING[action]?.(content);
     }
   }
 
@@ -229,8 +229,8 @@ export class SwarmScene implements Scene {
   private followSelected({ detail }: SwarmLayout): void {
     const isOpen = this.mode === 'transcript';
     const { selected } = this.content;
-    const isSeen = (isOpen || detail !== undefined) && selected !== undefined;
-    const agent = isSeen
+    const isShown = (isOpen || detail !== undefined) && selected !== undefined;
+    const agent = isShown
       ? { session: selected.swarm.session.id, id: selected.agent.id }
       : undefined;
     this.transcript.show(agent, isOpen);

@@ -94,8 +94,8 @@ export class SwarmScreenLines {
 
   private above(width: number, now: number): readonly string[] {
     const { source, style, title } = this.options;
-    const trouble = source.trouble?.() ?? null;
-    return headLines(title, this.table.swarms, trouble, { ...style, width, now });
+    const problem = source.problem?.() ?? null;
+    return headLines(title, this.table.swarms, problem, { ...style, width, now });
   }
 
   private tableText(

@@ -26,10 +26,10 @@ export const callEdits = (
 ): readonly FileEditHistory[] => {
   const own =
     changes?.map(({ path, before, after }) => ({ path, change: kindOf(before, after) })) ??
-    writtenBy(target).map((path) => ({ path, change: 'unknown' as const }));
+    writtenFiles(target).map((path) => ({ path, change: 'unknown' as const }));
   const before = calls.slice(0, target.number - 1);
   return own.slice(0, MAX_FILES).map(({ path, change }) => {
-    const edits = before.filter((call) => (call.changed ?? writtenBy(call)).includes(path));
+    const edits = before.filter((call) => (call.changed ?? writtenFiles(call)).includes(path));
     const earlier = edits
       .slice(-MAX_EARLIER_EDITS)
       .reverse()
@@ -38,7 +38,7 @@ export const callEdits = (
   });
 };
 
-const writtenBy = ({ tool, outcome, subject }: ListedCall): readonly string[] =>
+const writtenFiles = ({ tool, outcome, subject }: ListedCall): readonly string[] =>
   outcome === 'ok' && WRITING_TOOLS.includes(tool) ? subject.files : [];
 
 const kindOf = (before: FileState, after: FileState): FileEditHistory['change'] => {

@@ -105,9 +105,9 @@ const lineageOf = async (
   agent: string,
 ): Promise<ReadonlyMap<string, number>> => {
   const found: [string, number][] = [];
-  const seen = new Set<string>();
-  for (let next: string | undefined = agent; next !== undefined && !seen.has(next); ) {
-    seen.add(next);
+  const visited = new Set<string>();
+  for (let next: string | undefined = agent; next !== undefined && !visited.has(next); ) {
+    visited.add(next);
     let from: { readonly agent: string; readonly seq: number } | undefined;
     for await (const record of store.records(session, next)) {
       if (record.type === 'agent.created') from = record.origin?.inherits;
@@ -233,11 +233,12 @@ class ExplanationFold {
   }
 
   /** The ruling after a question decides it, even if the journal does not record who answered. */
-  private settle(ts: number, by: string | undefined): void {
+  private settle(ts: number, surface: string | undefined): void {
     for (const { askedAt, question } of this.questions.values()) {
       if (question.waitedMs !== null) continue;
       question.waitedMs = ts - askedAt;
-      if (by !== undefined) question.answers.push({ surface: by, outcome: 'accepted', detail: '' });
+      if (surface !== undefined)
+        question.answers.push({ surface, outcome: 'accepted', detail: '' });
     }
   }
 }
@@ -284,9 +285,9 @@ const stepsOf = (
   for (const { step, behavior } of rulings) if (isStep(step)) decided.set(step, FATES[behavior]);
   if (decided.size === 0) return [];
   const last = Math.max(0, ...rulings.map(reach));
-  const asked = decided.get('ask') === 'asked' ? PIPELINE_STEPS.indexOf('ask') : last;
+  const lastStep = decided.get('ask') === 'asked' ? PIPELINE_STEPS.indexOf('ask') : last;
   // A call that must be asked about skips to the callback.
-  const isSkipped = (index: number) => index > asked;
+  const isSkipped = (index: number) => index > lastStep;
   return PIPELINE_STEPS.map((step, index) => ({
     step,
     fate:

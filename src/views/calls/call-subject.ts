@@ -9,15 +9,15 @@ export interface CallSubject {
 }
 
 const PATH_KEYS = ['file_path', 'notebook_path', 'path'];
-const MAX_WORDS = 10;
+const MAX_PATH_WORDS = 10;
 /** Shorter texts occur almost everywhere. */
 const MIN_NEEDLE_LENGTH = 4;
 const MAX_SUBJECT_LENGTH = 400;
 
 export const callSubject = (input: unknown, cwd: string): CallSubject => {
-  const given = typeof input === 'object' && input !== null ? { ...input } : {};
+  const fields = typeof input === 'object' && input !== null ? { ...input } : {};
   const text = (key: string): string | undefined => {
-    const value = (given as Readonly<Record<string, unknown>>)[key];
+    const value = (fields as Readonly<Record<string, unknown>>)[key];
     return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
   };
   const command = text('command');
@@ -31,17 +31,17 @@ export const callSubject = (input: unknown, cwd: string): CallSubject => {
 
 /** Returns the subject as a short text for lists. */
 export const subjectText = ({ files, command, address }: CallSubject, cwd: string): string =>
-  command ?? address ?? files.map((file) => nearName(file, cwd)).join(', ');
+  command ?? address ?? files.map((file) => relativeName(file, cwd)).join(', ');
 
 /** Returns texts that identify the subject in an output, most specific first. */
 export const needlesOf = (subject: CallSubject, cwd: string): readonly string[] => {
   const { files, command, address } = subject;
-  const words = command?.match(/[\w@~.-]*[/.][\w@~./-]+/g) ?? [];
+  const pathWords = command?.match(/[\w@~.-]*[/.][\w@~./-]+/g) ?? [];
   const host = address !== undefined && URL.canParse(address) ? new URL(address).hostname : '';
   const all = [
-    ...files.flatMap((file) => [file, nearName(file, cwd)]),
+    ...files.flatMap((file) => [file, relativeName(file, cwd)]),
     ...(command === undefined || command.includes('\n') ? [] : [command]),
-    ...words.slice(0, MAX_WORDS).map((word) => word.replace(/^\.\//, '')),
+    ...pathWords.slice(0, MAX_PATH_WORDS).map((word) => word.replace(/^\.\//, '')),
     ...(address === undefined ? [] : [address, host]),
   ];
   return [...new Set(all)].filter((needle) => needle.length >= MIN_NEEDLE_LENGTH);
@@ -63,10 +63,10 @@ export const mentionIn = (
   return undefined;
 };
 
-export const isSameSubject = (one: CallSubject, other: CallSubject): boolean =>
-  one.files.some((file) => other.files.includes(file)) ||
-  (one.command !== undefined && one.command === other.command) ||
-  (one.address !== undefined && one.address === other.address);
+export const isSameSubject = (a: CallSubject, b: CallSubject): boolean =>
+  a.files.some((file) => b.files.includes(file)) ||
+  (a.command !== undefined && a.command === b.command) ||
+  (a.address !== undefined && a.address === b.address);
 
 const wordAt = (text: string, needle: string): number => {
   for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {
@@ -76,7 +76,9 @@ const wordAt = (text: string, needle: string): number => {
   return -1;
 };
 
-const nearName = (file: string, cwd: string): string => {
-  const near = relative(cwd, file);
-  return near === '' || near.startsWith('..') || isAbsolute(near) ? file : near;
+const relativeName = (file: string, cwd: string): string => {
+  const relativePath = relative(cwd, file);
+  return relativePath === '' || relativePath.startsWith('..') || isAbsolute(relativePath)
+    ? file
+    : relativePath;
 };

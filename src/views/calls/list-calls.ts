@@ -46,23 +46,25 @@ export const listCalls = async (
 };
 
 /** Finds a call by number, id or beginning of an id. Throws UsageError. */
-export const findCall = (calls: readonly ListedCall[], wanted: string): ListedCall => {
-  const number = /^#?\d{1,6}$/.test(wanted) ? Number(wanted.replace('#', '')) : undefined;
+export const findCall = (calls: readonly ListedCall[], query: string): ListedCall => {
+  const number = /^#?\d{1,6}$/.test(query) ? Number(query.replace('#', '')) : undefined;
   const byNumber = number === undefined ? undefined : calls[number - 1];
   if (byNumber !== undefined) return byNumber;
-  const fitting = wanted === '' ? [] : calls.filter(({ call }) => call.startsWith(wanted));
-  const [found] = fitting.filter(({ call }) => call === wanted || fitting.length === 1);
+  const fitting = query === '' ? [] : calls.filter(({ call }) => call.startsWith(query));
+  const [found] = fitting.filter(({ call }) => call === query || fitting.length === 1);
   if (found !== undefined) return found;
-  const shown = wanted.slice(0, 80);
+  const shown = query.slice(0, 80);
   if (fitting.length > 1) {
-    const some = fitting.slice(0, 5).map((it) => `${it.call} (number ${it.number})`);
+    const candidates = fitting
+      .slice(0, 5)
+      .map((candidate) => `${candidate.call} (number ${candidate.number})`);
     throw new UsageError(
-      `"${shown}" matches ${fitting.length} calls: ${some.join(', ')}. Give more of the id, or the number.`,
+      `"${shown}" matches ${fitting.length} calls: ${candidates.join(', ')}. Give more of the id, or the number.`,
     );
   }
-  const many = calls.length === 0 ? 'no calls' : `${calls.length} calls, numbered from 1`;
+  const total = calls.length === 0 ? 'no calls' : `${calls.length} calls, numbered from 1`;
   throw new UsageError(
-    `There is no call "${shown}"; the session has ${many}. Leave out the call to list them.`,
+    `There is no call "${shown}"; the session has ${total}. Leave out the call to list them.`,
   );
 };
 

@@ -118,14 +118,17 @@ export class PermissionHistory {
     });
     // Includes open questions that are too old to be listed.
     const open = [...this.open.values()].flatMap((calls) => [...calls.values()]);
-    const openMs = open.reduce((sum, it) => sum + waitOf(it, standingOf(it.agent).until), 0);
+    const openMs = open.reduce(
+      (sum, question) => sum + waitOf(question, standingOf(question.agent).until),
+      0,
+    );
     return {
       questions: this.questions,
       waitedMs: this.waitedMs + openMs,
       denials: this.denials,
       entries,
       entriesLeftOut: this.entriesLeftOut + this.entries.length - entries.length,
-      rulings: [...this.causes.values()].sort((one, other) => other.count - one.count),
+      rulings: [...this.causes.values()].sort((a, b) => b.count - a.count),
       rulingsLeftOut: this.rulingsLeftOut,
     };
   }
@@ -141,13 +144,13 @@ export class PermissionHistory {
   }
 
   private recordAnswer(event: SwarmEvent): void {
-    const asked = this.openOf(event.agent).get(asText(event.call));
-    if (asked === undefined || event.outcome !== 'accepted') return;
-    asked.scope = SCOPES.find((scope) => scope === event.detail) ?? null;
+    const question = this.openOf(event.agent).get(asText(event.call));
+    if (question === undefined || event.outcome !== 'accepted') return;
+    question.scope = SCOPES.find((scope) => scope === event.detail) ?? null;
   }
 
   private rule(event: SwarmEvent): void {
-    const behavior = BEHAVIORS.find((known) => known === event.behavior);
+    const behavior = BEHAVIORS.find((behavior) => behavior === event.behavior);
     if (behavior === undefined) return;
     this.count(event, behavior);
     if (behavior === 'ask') return;
@@ -155,20 +158,20 @@ export class PermissionHistory {
     if (outcome === 'denied') this.denials += 1;
     const open = this.openOf(event.agent);
     const call = asText(event.call);
-    const asked = open.get(call);
-    if (asked === undefined) {
+    const question = open.get(call);
+    if (question === undefined) {
       if (outcome === 'denied') this.keep(settled(entryOf(event, outcome, null), event, outcome));
       return;
     }
     open.delete(call);
-    this.waitedMs += settled(asked, event, outcome).waitedMs;
+    this.waitedMs += settled(question, event, outcome).waitedMs;
   }
 
   private count(event: SwarmEvent, behavior: RulingCount['behavior']): void {
     const cause = causeOf(event);
     const key = JSON.stringify([behavior, ...Object.values(cause)]);
-    const known = this.causes.get(key);
-    if (known !== undefined) known.count += 1;
+    const counted = this.causes.get(key);
+    if (counted !== undefined) counted.count += 1;
     else if (this.causes.size < MAX_CAUSES) this.causes.set(key, { behavior, ...cause, count: 1 });
     else this.rulingsLeftOut += 1;
   }
@@ -189,9 +192,9 @@ export class PermissionHistory {
   }
 
   private openOf(agent: string): Map<string, Draft<PermissionEntry>> {
-    const known = this.open.get(agent) ?? new Map<string, Draft<PermissionEntry>>();
-    this.open.set(agent, known);
-    return known;
+    const questions = this.open.get(agent) ?? new Map<string, Draft<PermissionEntry>>();
+    this.open.set(agent, questions);
+    return questions;
   }
 }
 

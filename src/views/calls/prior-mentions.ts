@@ -27,7 +27,7 @@ export class PriorMentions {
   private readonly byCall: ReadonlyMap<string, ListedCall>;
   private readonly target: ListedCall;
   private readonly needles: readonly string[];
-  private seen: PriorMention[] = [];
+  private mentions: PriorMention[] = [];
   private count = 0;
 
   /** `lineage`: agents whose records the agent inherited, with the number of the last inherited record. */
@@ -56,7 +56,7 @@ export class PriorMentions {
     this.count += 1;
     const { line, text: lineText } = mention ?? { line: 1, text: text.split('\n', 1)[0] ?? '' };
     const { number, tool } = call;
-    this.seen.push({
+    this.mentions.push({
       number,
       tool,
       isSame,
@@ -64,14 +64,14 @@ export class PriorMentions {
       text: redact(lineText).slice(0, MAX_LINE_LENGTH),
     });
     // Drops the oldest mention with another subject first, else the oldest.
-    if (this.seen.length > MAX_MENTIONS) {
-      const old = this.seen.findIndex((it) => !it.isSame);
-      this.seen.splice(Math.max(old, 0), 1);
+    if (this.mentions.length > MAX_MENTIONS) {
+      const old = this.mentions.findIndex((mention) => !mention.isSame);
+      this.mentions.splice(Math.max(old, 0), 1);
     }
   }
 
   /** Returns the mentions, newest first. */
   found(): { readonly seen: readonly PriorMention[]; readonly seenMore: number } {
-    return { seen: [...this.seen].reverse(), seenMore: this.count - this.seen.length };
+    return { seen: [...this.mentions].reverse(), seenMore: this.count - this.mentions.length };
   }
 }

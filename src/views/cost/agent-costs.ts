@@ -60,13 +60,13 @@ export class AgentCosts {
         lostTokens: lost,
       }))
       .filter(({ requests }) => requests > 0)
-      .sort((one, other) => other.knownCostUsd - one.knownCostUsd);
+      .sort((a, b) => b.knownCostUsd - a.knownCostUsd);
   }
 
   private accountOf({ agent, parent }: SwarmEvent): Account {
-    const known = this.agents.get(agent) ?? new Account(parent);
-    this.agents.set(agent, known);
-    return known;
+    const account = this.agents.get(agent) ?? new Account(parent);
+    this.agents.set(agent, account);
+    return account;
   }
 }
 

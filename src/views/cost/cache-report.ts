@@ -158,9 +158,9 @@ class Group {
   private readonly owners = new Map<string, number>();
   private readonly diagnoses = new Set<string>();
 
-  constructor(cause: CacheCause, expected: boolean) {
+  constructor(cause: CacheCause, isExpected: boolean) {
     this.cause = cause;
-    this.expected = expected;
+    this.expected = isExpected;
   }
 
   add({ owner, lostTokens, extraCostUsd, detail, diagnosis }: CacheMiss): void {
@@ -168,8 +168,8 @@ class Group {
     this.lost += lostTokens;
     this.extra = plus(this.extra, extraCostUsd);
     this.detail = detail;
-    const isKnown = this.owners.has(owner) || this.owners.size < MAX_OWNERS;
-    const name = isKnown ? owner : OTHER_OWNERS;
+    const isNamed = this.owners.has(owner) || this.owners.size < MAX_OWNERS;
+    const name = isNamed ? owner : OTHER_OWNERS;
     this.owners.set(name, (this.owners.get(name) ?? 0) + 1);
     if (diagnosis !== null && this.diagnoses.size < MAX_DIAGNOSES) this.diagnoses.add(diagnosis);
   }
@@ -197,7 +197,7 @@ const missOf = (
   event: Event,
   answer: { model: string; usage: Usage } | undefined,
 ): CacheMiss | undefined => {
-  const cause = CACHE_CAUSES.find((known) => known === event.cause);
+  const cause = CACHE_CAUSES.find((cause) => cause === event.cause);
   if (cause === undefined) return undefined;
   const cachedTokens = numberIn(event.cachedTokens);
   const readTokens = numberIn(event.readTokens);
@@ -240,8 +240,8 @@ const extraCost = (model: string, usage: Usage, lost: number): number | null => 
 
 const attemptOf = ({ turn, attempt }: Event): string => JSON.stringify([turn, attempt]);
 
-const sum = <T>(all: readonly T[], of: (one: T) => number): number =>
-  all.reduce((total, one) => total + of(one), 0);
+const sum = <T>(all: readonly T[], of: (item: T) => number): number =>
+  all.reduce((total, item) => total + of(item), 0);
 
 const plus = (all: number | null, more: number | null): number | null =>
   all === null || more === null ? null : all + more;

@@ -28,7 +28,7 @@ export class CostSum {
   cost: number | null = 0;
   private failed = 0;
   private consulted = 0;
-  private known = 0;
+  private knownCost = 0;
   private uncached: number | null = 0;
   private usage = NO_USAGE;
 
@@ -40,7 +40,7 @@ export class CostSum {
     const uncached = cost === 0 ? 0 : (uncachedRequestCost(model, usage) ?? null);
     this.cost = plus(this.cost, cost);
     this.uncached = plus(this.uncached, uncached);
-    this.known += cost ?? 0;
+    this.knownCost += cost ?? 0;
   }
 
   line(): CostLine {
@@ -56,7 +56,7 @@ export class CostSum {
       cacheWriteTokens: cacheWrite5m + cacheWrite1h,
       webSearches: this.usage.webSearches ?? 0,
       costUsd: this.cost,
-      knownCostUsd: this.known,
+      knownCostUsd: this.knownCost,
       uncachedCostUsd: this.uncached,
       savedPercent: isPriced ? saved(this.cost ?? 0, this.uncached ?? 0) : null,
     };

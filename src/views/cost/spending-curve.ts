@@ -64,7 +64,7 @@ export class SpendingCurve {
     maxPoints: number,
     partOf: (at: number) => number,
   ): readonly SpendingPoint[] {
-    const inOrder = this.spent.toSorted((one, other) => one.at - other.at);
+    const inOrder = this.spent.toSorted((a, b) => a.at - b.at);
     const points = new Map<number, SpendingPoint>();
     let sum: SpendingPoint = { at: from, ...ZERO };
     for (const spent of inOrder) {

@@ -51,7 +51,7 @@ export class ReplayLog {
     this.isHeld = isHeld;
     this.times = new Float64Array(events.length);
     const marks: ReplayMark[] = [];
-    const takings = new Set<number>();
+    const takeovers = new Set<number>();
     let isFirst = left === 0;
     let latest = 0;
     for (const [index, event] of events.entries()) {
@@ -60,7 +60,7 @@ export class ReplayLog {
       const kind = markOf(event);
       if (kind !== undefined) marks.push({ index, kind });
       if (isTakeover(event, session)) {
-        if (!isFirst) takings.add(index);
+        if (!isFirst) takeovers.add(index);
         isFirst = false;
       }
       const own = this.byAgent.get(event.agent);
@@ -68,7 +68,7 @@ export class ReplayLog {
       else own.push(index);
     }
     this.marks = marks;
-    this.takeovers = takings;
+    this.takeovers = takeovers;
   }
 
   get length(): number {
@@ -128,8 +128,8 @@ export const readReplayLog = async (
   const beginning = new SwarmFold(session.lead);
   const slack = Math.ceil(bounds.maxEvents / 4);
   let [events, left]: [SwarmEvent[], number] = [[], 0];
-  const dropTo = (most: number) => {
-    const over = Math.max(0, events.length - most);
+  const dropTo = (maxEvents: number) => {
+    const over = Math.max(0, events.length - maxEvents);
     for (const event of events.slice(0, over)) beginning.take(event);
     left += over;
     if (over > 0) events = events.slice(over);

@@ -18,8 +18,8 @@ export class ReplayTranscript implements OpenTranscript {
   private reading: JournalReading;
   /** Fold that is shown while another position is being read. */
   private shown: TranscriptFold;
-  private trouble: TranscriptItem | undefined;
-  private wanted = 0;
+  private problem: TranscriptItem | undefined;
+  private targetSeq = 0;
   private seeking: Promise<void> | undefined;
   private isClosed = false;
 
@@ -31,7 +31,7 @@ export class ReplayTranscript implements OpenTranscript {
   }
 
   get items(): readonly TranscriptItem[] {
-    return this.trouble === undefined ? this.shown.items : [...this.shown.items, this.trouble];
+    return this.problem === undefined ? this.shown.items : [...this.shown.items, this.problem];
   }
 
   get left(): number {
@@ -52,21 +52,22 @@ export class ReplayTranscript implements OpenTranscript {
 
   /** Seeks to the record number `seq`. Resolves when that position is shown. */
   goTo(seq: number): Promise<void> {
-    if (seq === this.wanted) return this.seeking ?? Promise.resolve();
-    this.wanted = seq;
+    if (seq === this.targetSeq) return this.seeking ?? Promise.resolve();
+    this.targetSeq = seq;
     this.seeking ??= this.seek();
     return this.seeking;
   }
 
   private async seek(): Promise<void> {
     try {
-      while (!this.isClosed && this.reading.upTo !== this.wanted) await this.read(this.wanted);
-      this.trouble = undefined;
+      while (!this.isClosed && this.reading.upTo !== this.targetSeq)
+        await this.read(this.targetSeq);
+      this.problem = undefined;
       this.shown = this.reading.fold;
     } catch (error) {
       if (!(error instanceof SkeinError)) throw error;
       const text = `The journal cannot be read further: ${error.message}`;
-      this.trouble = { kind: 'note', at: 0, text, isTrouble: true };
+      this.problem = { kind: 'note', at: 0, text, isProblem: true };
       this.reading = new JournalReading(this.records());
     }
     this.seeking = undefined;
@@ -79,7 +80,7 @@ export class ReplayTranscript implements OpenTranscript {
       await this.reading.end();
       this.reading = new JournalReading(this.records());
     }
-    while (!this.isClosed && upTo === this.wanted && (await this.reading.take(upTo))) {
+    while (!this.isClosed && upTo === this.targetSeq && (await this.reading.take(upTo))) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -91,7 +92,7 @@ class JournalReading {
   /** Number of the newest folded record. */
   upTo = 0;
   private readonly records: AsyncIterator<JournalRecord>;
-  /** Record that was read and lies after the wanted position. */
+  /** Record that was read and is after the target position. */
   private next: JournalRecord | undefined;
 
   constructor(records: AsyncIterator<JournalRecord>) {
@@ -100,7 +101,7 @@ class JournalReading {
 
   /** Folds one batch of records. Returns false if there are none left up to `upTo`. */
   async take(upTo: number): Promise<boolean> {
-    for (let many = 0; many < BATCH_RECORDS; many += 1) {
+    for (let count = 0; count < BATCH_RECORDS; count += 1) {
       const record = this.next ?? (await this.records.next()).value;
       if (record === undefined || record.seq > upTo) {
         this.next = record ?? undefined;

@@ -37,12 +37,16 @@ interface OpenPiece extends IdleGap {
 }
 
 /** Returns equal pieces. Times from a log are not trusted, so `fitting` may be NaN or infinite. */
-const piecesIn = ({ from, to }: IdleGap, width: number, most: number): readonly OpenPiece[] => {
+const piecesIn = (
+  { from, to }: IdleGap,
+  width: number,
+  maxPieces: number,
+): readonly OpenPiece[] => {
   if (to <= from) return [];
   const fitting = Math.round((to - from) / width);
-  const many = fitting >= 1 ? Math.min(most, fitting) : 1;
-  const at = (piece: number) => from + ((to - from) * piece) / many;
-  return Array.from({ length: many }, (_, piece) => {
+  const count = fitting >= 1 ? Math.min(maxPieces, fitting) : 1;
+  const at = (piece: number) => from + ((to - from) * piece) / count;
+  return Array.from({ length: count }, (_, piece) => {
     return { from: at(piece), to: at(piece + 1), agents: {} };
   });
 };
@@ -65,13 +69,13 @@ const addLane = (pieces: readonly OpenPiece[], spans: readonly StateSpan[]): voi
 
 const maxConcurrency = (lanes: readonly (readonly StateSpan[])[]): number => {
   const busy = lanes.flatMap((spans) => spans.filter(({ state }) => isBusy(state)));
-  const begins = Float64Array.from(busy, ({ from }) => from).sort();
+  const starts = Float64Array.from(busy, ({ from }) => from).sort();
   const ends = Float64Array.from(busy, ({ to }) => to).sort();
-  let [over, most] = [0, 0];
-  for (const [begun, at] of begins.entries()) {
+  let [endedCount, max] = [0, 0];
+  for (const [startedCount, at] of starts.entries()) {
     // An agent that ends when another starts does not overlap with it.
-    while ((ends[over] ?? Number.POSITIVE_INFINITY) <= at) over += 1;
-    most = Math.max(most, begun + 1 - over);
+    while ((ends[endedCount] ?? Number.POSITIVE_INFINITY) <= at) endedCount += 1;
+    max = Math.max(max, startedCount + 1 - endedCount);
   }
-  return most;
+  return max;
 };

@@ -21,7 +21,7 @@ export const idleGaps = (
   to: number,
 ): readonly IdleGap[] => {
   const busy = lanes.flatMap((spans) => spans.filter(({ state }) => !IDLE_STATES.has(state)));
-  busy.sort((one, other) => one.from - other.from);
+  busy.sort((a, b) => a.from - b.from);
   const gaps: IdleGap[] = [];
   let until = from;
   for (const span of [...busy, { from: to, to }]) {
@@ -34,9 +34,9 @@ export const idleGaps = (
   const minMs = Math.max(MIN_GAP_MS, (to - from - idleMs) * MIN_SHARE);
   return gaps
     .filter((gap) => lengthOf(gap) > minMs)
-    .sort((one, other) => lengthOf(other) - lengthOf(one))
+    .sort((a, b) => lengthOf(b) - lengthOf(a))
     .slice(0, MAX_GAPS)
-    .sort((one, other) => one.from - other.from);
+    .sort((a, b) => a.from - b.from);
 };
 
 export const lengthOf = ({ from, to }: IdleGap): number => to - from;

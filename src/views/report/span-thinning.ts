@@ -128,10 +128,10 @@ class ThinnedLane {
 
   /** Returns the state of the pending group that is owed most. */
   private mostOwed(): string {
-    let [found, most] = ['', Number.NEGATIVE_INFINITY];
+    let [found, maxOwed] = ['', Number.NEGATIVE_INFINITY];
     for (const state of this.states) {
       const owed = this.owed.get(state) ?? 0;
-      if (owed > most) [found, most] = [state, owed];
+      if (owed > maxOwed) [found, maxOwed] = [state, owed];
     }
     return found;
   }

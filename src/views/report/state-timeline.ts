@@ -19,7 +19,7 @@ interface Lane {
   readonly spans: StateSpan[];
   state: string;
   since: number;
-  lastHeard: number;
+  lastEventAt: number;
 }
 
 /** Takeover of the session at `at`. `lastSign` is the last event of the previous process. */
@@ -36,8 +36,8 @@ export class StateTimeline {
   /** Records a state. The time of an agent never goes back, because the clocks of several machines differ. */
   note(agent: string, state: string, ts: number): void {
     const lane = this.laneOf(agent, state, ts);
-    const at = Math.max(ts, lane.lastHeard);
-    lane.lastHeard = at;
+    const at = Math.max(ts, lane.lastEventAt);
+    lane.lastEventAt = at;
     this.lastSign = Math.max(this.lastSign ?? at, at);
     if (state !== lane.state) this.change(lane, state, at);
   }
@@ -47,7 +47,7 @@ export class StateTimeline {
     if (isLead) this.takeovers.push({ at: ts, lastSign: this.lastSign ?? ts });
     const lane = this.lanes.get(agent);
     if (lane === undefined) return ts;
-    return this.loseFrom(lane, this.lastSignOf(lane) ?? lane.lastHeard, ts);
+    return this.loseFrom(lane, this.lastSignOf(lane) ?? lane.lastEventAt, ts);
   }
 
   /** Marks an agent as lost: it has not ended, and no process runs it. */
@@ -59,7 +59,7 @@ export class StateTimeline {
   /** Marks an agent as lost because its worker died. Events of other processes do not count as its signs. */
   loseWorker(agent: string, end: number): void {
     const lane = this.lanes.get(agent);
-    if (lane !== undefined) this.loseFrom(lane, lane.lastHeard, end);
+    if (lane !== undefined) this.loseFrom(lane, lane.lastEventAt, end);
   }
 
   /** Drops all spans at the end of a copied prefix. */
@@ -67,7 +67,7 @@ export class StateTimeline {
     for (const lane of this.lanes.values()) {
       lane.spans.length = 0;
       lane.since = ts;
-      lane.lastHeard = ts;
+      lane.lastEventAt = ts;
     }
     this.takeovers.length = 0;
     this.lastSign = ts;
@@ -82,9 +82,9 @@ export class StateTimeline {
   }
 
   private laneOf(agent: string, state: string, ts: number): Lane {
-    const known = this.lanes.get(agent);
-    if (known !== undefined) return known;
-    const lane = { spans: [], state, since: ts, lastHeard: ts };
+    const existing = this.lanes.get(agent);
+    if (existing !== undefined) return existing;
+    const lane = { spans: [], state, since: ts, lastEventAt: ts };
     this.lanes.set(agent, lane);
     return lane;
   }
@@ -98,20 +98,20 @@ export class StateTimeline {
 
   /** Returns the start of the lost time. The process lived at least until the agent's last event. */
   private loseFrom(lane: Lane, lastSign: number, ts: number): number {
-    const from = Math.max(lane.lastHeard, Math.min(lastSign, ts));
+    const from = Math.max(lane.lastEventAt, Math.min(lastSign, ts));
     // An idle agent is not lost with its process.
     if (isBusy(lane.state) && from < ts) this.change(lane, 'lost', from);
     return from;
   }
 
   /** Returns the last sign of the lead's process that ran the agent, if another process has taken over since. */
-  private lastSignOf({ lastHeard: ts }: Lane): number | undefined {
+  private lastSignOf({ lastEventAt: ts }: Lane): number | undefined {
     let found: Takeover | undefined;
     // From the end, because a forged index may have any number of takeovers.
     for (let at = this.takeovers.length - 1; at >= 0; at -= 1) {
-      const taking = this.takeovers[at];
-      if (taking === undefined || taking.at < ts) break;
-      found = taking;
+      const takeover = this.takeovers[at];
+      if (takeover === undefined || takeover.at < ts) break;
+      found = takeover;
     }
     return found?.lastSign;
   }

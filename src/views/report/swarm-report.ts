@@ -118,8 +118,8 @@ export class ReportFold {
     this.swarm = new SwarmFold(session.lead);
   }
 
-  take(given: SwarmEvent): void {
-    const event = isTime(given.ts) ? given : { ...given, ts: this.to };
+  take(source: SwarmEvent): void {
+    const event = isTime(source.ts) ? source : { ...source, ts: this.to };
     const { agent, type, ts } = event;
     this.from = Math.min(this.from ?? ts, ts);
     this.to = Math.max(this.to, ts);

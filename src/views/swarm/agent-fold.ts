@@ -166,10 +166,10 @@ export class AgentFold {
     this.figures.take(event);
     switch (event.type) {
       case 'agent.spawned':
-        this.spawned(event);
+        this.recordSpawn(event);
         break;
       case 'agent.queued':
-        this.queued(event);
+        this.recordQueued(event);
         break;
       case 'agent.restarted':
         this.calls.clear();
@@ -178,7 +178,7 @@ export class AgentFold {
         break;
       case 'epoch.began':
         this.lastRefusal = null;
-        this.takenOver(event);
+        this.recordTakeover(event);
         break;
       case 'run.started':
         // A resumed agent may still wait for a person or for its children.
@@ -239,7 +239,7 @@ export class AgentFold {
     else if (this.phase === 'waiting') this.enter('between', ts);
   }
 
-  private spawned({ model, origin, forkedFrom }: SwarmEvent): void {
+  private recordSpawn({ model, origin, forkedFrom }: SwarmEvent): void {
     this.isSpawned = true;
     this.lock = null;
     this.isCopy = forkedFrom !== undefined;
@@ -247,7 +247,7 @@ export class AgentFold {
     this.identity = originIdentity(origin) ?? this.identity;
   }
 
-  private queued({ ts, reason, worker, awaits }: SwarmEvent): void {
+  private recordQueued({ ts, reason, worker, awaits }: SwarmEvent): void {
     const isRefused = typeof worker === 'string';
     this.enter('queued', ts);
     [this.stop, this.endedAt] = [null, null];
@@ -256,7 +256,7 @@ export class AgentFold {
   }
 
   /** Handles `epoch.began`: the new process decides which calls to repeat. */
-  private takenOver({ epoch, ts }: SwarmEvent): void {
+  private recordTakeover({ epoch, ts }: SwarmEvent): void {
     this.calls.clear();
     this.lock = null;
     if (this.phase === 'stopped') this.enter('idle', ts);

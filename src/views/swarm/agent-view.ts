@@ -62,7 +62,7 @@ export interface AgentView {
 export interface AgentLiveness {
   readonly isLead: boolean;
   /** True if the process that holds the session runs the agent. */
-  readonly isHere: boolean;
+  readonly isInHolderProcess: boolean;
   /** Null while the agent waits for a worker. Undefined if workers do not run the agent. */
   readonly worker: string | null | undefined;
   /** Last sign of life of the process that ran the agent, milliseconds since 1970. */
@@ -117,19 +117,22 @@ export const agentView = (
 const waitOf = (
   agent: AgentFold,
   status: ChildStatus,
-  { isHere, worker }: AgentLiveness,
+  { isInHolderProcess, worker }: AgentLiveness,
   find: FindAgent,
 ): AgentWait | null => {
   if (status === 'running' || status === 'idle') return waitOfRunning(agent, find);
   if (status === 'queued') return waitOfQueued(agent, worker === null);
-  const isHeld = worker === undefined ? isHere : worker !== null;
+  const isHeld = worker === undefined ? isInHolderProcess : worker !== null;
   return status !== 'lost' && isHeld ? waitOfEnded(agent) : null;
 };
 
-const statusOf = (agent: AgentFold, { isLead, isHere, worker }: AgentLiveness): ChildStatus => {
+const statusOf = (
+  agent: AgentFold,
+  { isLead, isInHolderProcess, worker }: AgentLiveness,
+): ChildStatus => {
   if (agent.state === 'stopped') return agent.stop?.reason === 'stopped' ? 'stopped' : 'ended';
   if (worker === null) return 'queued';
-  const isHeld = worker === undefined ? isHere : true;
+  const isHeld = worker === undefined ? isInHolderProcess : true;
   const isTeammate = agent.identity.kind === 'teammate';
   if (!isHeld) return (isLead || isTeammate) && agent.isIdle ? 'ended' : 'lost';
   if (isTeammate && agent.isIdle) return 'idle';

@@ -112,8 +112,8 @@ const waitOfCalls = (agent: AgentFold, find: FindAgent): AgentWait | null => {
     since = Math.min(since, call.since);
   }
   if (running.size === 0) return null;
-  const asked = permissionWait(agent);
-  if (asked !== null) return asked;
+  const permission = permissionWait(agent);
+  if (permission !== null) return permission;
   if (modelWait !== undefined) return simpleWait(modelWait.why ?? 'unknown', null, modelWait.since);
   return childWait(awaited, since, find);
 };
@@ -126,8 +126,8 @@ const childrenOf = (
 ): readonly string[] => {
   if (tool === 'Task') return calls.children.get(call) ?? [];
   if (tool !== 'TaskOutput') return [];
-  const other = find(description.slice('TaskOutput '.length));
-  return other === undefined ? [] : [other.id];
+  const awaited = find(description.slice('TaskOutput '.length));
+  return awaited === undefined ? [] : [awaited.id];
 };
 
 const childWait = (

@@ -18,8 +18,8 @@ export const withCachedJobs = (store: SwarmReader): SwarmReader => ({
 
 export const cachedJobs = (jobs: JobReader): JobReader => {
   if (jobs.all === undefined) return jobs;
-  const all = once(() => jobs.all?.());
-  const workers = once(async () => (await jobs.workers?.()) ?? []);
+  const all = cached(() => jobs.all?.());
+  const workers = cached(async () => (await jobs.workers?.()) ?? []);
   return {
     local: jobs.local,
     list: async (swarm) => (await all())?.get(swarm) ?? [],
@@ -27,10 +27,10 @@ export const cachedJobs = (jobs: JobReader): JobReader => {
   };
 };
 
-const once = <Result>(ask: () => Result): (() => Result) => {
-  let asked: { readonly answer: Result } | undefined;
+const cached = <Result>(read: () => Result): (() => Result) => {
+  let result: { readonly answer: Result } | undefined;
   return () => {
-    asked ??= { answer: ask() };
-    return asked.answer;
+    result ??= { answer: read() };
+    return result.answer;
   };
 };

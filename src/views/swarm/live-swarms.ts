@@ -22,7 +22,7 @@ export interface LiveSwarmUpdate {
   /** Newest first. The order of swarms is stable. */
   readonly swarms: readonly SwarmUpdate[];
   /** Why the sessions cannot be listed now, or null. */
-  readonly trouble: string | null;
+  readonly problem: string | null;
 }
 
 const SURVEY_EVERY_MS = 2_000;
@@ -42,9 +42,9 @@ export class LiveSwarms {
   /** Followers by session, in the order of their discovery. */
   private readonly followed = new Map<string, SwarmFollower>();
   private order: readonly string[] = [];
-  private trouble: string | null = null;
+  private problem: string | null = null;
   /** True once the sessions were listed and each of their swarms was read. */
-  private hasSeenAll = false;
+  private hasReadAll = false;
   private isListed = false;
   private isStopped = false;
   private updatedAt = Number.NEGATIVE_INFINITY;
@@ -88,10 +88,10 @@ export class LiveSwarms {
       try {
         await this.refresh();
         this.isListed = true;
-        this.trouble = null;
+        this.problem = null;
       } catch (error) {
         if (!(error instanceof SkeinError)) throw error;
-        this.trouble = error.message;
+        this.problem = error.message;
       }
       if (this.isStopped) return;
       this.scheduleUpdate();
@@ -119,9 +119,9 @@ export class LiveSwarms {
   }
 
   private follow(session: SessionMeta): void {
-    const known = this.followed.get(session.id);
-    if (known !== undefined) {
-      known.rename(session);
+    const existing = this.followed.get(session.id);
+    if (existing !== undefined) {
+      existing.rename(session);
       return;
     }
     const { perSecond, onEvents } = this.options;
@@ -147,21 +147,21 @@ export class LiveSwarms {
   private update(): void {
     this.cancelUpdate = undefined;
     if (this.isStopped) return;
-    const trouble = this.trouble ?? this.store.outages?.trouble ?? null;
+    const problem = this.problem ?? this.store.outages?.trouble ?? null;
     // No update before all swarms are read, else running swarms would seem missing. Each read calls this again.
-    this.hasSeenAll ||= this.isListed && this.order.every((id) => this.isSeen(id));
-    if (!this.hasSeenAll && trouble === null) return;
+    this.hasReadAll ||= this.isListed && this.order.every((id) => this.isRead(id));
+    if (!this.hasReadAll && problem === null) return;
     this.updatedAt = this.clock.now();
     const swarms = this.order.flatMap((id) => this.followed.get(id)?.latest ?? []);
     try {
-      this.listener({ swarms, trouble });
+      this.listener({ swarms, problem });
     } catch (defect) {
       this.fail(defect);
     }
   }
 
   /** True if the swarm was read, or is no longer followed. */
-  private isSeen(id: string): boolean {
+  private isRead(id: string): boolean {
     const follower = this.followed.get(id);
     return follower === undefined || follower.latest !== undefined;
   }
@@ -177,5 +177,5 @@ export class LiveSwarms {
   }
 }
 
-const newestCreatedFirst = (one: SessionMeta, other: SessionMeta): number =>
-  other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1);
+const newestCreatedFirst = (a: SessionMeta, b: SessionMeta): number =>
+  b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1);

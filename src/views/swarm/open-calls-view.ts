@@ -72,7 +72,7 @@ export class OpenCallsView {
   }
 
   copy(): OpenCallsView {
-    const children = new Map([...this.children].map(([call, asked]) => [call, [...asked]]));
+    const children = new Map([...this.children].map(([call, ids]) => [call, [...ids]]));
     return Object.assign(new OpenCallsView(), {
       running: new Map(this.running),
       questions: new Map(this.questions),
@@ -103,9 +103,9 @@ export class OpenCallsView {
 
   private addChild(call: string, child: unknown): void {
     if (typeof child !== 'string') return;
-    const asked = this.children.get(call);
-    if (asked === undefined) this.children.set(call, [child]);
-    else asked.push(child);
+    const children = this.children.get(call);
+    if (children === undefined) this.children.set(call, [child]);
+    else children.push(child);
   }
 }
 

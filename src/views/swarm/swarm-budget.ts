@@ -111,8 +111,8 @@ export class SwarmBudget {
   }
 
   private shareOf(agent: string): PoolShare {
-    const known = this.shares.get(agent);
-    if (known !== undefined) return known;
+    const existing = this.shares.get(agent);
+    if (existing !== undefined) return existing;
     const fresh = { draws: { usd: true, tokens: true }, reserved: { ...UNKNOWN } };
     this.shares.set(agent, fresh);
     return fresh;

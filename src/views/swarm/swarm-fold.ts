@@ -31,7 +31,7 @@ export class SwarmFold {
   /** Last event of the swarm in each period between two takeovers, milliseconds since 1970. */
   private readonly lastSigns: number[] = [];
   /** Period of each agent's last event, as a number of takeovers. */
-  private readonly lastHeard = new Map<string, number>();
+  private readonly lastPeriods = new Map<string, number>();
   /** Agents in tree order. Undefined after a new agent was added. */
   private order: readonly AgentFold[] | undefined;
   /** Newest agent with each name. */
@@ -48,7 +48,7 @@ export class SwarmFold {
     this.takeovers = from.takeovers;
     this.lastSigns = [...from.lastSigns];
     for (const [id, agent] of from.agentsById) this.agentsById.set(id, agent.copy());
-    for (const [id, taking] of from.lastHeard) this.lastHeard.set(id, taking);
+    for (const [id, period] of from.lastPeriods) this.lastPeriods.set(id, period);
     for (const [name, id] of from.idsByName) this.idsByName.set(name, id);
   }
 
@@ -68,13 +68,13 @@ export class SwarmFold {
     if (event.agent === this.lead && event.type === 'epoch.began') this.takeovers += 1;
     this.lastSigns[this.takeovers] = Math.max(this.lastSigns[this.takeovers] ?? event.ts, event.ts);
     const agent = this.agentOf(event.agent, event.parent, event.ts);
-    this.lastHeard.set(event.agent, this.takeovers);
+    this.lastPeriods.set(event.agent, this.takeovers);
     agent.take(event);
     this.updateParent(agent, event);
     if (typeof event.child !== 'string') return;
     if (event.type === 'lock.awaited') this.agentsById.get(event.child)?.awaitLock(event);
     if (event.type !== 'agent.requested' || this.agentsById.has(event.child)) return;
-    this.lastHeard.set(event.child, this.takeovers);
+    this.lastPeriods.set(event.child, this.takeovers);
     const child = this.agentOf(event.child, event.agent, event.ts);
     child.request(event, agent.identity.depth + 1);
     this.updateParent(child, event);
@@ -104,10 +104,11 @@ export class SwarmFold {
       const worker = own === undefined ? workers.get(agent.parent ?? '') : own;
       if (worker !== undefined) workers.set(agent.id, worker);
       const isLead = agent.id === this.lead;
-      const heard = this.lastHeard.get(agent.id) ?? this.takeovers;
-      const isHere = (isLive && (isLead || heard === this.takeovers)) || continues(agent.id);
-      const lastSign = this.lastSigns[heard] ?? agent.lastActiveAt;
-      const view = this.viewOf(agent, { isLead, isHere, worker, lastSign });
+      const period = this.lastPeriods.get(agent.id) ?? this.takeovers;
+      const isInHolderProcess =
+        (isLive && (isLead || period === this.takeovers)) || continues(agent.id);
+      const lastSign = this.lastSigns[period] ?? agent.lastActiveAt;
+      const view = this.viewOf(agent, { isLead, isInHolderProcess, worker, lastSign });
       isNew ||= view !== this.views[at];
       return view;
     });
@@ -125,23 +126,23 @@ export class SwarmFold {
 
   /** The parent's wait depends on the state and the name of its child. */
   private updateParent(agent: AgentFold, { type }: SwarmEvent): void {
-    const { id, isPendingChild: isExpected, identity } = agent;
+    const { id, isPendingChild, identity } = agent;
     const isSpawned = type === 'agent.spawned';
     if (isSpawned && identity.name !== null) this.idsByName.set(identity.name, id);
     const parent = this.agentsById.get(agent.parent ?? '');
-    if (parent === undefined || (!isSpawned && parent.pendingChildren.has(id) === isExpected))
+    if (parent === undefined || (!isSpawned && parent.pendingChildren.has(id) === isPendingChild))
       return;
-    parent.setPendingChild(id, isExpected);
+    parent.setPendingChild(id, isPendingChild);
   }
 
   private viewOf(agent: AgentFold, standing: AgentLiveness): AgentView {
     const { id, version } = agent;
-    const { isHere, worker, lastSign } = standing;
+    const { isInHolderProcess, worker, lastSign } = standing;
     const kept = this.viewCache.get(id);
     if (kept?.version === version) {
-      const { standing: before, view } = kept;
-      const isSame = before.isHere === isHere && before.worker === worker;
-      if (isSame && (view.status !== 'lost' || before.lastSign === lastSign)) return view;
+      const { standing, view } = kept;
+      const isSame = standing.isInHolderProcess === isInHolderProcess && standing.worker === worker;
+      if (isSame && (view.status !== 'lost' || standing.lastSign === lastSign)) return view;
     }
     const view = this.makeView(agent, standing);
     this.viewCache.set(id, { standing, version, view });
@@ -149,8 +150,8 @@ export class SwarmFold {
   }
 
   private agentOf(id: string, parent: string | null, ts: number): AgentFold {
-    const known = this.agentsById.get(id);
-    if (known !== undefined) return known;
+    const existing = this.agentsById.get(id);
+    if (existing !== undefined) return existing;
     const fresh = new AgentFold(id, id === this.lead ? null : parent, ts);
     this.agentsById.set(id, fresh);
     this.order = undefined;

@@ -26,7 +26,7 @@ export interface SwarmUpdate {
   /** Agents without new events are the same objects as before. */
   readonly swarm: SwarmView;
   /** Why the swarm cannot be read now, for people, or null. The view is then stale. */
-  readonly trouble: string | null;
+  readonly problem: string | null;
   /** True if the session was deleted. This is then the last update. */
   readonly isGone: boolean;
 }
@@ -44,7 +44,7 @@ const PER_SECOND = 10;
 /** Minimum time between two reads of the holder, the jobs and the workers. */
 const STATUS_EVERY_MS = 1_000;
 /** The same for a session without a holder that gets new events, because a process has just taken it. */
-const STATUS_AGAIN_MS = 200;
+const STATUS_RETRY_MS = 200;
 
 interface SwarmStatus {
   readonly at: number;
@@ -69,7 +69,7 @@ export class SwarmFollower {
   private status: SwarmStatus | undefined;
   /** True if no process runs the swarm, and records that are only in the journals were read. */
   private hasReadJournals = false;
-  private trouble: string | null = null;
+  private problem: string | null = null;
   private isGone = false;
   private isStopped = false;
   private lastUpdate: SwarmUpdate | undefined;
@@ -91,7 +91,7 @@ export class SwarmFollower {
     this.clock = clock;
     this.periodMs = 1_000 / perSecond;
     this.fold = new SwarmFold(session.lead);
-    const stopOutages = store.outages?.listen((trouble) => this.onOutage(trouble ?? null));
+    const stopOutages = store.outages?.listen((outage) => this.onOutage(outage ?? null));
     const stopped = new Promise<void>((resolve) => {
       this.resolveStopped = resolve;
     });
@@ -128,14 +128,14 @@ export class SwarmFollower {
       const startedAt = this.clock.now();
       try {
         await this.refresh();
-        this.trouble = this.store.outages?.trouble ?? null;
+        this.problem = this.store.outages?.trouble ?? null;
       } catch (error) {
         if (!(error instanceof SkeinError)) throw error;
-        this.trouble = error.message;
+        this.problem = error.message;
       }
       this.update();
       if (this.isOver) return;
-      const isQuiet = this.trouble !== null || !this.isWorkedOn;
+      const isQuiet = this.problem !== null || !this.isWorkedOn;
       await this.sleepUntil(startedAt + (isQuiet ? STATUS_EVERY_MS : this.periodMs));
     }
   }
@@ -144,7 +144,7 @@ export class SwarmFollower {
     // Status first, so that events written before the owner ended are not missed.
     await this.readStatus(STATUS_EVERY_MS);
     const isNew = await this.drain();
-    if (isNew && this.status?.holder === undefined && (await this.readStatus(STATUS_AGAIN_MS))) {
+    if (isNew && this.status?.holder === undefined && (await this.readStatus(STATUS_RETRY_MS))) {
       await this.drain();
     }
     if (this.isWorkedOn || this.isOver) {
@@ -225,8 +225,8 @@ export class SwarmFollower {
   }
 
   /** Handles the start or end of an outage. Reads block meanwhile, so the update is sent from here. */
-  private onOutage(trouble: string | null): void {
-    this.trouble = trouble;
+  private onOutage(problem: string | null): void {
+    this.problem = problem;
     if (this.lastUpdate === undefined || this.isOver) return;
     this.cancelUpdate();
     this.cancelUpdate = this.clock.wakeAt(this.updatedAt + this.periodMs, () => this.update());
@@ -235,10 +235,10 @@ export class SwarmFollower {
   private update(): void {
     const swarm = this.view();
     const { latest } = this;
-    const [trouble, isGone] = [this.trouble, this.isGone];
-    const isSame = latest?.swarm === swarm && latest.trouble === trouble;
+    const [problem, isGone] = [this.problem, this.isGone];
+    const isSame = latest?.swarm === swarm && latest.problem === problem;
     if (this.isStopped || (isSame && latest.isGone === isGone)) return;
-    this.lastUpdate = { swarm, trouble, isGone };
+    this.lastUpdate = { swarm, problem, isGone };
     this.updatedAt = this.clock.now();
     this.cancelUpdate();
     this.listener(this.lastUpdate);
@@ -257,8 +257,8 @@ export class SwarmFollower {
       before.workers === workers;
     if (isSame) return before;
     const { budget, throughput } = this.fold;
-    const known = workers === undefined ? {} : { workers };
-    return { session, holder, ...known, agents, budget, throughput };
+    const extra = workers === undefined ? {} : { workers };
+    return { session, holder, ...extra, agents, budget, throughput };
   }
 
   private sleepUntil(at: number): Promise<void> {

@@ -100,9 +100,9 @@ const mainOf = (waits: ReadonlyMap<WaitKind, number>): WaitKind | null => {
   let main: WaitKind | null = null;
   // WAIT_KINDS starts with the reasons that a person can act on.
   for (const kind of WAIT_KINDS) {
-    const many = waits.get(kind) ?? 0;
-    if (many === 0 || (kind === 'child' && main !== null)) continue;
-    if (main === null || many > (waits.get(main) ?? 0)) main = kind;
+    const count = waits.get(kind) ?? 0;
+    if (count === 0 || (kind === 'child' && main !== null)) continue;
+    if (main === null || count > (waits.get(main) ?? 0)) main = kind;
   }
   return main;
 };

@@ -71,9 +71,9 @@ export class SwarmThroughput {
   /** Buckets form a ring: seconds that are whole minutes apart share a bucket, and the newest second wins. */
   private bucketAt(second: number): Bucket | undefined {
     const index = ((second % SECONDS) + SECONDS) % SECONDS;
-    const known = this.buckets.get(index);
-    if (known?.second === second) return known;
-    if (known !== undefined && known.second > second) return undefined;
+    const bucket = this.buckets.get(index);
+    if (bucket?.second === second) return bucket;
+    if (bucket !== undefined && bucket.second > second) return undefined;
     const fresh = { second, turns: 0, tokens: 0, usd: 0, unpriced: 0 };
     this.buckets.set(index, fresh);
     return fresh;

@@ -76,23 +76,23 @@ export interface AgentHit {
  * Returns all agents that an address matches. Tries in order, until there is a match: an id, a name of
  * a running agent, any name, a session id for its lead, the beginning of an id or a name.
  */
-export const findAgents = (swarms: readonly SwarmView[], wanted: string): readonly AgentHit[] => {
-  if (wanted === '') return [];
+export const findAgents = (swarms: readonly SwarmView[], address: string): readonly AgentHit[] => {
+  if (address === '') return [];
   const all = swarms.flatMap((swarm) => swarm.agents.map((agent) => ({ swarm, agent })));
   const isLead = ({ swarm, agent }: AgentHit) => agent.id === swarm.session.lead;
   const works = ({ agent }: AgentHit) => agent.status === 'running' || agent.status === 'queued';
-  const named = all.filter(({ agent }) => agent.name === wanted);
+  const named = all.filter(({ agent }) => agent.name === address);
   const attempts = [
-    () => all.filter(({ agent }) => agent.id === wanted),
+    () => all.filter(({ agent }) => agent.id === address),
     () => named.filter(works),
     () => named,
-    () => all.filter((hit) => isLead(hit) && hit.swarm.session.id === wanted),
+    () => all.filter((hit) => isLead(hit) && hit.swarm.session.id === address),
     () =>
       all.filter(
         (hit) =>
-          hit.agent.id.startsWith(wanted) ||
-          hit.agent.name?.startsWith(wanted) === true ||
-          (isLead(hit) && (hit.swarm.session.id.startsWith(wanted) || wanted === LEAD_NAME)),
+          hit.agent.id.startsWith(address) ||
+          hit.agent.name?.startsWith(address) === true ||
+          (isLead(hit) && (hit.swarm.session.id.startsWith(address) || address === LEAD_NAME)),
       ),
   ];
   for (const attempt of attempts) {
@@ -103,14 +103,14 @@ export const findAgents = (swarms: readonly SwarmView[], wanted: string): readon
 };
 
 /** Returns the only agent that an address matches. Throws UsageError with candidates. */
-export const findAgent = (swarms: readonly SwarmView[], wanted: string): AgentHit => {
-  const found = findAgents(swarms, wanted);
-  const [only] = found;
-  const shown = wanted.slice(0, 80);
-  if (only !== undefined && found.length === 1) return only;
-  if (only !== undefined) {
+export const findAgent = (swarms: readonly SwarmView[], address: string): AgentHit => {
+  const found = findAgents(swarms, address);
+  const [first] = found;
+  const shown = address.slice(0, 80);
+  if (first !== undefined && found.length === 1) return first;
+  if (first !== undefined) {
     throw new UsageError(
-      `"${shown}" matches ${found.length} agents: ${someOf(found)}. Give more of the id.`,
+      `"${shown}" matches ${found.length} agents: ${listText(found)}. Give more of the id.`,
     );
   }
   const all = swarms.flatMap((swarm) => swarm.agents.map((agent) => ({ swarm, agent })));
@@ -119,15 +119,15 @@ export const findAgent = (swarms: readonly SwarmView[], wanted: string): AgentHi
       `There is no agent "${shown}": nothing runs on this machine. \`skein ps --all\` lists what ran.`,
     );
   }
-  throw new UsageError(`There is no agent "${shown}". There is ${someOf(all)}.`);
+  throw new UsageError(`There is no agent "${shown}". There is ${listText(all)}.`);
 };
 
 const MAX_CANDIDATES = 5;
 
-const someOf = (hits: readonly AgentHit[]): string => {
-  const some = hits
+const listText = (hits: readonly AgentHit[]): string => {
+  const candidates = hits
     .slice(0, MAX_CANDIDATES)
     .map(({ swarm, agent }) => `${agent.id} (${displayName(agent)} of ${swarm.session.id})`);
-  const more = hits.length - some.length;
-  return `${some.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = hits.length - candidates.length;
+  return `${candidates.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };

@@ -29,9 +29,9 @@ export class AgentTranscript implements OpenTranscript {
   private readonly listeners = new Set<() => void>();
   private readonly now: () => number;
   private readonly onClose: () => void;
-  private trouble: TranscriptItem | undefined;
+  private problem: TranscriptItem | undefined;
   /** Number of the newest record that was read. */
-  private seen = 0;
+  private lastSeq = 0;
   private refreshing: Promise<void> | undefined;
   private isRefreshDue = false;
   private isClosed = false;
@@ -55,9 +55,9 @@ export class AgentTranscript implements OpenTranscript {
 
   get items(): readonly TranscriptItem[] {
     const streamed = this.streamed.items;
-    const trouble = this.trouble === undefined ? [] : [this.trouble];
-    if (streamed.length + trouble.length === 0) return this.fold.items;
-    return [...this.fold.items, ...streamed, ...trouble];
+    const problems = this.problem === undefined ? [] : [this.problem];
+    if (streamed.length + problems.length === 0) return this.fold.items;
+    return [...this.fold.items, ...streamed, ...problems];
   }
 
   get left(): number {
@@ -77,7 +77,7 @@ export class AgentTranscript implements OpenTranscript {
 
   /** Called when the index cites a record of the journal. */
   cited(seq: number): void {
-    if (seq > this.seen) void this.refresh();
+    if (seq > this.lastSeq) void this.refresh();
   }
 
   /** Takes a feed item of the agent in this process. Each item except a stream event may have new records. */
@@ -99,7 +99,7 @@ export class AgentTranscript implements OpenTranscript {
       this.isRefreshDue = false;
       try {
         await this.drain();
-        this.trouble = undefined;
+        this.problem = undefined;
       } catch (error) {
         this.fail(error);
       }
@@ -115,7 +115,7 @@ export class AgentTranscript implements OpenTranscript {
       for (const record of records) {
         this.fold.take(record);
         if (record.type === 'assistant.received') this.streamed.settle(record.raw);
-        this.seen = record.seq;
+        this.lastSeq = record.seq;
       }
       this.notify();
       // Yields between batches of a long journal, so that key presses are handled.
@@ -127,7 +127,7 @@ export class AgentTranscript implements OpenTranscript {
   private fail(error: unknown): void {
     if (!(error instanceof SkeinError)) throw error;
     const text = `The journal cannot be read further: ${error.message}`;
-    this.trouble = { kind: 'note', at: this.now(), text, isTrouble: true };
+    this.problem = { kind: 'note', at: this.now(), text, isProblem: true };
     this.notify();
   }
 

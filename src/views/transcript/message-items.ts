@@ -30,7 +30,7 @@ export const messageItems = ({
   const cut = CUT_NOTES[stopReason];
   return cut === undefined
     ? items
-    : [...items, { kind: 'note', at: ts, text: cut, isTrouble: true }];
+    : [...items, { kind: 'note', at: ts, text: cut, isProblem: true }];
 };
 
 /** Notes for stop reasons that cut a message. */
@@ -95,7 +95,7 @@ export const resultItem = ({
 }: RecordOf<'call.ended'>): TranscriptItem => {
   const [block = {}] = blocksIn(`[${raw}]`);
   const content = Array.isArray(block.content) ? textOf(block.content.filter(isBlock)) : '';
-  const isTrouble = outcome !== 'ok' || block.is_error === true;
+  const isFailed = outcome !== 'ok' || block.is_error === true;
   return {
     kind: 'result',
     at: ts,
@@ -103,7 +103,7 @@ export const resultItem = ({
     tool,
     outcome,
     text: shortened(asText(block.content) || content),
-    ...(isTrouble && { isTrouble }),
+    ...(isFailed && { isProblem: isFailed }),
   };
 };
 

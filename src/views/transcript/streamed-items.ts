@@ -34,9 +34,9 @@ export class StreamedItems {
 
   /** Returns an independent copy. */
   copy(): StreamedItems {
-    const other = new StreamedItems();
-    for (const [index, open] of this.blocks) other.blocks.set(index, { ...open });
-    return other;
+    const copy = new StreamedItems();
+    for (const [index, open] of this.blocks) copy.blocks.set(index, { ...open });
+    return copy;
   }
 
   /** Returns true if the items have changed. `now` is in milliseconds since 1970. */
@@ -125,8 +125,9 @@ const itemOf = ({ block, text, at, isOpen }: OpenBlock, isUnfinished: boolean) =
       };
   const item = blockItem(filled, at);
   if (item === undefined) return undefined;
-  const soFar = isCall && isOpen ? { text: `${item.text} ${text}`.slice(0, MAX_INPUT_LENGTH) } : {};
-  return { ...item, ...soFar, ...(isUnfinished && { isUnfinished }) };
+  const partial =
+    isCall && isOpen ? { text: `${item.text} ${text}`.slice(0, MAX_INPUT_LENGTH) } : {};
+  return { ...item, ...partial, ...(isUnfinished && { isUnfinished }) };
 };
 
 const MAX_INPUT_LENGTH = 400;

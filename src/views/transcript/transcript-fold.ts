@@ -91,7 +91,7 @@ export class TranscriptFold {
     this.seq = seq;
     if (missing < 1) return;
     const text = `${missing} ${missing === 1 ? 'line' : 'lines'} of the journal could not be read`;
-    this.add({ kind: 'note', at: ts, text, isTrouble: true });
+    this.add({ kind: 'note', at: ts, text, isProblem: true });
   }
 
   /** Drops the calls of a failed attempt. */
@@ -114,10 +114,10 @@ export class TranscriptFold {
   /** Sets the description, which is known when the call starts. */
   private describe(call: string, text: string): void {
     const index = (this.open.get(call) ?? -1) - this.gone;
-    const known = index < this.first ? undefined : this.all[index];
-    if (known !== undefined) {
-      this.all[index] = { ...known, text };
-      this.characters += text.length - known.text.length;
+    const item = index < this.first ? undefined : this.all[index];
+    if (item !== undefined) {
+      this.all[index] = { ...item, text };
+      this.characters += text.length - item.text.length;
       this.shown = undefined;
     } else if (this.isStreaming) this.drafts.set(call, { text });
   }
@@ -128,10 +128,10 @@ export class TranscriptFold {
       return;
     }
     const index = (this.open.get(call) ?? -1) - this.gone;
-    const about = this.all[index]?.text;
+    const callText = this.all[index]?.text;
     const isNext = index === this.all.length - 1;
     this.open.delete(call);
-    this.add(about === undefined || isNext ? result : { ...result, about });
+    this.add(callText === undefined || isNext ? result : { ...result, callText });
   }
 
   private note(record: JournalRecord): void {
@@ -162,9 +162,9 @@ export class TranscriptFold {
   }
 
   private isOverfull(): boolean {
-    const many = this.all.length - this.first;
+    const count = this.all.length - this.first;
     const { items, characters } = this.bounds;
-    return many > items || (many > 1 && this.characters > characters);
+    return count > items || (count > 1 && this.characters > characters);
   }
 }
 

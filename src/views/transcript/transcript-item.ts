@@ -14,11 +14,11 @@ export interface TranscriptItem {
   readonly tool?: string;
   readonly outcome?: CallOutcome;
   /** Text of the call, if the result does not directly follow it. */
-  readonly about?: string;
+  readonly callText?: string;
   /** Edits of a call that writes a file. */
   readonly edits?: readonly ShownEdit[];
   /** True for denied, failed or interrupted calls, and for failures. */
-  readonly isTrouble?: boolean;
+  readonly isProblem?: boolean;
   /** True while the item is being streamed. It may be discarded. */
   readonly isUnfinished?: boolean;
 }

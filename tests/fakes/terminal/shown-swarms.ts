@@ -36,7 +36,7 @@ export class ShownSwarms implements SwarmDataSource {
     return this.views;
   }
 
-  trouble(): string | null {
+  problem(): string | null {
     return this.why;
   }
 

@@ -24,10 +24,10 @@ describe('the source of a watched session', () => {
     const source = new StoreSource(store, session.meta);
     onTestFinished(() => source.stop());
     await source.ready;
-    expect(source.trouble()).toBeNull();
+    expect(source.problem()).toBeNull();
     await session.close();
     await store.remove(session.meta.id);
-    await expect.poll(() => source.trouble(), { timeout: 5_000 }).toBe(REMOVED);
+    await expect.poll(() => source.problem(), { timeout: 5_000 }).toBe(REMOVED);
     expect(source.swarms().map(({ agents }) => agents.length)).toEqual([1]);
     const { steering } = source;
     const { signal } = new AbortController();

@@ -83,7 +83,7 @@ describe('LiveSwarms', () => {
     const clock = virtualClock();
     const { live, seen } = watchAll(new MemorySessionStore(clock), clock);
     await clock.advance(500);
-    expect(seen).toEqual([{ swarms: [], trouble: null }]);
+    expect(seen).toEqual([{ swarms: [], problem: null }]);
     live.stop();
   });
 
@@ -134,7 +134,7 @@ describe('LiveSwarms', () => {
     await clock.advance(500);
     isBroken = true;
     await clock.advance(3_000);
-    expect(seen.at(-1)?.trouble).toBe('No list.');
+    expect(seen.at(-1)?.problem).toBe('No list.');
     expect(ids()).toEqual(['s_1']);
     live.stop();
   });

@@ -41,10 +41,10 @@ needs.describe('own-redis')('a swarm in Redis', () => {
     const [first] = seen.at(-1)?.swarm.agents ?? [];
 
     await server.kill();
-    await until('Redis is away', ({ trouble }) => trouble?.includes('Redis') === true);
+    await until('Redis is away', ({ problem }) => problem?.includes('Redis') === true);
     expect(seen.at(-1)?.swarm.agents[0]).toBe(first);
     await server.start();
-    await until('Redis is back', ({ trouble }) => trouble === null);
+    await until('Redis is back', ({ problem }) => problem === null);
     lead.append(letter('l_1'));
     await until('the lead has a new event', ({ swarm }) => swarm.agents[0] !== first);
 

@@ -152,7 +152,7 @@ describe('SwarmFollower', () => {
     await store.remove('s_1');
     await clock.advance(5_000);
     await follower.done;
-    expect(seen.at(-1)).toMatchObject({ isGone: true, trouble: null });
+    expect(seen.at(-1)).toMatchObject({ isGone: true, problem: null });
     expect(seen.filter(({ isGone }) => isGone)).toHaveLength(1);
   });
 
@@ -201,7 +201,7 @@ describe('a followed swarm in files', () => {
 describe('a store that cannot be read', () => {
   test('is reported with the last known swarm, and read again until it works', async () => {
     const { clock, store, lead } = await inMemory();
-    let trouble: Error | undefined;
+    let problem: Error | undefined;
     const failing: FollowedStore = {
       jobs: store.jobs,
       outages: undefined,
@@ -209,27 +209,27 @@ describe('a store that cannot be read', () => {
       agents: (id) => store.agents(id),
       watch: (id) => store.watch(id),
       async holder(id) {
-        if (trouble !== undefined) throw trouble;
+        if (problem !== undefined) throw problem;
         return store.holder(id);
       },
     };
     const { seen, follower } = follow(failing, clock);
     await clock.advance(500);
-    trouble = new StorageError('Could not read it.');
+    problem = new StorageError('Could not read it.');
     await clock.advance(2_000);
-    expect(seen.at(-1)).toMatchObject({ trouble: 'Could not read it.', isGone: false });
+    expect(seen.at(-1)).toMatchObject({ problem: 'Could not read it.', isGone: false });
     expect(seen.at(-1)?.swarm).toBe(seen[0]?.swarm);
     lead.append(letter('l_1'));
-    trouble = undefined;
+    problem = undefined;
     await clock.advance(2_000);
-    expect(seen.at(-1)?.trouble).toBeNull();
+    expect(seen.at(-1)?.problem).toBeNull();
     expect(seen.at(-1)?.swarm).not.toBe(seen[0]?.swarm);
     follower.stop();
   });
 
   test('is reported during an outage without waiting for the pending read, and the follower can stop', async () => {
     const { clock, store } = await inMemory();
-    let reportOutage: (trouble: string | undefined) => void = () => {};
+    let reportOutage: (problem: string | undefined) => void = () => {};
     let isAway = false;
     const away: FollowedStore = {
       jobs: store.jobs,
@@ -251,7 +251,7 @@ describe('a store that cannot be read', () => {
     await clock.advance(2_000);
     reportOutage('Redis does not answer');
     await clock.advance(100);
-    expect(seen.at(-1)?.trouble).toBe('Redis does not answer');
+    expect(seen.at(-1)?.problem).toBe('Redis does not answer');
     follower.stop();
     await follower.done;
   });

@@ -120,7 +120,7 @@ describe('an open transcript', () => {
       {
         kind: 'note',
         text: 'The journal cannot be read further: The disk is gone.',
-        isTrouble: true,
+        isProblem: true,
       },
     ]);
     isAway = false;

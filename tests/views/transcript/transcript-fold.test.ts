@@ -113,7 +113,7 @@ describe('a transcript', () => {
     expect(folded(again).items[1]).toMatchObject({
       kind: 'note',
       text: '1 line of the journal could not be read',
-      isTrouble: true,
+      isProblem: true,
     });
     // A new owner may write a sequence number for the second time.
     expect(folded([...all, ...all]).items.every(({ kind }) => kind === 'prompt')).toBe(true);
@@ -146,7 +146,7 @@ describe('a transcript', () => {
         tool: 'Bash',
         outcome: 'ok',
         text: '1 failed',
-        isTrouble: true,
+        isProblem: true,
       },
       { kind: 'text', text: 'It fails.' },
       { kind: 'note', text: 'The run ended: end_turn' },
@@ -178,16 +178,16 @@ describe('a transcript', () => {
       callOf('c_2', 'Bash', { command: 'two' }),
     ];
     const results = itemsOf(answer(two, 'tool_use'), ended('c_1', 'a'), ended('c_2', 'b')).slice(2);
-    expect(results.map(({ about }) => about)).toEqual(['Bash one', 'Bash two']);
+    expect(results.map(({ callText }) => callText)).toEqual(['Bash one', 'Bash two']);
     const [, one] = itemsOf(answer(two.slice(0, 1), 'tool_use'), ended('c_1', 'a'));
-    expect(one?.about).toBeUndefined();
+    expect(one?.callText).toBeUndefined();
   });
 
   test('omits the calls of a failed attempt', () => {
     expect(
       itemsOf(turnStarted, started('c_1', 'Read', 'Read a.ts'), ended('c_1', 'a'), turnFailed),
     ).toEqual([
-      { kind: 'note', text: 'Attempt 1 failed (overloaded): Too much.', isTrouble: true },
+      { kind: 'note', text: 'Attempt 1 failed (overloaded): Too much.', isProblem: true },
     ]);
   });
 
@@ -206,7 +206,7 @@ describe('a transcript', () => {
         tool: 'Bash',
         outcome: 'denied',
         text: 'Denied: never.',
-        isTrouble: true,
+        isProblem: true,
       },
     ]);
   });
@@ -271,7 +271,7 @@ describe('a transcript', () => {
         kind: 'note',
         text: 'To make room, 12 messages were summarised, from about 900 to 100 tokens.',
       },
-      { kind: 'note', text: 'The agent ended: budget, No money.', isTrouble: true },
+      { kind: 'note', text: 'The agent ended: budget, No money.', isProblem: true },
     ]);
   });
 
@@ -295,7 +295,7 @@ describe('a transcript', () => {
         const fold = folded(journal, { items, characters: Number.POSITIVE_INFINITY });
         // The description of a call is unknown once the call was omitted.
         const known = (all: readonly TranscriptItem[]) =>
-          all.map((item) => ({ ...item, about: undefined }));
+          all.map((item) => ({ ...item, callText: undefined }));
         expect(known(fold.items)).toEqual(known(whole.slice(-items)));
         expect(fold.left).toBe(whole.length - fold.items.length);
       }),

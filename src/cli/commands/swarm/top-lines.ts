@@ -16,7 +16,7 @@ const WIDTH = 160;
 
 /** Prints until Ctrl-C, or until the output is closed. */
 export const printTop = async (
-  source: Pick<StoreSource, 'swarms' | 'trouble' | 'watch' | 'now' | 'ready' | 'done'>,
+  source: Pick<StoreSource, 'swarms' | 'problem' | 'watch' | 'now' | 'ready' | 'done'>,
   machine: TerminalHost,
 ): Promise<void> => {
   let end = () => {};
@@ -33,11 +33,11 @@ export const printTop = async (
     const layout = { width: WIDTH, unicode: false, now: source.now() };
     machine.out(swarms.map((swarm) => `${swarmText(swarm, layout)}\n`).join('\n'));
     if (swarms.length === 0) machine.out('No swarm runs yet.\n');
-    lines.update(swarms, source.trouble(), false);
+    lines.update(swarms, source.problem(), false);
     const update = () => {
       timer = undefined;
       if (machine.isOutputClosed()) end();
-      lines.update(source.swarms(), source.trouble(), true);
+      lines.update(source.swarms(), source.problem(), true);
     };
     stopWatching = source.watch(() => {
       timer ??= setTimeout(update, UPDATE_INTERVAL_MS);
@@ -54,19 +54,19 @@ export const printTop = async (
 export class TopLines {
   private readonly print: (line: string) => void;
   private readonly printed = new Map<string, string>();
-  private trouble: string | null = null;
+  private problem: string | null = null;
 
   constructor(print: (line: string) => void) {
     this.print = print;
   }
 
   /** Records the states. Prints changes only if `isPrinted`. */
-  update(swarms: readonly SwarmView[], trouble: string | null, isPrinted: boolean): void {
+  update(swarms: readonly SwarmView[], problem: string | null, isPrinted: boolean): void {
     const print = isPrinted ? this.print : () => {};
-    if (trouble !== this.trouble && (isPrinted || trouble !== null)) {
-      this.print(trouble === null ? 'The store can be reached again.' : plainText(trouble, 300));
+    if (problem !== this.problem && (isPrinted || problem !== null)) {
+      this.print(problem === null ? 'The store can be reached again.' : plainText(problem, 300));
     }
-    this.trouble = trouble;
+    this.problem = problem;
     for (const swarm of swarms) {
       const { id } = swarm.session;
       if (!this.printed.has(id)) print(swarmHead(swarm));

@@ -57,9 +57,9 @@ export const agentTitle = (
 ): string => {
   const group = groupOf(agent);
   const state = `${groupSign(group, unicode)} ${formatAgentState(agent)}`;
-  const who = cutText(formatAgent(agent, agent.id), width - textWidth(state) - 2);
-  const space = ' '.repeat(Math.max(1, width - textWidth(who) - textWidth(state)));
-  return `${paint.strong(who)}${space}${paintGroup(group, paint)(state)}`;
+  const name = cutText(formatAgent(agent, agent.id), width - textWidth(state) - 2);
+  const space = ' '.repeat(Math.max(1, width - textWidth(name) - textWidth(state)));
+  return `${paint.strong(name)}${space}${paintGroup(group, paint)(state)}`;
 };
 
 const factLines = (
@@ -70,10 +70,10 @@ const factLines = (
   const { width, paint, now } = options;
   const { kind, model, worker, turns, cacheReadPercent, costUsd, lastActiveAt } = agent;
   const parent = swarm.agents.find(({ id }) => id === agent.parent);
-  const what = kind === 'lead' ? `lead of ${swarm.session.id}` : kind;
+  const role = kind === 'lead' ? `lead of ${swarm.session.id}` : kind;
   const cached = cacheReadPercent === null ? '' : `, ${formatPercent(cacheReadPercent)} cached`;
   const identity = [
-    what,
+    role,
     ...(parent === undefined ? [] : [`for ${plainText(displayName(parent), 40)}`]),
     ...(model === null ? [] : [plainText(model, 60)]),
     ...(worker === null ? [] : [`on worker ${plainText(worker, 60)}`]),
@@ -114,21 +114,21 @@ const listLines = (agent: AgentView, options: AgentDetailOptions): readonly stri
       : `${stop.reason}${stop.detail === null ? '' : `: ${stop.detail}`}`;
   const timed = (text: string, at: number) => `${plainText(text)}  ${formatAge(now - at)}`;
   return [
-    ...some(
+    ...limitList(
       questions.map(
         ({ description, since, question }) =>
           `${timed(description, since)}  ${plainText(question, 40)}`,
       ),
     ).flatMap((text, at) => labelled(at === 0 ? 'asks' : '', text, options, 1, paint.warn)),
-    ...some(calls.map(({ description, since }) => timed(description, since))).flatMap((text, at) =>
-      labelled(at === 0 ? 'does' : '', text, options, 1),
+    ...limitList(calls.map(({ description, since }) => timed(description, since))).flatMap(
+      (text, at) => labelled(at === 0 ? 'does' : '', text, options, 1),
     ),
     ...(wait === '' ? [] : labelled('waits', wait, options, 2, paint.accent)),
     ...(end === '' ? [] : labelled('end', plainText(end, 400), options, 2)),
   ];
 };
 
-const some = (texts: readonly string[]): readonly string[] => {
+const limitList = (texts: readonly string[]): readonly string[] => {
   if (texts.length <= MAX_LISTED) return texts;
   const shown = texts.slice(0, MAX_LISTED - 1);
   return [...shown, `and ${texts.length - shown.length} more`];

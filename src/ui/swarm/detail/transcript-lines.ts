@@ -54,7 +54,7 @@ const linesOf = (item: TranscriptItem, options: TranscriptLineOptions): readonly
       return resultLines(item, options);
     case 'note': {
       const text = oneLine(sanitize(redact(item.text)), 2_000);
-      if (item.isTrouble === true) return block(text, '! ', options, paint.alarm);
+      if (item.isProblem === true) return block(text, '! ', options, paint.alarm);
       return block(text, unicode ? '· ' : '- ', options, paint.dim);
     }
   }
@@ -72,10 +72,10 @@ const promptLines = (
 
 const resultLines = (item: TranscriptItem, options: TranscriptLineOptions): readonly string[] => {
   const { paint, unicode } = options;
-  const { tool = '', outcome = 'ok', text, about = '', isTrouble = false } = item;
-  const { word, remark, lines } = formatCallResult({ tool, outcome, isError: isTrouble, text });
+  const { tool = '', outcome = 'ok', text, callText = '', isProblem: isFailed = false } = item;
+  const { word, remark, lines } = formatCallResult({ tool, outcome, isError: isFailed, text });
   const sign = unicode ? '└ ' : '` ';
-  const called = about === '' ? '' : ` ${oneLine(sanitize(redact(about)), MAX_NAME_LENGTH)}`;
+  const called = callText === '' ? '' : ` ${oneLine(sanitize(redact(callText)), MAX_NAME_LENGTH)}`;
   const head = `${word}${called}${remark === '' ? '' : `: ${remark}`}`;
   return [
     ...block(head, `  ${sign}`, options, word === 'ok' ? paint.dim : paint.alarm),

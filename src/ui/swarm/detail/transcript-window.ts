@@ -71,9 +71,10 @@ export class TranscriptWindow {
   private currentLowest(transcript: Transcript): LinePosition | undefined {
     const { lowest } = this;
     if (lowest === undefined) return undefined;
-    const near = this.nearest(transcript, lowest.at - 1, 1);
-    if (near === undefined || near.at !== lowest.at) return near && { at: near.at, line: 0 };
-    return { at: near.at, line: Math.min(near.line, lowest.line) };
+    const nearest = this.nearest(transcript, lowest.at - 1, 1);
+    if (nearest === undefined || nearest.at !== lowest.at)
+      return nearest && { at: nearest.at, line: 0 };
+    return { at: nearest.at, line: Math.min(nearest.line, lowest.line) };
   }
 
   /** Returns the last line of the nearest item with lines, after (`step` 1) or before `from`; undefined if there is none. */
@@ -84,8 +85,8 @@ export class TranscriptWindow {
     const first = Math.max(0, left - 1);
     const begin = step === 1 ? Math.max(first, from + 1) : Math.min(last, from - 1);
     for (let at = begin; at >= first && at <= last; at += step) {
-      const many = this.linesAt(transcript, at).length;
-      if (many > 0) return { at, line: many - 1 };
+      const count = this.linesAt(transcript, at).length;
+      if (count > 0) return { at, line: count - 1 };
     }
     return undefined;
   }
@@ -122,22 +123,22 @@ export class TranscriptWindow {
     last: LinePosition,
     maxLines: number,
   ): number {
-    let many = last.line + 1;
-    for (let at = last.at - 1; at >= first.at && many < maxLines; at -= 1) {
-      many += this.linesAt(transcript, at).length;
+    let count = last.line + 1;
+    for (let at = last.at - 1; at >= first.at && count < maxLines; at -= 1) {
+      count += this.linesAt(transcript, at).length;
     }
-    return many;
+    return count;
   }
 
   private above(transcript: Transcript, lowest: LinePosition, rows: number): readonly string[] {
     const parts: (readonly string[])[] = [
       this.linesAt(transcript, lowest.at).slice(0, lowest.line + 1),
     ];
-    let many = lowest.line + 1;
-    for (let at = lowest.at - 1; at >= transcript.left - 1 && at >= 0 && many < rows; at -= 1) {
+    let count = lowest.line + 1;
+    for (let at = lowest.at - 1; at >= transcript.left - 1 && at >= 0 && count < rows; at -= 1) {
       const lines = this.linesAt(transcript, at);
       parts.push(lines);
-      many += lines.length;
+      count += lines.length;
     }
     return parts.toReversed().flat().slice(-rows);
   }
@@ -145,8 +146,8 @@ export class TranscriptWindow {
   private linesAt({ items, left }: Transcript, at: number): readonly string[] {
     const item = items[at - left];
     if (item === undefined) return at === left - 1 ? this.leftOut(left) : [];
-    const known = this.lines.get(item);
-    if (known !== undefined) return known;
+    const cached = this.lines.get(item);
+    if (cached !== undefined) return cached;
     const lines = transcriptLines(item, { ...this.style, columns: this.columns });
     this.lines.set(item, lines);
     return lines;

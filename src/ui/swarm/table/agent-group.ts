@@ -39,8 +39,8 @@ const SIGNS: Readonly<Record<AgentGroup, readonly [unicode: string, ascii: strin
   done: ['✓', '.'],
 };
 
-export const groupSign = (group: AgentGroup, unicode: boolean): string =>
-  SIGNS[group][unicode ? 0 : 1];
+export const groupSign = (group: AgentGroup, isUnicode: boolean): string =>
+  SIGNS[group][isUnicode ? 0 : 1];
 
 export const paintGroup = (group: AgentGroup, paint: Paint): ((text: string) => string) => {
   switch (group) {

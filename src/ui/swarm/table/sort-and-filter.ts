@@ -196,8 +196,8 @@ const FILTER_NAMES: Readonly<Record<AgentFilter, string>> = {
 
 /** Describes the filter and the order for people. Returns '' for all agents in tree order. */
 export const sortAndFilterText = ({ order, isReversed, filter, text }: SortAndFilter): string => {
-  const only = [FILTER_NAMES[filter], text === '' ? '' : `with "${plainText(text, 40)}"`];
-  const shown = only.filter((word) => word !== '').join(' ');
+  const filters = [FILTER_NAMES[filter], text === '' ? '' : `with "${plainText(text, 40)}"`];
+  const shown = filters.filter((word) => word !== '').join(' ');
   const sorted =
     order === 'tree' && !isReversed ? '' : `by ${order}${isReversed ? ', reversed' : ''}`;
   return [shown === '' ? '' : `only ${shown}`, sorted].filter((word) => word !== '').join(', ');

@@ -37,16 +37,17 @@ export class StableOrder {
   }
 
   /**
-   * Takes new swarms. `isRequested` rearranges at once. `around` is called with the function that rearranges the rows,
+   * Takes new swarms. `isRequested` rearranges at once. `apply` is called with the function that rearranges the rows,
    * and must call it.
    */
   update(
     swarms: readonly SwarmView[],
     isRequested: boolean,
-    around: (rearrange: () => void) => void,
+    apply: (rearrange: () => void) => void,
   ): void {
     const before = this.swarms;
-    const isSame = swarms.length === before.length && swarms.every((it, at) => it === before[at]);
+    const isSame =
+      swarms.length === before.length && swarms.every((swarm, at) => swarm === before[at]);
     if (isSame && !isRequested) return;
     const sizeBefore = this.agents.size;
     this.index(swarms);
@@ -56,7 +57,7 @@ export class StableOrder {
       swarms.some(({ session }, at) => session.id !== before[at]?.session.id);
     const delay = this.arrangedAt + REORDER_INTERVAL_MS - this.time();
     if (hasJoined) this.shorten();
-    if (isRequested || hasJoined || delay <= 0) around(() => this.arrange());
+    if (isRequested || hasJoined || delay <= 0) apply(() => this.arrange());
     else this.timer ??= setTimeout(() => this.onDelayedUpdate(), delay);
   }
 

@@ -129,8 +129,12 @@ export class SwarmTable extends Observable {
 
   /** First and last row of the window, counted from 1, and the number of rows. */
   get part(): { readonly from: number; readonly to: number; readonly of: number } {
-    const { length: of } = this.order.rows;
-    return { from: Math.min(of, this.top + 1), to: Math.min(of, this.top + this.height), of };
+    const { length } = this.order.rows;
+    return {
+      from: Math.min(length, this.top + 1),
+      to: Math.min(length, this.top + this.height),
+      of: length,
+    };
   }
 
   move(lines: number): void {
@@ -273,9 +277,9 @@ export class SwarmTable extends Observable {
       if (shown !== -1) return shown;
       above = agents.get(agentKey(session, above))?.parent ?? null;
     }
-    const near = Math.min(this.lastAt, rows.length - 1);
+    const last = Math.min(this.lastAt, rows.length - 1);
     const isAgent = (row: number) => this.rowAt(row)?.agent !== undefined;
-    const nearest = [near, near + 1, near - 1].find(isAgent);
+    const nearest = [last, last + 1, last - 1].find(isAgent);
     return (
       nearest ??
       Math.max(

@@ -107,12 +107,12 @@ export class TableRows {
     const isFolded = row.hidden.length > 0;
     const branch = unicode ? row.branch : asciiBranch(row.branch);
     const sign = isFolded ? (unicode ? '▸' : '+') : '';
-    const many = isFolded ? ` +${row.hidden.length}` : '';
-    const who = cutText(
+    const hiddenCount = isFolded ? ` +${row.hidden.length}` : '';
+    const label = cutText(
       `${branch}${sign}${formatAgent(view, row.shortId)}`,
-      width - textWidth(many),
+      width - textWidth(hiddenCount),
     );
-    return fitText(`${who}${many}`, width, false);
+    return fitText(`${label}${hiddenCount}`, width, false);
   }
 }
 
@@ -135,8 +135,8 @@ const belowText = ({ hidden }: SwarmTableRow): string => {
     counts.set(group, (counts.get(group) ?? 0) + 1);
   }
   const parts = COUNTED_GROUPS.flatMap((group) => {
-    const many = counts.get(group) ?? 0;
-    return many === 0 ? [] : [`${many} ${(many === 1 ? SINGULAR[group] : undefined) ?? group}`];
+    const count = counts.get(group) ?? 0;
+    return count === 0 ? [] : [`${count} ${(count === 1 ? SINGULAR[group] : undefined) ?? group}`];
   });
   return `${hidden.length} below${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
 };

@@ -58,7 +58,7 @@ describe('the lines of a transcript', () => {
       '    one',
       '    two',
     ]);
-    const denied = { kind: 'result', outcome: 'denied', isTrouble: true } as const;
+    const denied = { kind: 'result', outcome: 'denied', isProblem: true } as const;
     expect(lines({ ...denied, tool: 'Bash', text: 'Never.' })).toEqual(['  └ denied: Never.']);
   });
 
@@ -96,7 +96,7 @@ describe('the lines of a transcript', () => {
       first('thinking'),
       first('call'),
       first('note'),
-      first('note', { isTrouble: true }),
+      first('note', { isProblem: true }),
       first('result', { tool: 'Odd' }),
       first('text', { isUnfinished: true }),
     ]).toEqual(['> x', 'x', '~ x', '* x', '- x', '! x', '  ` ok: x', 'x_']);
