@@ -66,13 +66,13 @@ const lostLines = (
 
 /** Returns the typed text of the answer with a hint; undefined if no text is typed. */
 const typedView = (
-  { answerEditor: line }: QuestionInbox,
+  { answerEditor }: QuestionInbox,
   { kind }: InboxEntry,
   { columns, rows, paint }: InboxLinesOptions,
 ): DraftView | undefined => {
-  if (line === undefined) return undefined;
+  if (answerEditor === undefined) return undefined;
   const label = kind === 'permission' ? '  Why not? ' : '  Your answer: ';
-  const view = viewDraft(label, line.draft, columns);
+  const view = viewDraft(label, answerEditor.draft, columns);
   const maxRows = Math.max(1, rows - 1 - MIN_QUESTION_ROWS - 2);
   const first = Math.max(0, Math.min(view.row - maxRows + 1, view.rows.length - maxRows));
   const hint = paint.dim(cutText('  Enter sends it, Esc goes back to the answers', columns));
@@ -92,11 +92,11 @@ const shownAnswers = (
     return choices.map((_, at) => answerLine(inbox, entry, at, options));
   }
   if (room < 1 && inbox.answerEditor !== undefined) return [];
-  const words = choices.map((choice, at) => {
+  const labels = choices.map((choice, at) => {
     const isChosen = inbox.isFocused && at === inbox.choice;
     return `${isChosen ? options.sign : ' '} ${oneLine(exactText(choice), 20)}`;
   });
-  return [cutText(words.join(' '), options.columns)];
+  return [cutText(labels.join(' '), options.columns)];
 };
 
 /** Formatted questions by entry. A question never changes and may be long, so it is formatted once per size. */
@@ -104,12 +104,12 @@ const bodies = new WeakMap<InboxEntry, { size: string; lines: readonly string[] 
 
 const bodyOf = (entry: InboxEntry, options: InboxLinesOptions, rows: number): readonly string[] => {
   const size = `${options.columns} ${rows}`;
-  const known = bodies.get(entry);
-  if (known?.size === size) return known.lines;
+  const cached = bodies.get(entry);
+  if (cached?.size === size) return cached.lines;
   const lines =
     entry.kind === 'permission'
       ? factsOf(entry, options, rows)
-      : shortened(wordsOf(entry, options), rows, options);
+      : shortened(choiceText(entry, options), rows, options);
   bodies.set(entry, { size, lines });
   return lines;
 };
@@ -139,8 +139,8 @@ const headLine = (
 ): string => {
   const { entries } = inbox;
   const at = entries.findIndex(({ id }) => id === entry.id) + 1;
-  const which = entries.length === 1 ? 'A question' : `Question ${at} of ${entries.length}`;
-  return `${paint.warn('?')} ${paint.strong(which)} ${paint.dim(`(${formatAge(now - entry.askedAt)} ago)`)}`;
+  const position = entries.length === 1 ? 'A question' : `Question ${at} of ${entries.length}`;
+  return `${paint.warn('?')} ${paint.strong(position)} ${paint.dim(`(${formatAge(now - entry.askedAt)} ago)`)}`;
 };
 
 const factsOf = (
@@ -158,7 +158,7 @@ const factsOf = (
   });
 };
 
-const wordsOf = (
+const choiceText = (
   { question, asker, purpose }: ChoiceInboxEntry,
   { columns, paint }: InboxLinesOptions,
 ): readonly string[] => [
@@ -193,13 +193,13 @@ const answerLine = (
 };
 
 const optionText = (
-  { checked: ticked }: QuestionInbox,
+  { checked }: QuestionInbox,
   { question }: ChoiceInboxEntry,
   at: number,
 ): string => {
   const option = question.options[at];
   if (option === undefined) return 'in your own words';
-  const box = question.multiple ? (ticked.has(at) ? '[x] ' : '[ ] ') : '';
+  const box = question.multiple ? (checked.has(at) ? '[x] ' : '[ ] ') : '';
   const more = option.description === undefined ? '' : ` (${exactText(option.description)})`;
   return `${box}${exactText(option.label)}${more}`;
 };
@@ -218,11 +218,11 @@ const keysLine = (
   if (inbox.choice !== undefined) return paint.dim(keysWithin(keys, columns));
   // Enter has no effect while no answer is chosen.
   const [, ...rest] = keys.filter(({ long }) => long !== CONFIRMS);
-  const nothing = {
+  const chooseHint = {
     long: `Nothing is chosen: ${ways} or arrows choose`,
     short: `Nothing is chosen: ${ways}`,
   };
-  return paint.warn(keysWithin([nothing, ...rest], columns));
+  return paint.warn(keysWithin([chooseHint, ...rest], columns));
 };
 
 interface KeyHint {
@@ -248,7 +248,7 @@ const keysOf = (entry: InboxEntry, ways: string, hasOthers: boolean): readonly K
 
 /** Joins the hints in their long form, else in their short form, else without the least important ones. */
 const keysWithin = (keys: readonly KeyHint[], columns: number): string => {
-  const line = (words: readonly string[]) => `  ${words.join(' · ')}`;
+  const line = (hints: readonly string[]) => `  ${hints.join(' · ')}`;
   const whole = line(keys.map(({ long }) => long));
   const short = line(keys.map((key) => key.short));
   if (textWidth(whole) <= columns) return whole;

@@ -59,8 +59,8 @@ export class InboxScene implements Scene {
   draw({ columns, rows }: Size): ReactNode {
     const { inbox, paint, sign, notice } = this.options;
     const now = Date.now();
-    const asked = rows - FRAME_ROWS - MIN_LISTED;
-    const view = inboxLines(inbox, { columns, rows: asked, paint, sign, now, howTo: 'Tab' });
+    const questionRows = rows - FRAME_ROWS - MIN_LISTED;
+    const view = inboxLines(inbox, { columns, rows: questionRows, paint, sign, now, howTo: 'Tab' });
     const room = Math.max(MIN_LISTED, rows - FRAME_ROWS - view.lines.length);
     const listed = this.listed(room, columns, now);
     const top = 1 + listed.length + 1;
@@ -117,10 +117,10 @@ export class InboxScene implements Scene {
   private row(entry: InboxEntry, isShown: boolean, columns: number, now: number): string {
     const { paint, sign } = this.options;
     const { asker, askedAt, question } = entry;
-    const what =
+    const summary =
       'tool' in question ? plainText(question.description, 300) : plainText(question.question, 300);
     const age = formatAge(now - askedAt).padStart(4);
-    const answerEditor = cutText(`${isShown ? sign : ' '} ${age}  ${asker}: ${what}`, columns);
+    const answerEditor = cutText(`${isShown ? sign : ' '} ${age}  ${asker}: ${summary}`, columns);
     return isShown ? paint.accent(answerEditor) : answerEditor;
   }
 }

@@ -17,7 +17,7 @@ import { type Key, LineEditor } from '../../terminal/input/line-editor.js';
 import { GRACE_MS } from '../../terminal/terminal.js';
 import { Observable } from '../screen/observable.js';
 
-interface Asked {
+interface InboxQuestion {
   readonly id: string;
   /** Display name of the asking agent. */
   readonly asker: string;
@@ -27,13 +27,13 @@ interface Asked {
   readonly askedAt: number;
 }
 
-export interface PermissionInboxEntry extends Asked {
+export interface PermissionInboxEntry extends InboxQuestion {
   readonly kind: 'permission';
   readonly question: PermissionQuestion;
   readonly answer: (answer: PermissionAnswer) => void;
 }
 
-export interface ChoiceInboxEntry extends Asked {
+export interface ChoiceInboxEntry extends InboxQuestion {
   readonly kind: 'choice';
   readonly question: PersonQuestion;
   readonly answer: (answer: PersonAnswer) => void;
@@ -222,9 +222,9 @@ export class QuestionInbox extends Observable {
     if (this.choice === undefined) this.restartGrace();
   }
 
-  private step(by: number): void {
+  private step(offset: number): void {
     const at = this.list.findIndex(({ id }) => id === this.shown?.id);
-    const next = this.list[(at + by + this.list.length) % this.list.length];
+    const next = this.list[(at + offset + this.list.length) % this.list.length];
     if (next?.id !== this.shown?.id) this.show(next);
   }
 
@@ -266,11 +266,11 @@ export class QuestionInbox extends Observable {
       this.isDenying = false;
     }
     if (stroke.kind !== 'submit') return;
-    const words = stroke.text.trim();
+    const text = stroke.text.trim();
     if (entry.kind === 'permission') {
-      this.settle(entry.id, () => entry.answer({ behavior: 'deny', reason: denialText(words) }));
-    } else if (words !== '') {
-      this.settle(entry.id, () => entry.answer({ chosen: [], text: words }));
+      this.settle(entry.id, () => entry.answer({ behavior: 'deny', reason: denialText(text) }));
+    } else if (text !== '') {
+      this.settle(entry.id, () => entry.answer({ chosen: [], text }));
     }
   }
 

@@ -35,7 +35,7 @@ export class ScreenSurface implements Surface {
       kind: 'permission',
       question,
       answer,
-      ...this.asked(question),
+      ...this.questionFields(question),
     }));
   }
 
@@ -44,7 +44,7 @@ export class ScreenSurface implements Surface {
       kind: 'choice',
       question,
       answer,
-      ...this.asked(question),
+      ...this.questionFields(question),
     }));
   }
 
@@ -53,7 +53,7 @@ export class ScreenSurface implements Surface {
     for (const reject of [...this.open]) reject(new Error(GONE));
   }
 
-  private asked({ id, agent }: { readonly id: string; readonly agent: string }) {
+  private questionFields({ id, agent }: { readonly id: string; readonly agent: string }) {
     const { nameOf, purposeOf, now } = this.options;
     const purpose = purposeOf(agent);
     return {

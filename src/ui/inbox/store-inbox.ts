@@ -39,7 +39,7 @@ const MAX_POLLS = 20;
 export class StoreInbox {
   private readonly options: StoreInboxOptions;
   /** Ids of the questions in the event log at the last refresh. */
-  private asked = '';
+  private questionIds = '';
   private pollsLeft = 0;
   private timer: NodeJS.Timeout | undefined;
   private isPolling = false;
@@ -53,9 +53,9 @@ export class StoreInbox {
 
   /** Polls the store if the open questions in the event log have changed. Cheap if they have not. */
   refresh(): void {
-    const asked = askedIn(this.options.swarms()).join();
-    if (asked === this.asked) return;
-    this.asked = asked;
+    const questionIds = questionIdsIn(this.options.swarms()).join();
+    if (questionIds === this.questionIds) return;
+    this.questionIds = questionIds;
     this.pollsLeft = MAX_POLLS;
     this.poll();
   }
@@ -75,7 +75,7 @@ export class StoreInbox {
     this.isPolling = true;
     const { store, swarms, onDefect } = this.options;
     const asking = swarms().filter(({ agents }) => agents.some(isAsking));
-    const before = this.asked;
+    const before = this.questionIds;
     questionsOfSwarms(store, asking)
       .then(
         ({ questions }) => this.update(questions),
@@ -84,13 +84,14 @@ export class StoreInbox {
       )
       .finally(() => {
         this.isPolling = false;
-        this.pollAgain(before);
+        this.pollLater(before);
       });
   }
 
-  private pollAgain(before: string): void {
-    const missing = askedIn(this.options.swarms()).some((id) => !this.has(id));
-    if (this.isClosed || (before === this.asked && (!missing || this.pollsLeft === 0))) return;
+  private pollLater(before: string): void {
+    const missing = questionIdsIn(this.options.swarms()).some((id) => !this.has(id));
+    if (this.isClosed || (before === this.questionIds && (!missing || this.pollsLeft === 0)))
+      return;
     this.pollsLeft -= 1;
     this.timer = setTimeout(() => this.poll(), POLL_INTERVAL_MS);
   }
@@ -113,13 +114,13 @@ export class StoreInbox {
 
   private entryOf(open: OpenQuestion): PermissionInboxEntry {
     const { question, agent } = open;
-    const who = agent === undefined ? 'An agent' : plainText(displayName(agent), 60);
+    const name = agent === undefined ? 'An agent' : plainText(displayName(agent), 60);
     return {
       kind: 'permission',
       id: question.id,
       question,
       askedAt: question.askedAt,
-      asker: `${who} ${plainText(question.agent, 40)}`,
+      asker: `${name} ${plainText(question.agent, 40)}`,
       ...formatPurpose(open),
       answer: (answer) => this.answer(open, answer),
     };
@@ -149,7 +150,7 @@ export class StoreInbox {
 
 const isAsking = ({ questions }: SwarmView['agents'][number]): boolean => questions.length > 0;
 
-const askedIn = (swarms: readonly SwarmView[]): readonly string[] =>
+const questionIdsIn = (swarms: readonly SwarmView[]): readonly string[] =>
   swarms.flatMap(({ agents }) =>
     agents.filter(isAsking).flatMap(({ questions }) => questions.map(({ question }) => question)),
   );

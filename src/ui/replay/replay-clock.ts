@@ -179,12 +179,12 @@ export class ReplayClock {
 
   /** Moves to a share of the replay, from 0 to 1. */
   seekShare(share: number): void {
-    const wanted = Math.min(1, Math.max(0, share));
-    if (this.length === 0) this.seek(Math.round(wanted * this.log.length));
-    else if (wanted === 1) this.toEnd();
+    const target = Math.min(1, Math.max(0, share));
+    if (this.length === 0) this.seek(Math.round(target * this.log.length));
+    else if (target === 1) this.toEnd();
     else {
       [this.played, this.offset] = [0, 0];
-      this.play(wanted * this.length);
+      this.play(target * this.length);
     }
   }
 

@@ -17,9 +17,9 @@ const newsOf = (source: ReplaySource): string => {
   if (event === undefined) return '';
   const [swarm] = source.swarms();
   const agent = swarm?.agents.find(({ id }) => id === event.agent);
-  const who =
+  const name =
     agent === undefined ? plainText(event.agent, 20) : formatAgent(agent, agent.id.slice(0, 8));
-  return `${who}: ${formatEvent(event)}`;
+  return `${name}: ${formatEvent(event)}`;
 };
 
 /** Plays from the current position. Resolves with how the screen was left; rejects with a defect. */

@@ -31,8 +31,8 @@ export class TransportLine {
   /** Returns a line of at most `width` columns. Less important facts are dropped before the bar. */
   text(width: number): string {
     const { paint } = this.style;
-    const how = cutText(this.playState().padEnd(8), width);
-    let room = width - textWidth(how) - 1 - MIN_BAR_CELLS;
+    const state = cutText(this.playState().padEnd(8), width);
+    let room = width - textWidth(state) - 1 - MIN_BAR_CELLS;
     const facts = this.facts().filter((fact) => {
       const isShown = fact.length + GAP.length <= room;
       room -= isShown ? fact.length + GAP.length : Math.max(0, room);
@@ -42,7 +42,7 @@ export class TransportLine {
     const left = room + MIN_BAR_CELLS - cells - GAP.length;
     const tail = left < MIN_NEWS_WIDTH ? [] : [fitText(this.tail(), left, false)];
     const bar = this.bar(tail.length === 0 ? Math.max(0, room + MIN_BAR_CELLS) : cells);
-    return `${paint.strong(how)} ${[bar, ...facts, ...tail].join(GAP)}`.trimEnd();
+    return `${paint.strong(state)} ${[bar, ...facts, ...tail].join(GAP)}`.trimEnd();
   }
 
   private playState(): string {

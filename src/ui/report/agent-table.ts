@@ -77,7 +77,7 @@ const taskOf = ({ kind, description }: AgentReport, report: SwarmReport): string
 /** Returns kind, type, and the model if it differs from the session's. */
 const kindOf = ({ kind, type, model }: AgentReport, report: SwarmReport): string =>
   [kind === 'lead' ? null : kind, type, model === report.model ? null : model]
-    .flatMap((it) => (it === null ? [] : [redactedText(it, 80)]))
+    .flatMap((text) => (text === null ? [] : [redactedText(text, 80)]))
     .join(' · ');
 
 /** Returns a bar of the cost relative to the most expensive agent. */

@@ -114,7 +114,7 @@ const outcomesOf = ({ agents }: SwarmReport): string => {
     const { word } = agentOutcome(agent);
     outcomes.set(word, (outcomes.get(word) ?? 0) + 1);
   }
-  return [...outcomes].map(([word, many]) => `${formatNumber(many)} ${word}`).join(', ');
+  return [...outcomes].map(([word, count]) => `${formatNumber(count)} ${word}`).join(', ');
 };
 
 /** Returns the time zone of this process: `UTC+2`, `UTC−3:30`. */

@@ -25,7 +25,10 @@ ${permissions.rulings.length === 0 ? undefined : rulings(permissions.rulings)}
 
 const summaryOf = (permissions: PermissionReport): string => {
   const { questions, denials, entriesLeftOut, rulings } = permissions;
-  const ruled = rulings.reduce((sum, it) => sum + (it.behavior === 'ask' ? 0 : it.count), 0);
+  const ruled = rulings.reduce(
+    (sum, ruling) => sum + (ruling.behavior === 'ask' ? 0 : ruling.count),
+    0,
+  );
   const older =
     entriesLeftOut === 0
       ? ''
@@ -43,14 +46,14 @@ ${entries.map((entry) => entryRow(entry, from, names))}</tbody>
 
 const entryRow = (entry: PermissionEntry, from: number, names: AgentNames): Html => {
   const { agent, tool, description, reason, askedAt, outcome, question } = entry;
-  const what = redactedText(description === '' ? tool : description, 400);
+  const subject = redactedText(description === '' ? tool : description, 400);
   const why = question === null ? '' : redactedText(reason, 400);
   return html`<tr>
 <td data-label="When" title="${formatTime(askedAt)}"><time datetime="${formatIsoTime(askedAt) ?? ''}">${formatDuration(askedAt - from)}</time></td>
 <td data-label="Agent"><span class="name">${names.of(agent)}</span></td>
-<td data-label="For what"><code>${what}</code><small>${why}</small></td>
+<td data-label="For what"><code>${subject}</code><small>${why}</small></td>
 <td data-label="Ruling"><span class="badge ${OUTCOMES[outcome]}">${outcome}</span>${lastingOf(entry)}</td>
-<td data-label="By whom and why">${whoOf(entry)}<small>${causeOf(entry)}</small></td>
+<td data-label="By whom and why">${deciderOf(entry)}<small>${causeOf(entry)}</small></td>
 <td data-label="Waited" class="number">${waitText(entry)}</td>
 </tr>
 `;
@@ -74,14 +77,14 @@ const lastingOf = ({ scope, granted, outcome }: PermissionEntry): Html | undefin
   return html`<small>${scope === 'once' ? 'once' : `for the ${scope}${rule}`}</small>`;
 };
 
-const whoOf = ({ by, question, outcome, ruling, step }: PermissionEntry): string => {
-  const said = redactedText(ruling ?? '', 400);
+const deciderOf = ({ by, question, outcome, ruling, step }: PermissionEntry): string => {
+  const rulingText = redactedText(ruling ?? '', 400);
   if (outcome === 'open') return 'nobody yet';
   if (outcome === 'withdrawn') return 'nobody, before it was withdrawn';
-  if (by !== null) return `${redactedText(by, 60)}${said === '' ? '' : `: ${said}`}`;
-  return question === null || said === ''
-    ? `step ${redactedText(step, 30)}${said === '' ? '' : `: ${said}`}`
-    : said;
+  if (by !== null) return `${redactedText(by, 60)}${rulingText === '' ? '' : `: ${rulingText}`}`;
+  return question === null || rulingText === ''
+    ? `step ${redactedText(step, 30)}${rulingText === '' ? '' : `: ${rulingText}`}`
+    : rulingText;
 };
 
 /** Returns the rule with its file and line, or the hook. */

@@ -78,7 +78,7 @@ const costChart = (report: SwarmReport, axis: TimeAxis): SpendingChart => {
     { name: 'paid', className: 'c-cost', total: formatMoney(total.knownCostUsd) },
     { name: 'without the cache', className: 'c-uncached', total: formatMoney(without) },
   ];
-  const known = total.costUsd === null ? ' of what has a price' : '';
+  const scope = total.costUsd === null ? ' of what has a price' : '';
   const saved =
     total.savedPercent === null ? '' : `; the cache saved ${formatPercent(total.savedPercent)}`;
   return {
@@ -90,7 +90,7 @@ const costChart = (report: SwarmReport, axis: TimeAxis): SpendingChart => {
         top,
         format: compactMoney,
         layers,
-        summary: `${formatMoney(total.knownCostUsd)}${known} for ${plural(total.requests, 'request')} to ${plural(models.length, 'model')}${saved}.`,
+        summary: `${formatMoney(total.knownCostUsd)}${scope} for ${plural(total.requests, 'request')} to ${plural(models.length, 'model')}${saved}.`,
         plot: html`${area('c-saved', xs, uncachedYs, ys)}${area('c-cost', xs, ys, floor)}<path class="c-uncached edge" d="M0 ${PLOT_HEIGHT}${stairs(xs, uncachedYs)}"/><path class="c-cost edge" d="M0 ${PLOT_HEIGHT}${stairs(xs, ys)}"/>`,
       },
       axis,
@@ -140,7 +140,10 @@ const tokenChart = (report: SwarmReport, axis: TimeAxis): SpendingChart => {
     hover: {
       xs,
       unit: 'tokens',
-      layers: TOKENS.map(({ key, name }) => ({ name, values: spending.map((it) => it[key]) })),
+      layers: TOKENS.map(({ key, name }) => ({
+        name,
+        values: spending.map((piece) => piece[key]),
+      })),
     },
   };
 };
@@ -193,7 +196,10 @@ const cacheChart = (report: SwarmReport, axis: TimeAxis): SpendingChart => {
     hover: {
       xs: columns.map((_, column) => column * COLUMN_WIDTH),
       unit: 'tokens',
-      layers: PROMPT.map(({ name }, at) => ({ name, values: columns.map((it) => it[at] ?? 0) })),
+      layers: PROMPT.map(({ name }, at) => ({
+        name,
+        values: columns.map((column) => column[at] ?? 0),
+      })),
     },
   };
 };

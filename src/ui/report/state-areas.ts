@@ -14,7 +14,9 @@ interface Column {
 
 export const stateAreas = ({ pieces }: ConcurrencyCurve, axis: TimeAxis): readonly Html[] => {
   const columns = columnsOf(pieces, axis);
-  const sums = columns.map(({ agents }) => Object.values(agents).reduce((sum, it) => sum + it, 0));
+  const sums = columns.map(({ agents }) =>
+    Object.values(agents).reduce((sum, count) => sum + count, 0),
+  );
   const highest = Math.max(1e-9, ...sums);
   const y = (value: number) => HEIGHT - (value / highest) * HEIGHT;
   let floor: readonly number[] = columns.map(() => 0);
@@ -43,7 +45,7 @@ const outline = (
   bottom: readonly number[],
   y: (value: number) => number,
 ): Html => {
-  const there = columns.map(({ x1 }, at) => html`V${y(top[at] ?? 0)}H${x1}`);
+  const forth = columns.map(({ x1 }, at) => html`V${y(top[at] ?? 0)}H${x1}`);
   const back = columns.map(({ x0 }, at) => html`V${y(bottom[at] ?? 0)}H${x0}`);
-  return html`M0 ${HEIGHT}${there}${back.reverse()}z`;
+  return html`M0 ${HEIGHT}${forth}${back.reverse()}z`;
 };

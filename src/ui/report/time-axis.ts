@@ -82,8 +82,8 @@ const shifted =
 
 const piecesOf = (whole: number, pauses: readonly IdleGap[]): readonly AxisPiece[] => {
   const paused = pauses.reduce((sum, { from, to }) => sum + (to - from), 0);
-  const each = Math.min(PAUSE_WIDTH, MAX_PAUSE_WIDTH / Math.max(1, pauses.length));
-  const perMs = (AXIS_WIDTH - each * pauses.length) / Math.max(1, whole - paused);
+  const pauseWidth = Math.min(PAUSE_WIDTH, MAX_PAUSE_WIDTH / Math.max(1, pauses.length));
+  const perMs = (AXIS_WIDTH - pauseWidth * pauses.length) / Math.max(1, whole - paused);
   const pieces: AxisPiece[] = [];
   let [at, x] = [0, 0];
   const add = (to: number, width: number, isPause: boolean) => {
@@ -92,7 +92,7 @@ const piecesOf = (whole: number, pauses: readonly IdleGap[]): readonly AxisPiece
   };
   for (const pause of pauses) {
     add(pause.from, (pause.from - at) * perMs, false);
-    add(pause.to, each, true);
+    add(pause.to, pauseWidth, true);
   }
   add(whole, (whole - at) * perMs, false);
   return pieces;

@@ -28,7 +28,7 @@ ${legend(agents)}
 <div class="lane axis" aria-hidden="true"><div class="who"></div><svg class="ticks">${axisTicks(axis, 13)}</svg></div>
 <div class="body">
 ${gridLines(axis)}
-${agents.length > 1 ? crowd(report.atWork, axis) : undefined}
+${agents.length > 1 ? concurrencyLane(report.atWork, axis) : undefined}
 <ul class="rows" aria-label="${plural(agents.length, 'agent')} over time">
 ${agents.map((agent) => lane(agent, axis, names.of(agent.id)))}
 </ul>
@@ -59,10 +59,10 @@ ${items}</ul>`;
 const gridLines = (axis: TimeAxis): Html =>
   html`<svg class="grid" viewBox="0 0 ${AXIS_WIDTH} 1" preserveAspectRatio="none" aria-hidden="true">${pauseStripes(axis, 1)}<path d="${axis.ticks().map(({ x }) => html`M${x} 0v1`)}"/></svg>`;
 
-const crowd = (atWork: ConcurrencyCurve, axis: TimeAxis): Html => {
-  const { most } = atWork;
-  const label = `Agents at work at the same time, at most ${most}`;
-  return html`<div class="lane crowd"><div class="who"><span class="name">at work</span> <span class="muted">at most ${most}</span></div><svg class="bar" viewBox="0 0 ${AXIS_WIDTH} 100" preserveAspectRatio="none" role="img" aria-label="${label}">${stateAreas(atWork, axis)}</svg></div>`;
+const concurrencyLane = (atWork: ConcurrencyCurve, axis: TimeAxis): Html => {
+  const { most: maxAgents } = atWork;
+  const label = `Agents at work at the same time, at most ${maxAgents}`;
+  return html`<div class="lane crowd"><div class="who"><span class="name">at work</span> <span class="muted">at most ${maxAgents}</span></div><svg class="bar" viewBox="0 0 ${AXIS_WIDTH} 100" preserveAspectRatio="none" role="img" aria-label="${label}">${stateAreas(atWork, axis)}</svg></div>`;
 };
 
 const lane = (agent: AgentReport, axis: TimeAxis, name: string): Html => {
@@ -72,12 +72,12 @@ const lane = (agent: AgentReport, axis: TimeAxis, name: string): Html => {
     const [y, height] = isThin(state) ? [0.38, 0.24] : [0, 1];
     return html`<rect class="${stateStyle(state).className}" x="${x0}" y="${y}" width="${Math.max(MIN_STATE_WIDTH, x1 - x0)}" height="${height}"/>`;
   });
-  return html`<li class="lane" data-agent="${agent.id}"><div class="who ${depthClass(agent.depth)}" title="${name}${task === '' ? '' : `: ${task}`}"><span class="name">${name}</span> <span class="muted">${task}</span></div><svg class="bar" viewBox="0 0 ${AXIS_WIDTH} 1" preserveAspectRatio="none" role="img" aria-label="${name}: ${inWords(agent)}">${rects}</svg></li>
+  return html`<li class="lane" data-agent="${agent.id}"><div class="who ${depthClass(agent.depth)}" title="${name}${task === '' ? '' : `: ${task}`}"><span class="name">${name}</span> <span class="muted">${task}</span></div><svg class="bar" viewBox="0 0 ${AXIS_WIDTH} 1" preserveAspectRatio="none" role="img" aria-label="${name}: ${describeRow(agent)}">${rects}</svg></li>
 `;
 };
 
 /** Describes a row for screen readers. */
-const inWords = ({ times }: AgentReport): string => {
+const describeRow = ({ times }: AgentReport): string => {
   const states = sortedStates(Object.keys(times)).filter(isBusy);
   if (states.length === 0) return 'never at work';
   return states.map((state) => `${state} ${formatDuration(times[state] ?? 0)}`).join(', ');

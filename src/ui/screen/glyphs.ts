@@ -33,4 +33,4 @@ const ASCII: Glyphs = {
   spinner: ['|', '/', '-', '\\'],
 };
 
-export const glyphsFor = (unicode: boolean): Glyphs => (unicode ? UNICODE : ASCII);
+export const glyphsFor = (isUnicode: boolean): Glyphs => (isUnicode ? UNICODE : ASCII);

@@ -96,11 +96,11 @@ export class Pager implements Scene {
     return this.cache.lines;
   }
 
-  private scroll(by: number): void {
+  private scroll(offset: number): void {
     const { options } = this;
     const size = options.size();
     const maxTop = Math.max(0, this.linesFor(size.columns).length - this.height(size));
-    this.top = Math.max(0, Math.min(maxTop, this.top + by));
+    this.top = Math.max(0, Math.min(maxTop, this.top + offset));
     this.content.notifyNow();
   }
 }

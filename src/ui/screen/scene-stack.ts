@@ -49,7 +49,7 @@ export class SceneStack {
   }
 
   private leave(scene: FullScreenScene | undefined): void {
-    const at = this.opened.findIndex((it) => it.scene === scene);
+    const at = this.opened.findIndex((entry) => entry.scene === scene);
     // Scenes above it close too.
     if (at !== -1) for (const { close } of this.opened.splice(at).reverse()) close();
   }

@@ -35,7 +35,7 @@ const MAX_TOTAL_OUTPUT = 4_000_000;
 const MAX_LINES = 20_000;
 const MAX_ARGUMENT_LENGTH = 20_000;
 /** Characters that are folded at a time, because the time to segment text grows with the square of its length. */
-const FOLDED_AT_ONCE = 500;
+const FOLD_CHARACTERS = 500;
 
 export const callLabel = (description: string): string =>
   oneLine(sanitize(redact(description.slice(0, 2_000))), 400);
@@ -90,19 +90,19 @@ export const callLines = (call: LoggedCall, columns: number, paint: Paint): read
   }
   const { leftOut } = call;
   if (more === 0 && leftOut === 0) return lines;
-  const what = [
+  const omissions = [
     ...(more === 0 ? [] : [plural(more, 'more line')]),
     ...(leftOut === 0 ? [] : [plural(leftOut, 'more character')]),
   ];
-  return [...lines, ...inColumns(`(${what.join(' and ')} left out. ${WHERE})`, columns)];
+  return [...lines, ...inColumns(`(${omissions.join(' and ')} left out. ${WHERE})`, columns)];
 };
 
 const WHERE = 'The journal of the session has all of it.';
 
 function* rowsOf({ tool, input, output }: LoggedCall, columns: number, paint: Paint) {
-  const given = inputOf(input);
-  for (const line of argumentsOf(given)) yield* inColumns(line, columns);
-  const changes = changesOf(tool, given);
+  const fields = inputOf(input);
+  for (const line of argumentsOf(fields)) yield* inColumns(line, columns);
+  const changes = changesOf(tool, fields);
   if (changes.length > 0) yield '';
   for (const change of changes) yield* diffRows(change, columns, paint);
   yield '';
@@ -163,12 +163,12 @@ const inColumns = (line: string, columns: number): readonly string[] => {
   const text = line.replaceAll('\t', '  ');
   const rows: string[] = [];
   let rest = '';
-  for (let at = 0; at < text.length; at += FOLDED_AT_ONCE) {
-    const pieces = foldLine(rest + text.slice(at, at + FOLDED_AT_ONCE), Math.max(10, columns));
+  for (let at = 0; at < text.length; at += FOLD_CHARACTERS) {
+    const pieces = foldLine(rest + text.slice(at, at + FOLD_CHARACTERS), Math.max(10, columns));
     rest = pieces.at(-1) ?? '';
     rows.push(...pieces.slice(0, -1));
     // `foldLine` keeps trailing blanks in one row of any length, so a long rest is split here.
-    if (rest.length <= 2 * FOLDED_AT_ONCE) continue;
+    if (rest.length <= 2 * FOLD_CHARACTERS) continue;
     rows.push(rest);
     rest = '';
   }

@@ -61,15 +61,15 @@ const commandsFor = (typed: string, at: number): Completion | undefined => {
 
 /** Returns files by match: path or name starts with the query, name contains it, path contains it. Keeps the order within each. */
 const filesFor = (query: string, files: readonly string[]): readonly string[] => {
-  const wanted = query.toLowerCase();
+  const needle = query.toLowerCase();
   const kinds: [string[], string[], string[]] = [[], [], []];
   for (const file of files) {
     const path = file.toLowerCase();
     const name = path.slice(path.lastIndexOf('/') + 1);
     if (UNPRINTABLE.test(file)) continue;
-    if (path.startsWith(wanted) || name.startsWith(wanted)) kinds[0].push(file);
-    else if (name.includes(wanted)) kinds[1].push(file);
-    else if (path.includes(wanted)) kinds[2].push(file);
+    if (path.startsWith(needle) || name.startsWith(needle)) kinds[0].push(file);
+    else if (name.includes(needle)) kinds[1].push(file);
+    else if (path.includes(needle)) kinds[2].push(file);
     if (kinds[0].length === MAX_SUGGESTIONS) break;
   }
   return kinds.flat().slice(0, MAX_SUGGESTIONS);
@@ -77,8 +77,8 @@ const filesFor = (query: string, files: readonly string[]): readonly string[] =>
 
 /** True if the only suggestion is already typed. */
 const isComplete = ({ text, at }: Draft, completion: Completion | undefined): boolean => {
-  const [only, ...others] = completion?.suggestions ?? [];
-  return others.length === 0 && only?.text === text.slice(completion?.from, at);
+  const [single, ...others] = completion?.suggestions ?? [];
+  return others.length === 0 && single?.text === text.slice(completion?.from, at);
 };
 
 export class CompletionMenu {
@@ -105,17 +105,17 @@ export class CompletionMenu {
     if (draft.text === this.dismissed) return;
     this.dismissed = undefined;
     const wantsFiles = MENTION.test(draft.text.slice(0, draft.at));
-    const former = this.suggestions[this.chosen]?.text;
+    const chosenText = this.suggestions[this.chosen]?.text;
     const completion = completionAt(draft, wantsFiles ? this.files() : undefined);
     this.completion = isComplete(draft, completion) ? undefined : completion;
-    const kept = this.suggestions.findIndex(({ text }) => text === former);
+    const kept = this.suggestions.findIndex(({ text }) => text === chosenText);
     this.chosen = Math.max(0, kept);
   }
 
   /** Moves the choice. Returns false if there is only one suggestion. */
-  move(by: number): boolean {
+  move(offset: number): boolean {
     const last = this.suggestions.length - 1;
-    this.chosen = Math.max(0, Math.min(last, this.chosen + by));
+    this.chosen = Math.max(0, Math.min(last, this.chosen + offset));
     return last > 0;
   }
 

@@ -73,9 +73,9 @@ export class LiveAgents {
   }
 
   private put(tag: AgentTag, changes: Partial<LiveAgent>): void {
-    const known = this.live.get(tag.id);
+    const current = this.live.get(tag.id);
     const fresh = { tag, name: agentName(tag), since: this.now(), isQueued: false };
-    this.live.set(tag.id, { isAsking: false, doing: '', ...(known ?? fresh), ...changes });
+    this.live.set(tag.id, { isAsking: false, doing: '', ...(current ?? fresh), ...changes });
   }
 }
 

@@ -61,7 +61,7 @@ const partsOf = (state: LivePartState, size: Size): readonly (readonly string[])
   const { live, inbox } = state;
   const { columns } = size;
   let room = roomFor(state, size);
-  const asked = inbox(room).lines;
+  const questionLines = inbox(room).lines;
   const above = [
     live.tail === '' ? [] : [live.shownTail],
     callLines(live, columns),
@@ -69,8 +69,8 @@ const partsOf = (state: LivePartState, size: Size): readonly (readonly string[])
     todoLines(live, columns),
     queuedLines(live, columns),
     activityLines(state),
-    asked.length === 0 || asked.length >= room ? [] : [''],
-    asked,
+    questionLines.length === 0 || questionLines.length >= room ? [] : [''],
+    questionLines,
   ];
   const kept = above.toReversed().map((lines) => {
     const shown = lines.slice(0, Math.max(0, room));
@@ -110,12 +110,12 @@ export const cursorOf = (state: LivePartState, height: number, size: Size): Curs
 const spinner = ({ options: { glyphs }, now }: LiveState): string =>
   glyphs.spinner[Math.floor(now() / 100) % glyphs.spinner.length] ?? '';
 
-const someOf = (lines: readonly string[], maxLines: number, what: string): readonly string[] =>
+const limitLines = (lines: readonly string[], maxLines: number, noun: string): readonly string[] =>
   lines.length <= maxLines
     ? lines
     : [
         ...lines.slice(0, maxLines - 1),
-        `  … ${formatNumber(lines.length - maxLines + 1)} more ${what}`,
+        `  … ${formatNumber(lines.length - maxLines + 1)} more ${noun}`,
       ];
 
 const callLines = (live: LiveState, columns: number): readonly string[] => {
@@ -126,7 +126,7 @@ const callLines = (live: LiveState, columns: number): readonly string[] => {
     const text = cutText(oneLine(`${label}${more}`, MAX_LINE_LENGTH), columns - time.length - 4);
     return `${paint.accent(spinner(live))} ${text} ${paint.dim(time)}`;
   });
-  return someOf(lines, MAX_CALLS, 'calls');
+  return limitLines(lines, MAX_CALLS, 'calls');
 };
 
 const agentLines = (live: LiveState, columns: number): readonly string[] => {
@@ -139,7 +139,7 @@ const agentLines = (live: LiveState, columns: number): readonly string[] => {
     const sign = isAsking ? paint.warn('?') : isQueued ? glyphs.todo : paint.accent(spinner(live));
     return `${indent}${sign} ${text} ${paint.dim(time)}`;
   });
-  return someOf(lines, MAX_AGENTS, 'agents (Ctrl-S shows all)');
+  return limitLines(lines, MAX_AGENTS, 'agents (Ctrl-S shows all)');
 };
 
 const STATUS: Readonly<Record<Todo['status'], 'todo' | 'doing' | 'done'>> = {
@@ -154,16 +154,16 @@ const todoLines = ({ todos, options }: LiveState, columns: number): readonly str
   const left = todos.filter(({ status }) => status !== 'completed');
   if (left.length === 0) return [];
   const lines = left.map(({ content, activeForm, status }) => {
-    const words = status === 'in_progress' ? (activeForm ?? content) : content;
+    const label = status === 'in_progress' ? (activeForm ?? content) : content;
     const text = cutText(
-      `${glyphs[STATUS[status]]} ${oneLine(sanitize(words), MAX_LINE_LENGTH)}`,
+      `${glyphs[STATUS[status]]} ${oneLine(sanitize(label), MAX_LINE_LENGTH)}`,
       columns - 4,
     );
     return `  ${status === 'in_progress' ? paint.strong(text) : text}`;
   });
   const done = todos.length - left.length;
   const head = `  Things to do: ${done} of ${todos.length} done`;
-  return [paint.dim(head), ...someOf(lines, MAX_TODOS, 'to do')];
+  return [paint.dim(head), ...limitLines(lines, MAX_TODOS, 'to do')];
 };
 
 const queuedLines = ({ queued, options }: LiveState, columns: number): readonly string[] => {
@@ -176,7 +176,7 @@ const queuedLines = ({ queued, options }: LiveState, columns: number): readonly 
       ),
     ),
   );
-  return someOf(lines, MAX_QUEUED, 'prompts');
+  return limitLines(lines, MAX_QUEUED, 'prompts');
 };
 
 const activityLines = ({ live, activity }: LivePartState): readonly string[] => {

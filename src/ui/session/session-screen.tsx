@@ -257,14 +257,15 @@ export class SessionScreen implements KeyScreen {
     const { running, queued } = live.agents.counts();
     const waiting = queued + inbox.entries.length;
     const facts = { ...this.options.status(), running, waiting };
-    const { chosen: sign } = live.options.glyphs;
+    const { chosen } = live.options.glyphs;
     const now = Date.now();
     return {
       live,
       menu,
       images: this.imagesNamed(),
       activity: this.activity(),
-      inbox: (rows) => inboxLines(inbox, { columns, rows, paint, sign, now, howTo: HOW_TO_ANSWER }),
+      inbox: (rows) =>
+        inboxLines(inbox, { columns, rows, paint, sign: chosen, now, howTo: HOW_TO_ANSWER }),
       isAnswering: inbox.isFocused,
       status: statusLine(facts, columns, paint),
     };

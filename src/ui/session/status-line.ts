@@ -35,7 +35,7 @@ const GAP = ' · ';
 
 export const statusLine = (facts: StatusFacts, columns: number, paint: Paint): string => {
   const parts = partsOf(facts, paint);
-  const width = (some: readonly Part[]) => textWidth(some.map(({ text }) => text).join(GAP));
+  const width = (parts: readonly Part[]) => textWidth(parts.map(({ text }) => text).join(GAP));
   const kept = [...parts];
   while (kept.length > 1 && width(kept) > columns) {
     const least = kept.reduce((low, part) => (part.weight < low.weight ? part : low));

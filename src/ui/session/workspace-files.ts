@@ -17,8 +17,8 @@ export const workspaceFiles = (
   onFound: () => void,
 ): (() => readonly string[] | undefined) => {
   const search = hostSearch({ PATH: env.PATH ?? '' }, env);
-  let known: { readonly root: string; readonly files: readonly string[] } | undefined;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let found: { readonly root: string; readonly files: readonly string[] } | undefined;
+  let searchedAt = Number.NEGATIVE_INFINITY;
   const searchIn = async (root: string) => {
     const signal = AbortSignal.timeout(SEARCH_TIMEOUT_MS);
     const query = {
@@ -29,17 +29,17 @@ export const workspaceFiles = (
       timeoutMs: SEARCH_TIMEOUT_MS,
     };
     const { files } = await search.find(query);
-    known = { root, files: files.map((file) => relative(root, file).split(sep).join('/')) };
+    found = { root, files: files.map((file) => relative(root, file).split(sep).join('/')) };
     onFound();
   };
   return () => {
     const root = cwd();
-    const isFresh = known?.root === root || known === undefined;
-    if (!isFresh || performance.now() - lookedAt > FRESH_MS) {
-      lookedAt = performance.now();
+    const isFresh = found?.root === root || found === undefined;
+    if (!isFresh || performance.now() - searchedAt > FRESH_MS) {
+      searchedAt = performance.now();
       // An unreadable folder has no suggestions.
       searchIn(root).catch(() => undefined);
     }
-    return known?.root === root ? known.files : undefined;
+    return found?.root === root ? found.files : undefined;
   };
 };
