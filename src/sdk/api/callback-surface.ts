@@ -77,8 +77,8 @@ const answer = z.discriminatedUnion('behavior', [
 ]);
 
 /** Denies the call if the answer is not valid. */
-const checkAnswer = (given: unknown): PermissionAnswer => {
-  const parsed = answer.safeParse(given);
+const checkAnswer = (input: unknown): PermissionAnswer => {
+  const parsed = answer.safeParse(input);
   if (parsed.success) return withoutUndefined(parsed.data);
   return {
     behavior: 'deny',
@@ -87,15 +87,15 @@ const checkAnswer = (given: unknown): PermissionAnswer => {
 };
 
 /** Removes fields that the program has set to undefined. */
-const withoutUndefined = (given: z.infer<typeof answer>): PermissionAnswer =>
+const withoutUndefined = (parsed: z.infer<typeof answer>): PermissionAnswer =>
   Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== undefined),
+    Object.entries(parsed).filter(([, value]) => value !== undefined),
   ) as PermissionAnswer;
 
 const choice = z.object({ chosen: z.array(z.string()), text: z.string().exactOptional() });
 
-const checkChoice = (given: unknown): PersonAnswer => {
-  const parsed = choice.safeParse(given);
+const checkChoice = (input: unknown): PersonAnswer => {
+  const parsed = choice.safeParse(input);
   if (parsed.success) return parsed.data;
   throw new Error('onQuestion gave no { chosen: [labels], text? }.');
 };

@@ -53,15 +53,15 @@ const NO_USAGE: MessageUsage = {
   cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
 };
 
-const sum = (one: MessageUsage, other: MessageUsage): MessageUsage => ({
-  input_tokens: one.input_tokens + other.input_tokens,
-  output_tokens: one.output_tokens + other.output_tokens,
-  cache_read_input_tokens: one.cache_read_input_tokens + other.cache_read_input_tokens,
-  cache_creation_input_tokens: one.cache_creation_input_tokens + other.cache_creation_input_tokens,
+const sum = (a: MessageUsage, b: MessageUsage): MessageUsage => ({
+  input_tokens: a.input_tokens + b.input_tokens,
+  output_tokens: a.output_tokens + b.output_tokens,
+  cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
+  cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
   cache_creation: {
     ephemeral_5m_input_tokens:
-      one.cache_creation.ephemeral_5m_input_tokens + other.cache_creation.ephemeral_5m_input_tokens,
+      a.cache_creation.ephemeral_5m_input_tokens + b.cache_creation.ephemeral_5m_input_tokens,
     ephemeral_1h_input_tokens:
-      one.cache_creation.ephemeral_1h_input_tokens + other.cache_creation.ephemeral_1h_input_tokens,
+      a.cache_creation.ephemeral_1h_input_tokens + b.cache_creation.ephemeral_1h_input_tokens,
   },
 });

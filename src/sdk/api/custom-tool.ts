@@ -64,7 +64,7 @@ export const customTool = <const Schema extends ToolInput>(
   const { name, description, readOnly = false, concurrent = readOnly, polls = false } = definition;
   checkDefinition(definition);
   const own = definition as unknown as ToolDefinition<ToolInput>;
-  const about = (input: unknown) => guarded(() => own.subject?.(input as never) ?? '');
+  const subjectOf = (input: unknown) => guarded(() => own.subject?.(input as never) ?? '');
   return defineTool({
     name,
     kind: 'sdk',
@@ -75,10 +75,10 @@ export const customTool = <const Schema extends ToolInput>(
     ...(readOnly && { onlyReads: true }),
     isConcurrencySafe: () => concurrent,
     polls: () => polls,
-    subject: (input) => ({ action: 'host', target: about(input) ?? '' }),
+    subject: (input) => ({ action: 'host', target: subjectOf(input) ?? '' }),
     // Denied because a deny rule for the unknown subject may exist.
     checkPermissions: (input) =>
-      about(input) === undefined
+      subjectOf(input) === undefined
         ? { behavior: 'deny', reason: `What this call of ${name} is about could not be told.` }
         : undefined,
     interruptBehavior: 'cancel',
@@ -179,8 +179,9 @@ const outcome = z.object({ content, isError: z.boolean().optional() });
 
 /** Throws ToolFailure for blocks that servers refuse, because the history could never be sent again. */
 const checkToolAnswer = (tool: string, answer: unknown): ToolOutcome => {
-  const given = typeof answer === 'string' || Array.isArray(answer) ? { content: answer } : answer;
-  const parsed = outcome.safeParse(given);
+  const normalized =
+    typeof answer === 'string' || Array.isArray(answer) ? { content: answer } : answer;
+  const parsed = outcome.safeParse(normalized);
   if (!parsed.success) {
     throw new ToolFailure(
       `${tool} ran, but what it returned is no result: it must be text, or a list of text, image and document blocks. Its effect may have happened.`,
@@ -194,4 +195,5 @@ const checkToolAnswer = (tool: string, answer: unknown): ToolOutcome => {
 };
 
 /** False for a text block without text, which servers refuse. */
-const isNotEmpty = (it: z.infer<typeof block>): boolean => it.type !== 'text' || it.text !== '';
+const isNotEmpty = (content: z.infer<typeof block>): boolean =>
+  content.type !== 'text' || content.text !== '';

@@ -23,15 +23,18 @@ const runRequestSchema = z.object({
 
 /** Throws UsageError if the options contain functions that another process cannot call. */
 export const openRequest = (
-  given: QueryOptions,
+  queryOptions: QueryOptions,
   title: string,
   staysIdle: boolean,
 ): ChannelRequest & OpenRequest => {
-  const { tools = [], hooks = {}, canUseTool, onQuestion, apiKey, ...rest } = given;
+  const { tools = [], hooks = {}, canUseTool, onQuestion, apiKey, ...rest } = queryOptions;
   const { signal: _signal, env: _env, subprocess: _subprocess, ...options } = rest;
-  if (tools.length > 0) throw new UsageError(onlyInProcess('tools', 'leave one of the two out'));
+  if (tools.length > 0)
+    throw new UsageError(inProcessOnlyMessage('tools', 'leave one of the two out'));
   if (Object.keys(hooks).length > 0) {
-    throw new UsageError(onlyInProcess('hooks', 'hooks that are commands can be in "settings"'));
+    throw new UsageError(
+      inProcessOnlyMessage('hooks', 'hooks that are commands can be in "settings"'),
+    );
   }
   return {
     subtype: 'open',
@@ -44,8 +47,8 @@ export const openRequest = (
   };
 };
 
-const onlyInProcess = (option: string, instead: string): string =>
-  `The options cannot be used: "${option}" are functions of this process, which "subprocess" does not have; ${instead}.`;
+const inProcessOnlyMessage = (option: string, advice: string): string =>
+  `The options cannot be used: "${option}" are functions of this process, which "subprocess" does not have; ${advice}.`;
 
 /** Returns the options for the agent's process. Callbacks are forwarded to the program. */
 export const readOpenRequest = (
@@ -53,13 +56,13 @@ export const readOpenRequest = (
   channel: JsonLineChannel,
   env: Readonly<Record<string, string | undefined>>,
 ) => {
-  const { options, title, lingers, hasKey, ...given } = openRequestSchema.parse(request);
+  const { options, title, lingers, hasKey, ...rest } = openRequestSchema.parse(request);
   const { canUseTool, onQuestion } = remoteCallbacks(channel);
   const all: QueryOptions = {
     ...options,
     ...(hasKey && { apiKey: env.ANTHROPIC_API_KEY ?? '' }),
-    ...(given.canUseTool && { canUseTool }),
-    ...(given.onQuestion && { onQuestion }),
+    ...(rest.canUseTool && { canUseTool }),
+    ...(rest.onQuestion && { onQuestion }),
   };
   return { options: all, title, staysIdle: lingers };
 };

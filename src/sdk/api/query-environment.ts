@@ -5,8 +5,8 @@ import { type Provider, providerOf } from '../assembly/options/provider.js';
 import type { RunOptions } from '../assembly/options/run-options.js';
 import type { QueryOptions } from './query-options.js';
 
-export const toRunOptions = (given: QueryOptions): RunOptions => {
-  const { agents, settings, jsonSchema, ...rest } = given;
+export const toRunOptions = (options: QueryOptions): RunOptions => {
+  const { agents, settings, jsonSchema, ...rest } = options;
   return {
     ...rest,
     ...(agents !== undefined && { agents: asJsonText(agents) }),

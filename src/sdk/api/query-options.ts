@@ -84,7 +84,7 @@ const schema = z.strictObject({
   trust: z.boolean(),
   ask: z.boolean(),
   tools: z.array(
-    z.custom<Tool>((it) => (it as Tool | null)?.kind === 'sdk', 'must be made with tool()'),
+    z.custom<Tool>((value) => (value as Tool | null)?.kind === 'sdk', 'must be made with tool()'),
   ),
   canUseTool: callback,
   onQuestion: callback,
@@ -102,8 +102,8 @@ const schema = z.strictObject({
 const options = schema.partial();
 
 /** Throws UsageError that names the invalid option. Unknown options are invalid, because of typos. */
-export const checkOptions = (given: unknown): void => {
-  const parsed = options.safeParse(given);
+export const checkOptions = (input: unknown): void => {
+  const parsed = options.safeParse(input);
   if (parsed.success) return;
   const [issue] = parsed.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? '' : `"${issue.path.join('.')}": `;

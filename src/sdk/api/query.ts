@@ -48,8 +48,8 @@ export const queryWith =
   ({ prompt, options = {} }) => {
     const isSeries = isAsyncIterable(prompt);
     return asQuery(options.signal, async function* (control) {
-      const only = isSeries ? undefined : promptOf(prompt, options);
-      const title = only?.title ?? '';
+      const firstPrompt = isSeries ? undefined : promptOf(prompt, options);
+      const title = firstPrompt?.title ?? '';
       const session = await openProgramSession(options, {
         ...programs,
         staysIdle: isSeries,
@@ -58,7 +58,7 @@ export const queryWith =
       control.takeOver(session);
       try {
         if (isSeries) yield* answerAll(session, prompt, control);
-        else yield* session.answer(only, control.nextRun());
+        else yield* session.answer(firstPrompt, control.nextRun());
       } finally {
         await session.close();
       }
@@ -74,7 +74,7 @@ export const openSessionWith =
       query: (prompt, { signal } = {}) =>
         asQuery(options.signal, async function* (control) {
           control.takeOver(session);
-          yield* session.answer(checkedPrompt(prompt), either(control.nextRun(), signal));
+          yield* session.answer(checkedPrompt(prompt), eitherSignal(control.nextRun(), signal));
         }),
       close: () => session.close(),
     };
@@ -118,7 +118,7 @@ class QueryControl {
   constructor(signal: AbortSignal | undefined) {
     // Invalid options are reported when the query starts.
     const outer = signal instanceof AbortSignal ? signal : undefined;
-    this.over = either(this.ending.signal, outer);
+    this.over = eitherSignal(this.ending.signal, outer);
   }
 
   takeOver(session: ProgramSession): void {
@@ -129,7 +129,7 @@ class QueryControl {
   nextRun(): AbortSignal {
     if (this.hasRun) this.run = new AbortController();
     this.hasRun = true;
-    return either(this.run.signal, this.over);
+    return eitherSignal(this.run.signal, this.over);
   }
 
   interrupt(): void {
@@ -174,7 +174,7 @@ const promptOf = (
   );
 };
 
-const either = (first: AbortSignal, second: AbortSignal | undefined): AbortSignal =>
+const eitherSignal = (first: AbortSignal, second: AbortSignal | undefined): AbortSignal =>
   second === undefined ? first : AbortSignal.any([first, second]);
 
 /** Resolves with undefined if the signal aborts first. */

@@ -124,15 +124,15 @@ export class SubprocessSession implements ProgramSession {
   }
 
   private async listen(): Promise<void> {
-    let trouble: string | undefined;
+    let problem: string | undefined;
     try {
       for await (const line of this.process.lines) this.channel.take(line);
     } catch (error) {
-      trouble = `${troubleOf(error)} and was ended`;
+      problem = `${problemOf(error)} and was ended`;
       this.process.kill();
     }
-    const how = await this.process.ended;
-    this.processEnd = trouble ?? how;
+    const processEnd = await this.process.ended;
+    this.processEnd = problem ?? processEnd;
     this.channel.close(new SubprocessError(`The agent's process ${this.processEnd}.`));
   }
 
@@ -144,7 +144,7 @@ export class SubprocessSession implements ProgramSession {
   }
 }
 
-const troubleOf = (error: unknown): string => {
+const problemOf = (error: unknown): string => {
   if (error instanceof LineTooLongError) return 'printed a line that does not end';
   return error instanceof SubprocessError ? error.message : 'could not be read';
 };

@@ -46,12 +46,12 @@ interface CheckedInput {
 }
 
 /** Throws UsageError if the schema cannot be used. */
-export const checkedInput = (name: string, given: unknown): CheckedInput => {
-  if (typeof given !== 'object' && typeof given !== 'function') throw invalidInput(name);
-  if (given === null) throw invalidInput(name);
-  return '~standard' in given
-    ? fromStandard(name, given as StandardSchema)
-    : fromJsonSchema(name, given as Record<string, unknown>);
+export const checkedInput = (name: string, schema: unknown): CheckedInput => {
+  if (typeof schema !== 'object' && typeof schema !== 'function') throw invalidInput(name);
+  if (schema === null) throw invalidInput(name);
+  return '~standard' in schema
+    ? fromStandard(name, schema as StandardSchema)
+    : fromJsonSchema(name, schema as Record<string, unknown>);
 };
 
 const fromStandard = (name: string, schema: StandardSchema): CheckedInput => {

@@ -57,9 +57,9 @@ export const openQuestions = async (
     if (posted.questions.length === 0) continue;
     // An unreadable event index is ignored, because the question can be answered without it.
     const [swarm] = await swarmViews(source, [live], () => {});
-    questions.push(...askedBy(posted.questions, live, swarm?.agents ?? []));
+    questions.push(...openQuestionsOf(posted.questions, live, swarm?.agents ?? []));
   }
-  return { questions: questions.sort(byTime), leftOut };
+  return { questions: questions.sort(compareTimes), leftOut };
 };
 
 /** Returns the open questions of swarms whose views are already known. */
@@ -72,15 +72,15 @@ export const questionsOfSwarms = async (
   for (const { session, agents } of swarms) {
     const posted = await store.questions(session.id).read();
     leftOut += posted.leftOut;
-    questions.push(...askedBy(posted.questions, session, agents));
+    questions.push(...openQuestionsOf(posted.questions, session, agents));
   }
-  return { questions: questions.sort(byTime), leftOut };
+  return { questions: questions.sort(compareTimes), leftOut };
 };
 
-const byTime = (a: OpenQuestion, b: OpenQuestion): number =>
+const compareTimes = (a: OpenQuestion, b: OpenQuestion): number =>
   a.question.askedAt - b.question.askedAt;
 
-const askedBy = (
+const openQuestionsOf = (
   questions: readonly PostedQuestion[],
   session: SessionMeta,
   agents: readonly AgentView[],
@@ -101,25 +101,25 @@ const aboveOf = (
 };
 
 /** Returns the question with that id or unique prefix. Throws UsageError with candidates. */
-export const questionNamed = (questions: readonly OpenQuestion[], wanted: string): OpenQuestion => {
+export const questionNamed = (questions: readonly OpenQuestion[], query: string): OpenQuestion => {
   const fitting =
-    wanted === '' ? [] : questions.filter(({ question }) => question.id.startsWith(wanted));
-  const exact = fitting.find(({ question }) => question.id === wanted);
-  const [only] = fitting;
+    query === '' ? [] : questions.filter(({ question }) => question.id.startsWith(query));
+  const exact = fitting.find(({ question }) => question.id === query);
+  const [single] = fitting;
   if (exact !== undefined) return exact;
-  if (only !== undefined && fitting.length === 1) return only;
-  const shown = wanted.slice(0, 80);
-  const some = (from: readonly OpenQuestion[]) =>
+  if (single !== undefined && fitting.length === 1) return single;
+  const shown = query.slice(0, 80);
+  const listText = (from: readonly OpenQuestion[]) =>
     from
       .slice(0, 5)
       .map(({ question }) => `${question.id} (${question.tool})`)
       .join(', ');
-  if (only !== undefined) {
+  if (single !== undefined) {
     throw new UsageError(
-      `"${shown}" matches ${fitting.length} questions: ${some(fitting)}. Give more of the id.`,
+      `"${shown}" matches ${fitting.length} questions: ${listText(fitting)}. Give more of the id.`,
     );
   }
-  const others = questions.length === 0 ? 'No question is open.' : `Open: ${some(questions)}.`;
+  const others = questions.length === 0 ? 'No question is open.' : `Open: ${listText(questions)}.`;
   throw new UsageError(
     `There is no open question "${shown}"; it may have been answered or withdrawn. ${others}`,
   );

@@ -25,19 +25,19 @@ export const tooLateText = ({ surface, answer }: SignedAnswer): string =>
   tooLateSentence(surface, answer.behavior);
 
 const tooLateSentence = (surface: string, behavior: unknown): string => {
-  const who = surface === INBOX ? 'somebody in another terminal' : surface;
-  return `Too late: ${who} has ${behavior === 'allow' ? 'allowed' : 'denied'} it already.`;
+  const author = surface === INBOX ? 'somebody in another terminal' : surface;
+  return `Too late: ${author} has ${behavior === 'allow' ? 'allowed' : 'denied'} it already.`;
 };
 
 /** Maximum sessions that are searched for the decision. */
-const MAX_SESSIONS_ASKED = 50;
+const MAX_SEARCHED_SESSIONS = 50;
 
 /** Returns undefined if the newest sessions have no decision, or if it cannot be read. */
 const storedDecision = async (
   store: SessionStore,
   question: string,
 ): Promise<SignedAnswer | undefined> => {
-  const sessions = newestFirst(await store.list()).slice(0, MAX_SESSIONS_ASKED);
+  const sessions = newestFirst(await store.list()).slice(0, MAX_SEARCHED_SESSIONS);
   const found = await Promise.allSettled(
     sessions.map(({ id }) => store.questions(id).decisions.find(question)),
   );
@@ -48,13 +48,13 @@ const rulingIn = async (
   events: AsyncIterable<SwarmEvent>,
   question: string,
 ): Promise<SwarmEvent | undefined> => {
-  let asked: SwarmEvent | undefined;
+  let asking: SwarmEvent | undefined;
   try {
     for await (const event of events) {
       const { type, agent, call } = event;
-      if (type === 'permission.requested' && event.question === question) asked = event;
-      if (asked === undefined || type !== 'permission.ruled' || event.behavior === 'ask') continue;
-      if (agent === asked.agent && call === asked.call) return event;
+      if (type === 'permission.requested' && event.question === question) asking = event;
+      if (asking === undefined || type !== 'permission.ruled' || event.behavior === 'ask') continue;
+      if (agent === asking.agent && call === asking.call) return event;
     }
   } catch (error) {
     // An unreadable index is reported by the commands that show it.

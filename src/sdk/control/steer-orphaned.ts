@@ -32,7 +32,7 @@ export const steerOrphaned = async (
       `Session ${session} is not running; \`skein --resume ${session}\` resumes it.`,
     );
   }
-  const reply = (ok: boolean, sentence: string): CommandReply => ({ ok, sentence, agent });
+  const reply = (isOk: boolean, sentence: string): CommandReply => ({ ok: isOk, sentence, agent });
   if (command.type === 'send') {
     if (command.text.trim() === '') {
       return reply(false, `${agent} was sent nothing: the message is empty.`);

@@ -14,46 +14,46 @@ type ControlledSession = Pick<
 export const swarmControl = (session: ControlledSession): SwarmControl => {
   const { steer } = session;
   const lead = leadControl(session);
-  const controlOf = (wanted: string): SwarmControl | CommandReply => {
-    if (isLead(session, wanted)) return lead;
-    const others = steer.matching(wanted);
-    if (!mayBeLead(session, wanted)) return steer;
+  const controlOf = (address: string): SwarmControl | CommandReply => {
+    if (isLead(session, address)) return lead;
+    const others = steer.matching(address);
+    if (!mayBeLead(session, address)) return steer;
     if (others.length === 0) return lead;
-    if (others.length === 1 && steer.isNamed(wanted) && wanted !== 'lead') return steer;
+    if (others.length === 1 && steer.isNamed(address) && address !== 'lead') return steer;
     const ids = [session.meta.lead, ...others.slice(0, MAX_CANDIDATES)].join(', ');
-    const sentence = `Several agents are called ${JSON.stringify(wanted.slice(0, 80))}, the lead among them: ${ids}. Give the whole id.`;
+    const sentence = `Several agents are called ${JSON.stringify(address.slice(0, 80))}, the lead among them: ${ids}. Give the whole id.`;
     return { ok: false, sentence, agent: null };
   };
   const withControl = async (
-    wanted: string,
+    address: string,
     act: (control: SwarmControl) => Promise<CommandReply>,
   ) => {
-    const control = controlOf(wanted);
+    const control = controlOf(address);
     return 'ok' in control ? control : act(control);
   };
   return {
-    send: (wanted, text, from, letter) =>
-      withControl(wanted, (control) => control.send(wanted, text, from, letter)),
-    stop: (wanted) => withControl(wanted, (control) => control.stop(wanted)),
-    resume: (wanted) => withControl(wanted, (control) => control.resume(wanted)),
+    send: (address, text, from, letter) =>
+      withControl(address, (control) => control.send(address, text, from, letter)),
+    stop: (address) => withControl(address, (control) => control.stop(address)),
+    resume: (address) => withControl(address, (control) => control.resume(address)),
   };
 };
 
 /** Maximum other agents that are listed for an ambiguous address. */
 const MAX_CANDIDATES = 9;
 
-const isLead = ({ id, meta }: ControlledSession, wanted: string): boolean =>
-  wanted === meta.lead || wanted === id;
+const isLead = ({ id, meta }: ControlledSession, address: string): boolean =>
+  address === meta.lead || address === id;
 
-const mayBeLead = ({ id, meta }: ControlledSession, wanted: string): boolean =>
-  wanted !== '' && [meta.lead, id, 'lead'].some((name) => name.startsWith(wanted));
+const mayBeLead = ({ id, meta }: ControlledSession, address: string): boolean =>
+  address !== '' && [meta.lead, id, 'lead'].some((name) => name.startsWith(address));
 
 /** Controls the lead, whatever the address. */
 const leadControl = (session: ControlledSession): SwarmControl => {
   const { id, meta } = session;
   const ENDED = `The lead has ended; \`skein --resume ${id}\` resumes it.`;
-  const reply = (ok: boolean, sentence: string): CommandReply => ({
-    ok,
+  const reply = (isOk: boolean, sentence: string): CommandReply => ({
+    ok: isOk,
     sentence,
     agent: meta.lead,
   });
@@ -68,7 +68,7 @@ const leadControl = (session: ControlledSession): SwarmControl => {
     return reply(false, `The lead did not get the message. ${why}`);
   };
   return {
-    async send(_wanted, text, _from, letter) {
+    async send(_address, text, _from, letter) {
       if (session.state === 'stopped') return reply(false, ENDED);
       if (text.trim() === '') return reply(false, 'The message is empty.');
       return submit(text, letter, 'Delivered to the lead, which reads it with its next step.');

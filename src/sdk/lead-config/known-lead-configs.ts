@@ -34,25 +34,27 @@ export class KnownLeadConfigs {
   /** Reads the config and returns the newest known one. Rejects with SkeinError if it is not valid. */
   async refresh(swarm: string): Promise<LeadConfig> {
     const bytes = await this.read(swarm);
-    const seen = this.newest.get(swarm);
-    const isSeen = seen !== undefined && Buffer.compare(seen.bytes, bytes) === 0;
-    const found = isSeen ? seen : { bytes, config: readLeadConfig(bytes, swarm, this.keys()) };
-    const isOutdated = seen !== undefined && isOlder(found.config, seen.config);
-    const known = isOutdated ? seen : found;
-    keepNewest(this.newest, swarm, known);
-    if (known !== seen) {
-      for (const notify of [...(this.followers.get(swarm) ?? [])]) notify(known.config);
+    const newest = this.newest.get(swarm);
+    const isUnchanged = newest !== undefined && Buffer.compare(newest.bytes, bytes) === 0;
+    const found = isUnchanged
+      ? newest
+      : { bytes, config: readLeadConfig(bytes, swarm, this.keys()) };
+    const isOutdated = newest !== undefined && isOlder(found.config, newest.config);
+    const current = isOutdated ? newest : found;
+    keepNewest(this.newest, swarm, current);
+    if (current !== newest) {
+      for (const notify of [...(this.followers.get(swarm) ?? [])]) notify(current.config);
     }
-    return known.config;
+    return current.config;
   }
 
   /** Remembers the minimum version of the session. Throws StaleConfigError if `config` is older. */
   requireVersion(config: LeadConfig, version: ConfigVersion): void {
     const { session } = config;
     const { createdAt, epoch, edition } = version;
-    const known = this.required.get(session);
+    const current = this.required.get(session);
     const required =
-      known !== undefined && isOlder(version, known) ? known : { createdAt, epoch, edition };
+      current !== undefined && isOlder(version, current) ? current : { createdAt, epoch, edition };
     keepNewest(this.required, session, required);
     if (!isOlder(config, required)) return;
     throw new StaleConfigError(
@@ -71,9 +73,9 @@ export class KnownLeadConfigs {
   ): () => void {
     const followers = this.followers.get(swarm) ?? new Set();
     this.followers.set(swarm, followers.add(notify));
-    const known = this.newest.get(swarm);
-    if (known !== undefined) notify(known.config);
-    const stop = onChange(oneAtATime(() => this.refreshQuietly(swarm)));
+    const current = this.newest.get(swarm);
+    if (current !== undefined) notify(current.config);
+    const stop = onChange(coalesced(() => this.refreshQuietly(swarm)));
     return () => {
       stop();
       followers.delete(notify);
@@ -99,19 +101,19 @@ const keepNewest = <Value>(all: Map<string, Value>, swarm: string, value: Value)
 };
 
 /** Runs `work` one call at a time. Calls during a run are merged into one more run. */
-const oneAtATime = (work: () => Promise<void>): (() => void) => {
-  let isWanted = false;
+const coalesced = (work: () => Promise<void>): (() => void) => {
+  let isRequested = false;
   let isWorking = false;
   const run = async () => {
     isWorking = true;
-    while (isWanted) {
-      isWanted = false;
+    while (isRequested) {
+      isRequested = false;
       await work();
     }
     isWorking = false;
   };
   return () => {
-    isWanted = true;
+    isRequested = true;
     if (!isWorking) void run();
   };
 };

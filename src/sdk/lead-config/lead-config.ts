@@ -24,7 +24,7 @@ import { workspaceSource } from './workspace-remote.js';
 export const LEAD_CONFIG_FILE = 'run-terms.json';
 
 const text = z.string().exactOptional();
-const words = z.array(z.string()).exactOptional();
+const texts = z.array(z.string()).exactOptional();
 const count = z.number().exactOptional();
 const isSet = z.boolean().exactOptional();
 
@@ -36,8 +36,8 @@ const configFlags = z.object({
   maxBudgetUsd: count,
   effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).exactOptional(),
   maxBudgetTokens: count,
-  allowedTools: words,
-  disallowedTools: words,
+  allowedTools: texts,
+  disallowedTools: texts,
   systemPrompt: text,
   appendSystemPrompt: text,
   overrideSystemPrompt: text,
@@ -45,7 +45,7 @@ const configFlags = z.object({
   agents: text,
   bare: isSet,
   settings: text,
-  addDir: words,
+  addDir: texts,
   jsonSchema: text,
   trust: isSet,
   ask: isSet,
@@ -137,7 +137,7 @@ export const readLeadConfig = (
   if (data === undefined) throw damaged(session);
   // Checked first, because a config of another format version would look damaged or unsigned.
   if (data.v !== FORMAT_VERSION) {
-    throw otherVersion(session, data.v < FORMAT_VERSION ? 'an older' : 'a newer');
+    throw versionMismatch(session, data.v < FORMAT_VERSION ? 'an older' : 'a newer');
   }
   const { signature: _signature, ...signed } = data;
   if (!verifyStatement(KIND, data, publicKeys) || signed.session !== session) {
@@ -148,7 +148,7 @@ export const readLeadConfig = (
   const config = claims.safeParse(signed).data;
   // Refuse unknown fields, because they may forbid an action.
   if (config === undefined || canonicalJson(config) !== canonicalJson(signed)) {
-    throw otherVersion(session, 'another');
+    throw versionMismatch(session, 'another');
   }
   return config;
 };
@@ -156,7 +156,7 @@ export const readLeadConfig = (
 const damaged = (session: string): UsageError =>
   new UsageError(`The config that session ${session} was started with is damaged.`);
 
-const otherVersion = (session: string, which: string): UsageError =>
+const versionMismatch = (session: string, versionText: string): UsageError =>
   new UsageError(
-    `Session ${session} was started with ${which} version of skein than this worker has: use the same version for both.`,
+    `Session ${session} was started with ${versionText} version of skein than this worker has: use the same version for both.`,
   );

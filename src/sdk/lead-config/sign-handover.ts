@@ -44,7 +44,7 @@ export const verifyHandover = async (
   if (
     data === undefined ||
     !verifyStatement(KIND, data, publicKeys) ||
-    !(await isAbout(data, job, parentOf))
+    !(await coversJob(data, job, parentOf))
   )
     throw new UsageError(
       `Agent ${job.id} of session ${job.swarm} was not handed over by its lead, or this worker does not know the key of the lead's person (skein.personKeys).`,
@@ -52,7 +52,7 @@ export const verifyHandover = async (
   return data;
 };
 
-const isAbout = async (
+const coversJob = async (
   { session, agent, at }: Handover,
   job: HandedOverJob,
   parentOf: (agent: string) => Promise<string | undefined>,
@@ -60,10 +60,10 @@ const isAbout = async (
   if (session !== job.swarm) return false;
   if (agent === job.id) return at === job.at;
   // Parent ids come from the store and may form a cycle.
-  const seen = new Set<string>();
-  for (let id: string | undefined = job.id; id !== undefined && !seen.has(id); ) {
+  const visited = new Set<string>();
+  for (let id: string | undefined = job.id; id !== undefined && !visited.has(id); ) {
     if (id === agent) return true;
-    seen.add(id);
+    visited.add(id);
     id = await parentOf(id);
   }
   return false;

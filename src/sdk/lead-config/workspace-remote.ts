@@ -41,7 +41,7 @@ const MAX_BRANCHES = 100;
 
 /** Finds the source of the workspace. A repository that cannot be cloned is a notice, not an error. */
 export const workspaceRemote = async (
-  wanted: string,
+  remote: string,
   cwd: string,
   home: WorktreeHome,
 ): Promise<WorkspaceRemote> => {
@@ -49,7 +49,7 @@ export const workspaceRemote = async (
     const { tree } = await openRepository(cwd, home.environment);
     const commit = await tree.find('HEAD^{commit}');
     if (commit === undefined) throw new WorktreeRefusal(`${tree.top} has no commit yet.`);
-    const url = await urlOf(tree, wanted);
+    const url = await urlOf(tree, remote);
     const prefix = relative(tree.top, realPathOf(cwd)).split(sep).join('/');
     const missing = [
       ...(await unpushed(tree, commit, url, home)),
@@ -88,13 +88,13 @@ export const workspaceConfig = async (
   return { config: { ...trusted, ...(source !== undefined && { workspace: source }) }, notices };
 };
 
-/** Returns the URL of the remote with that name, or `wanted` itself. Rejects with WorktreeRefusal. */
-const urlOf = async (tree: GitTree, wanted: string): Promise<string> => {
-  const answer = await tree.tryRun(['config', '--get', `remote.${wanted}.url`]);
-  const known = answer?.code === 0 ? answer.text.trim() : '';
-  const url = known === '' ? wanted : known;
-  if (known === '' && /^[\w.-]+$/.test(wanted)) {
-    throw new WorktreeRefusal(`${tree.top} has no remote called "${wanted}".`);
+/** Returns the URL of the remote with that name, or `remote` itself. Rejects with WorktreeRefusal. */
+const urlOf = async (tree: GitTree, remote: string): Promise<string> => {
+  const answer = await tree.tryRun(['config', '--get', `remote.${remote}.url`]);
+  const configured = answer?.code === 0 ? answer.text.trim() : '';
+  const url = configured === '' ? remote : configured;
+  if (configured === '' && /^[\w.-]+$/.test(remote)) {
+    throw new WorktreeRefusal(`${tree.top} has no remote called "${remote}".`);
   }
   // A relative path is resolved, because it would mean another folder on another machine.
   return /^\.{1,2}\//.test(url) ? resolve(tree.top, url) : withoutSecrets(url);

@@ -190,7 +190,7 @@ const headNamed = async (
   name: string,
 ): Promise<PromptHead | undefined> => {
   try {
-    const head = await readHead(name, (it) => store.readArtifact(id, it));
+    const head = await readHead(name, (artifact) => store.readArtifact(id, artifact));
     // Both throw if the head is damaged.
     sectionSizes(head);
     toolSizes(head);

@@ -23,10 +23,10 @@ export interface DryRunPrompt {
 /** `isOneShot` is true for a run that stops after its answer and asks no questions. Rejects with UsageError. */
 export const dryRunPrompt = async (
   machine: HostEnvironment,
-  given: RunOptions,
+  runOptions: RunOptions,
   isOneShot: boolean,
 ): Promise<DryRunPrompt> => {
-  const { resume: _resume, continue: _continue, forkSession: _fork, ...flags } = given;
+  const { resume: _resume, continue: _continue, forkSession: _fork, ...flags } = runOptions;
   const notices: string[] = [];
   const { settings, options, release, ...assembly } = await openAndAssemble({
     machine: { ...machine, notify: (sentence) => notices.push(sentence) },

@@ -101,7 +101,7 @@ export const promptReport = (prompt: DryRunPrompt, agent: string | null): Prompt
       tokens: tokens.opening,
       digest: shapeDigest(preamble.text),
       text: preamble.text,
-      files: (preamble.files ?? []).map(({ text, ...file }) => ({ ...file, ...measured(text) })),
+      files: (preamble.files ?? []).map(({ text, ...file }) => ({ ...file, ...measure(text) })),
     },
     marks: marksOf(tools, system),
     tokens: { ...tokens, shared, all: tokens.tools + tokens.system + tokens.opening },
@@ -112,7 +112,7 @@ export const promptReport = (prompt: DryRunPrompt, agent: string | null): Prompt
 const toolOf = (tool: WireBlock): PromptTool => {
   const { cache_control, ...rest } = tool;
   const text = JSON.stringify(rest);
-  return { name: asText(tool.name), ...measured(text), mark: markOf(cache_control), text };
+  return { name: asText(tool.name), ...measure(text), mark: markOf(cache_control), text };
 };
 
 const blockOf = (
@@ -121,7 +121,9 @@ const blockOf = (
   all: readonly HeadSection[],
 ): PromptReportBlock => {
   const text = asText(rest.text);
-  const sections = all.filter(({ block }) => block === index).map((one) => sectionOf(one, text));
+  const sections = all
+    .filter(({ block }) => block === index)
+    .map((section) => sectionOf(section, text));
   return {
     block: index + 1,
     zones: [...new Set(sections.map(({ zone }) => zone))],
@@ -136,7 +138,7 @@ const blockOf = (
 const sectionOf = (section: HeadSection, whole: string): PromptSection => {
   const { name, zone, source, path = null, mayChange = null, start, end } = section;
   const text = whole.slice(start, end);
-  return { name, zone, source, path, mayChange, ...measured(text), text };
+  return { name, zone, source, path, mayChange, ...measure(text), text };
 };
 
 /** Returns each breakpoint with the estimated tokens up to it. */
@@ -161,7 +163,7 @@ const markOf = (control: unknown): PromptMark | null => {
   return { ttl: ttl === '1h' ? '1h' : '5m', scope: typeof scope === 'string' ? scope : null };
 };
 
-const measured = (text: string): Measured => ({
+const measure = (text: string): Measured => ({
   tokens: tokensOfText(text),
   digest: shapeDigest(text),
 });

@@ -24,13 +24,13 @@ export const searchSession = async (
   meta: SessionMeta,
   pattern: RegExp,
 ): Promise<SessionSearchHit | undefined> => {
-  const titled = around(meta.title, pattern);
+  const titled = excerptOf(meta.title, pattern);
   if (titled !== undefined) return { where: 'title', excerpt: titled };
   try {
     for (const agent of await store.agents(meta.id)) {
       for await (const record of store.records(meta.id, agent)) {
         for (const text of textsOf(record)) {
-          const excerpt = around(text, pattern);
+          const excerpt = excerptOf(text, pattern);
           if (excerpt === undefined) continue;
           return { where: record.type === 'letter.received' ? 'person' : 'model', excerpt };
         }
@@ -54,7 +54,7 @@ const textsOf = (record: JournalRecord): readonly string[] => {
 const BEFORE = 40;
 const AFTER = 80;
 
-const around = (text: string, pattern: RegExp): string | undefined => {
+const excerptOf = (text: string, pattern: RegExp): string | undefined => {
   const found = pattern.exec(text);
   if (found === null) return undefined;
   const start = Math.max(0, found.index - BEFORE);

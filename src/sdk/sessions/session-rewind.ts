@@ -77,7 +77,7 @@ export class SessionRewind {
 
   constructor(
     target: { store: SessionStore; meta: SessionMeta; borders: RestoreLimits; blobs: Blobs },
-    past: readonly JournalRecord[],
+    records: readonly JournalRecord[],
     unsettled: readonly JournalBody[],
   ) {
     this.meta = target.meta;
@@ -85,12 +85,12 @@ export class SessionRewind {
     this.borders = target.borders;
     this.blobs = target.blobs;
     this.unsettled = unsettled;
-    const last = past.at(-1);
+    const last = records.at(-1);
     const head = { v: 1, ts: last?.ts ?? 0, epoch: last?.epoch ?? 0 } as const;
     const added = unsettled.map(
       (body, at) => ({ ...head, seq: (last?.seq ?? 0) + 1 + at, ...body }) as JournalRecord,
     );
-    this.records = [...past, ...added];
+    this.records = [...records, ...added];
   }
 
   /** Returns the prompts, oldest first, with the number of files changed since. */
@@ -104,10 +104,10 @@ export class SessionRewind {
   }
 
   /** Plans a rewind without changing anything. Throws UsageError if there is no such prompt. */
-  plan({ to: wanted, files, conversation }: RewindRequest): RewindPlan {
+  plan({ to: number, files, conversation }: RewindRequest): RewindPlan {
     const points = rewindPoints(this.records);
-    const point = wanted === undefined ? points.at(-1) : points[wanted - 1];
-    if (point === undefined) throw new UsageError(noSuchPrompt(wanted, points.length));
+    const point = number === undefined ? points.at(-1) : points[number - 1];
+    if (point === undefined) throw new UsageError(noSuchPrompt(number, points.length));
     const prompts = conversation ? points.slice(point.number - 1) : [];
     return { ...this.planTo(point.to, { files, conversation }), point, undoes: undefined, prompts };
   }
@@ -150,12 +150,12 @@ export class SessionRewind {
   }
 
   /**
-   * Applies the plan under the session's lease. With `force`, also restores files that were changed by others
+   * Applies the plan under the session's lease. With `isForced`, also restores files that were changed by others
    * since; their contents are saved first. Rejects with UsageError, StorageError or RestoreError.
    */
-  async apply(plan: RewindPlan, force: boolean): Promise<RewindOutcome> {
+  async apply(plan: RewindPlan, isForced: boolean): Promise<RewindOutcome> {
     const blocking = plan.files.filter(isBlocking);
-    if (blocking.length > 0 && !force) throw new RestoreError('Some files need --force.');
+    if (blocking.length > 0 && !isForced) throw new RestoreError('Some files need --force.');
     const doable = plan.files.filter(({ verdict }) => isDoable(verdict));
     const left = plan.files.filter(({ verdict }) => !isDoable(verdict));
     const session = await this.store.open(this.meta.id);
@@ -165,7 +165,7 @@ export class SessionRewind {
       for (const body of this.unsettled) journal.append(body);
       const changes = keepCurrentFiles(doable, this.blobs, MAX_FILE_BYTES);
       const full = await this.restore(journal, plan.to, changes);
-      journal.append(this.rewound(plan, changes));
+      journal.append(this.rewindRecord(plan, changes));
       await journal.sync();
       await session.updateMeta({ updatedAt: Date.now() });
       return { files: changes, full, left };
@@ -185,7 +185,7 @@ export class SessionRewind {
     return restoreFiles(changes, { blobs: this.blobs, borders: this.borders });
   }
 
-  private rewound(plan: RewindPlan, changes: readonly FileChange[]): JournalBody {
+  private rewindRecord(plan: RewindPlan, changes: readonly FileChange[]): JournalBody {
     const { to, conversation, undoes, keptFiles } = plan;
     const paths = changes.map(({ path }) => path);
     const text =
@@ -206,8 +206,8 @@ export class SessionRewind {
 
   /** Throws UsageError if the journal has changed since the plan was made. */
   private refuseIfChanged(journal: Journal): void {
-    const seen = this.records.at(-1)?.seq ?? 0;
-    const isSame = (journal.past.records.at(-1)?.seq ?? 0) === seen - this.unsettled.length;
+    const lastSeq = this.records.at(-1)?.seq ?? 0;
+    const isSame = (journal.past.records.at(-1)?.seq ?? 0) === lastSeq - this.unsettled.length;
     if (!isSame) throw new UsageError('The session has continued since; plan the rewind again.');
   }
 }
@@ -221,9 +221,9 @@ export const isBlocking = ({ verdict }: Pick<PlannedFile, 'verdict'>): boolean =
 const isDoable = (verdict: PlannedFile['verdict']): boolean =>
   verdict === 'restore' || verdict === 'changed' || verdict === 'unkept';
 
-const noSuchPrompt = (wanted: number | undefined, count: number): string => {
+const noSuchPrompt = (number: number | undefined, count: number): string => {
   if (count === 0) return 'The session has no prompts yet, so there is nothing to take back.';
-  return `There is no prompt ${wanted}: the conversation has ${count}; --list shows them.`;
+  return `There is no prompt ${number}: the conversation has ${count}; --list shows them.`;
 };
 
 /** Reads a session for a rewind, without taking its lease. Rejects with UsageError. */

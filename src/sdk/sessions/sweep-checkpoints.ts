@@ -21,7 +21,7 @@ export const sweepCheckpoints = async (
   machine: Pick<HostEnvironment, 'env' | 'home' | 'cwd'>,
   stores: readonly SessionStore[],
   days: number,
-  dryRun: boolean,
+  isDryRun: boolean,
 ): Promise<SweepResult> => {
   const surveys = await Promise.all(stores.map((store) => store.survey()));
   // An unreadable session may cite any blob.
@@ -40,7 +40,7 @@ export const sweepCheckpoints = async (
     }
   }
   const { checkpoints } = stateLayout(skeinHome);
-  return sweepBlobs(checkpoints, (digest) => cited.has(digest), Date.now() - DAY_MS, dryRun);
+  return sweepBlobs(checkpoints, (digest) => cited.has(digest), Date.now() - DAY_MS, isDryRun);
 };
 
 /** Digests of the blobs that journal records cite. */

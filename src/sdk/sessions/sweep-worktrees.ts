@@ -23,7 +23,7 @@ export const sweepWorktrees = async (
   machine: Pick<HostEnvironment, 'env' | 'home' | 'cwd'>,
   stores: readonly Pick<SessionStore, 'holder' | 'jobs' | 'list'>[],
   days: number,
-  dryRun: boolean,
+  isDryRun: boolean,
 ): Promise<SweptWorktrees> => {
   const skeinHome = resolveSkeinHome(machine);
   const environment = childEnvironment(machine.env, '', tmpdir());
@@ -35,8 +35,8 @@ export const sweepWorktrees = async (
   const lists = await Promise.all(stores.map((store) => store.list()));
   const isLive = async (session: string) => {
     for (const [at, source] of sources.entries()) {
-      const isKnown = lists[at]?.some(({ id }) => id === session) === true;
-      if (isKnown && (await isLiveSession(source, session))) return true;
+      const isListed = lists[at]?.some(({ id }) => id === session) === true;
+      if (isListed && (await isLiveSession(source, session))) return true;
     }
     return false;
   };
@@ -46,10 +46,10 @@ export const sweepWorktrees = async (
     if (changedAt >= Date.now() - days * DAY_MS) continue;
     const end = (await isLive(session))
       ? { kept: 'its session is running' }
-      : await sweepWorktree(path, home, dryRun);
+      : await sweepWorktree(path, home, isDryRun);
     if (end === 'removed') removed.push(path);
     else kept.push({ path, reason: end.kept });
-    if (end === 'removed' && !dryRun) removeIfEmpty(dirname(path));
+    if (end === 'removed' && !isDryRun) removeIfEmpty(dirname(path));
   }
   return { removed, kept };
 };

@@ -13,13 +13,13 @@ const MAX_IMAGES = 20;
 const MAX_TOTAL_BYTES = 15_000_000;
 
 /** A quoted text with or without `@`, or a word in which blanks are escaped, as when a file is dropped. */
-const WORDS = /@?"([^"\n]+)"|@?'([^'\n]+)'|((?:\\.|[^\s\\"'])+)/g;
+const WORD = /@?"([^"\n]+)"|@?'([^'\n]+)'|((?:\\.|[^\s\\"'])+)/g;
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 
 /** Returns the absolute paths of images that a text names. The files may not exist. */
 export const imagePathsIn = (text: string, cwd: string, home = homedir()): readonly string[] => {
   const paths = new Set<string>();
-  for (const [, double, single, plain] of text.matchAll(WORDS)) {
+  for (const [, double, single, plain] of text.matchAll(WORD)) {
     const word = double ?? single ?? plain?.replaceAll(/\\(.)/g, '$1') ?? '';
     const path = word.replace(/^@/, '').replace(/^file:\/\//, '');
     if (!IMAGE.test(path) || path.includes('\0') || path.includes('://')) continue;
@@ -119,12 +119,12 @@ const readImage = async (path: string, room: number): Promise<Image | string | u
 const tooLarge = (path: string): string =>
   `${path} is larger than ${(MAX_IMAGE_BYTES / 1_000_000).toFixed(1)} MB, so it is not attached: make it smaller.`;
 
-/** Reads at most `most` bytes, because a file may grow or have no known size. */
-const firstBytes = async (file: FileHandle, most: number): Promise<Buffer> => {
-  const bytes = Buffer.allocUnsafe(most);
+/** Reads at most `maxBytes` bytes, because a file may grow or have no known size. */
+const firstBytes = async (file: FileHandle, maxBytes: number): Promise<Buffer> => {
+  const bytes = Buffer.allocUnsafe(maxBytes);
   let size = 0;
-  while (size < most) {
-    const { bytesRead } = await file.read(bytes, size, most - size);
+  while (size < maxBytes) {
+    const { bytesRead } = await file.read(bytes, size, maxBytes - size);
     if (bytesRead === 0) break;
     size += bytesRead;
   }

@@ -147,16 +147,16 @@ export class TaskMessages {
 
   /** Starts figures at zero for an agent without a start message, such as one that resumes after a crash. */
   private progressOf({ id }: AgentTag): Progress {
-    const known = this.running.get(id);
-    if (known !== undefined) return known;
+    const current = this.running.get(id);
+    if (current !== undefined) return current;
     const fresh = { turns: 0, tokens: 0, tools: 0, cost: 0, lastTool: undefined };
     const progress = { startedAt: this.now(), sentAt: Number.NEGATIVE_INFINITY, ...fresh };
     this.running.set(id, progress);
     return progress;
   }
 
-  private usageOf({ tokens, tools, startedAt: began }: Progress): TaskProgressMessage['usage'] {
-    const duration_ms = Math.round(this.now() - began);
+  private usageOf({ tokens, tools, startedAt }: Progress): TaskProgressMessage['usage'] {
+    const duration_ms = Math.round(this.now() - startedAt);
     return { total_tokens: tokens, tool_uses: tools, duration_ms };
   }
 

@@ -20,7 +20,7 @@ export const taskWorktree = ({ outcome, branch, path, diff }: WorktreeReport): T
     outcome: outcome.kind,
     branch,
     path,
-    conflicts: conflicts.map((it) => it.path),
+    conflicts: conflicts.map((conflict) => conflict.path),
     ...(diff !== undefined && { diff }),
   };
 };

@@ -84,7 +84,7 @@ const assistantMessage = (
   belonging: Belonging,
 ): AssistantMessage => {
   const { messageId: id, model, stopReason: stop_reason, usage } = item;
-  const content = once(() => JSON.parse(item.content) as AssistantBlock[]);
+  const content = lazy(() => JSON.parse(item.content) as AssistantBlock[]);
   return {
     type: 'assistant',
     message: {
@@ -104,7 +104,7 @@ const assistantMessage = (
 };
 
 const userMessage = (raw: string, belonging: Belonging): UserMessage => {
-  const content = once(() => JSON.parse(raw) as ToolResultBlock[]);
+  const content = lazy(() => JSON.parse(raw) as ToolResultBlock[]);
   return {
     type: 'user',
     message: {
@@ -117,7 +117,7 @@ const userMessage = (raw: string, belonging: Belonging): UserMessage => {
   };
 };
 
-const once = <T>(make: () => T): (() => T) => {
+const lazy = <T>(make: () => T): (() => T) => {
   let made: { readonly value: T } | undefined;
   return () => {
     made ??= { value: make() };
