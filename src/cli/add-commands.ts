@@ -54,7 +54,7 @@ export const addCommands = (
     });
 
   program.commandsGroup('Running swarms:');
-  addSwarmCommands((...given) => child(program, ...given), machine, end);
+  addSwarmCommands((...args) => child(program, ...args), machine, end);
 
   program.commandsGroup('What happened:');
   const sessions = child(

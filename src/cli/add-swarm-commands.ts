@@ -78,10 +78,10 @@ export const addSwarmCommands = (
     .argument('<session-or-agent>', 'name, id or its beginning')
     .argument('[prompt]', 'the next prompt of the session')
     .option('--json', 'the reply, or the result of the run, as JSON')
-    .action(async (wanted: string, prompt: string | undefined, ...rest: unknown[]) => {
+    .action(async (query: string, prompt: string | undefined, ...rest: unknown[]) => {
       const { resumeCommand } = await import('./commands/swarm/resume-command.js');
       const flags = flagsOf<ResumeFlags>(rest);
-      const resumed = await resumeCommand(wanted, prompt, flags, machine);
+      const resumed = await resumeCommand(query, prompt, flags, machine);
       if (typeof resumed === 'number') end(resumed);
       else await runAgent(prompt, resumed, machine, end);
     });

@@ -29,9 +29,9 @@ const isInteractiveRun = (flags: RunFlags, { stdin }: TerminalHost): boolean => 
   const { print = false, plain = false, inputFormat, outputFormat } = flags;
   if (plain && print) throw new UsageError('--plain starts an interactive session: leave out -p.');
   if (print || inputFormat !== 'text') return false;
-  const isAsked = plain || stdin.isTTY === true;
-  if (isAsked && outputFormat !== 'text') {
+  const isInteractive = plain || stdin.isTTY === true;
+  if (isInteractive && outputFormat !== 'text') {
     throw new UsageError(`--output-format ${outputFormat} needs -p, as in skein -p "…".`);
   }
-  return isAsked;
+  return isInteractive;
 };

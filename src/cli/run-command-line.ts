@@ -62,12 +62,14 @@ export const buildProgram = (machine: TerminalHost, end: (code: number) => void)
 
 /** Throws UsageError for an unknown sub-command, such as `skein help doctr` or `skein sessions purne`. */
 const refuseUnknownWord = ([first, word]: readonly string[], program: Command): void => {
-  const group = first === 'help' ? program : program.commands.find((it) => it.name() === first);
+  const group =
+    first === 'help' ? program : program.commands.find((command) => command.name() === first);
   const names = group?.commands.map((command) => command.name()) ?? [];
   if (word === undefined || word.startsWith('-') || names.length === 0) return;
   if ([...names, 'help'].includes(word)) return;
-  const meant = didYouMean(word, names);
-  const hint = meant === undefined ? '; skein --help lists them.' : `. Did you mean ${meant}?`;
+  const suggestion = didYouMean(word, names);
+  const hint =
+    suggestion === undefined ? '; skein --help lists them.' : `. Did you mean ${suggestion}?`;
   const path = first === 'help' ? word : `${first} ${word}`;
   throw new UsageError(`There is no command "${path}"${hint}`);
 };
@@ -75,10 +77,10 @@ const refuseUnknownWord = ([first, word]: readonly string[], program: Command): 
 /** Throws UsageError for a prompt that is nearly a command name, because running a prompt costs money. */
 const refuseTypo = (prompt: string | undefined, program: Command): void => {
   const names = program.commands.map((command) => command.name());
-  const meant = prompt === undefined ? undefined : didYouMean(prompt, names);
-  if (meant === undefined) return;
+  const suggestion = prompt === undefined ? undefined : didYouMean(prompt, names);
+  if (suggestion === undefined) return;
   throw new UsageError(
-    `There is no command "${prompt}". Did you mean skein ${meant}? As a prompt, give it with -p.`,
+    `There is no command "${prompt}". Did you mean skein ${suggestion}? As a prompt, give it with -p.`,
   );
 };
 
@@ -91,17 +93,17 @@ const rewordCommanderError = (text: string): string =>
       '$1needs the id of a session; skein sessions lists them',
     );
 
-/** Prints the message of an error, with its stack if `verbose`. Returns the exit code. */
-export const reportError = (error: unknown, verbose: boolean, { err }: TerminalHost): number => {
+/** Prints the message of an error, with its stack if `isVerbose`. Returns the exit code. */
+export const reportError = (error: unknown, isVerbose: boolean, { err }: TerminalHost): number => {
   if (error instanceof CommanderError) {
     // Commander has printed the text already. Its code is 0 for help and version.
     return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
   }
   const message = error instanceof Error ? error.message : String(error);
   err(`skein: ${message}\n`);
-  if (verbose && error instanceof Error) err(`${error.stack}\n`);
+  if (isVerbose && error instanceof Error) err(`${error.stack}\n`);
   if (error instanceof UsageError) return ExitCode.usage;
-  if (!(error instanceof SkeinError) && !verbose) {
+  if (!(error instanceof SkeinError) && !isVerbose) {
     err('This is a defect of Skein; --verbose shows where.\n');
   }
   return ExitCode.failed;

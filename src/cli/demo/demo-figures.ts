@@ -110,18 +110,21 @@ export const demoSummary = (
   const { testsPass, turns, calls, sharedTokens, sharedSavedUsd, savedShare } = figures;
   const saved =
     savedShare === null || savedShare < 0 ? '' : `: ${Math.round(savedShare * 100)} % saved`;
-  const many = figures.agents.length;
+  const agentCount = figures.agents.length;
   const rows: readonly (readonly [string, string])[] = [
     ['tests', `${testsPass ? 'pass' : 'FAIL'}, checked again after the demo`],
     ['files', changedFiles(figures.diff)],
-    ['work', `${plural(turns, 'turn')} and ${plural(calls, 'tool call')} of ${many + 1} agents`],
+    [
+      'work',
+      `${plural(turns, 'turn')} and ${plural(calls, 'tool call')} of ${agentCount + 1} agents`,
+    ],
     [
       'safety',
       `${plural(figures.questions, 'question')} answered; ${plural(figures.processes - 1, 'kill')} survived; no work was lost or repeated`,
     ],
     [
       'prefix',
-      `${plural(many, 'agent')} started with ${formatNumber(sharedTokens)} tokens from the cache, because other agents had sent the same bytes: ${formatMoney(sharedSavedUsd)} saved`,
+      `${plural(agentCount, 'agent')} started with ${formatNumber(sharedTokens)} tokens from the cache, because other agents had sent the same bytes: ${formatMoney(sharedSavedUsd)} saved`,
     ],
     [
       'cost',
@@ -132,14 +135,14 @@ export const demoSummary = (
   return [
     '',
     ...agentCostLines(agents, width - 2).map((line) => (line === '' ? line : `  ${line}`)),
-    ...rows.flatMap(([name, words]) => row(name, words, width)),
+    ...rows.flatMap(([name, text]) => row(name, text, width)),
   ]
     .map((line) => `${line}\n`)
     .join('');
 };
 
-const row = (name: string, words: string, width: number): readonly string[] =>
-  wrapWords(words, width, ' '.repeat(10)).map((line, at) =>
+const row = (name: string, text: string, width: number): readonly string[] =>
+  wrapWords(text, width, ' '.repeat(10)).map((line, at) =>
     at === 0 ? `  ${name.padEnd(8)}${line.trimStart()}` : line,
   );
 

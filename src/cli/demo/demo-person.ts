@@ -23,14 +23,14 @@ interface DemoPersonOptions {
   /** Host with the home and state of the swarm. */
   readonly machine: TerminalHost;
   readonly asks: (question: OpenQuestion, isPersonThere: boolean) => void;
-  readonly answers: (question: OpenQuestion, words: string) => void;
+  readonly answers: (question: OpenQuestion, text: string) => void;
 }
 
 export class DemoPerson {
   /** Number of answered questions. */
   answered = 0;
   private readonly options: DemoPersonOptions;
-  private readonly known = new Set<string>();
+  private readonly seenIds = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
   private isOver = false;
 
@@ -58,13 +58,13 @@ export class DemoPerson {
     const { questions } = await openQuestions(store);
     for (const open of questions) {
       const { id } = open.question;
-      if (this.known.has(id)) continue;
-      this.known.add(id);
-      const { given, words } = await this.decide(open);
-      const reply = await answerQuestion(machine, store, open, given);
+      if (this.seenIds.has(id)) continue;
+      this.seenIds.add(id);
+      const { answer, text } = await this.decide(open);
+      const reply = await answerQuestion(machine, store, open, answer);
       if (reply.ok) this.answered += 1;
       // The asking process may have been killed. Its successor asks again.
-      this.options.answers(open, reply.ok ? words : 'The asking process has ended.');
+      this.options.answers(open, reply.ok ? text : 'The asking process has ended.');
     }
   }
 
@@ -82,11 +82,11 @@ export class DemoPerson {
   private readAnswer(): Promise<boolean | undefined> {
     const { stdin } = this.options.machine;
     return new Promise((resolve) => {
-      const end = (answer: boolean | undefined) => {
+      const end = (isYes: boolean | undefined) => {
         clearTimeout(timer);
         stdin.off('data', onData);
         stdin.pause();
-        resolve(answer);
+        resolve(isYes);
       };
       const onData = (chunk: Buffer | string) => {
         const word = String(chunk).trim().toLowerCase();
@@ -100,19 +100,19 @@ export class DemoPerson {
 }
 
 interface Decision {
-  readonly given: PermissionAnswer;
-  readonly words: string;
+  readonly answer: PermissionAnswer;
+  readonly text: string;
 }
 
 const ALLOW: PermissionAnswer = { behavior: 'allow', scope: 'once' };
 const DENY: PermissionAnswer = { behavior: 'deny', reason: 'The person said no.' };
 
-const YES: Decision = { given: ALLOW, words: 'You answered yes, once.' };
-const NO: Decision = { given: DENY, words: 'You answered no.' };
-const SCRIPTED_YES: Decision = { given: ALLOW, words: 'The scripted person answered yes, once.' };
+const YES: Decision = { answer: ALLOW, text: 'You answered yes, once.' };
+const NO: Decision = { answer: DENY, text: 'You answered no.' };
+const SCRIPTED_YES: Decision = { answer: ALLOW, text: 'The scripted person answered yes, once.' };
 const SCRIPTED_NO: Decision = {
-  given: { behavior: 'deny', reason: `The demo allows nothing but "${DEMO_COMMAND}".` },
-  words: 'The scripted person answered no.',
+  answer: { behavior: 'deny', reason: `The demo allows nothing but "${DEMO_COMMAND}".` },
+  text: 'The scripted person answered no.',
 };
 
 const commandOf = ({ question: { tool, input } }: OpenQuestion): unknown =>

@@ -64,20 +64,20 @@ export class DemoPrinter {
   ask({ question, above }: OpenQuestion, isPersonThere: boolean): void {
     const chain = above.map(({ name, kind }) => name ?? kind).join(' → ');
     const hint = isPersonThere ? '[Y/n]' : '(no rule allows it)';
-    const who = this.nameById(question.agent);
-    const whom = chain === '' ? '' : `, for ${chain}`;
-    this.line(who, this.signs.asks, `May I? ${question.description}${whom}`, hint);
+    const name = this.nameById(question.agent);
+    const onBehalf = chain === '' ? '' : `, for ${chain}`;
+    this.line(name, this.signs.asks, `May I? ${question.description}${onBehalf}`, hint);
   }
 
-  answer({ question }: OpenQuestion, words: string): void {
-    this.line(this.nameById(question.agent), this.signs.asks, words);
+  answer({ question }: OpenQuestion, text: string): void {
+    this.line(this.nameById(question.agent), this.signs.asks, text);
   }
 
   /** Prints a remark about the whole swarm. */
-  remark(words: string, isBad: boolean): void {
+  remark(text: string, isBad: boolean): void {
     this.endSpeech();
     this.print('\n');
-    this.line('', isBad ? this.signs.fails : this.signs.done, words);
+    this.line('', isBad ? this.signs.fails : this.signs.done, text);
   }
 
   private printStart({
@@ -98,13 +98,13 @@ export class DemoPrinter {
   private printCalls(blocks: readonly Block[], call: unknown): void {
     for (const { type, name, input } of blocks) {
       if (type !== 'tool_use' || name === 'Task') continue;
-      const given = Object(input) as Block;
+      const fields = Object(input) as Block;
       const isLetter = name === 'SendMessage';
       const sign = isLetter ? this.signs.writes : this.signs.does;
-      const words = isLetter
-        ? `to ${asText(given.to)}: ${asText(given.message)}`
-        : `${asText(name)} ${asText(given.file_path ?? given.command ?? given.task_id)}`;
-      this.line(this.nameByCall(call), sign, words);
+      const text = isLetter
+        ? `to ${asText(fields.to)}: ${asText(fields.message)}`
+        : `${asText(name)} ${asText(fields.file_path ?? fields.command ?? fields.task_id)}`;
+      this.line(this.nameByCall(call), sign, text);
     }
   }
 
@@ -130,9 +130,9 @@ export class DemoPrinter {
     if (this.idle.has(task_id) && is_idle !== true) return;
     if (is_idle === true) this.idle.add(task_id);
     const took = `(${plural(Number(num_turns), 'turn')}, ${formatMoney(cost_usd as number | null)})`;
-    const words = isDone ? asText(summary) : `${asText(status)}: ${asText(detail)}`;
+    const text = isDone ? asText(summary) : `${asText(status)}: ${asText(detail)}`;
     const sign = isDone ? this.signs.done : this.signs.fails;
-    this.line(this.nameById(task_id), sign, words, is_idle === true ? `idle ${took}` : took);
+    this.line(this.nameById(task_id), sign, text, is_idle === true ? `idle ${took}` : took);
   }
 
   private nameByCall(call: unknown): string {
@@ -143,17 +143,20 @@ export class DemoPrinter {
     return `    ${(this.names.get(id) ?? 'lead').padEnd(NAME_WIDTH)}`;
   }
 
-  private line(who: string, sign: string, words: string, remark = ''): void {
-    const head = `${who}${sign} `;
+  private line(speaker: string, sign: string, words: string, remark = ''): void {
+    const head = `${speaker}${sign} `;
     const [first = '', ...rest] = wrapWords(sanitize(words), this.width - head.length);
     const indent = ' '.repeat(head.length);
     const last = head.length + (rest.at(-1) ?? first).length;
     const gap = last + remark.length < this.width ? ' ' : `\n${indent}`;
     const end = remark === '' ? '' : `${gap}${this.paint.dim(remark)}`;
-    const lines = [`${this.paint.dim(who)}${sign} ${first}`, ...rest.map((it) => `${indent}${it}`)];
-    const text = `${lines.join('\n')}${end}\n`;
-    if (this.isSpeaking) this.delayed.push(text);
-    else this.print(text);
+    const lines = [
+      `${this.paint.dim(speaker)}${sign} ${first}`,
+      ...rest.map((line) => `${indent}${line}`),
+    ];
+    const printed = `${lines.join('\n')}${end}\n`;
+    if (this.isSpeaking) this.delayed.push(printed);
+    else this.print(printed);
   }
 
   /** Prints the text of the lead as it streams. */
@@ -186,8 +189,8 @@ const resultLine = (content: unknown): string => {
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
   const lines = text.trimEnd().split('\n');
   const counts = lines.filter((line) => /\b(pass|fail) \d/.test(line));
-  const telling = counts.length > 0 ? counts.join(', ') : (lines[0] ?? '');
-  return telling
+  const excerpt = counts.length > 0 ? counts.join(', ') : (lines[0] ?? '');
+  return excerpt
     .replaceAll(/[#ℹ]\s*/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim()

@@ -18,7 +18,7 @@ const PACE = { delayMs: 250, chunkBytes: 12, chunkDelayMs: 15 };
 type Rule = ScriptInput['rules'][number];
 type Call = { readonly name: string; readonly input: Readonly<Record<string, unknown>> };
 
-const says = (match: NonNullable<Rule['match']>, text: string, ...calls: Call[]): Rule => ({
+const ruleFor = (match: NonNullable<Rule['match']>, text: string, ...calls: Call[]): Rule => ({
   match,
   reply: { ...(text !== '' && { text }), tool_use: calls },
 });
@@ -40,9 +40,9 @@ const task = (name: string, description: string, prompt: string, more: object = 
   input: { ...more, name, description, prompt },
 });
 
-const message = (to: string, words: string): Call => ({
+const message = (to: string, text: string): Call => ({
   name: 'SendMessage',
-  input: { to, message: words },
+  input: { to, message: text },
 });
 
 const CODE = 'Say how src/formation.js finds the row of a bird.';
@@ -70,97 +70,97 @@ test('five geese are four places wide', () => assert.equal(span(5), 4));
 `;
 
 const IMPLEMENTERS: readonly Rule[] = [
-  says({ firstUser: ADA, turn: 0 }, '', read('src/formation.js')),
-  says(
+  ruleFor({ firstUser: ADA, turn: 0 }, '', read('src/formation.js')),
+  ruleFor(
     { firstUser: ADA, toolResult: 'Math.floor(bird / 2)' },
     '',
     edit('src/formation.js', 'Math.floor(bird / 2)', 'Math.ceil(bird / 2)'),
   ),
-  says({ firstUser: ADA, toolResult: 'Replaced one passage' }, '', message('bob', ROWS)),
-  says(
+  ruleFor({ firstUser: ADA, toolResult: 'Replaced one passage' }, '', message('bob', ROWS)),
+  ruleFor(
     { firstUser: ADA, toolResult: '/^bob (has|was)/' },
     'src/formation.js:5 rounds up now, and bob knows how rows are counted.',
   ),
-  says({ firstUser: ADA }, 'Bob has the answer.'),
-  says({ firstUser: BOB, turn: 0 }, '', message('ada', 'How are the rows counted?')),
-  says(
+  ruleFor({ firstUser: ADA }, 'Bob has the answer.'),
+  ruleFor({ firstUser: BOB, turn: 0 }, '', message('ada', 'How are the rows counted?')),
+  ruleFor(
     { firstUser: BOB, lastUser: 'Row 0 is the lead alone' },
     '',
     write('src/span.js', SPAN),
     write('test/span.test.js', SPAN_TEST),
   ),
-  says({ firstUser: BOB, toolResult: 'span' }, 'src/span.js is written, with two tests of it.'),
-  says({ firstUser: BOB }, 'I wait for ada.'),
+  ruleFor({ firstUser: BOB, toolResult: 'span' }, 'src/span.js is written, with two tests of it.'),
+  ruleFor({ firstUser: BOB }, 'I wait for ada.'),
 ];
 
 const TESTER: readonly Rule[] = [
-  says({ firstUser: CHECK, toolResult: '/fail 0/' }, 'Passed: 4 tests, and none fails.'),
+  ruleFor({ firstUser: CHECK, toolResult: '/fail 0/' }, 'Passed: 4 tests, and none fails.'),
   // Matches again after a crash, when the result says that the command was interrupted.
-  says({ firstUser: CHECK }, '', { name: 'Bash', input: { command: DEMO_COMMAND } }),
+  ruleFor({ firstUser: CHECK }, '', { name: 'Bash', input: { command: DEMO_COMMAND } }),
 ];
 
 /** Forks share the conversation of the lead, so their rules match only the newest message. */
 const FORKS: readonly Rule[] = [
-  says({ lastUser: CODE }, '', read('src/formation.js')),
-  says({ lastUser: TESTS }, '', read('test/formation.test.js')),
-  says(
+  ruleFor({ lastUser: CODE }, '', read('src/formation.js')),
+  ruleFor({ lastUser: TESTS }, '', read('test/formation.test.js')),
+  ruleFor(
     { toolResult: 'Math.floor(bird / 2)' },
     'src/formation.js:5 rounds bird / 2 down, so bird 1 is in the row of the lead.',
   ),
-  says(
+  ruleFor(
     { toolResult: 'the rest follow in pairs' },
     'test/formation.test.js:10 wants birds 1 and 2 in row 1, birds 3 and 4 in row 2.',
   ),
 ];
 
-const lead = (isolated: boolean): readonly Rule[] => {
+const lead = (isIsolated: boolean): readonly Rule[] => {
   const mate = {
     subagent_type: 'implementer',
     team_name: 'flock',
-    ...(isolated && { isolation: 'worktree' }),
+    ...(isIsolated && { isolation: 'worktree' }),
   };
-  const where = isolated ? ', each in its own worktree' : '';
+  const where = isIsolated ? ', each in its own worktree' : '';
   return [
-    says(
+    ruleFor(
       { turn: 0, firstUser: DEMO_TASK },
       'Two forks of me look at the code and the tests, side by side.',
       task('code', 'How rows are found', CODE),
       task('tests', 'What the tests want', TESTS),
     ),
-    says(
+    ruleFor(
       { toolResult: '/rounds bird[^]+birds 1 and 2 in row 1/' },
       `They agree: the row is rounded down, and has to be rounded up. Two teammates share the work${where}.`,
       task('ada', 'Fix the rows', ADA, mate),
       task('bob', 'How wide it is', BOB, mate),
     ),
-    says({ lastUser: 'with two tests of it' }, 'Bob is done. And ada?', {
+    ruleFor({ lastUser: 'with two tests of it' }, 'Bob is done. And ada?', {
       name: 'TaskOutput',
       input: { task_id: 'ada' },
     }),
-    says({ toolResult: 'Started the teammate' }, 'They report when they are done.'),
-    says(
+    ruleFor({ toolResult: 'Started the teammate' }, 'They report when they are done.'),
+    ruleFor(
       { toolResult: '/Agent implementer ada/' },
       'Their work is in one tree now. A tester checks everything in the background.',
       task('check', 'Run all tests', CHECK, { subagent_type: 'tester', run_in_background: true }),
     ),
-    says({ toolResult: 'Started in the background' }, 'I wait until it reports.'),
-    says(
+    ruleFor({ toolResult: 'Started in the background' }, 'I wait until it reports.'),
+    ruleFor(
       { lastUser: 'Passed: 4 tests' },
       'The tester woke me: all tests pass. The geese fly in pairs, and five of them are four places wide.',
     ),
-    says({ lastUser: 'I wait for ada' }, 'Bob waits for ada.'),
-    says({ lastUser: 'teammate ada' }, 'Ada is done.'),
+    ruleFor({ lastUser: 'I wait for ada' }, 'Bob waits for ada.'),
+    ruleFor({ lastUser: 'teammate ada' }, 'Ada is done.'),
   ];
 };
 
-export const demoScript = (isolated: boolean) =>
+export const demoScript = (isIsolated: boolean) =>
   parseScript({
     defaults: PACE,
     rules: [
       ...IMPLEMENTERS,
       ...TESTER,
       ...FORKS,
-      ...lead(isolated),
+      ...lead(isIsolated),
       { reply: 'This did not go as planned: no rule of the script matches.' },
     ],
   } satisfies ScriptInput);

@@ -19,14 +19,14 @@ import { DEMO_TASK, demoScript, FIRST_TO_IDLE } from './demo-script.js';
 
 const SESSION = 'demo';
 
-export const demo = async (machine: TerminalHost, json: boolean): Promise<number> => {
+export const demo = async (machine: TerminalHost, isJson: boolean): Promise<number> => {
   const repository = await makeDemoRepository();
   const remove = () => rmSync(repository.folder, { recursive: true, force: true, maxRetries: 3 });
   // A second Ctrl-C exits at once, so the folder is also removed at exit.
   process.once('exit', remove);
   const simulator = await startSimulator({ script: demoScript(repository.hasGit) });
   const style = chartStyle(machine);
-  const print = json ? () => undefined : machine.out;
+  const print = isJson ? () => undefined : machine.out;
   const printer = new DemoPrinter(style, print);
   const counter = new DemoCounter();
   let hasCrashed = false;
@@ -52,8 +52,8 @@ export const demo = async (machine: TerminalHost, json: boolean): Promise<number
   };
   const person = new DemoPerson({
     machine: swarm,
-    asks: (question, isThere) => printer.ask(question, isThere),
-    answers: (question, words) => printer.answer(question, words),
+    asks: (question, isPersonThere) => printer.ask(question, isPersonThere),
+    answers: (question, text) => printer.answer(question, text),
   });
   const stopListening = machine.onInterrupt(() => child.kill('SIGINT'));
   const killOnExit = () => child.kill('SIGKILL');
@@ -76,7 +76,7 @@ export const demo = async (machine: TerminalHost, json: boolean): Promise<number
     });
     if (figures.stopReason === 'none') machine.err(child.stderr);
     machine.out(
-      json ? `${JSON.stringify(figures, null, 2)}\n` : demoSummary(figures, costs, style),
+      isJson ? `${JSON.stringify(figures, null, 2)}\n` : demoSummary(figures, costs, style),
     );
     if (figures.stopReason === 'interrupted') return ExitCode.interrupted;
     return figures.stopReason === 'end_turn' && figures.testsPass ? ExitCode.done : ExitCode.failed;
@@ -99,7 +99,7 @@ const introduction = ({ path, hasGit }: DemoRepository, width: number): string =
   ];
   return [
     ...wrapWords('skein demo: a swarm fixes a failing test. Only the model is simulated.', width),
-    ...rows.map(([name = '', words]) => `  ${name.padEnd(6)} ${words}`),
+    ...rows.map(([name = '', text]) => `  ${name.padEnd(6)} ${text}`),
     '',
   ].join('\n');
 };

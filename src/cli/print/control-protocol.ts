@@ -104,8 +104,8 @@ export class ControlProtocol implements Surface {
     });
   }
 
-  choose(asked: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
-    const { id, call, question, options, multiple } = asked;
+  choose(personQuestion: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
+    const { id, call, question, options, multiple } = personQuestion;
     const request = { subtype: 'ask_user', question, options, multiple, tool_use_id: call };
     return new Promise((resolve, reject) => {
       const fail = (reason: string) => reject(new Error(reason));
@@ -158,9 +158,9 @@ export class ControlProtocol implements Surface {
   }
 
   private serve(request_id: string, subtype: string, { interrupt }: ControlHandlers): void {
-    const known = subtype === 'interrupt' || subtype === 'initialize';
+    const isKnown = subtype === 'interrupt' || subtype === 'initialize';
     if (subtype === 'interrupt') interrupt();
-    const response = known
+    const response = isKnown
       ? { subtype: 'success', request_id, response: {} }
       : { subtype: 'error', request_id, error: `"${subtype}" is not supported.` };
     this.write(JSON.stringify({ type: 'control_response', response }));

@@ -25,7 +25,7 @@ import { readPrompt } from './read-prompt.js';
 
 /** Resolves with the exit code. Rejects with UsageError. */
 export const printMode = async (
-  given: string | undefined,
+  input: string | undefined,
   flags: RunFlags,
   machine: TerminalHost,
   provider?: Provider,
@@ -35,7 +35,7 @@ export const printMode = async (
   const lines = new BatchedOutput(machine.out);
   const control = isDriven ? new ControlProtocol(lines.add) : undefined;
   const isResumed = flags.resume !== undefined || flags.continue === true;
-  const prompt = isDriven ? given : await readPromptOrNone(given, machine, isResumed);
+  const prompt = isDriven ? input : await readPromptOrNone(input, machine, isResumed);
   const run = await openCliSession({
     machine,
     flags,
@@ -91,12 +91,12 @@ const checkFormats = ({ inputFormat, outputFormat, includePartialMessages }: Run
 
 /** Returns undefined if there is no prompt and the session is resumed, because a prompt is optional then. */
 const readPromptOrNone = async (
-  given: string | undefined,
+  input: string | undefined,
   machine: TerminalHost,
   isResumed: boolean,
 ): Promise<string | undefined> => {
   try {
-    return await readPrompt(given, machine);
+    return await readPrompt(input, machine);
   } catch (error) {
     if (isResumed && error instanceof UsageError) return undefined;
     throw error;
@@ -201,8 +201,8 @@ class Printer {
     const { usd, tokens } = overshoot;
     if (usd > 0) this.machine.notify(`The run cost $${usd.toFixed(4)} more than its budget.`);
     if (tokens > 0) {
-      const many = tokens.toLocaleString('en');
-      this.machine.notify(`The run used ${many} tokens more than its budget.`);
+      const count = tokens.toLocaleString('en');
+      this.machine.notify(`The run used ${count} tokens more than its budget.`);
     }
   }
 

@@ -10,15 +10,15 @@ const STDIN_TIMEOUT_MS = 3_000;
 
 const NO_PROMPT = 'There is no prompt: give one, as in skein -p "…", or pipe one in.';
 
-/** Rejects with UsageError and the message `none` if there is no prompt. */
+/** Rejects with UsageError and the message `emptyMessage` if there is no prompt. */
 export const readPrompt = async (
-  given: string | undefined,
+  argument: string | undefined,
   { stdin, err }: TerminalHost,
-  none = NO_PROMPT,
+  emptyMessage = NO_PROMPT,
 ): Promise<string> => {
-  const piped = stdin.isTTY ? '' : await readPiped(stdin, given !== undefined, err);
-  const prompt = [given ?? '', piped].map((text) => text.trim()).filter((text) => text !== '');
-  if (prompt.length === 0) throw new UsageError(none);
+  const piped = stdin.isTTY ? '' : await readPiped(stdin, argument !== undefined, err);
+  const prompt = [argument ?? '', piped].map((text) => text.trim()).filter((text) => text !== '');
+  if (prompt.length === 0) throw new UsageError(emptyMessage);
   return prompt.join('\n\n');
 };
 

@@ -21,11 +21,11 @@ const CLOSE_LIMIT_MS = 5_000;
 /** Resolves with false if closing takes longer than five seconds. The store then frees leases by expiry. */
 export const closeInTime = async (closing: Promise<void>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
-  const given = new Promise<boolean>((resolve) => {
+  const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), CLOSE_LIMIT_MS);
   });
   try {
-    return await Promise.race([closing.then(() => true), given]);
+    return await Promise.race([closing.then(() => true), timeout]);
   } finally {
     clearTimeout(timer);
   }

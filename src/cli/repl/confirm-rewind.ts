@@ -21,15 +21,15 @@ interface ConfirmedRewind {
 /** Resolves with undefined if the person declines. Rejects with UsageError. */
 export const confirmRewind = async (
   rewind: SessionRewind,
-  wanted: string,
+  typed: string,
   terminal: Terminal,
-  coloured: boolean,
+  isColoured: boolean,
 ): Promise<ConfirmedRewind | undefined> => {
-  const choice = wanted === '' ? await askForPrompt(rewind, terminal) : wanted;
+  const choice = typed === '' ? await askForPrompt(rewind, terminal) : typed;
   if (choice === '') return undefined;
   const planner = plannerOf(choice);
   const plan = planner(rewind);
-  terminal.write(rewindPlanText(rewind, plan, coloured));
+  terminal.write(rewindPlanText(rewind, plan, isColoured));
   if (plan.files.length === 0 && !plan.conversation) return undefined;
   const force = plan.files.some(isBlocking);
   if (force) {

@@ -10,7 +10,7 @@ import { UsageError } from '../../protocol/skein-error.js';
 /** Returns undefined for an empty text. Throws UsageError for an unknown mode. */
 export const parsePermissionMode = (typed: string): PermissionMode | undefined => {
   if (typed === '') return undefined;
-  const mode = PERMISSION_MODES.find((known) => known.toLowerCase() === typed.toLowerCase());
+  const mode = PERMISSION_MODES.find((mode) => mode.toLowerCase() === typed.toLowerCase());
   if (mode !== undefined) return mode;
   throw new UsageError(`There is no mode "${typed}". Use one of ${PERMISSION_MODES.join(', ')}.`);
 };

@@ -16,35 +16,34 @@ export const earlierSessions = (
   cwd: string,
   current: string | undefined,
 ): readonly SessionMeta[] =>
-  newestFirst(sessions.filter(({ id, cwd: place }) => place === cwd && id !== current)).slice(
-    0,
-    MAX_LISTED_SESSIONS,
-  );
+  newestFirst(
+    sessions.filter(({ id, cwd: sessionCwd }) => sessionCwd === cwd && id !== current),
+  ).slice(0, MAX_LISTED_SESSIONS);
 
 export const sessionLines = (sessions: readonly SessionMeta[], now: number): readonly string[] => {
   const ages = sessions.map(({ updatedAt }) => formatAgo(updatedAt, now));
   const width = Math.max(...ages.map((text) => text.length));
   return sessions.map(({ id, title }, index) => {
     const number = String(index + 1).padStart(2);
-    const words = title === '' ? '(no title)' : oneLine(exactText(title), 70);
-    return `  ${number}. ${(ages[index] ?? '').padEnd(width)}  ${words}  ${id}`;
+    const shownTitle = title === '' ? '(no title)' : oneLine(exactText(title), 70);
+    return `  ${number}. ${(ages[index] ?? '').padEnd(width)}  ${shownTitle}  ${id}`;
   });
 };
 
 /** Returns the session id for a list number, an id or a beginning of an id. Throws UsageError. */
 export const pickSession = (
-  wanted: string,
+  query: string,
   listed: readonly SessionMeta[],
   all: readonly SessionMeta[],
 ): string => {
-  if (!/^\d{1,3}$/.test(wanted)) {
-    const id = resolveSessionId(all, wanted);
+  if (!/^\d{1,3}$/.test(query)) {
+    const id = resolveSessionId(all, query);
     if (all.some((session) => session.id === id)) return id;
-    throw new UsageError(`There is no session "${oneLine(wanted, 60)}"; /resume lists them.`);
+    throw new UsageError(`There is no session "${oneLine(query, 60)}"; /resume lists them.`);
   }
-  const picked = listed[Number(wanted) - 1];
+  const picked = listed[Number(query) - 1];
   if (picked !== undefined) return picked.id;
-  throw new UsageError(`There is no number ${wanted}; the list has 1 to ${listed.length}.`);
+  throw new UsageError(`There is no number ${query}; the list has 1 to ${listed.length}.`);
 };
 
 const SESSION_LABEL = 'Which session? A number, or Enter to stay here: ';

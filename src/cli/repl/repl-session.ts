@@ -149,11 +149,11 @@ export class ReplSession {
   }
 
   /** Replaces the session by an earlier session, which the person names or picks from a list. */
-  async resume(wanted: string): Promise<void> {
+  async resume(query: string): Promise<void> {
     if (this.isRunning) throw new UsageError('A run is active: Ctrl-C interrupts it.');
     const all = (await this.store?.list()) ?? [];
     const listed = earlierSessions(all, this.session?.meta.cwd ?? this.cwd, this.session?.id);
-    const choice = wanted === '' ? await askForSession(listed, this.options.view) : wanted;
+    const choice = query === '' ? await askForSession(listed, this.options.view) : query;
     if (choice === '') return;
     const id = pickSession(choice, listed, all);
     if (id === this.session?.id) throw new UsageError('This session is already open.');
@@ -167,7 +167,7 @@ export class ReplSession {
   }
 
   /** Rewinds the session to before a prompt: closes it, rewinds it, and opens it again. */
-  async rewind(wanted: string): Promise<void> {
+  async rewind(target: string): Promise<void> {
     if (this.isRunning) throw new UsageError('A run is active: Ctrl-C interrupts it.');
     const run = this.startedHostSession;
     if (this.flags.sessionPersistence === false) {
@@ -177,7 +177,7 @@ export class ReplSession {
     const { terminal, printer } = this.options.view;
     const { session, store } = { ...run, store: this.store ?? run.store };
     const open = () => openSessionRewind(machine, this.flags, store, session.meta);
-    const confirmed = await confirmRewind(await open(), wanted, terminal, wantsColour(machine));
+    const confirmed = await confirmRewind(await open(), target, terminal, wantsColour(machine));
     if (confirmed === undefined) return;
     this.hostSession = undefined;
     await run.close();
@@ -215,8 +215,8 @@ export class ReplSession {
   }
 
   async close(): Promise<void> {
-    const { hostSession: run, session } = this;
-    if (run === undefined || session === undefined) return this.store?.close();
+    const { hostSession, session } = this;
+    if (hostSession === undefined || session === undefined) return this.store?.close();
     if (!session.isIdle) {
       session.interrupt();
       await waitUntilIdle(session);
@@ -224,7 +224,7 @@ export class ReplSession {
     const { terminal } = this.options.view;
     terminal.freshLine();
     terminal.write(sessionFooter(session, this.flags.sessionPersistence !== false));
-    await run.close('prompt_input_exit');
+    await hostSession.close('prompt_input_exit');
     await this.store?.close();
   }
 

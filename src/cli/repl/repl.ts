@@ -26,7 +26,7 @@ const SECOND_INTERRUPT_MS = 5_000;
 
 /** Resolves with the exit code. Rejects with UsageError, or with a defect. */
 export const repl = async (
-  given: string | undefined,
+  prompt: string | undefined,
   flags: RunFlags,
   machine: TerminalHost,
   provider?: Provider,
@@ -38,7 +38,7 @@ export const repl = async (
     : (await import('../../ui/session/screen-view.js')).screenView;
   const repl = new Repl(machine, openView, history, flags, provider);
   try {
-    return await repl.run(given);
+    return await repl.run(prompt);
   } finally {
     repl.view.close();
   }
@@ -109,7 +109,7 @@ class Repl {
     });
   }
 
-  async run(given: string | undefined): Promise<number> {
+  async run(prompt: string | undefined): Promise<number> {
     const stopListening = this.machine.onSignal((signal) => {
       if (signal === 'SIGINT') this.interrupt();
       else this.leave(ExitCode.interrupted);
@@ -121,7 +121,7 @@ class Repl {
       end: () => this.inputEnded(),
     });
     try {
-      const prepared = this.start(given).then(() => this.over);
+      const prepared = this.start(prompt).then(() => this.over);
       return await Promise.race([prepared, this.over]);
     } finally {
       stopListening();
@@ -154,13 +154,13 @@ class Repl {
     this.finish(code);
   }
 
-  private async start(given: string | undefined): Promise<void> {
+  private async start(prompt: string | undefined): Promise<void> {
     this.pending += 1;
     await this.replSession.prepare();
     this.pending -= 1;
-    if (given !== undefined && given.trim() !== '') {
-      this.terminal.write(`\n> ${echoLines(given).join('\n  ')}\n`);
-      this.enqueue(given);
+    if (prompt !== undefined && prompt.trim() !== '') {
+      this.terminal.write(`\n> ${echoLines(prompt).join('\n  ')}\n`);
+      this.enqueue(prompt);
     }
     this.refresh();
   }

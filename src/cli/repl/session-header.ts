@@ -25,8 +25,8 @@ const QUESTION_LINES = 3;
 const ANSWER_LINES = 10;
 
 /** Returns the newest prompt and its answer, shortened. Returns '' for an empty conversation. */
-export const lastExchange = ({ journal: notebook }: LeadSession): string => {
-  const { messages } = notebook.history;
+export const lastExchange = ({ journal }: LeadSession): string => {
+  const { messages } = journal.history;
   const prompt = messages.findLast(({ role, answersCalls }) => role === 'user' && !answersCalls);
   const answer = messages.findLast(
     (message) => message.role === 'assistant' && textIn(message.bytes) !== '',

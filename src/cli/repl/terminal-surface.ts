@@ -56,14 +56,14 @@ export class TerminalSurface implements Surface {
   }
 
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
-    return this.oneAtATime(() => this.askPermission(question, signal));
+    return this.enqueue(() => this.askPermission(question, signal));
   }
 
   choose(question: PersonQuestion, signal: AbortSignal): Promise<PersonAnswer> {
-    return this.oneAtATime(() => this.askChoice(question, signal));
+    return this.enqueue(() => this.askChoice(question, signal));
   }
 
-  private oneAtATime<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  private enqueue<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     // Wait an event-loop turn: a denial that interrupts the run withdraws the other questions first.
     const answer = this.queue
       .then(() => new Promise(setImmediate))
@@ -114,8 +114,8 @@ export class TerminalSurface implements Surface {
     }
   }
 
-  private async deny(given: string, signal: AbortSignal): Promise<PermissionAnswer> {
-    let reason = given;
+  private async deny(typedReason: string, signal: AbortSignal): Promise<PermissionAnswer> {
+    let reason = typedReason;
     if (reason === '') {
       const reply = await this.options.terminal.ask(REASON, signal, true);
       if (reply.kind === 'cancelled') return this.permissionWithoutAnswer(reply);
@@ -189,16 +189,16 @@ const optionText = ({ label, description }: PersonOption): string => {
   return `${oneLine(exactText(label))}${more}`;
 };
 
-const labelFor = (count: number, multiple: boolean): string => {
+const labelFor = (count: number, isMultiple: boolean): string => {
   if (count === 0) return 'Your answer';
-  return multiple ? 'Numbers with commas, or your own words' : 'A number, or your own words';
+  return isMultiple ? 'Numbers with commas, or your own words' : 'A number, or your own words';
 };
 
 /** Returns the answer, or a sentence if the text is not a valid answer. */
 const readChoice = (
   text: string,
   options: readonly PersonOption[],
-  multiple: boolean,
+  isMultiple: boolean,
 ): PersonAnswer | string => {
   const answer = text.trim();
   if (answer === '') return 'Please give an answer; Esc or Ctrl-C leaves the question.';
@@ -206,7 +206,7 @@ const readChoice = (
     return { chosen: [], text: answer };
   }
   const numbers = [...new Set(answer.split(/[\s,]+/).map(Number))];
-  if (numbers.length > 1 && !multiple) return 'Please choose one number.';
+  if (numbers.length > 1 && !isMultiple) return 'Please choose one number.';
   const chosen = numbers.map((number) => options[number - 1]?.label);
   if (chosen.includes(undefined)) return `The numbers go from 1 to ${options.length}.`;
   return { chosen: chosen.flatMap((label) => label ?? []) };

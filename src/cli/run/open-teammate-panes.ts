@@ -12,8 +12,8 @@ export const openTeammatePanes = (
   machine: HostEnvironment,
 ): void => {
   const { env, cwd, watchdog, notify } = machine;
-  const { TMUX, TMUX_PANE: beside } = env;
-  if (TMUX === undefined || beside === undefined) {
+  const { TMUX, TMUX_PANE: pane } = env;
+  if (TMUX === undefined || pane === undefined) {
     notify('This terminal is not in tmux, so teammates get no panes.');
     return;
   }
@@ -23,7 +23,7 @@ export const openTeammatePanes = (
     if (item.type !== 'agent.spawned' || item.agent.kind !== 'teammate') return;
     const command = [node, skein, 'logs', item.agent.id, '--follow'] as const;
     const variables = { SKEIN_HOME: settings.skeinHome };
-    openTmuxPane({ beside, command: [...command], cwd, variables, environment: env }).catch(
+    openTmuxPane({ beside: pane, command: [...command], cwd, variables, environment: env }).catch(
       (error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
         notify(`tmux opened no pane for ${item.agent.name ?? item.agent.id}: ${reason}`);

@@ -30,13 +30,15 @@ export const complete = async (
     const [, flag = '', value = ''] = glued;
     const named = findOption(command, flag);
     const values = named === undefined ? [] : await valuesOf(named, machine);
-    return values.filter((it) => it.startsWith(value)).map((it) => `${flag}=${it}`);
+    return values
+      .filter((candidate) => candidate.startsWith(value))
+      .map((candidate) => `${flag}=${candidate}`);
   }
   const found =
     option === undefined
       ? current.startsWith('-')
         ? flagsOf(command)
-        : await nextWords(command, operands, machine)
+        : await wordsAfter(command, operands, machine)
       : await valuesOf(option, machine);
   return found.filter((line) => line.startsWith(':') || line.startsWith(current));
 };
@@ -73,7 +75,7 @@ const walk = (program: Command, words: readonly string[]): CursorPosition => {
     }
     // The words after `help` are command names again.
     if (word === 'help' && command === program && operands === 0) continue;
-    const child = command.commands.find((it) => it.name() === word);
+    const child = command.commands.find((candidate) => candidate.name() === word);
     if (child !== undefined && operands === 0) command = child;
     else operands += 1;
   }
@@ -96,7 +98,7 @@ const flagsOf = (command: Command): readonly string[] => [
 const lineOfOption = ({ long, description }: Option): readonly string[] =>
   long ? [`${long}\t${description}`] : [];
 
-const nextWords = async (
+const wordsAfter = async (
   command: Command,
   operands: number,
   machine: TerminalHost,
@@ -111,11 +113,12 @@ const nextWords = async (
 
 /** Returns values by the choices, or by the name of the value: `--cwd <dir>` takes directories. */
 const valuesOf = async (
-  given: Option | Argument,
+  argument: Option | Argument,
   machine: TerminalHost,
 ): Promise<readonly string[]> => {
-  if (given.argChoices !== undefined) return given.argChoices;
-  const name = 'flags' in given ? (/[<[]([\w-]+)/.exec(given.flags)?.[1] ?? '') : given.name();
+  if (argument.argChoices !== undefined) return argument.argChoices;
+  const name =
+    'flags' in argument ? (/[<[]([\w-]+)/.exec(argument.flags)?.[1] ?? '') : argument.name();
   switch (name) {
     case 'model':
       return [...Object.keys(MODEL_ALIASES), ...KNOWN_MODELS];
@@ -123,7 +126,7 @@ const valuesOf = async (
       return sessionIds(machine);
     case 'agent':
       // A flag names an agent definition, an argument names a running agent.
-      return 'flags' in given ? agentNames(machine) : liveAgents(machine);
+      return 'flags' in argument ? agentNames(machine) : liveAgents(machine);
     case 'session-or-agent':
       return [...(await liveAgents(machine)), ...(await sessionIds(machine))];
     case 'question':
@@ -150,17 +153,17 @@ const agentNames = async (machine: TerminalHost): Promise<readonly string[]> => 
 
 /** Returns running agents by name, or by id if they have no name. */
 const liveAgents = async (machine: TerminalHost): Promise<readonly string[]> => {
-  const swarms = await lookUp(machine, [], (store) => liveSwarmViews(store, () => {}));
+  const swarms = await queryStore(machine, [], (store) => liveSwarmViews(store, () => {}));
   return swarms.flatMap(({ session, agents }) =>
     agents.map(({ id, name, type, state, description, kind }) => {
-      const what = kind === 'lead' ? `lead of ${session.id}` : `${type ?? 'fork'}: ${description}`;
-      return `${name ?? id}\t${plainText(`${what} (${state})`, 60)}`;
+      const role = kind === 'lead' ? `lead of ${session.id}` : `${type ?? 'fork'}: ${description}`;
+      return `${name ?? id}\t${plainText(`${role} (${state})`, 60)}`;
     }),
   );
 };
 
 const questionIds = async (machine: TerminalHost): Promise<readonly string[]> => {
-  const { questions } = await lookUp(machine, { questions: [], leftOut: 0 }, (store) =>
+  const { questions } = await queryStore(machine, { questions: [], leftOut: 0 }, (store) =>
     openQuestions(store),
   );
   return questions.map(
@@ -171,7 +174,7 @@ const questionIds = async (machine: TerminalHost): Promise<readonly string[]> =>
 const MAX_SESSIONS = 50;
 
 const sessionIds = async (machine: TerminalHost): Promise<readonly string[]> => {
-  const all = await lookUp(machine, [], (store) => store.list());
+  const all = await queryStore(machine, [], (store) => store.list());
   const sessions = newestFirst(all).slice(0, MAX_SESSIONS);
   return sessions.map(({ id, title }) => `${id}\t${plainText(title, 60)}`);
 };
@@ -179,20 +182,20 @@ const sessionIds = async (machine: TerminalHost): Promise<readonly string[]> => 
 /** Maximum time that completion waits for an unreachable store, in milliseconds. */
 const STORE_LIMIT_MS = 2_000;
 
-const lookUp = async <Result>(
+const queryStore = async <Result>(
   machine: TerminalHost,
-  otherwise: Result,
-  look: (store: SessionStore) => Promise<Result>,
+  fallback: Result,
+  query: (store: SessionStore) => Promise<Result>,
 ): Promise<Result> => {
   let limit: NodeJS.Timeout | undefined;
   const late = new Promise<Result>((resolve) => {
-    limit = setTimeout(() => resolve(otherwise), STORE_LIMIT_MS);
+    limit = setTimeout(() => resolve(fallback), STORE_LIMIT_MS);
   });
   try {
-    return await Promise.race([withSessionStore({ ...machine, err: () => {} }, {}, look), late]);
+    return await Promise.race([withSessionStore({ ...machine, err: () => {} }, {}, query), late]);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return otherwise;
+    return fallback;
   } finally {
     clearTimeout(limit);
   }

@@ -70,8 +70,8 @@ const lineOf = ({ name, status, found, fix, items = [] }: CheckResult): string =
 };
 
 const conclusion = (findings: readonly CheckResult[]): string => {
-  const names = (wanted: Health) =>
-    findings.filter(({ status }) => status === wanted).map(({ name }) => name);
+  const names = (health: Health) =>
+    findings.filter(({ status }) => status === health).map(({ name }) => name);
   const [failed, doubtful] = [names('fail'), names('warn')];
   if (failed.length > 0) return `Skein cannot work properly yet: fix ${failed.join(', ')}.`;
   if (doubtful.length > 0) return `Skein can work; check ${doubtful.join(', ')}.`;

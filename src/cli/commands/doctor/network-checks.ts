@@ -68,9 +68,9 @@ const askServer = async (
   // Only the status matters, so the connection is closed without reading the body.
   const hangUp = new AbortController();
   try {
-    const both = AbortSignal.any([signal, hangUp.signal]);
+    const eitherSignal = AbortSignal.any([signal, hangUp.signal]);
     const ask = sendTo({ url, method: 'GET', headers: Object.entries(headers) });
-    const { statusCode = 0 } = await ask([], both);
+    const { statusCode = 0 } = await ask([], eitherSignal);
     return answerFinding(statusCode, shown);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -74,12 +74,12 @@ const checkBubblewrap: DoctorCheck = {
   name: 'bubblewrap',
   async run(machine, signal) {
     const version = await probe(['bwrap', '--version'], machine, signal);
-    const trouble = await sandboxTrouble(machine.env);
-    if (version.kind === 'ran' && trouble === undefined) {
+    const problem = await sandboxTrouble(machine.env);
+    if (version.kind === 'ran' && problem === undefined) {
       return { status: 'ok', found: `${version.output}; SKEIN_SANDBOX=auto runs commands in it` };
     }
     const fix = 'Install bubblewrap and allow user namespaces to run commands in a sandbox.';
-    return { status: 'note', found: `no sandbox: ${trouble ?? problemText(version)}`, fix };
+    return { status: 'note', found: `no sandbox: ${problem ?? problemText(version)}`, fix };
   },
 };
 

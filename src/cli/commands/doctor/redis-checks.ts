@@ -140,14 +140,14 @@ const lineOf = (swarm: SwarmUsage, now: number): string => {
     `${plural(keys, 'key')}, ${formatBytes(swarm.bytes)}`,
     changedAt === null ? 'not listed' : `changed ${formatAgo(changedAt, now)}`,
     live.length > 0 ? live.join(' and ') : 'not running',
-    ...counted(swarm.waitingJobs, 'waiting job'),
-    ...counted(swarm.unreadLetters, 'unread letter'),
-    ...counted(swarm.deadLetters, 'dead letter'),
-    ...counted(swarm.openQuestions, 'open question'),
+    ...countText(swarm.waitingJobs, 'waiting job'),
+    ...countText(swarm.unreadLetters, 'unread letter'),
+    ...countText(swarm.deadLetters, 'dead letter'),
+    ...countText(swarm.openQuestions, 'open question'),
     ...(swarm.lasting > 0 ? [`${plural(swarm.lasting, 'key')} without an expiry`] : []),
   ];
   return `${plainText(swarm.swarm, 80)}: ${parts.join(', ')}`;
 };
 
-const counted = (count: number, what: string): readonly string[] =>
-  count === 0 ? [] : [plural(count, what)];
+const countText = (count: number, noun: string): readonly string[] =>
+  count === 0 ? [] : [plural(count, noun)];

@@ -47,8 +47,8 @@ const existingParent = (path: string): string =>
 
 const MIN_FREE_BYTES = { fail: 10_000_000, warn: 1_000_000_000 };
 
-export const diskFinding = (free: number, place: string): Finding => {
-  const found = `${formatBytes(free)} free at ${place}`;
+export const diskFinding = (free: number, path: string): Finding => {
+  const found = `${formatBytes(free)} free at ${path}`;
   if (free >= MIN_FREE_BYTES.warn) return { status: 'ok', found };
   const fix = 'Free some space, or set SKEIN_HOME to another disk; sessions stop when it is full.';
   return { status: free < MIN_FREE_BYTES.fail ? 'fail' : 'warn', found, fix };
@@ -57,9 +57,9 @@ export const diskFinding = (free: number, place: string): Finding => {
 const checkDisk: DoctorCheck = {
   name: 'disk',
   run(machine) {
-    const place = existingParent(resolveSkeinHome(machine));
-    const { bavail, bsize } = fs.statfsSync(place);
-    return diskFinding(bavail * bsize, place);
+    const path = existingParent(resolveSkeinHome(machine));
+    const { bavail, bsize } = fs.statfsSync(path);
+    return diskFinding(bavail * bsize, path);
   },
 };
 

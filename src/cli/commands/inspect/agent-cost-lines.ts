@@ -23,8 +23,8 @@ export const agentCostLines = (agents: readonly AgentCost[], width: number): rea
   if (agents.length < 2) return [];
   const rest = agents.slice(MAX_ROWS);
   const paid = rest.reduce((sum, { knownCostUsd }) => sum + knownCostUsd, 0);
-  const isKnown = rest.every(({ costUsd }) => costUsd !== null);
-  const more = `${plural(rest.length, 'more agent')}: ${formatMoney(isKnown ? paid : null)}.`;
+  const isPriced = rest.every(({ costUsd }) => costUsd !== null);
+  const more = `${plural(rest.length, 'more agent')}: ${formatMoney(isPriced ? paid : null)}.`;
   return [
     ...figureTable(HEAD, agents.slice(0, MAX_ROWS).map(rowOf), width),
     ...(rest.length === 0 ? [] : wrapWords(more, width)),

@@ -22,26 +22,26 @@ import { withSessionStore } from './with-session-store.js';
 export type ContextFlags = RunFlags & { readonly json?: boolean };
 
 export const contextCommand = (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: ContextFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showWindow(store, wanted, flags, machine));
+  withSessionStore(machine, flags, (store) => showWindow(store, query, flags, machine));
 
 const showWindow = async (
   store: SessionStore,
-  wanted: string | undefined,
+  query: string | undefined,
   flags: ContextFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const here = resolve(machine.cwd, flags.cwd ?? '');
-  const isNew = wanted === undefined && !(await hasSession(store, here));
+  const directory = resolve(machine.cwd, flags.cwd ?? '');
+  const isNew = query === undefined && !(await hasSession(store, directory));
   const { report, title } = isNew
     ? {
         report: await newSessionWindow(flags, machine),
         title: 'This directory has no session yet.',
       }
-    : await windowOfFormer(store, wanted, here, flags, machine);
+    : await storedWindow(store, query, directory, flags, machine);
   if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);
   else machine.out(`${title}\n${contextText(report, chartStyle(machine))}`);
   return ExitCode.done;
@@ -52,38 +52,36 @@ export const newSessionWindow = async (
   flags: RunFlags,
   machine: TerminalHost,
 ): Promise<ContextWindowReport> => {
-  const {
-    model,
-    head,
-    preamble: opening,
-    settings,
-    notices,
-  } = await dryRunPrompt(machine, flags, false);
-  const report = newSessionWindowReport(model, head, opening, settings.skein.contextWindow);
+  const { model, head, preamble, settings, notices } = await dryRunPrompt(machine, flags, false);
+  const report = newSessionWindowReport(model, head, preamble, settings.skein.contextWindow);
   return { ...report, notices };
 };
 
-const windowOfFormer = async (
+const storedWindow = async (
   store: SessionStore,
-  wanted: string | undefined,
-  here: string,
+  query: string | undefined,
+  directory: string,
   flags: RunFlags,
   machine: TerminalHost,
 ): Promise<{ report: ContextWindowReport; title: string }> => {
   const { session, agent } = await findSessionOrAgent(
     store,
-    wanted,
-    here,
+    query,
+    directory,
     unreadableNotices(machine),
   );
-  const { contextWindow } = commandSettings(machine, flags, settingsFolder(session, here)).skein;
+  const { contextWindow } = commandSettings(
+    machine,
+    flags,
+    settingsFolder(session, directory),
+  ).skein;
   const report = await agentWindowReport(store, session, agent, contextWindow);
   return { report, title: `${session.id}  ${plainText(session.title, 60)}` };
 };
 
-const hasSession = async (store: SessionStore, here: string): Promise<boolean> =>
-  (await store.list()).some(({ cwd }) => cwd === here);
+const hasSession = async (store: SessionStore, directory: string): Promise<boolean> =>
+  (await store.list()).some(({ cwd }) => cwd === directory);
 
-/** Returns the directory whose settings apply: that of the session, or `here` if it no longer exists. */
-const settingsFolder = ({ cwd }: SessionMeta, here: string): string =>
-  existsSync(cwd) ? cwd : here;
+/** Returns the directory whose settings apply: that of the session, or `directory` if it no longer exists. */
+const settingsFolder = ({ cwd }: SessionMeta, directory: string): string =>
+  existsSync(cwd) ? cwd : directory;

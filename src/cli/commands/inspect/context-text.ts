@@ -58,15 +58,15 @@ const bar = (report: ContextWindowReport, style: ChartStyle): readonly string[] 
 
 const rows = (report: ContextWindowReport, style: ChartStyle): readonly string[] => {
   const { parts } = report;
-  const longest = Math.max(6, ...parts.map(({ tokens }) => formatNumber(tokens).length));
-  const largest = Math.max(1, ...parts.map(({ kind, tokens }) => (kind === 'free' ? 0 : tokens)));
-  const room = style.width - (NAME + longest + 17);
+  const numberWidth = Math.max(6, ...parts.map(({ tokens }) => formatNumber(tokens).length));
+  const maxTokens = Math.max(1, ...parts.map(({ kind, tokens }) => (kind === 'free' ? 0 : tokens)));
+  const room = style.width - (NAME + numberWidth + 17);
   const label = room < 12 ? '' : 'side by side';
-  const head = `   ${''.padEnd(NAME)}  ${'tokens'.padStart(longest)}  ${'window'.padStart(7)}  ${label}`;
+  const head = `   ${''.padEnd(NAME)}  ${'tokens'.padStart(numberWidth)}  ${'window'.padStart(7)}  ${label}`;
   const all = parts.map(({ kind, tokens, percent }) => {
     const { name, ink } = KINDS[kind];
-    const figures = `${formatNumber(tokens).padStart(longest)}  ${share(percent, tokens).padStart(7)}`;
-    const cells = kind === 'free' || tokens === 0 ? 0 : Math.ceil((tokens / largest) * room);
+    const figures = `${formatNumber(tokens).padStart(numberWidth)}  ${share(percent, tokens).padStart(7)}`;
+    const cells = kind === 'free' || tokens === 0 ? 0 : Math.ceil((tokens / maxTokens) * room);
     return ` ${fillCells(ink, 1, style)} ${name.padEnd(NAME)}  ${figures}  ${fillCells(ink, cells, style)}`.trimEnd();
   });
   return [head.trimEnd(), ...all];

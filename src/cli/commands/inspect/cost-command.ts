@@ -17,19 +17,19 @@ export interface CostFlags extends StoreFlags {
 }
 
 export const costCommand = (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: CostFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showReport(store, wanted, flags, machine));
+  withSessionStore(machine, flags, (store) => showReport(store, query, flags, machine));
 
 const showReport = async (
   store: SessionStore,
-  wanted: string | undefined,
+  query: string | undefined,
   flags: CostFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const { id, title } = await findSession(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
+  const { id, title } = await findSession(store, query, resolve(machine.cwd, flags.cwd ?? ''));
   const report = await sessionCost(store, id);
   const isRunning = (await store.holder(id)) !== undefined;
   if (flags.json === true) {

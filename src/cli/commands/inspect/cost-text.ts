@@ -40,7 +40,7 @@ export const shortCostText = (report: CostReport, turns: number, style: ChartSty
   const figures = `${formatNumber(total.inputTokens)} tokens in, ${formatNumber(total.cacheWriteTokens)} written to the cache, ${formatNumber(total.cacheReadTokens)} read from it, ${formatNumber(total.outputTokens)} out`;
   const misses = cache.causes.map(
     ({ cause, expected, count: times, lostTokens }) =>
-      `${CAUSE_TEXT[cause]}, ${expected ? 'expected' : 'unexpected'}, ${often(times)}, ${formatNumber(lostTokens)} tokens`,
+      `${CAUSE_TEXT[cause]}, ${expected ? 'expected' : 'unexpected'}, ${timesText(times)}, ${formatNumber(lostTokens)} tokens`,
   );
   const lines = [
     ...wrapWords(`${plural(turns, 'turn')}, cost ${formatMoney(total.costUsd)}`, style.width),
@@ -121,15 +121,15 @@ const MAX_OWNERS = 5;
 const causeLines = (line: CacheCauseLine, width: number): readonly string[] => {
   const { cause, expected, count: times, lostTokens, extraCostUsd, owners, diagnoses } = line;
   const kind = expected ? 'expected' : 'unexpected';
-  const shown = owners.slice(0, MAX_OWNERS).map(({ owner, count: each }) => {
-    const again = each > 1 ? ` (${often(each)})` : '';
-    return `${plainText(owner, 80) || 'unknown'}${again}`;
+  const shown = owners.slice(0, MAX_OWNERS).map(({ owner, count: ownerCount }) => {
+    const repeats = ownerCount > 1 ? ` (${timesText(ownerCount)})` : '';
+    return `${plainText(owner, 80) || 'unknown'}${repeats}`;
   });
   const more = owners.length > MAX_OWNERS ? [`${owners.length - MAX_OWNERS} more`] : [];
   const detail = plainText(line.detail, 300);
   return [
     ...wrapWords(
-      `${CAUSE_TEXT[cause]} (${cause}): ${often(times)}, ${kind}. ${lost(lostTokens, extraCostUsd)}`,
+      `${CAUSE_TEXT[cause]} (${cause}): ${timesText(times)}, ${kind}. ${lost(lostTokens, extraCostUsd)}`,
       width,
       '  ',
     ),
@@ -146,7 +146,7 @@ const lost = (tokens: number, extra: number | null): string => {
   return `${plural(tokens, 'token')} not read again, ${cost}.`;
 };
 
-const often = (times: number): string =>
+const timesText = (times: number): string =>
   times === 1 ? 'once' : times === 2 ? 'twice' : `${formatNumber(times)} times`;
 
 const CAUSE_TEXT: Readonly<Record<CacheCause, string>> = {

@@ -33,19 +33,19 @@ const showCalls = async (
   flags: ExplainFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const here = resolve(machine.cwd, flags.cwd ?? '');
-  const { meta, wanted } = await resolveArguments(store, session, call, here);
+  const directory = resolve(machine.cwd, flags.cwd ?? '');
+  const { meta, callQuery } = await resolveArguments(store, session, call, directory);
   const calls = await listCalls(store, meta.id);
   const { width } = chartStyle(machine);
   const out = (value: unknown, text: () => string) =>
     machine.out(redact(flags.json === true ? `${JSON.stringify(value, null, 2)}\n` : text()));
-  if (wanted === undefined) {
+  if (callQuery === undefined) {
     out({ session: meta.id, calls: calls.map(rowOf) }, () => {
       return `${meta.id}  ${plainText(meta.title, 60)}\n\n${callsText(calls, width)}`;
     });
     return ExitCode.done;
   }
-  const explained = await explainCall(store, meta.id, calls, findCall(calls, wanted));
+  const explained = await explainCall(store, meta.id, calls, findCall(calls, callQuery));
   out(explained, () => explainText(explained, width));
   return ExitCode.done;
 };
@@ -55,13 +55,13 @@ const resolveArguments = async (
   store: SessionStore,
   session: string | undefined,
   call: string | undefined,
-  here: string,
-): Promise<{ meta: SessionMeta; wanted: string | undefined }> => {
+  directory: string,
+): Promise<{ meta: SessionMeta; callQuery: string | undefined }> => {
   const isCall =
     session !== undefined && call === undefined && /^(?:#?\d+|toolu_\w*)$/.test(session);
   const isNone = isCall && !(await store.list()).some(({ id }) => id.startsWith(session));
-  if (isNone) return { meta: await findSession(store, undefined, here), wanted: session };
-  return { meta: await findSession(store, session, here), wanted: call };
+  if (isNone) return { meta: await findSession(store, undefined, directory), callQuery: session };
+  return { meta: await findSession(store, session, directory), callQuery: call };
 };
 
 const rowOf = ({ number, call, agent, tool, turn, ts, outcome }: ListedCall) => ({

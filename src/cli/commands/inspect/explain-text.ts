@@ -41,8 +41,8 @@ export const callsText = (calls: readonly ListedCall[], width: number): string =
   const shown = calls.slice(-MAX_LISTED_CALLS);
   const ids = shortIds([...new Set(calls.map(({ agent }) => agent))]);
   const lines = shown.map(({ number, tool, outcome, subject, cwd, call, agent }) => {
-    const who = ids.size > 1 ? `${plainText(ids.get(agent) ?? agent, 20)}  ` : '';
-    const head = `${String(number).padStart(digits)}  ${who}${plainText(tool, 30)}  ${outcome ?? 'open'}`;
+    const agentLabel = ids.size > 1 ? `${plainText(ids.get(agent) ?? agent, 20)}  ` : '';
+    const head = `${String(number).padStart(digits)}  ${agentLabel}${plainText(tool, 30)}  ${outcome ?? 'open'}`;
     const room = Math.max(10, width - head.length - call.slice(0, 14).length - 4);
     return `${head}  ${call.slice(0, 14)}  ${plainText(subjectText(subject, cwd), room)}`.trimEnd();
   });
@@ -71,9 +71,9 @@ class TextPage {
     this.line(title);
   }
 
-  /** Adds the first `most` lines, indented. */
-  text(text: string, most: number): void {
-    for (const line of firstLines(text, most)) this.line(line, '  ');
+  /** Adds the first `maxLines` lines, indented. */
+  text(text: string, maxLines: number): void {
+    for (const line of firstLines(text, maxLines)) this.line(line, '  ');
   }
 
   toString(): string {
@@ -143,10 +143,10 @@ const ANSWERED: Readonly<Record<string, string>> = {
 /** Returns lines about the rule with its file and line, the hook, and the surface that answered. */
 const causeOf = ({ rule, source, file, line, hook, by }: ExplainedRuling): readonly string[] => {
   const at = line === undefined ? '' : `:${line}`;
-  const place =
+  const location =
     file === undefined ? (source ?? 'an unknown place') : `${plainText(file, 400)}${at}`;
   return [
-    ...(rule === undefined ? [] : [`Rule ${plainText(rule, 300)} of ${place}`]),
+    ...(rule === undefined ? [] : [`Rule ${plainText(rule, 300)} of ${location}`]),
     ...(hook === undefined ? [] : [`Hook ${plainText(hook, 300)}`]),
     ...(by === undefined ? [] : [`Answered by ${plainText(by)}`]),
   ];
@@ -171,10 +171,10 @@ const addFiles = ({ files, isUnwatched, tool }: CallExplanation, page: TextPage)
     );
   } else if (isUnwatched) page.line('File changes were not tracked; from its input:', '  ');
   for (const { path, change, earlier, earlierMore } of files) {
-    const what = change === 'unknown' ? '' : `${change} `;
-    page.line(`${what}${plainText(path, 400)}`, '  ');
-    for (const { number, tool: by, ts } of earlier) {
-      page.line(`before by call ${number}, ${plainText(by)}, ${formatTime(ts)}`, '    ');
+    const changeLabel = change === 'unknown' ? '' : `${change} `;
+    page.line(`${changeLabel}${plainText(path, 400)}`, '  ');
+    for (const { number, tool: earlierTool, ts } of earlier) {
+      page.line(`before by call ${number}, ${plainText(earlierTool)}, ${formatTime(ts)}`, '    ');
     }
     if (earlierMore > 0) page.line(`and by ${plural(earlierMore, 'earlier call')}`, '    ');
   }

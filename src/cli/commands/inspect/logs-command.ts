@@ -25,45 +25,45 @@ const DEFAULT_LIMIT = 200;
 const POLL_INTERVAL_MS = 200;
 
 export const logsCommand = (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: LogsFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showEvents(store, wanted, flags, machine), {
+  withSessionStore(machine, flags, (store) => showEvents(store, query, flags, machine), {
     isLongRunning: flags.follow === true,
   });
 
 const showEvents = async (
   store: SessionStore,
-  wanted: string | undefined,
+  query: string | undefined,
   flags: LogsFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const here = resolve(machine.cwd, flags.cwd ?? '');
-  const target = await findSessionOrAgent(store, wanted, here, unreadableNotices(machine));
+  const directory = resolve(machine.cwd, flags.cwd ?? '');
+  const target = await findSessionOrAgent(store, query, directory, unreadableNotices(machine));
   const names = new Map<string, string>();
   const line = (event: SwarmEvent) => machine.out(`${lineOf(event, target, flags, names)}\n`);
   let isOver = false;
-  const isWanted = (event: SwarmEvent) => {
+  const isSelected = (event: SwarmEvent) => {
     recordName(event, names);
     if (target.agent === undefined) return true;
     if (event.agent === target.agent) isOver = event.type === 'agent.stopped';
     return event.agent === target.agent;
   };
-  const output = { isWanted, line, machine, isOver: () => isOver };
-  if (flags.follow !== true) await showPast(store, target.session.id, flags, output);
+  const output = { isSelected, line, machine, isOver: () => isOver };
+  if (flags.follow !== true) await showStored(store, target.session.id, flags, output);
   else {
     // Listen before the first line is printed, so that an early Ctrl-C ends the command.
     const stopped = new AbortController();
     const stop = machine.onInterrupt(() => stopped.abort());
-    const seen = await showPast(store, target.session.id, flags, output);
-    await follow(store, target.session.id, seen, output, stopped.signal).finally(stop);
+    const lastSeq = await showStored(store, target.session.id, flags, output);
+    await follow(store, target.session.id, lastSeq, output, stopped.signal).finally(stop);
   }
   return ExitCode.done;
 };
 
 interface Output {
-  readonly isWanted: (event: SwarmEvent) => boolean;
+  readonly isSelected: (event: SwarmEvent) => boolean;
   readonly line: (event: SwarmEvent) => void;
   readonly machine: TerminalHost;
   /** True if the requested agent has ended. */
@@ -71,27 +71,27 @@ interface Output {
 }
 
 /** Prints past events and keeps only those to be printed in memory. Resolves with the newest sequence number. */
-const showPast = async (
+const showStored = async (
   store: SessionStore,
   id: string,
   { limit, json }: LogsFlags,
-  { isWanted, line, machine }: Output,
+  { isSelected, line, machine }: Output,
 ): Promise<number> => {
-  const most = limit ?? (json === true ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
+  const maxEvents = limit ?? (json === true ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
   let newest = 0;
   let left = 0;
   let kept: SwarmEvent[] = [];
   for await (const event of store.events(id)) {
     newest = Math.max(newest, event.seq);
-    if (!isWanted(event)) continue;
-    if (most === Number.POSITIVE_INFINITY) line(event);
+    if (!isSelected(event)) continue;
+    if (maxEvents === Number.POSITIVE_INFINITY) line(event);
     else kept.push(event);
     // Drop old events in batches, so that the cost per event stays constant.
-    if (kept.length <= most * 2 + 100) continue;
-    left += kept.length - most;
-    kept = most === 0 ? [] : kept.slice(-most);
+    if (kept.length <= maxEvents * 2 + 100) continue;
+    left += kept.length - maxEvents;
+    kept = maxEvents === 0 ? [] : kept.slice(-maxEvents);
   }
-  const shown = most === 0 ? [] : kept.slice(-most);
+  const shown = maxEvents === 0 ? [] : kept.slice(-maxEvents);
   left += kept.length - shown.length;
   if (left > 0 && json !== true && limit === undefined) {
     machine.err(`${plural(left, 'earlier event')} not shown; --limit shows more.\n`);
@@ -104,16 +104,16 @@ const showPast = async (
 const follow = async (
   store: SessionStore,
   id: string,
-  seen: number,
-  { isWanted, line, machine, isOver }: Output,
+  lastSeq: number,
+  { isSelected, line, machine, isOver }: Output,
   stopped: AbortSignal,
 ): Promise<void> => {
   const watch = store.watch(id);
-  let newest = seen;
+  let newest = lastSeq;
   const show = (event: SwarmEvent) => {
     if (event.seq <= newest) return;
     newest = event.seq;
-    if (isWanted(event)) line(event);
+    if (isSelected(event)) line(event);
   };
   while (!stopped.aborted && !machine.isOutputClosed()) {
     // Check the owner before reading, so that its last events are not missed.
@@ -137,8 +137,8 @@ const lineOf = (
   if (json === true) return JSON.stringify(event);
   const isLead = event.agent === session.lead || agent !== undefined;
   const id = plainText(event.agent, 64);
-  const who = isLead ? '' : `[${names.get(event.agent) ?? id}]  `;
-  return `${formatTime(event.ts)}  ${who}${formatEvent(event)}`;
+  const agentLabel = isLead ? '' : `[${names.get(event.agent) ?? id}]  `;
+  return `${formatTime(event.ts)}  ${agentLabel}${formatEvent(event)}`;
 };
 
 /** Records the display name of a spawned agent: its name or type, and the beginning of its id. */

@@ -52,15 +52,16 @@ const pruneIn = async (
   const plan = await planPrune(store, await store.survey(), oldest);
   const print = flags.json === true ? () => undefined : machine.out;
   if (flags.dryRun === true || plan.old.length > 0) {
-    const would = flags.dryRun === true ? 'would be removed' : 'to remove';
+    const fateText = flags.dryRun === true ? 'would be removed' : 'to remove';
     const end = plan.old.length === 0 ? '.' : ':';
-    print(`${plural(plan.old.length, 'session')} ${would}${end}\n`);
+    print(`${plural(plan.old.length, 'session')} ${fateText}${end}\n`);
     for (const { id, updatedAt, title } of plan.old) {
       print(`  ${id}  ${formatAgo(updatedAt, Date.now())}  ${plainText(title, 60)}\n`);
     }
   }
-  const mayGo = plan.old.length === 0 || flags.dryRun === true || (await isAgreed(flags, machine));
-  if (!mayGo) {
+  const isConfirmed =
+    plan.old.length === 0 || flags.dryRun === true || (await isAgreed(flags, machine));
+  if (!isConfirmed) {
     machine.err('Nothing was removed.\n');
     return ExitCode.done;
   }
@@ -97,13 +98,13 @@ const pruneIn = async (
       print(`${plural(removed.length, 'session')} removed, ${formatBytes(freed)} freed.\n`);
     }
     if (swept.removed > 0) {
-      const gone = flags.dryRun === true ? 'would be removed' : 'removed';
-      const what = `${plural(swept.removed, 'unused file version')}`;
-      print(`${what} ${gone}, ${formatBytes(swept.freedBytes)}.\n`);
+      const fateText = flags.dryRun === true ? 'would be removed' : 'removed';
+      const versions = `${plural(swept.removed, 'unused file version')}`;
+      print(`${versions} ${fateText}, ${formatBytes(swept.freedBytes)}.\n`);
     }
     if (trees.removed.length > 0) {
-      const gone = flags.dryRun === true ? 'would be removed' : 'removed';
-      print(`${plural(trees.removed.length, 'unused worktree')} ${gone}.\n`);
+      const fateText = flags.dryRun === true ? 'would be removed' : 'removed';
+      print(`${plural(trees.removed.length, 'unused worktree')} ${fateText}.\n`);
     }
   }
   return refused.length > 0 ? ExitCode.failed : ExitCode.done;
@@ -193,8 +194,8 @@ const removeAll = async (store: SessionStore, sessions: readonly OldSession[]) =
 /** Withdraws the jobs of removed sessions, because a worker could not run them. */
 const withdrawJobs = async (store: SessionStore, ids: readonly string[]): Promise<void> => {
   if (store.jobs.local !== undefined) return;
-  const seen = cachedJobs(store.jobs);
+  const jobs = cachedJobs(store.jobs);
   for (const id of ids) {
-    for (const job of await seen.list(id)) await store.jobs.withdraw(job);
+    for (const job of await jobs.list(id)) await store.jobs.withdraw(job);
   }
 };

@@ -23,16 +23,16 @@ export interface ReplayFlags extends StoreFlags {
 }
 
 export const replayCommand = async (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: ReplayFlags,
   machine: TerminalHost,
 ): Promise<number> => {
   const speed = parseSpeed(flags.speed);
   const from = flags.from === undefined ? undefined : parseMoment(flags.from);
-  const isHeard = flags.screenReader === true || isForScreenReader(machine);
-  if (flags.json === true || isHeard || !isCapableTerminal(machine)) {
+  const isSpoken = flags.screenReader === true || isForScreenReader(machine);
+  if (flags.json === true || isSpoken || !isCapableTerminal(machine)) {
     const session = await withSessionStore(machine, flags, (store) =>
-      findNamedSession(store, wanted, machine),
+      findNamedSession(store, query, machine),
     );
     return logsCommand(session.id, { ...flags, limit: Number.POSITIVE_INFINITY }, machine);
   }
@@ -40,7 +40,7 @@ export const replayCommand = async (
     machine,
     flags,
     async (store) => {
-      const session = await findNamedSession(store, wanted, machine);
+      const session = await findNamedSession(store, query, machine);
       const log = await readWithNotice(store, session, machine);
       const isRealTime = flags.realTime === true;
       return play(store, log, { speed, isRealTime, from }, machine);
@@ -70,9 +70,9 @@ const play = async (
 
 const findNamedSession = (
   store: SessionStore,
-  wanted: string | undefined,
+  query: string | undefined,
   { cwd }: TerminalHost,
-): Promise<SessionMeta> => findSession(store, wanted, cwd);
+): Promise<SessionMeta> => findSession(store, query, cwd);
 
 /** Time after which a notice says that the log is still being read, in milliseconds. */
 const NOTICE_DELAY_MS = 500;

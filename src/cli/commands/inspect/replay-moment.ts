@@ -25,26 +25,26 @@ const UNITS: Readonly<Record<string, number>> = {
 
 /** Throws UsageError if the text is not a moment. */
 export const parseMoment = (text: string): ReplayMoment => {
-  const given = text.trim().toLowerCase();
-  const percent = /^(\d{1,3}(?:\.\d{1,3})?)\s?%$/.exec(given)?.[1];
+  const input = text.trim().toLowerCase();
+  const percent = /^(\d{1,3}(?:\.\d{1,3})?)\s?%$/.exec(input)?.[1];
   if (percent !== undefined && Number(percent) <= 100) {
     return { kind: 'share', share: Number(percent) / 100 };
   }
-  if (/^(?:\d{1,6}(?:\.\d{1,3})?[smhd]\s?)+$/.test(given)) {
-    const parts = [...given.matchAll(/([\d.]+)([smhd])/g)];
+  if (/^(?:\d{1,6}(?:\.\d{1,3})?[smhd]\s?)+$/.test(input)) {
+    const parts = [...input.matchAll(/([\d.]+)([smhd])/g)];
     const ms = parts.reduce(
-      (sum, [, many, unit = '']) => sum + Number(many) * (UNITS[unit] ?? 0),
+      (sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? 0),
       0,
     );
     return { kind: 'after', ms };
   }
-  const [, hours, minutes, seconds = '0'] = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(given) ?? [];
+  const [, hours, minutes, seconds = '0'] = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(input) ?? [];
   if (hours !== undefined && Number(hours) < 24 && Number(minutes) < 60 && Number(seconds) < 60) {
     const clock = { hours: Number(hours), minutes: Number(minutes), seconds: Number(seconds) };
     return { kind: 'clock', ...clock };
   }
   // Date and time as `skein logs` prints them, in the local time zone.
-  const time = /^\d{4}-\d{2}-\d{2}/.test(given)
+  const time = /^\d{4}-\d{2}-\d{2}/.test(input)
     ? Date.parse(text.trim().replace(' ', 'T'))
     : Number.NaN;
   if (Number.isFinite(time)) return { kind: 'at', time };

@@ -23,19 +23,19 @@ export interface ReportFlags extends StoreFlags {
 }
 
 export const reportCommand = (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: ReportFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => write(store, wanted, flags, machine));
+  withSessionStore(machine, flags, (store) => write(store, query, flags, machine));
 
 const write = async (
   store: SessionStore,
-  wanted: string | undefined,
+  query: string | undefined,
   flags: ReportFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const session = await findSession(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
+  const session = await findSession(store, query, resolve(machine.cwd, flags.cwd ?? ''));
   const { output = `skein-report-${session.id}.html` } = flags;
   const file = output === '-' || flags.json === true ? undefined : resolve(machine.cwd, output);
   if (file !== undefined) refuseMissingFolder(dirname(file));
@@ -75,9 +75,9 @@ const isFolder = (path: string): boolean => {
 const refuseForeignFile = (file: string): void => {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined || (found.isFile() && isReport(file))) return;
-  const what = found.isFile() ? 'exists and is not a report' : 'exists and is not a file';
+  const problem = found.isFile() ? 'exists and is not a report' : 'exists and is not a file';
   throw new UsageError(
-    `${file} ${what}: name another file with --output, or replace it with --force.`,
+    `${file} ${problem}: name another file with --output, or replace it with --force.`,
   );
 };
 

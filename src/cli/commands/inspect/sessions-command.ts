@@ -42,14 +42,16 @@ const showSessions = async (
 ): Promise<number> => {
   const cwd = resolve(machine.cwd, flags.cwd ?? '');
   const { sessions, unreadable } = await store.survey();
-  const wanted = newestFirst(flags.all ? sessions : sessions.filter((it) => it.cwd === cwd));
-  const found = await search(store, wanted, flags);
+  const selected = newestFirst(
+    flags.all ? sessions : sessions.filter((session) => session.cwd === cwd),
+  );
+  const found = await search(store, selected, flags);
   const shown: ListedSession[] = [];
   const source = withCachedJobs(store);
   for (const { meta, match } of found)
     shown.push({ ...(await summarizeSession(source, meta)), match });
   shown.sort((a, b) => b.lastActiveAt - a.lastActiveAt);
-  const elsewhere = sessions.length - wanted.length;
+  const elsewhere = sessions.length - selected.length;
   if (flags.json === true) {
     const left = unreadable.map(({ id, reason }) => ({ id, reason }));
     const document = { sessions: shown.map(sessionJson), elsewhere, unreadable: left };
@@ -57,7 +59,7 @@ const showSessions = async (
     return ExitCode.done;
   }
   machine.out(listing(shown, flags.all === true));
-  const hidden = flags.search === undefined ? wanted.length - shown.length : 0;
+  const hidden = flags.search === undefined ? selected.length - shown.length : 0;
   for (const note of notes(shown.length, hidden, elsewhere, flags)) machine.err(`${note}\n`);
   for (const { id, reason } of unreadable) machine.notify(`${id} is left out: ${reason}`);
   return ExitCode.done;
@@ -90,8 +92,8 @@ const listing = (sessions: readonly ListedSession[], isAll: boolean): string => 
       const lines = [heads[index] ?? '', `    ${plainText(title, 95) || '(no title)'}`];
       if (isAll) lines.push(`    ${plainText(cwd, 95)}`);
       if (match !== null && match.where !== 'title') {
-        const who = match.where === 'person' ? 'you' : 'model';
-        lines.push(`    ${who}: ${plainText(match.excerpt, 88)}`);
+        const speaker = match.where === 'person' ? 'you' : 'model';
+        lines.push(`    ${speaker}: ${plainText(match.excerpt, 88)}`);
       }
       return `${lines.join('\n')}\n`;
     })
@@ -118,11 +120,11 @@ const notes = (
   elsewhere: number,
   { search: text, all }: SessionsFlags,
 ): readonly string[] => {
-  const here = all === true ? '' : ' of this directory';
-  const none =
-    text === undefined ? `There is no session${here} yet.` : `No session${here} has this text.`;
+  const scope = all === true ? '' : ' of this directory';
+  const emptyNote =
+    text === undefined ? `There is no session${scope} yet.` : `No session${scope} has this text.`;
   return [
-    ...(shown === 0 ? [none] : []),
+    ...(shown === 0 ? [emptyNote] : []),
     ...(hidden > 0 ? [`${plural(hidden, 'older session')} not shown; --limit shows more.`] : []),
     ...(elsewhere > 0
       ? [`${plural(elsewhere, 'session')} of other directories; --all shows them.`]

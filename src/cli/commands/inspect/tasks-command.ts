@@ -19,19 +19,19 @@ export interface TasksFlags extends StoreFlags {
 }
 
 export const tasksCommand = (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: TasksFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showList(store, wanted, flags, machine));
+  withSessionStore(machine, flags, (store) => showList(store, query, flags, machine));
 
 const showList = async (
   store: SessionStore,
-  wanted: string | undefined,
+  query: string | undefined,
   flags: TasksFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const session = await findSession(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
+  const session = await findSession(store, query, resolve(machine.cwd, flags.cwd ?? ''));
   const items = await store.taskList(session.id).list();
   const byId = new Map(items.map((item) => [item.id, item]));
   const waitsFor = (item: SharedTask) =>

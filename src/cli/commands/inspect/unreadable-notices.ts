@@ -4,10 +4,10 @@ import type { OnUnreadableSession } from '../../../views/swarm/swarm-view.js';
 
 /** Returns a callback that prints each unreadable session once. */
 export const unreadableNotices = (machine: Pick<TerminalHost, 'notify'>): OnUnreadableSession => {
-  const noticed = new Set<string>();
+  const reported = new Set<string>();
   return (session, reason) => {
-    if (noticed.has(session)) return;
-    noticed.add(session);
+    if (reported.has(session)) return;
+    reported.add(session);
     machine.notify(`${session} is left out: ${reason}`);
   };
 };

@@ -18,19 +18,19 @@ interface OutageOptions {
 }
 
 /**
- * Opens the store, runs `look` and closes the store. Rejects with UsageError if the store cannot be
+ * Opens the store, runs `use` and closes the store. Rejects with UsageError if the store cannot be
  * used, or is unreachable for too long.
  */
 export const withSessionStore = async <Result>(
   machine: TerminalHost,
   flags: StoreFlags,
-  look: (store: SessionStore) => Promise<Result>,
+  use: (store: SessionStore) => Promise<Result>,
   options: OutageOptions = {},
 ): Promise<Result> => {
   const store = await openExistingStore(machine, flags);
   const watch = watchOutages(store, machine, options);
   try {
-    return await Promise.race([look(store), watch.timedOut]);
+    return await Promise.race([use(store), watch.timedOut]);
   } finally {
     watch.end();
     await store.close();

@@ -41,20 +41,20 @@ export interface RewindFlags extends RunFlags {
 }
 
 export const rewindCommand = (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: RewindFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => rewindSession(store, wanted, flags, machine));
+  withSessionStore(machine, flags, (store) => rewindSession(store, query, flags, machine));
 
 const rewindSession = async (
   store: SessionStore,
-  wanted: string | undefined,
+  query: string | undefined,
   flags: RewindFlags,
   machine: TerminalHost,
 ): Promise<number> => {
   checkFlags(flags);
-  const meta = await findSession(store, wanted, resolve(machine.cwd, flags.cwd ?? ''));
+  const meta = await findSession(store, query, resolve(machine.cwd, flags.cwd ?? ''));
   const rewind = await openSessionRewind(machine, flags, store, meta);
   if (flags.list === true) return list(rewind, flags, machine);
   const chosen = await choose(rewind, flags, machine);
@@ -90,8 +90,8 @@ const choose = async (
   machine: TerminalHost,
 ): Promise<{ readonly to?: number } | undefined> => {
   if (flags.to !== undefined) return { to: flags.to };
-  const isAsked = machine.stdin.isTTY && flags.json !== true && flags.yes !== true;
-  if (flags.undo === true || !isAsked || rewind.points().length < 2) return {};
+  const isPrompted = machine.stdin.isTTY && flags.json !== true && flags.yes !== true;
+  if (flags.undo === true || !isPrompted || rewind.points().length < 2) return {};
   machine.out(rewindPointsText(rewind, Date.now()));
   const answer = await ask('Rewind to before which prompt? A number, or Enter to quit: ', machine);
   if (answer === '') return undefined;
@@ -130,8 +130,8 @@ const carryOut = async (
     machine.err(refusal(rewind, plan));
     return ExitCode.failed;
   }
-  const isNothing = plan.files.length === 0 && !plan.conversation;
-  if (isNothing || flags.dryRun === true) {
+  const isEmpty = plan.files.length === 0 && !plan.conversation;
+  if (isEmpty || flags.dryRun === true) {
     answer(undefined);
     return ExitCode.done;
   }

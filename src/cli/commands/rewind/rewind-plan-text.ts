@@ -38,28 +38,28 @@ export const rewindPointsText = (rewind: SessionRewind, now: number): string => 
 export const rewindPlanText = (
   rewind: SessionRewind,
   plan: RewindPlan,
-  coloured: boolean,
+  isColoured: boolean,
 ): string => {
-  const lines = [headline(plan), ...fileLines(rewind, plan, coloured), ...notRestoredLines(plan)];
+  const lines = [headline(plan), ...fileLines(rewind, plan, isColoured), ...notRestoredLines(plan)];
   return `${lines.join('\n')}\n`;
 };
 
 const headline = ({ point, prompts, conversation, files, undoes }: RewindPlan): string => {
-  const what = [
+  const changes = [
     ...(conversation && prompts.length > 0 ? [plural(prompts.length, 'prompt')] : []),
     ...(conversation && prompts.length === 0 ? ['the conversation'] : []),
     ...(files.length > 0 ? [plural(files.length, 'file')] : []),
   ].join(' and ');
-  if (undoes !== undefined) return `Undoing the last rewind: ${what || 'nothing to do'}.`;
+  if (undoes !== undefined) return `Undoing the last rewind: ${changes || 'nothing to do'}.`;
   const prompt = point === undefined ? '' : ` (${plainText(point.text, 60)})`;
-  return `Rewinding to before prompt ${point?.number ?? 0}${prompt}: ${what || 'nothing to do'}.`;
+  return `Rewinding to before prompt ${point?.number ?? 0}${prompt}: ${changes || 'nothing to do'}.`;
 };
 
-const fileLines = (rewind: SessionRewind, { files }: RewindPlan, coloured: boolean): string[] => {
+const fileLines = (rewind: SessionRewind, { files }: RewindPlan, isColoured: boolean): string[] => {
   const lines: string[] = [];
   let left = MAX_LINES;
   for (const file of files.slice(0, MAX_FILES)) {
-    const text = fileText(rewind, file, coloured, Math.min(left, MAX_FILE_LINES));
+    const text = fileText(rewind, file, isColoured, Math.min(left, MAX_FILE_LINES));
     left -= text.length;
     lines.push('', ...text);
   }
@@ -72,19 +72,19 @@ const fileLines = (rewind: SessionRewind, { files }: RewindPlan, coloured: boole
 const fileText = (
   rewind: SessionRewind,
   file: PlannedFile,
-  coloured: boolean,
-  most: number,
+  isColoured: boolean,
+  maxLines: number,
 ): readonly string[] => {
   const name = exactText(displayPath(rewind.meta.cwd, file.path));
-  const title = paint(1, `${changeOf(file)} ${name}${kindsOf(file)}`, coloured);
-  const trouble =
+  const title = paint(1, `${changeOf(file)} ${name}${kindsOf(file)}`, isColoured);
+  const problem =
     file.why === ''
       ? []
-      : [paint(31, `  ${VERDICT_TEXT[file.verdict]}${exactText(file.why)}`, coloured)];
+      : [paint(31, `  ${VERDICT_TEXT[file.verdict]}${exactText(file.why)}`, isColoured)];
   if (file.verdict === 'refused' || file.verdict === 'lost' || file.verdict === 'damaged') {
-    return [title, ...trouble];
+    return [title, ...problem];
   }
-  return [title, ...trouble, ...differenceOf(rewind.blobs, file, coloured, most)];
+  return [title, ...problem, ...differenceOf(rewind.blobs, file, isColoured, maxLines)];
 };
 
 const VERDICT_TEXT: Readonly<Record<PlannedFile['verdict'], string>> = {
@@ -114,12 +114,12 @@ const octal = (state: { readonly mode: number }): string => state.mode.toString(
 const differenceOf = (
   blobs: Blobs,
   { path, now, wanted }: PlannedFile,
-  coloured: boolean,
-  most: number,
+  isColoured: boolean,
+  maxLines: number,
 ): readonly string[] => {
   if ('digest' in now && 'digest' in wanted && now.digest === wanted.digest) return [];
-  const old = now.kind === 'file' || now.kind === 'link' ? bytesAt(path) : NONE;
-  const next = 'digest' in wanted ? blobs.read(wanted.digest) : NONE;
+  const old = now.kind === 'file' || now.kind === 'link' ? bytesAt(path) : NO_BYTES;
+  const next = 'digest' in wanted ? blobs.read(wanted.digest) : NO_BYTES;
   if (isFolder(now) || isFolder(wanted)) return [];
   if (old === undefined || 'trouble' in next) return ['  (cannot be shown)'];
   if (old.length > MAX_DIFF_BYTES || next.length > MAX_DIFF_BYTES) {
@@ -129,12 +129,12 @@ const differenceOf = (
     return [`  (binary: ${old.length} → ${next.length} bytes)`];
   }
   const lines = unifiedDiff(textOf(old), textOf(next));
-  const shown = lines.slice(0, Math.max(0, most)).map((line) => diffText(line, coloured));
+  const shown = lines.slice(0, Math.max(0, maxLines)).map((line) => diffText(line, isColoured));
   const rest = lines.length - shown.length;
   return rest > 0 ? [...shown, `  (${plural(rest, 'more line')})`] : shown;
 };
 
-const NONE = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
 const isFolder = ({ kind }: FileState): boolean => kind === 'directory';
 
@@ -150,13 +150,13 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8'
 const SIGNS = { same: '  ', removed: '- ', added: '+ ', hunk: '' } as const;
 const COLOURS = { same: 0, removed: 31, added: 32, hunk: 36 } as const;
 
-const diffText = ({ kind, text }: DiffLine, coloured: boolean): string => {
+const diffText = ({ kind, text }: DiffLine, isColoured: boolean): string => {
   const short = text.length > MAX_LINE_LENGTH ? `${text.slice(0, MAX_LINE_LENGTH)}…` : text;
-  return `  ${paint(COLOURS[kind], `${SIGNS[kind]}${exactText(short.toWellFormed())}`, coloured)}`;
+  return `  ${paint(COLOURS[kind], `${SIGNS[kind]}${exactText(short.toWellFormed())}`, isColoured)}`;
 };
 
-const paint = (code: number, text: string, coloured: boolean): string =>
-  coloured && code !== 0 ? `\u001b[${code}m${text}\u001b[0m` : text;
+const paint = (code: number, text: string, isColoured: boolean): string =>
+  isColoured && code !== 0 ? `\u001b[${code}m${text}\u001b[0m` : text;
 
 const displayPath = (cwd: string, path: string): string => {
   const short = relative(cwd, path);

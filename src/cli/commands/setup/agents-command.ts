@@ -23,12 +23,12 @@ export type AgentsFlags = RunFlags & { readonly json?: boolean };
 export const agentsCommand = async (flags: AgentsFlags, machine: TerminalHost): Promise<number> => {
   const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const settings = commandSettings(machine, flags, cwd);
-  const roster = await runAgents(flags, settings, machine);
+  const catalog = await runAgents(flags, settings, machine);
   machine.out(
     flags.json === true
-      ? `${JSON.stringify(reportOf(roster), null, 2)}\n`
+      ? `${JSON.stringify(reportOf(catalog), null, 2)}\n`
       : agentsText(
-          roster,
+          catalog,
           builtinTools.map(({ name }) => name),
         ),
   );
@@ -47,29 +47,36 @@ const reportOf = ({ agents, unusable, warnings }: AgentCatalog) => ({
   warnings,
 });
 
-/** Returns the agents as text. `known` are the names of all tools. */
+/** Returns the agents as text. `toolNames` are the names of all tools. */
 export const agentsText = (
   { agents, unusable, warnings }: AgentCatalog,
-  known: readonly string[],
+  toolNames: readonly string[],
 ): string => {
   const width = Math.max(0, ...agents.map(({ name }) => name.length));
   const blocks = agents.map((agent) => {
     const { name, source, description, path } = agent;
     const facts = [source, agent.model ?? 'model of the lead', toolsOf(agent), ...extrasOf(agent)];
-    const lines = [plainText(description), path, ...agent.warnings, ...unknownTools(agent, known)];
+    const lines = [
+      plainText(description),
+      path,
+      ...agent.warnings,
+      ...unknownTools(agent, toolNames),
+    ];
     return [`${name.padEnd(width)}  ${facts.join(' · ')}`, ...lines.map((line) => `  ${line}`)];
   });
   const problems = [...unusable.map(({ problem }) => problem), ...warnings];
   return [
     ...blocks.map((lines) => lines.join('\n')),
-    ...(problems.length === 0 ? [] : [`Not used:\n${problems.map((it) => `  ${it}`).join('\n')}`]),
+    ...(problems.length === 0
+      ? []
+      : [`Not used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`]),
   ]
     .map((block) => `${sanitize(block)}\n`)
     .join('\n');
 };
 
 const toolsOf = ({ tools, disallowedTools, limits, denials }: AgentDefinition): string => {
-  const given =
+  const allowed =
     tools === undefined
       ? `all tools but ${[...EFFECT_TOOLS].join(', ')}`
       : tools
@@ -79,7 +86,7 @@ const toolsOf = ({ tools, disallowedTools, limits, denials }: AgentDefinition): 
           })
           .join(', ') || 'no tools';
   const without = [...disallowedTools, ...denials];
-  return without.length === 0 ? given : `${given}, without ${without.join(', ')}`;
+  return without.length === 0 ? allowed : `${allowed}, without ${without.join(', ')}`;
 };
 
 const extrasOf = (agent: AgentDefinition): readonly string[] => [
@@ -96,20 +103,20 @@ const extrasOf = (agent: AgentDefinition): readonly string[] => [
 ];
 
 /** Returns the mode as a sub-agent: a stricter mode applies, any other is replaced by that of the parent. */
-const modeOf = (wanted: PermissionMode): string =>
-  agentMode(wanted, 'bubble') === wanted
-    ? `mode ${wanted}`
-    : `mode of its parent (${wanted} only with --agent)`;
+const modeOf = (mode: PermissionMode): string =>
+  agentMode(mode, 'bubble') === mode
+    ? `mode ${mode}`
+    : `mode of its parent (${mode} only with --agent)`;
 
 /** Returns a sentence per listed tool that does not exist. */
 const unknownTools = (
   { tools = [] }: AgentDefinition,
-  known: readonly string[],
+  toolNames: readonly string[],
 ): readonly string[] =>
   tools
     .filter((entry) => !entry.includes('*') && !entry.startsWith('mcp__'))
-    .filter((entry) => !known.some((name) => namesTool(entry, name)))
+    .filter((entry) => !toolNames.some((name) => namesTool(entry, name)))
     .map((entry) => {
-      const meant = didYouMean(entry, known);
-      return `There is no tool ${entry}${meant === undefined ? '.' : `: did you mean ${meant}?`}`;
+      const suggestion = didYouMean(entry, toolNames);
+      return `There is no tool ${entry}${suggestion === undefined ? '.' : `: did you mean ${suggestion}?`}`;
     });

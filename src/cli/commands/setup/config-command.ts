@@ -38,11 +38,11 @@ const table = (rows: readonly SettingRow[]): string => {
   return rows
     .map(({ key, value, source, file, line }) => {
       const shown = value === undefined ? '(not set)' : JSON.stringify(value);
-      return sanitize(`${key.padEnd(width)}  ${shown}  (${placeOf(source, file, line)})\n`);
+      return sanitize(`${key.padEnd(width)}  ${shown}  (${locationOf(source, file, line)})\n`);
     })
     .join('');
 };
 
 /** Formats a source with file and line, such as `local, /repo/.skein/settings.local.json:4`. */
-const placeOf = (source: string, file: string | undefined, line: number | undefined): string =>
+const locationOf = (source: string, file: string | undefined, line: number | undefined): string =>
   file === undefined ? source : `${source}, ${file}${line === undefined ? '' : `:${line}`}`;

@@ -83,16 +83,16 @@ class Page {
 }
 
 const summaryOf = ({ cwd, model, agent, tokens, marks, ttl }: PromptReport): readonly string[] => {
-  const whose = agent === null ? '' : `, as the agent ${plainText(agent, 64)}`;
-  const places = marks.map(
+  const agentNote = agent === null ? '' : `, as the agent ${plainText(agent, 64)}`;
+  const breakpoints = marks.map(
     (mark) => `${mark.after} (${formatNumber(mark.tokens)} tokens, ${lifetimeText(mark)})`,
   );
   return [
-    `Prompt of a new session in ${plainText(cwd, 300)}, for ${plainText(model, 60)}${whose}.`,
+    `Prompt of a new session in ${plainText(cwd, 300)}, for ${plainText(model, 60)}${agentNote}.`,
     `About ${plural(tokens.all, 'token')} at four bytes each: tools ${formatNumber(tokens.tools)}, system ${formatNumber(tokens.system)}, opening ${formatNumber(tokens.opening)}. Tools, identity and static zone, ${formatNumber(tokens.shared)}, are identical for all users.`,
-    places.length === 0
+    breakpoints.length === 0
       ? 'No block ends with a cache breakpoint.'
-      : `Cache breakpoints: after ${places.join(', after ')}; two more in the messages of each request (${ttl}).`,
+      : `Cache breakpoints: after ${breakpoints.join(', after ')}; two more in the messages of each request (${ttl}).`,
   ];
 };
 
@@ -141,9 +141,9 @@ const addOpening = (page: Page, { tokens, digest, text, files }: PromptReport['o
   page.addHead(`Opening of the first message, ${plural(tokens, 'token')}, ${digest}`);
   for (const { layer, path, parent, fate, paths, ...file } of files) {
     const from = parent === null ? '' : `, included by ${plainText(parent, 300)}`;
-    const about = paths === undefined ? '' : ` for ${plainText(paths.join(', '), 200)}`;
+    const scope = paths === undefined ? '' : ` for ${plainText(paths.join(', '), 200)}`;
     page.addItem(
-      `${plainText(path, 300)}: ${layer}${from}, ${FATE_TEXT[fate]}${about}, ${plural(file.tokens, 'token')}, ${file.digest}`,
+      `${plainText(path, 300)}: ${layer}${from}, ${FATE_TEXT[fate]}${scope}, ${plural(file.tokens, 'token')}, ${file.digest}`,
     );
   }
   if (text !== '') page.addQuote(text);

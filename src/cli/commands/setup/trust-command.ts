@@ -31,14 +31,14 @@ export const trustCommand = async (flags: TrustFlags, machine: TerminalHost): Pr
     print({ workspace: workspace.root, includes }, includesText(includes));
     return ExitCode.done;
   }
-  const { trust: file } = openStateDirectory(settings.skeinHome);
-  if (flags.revoke === true) untrustWorkspace(file, workspace);
-  else trustWorkspace(file, workspace, projectFiles);
-  const [state, words] =
+  const { trust: trustFile } = openStateDirectory(settings.skeinHome);
+  if (flags.revoke === true) untrustWorkspace(trustFile, workspace);
+  else trustWorkspace(trustFile, workspace, projectFiles);
+  const [state, statement] =
     flags.revoke === true
       ? ['untrusted', 'is no longer trusted']
       : ['trusted', 'is trusted until its settings change'];
-  print({ workspace: workspace.root, state }, `${exactText(workspace.root)} ${words}.`);
+  print({ workspace: workspace.root, state }, `${exactText(workspace.root)} ${statement}.`);
   return ExitCode.done;
 };
 
@@ -51,11 +51,11 @@ const changeIncludes = async (
 ): Promise<readonly IncludeStatus[]> => {
   const list = () => externalIncludes({ machine, flags, settings, cwd });
   if (include === undefined && revoke !== true) return list();
-  const { trust: file } = openStateDirectory(settings.skeinHome);
-  if (revoke === true) forgetIncludes(file, settings.workspace);
+  const { trust: trustFile } = openStateDirectory(settings.skeinHome);
+  if (revoke === true) forgetIncludes(trustFile, settings.workspace);
   else
     answerIncludes(
-      file,
+      trustFile,
       settings.workspace,
       includedPaths(include ?? [], await list(), machine),
       'yes',
@@ -65,13 +65,15 @@ const changeIncludes = async (
 
 /** Returns the real paths. Throws UsageError for a file that no instruction file includes. */
 const includedPaths = (
-  given: readonly string[],
+  names: readonly string[],
   includes: readonly IncludeStatus[],
   { cwd }: TerminalHost,
 ): readonly string[] =>
-  given.map((name) => {
+  names.map((name) => {
     const path = resolve(cwd, name);
-    const found = includes.find((it) => it.path === path || it.path === realPath(path));
+    const found = includes.find(
+      (include) => include.path === path || include.path === realPath(path),
+    );
     if (found !== undefined) return found.path;
     throw new UsageError(
       `No instruction file here includes ${path} from outside the workspace; skein trust --includes lists the included files.`,

@@ -32,16 +32,16 @@ export interface DenyFlags extends StoreFlags {
 }
 
 export const approveCommand = (
-  wanted: string,
+  query: string,
   flags: ApproveFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  answer(wanted, { behavior: 'allow', scope: flags.for ?? 'once' }, flags, machine);
+  answer(query, { behavior: 'allow', scope: flags.for ?? 'once' }, flags, machine);
 
 const MAX_REASON_LENGTH = 4_000;
 
 export const denyCommand = (
-  wanted: string,
+  query: string,
   flags: DenyFlags,
   machine: TerminalHost,
 ): Promise<number> => {
@@ -49,32 +49,33 @@ export const denyCommand = (
   if (reason.length > MAX_REASON_LENGTH) {
     throw new UsageError(`--reason is limited to ${MAX_REASON_LENGTH} characters.`);
   }
-  return answer(wanted, { behavior: 'deny', reason: denialText(reason) }, flags, machine);
+  return answer(query, { behavior: 'deny', reason: denialText(reason) }, flags, machine);
 };
 
 const answer = async (
-  wanted: string,
-  given: PermissionAnswer,
+  query: string,
+  decision: PermissionAnswer,
   flags: StoreFlags & { readonly json?: boolean },
   machine: TerminalHost,
 ): Promise<number> => {
   const { open, reply } = await withSessionStore(machine, flags, async (store) => {
     const { questions } = await openQuestions(store);
-    const isOpen = questions.some(({ question }) => question.id.startsWith(wanted));
-    const fate = isOpen ? undefined : await questionOutcome(store, wanted);
+    const isOpen = questions.some(({ question }) => question.id.startsWith(query));
+    const fate = isOpen ? undefined : await questionOutcome(store, query);
     if (fate !== undefined) throw new UsageError(fate);
-    const found = questionNamed(questions, wanted);
-    return { open: found, reply: await answerQuestion(machine, store, found, given) };
+    const found = questionNamed(questions, query);
+    return { open: found, reply: await answerQuestion(machine, store, found, decision) };
   });
   if (flags.json === true) {
     const document = { ...reply, question: questionJson(open) };
     machine.out(`${JSON.stringify(document, null, 2)}\n`);
   } else if (reply.ok) {
     const { width: columns } = chartStyle(machine);
-    const deed = given.behavior === 'allow' ? `Allowed (${given.scope ?? 'once'})` : 'Denied';
+    const decisionText =
+      decision.behavior === 'allow' ? `Allowed (${decision.scope ?? 'once'})` : 'Denied';
     const view = { asker: '', columns, ...formatPurpose(open) };
     const [, ...facts] = questionFacts(open.question, view, '--json has it');
-    const head = `${deed}: ${plainText(open.question.tool, 60)} for ${formatAsker(open)}`;
+    const head = `${decisionText}: ${plainText(open.question.tool, 60)} for ${formatAsker(open)}`;
     machine.out(`${[head, ...facts].join('\n')}\n`);
   } else machine.err(`skein: ${plainText(reply.sentence, 500)}\n`);
   return reply.ok ? ExitCode.done : ExitCode.failed;

@@ -19,13 +19,12 @@ export interface InboxFlags extends StoreFlags {
 }
 
 export const inboxCommand = async (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: InboxFlags,
   machine: TerminalHost,
 ): Promise<number> => {
   const { questions, leftOut } = await withSessionStore(machine, flags, async (store) => {
-    const session =
-      wanted === undefined ? undefined : await findSession(store, wanted, machine.cwd);
+    const session = query === undefined ? undefined : await findSession(store, query, machine.cwd);
     return openQuestions(store, session);
   });
   if (flags.json === true) {
@@ -69,8 +68,8 @@ export const questionJson = ({ question, session, agent, above }: OpenQuestion) 
     task: agent?.description ?? null,
     parent: above.at(-1)?.id ?? null,
     /** Ancestors of the asking agent: the lead first, its parent last. */
-    for: above.map(({ id: one, name, type, kind, description: task }) => {
-      return { agent: one, name, type, kind, task };
+    for: above.map(({ id: agentId, name, type, kind, description: task }) => {
+      return { agent: agentId, name, type, kind, task };
     }),
     tool,
     description: redact(description),

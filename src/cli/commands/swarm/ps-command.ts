@@ -30,25 +30,25 @@ const MAX_EARLIER = 10;
 const MAX_COLUMNS = 240;
 
 export const psCommand = (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: PsFlags,
   machine: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showSwarms(store, wanted, flags, machine));
+  withSessionStore(machine, flags, (store) => showSwarms(store, query, flags, machine));
 
 const showSwarms = async (
   store: SessionStore,
-  wanted: string | undefined,
+  query: string | undefined,
   flags: PsFlags,
   machine: TerminalHost,
 ): Promise<number> => {
   const sessions =
-    wanted === undefined
+    query === undefined
       ? await runningOrRecent(store, flags.all === true)
-      : [await findSession(store, wanted, machine.cwd)];
+      : [await findSession(store, query, machine.cwd)];
   const unreadable: { id: string; reason: string }[] = [];
   const swarms =
-    wanted === undefined
+    query === undefined
       ? await swarmViews(store, sessions, (id, reason) => unreadable.push({ id, reason }))
       : await Promise.all(sessions.map((session) => swarmView(store, session)));
   if (flags.json === true) {
@@ -73,13 +73,13 @@ const runningOrRecent = async (
   isAll: boolean,
 ): Promise<readonly SessionMeta[]> => {
   const running: SessionMeta[] = [];
-  const former: SessionMeta[] = [];
+  const ended: SessionMeta[] = [];
   const source = withCachedJobs(store);
   for (const session of newestFirst(await store.list())) {
     if (await isLiveOrQueued(source, session.id)) running.push(session);
-    else if (isAll && former.length < MAX_EARLIER) former.push(session);
+    else if (isAll && ended.length < MAX_EARLIER) ended.push(session);
   }
-  return [...running, ...former];
+  return [...running, ...ended];
 };
 
 /** Returns a swarm as JSON. The keys are a contract. */

@@ -14,19 +14,19 @@ export type ResumeFlags = RunFlags & SteerFlags;
  * to run a session that is not running. Rejects with UsageError.
  */
 export const resumeCommand = async (
-  wanted: string,
+  query: string,
   prompt: string | undefined,
   flags: ResumeFlags,
   machine: TerminalHost,
 ): Promise<number | RunFlags> => {
   const found = await withSessionStore(machine, flags, async (store) => {
     const sessions = await store.list();
-    const session = wanted === '' ? undefined : resolveSessionId(sessions, wanted);
-    const isKnown = sessions.some(({ id }) => id === session);
-    if (session !== undefined && isKnown && (await store.holder(session)) === undefined) {
+    const session = query === '' ? undefined : resolveSessionId(sessions, query);
+    const isSession = sessions.some(({ id }) => id === session);
+    if (session !== undefined && isSession && (await store.holder(session)) === undefined) {
       return session;
     }
-    const { swarm, agent } = await runningAgent(store, wanted, machine);
+    const { swarm, agent } = await runningAgent(store, query, machine);
     const { id } = swarm.session;
     await refuseUnlessLive(store, id);
     if (prompt !== undefined) {

@@ -29,16 +29,16 @@ export interface SteerFlags extends StoreFlags {
 }
 
 export const sendCommand = async (
-  wanted: string,
-  given: string | undefined,
+  query: string,
+  message: string | undefined,
   flags: SteerFlags,
   machine: TerminalHost,
 ): Promise<number> => {
-  const text = given ?? (await readPiped(machine));
+  const text = message ?? (await readPiped(machine));
   if (text.trim() === '') throw new UsageError(NO_TEXT);
   const refusal = refusalOfText(text);
   if (refusal !== undefined) throw new UsageError(refusal);
-  return steer(wanted, (agent) => ({ type: 'send', agent, text }), flags, machine);
+  return steer(query, (agent) => ({ type: 'send', agent, text }), flags, machine);
 };
 
 const NO_TEXT = 'There is no message: give one, as in skein send lead "…", or pipe one in.';
@@ -49,19 +49,19 @@ const readPiped = (machine: TerminalHost): Promise<string> => {
 };
 
 export const stopCommand = (
-  wanted: string,
+  query: string,
   flags: SteerFlags,
   machine: TerminalHost,
-): Promise<number> => steer(wanted, (agent) => ({ type: 'stop', agent }), flags, machine);
+): Promise<number> => steer(query, (agent) => ({ type: 'stop', agent }), flags, machine);
 
 const steer = (
-  wanted: string,
+  query: string,
   command: (agent: string) => SwarmCommand,
   flags: SteerFlags,
   machine: TerminalHost,
 ): Promise<number> =>
   withSessionStore(machine, flags, async (store) => {
-    const { swarm, agent } = await runningAgent(store, wanted, machine);
+    const { swarm, agent } = await runningAgent(store, query, machine);
     const { id } = swarm.session;
     const reply = await steerAgent(store, id, agent.id, command(agent.id));
     return printReply(reply, { session: id }, flags, machine);
@@ -73,29 +73,29 @@ const steer = (
  */
 export const runningAgent = async (
   store: SessionStore,
-  wanted: string,
+  query: string,
   machine: TerminalHost,
 ): Promise<AgentHit> => {
   const notice = unreadableNotices(machine);
   const swarms = await liveSwarmViews(store, notice);
   // `lead` matches running swarms only.
-  if (wanted !== LEAD_NAME && findAgents(swarms, wanted).length === 0) {
-    const former = await resolveAddress(store, wanted, notice);
-    const waiting = await sessionsWithQueuedAgents(store, former);
-    if (waiting.length > 0) return findAgent(await swarmViews(store, waiting, notice), wanted);
-    for (const { session } of former.slice(0, 1)) await refuseUnlessLive(store, session.id);
+  if (query !== LEAD_NAME && findAgents(swarms, query).length === 0) {
+    const matches = await resolveAddress(store, query, notice);
+    const waiting = await sessionsWithQueuedAgents(store, matches);
+    if (waiting.length > 0) return findAgent(await swarmViews(store, waiting, notice), query);
+    for (const { session } of matches.slice(0, 1)) await refuseUnlessLive(store, session.id);
   }
-  return findAgent(swarms, wanted);
+  return findAgent(swarms, query);
 };
 
 /** Prints the reply, on stderr if the command failed. Returns the exit code. */
 export const printReply = (
   reply: CommandReply,
-  about: object,
+  details: object,
   { json }: Pick<SteerFlags, 'json'>,
   machine: TerminalHost,
 ): number => {
-  if (json === true) machine.out(`${JSON.stringify({ ...about, ...reply }, null, 2)}\n`);
+  if (json === true) machine.out(`${JSON.stringify({ ...details, ...reply }, null, 2)}\n`);
   else if (reply.ok) machine.out(`${plainText(reply.sentence, 1_000)}\n`);
   else machine.err(`skein: ${plainText(reply.sentence, 1_000)}\n`);
   return reply.ok ? ExitCode.done : ExitCode.failed;

@@ -14,14 +14,14 @@ export interface TopFlags extends PsFlags {
 }
 
 export const topCommand = async (
-  wanted: string | undefined,
+  query: string | undefined,
   flags: TopFlags,
   machine: TerminalHost,
 ): Promise<number> => {
   const isForReader = flags.screenReader === true || isForScreenReader(machine);
   const isCapable = isCapableTerminal(machine);
   // Without a terminal the swarms are printed once.
-  if (flags.json === true || !(isForReader || isCapable)) return psCommand(wanted, flags, machine);
+  if (flags.json === true || !(isForReader || isCapable)) return psCommand(query, flags, machine);
   // The screen shows later outages of the store itself.
   let isShown = false;
   const quiet = { ...machine, err: (text: string) => (isShown ? undefined : machine.err(text)) };
@@ -29,7 +29,7 @@ export const topCommand = async (
     quiet,
     flags,
     async (store) => {
-      const source = await sourceOf(store, wanted, machine);
+      const source = await sourceOf(store, query, machine);
       isShown = true;
       try {
         return await (isForReader
@@ -46,10 +46,10 @@ export const topCommand = async (
 
 const sourceOf = async (
   store: SessionStore,
-  wanted: string | undefined,
+  query: string | undefined,
   { cwd }: TerminalHost,
 ): Promise<StoreSource> =>
-  new StoreSource(store, wanted === undefined ? undefined : await findSession(store, wanted, cwd));
+  new StoreSource(store, query === undefined ? undefined : await findSession(store, query, cwd));
 
 const printLines = async (source: StoreSource, machine: TerminalHost): Promise<number> => {
   await printTop(source, machine);
