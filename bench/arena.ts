@@ -1,4 +1,4 @@
-/** A throw-away place to measure in: a workspace, a home, settings with rules, a copy of the bundle. */
+/** Temporary folders of a benchmark run: a workspace, a home, settings with rules, a copy of the bundle. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,17 +9,17 @@ export interface Arena {
   readonly workspace: string;
   readonly home: string;
   readonly skeinHome: string;
-  /** The command as it was when the run began: a build meanwhile changes nothing. */
+  /** Copy of the command from the start of the run, so that a later build has no effect. */
   readonly skein: string;
   close(): void;
 }
 
-/** As many as the longest loop has turns; each is read once. */
+/** Number of files: one for each turn of the longest loop. */
 const FILES = 500;
-/** About 2 KB each, so that 500 turns make a history of more than a megabyte. */
+/** Lines of a file, about 2 KB, so that 500 turns make a history of more than a megabyte. */
 const LINES = 40;
 
-/** Rules of every kind, so that each call is held against some. */
+/** Rules of every kind, so that each call is matched against several rules. */
 const SETTINGS = {
   permissions: {
     allow: ['Read', 'Bash(npm test:*)', 'Bash(git diff:*)', 'Edit(src/**)'],
@@ -29,18 +29,18 @@ const SETTINGS = {
 };
 
 export const openArena = (bundle: string): Arena => {
-  const root = mkdtempSync(join(yard(), 'run-'));
-  const place = (name: string) => join(root, name);
+  const root = mkdtempSync(join(benchFolder(), 'run-'));
+  const pathOf = (name: string) => join(root, name);
   const arena = {
     root,
-    workspace: place('workspace'),
-    home: place('home'),
-    skeinHome: place('skein-home'),
-    skein: place('dist/skein.js'),
+    workspace: pathOf('workspace'),
+    home: pathOf('home'),
+    skeinHome: pathOf('skein-home'),
+    skein: pathOf('dist/skein.js'),
     close: () => rmSync(root, { recursive: true, force: true }),
   };
   for (const path of [arena.workspace, arena.home, arena.skeinHome]) mkdirSync(path);
-  cpSync(bundle, place('dist'), { recursive: true });
+  cpSync(bundle, pathOf('dist'), { recursive: true });
   writeFileSync(join(arena.skeinHome, 'settings.json'), JSON.stringify(SETTINGS));
   for (let file = 0; file < FILES; file += 1) {
     writeFileSync(join(arena.workspace, `f${file}.txt`), textOf(file));
@@ -49,11 +49,11 @@ export const openArena = (bundle: string): Arena => {
 };
 
 /**
- * The folder that arenas are made in. When files are created, ext4 passes over all that were deleted in the
- * last minutes, one by one: with the thousands of the run before, each new file took a third of a
- * millisecond. With this attribute each folder in it gets a part of the disk of its own. Elsewhere it means nothing.
+ * Creates the folder of all arenas. On ext4, a new file is slow while many files were deleted in the last
+ * minutes: a third of a millisecond each after a previous run. With the attribute `T` each folder in it gets
+ * its own part of the disk. Other file systems ignore the attribute.
  */
-const yard = (): string => {
+const benchFolder = (): string => {
   const path = join(tmpdir(), 'skein-bench');
   mkdirSync(path, { recursive: true });
   spawnSync('chattr', ['+T', path], { stdio: 'ignore' });

@@ -1,4 +1,4 @@
-/** What every row is measured with. */
+/** Bench: the tools that every row is measured with. */
 import type { Arena } from './arena.js';
 import type { Contenders, Name, Trace } from './contender.js';
 import { startSimulatorProcess } from './simulator-process.js';
@@ -6,18 +6,18 @@ import { startSimulatorProcess } from './simulator-process.js';
 export interface Bench {
   readonly arena: Arena;
   readonly contenders: Contenders;
-  /** A smoke run: the figures mean little. */
+  /** True for a smoke run, whose figures mean little. */
   readonly quick: boolean;
-  /** Floor and ours in turn, so that a machine that slows down slows both. */
+  /** Runs the floor and Skein alternately, so that a machine that slows down affects both. */
   repeat<T>(
     rounds: number,
     run: (name: Name) => Promise<T>,
   ): Promise<Record<'floor' | 'ours', T[]>>;
-  /** The same against a simulator of its own. */
+  /** Measures both with a new simulator. */
   measure(prompt: string, rounds: number): Promise<Record<'floor' | 'ours', Trace[]>>;
 }
 
-export const benchOf = (arena: Arena, contenders: Contenders, quick: boolean): Bench => {
+export const benchOf = (arena: Arena, contenders: Contenders, isQuick: boolean): Bench => {
   const repeat: Bench['repeat'] = async (rounds, run) => {
     const figures = { floor: [], ours: [] } as Record<
       'floor' | 'ours',
@@ -32,7 +32,7 @@ export const benchOf = (arena: Arena, contenders: Contenders, quick: boolean): B
   return {
     arena,
     contenders,
-    quick,
+    quick: isQuick,
     repeat,
     async measure(prompt, rounds) {
       const simulator = await startSimulatorProcess(arena);

@@ -1,4 +1,4 @@
-/** What the prompts of a swarm are billed, against the least that the same requests could cost. */
+/** Rows for the billed input tokens of a swarm, compared with the minimum for the same requests. */
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { limitsFor } from './swarm-kit.js';
 import { type ChildType, READERS, SWARM_PROMPTS, swarmPlaybook } from './swarm-playbook.js';
 
 const WIDTHS = [10, 30] as const;
-/** As many as a real answer takes, so that siblings are under way before the first has begun. */
+/** Delay of a real answer, so that siblings send their requests before the first answer starts. */
 const MS_TO_FIRST_TOKEN = 100;
 
 export const billed = async ({ arena }: Bench): Promise<readonly Row[]> => {
@@ -43,15 +43,15 @@ const requestsOf = async (
     keepRequests: 10_000,
   });
   try {
-    const ours = contenders(arena, {
+    const runner = contenders(arena, {
       head: '',
       skeinArgs: ['--agents', JSON.stringify(READERS)],
       env: limitsFor(width),
     });
-    const child = ours.start('ours', SWARM_PROMPTS.study(width, type), simulator.url);
+    const child = runner.start('ours', SWARM_PROMPTS.study(width, type), simulator.url);
     const [code] = (await once(child, 'exit')) as [number | null];
     const { requests } = simulator;
-    // The lead asks three times, each child three times; what only warms a cache comes on top.
+    // Three requests of the lead and three of each child. Requests that only warm a cache are extra.
     if (code !== 0 || requests.length < 3 + 3 * width) {
       throw new Error(`A swarm of ${width} ${type} ended with ${code} after ${requests.length}.`);
     }
@@ -90,7 +90,7 @@ const rowsOf = (type: ChildType, width: number, requests: readonly RequestRecord
   ];
 };
 
-/** About 2,000 tokens, as many projects have. */
+/** Memory file of a typical project, about 2,000 tokens. */
 const INSTRUCTIONS = Array.from(
   { length: 100 },
   (_, line) => `- Rule ${line}: keep functions short, name things in full words, and test them.\n`,

@@ -1,20 +1,20 @@
 /**
- * Input tokens as they are billed, in tokens that nobody cached, and the least that the same requests
- * could have cost. Pure: what was sent and what the server counted come in.
+ * Computes billed input tokens, in units of uncached tokens, and the minimum for the same requests.
+ * Pure: takes the requests and the usage of the server.
  */
 import { modelFacts } from '../src/protocol/model/model-facts.js';
 import type { Usage } from '../src/protocol/model/usage.js';
 import type { MessagesRequest } from '../src/simulator/messages-request.js';
 import { prefixBlocks } from '../src/simulator/prefix-blocks.js';
 
-/** What a token costs in the end, where one that is neither written nor read costs 1. */
+/** Prices of cached tokens. A token that is neither written to nor read from the cache costs 1. */
 const WRITE = 1.25;
 const WRITE_FOR_AN_HOUR = 2;
 const READ = 0.1;
 
 export interface SentRequest {
   readonly body: MessagesRequest;
-  /** The beta features it asked for: what is cached with some is not found with others. */
+  /** Requested beta features. The cache is separate for each set of them. */
   readonly betas: string;
 }
 
@@ -22,17 +22,17 @@ export const billedTokens = ({ input, cacheWrite5m, cacheWrite1h, cacheRead }: U
   input + WRITE * cacheWrite5m + WRITE_FOR_AN_HOUR * cacheWrite1h + READ * cacheRead;
 
 export interface LeastTokens {
-  /** Each run of blocks is written once and read by every other request that begins with it. */
+  /** Minimum if each prefix is written once and read by every later request that starts with it. */
   readonly written: number;
-  /** The same by one who knows the future: what no later request reads is not written at all. */
+  /** Minimum if blocks that no later request reads are not written either. */
   readonly inHindsight: number;
 }
 
-/** Requests that only warm a cache ask for no answer: the best does without them. */
+/** Skips requests that only warm a cache, because the minimum needs none. */
 export const leastTokens = (requests: readonly SentRequest[]): LeastTokens => {
-  const known = new Map<string, { readonly tokens: number; uses: number }>();
+  const blocksByDigest = new Map<string, { readonly tokens: number; uses: number }>();
   const least = { written: 0, inHindsight: 0 };
-  const pay = (written: number, inHindsight = written) => {
+  const add = (written: number, inHindsight = written) => {
     least.written += written;
     least.inHindsight += inHindsight;
   };
@@ -41,20 +41,20 @@ export const leastTokens = (requests: readonly SentRequest[]): LeastTokens => {
     const blocks = prefixBlocks(body, betas);
     const total = blocks.at(-1)?.end ?? 0;
     if (total < (modelFacts(body.model)?.minimumCacheableTokens ?? 0)) {
-      pay(total);
+      add(total);
       continue;
     }
     let before = 0;
     for (const { digest, end } of blocks) {
-      const block = known.get(digest) ?? { tokens: end - before, uses: 0 };
+      const block = blocksByDigest.get(digest) ?? { tokens: end - before, uses: 0 };
       block.uses += 1;
-      known.set(digest, block);
+      blocksByDigest.set(digest, block);
       before = end;
     }
   }
-  for (const { tokens, uses } of known.values()) {
+  for (const { tokens, uses } of blocksByDigest.values()) {
     const shared = tokens * (WRITE + READ * (uses - 1));
-    pay(shared, uses === 1 ? tokens : shared);
+    add(shared, uses === 1 ? tokens : shared);
   }
   return least;
 };

@@ -1,6 +1,6 @@
 /**
- * A session whose agents do nothing but say that they do: each writes ten facts a second, through the store
- * and without a model, for whoever looks on. Ends when it is killed.
+ * Simulates a busy swarm for viewers: each agent writes ten journal records a second, through the store and
+ * without a model. Runs until it is killed.
  */
 import { randomBytes } from 'node:crypto';
 import { ownerLives, ownerMarker } from '../src/host/process/ownership/owner-marker.js';
@@ -10,9 +10,9 @@ import type { Journal } from '../src/protocol/session/journal.js';
 import type { JournalBody } from '../src/protocol/session/journal-record.js';
 import { SESSION_FORMAT } from '../src/protocol/session/session-store.js';
 import { FileSessionStore } from '../src/store/files/file-session-store.js';
-import { say } from './peers.js';
+import { printLine } from './peers.js';
 
-const [root = '', id = '', many = '500', perSecond = '10'] = process.argv.slice(2);
+const [root = '', id = '', agentCount = '500', perSecond = '10'] = process.argv.slice(2);
 const TICK_MS = 20;
 const MODEL = 'claude-sonnet-4-5';
 const TYPES = ['explorer', 'reviewer', 'tester', 'general-purpose'];
@@ -41,13 +41,13 @@ const session = await store.create({
   title: 'five hundred at once',
 });
 
-interface Worker {
+interface BusyAgent {
   readonly journal: Journal;
-  /** How many facts it has told. */
-  told: number;
+  /** Number of the next record. */
+  nextRecord: number;
 }
 
-const begin = async (agent: string, parent: string | null, at: number): Promise<Worker> => {
+const startAgent = async (agent: string, parent: string | null, at: number): Promise<BusyAgent> => {
   const journal = await session.journal(agent, parent);
   const type = TYPES[at % TYPES.length] ?? null;
   const origin = {
@@ -68,20 +68,20 @@ const begin = async (agent: string, parent: string | null, at: number): Promise<
   });
   journal.append({ type: 'epoch.began', owner: marker });
   journal.append({ type: 'run.started', run: 1 });
-  return { journal, told: at };
+  return { journal, nextRecord: at };
 };
 
-/** Two turns with a call each make ten facts. */
-const factOf = (told: number): JournalBody => {
-  const turn = Math.floor(told / 5) + 1;
+/** Returns record `number` of an agent. Two turns with a call each make ten records. */
+const recordOf = (number: number): JournalBody => {
+  const turn = Math.floor(number / 5) + 1;
   const call = `c_${turn}`;
-  const place = { turn, attempt: 1 };
+  const attempt = { turn, attempt: 1 };
   const tool = 'Bash';
-  switch (told % 5) {
+  switch (number % 5) {
     case 0:
       return {
         type: 'turn.started',
-        ...place,
+        ...attempt,
         model: MODEL,
         estimatedTokens: 12_000,
         tools: 20,
@@ -90,7 +90,7 @@ const factOf = (told: number): JournalBody => {
     case 1:
       return {
         type: 'assistant.received',
-        ...place,
+        ...attempt,
         model: MODEL,
         messageId: null,
         requestId: null,
@@ -103,7 +103,7 @@ const factOf = (told: number): JournalBody => {
     case 2:
       return {
         type: 'call.ruled',
-        ...place,
+        ...attempt,
         call,
         tool,
         behavior: 'allow',
@@ -113,7 +113,7 @@ const factOf = (told: number): JournalBody => {
     case 3:
       return {
         type: 'call.started',
-        ...place,
+        ...attempt,
         call,
         tool,
         readOnly: true,
@@ -123,7 +123,7 @@ const factOf = (told: number): JournalBody => {
     default:
       return {
         type: 'call.ended',
-        ...place,
+        ...attempt,
         call,
         tool,
         outcome: 'ok',
@@ -133,22 +133,22 @@ const factOf = (told: number): JournalBody => {
   }
 };
 
-const workers = [await begin(lead, null, 0)];
-for (let at = 1; at < Number(many); at += 1) {
-  workers.push(await begin(randomIds('agent'), lead, at));
+const agents = [await startAgent(lead, null, 0)];
+for (let at = 1; at < Number(agentCount); at += 1) {
+  agents.push(await startAgent(randomIds('agent'), lead, at));
 }
-say(String(process.pid));
+printLine(String(process.pid));
 
-const perTick = (Number(many) * Number(perSecond) * TICK_MS) / 1_000;
+const perTick = (Number(agentCount) * Number(perSecond) * TICK_MS) / 1_000;
 const started = performance.now();
-let told = 0;
+let writtenCount = 0;
 setInterval(() => {
-  // What a busy machine held up is caught up with.
-  const due = ((performance.now() - started) / TICK_MS) * perTick;
-  for (; told < due; told += 1) {
-    const worker = workers[told % workers.length];
-    if (worker === undefined) continue;
-    worker.journal.append(factOf(worker.told));
-    worker.told += 1;
+  // Writes late records too, so that a busy machine does not lower the rate.
+  const dueCount = ((performance.now() - started) / TICK_MS) * perTick;
+  for (; writtenCount < dueCount; writtenCount += 1) {
+    const agent = agents[writtenCount % agents.length];
+    if (agent === undefined) continue;
+    agent.journal.append(recordOf(agent.nextRecord));
+    agent.nextRecord += 1;
   }
 }, TICK_MS);

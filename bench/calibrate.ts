@@ -1,4 +1,4 @@
-/** Takes from Skein's own requests what the floor must send, and checks that both send as much. */
+/** Copies the head of Skein's requests for the floor, and checks that both send the same amount. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

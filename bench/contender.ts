@@ -1,4 +1,4 @@
-/** The two programs that are compared, each as a process of its own. */
+/** Contenders: the two compared programs, each in its own process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -11,16 +11,16 @@ export interface Sample {
   readonly ms: number;
   /** µs of all threads, user and system. */
   readonly cpu: number;
-  /** Bytes; taken now and then, and at the end the most that there ever were. */
+  /** Resident bytes, in some samples only. The last sample has the maximum. */
   readonly memory: number | null;
 }
 
-/** One sample at each request and one at the end. */
+/** A sample at each request and one at the end. */
 export type Trace = readonly Sample[];
 
-/** What the two are given besides a prompt. */
+/** Inputs of the two programs besides the prompt. */
 export interface Kit {
-  /** The file with what Skein sends ahead of its messages; the floor sends the same. */
+  /** File with the part of Skein's request before the messages. The floor sends the same. */
   readonly head: string;
   readonly floorArgs?: readonly string[];
   readonly skeinArgs?: readonly string[];
@@ -29,18 +29,18 @@ export interface Kit {
 
 export interface Contenders {
   start(name: Name, prompt: string, url: string, nodeArgs?: readonly string[]): ChildProcess;
-  /** Runs to the end with the probe in it. */
+  /** Runs the program to its end with the probe preloaded. */
   measure(name: Name, prompt: string, url: string): Promise<Trace>;
 }
 
-const here = (file: string) => join(import.meta.dirname, file);
+const pathOf = (file: string) => join(import.meta.dirname, file);
 
 export const contenders = (arena: Arena, kit: Kit): Contenders => {
   const { head, floorArgs = [], skeinArgs = [], env = {} } = kit;
-  const probed = join(arena.root, 'probe.json');
+  const probeFile = join(arena.root, 'probe.json');
   const outputFile = join(arena.root, 'stdout');
   const command = (name: Name, prompt: string): readonly string[] => {
-    if (name === 'floor') return [here('floor.mjs'), head, prompt, ...floorArgs];
+    if (name === 'floor') return [pathOf('floor.mjs'), head, prompt, ...floorArgs];
     const format = ['--output-format', 'stream-json'];
     const watched = name === 'watched' ? ['--include-partial-messages'] : [];
     return [arena.skein, '-p', prompt, ...format, ...watched, ...skeinArgs];
@@ -56,7 +56,7 @@ export const contenders = (arena: Arena, kit: Kit): Contenders => {
           SKEIN_HOME: arena.skeinHome,
           ANTHROPIC_BASE_URL: url,
           ANTHROPIC_API_KEY: 'bench',
-          BENCH_PROBE: probed,
+          BENCH_PROBE: probeFile,
           ...env,
         },
         stdio: ['ignore', output, 'inherit'],
@@ -68,11 +68,15 @@ export const contenders = (arena: Arena, kit: Kit): Contenders => {
   return {
     start,
     async measure(name, prompt, url) {
-      rmSync(probed, { force: true });
-      const child = start(name, prompt, url, ['--require', here('probe.cjs')]);
+      rmSync(probeFile, { force: true });
+      const child = start(name, prompt, url, ['--require', pathOf('probe.cjs')]);
       const [code] = (await once(child, 'exit')) as [number | null];
       if (code !== 0) throw new Error(`${name} ended with ${code} at "${prompt}".`);
-      const samples = JSON.parse(readFileSync(probed, 'utf8')) as [number, number, number | null][];
+      const samples = JSON.parse(readFileSync(probeFile, 'utf8')) as [
+        number,
+        number,
+        number | null,
+      ][];
       return samples.map(([ms, cpu, memory]) => ({ ms, cpu, memory }));
     },
   };

@@ -1,4 +1,4 @@
-/** What one more delta costs: the same text in many pieces and in one. */
+/** Rows for the cost of a delta: the same text in many deltas and in a single delta. */
 import type { Bench } from './bench.js';
 import type { Name } from './contender.js';
 import { DELTAS, PROMPTS } from './playbook.js';
@@ -12,8 +12,8 @@ export const deltas = async (bench: Bench): Promise<readonly Row[]> => {
     return (trace.at(-1)?.cpu ?? Number.NaN) - (trace[0]?.cpu ?? Number.NaN);
   };
   const perDelta = async (name: Name): Promise<number> => {
-    const one = await cpu(name, PROMPTS.oneDelta);
-    return ((await cpu(name, PROMPTS.manyDeltas)) - one) / (DELTAS - 1);
+    const oneDeltaCpu = await cpu(name, PROMPTS.oneDelta);
+    return ((await cpu(name, PROMPTS.manyDeltas)) - oneDeltaCpu) / (DELTAS - 1);
   };
   const rounds = bench.quick ? 1 : 7;
   try {

@@ -1,6 +1,6 @@
 /**
- * What the figures are ratios to: the loop that anybody would write first on the official SDK, with
- * its defaults. It sends the same prompts, runs the same tool, keeps nothing and decides nothing.
+ * Floor of the benchmark: a simple loop on the official SDK with its defaults. It sends the same prompts
+ * and runs the same tool, without a journal and without permissions.
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,11 +8,11 @@ import Anthropic from '@anthropic-ai/sdk';
 
 const [headFile, prompt, childFile] = process.argv.slice(2);
 const head = JSON.parse(readFileSync(headFile, 'utf8'));
-/** What Skein tells an agent that works for another, and how its report is handed back. */
+/** Templates of the first message of a child and of its report, as Skein writes them. */
 const child = childFile === undefined ? undefined : JSON.parse(readFileSync(childFile, 'utf8'));
 const client = new Anthropic();
 
-/** Raw events: cheaper than `messages.stream`, which keeps a snapshot up to date. */
+/** Uses raw events, which are cheaper than `messages.stream` with its snapshot. */
 const turn = async (messages) => {
   const content = [];
   let json = '';
@@ -38,9 +38,9 @@ const read = async ({ file_path }) => {
   return lines.map((line, index) => `${String(index + 1).padStart(6)}\t${line}`).join('\n');
 };
 
-const say = (text) => ({ type: 'text', text });
+const textBlock = (text) => ({ type: 'text', text });
 
-/** Marks go on the newest user message and on the one before it. Resolves with the last words. */
+/** Sets breakpoints on the two newest user messages. Resolves with the last text. */
 const converse = async (opening) => {
   const marked = [];
   const messages = [{ role: 'user', content: opening }];
@@ -54,18 +54,18 @@ const converse = async (opening) => {
     if (stopReason !== 'tool_use') return content.at(-1).text;
     const calls = content.filter(({ type }) => type === 'tool_use');
     const results = calls.map(async ({ id, name, input }) => {
-      const result = await (name === 'Task' ? handOut(input) : read(input));
+      const result = await (name === 'Task' ? runChild(input) : read(input));
       return { type: 'tool_result', tool_use_id: id, content: result };
     });
     messages.push({ role: 'user', content: await Promise.all(results) });
   }
 };
 
-const handOut = async (input) => {
-  const words = await converse(
-    child.opening.map((text) => say(text.replace('{{prompt}}', () => input.prompt))),
+const runChild = async (input) => {
+  const text = await converse(
+    child.opening.map((text) => textBlock(text.replace('{{prompt}}', () => input.prompt))),
   );
-  return child.report.replace('{{words}}', () => words);
+  return child.report.replace('{{text}}', () => text);
 };
 
-await converse([say(prompt)]);
+await converse([textBlock(prompt)]);

@@ -1,10 +1,10 @@
 /**
- * A process that hands out jobs and one that works on them, which is nothing:
+ * A process that queues jobs and a process that runs them. The jobs are empty:
  *
- *   bare    a queue of BullMQ, with its defaults
- *   queue   the same through our queue
- *   whole   an agent each, as a lead and a worker have them: it is written down and handed over, adopted,
- *           goes on and ends in its journal, and the lead reads its end when a letter tells of it
+ *   bare    a queue of BullMQ with its defaults
+ *   queue   the queue of Skein
+ *   whole   an agent for each job: the lead creates its journal and queues it, the worker adopts it, runs
+ *           and ends it in its journal, and the lead reads the journal when the letter arrives
  */
 import { dirname, join } from 'node:path';
 import { Queue, Worker } from 'bullmq';
@@ -13,22 +13,22 @@ import { systemClock } from '../src/protocol/clock.js';
 import { SESSION_FORMAT, type SessionMeta } from '../src/protocol/session/session-store.js';
 import { queueKey } from '../src/store/redis/connection/swarm-keys.js';
 import { openRedisStore, type RedisStore } from '../src/store/redis/sessions/redis-store.js';
-import { type Role, say } from './peers.js';
+import { printLine, type Role } from './peers.js';
 
 export interface JobFigures {
-  /** µs of each job, from the first that is handed out to the end of the last. */
-  readonly each: number;
+  /** µs per job, from the first queued job to the end of the last. */
+  readonly perJob: number;
 }
 
 const [role, kind = '', socket = '', count = '2000'] = process.argv.slice(2);
 const CONCURRENCY = 100;
-/** Handed out and not taken by Redis yet. */
+/** Maximum concurrent commands to Redis. */
 const WINDOW = 64;
-/** Handed out and not heard of. */
-const MOST_OUT = 500;
+/** Maximum queued jobs without a letter about their end. */
+const MAX_UNFINISHED = 500;
 const LEAD = 'a_lead';
-const LOOK_EVERY_MS = 2;
-/** Before anything is measured. */
+const POLL_INTERVAL_MS = 2;
+/** Number of jobs before the measurement. */
 const WARM_UP = 500;
 
 const all = Number(count) + WARM_UP;
@@ -41,7 +41,7 @@ const store = (): Promise<RedisStore> =>
     owner: { marker: `bench-${process.pid}`, pid: process.pid },
     clock: systemClock,
     redact: (text: string) => text,
-    // Goes with the server.
+    // Removed together with the server.
     folder: join(dirname(socket), `peer-${process.pid}`),
   });
 
@@ -59,11 +59,11 @@ const meta = (): SessionMeta => ({
   title: 'jobs',
 });
 
-const words = `[${JSON.stringify({ type: 'text', text: 'word '.repeat(40) })}]`;
+const content = `[${JSON.stringify({ type: 'text', text: 'word '.repeat(40) })}]`;
 const idOf = (number: number): string => `a_${String(number).padStart(8, '0')}`;
 
-/** Side by side, no more at once than the window. */
-const forEach = async (from: number, to: number, act: (at: number) => Promise<unknown>) => {
+/** Calls `act` for each number, at most `WINDOW` at a time. */
+const runConcurrently = async (from: number, to: number, act: (at: number) => Promise<unknown>) => {
   let next = from;
   const line = async () => {
     while (next < to) {
@@ -85,11 +85,11 @@ const answer = async (): Promise<void> => {
     await queue.consume('bench', { concurrency: CONCURRENCY }, async () => 'done');
     return;
   }
-  let visiting: ReturnType<typeof sessions.openAsWorker> | undefined;
+  let opening: ReturnType<typeof sessions.openAsWorker> | undefined;
   const mailbox = sessions.mailbox(runId);
   await queue.consume('bench', { concurrency: CONCURRENCY }, async ({ id }) => {
-    visiting ??= sessions.openAsWorker(runId);
-    const session = await visiting;
+    opening ??= sessions.openAsWorker(runId);
+    const session = await opening;
     const adoption = await session.adopt(id);
     const journal = await session.journal(id, LEAD);
     journal.append({ type: 'epoch.began', owner: 'bench' });
@@ -109,22 +109,22 @@ const answer = async (): Promise<void> => {
   });
 };
 
-/** Hands out those up to a number, and resolves when they are over. */
-type HandOut = (from: number, to: number) => Promise<void>;
+/** Queues the jobs from `from` up to `to`. Resolves when they have ended. */
+type RunJobs = (from: number, to: number) => Promise<void>;
 
-const untilCompleted = async (redis: Redis, key: string, many: number): Promise<void> => {
-  while ((await redis.zcard(key)) < many) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+const untilCompleted = async (redis: Redis, key: string, count: number): Promise<void> => {
+  while ((await redis.zcard(key)) < count) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   }
 };
 
-const handsOut: Readonly<Record<string, () => Promise<HandOut>>> = {
+const jobRunners: Readonly<Record<string, () => Promise<RunJobs>>> = {
   async bare() {
     const queue = new Queue('bare', { connection });
     const redis = new Redis(connection);
     const before = await redis.zcard('bull:bare:completed');
     return async (from, to) => {
-      await forEach(from, to, (at) => queue.add('agent', { id: idOf(at), swarm: runId }));
+      await runConcurrently(from, to, (at) => queue.add('agent', { id: idOf(at), swarm: runId }));
       await untilCompleted(redis, 'bull:bare:completed', before + to);
     };
   },
@@ -133,7 +133,9 @@ const handsOut: Readonly<Record<string, () => Promise<HandOut>>> = {
     const redis = new Redis(connection);
     const before = await redis.zcard(queueKey('completed'));
     return async (from, to) => {
-      await forEach(from, to, (at) => queue.add({ id: idOf(at), swarm: runId, addedAt: 0, at: 2 }));
+      await runConcurrently(from, to, (at) =>
+        queue.add({ id: idOf(at), swarm: runId, addedAt: 0, at: 2 }),
+      );
       await untilCompleted(redis, queueKey('completed'), before + to);
     };
   },
@@ -142,17 +144,17 @@ const handsOut: Readonly<Record<string, () => Promise<HandOut>>> = {
     const session = await sessions.create(meta());
     const inbox = await sessions.mailbox(runId).open(LEAD);
     const lead = await session.journal(LEAD, null);
-    let heard = 0;
+    let endedCount = 0;
     const listeners = new Set<() => void>();
-    const untilHeard = async (many: number) => {
-      while (heard < many) await new Promise<void>((resolve) => listeners.add(resolve));
+    const untilEnded = async (count: number) => {
+      while (endedCount < count) await new Promise<void>((resolve) => listeners.add(resolve));
     };
-    const hear = async (letter: string, agent: string) => {
+    const handleEnd = async (letter: string, agent: string) => {
       await sessions.readJournal(runId, agent);
-      lead.append({ type: 'letter.received', letter: `r_${agent}`, from: agent, raw: words });
+      lead.append({ type: 'letter.received', letter: `r_${agent}`, from: agent, raw: content });
       await lead.sync();
       await inbox.acknowledge(letter);
-      heard += 1;
+      endedCount += 1;
       for (const listener of listeners) listener();
       listeners.clear();
     };
@@ -161,37 +163,37 @@ const handsOut: Readonly<Record<string, () => Promise<HandOut>>> = {
       for (;;) {
         const letter = await inbox.next(signal);
         if (letter === undefined) return;
-        void hear(letter.id, (letter.body as { agent: string }).agent);
+        void handleEnd(letter.id, (letter.body as { agent: string }).agent);
       }
     };
     void listen();
     return async (from, to) => {
-      await forEach(from, to, async (at) => {
+      await runConcurrently(from, to, async (at) => {
         const id = idOf(at);
-        // No more than a thousand letters may lie in its mailbox.
-        await untilHeard(at - MOST_OUT);
+        // A mailbox holds at most a thousand letters.
+        await untilEnded(at - MAX_UNFINISHED);
         const journal = await session.journal(id, LEAD);
         const begun = { agent: id, parent: LEAD, cwd: '/', model: 'none', prompt: 'none' };
         journal.append({ type: 'agent.created', ...begun });
-        journal.append({ type: 'letter.received', letter: `l_${id}`, from: LEAD, raw: words });
+        journal.append({ type: 'letter.received', letter: `l_${id}`, from: LEAD, raw: content });
         await session.closeJournal(id);
         await queue.add({ id, swarm: runId, addedAt: Date.now(), at: 2 });
       });
-      await untilHeard(to);
+      await untilEnded(to);
     };
   },
 };
 
 const begin = async (): Promise<JobFigures> => {
-  const handOut = await handsOut[kind]?.();
-  if (handOut === undefined) throw new Error(`There is no kind ${kind}.`);
-  await handOut(0, WARM_UP);
+  const runJobs = await jobRunners[kind]?.();
+  if (runJobs === undefined) throw new Error(`There is no kind ${kind}.`);
+  await runJobs(0, WARM_UP);
   const began = performance.now();
-  await handOut(WARM_UP, all);
-  return { each: ((performance.now() - began) * 1_000) / Number(count) };
+  await runJobs(WARM_UP, all);
+  return { perJob: ((performance.now() - began) * 1_000) / Number(count) };
 };
 
 if ((role as Role) === 'answers') {
   await answer();
-  say('ready');
-} else say(JSON.stringify(await begin()));
+  printLine('ready');
+} else printLine(JSON.stringify(await begin()));

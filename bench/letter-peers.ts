@@ -1,14 +1,14 @@
-/** Two processes that write letters to each other: how many, and how long each is on its way. */
-import { type Role, say } from './peers.js';
+/** Two processes that send letters to each other, to measure throughput and latency. */
+import { printLine, type Role } from './peers.js';
 import { openPost, type Post } from './posts.js';
 import { percentile } from './statistics.js';
 
 export interface LetterFigures {
-  /** µs of each letter, when as many are sent as can be. */
-  readonly each: number;
-  /** µs from one process to the other, one letter now and then. */
+  /** µs per letter at full throughput. */
+  readonly perLetter: number;
+  /** µs from one process to the other, for single letters with pauses. */
   readonly oneWay: Spread;
-  /** µs until the answer to a letter is there, one after another. */
+  /** µs until the reply to a letter arrives. */
   readonly answered: Spread;
 }
 
@@ -18,78 +18,78 @@ interface Spread {
 }
 
 interface Letter {
-  /** By a clock that all processes of a machine share. */
+  /** Time of sending, by a clock that all processes of a machine share. */
   readonly at: number;
-  /** An answer is wanted. */
-  readonly asks: boolean;
-  /** As long as a letter usually is. */
-  readonly words: string;
-  /** In an answer: how long each of those before it was on its way. */
+  /** True if the receiver must reply. */
+  readonly needsReply: boolean;
+  /** Text of typical length. */
+  readonly text: string;
+  /** In a reply: µs that each earlier letter took. */
   readonly taken?: readonly number[];
 }
 
 const [role, kind = '', socket = '', count = '10000'] = process.argv.slice(2);
-/** Sent and not taken by Redis yet. */
+/** Maximum concurrent sends. */
 const WINDOW = 64;
-/** Then it is waited for that all of them were taken: no more than a thousand may lie in a mailbox. */
+/** Letters before a wait for a reply, because a mailbox holds at most a thousand letters. */
 const BLOCK = 512;
 const PAUSE_MS = 2;
-const WORDS = 'word '.repeat(40);
+const TEXT = 'word '.repeat(40);
 
 const microseconds = (): number => Number(process.hrtime.bigint() / 1_000n);
 
 const answer = async (post: Post): Promise<void> => {
   let taken: number[] = [];
   await post.receive('answers', (body) => {
-    const { at, asks } = body as Letter;
+    const { at, needsReply } = body as Letter;
     taken.push(microseconds() - at);
-    if (!asks) return;
-    const reply: Letter = { at: microseconds(), asks: false, words: '', taken };
+    if (!needsReply) return;
+    const reply: Letter = { at: microseconds(), needsReply: false, text: '', taken };
     taken = [];
     void post.send('begins', `reply-${at}`, reply);
   });
-  say('ready');
+  printLine('ready');
 };
 
 const begin = async (post: Post): Promise<LetterFigures> => {
-  let heard: (letter: Letter) => void = () => {};
-  await post.receive('begins', (body) => heard(body as Letter));
+  let onReply: (letter: Letter) => void = () => {};
+  await post.receive('begins', (body) => onReply(body as Letter));
   let sent = 0;
-  const send = (asks: boolean) => {
+  const send = (needsReply: boolean) => {
     sent += 1;
-    return post.send('answers', `letter-${sent}`, { at: microseconds(), asks, words: WORDS });
+    return post.send('answers', `letter-${sent}`, { at: microseconds(), needsReply, text: TEXT });
   };
   const ask = () =>
     new Promise<Letter>((resolve, reject) => {
-      heard = resolve;
+      onReply = resolve;
       send(true).catch(reject);
     });
-  const flood = async (many: number): Promise<number> => {
+  const flood = async (count: number): Promise<number> => {
     const began = microseconds();
     const line = async () => {
       for (let at = 0; at < BLOCK / WINDOW; at += 1) await send(false);
     };
-    for (let left = many; left > 0; left -= BLOCK) {
+    for (let left = count; left > 0; left -= BLOCK) {
       await Promise.all(Array.from({ length: WINDOW }, line));
       await ask();
     }
-    return (microseconds() - began) / (Math.ceil(many / BLOCK) * (BLOCK + 1));
+    return (microseconds() - began) / (Math.ceil(count / BLOCK) * (BLOCK + 1));
   };
-  const most = Number(count);
-  await flood(most / 5);
-  const each = await flood(most);
-  for (let at = 0; at < most / 10; at += 1) {
+  const letterCount = Number(count);
+  await flood(letterCount / 5);
+  const perLetter = await flood(letterCount);
+  for (let at = 0; at < letterCount / 10; at += 1) {
     void send(false);
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   const { taken: oneWay = [] } = await ask();
   const answered: number[] = [];
-  for (let at = 0; at < most / 10; at += 1) {
+  for (let at = 0; at < letterCount / 10; at += 1) {
     const began = microseconds();
     await ask();
     answered.push(microseconds() - began);
   }
-  return { each, oneWay: spread(oneWay.slice(0, -1)), answered: spread(answered) };
+  return { perLetter, oneWay: spread(oneWay.slice(0, -1)), answered: spread(answered) };
 };
 
 const spread = (values: readonly number[]): Spread => ({
@@ -99,4 +99,4 @@ const spread = (values: readonly number[]): Spread => ({
 
 const post = await openPost(kind, socket);
 if ((role as Role) === 'answers') await answer(post);
-else say(JSON.stringify(await begin(post)));
+else printLine(JSON.stringify(await begin(post)));

@@ -1,4 +1,4 @@
-/** Measures Skein against a bare loop on the SDK, in the same run and on the same server. */
+/** Main program: measures Skein and a bare loop on the SDK in the same run, with the same server. */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openArena } from './arena.js';

@@ -1,4 +1,4 @@
-/** A server that notes when a request arrives, and never answers it. */
+/** Observer: a server that records when a request arrives and never answers. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -10,9 +10,9 @@ export interface Observer {
 }
 
 export const startObserver = async (): Promise<Observer> => {
-  let arrived: ((at: number) => void) | undefined;
+  let onArrival: ((at: number) => void) | undefined;
   const server = createServer((request) => {
-    arrived?.(performance.now());
+    onArrival?.(performance.now());
     request.resume();
   });
   await new Promise<void>((resolve) => {
@@ -22,7 +22,7 @@ export const startObserver = async (): Promise<Observer> => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     arrival: () =>
       new Promise((resolve) => {
-        arrived = resolve;
+        onArrival = resolve;
       }),
     close() {
       server.close();

@@ -1,4 +1,4 @@
-/** Two processes of one of the programs here that work together: one answers, the other begins and measures. */
+/** Runs two processes of a program: one answers, the other starts and measures. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -6,7 +6,7 @@ import { end } from './simulator-process.js';
 
 export type Role = 'answers' | 'begins';
 
-/** What the one that begins has written on its last line. */
+/** Resolves with the figures that the measuring process prints. */
 export const measurePeers = async <Figures>(
   program: string,
   args: readonly string[],
@@ -31,16 +31,16 @@ const start = (program: string, role: Role, args: readonly string[]): ChildProce
   });
 
 const firstLine = async (child: ChildProcess): Promise<string> => {
-  if (child.stdout === null) throw new Error('It says nothing.');
-  const died = once(child, 'exit').then(() => {
-    throw new Error('It has ended before it said anything.');
+  if (child.stdout === null) throw new Error('The process has no standard output.');
+  const exited = once(child, 'exit').then(() => {
+    throw new Error('The process has ended without output.');
   });
-  const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), died])) as [
+  const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), exited])) as [
     string,
   ];
-  died.catch(() => {});
+  exited.catch(() => {});
   return line;
 };
 
-/** On the standard output, for whoever started it. */
-export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+/** Prints a line for the parent process. */
+export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);

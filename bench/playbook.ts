@@ -1,15 +1,15 @@
-/** What the simulator answers to the prompts of the benchmark; a prompt names the case it wants. */
+/** Playbook of the simulator: its answers to the prompts of the benchmark. */
 
 export const LOOP_TURNS = 50;
 export const LONG_TURNS = 500;
-/** Enough that what one delta costs stands out of what a start costs. */
+/** Many, so that the cost of the deltas exceeds the noise of a start. */
 export const DELTAS = 20_000;
 const DELTA_LENGTH = 4;
 
 export const PROMPTS = {
   loop: `Read ${LOOP_TURNS} files.`,
   long: `Read ${LONG_TURNS} files.`,
-  /** The same text in both, so that only the number of deltas differs. */
+  /** Same text as `oneDelta`, so that only the number of deltas differs. */
   manyDeltas: 'Answer in many small pieces.',
   oneDelta: 'Answer in one piece.',
 } as const;

@@ -1,16 +1,16 @@
-/** Letters between two processes, by our mailbox and by bare streams. */
+/** Sends letters between two processes, through Skein's mailbox or through bare streams. */
 import { Redis } from 'ioredis';
 import { connectRedis } from '../src/store/redis/connection/redis-connections.js';
 import { RedisMailbox } from '../src/store/redis/mailbox/redis-mailbox.js';
 
 export interface Post {
   send(to: string, id: string, body: unknown): Promise<void>;
-  /** Each is acknowledged when `taken` has returned. */
+  /** Acknowledges each letter after `taken` has returned. */
   receive(address: string, taken: (body: unknown) => void): Promise<void>;
 }
 
-/** Read at once, as the mailbox does. */
-const MOST_AT_ONCE = 32;
+/** Maximum letters per read, the same as in the mailbox. */
+const MAX_BATCH = 32;
 
 export const openPost = (kind: string, socket: string): Promise<Post> =>
   kind === 'ours' ? ourPost(socket) : barePost(socket);
@@ -36,7 +36,7 @@ const ourPost = async (socket: string): Promise<Post> => {
   };
 };
 
-/** What anybody would write first: a stream for each address, with a group that reads it. */
+/** Simplest version: a stream for each address, and a consumer group that reads it. */
 const barePost = async (socket: string): Promise<Post> => {
   const commands = new Redis({ path: socket });
   return {
@@ -53,17 +53,17 @@ const barePost = async (socket: string): Promise<Post> => {
             'readers' as const,
             'one' as const,
             'COUNT' as const,
-            MOST_AT_ONCE,
+            MAX_BATCH,
             'BLOCK' as const,
             0,
             'STREAMS' as const,
             address,
             '>' as const,
           )) as [string, [string, string[]][]][] | null;
-          for (const [place, [, text = '']] of found?.[0]?.[1] ?? []) {
+          for (const [entry, [, text = '']] of found?.[0]?.[1] ?? []) {
             taken((JSON.parse(text) as { body: unknown }).body);
-            void commands.xack(address, 'readers', place);
-            void commands.xdel(address, place);
+            void commands.xack(address, 'readers', entry);
+            void commands.xdel(address, entry);
           }
         }
       };

@@ -1,7 +1,6 @@
 /**
- * Preloaded into a measured process: at each request it sends, and when it ends, notes the time, the
- * CPU used so far by all its threads (µs) and now and then its resident memory (bytes); at the end the
- * most that it ever was.
+ * Probe that is preloaded into a measured process. At each request and at exit it records the time and the
+ * CPU of all threads (µs). Some samples also have the resident memory in bytes, the last one its maximum.
  */
 const { subscribe } = require('node:diagnostics_channel');
 const { writeFileSync } = require('node:fs');
@@ -17,7 +16,7 @@ const sample = (memory) => {
 const sampleNow = () =>
   sample(samples.length % MEMORY_EVERY === 0 ? process.memoryUsage.rss() : null);
 
-// The built-in fetch announces itself on the one, node:http on the other.
+// The built-in fetch uses the first channel, node:http the second.
 subscribe('undici:request:create', sampleNow);
 subscribe('http.client.request.start', sampleNow);
 process.on('exit', () => {

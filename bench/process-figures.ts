@@ -1,7 +1,7 @@
-/** What Linux says of a living process and its children. */
+/** Reads figures of a running process and its children from Linux. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** ms of CPU used so far by the threads that it has now. */
+/** Returns the CPU of the current threads, in ms. */
 export const cpuOf = (pid: number): number => {
   const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
     Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
@@ -9,7 +9,7 @@ export const cpuOf = (pid: number): number => {
   return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e6;
 };
 
-/** MB that are resident, with those of the processes it has started. */
+/** Returns the resident memory of the process and its descendants, in MB. */
 export const memoryOf = (pid: number): number => {
   const [, kilobytes] =
     /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

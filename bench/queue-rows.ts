@@ -1,4 +1,4 @@
-/** What agents on workers cost, the jobs that they are, and the letters that processes write to each other. */
+/** Rows for agents on workers, for jobs of the queue, and for letters between processes. */
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Arena } from './arena.js';
@@ -17,20 +17,20 @@ import { MS_TO_FIRST_TOKEN, SWARM_PROMPTS, swarmPlaybook } from './swarm-playboo
 import { startWorkers } from './worker-processes.js';
 
 const WIDTH = 1_000;
-/** As many as there are cores: each is a thread at work without a pause. */
+/** One worker for each core. */
 const WORKERS = 2;
-/** So many agents each worker has had before anything is timed. */
+/** Number of agents that each worker runs before the measurement. */
 const WARM_UP = 50;
 
 const ONE_WORKER = { count: 1, concurrency: FEW };
 
 interface Spent {
   readonly ms: number;
-  /** µs of all processes but the server's. */
+  /** µs of CPU of all processes except the simulator. */
   readonly cpu: number;
 }
 
-/** A sentence and no rows where there is no redis-server. */
+/** Prints a sentence and returns no rows if there is no redis-server. */
 const withRedis =
   (measure: (bench: Bench) => Promise<readonly Row[]>) =>
   async (bench: Bench): Promise<readonly Row[]> => {
@@ -39,7 +39,7 @@ const withRedis =
     return [];
   };
 
-/** A few on a worker send what they send in the process of their lead. */
+/** Checks that agents on a worker send the same requests as agents in the process of their lead. */
 const checkQueued = async (arena: Arena, kit: SwarmKit): Promise<void> => {
   const simulator = await startSimulatorProcess(arena, swarmPlaybook([FEW]));
   const recorder = await startRecorder(simulator.url);
@@ -74,14 +74,14 @@ export const queuedAgents = withRedis(async ({ arena, quick, repeat }) => {
   const others = [redis.pid, ...workers.pids];
   try {
     const floor = kit.contenders(WIDTH);
-    const ours = kit.contenders(WIDTH, env);
-    await ours.measure('ours', SWARM_PROMPTS.queue(WORKERS * WARM_UP), simulator.url);
+    const queued = kit.contenders(WIDTH, env);
+    await queued.measure('ours', SWARM_PROMPTS.queue(WORKERS * WARM_UP), simulator.url);
     const spent = await repeat(quick ? 1 : 7, async (name): Promise<Spent> => {
       if (name === 'floor') {
         return spentIn(await floor.measure(name, SWARM_PROMPTS.fanOut(WIDTH), simulator.url));
       }
       const before = others.map(cpuOf);
-      const trace = await ours.measure(name, SWARM_PROMPTS.queue(WIDTH), simulator.url);
+      const trace = await queued.measure(name, SWARM_PROMPTS.queue(WIDTH), simulator.url);
       const cpu = others.map((pid, at) => cpuOf(pid) - (before[at] ?? 0));
       return spentIn(
         trace,
@@ -115,19 +115,23 @@ export const queuedAgents = withRedis(async ({ arena, quick, repeat }) => {
   }
 });
 
-/** From the first request to the end; `others` is what other processes used meanwhile. */
+/** Returns time and CPU from the first request to the end. `others`: µs of CPU of other processes. */
 const spentIn = (trace: Trace, others = 0): Spent => {
   const [first, last] = [trace[0], trace.at(-1)];
   if (first === undefined || last === undefined) throw new Error('Nothing was sent.');
   return { ms: last.ms - first.ms, cpu: last.cpu - first.cpu + others };
 };
 
-/** On a server of its own: nothing is left of the one before. */
-const peers = async <Figures>(program: string, kind: string, many: number): Promise<Figures> => {
+/** Measures with a new server, so that no data of an earlier measurement is left. */
+const runPeers = async <Figures>(
+  program: string,
+  kind: string,
+  count: number,
+): Promise<Figures> => {
   const redis = await startRedisProcess();
   try {
     const path = join(import.meta.dirname, program);
-    return await measurePeers<Figures>(path, [kind, redis.socket, String(many)]);
+    return await measurePeers<Figures>(path, [kind, redis.socket, String(count)]);
   } finally {
     await redis.close();
   }
@@ -135,22 +139,22 @@ const peers = async <Figures>(program: string, kind: string, many: number): Prom
 
 export const jobs = withRedis(async ({ quick }) => {
   const kinds = ['bare', 'queue', 'whole'] as const;
-  const each: Record<(typeof kinds)[number], number[]> = { bare: [], queue: [], whole: [] };
+  const figures: Record<(typeof kinds)[number], number[]> = { bare: [], queue: [], whole: [] };
   for (let round = 0; round < (quick ? 1 : 7); round += 1) {
     for (const kind of kinds) {
-      each[kind].push((await peers<JobFigures>('job-peers.ts', kind, 2_000)).each);
+      figures[kind].push((await runPeers<JobFigures>('job-peers.ts', kind, 2_000)).perJob);
     }
   }
-  const row = { unit: 'µs', floor: each.bare } as const;
+  const row = { unit: 'µs', floor: figures.bare } as const;
   return [
-    { id: 'jobs', what: 'a job, added, taken and done', ...row, ours: each.queue },
-    { id: 'jobs-whole', what: 'a job with its journal and report', ...row, ours: each.whole },
+    { id: 'jobs', what: 'a job, added, taken and done', ...row, ours: figures.queue },
+    { id: 'jobs-whole', what: 'a job with its journal and report', ...row, ours: figures.whole },
   ];
 });
 
 export const letters = withRedis(async ({ quick, repeat }) => {
   const figures = await repeat(quick ? 1 : 7, (name) =>
-    peers<LetterFigures>('letter-peers.ts', name === 'floor' ? 'bare' : 'ours', 10_000),
+    runPeers<LetterFigures>('letter-peers.ts', name === 'floor' ? 'bare' : 'ours', 10_000),
   );
   const row = (id: string, what: string, figure: (figures: LetterFigures) => number): Row => ({
     id,
@@ -160,7 +164,7 @@ export const letters = withRedis(async ({ quick, repeat }) => {
     ours: figures.ours.map(figure),
   });
   return [
-    row('letters', 'a letter, as many as can be', ({ each }) => each),
+    row('letters', 'a letter, as many as can be', ({ perLetter }) => perLetter),
     row('letters-p50', 'a letter, one way, p50', ({ oneWay }) => oneWay.p50),
     row('letters-p99', 'a letter, one way, p99', ({ oneWay }) => oneWay.p99),
     row('replies-p50', 'a letter and its answer, p50', ({ answered }) => answered.p50),

@@ -1,4 +1,4 @@
-/** Stands between a client and the simulator, and keeps what the client sent. Never used while timing. */
+/** Recorder: a proxy before the simulator that keeps all request bodies. Not used for timed runs. */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -11,20 +11,20 @@ export interface Recorder {
 
 export const startRecorder = async (target: string): Promise<Recorder> => {
   const bodies: Buffer[] = [];
-  const pass = async (request: http.IncomingMessage, response: http.ServerResponse) => {
+  const forward = async (request: http.IncomingMessage, response: http.ServerResponse) => {
     const body = await buffer(request);
     bodies.push(body);
     const { method, headers } = request;
-    const onward = http.request(new URL(request.url ?? '/', target), { method, headers });
-    onward.on('response', (answer) => {
+    const upstream = http.request(new URL(request.url ?? '/', target), { method, headers });
+    upstream.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
-    onward.on('error', () => response.destroy());
-    onward.end(body);
+    upstream.on('error', () => response.destroy());
+    upstream.end(body);
   };
   const server = http.createServer((request, response) => {
-    pass(request, response).catch(() => response.destroy());
+    forward(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);

@@ -1,4 +1,4 @@
-/** A redis-server of the bench's own, set up as we recommend it: it writes everything to a file, and syncs that once a second. */
+/** Starts a redis-server for the bench with the recommended settings: append-only file, synced every second. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { end } from './simulator-process.js';
 
 export interface RedisProcess {
-  /** For SKEIN_REDIS_URL. */
+  /** Value for SKEIN_REDIS_URL. */
   readonly url: string;
   readonly socket: string;
   readonly pid: number;
@@ -19,7 +19,7 @@ export const hasRedis = (): boolean =>
   spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
 
 export const startRedisProcess = async (): Promise<RedisProcess> => {
-  // A path of a socket may have 107 bytes at most.
+  // The path of a socket has at most 107 bytes.
   const folder = mkdtempSync('/tmp/skein-bench-redis-');
   const socket = join(folder, 's');
   const args = [...OPTIONS, '--unixsocket', socket, '--unixsocketperm', '700', '--dir', folder];

@@ -1,4 +1,4 @@
-/** The figures as a table for people, and as JSON for programs. */
+/** Formats the report as a table for people or as JSON for programs. */
 import { cpus } from 'node:os';
 import type { Calibrated } from './calibrate.js';
 import { judge, type Row } from './row.js';
@@ -29,7 +29,9 @@ export const asTable = (rows: readonly Row[], sizes: Calibrated['sizes']): strin
   const aligned = lines.map((line) =>
     line
       .map((cell, column) =>
-        IS_TEXT.has(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+        TEXT_COLUMNS.has(column)
+          ? cell.padEnd(widths[column] ?? 0)
+          : cell.padStart(widths[column] ?? 0),
       )
       .join('  ')
       .trimEnd(),
@@ -43,10 +45,10 @@ export const asTable = (rows: readonly Row[], sizes: Calibrated['sizes']): strin
   ].join('\n');
 };
 
-/** The row's name, its unit and its verdict. */
-const IS_TEXT: ReadonlySet<number> = new Set([0, 3, 7]);
+/** Columns with text: name, unit and verdict. */
+const TEXT_COLUMNS: ReadonlySet<number> = new Set([0, 3, 7]);
 
-/** Three digits say enough, and none of them as a power of ten. */
+/** Formats a figure with three digits and without an exponent. */
 const figure = (value: number): string =>
   Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 

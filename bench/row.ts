@@ -1,23 +1,23 @@
-/** One line of the table: what the floor needed, what Skein needed, run by run. */
+/** Row of the table: the figures of the floor and of Skein for each run. */
 import { median } from './statistics.js';
 
 export type Unit = 'ms' | 'µs' | 'µs per 100 turns' | 'MB' | 'KB' | 'tokens';
 
-/** The i-th figures of both were taken right after each other. */
+/** Figures with the same index were measured directly after each other. */
 export interface Row {
   readonly id: string;
   readonly what: string;
   readonly unit: Unit;
   readonly floor: readonly number[];
   readonly ours: readonly number[];
-  /** The ratio may not be above it; a row without one is for information. */
+  /** Maximum ratio. Undefined for a row that is only information. */
   readonly target?: number;
 }
 
 export interface Verdict {
   readonly floor: number;
   readonly ours: number;
-  /** Of the medians; `lowest` and `highest` are those of runs that followed each other. */
+  /** Ratio of the medians. `lowest` and `highest` are ratios of figures with the same index. */
   readonly ratio: number;
   readonly lowest: number;
   readonly highest: number;

@@ -1,4 +1,4 @@
-/** The simulator in a process of its own, so that nothing it does is counted. */
+/** Starts the simulator in its own process, so that its work is not counted. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** How long until the first request is out, and what a process holds while it waits for the answer. */
+/** Rows for the time until the first request, and for the memory while the process waits for the answer. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench } from './bench.js';
 import type { Name } from './contender.js';
@@ -8,38 +8,38 @@ import { cpuOf, memoryOf } from './process-figures.js';
 import type { Row } from './row.js';
 import { end } from './simulator-process.js';
 
-/** What runs after the first request has left has settled by then. */
+/** Time until work after the first request has ended. */
 const SETTLE_MS = 700;
 
 const firstRequest = async <T>(
   { contenders, repeat }: Bench,
   rounds: number,
-  look: (pid: number, ms: number) => T | Promise<T>,
+  measure: (pid: number, ms: number) => T | Promise<T>,
 ): Promise<Record<'floor' | 'ours', T[]>> => {
   const observer = await startObserver();
-  const once = async (name: Name): Promise<T> => {
+  const measureOnce = async (name: Name): Promise<T> => {
     const arrival = observer.arrival();
     const began = performance.now();
     const child = contenders.start(name, PROMPTS.loop, observer.url);
     try {
       const ms = (await arrival) - began;
-      return await look(child.pid ?? 0, ms);
+      return await measure(child.pid ?? 0, ms);
     } finally {
       await end(child);
     }
   };
   try {
-    await once('floor');
-    await once('ours');
-    return await repeat(rounds, once);
+    await measureOnce('floor');
+    await measureOnce('ours');
+    return await repeat(rounds, measureOnce);
   } finally {
     observer.close();
   }
 };
 
 export const coldStart = async (bench: Bench): Promise<readonly Row[]> => {
-  const look = (pid: number, ms: number) => ({ ms, cpu: cpuOf(pid) });
-  const { floor, ours } = await firstRequest(bench, bench.quick ? 3 : 15, look);
+  const measure = (pid: number, ms: number) => ({ ms, cpu: cpuOf(pid) });
+  const { floor, ours } = await firstRequest(bench, bench.quick ? 3 : 15, measure);
   return [
     {
       id: 'cold-start',

@@ -1,4 +1,4 @@
-/** The little arithmetic that the figures need. */
+/** Statistics for the figures. */
 
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b);
@@ -12,7 +12,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** Least squares: by how much y grows when x grows by one. */
+/** Returns the growth of y per unit of x, by least squares. */
 export const slope = (points: readonly Point[]): number => {
   const meanX = mean(points.map(({ x }) => x));
   const meanY = mean(points.map(({ y }) => y));
@@ -28,7 +28,7 @@ export const slope = (points: readonly Point[]): number => {
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The value that so many percent are no larger than. */
+/** Returns the smallest value that is at least as large as `percent` of the values. */
 export const percentile = (values: readonly number[], percent: number): number => {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? Number.NaN;

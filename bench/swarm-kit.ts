@@ -1,4 +1,4 @@
-/** Takes from a small fan-out of Skein's what the floor must send in a large one, and checks both. */
+/** Copies the messages of a small fan-out of Skein for the floor of a large one, and checks both. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,15 +11,15 @@ import { startSimulatorProcess } from './simulator-process.js';
 import { READERS, SWARM_PROMPTS, swarmPlaybook } from './swarm-playbook.js';
 
 export interface SwarmKit {
-  /** Throws when children that were started in another way do not send what those of a fan-out of `FEW` do. */
+  /** Throws unless the children send the same as the children of a fan-out of `FEW`. */
   checkChildren(bodies: readonly Buffer[]): void;
-  /** Limits of a swarm of this width: nothing waits for a place. */
+  /** Returns contenders with limits that let all agents of this width run at once. */
   contenders(width: number, env?: Readonly<Record<string, string>>): Contenders;
 }
 
 const TOLERANCE = 0.01;
 export const FEW = 2;
-/** Of the lead, and of each child. */
+/** Requests of the lead and of each child. */
 const LEAD_REQUESTS = 2;
 const CHILD_REQUESTS = 3;
 
@@ -73,7 +73,7 @@ const isChild = ({ messages }: MessagesRequest): boolean =>
 const isOfChild = (body: Buffer): boolean =>
   isChild(JSON.parse(body.toString()) as MessagesRequest);
 
-/** The first message of a child, and what the lead was given of its last, as templates. */
+/** Returns templates of the first message of a child and of the report that its lead gets. */
 const childOf = (requests: readonly MessagesRequest[]): { opening: string[]; report: string } => {
   const first = requests.find((request) => isChild(request) && request.messages.length === 1);
   const lead = requests.findLast((request) => !isChild(request));
@@ -87,7 +87,7 @@ const childOf = (requests: readonly MessagesRequest[]): { opening: string[]; rep
     opening: blocksIn(first.messages[0]).map(({ text = '' }) =>
       text.replace(/Look at part \d+ and report\./, '{{prompt}}'),
     ),
-    report: report.replace('Both files compute values, and nothing else.', '{{words}}'),
+    report: report.replace('Both files compute values, and nothing else.', '{{text}}'),
   };
 };
 
@@ -109,19 +109,19 @@ const check = (floor: readonly Buffer[], ours: readonly Buffer[]): void => {
   compare(floor, ours);
 };
 
-/** Children run side by side, so requests come in any order; their lengths tell them apart. */
+/** Compares sorted lengths, because requests of concurrent children arrive in any order. */
 const compare = (floor: readonly Buffer[], ours: readonly Buffer[]): void => {
   if (floor.length !== ours.length) {
     throw new Error(
       `A fan-out sends ${floor.length} requests in one way, ${ours.length} in another.`,
     );
   }
-  const [theirs, own] = [floor, ours].map((bodies) =>
+  const [floorSizes, ourSizes] = [floor, ours].map((bodies) =>
     bodies.map(({ length }) => length).toSorted((a, b) => a - b),
   );
-  for (const [index, length] of (own ?? []).entries()) {
-    const other = theirs?.[index] ?? 0;
-    if (Math.abs(length / other - 1) <= TOLERANCE) continue;
-    throw new Error(`A request of the fan-out has ${length} bytes and the floor's ${other}.`);
+  for (const [index, length] of (ourSizes ?? []).entries()) {
+    const expected = floorSizes?.[index] ?? 0;
+    if (Math.abs(length / expected - 1) <= TOLERANCE) continue;
+    throw new Error(`A request of the fan-out has ${length} bytes and the floor's ${expected}.`);
   }
 };

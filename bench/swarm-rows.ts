@@ -1,4 +1,4 @@
-/** What agents cost that work for a lead: many of three turns each, and many that speak at once. */
+/** Rows for the cost of children: many with three turns each, and many that stream at once. */
 import type { Bench } from './bench.js';
 import type { Trace } from './contender.js';
 import { cpuOf } from './process-figures.js';
@@ -12,14 +12,14 @@ import {
   swarmPlaybook,
 } from './swarm-playbook.js';
 
-/** From the lead's first request to the end of the process. */
+/** Figures from the lead's first request to the end of the process. */
 interface Spent {
   readonly ms: number;
-  /** µs. */
+  /** CPU in µs. */
   readonly cpu: number;
-  /** KB more than at the first request, at the most. */
+  /** Maximum growth since the first request, in KB. */
   readonly memory: number;
-  /** ms of CPU that the server used meanwhile. */
+  /** CPU of the simulator in the same time, in ms. */
   readonly server: number;
 }
 
@@ -69,10 +69,10 @@ export const fanOut = async (bench: Bench): Promise<readonly Row[]> => {
   try {
     for (const { width, rounds, target } of WIDTHS) {
       const prompt = SWARM_PROMPTS.fanOut(width);
-      const often = bench.quick ? 1 : rounds;
-      const spent = await measured(bench, kit, simulator, { width, rounds: often, prompt });
+      const actualRounds = bench.quick ? 1 : rounds;
+      const spent = await measured(bench, kit, simulator, { width, rounds: actualRounds, prompt });
       const what = `fan-out of ${width}`;
-      const perAgent = both(spent, (it) => it.cpu / width);
+      const perAgent = both(spent, (run) => run.cpu / width);
       cpu.set(width, perAgent.ours);
       rows.push(
         { id: `fan-out-${width}`, what: `${what}, time`, unit: 'ms', target, ...both(spent, ms) },
@@ -88,13 +88,13 @@ export const fanOut = async (bench: Bench): Promise<readonly Row[]> => {
           what: `${what}, memory per agent`,
           unit: 'KB',
           target: 1.4,
-          ...both(spent, (it) => it.memory / width),
+          ...both(spent, (run) => run.memory / width),
         },
         {
           id: `fan-out-${width}-server`,
           what: `${what}, CPU of the server`,
           unit: 'ms',
-          ...both(spent, (it) => it.server),
+          ...both(spent, (run) => run.server),
         },
       );
     }

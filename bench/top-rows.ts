@@ -1,4 +1,4 @@
-/** What it costs to watch: `skein top` on a terminal, over agents that never rest. */
+/** Rows for the cost of `skein top` on a terminal, with agents that are always busy. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const [COLUMNS, ROWS] = [160, 50];
 const WARM_UP_MS = 6_000;
 const WINDOW_MS = 3_000;
 
-/** ms of CPU in each second that it is looked at, beside the thousand that a core has. */
+/** Returns ms of CPU per second. The floor is the 1,000 ms of a core. */
 export const watching = async ({ arena, quick }: Bench): Promise<readonly Row[]> => {
   if (!hasTmux()) {
     process.stderr.write('There is no tmux: `skein top` is not measured.\n');
@@ -38,7 +38,7 @@ export const watching = async ({ arena, quick }: Bench): Promise<readonly Row[]>
     }
     const last = terminal.text();
     if (!last.includes(`${AGENTS} running`) || last === first) {
-      throw new Error(`It does not show what is going on:\n${last}`);
+      throw new Error(`skein top does not show the running agents:\n${last}`);
     }
     const what = `skein top over ${AGENTS} agents with ${PER_SECOND} facts a second each`;
     return [{ id: 'top', what: `${what}, of a core`, unit: 'ms', target: 0.25, floor, ours }];
@@ -58,13 +58,13 @@ const startSwarm = async (sessions: string): Promise<ChildProcess> => {
   return child;
 };
 
-const openTerminal = (skein: string, places: Readonly<Record<string, string>>) => {
+const openTerminal = (skein: string, variables: Readonly<Record<string, string>>) => {
   const server = `skein-bench-${process.pid}`;
   const tmux = (...args: readonly string[]): string =>
     execFileSync('tmux', ['-L', server, '-f', '/dev/null', ...args], { encoding: 'utf8' });
-  const settings = { LANG: 'C.UTF-8', TERM: 'screen', PATH: process.env.PATH ?? '', ...places };
-  const variables = Object.entries(settings).map(([name, value]) => `'${name}=${value}'`);
-  const command = `exec env -i ${variables.join(' ')} '${process.execPath}' '${skein}' top ${SESSION}`;
+  const settings = { LANG: 'C.UTF-8', TERM: 'screen', PATH: process.env.PATH ?? '', ...variables };
+  const assignments = Object.entries(settings).map(([name, value]) => `'${name}=${value}'`);
+  const command = `exec env -i ${assignments.join(' ')} '${process.execPath}' '${skein}' top ${SESSION}`;
   tmux('new-session', '-d', '-x', String(COLUMNS), '-y', String(ROWS), command);
   return {
     pid: Number(tmux('display', '-p', '#{pane_pid}')),

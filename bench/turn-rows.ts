@@ -1,11 +1,11 @@
-/** What a turn of one tool call costs, in a short loop and as the history grows long. */
+/** Rows for the cost of a turn with a tool call, in a short loop and in a long history. */
 import type { Bench } from './bench.js';
 import type { Trace } from './contender.js';
 import { LONG_TURNS, LOOP_TURNS, PROMPTS } from './playbook.js';
 import type { Row } from './row.js';
 import { type Point, slope } from './statistics.js';
 
-/** From the first request to the last: neither the start nor the end is a turn's. */
+/** Returns the mean of a turn from the first request to the last, without start and end of the process. */
 const perTurn = (trace: Trace, turns: number, figure: 'ms' | 'cpu'): number => {
   const [first, last] = [trace[0], trace[turns]];
   if (first === undefined || last === undefined) throw new Error('A loop was cut short.');
@@ -36,9 +36,9 @@ export const toolLoop = async (bench: Bench): Promise<readonly Row[]> => {
   ];
 };
 
-/** Until then each program is still being compiled, which would hide how its turns grow. */
+/** First counted turn for CPU. Before it, code is still compiled, which would hide the growth. */
 const COMPILED_TURN = 200;
-/** Until then a heap takes the size it works with. */
+/** First counted turn for memory. Before it, the heap still grows to its working size. */
 const SETTLED_TURN = 50;
 
 const cpuByTurn = (trace: Trace): Point[] =>

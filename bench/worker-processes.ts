@@ -1,15 +1,15 @@
-/** Workers that take queued agents, each a process of its own. */
+/** Starts worker processes for queued agents. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Arena } from './arena.js';
 import { end } from './simulator-process.js';
 
-export interface WorkerTerms {
+export interface WorkerOptions {
   readonly count: number;
-  /** Agents at once, of each. */
+  /** Maximum concurrent agents of each worker. */
   readonly concurrency: number;
-  /** Of the server that stands in for the API. */
+  /** URL of the simulator. */
   readonly url: string;
   readonly env: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
@@ -20,10 +20,13 @@ export interface WorkerProcesses {
   close(): Promise<void>;
 }
 
-/** Resolves when all of them take jobs. */
-export const startWorkers = async (arena: Arena, terms: WorkerTerms): Promise<WorkerProcesses> => {
+/** Resolves when all workers take jobs. */
+export const startWorkers = async (
+  arena: Arena,
+  options: WorkerOptions,
+): Promise<WorkerProcesses> => {
   const workers = await Promise.all(
-    Array.from({ length: terms.count }, () => startWorker(arena, terms)),
+    Array.from({ length: options.count }, () => startWorker(arena, options)),
   );
   return {
     pids: workers.map(({ pid }) => pid ?? 0),
@@ -31,8 +34,8 @@ export const startWorkers = async (arena: Arena, terms: WorkerTerms): Promise<Wo
   };
 };
 
-const startWorker = async (arena: Arena, terms: WorkerTerms): Promise<ChildProcess> => {
-  const { concurrency, url, env, nodeArgs = [] } = terms;
+const startWorker = async (arena: Arena, options: WorkerOptions): Promise<ChildProcess> => {
+  const { concurrency, url, env, nodeArgs = [] } = options;
   const args = ['worker', '--concurrency', String(concurrency), '--json'];
   const child = spawn(process.execPath, [...nodeArgs, arena.skein, ...args], {
     cwd: arena.workspace,
