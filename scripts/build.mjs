@@ -1,6 +1,6 @@
 /**
- * Bundles the command line and the library into dist/, with the types of the library. Heavy parts stay
- * in chunks of their own, loaded when first needed.
+ * Bundles the command line and the library into dist/, with the types of the library. Heavy parts are
+ * separate chunks that are loaded on first use.
  */
 import { execFile } from 'node:child_process';
 import { chmod, cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -11,10 +11,10 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { inputsDigest, STAMP } from './installed.mjs';
 
-/** Where the build leaves the modules in each file of the bundle, for tests of what a start loads. */
+/** File with the modules of each bundled file, for tests of what a start loads. */
 const CONTENTS = '.contents.json';
 
-/** zod brings its messages in fifty languages, a third of the bundle; ours are in one. */
+/** Leaves out zod's messages in other languages, which would be a third of the bundle. */
 const onlyEnglish = {
   name: 'only-english',
   setup({ onLoad }) {
@@ -25,7 +25,7 @@ const onlyEnglish = {
   },
 };
 
-/** Ink would load a package for its own debugging that nobody has installed. */
+/** Leaves out the development tools of Ink, because their package is not installed. */
 const noDevtools = {
   name: 'no-devtools',
   setup({ onLoad }) {
@@ -33,7 +33,7 @@ const noDevtools = {
   },
 };
 
-/** Only what the types of the library speak of; tsc writes those of all that it is made from. */
+/** Writes only the type files that the library needs. tsc writes those of all sources. */
 const writeTypes = async (outdir) => {
   const tsc = join(
     dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
@@ -42,20 +42,20 @@ const writeTypes = async (outdir) => {
   const all = `${outdir}/all-types`;
   const args = [tsc, '-p', 'tsconfig.types.json', '--outDir', all];
   await promisify(execFile)(process.execPath, args);
-  const wanted = ['sdk/skein.d.ts'];
+  const files = ['sdk/skein.d.ts'];
   // The list grows while it is walked.
-  for (const file of wanted) {
+  for (const file of files) {
     const text = await readFile(join(all, file), 'utf8');
     await cp(join(all, file), join(outdir, 'types', file));
     for (const [, target] of text.matchAll(/from '(\.[^']+)\.js'/g)) {
       const next = join(dirname(file), `${target}.d.ts`);
-      if (!wanted.includes(next)) wanted.push(next);
+      if (!files.includes(next)) files.push(next);
     }
   }
   await rm(all, { recursive: true });
 };
 
-/** What the very code that would make it at every start makes now: schemas of tools, agents. */
+/** Computes the schemas of tools and the built-in agents at build time, with the code of the start. */
 const prepare = async (outdir) => {
   const outfile = resolve(outdir, 'prepare.mjs');
   await build({
@@ -95,7 +95,7 @@ const builtinAgents = async (parseAgentDefinition) => {
         path: `agents/${file}`,
         source: 'builtin',
       });
-      // A hook has functions, which no text can hold.
+      // A hook has functions, which JSON cannot contain.
       const isPlain = agent.fix === undefined && agent.hooks.length === 0;
       if (!isPlain || agent.warnings.length > 0)
         throw new Error(`agents/${file}: ${JSON.stringify(agent)}`);
@@ -117,10 +117,10 @@ const contentsOf = ({ outputs }, outdir) =>
 const REQUIRE =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-// Taken first: what changes during the build makes the next start build again.
+// Computed first, so that a change during the build causes another build.
 const digest = inputsDigest(process.cwd());
 const { version } = JSON.parse(await readFile('package.json', 'utf8'));
-// Built aside and moved into place, so that a program that is being run is not pulled away for long.
+// Builds in another folder and renames it, so that `dist` is missing for a short time only.
 const outdir = `dist.${process.pid}`;
 const { schemas, agents } = await prepare(outdir);
 const { metafile } = await build({
@@ -136,13 +136,13 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   chunkNames: 'chunks/[name]-[hash]',
-  // Names stay, for stacks that people can read.
+  // Names are not minified, so that stack traces are readable.
   minifySyntax: true,
   minifyWhitespace: true,
   plugins: [onlyEnglish, noDevtools],
   jsx: 'automatic',
   define: {
-    // The screens' library would check itself at every frame.
+    // Without it, React would run its development checks at every frame.
     'process.env.NODE_ENV': '"production"',
     SKEIN_VERSION: JSON.stringify(version),
     BUILTIN_SCHEMAS: JSON.stringify(schemas),

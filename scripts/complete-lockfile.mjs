@@ -1,7 +1,7 @@
 /**
- * Run after `npm install` of a new dependency. `npm ci` refuses a lockfile that leaves out an optional package
- * of any platform, and npm leaves out those that the registry at hand does not carry (mirrors often hold one
- * platform only). Adds them with the version that is asked for; npm verifies the rest where they are installed.
+ * Completes the lockfile after `npm install` of a new dependency. `npm ci` rejects a lockfile without the
+ * optional packages of all platforms, and npm leaves out packages that the registry does not have (mirrors often
+ * have one platform only). Adds them with the required version. npm checks the rest on installation.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -11,12 +11,14 @@ const LIBC = { musl: 'musl', musleabihf: 'musl', gnu: 'glibc', gnueabihf: 'glibc
 
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 
-/** Platform packages say in their names what they are for. */
+/** Derives the platform of a package from its name. */
 const describe = (name, version, dev) => {
   const libc = name.split('-').flatMap((word) => LIBC[word] ?? []);
   const [os, cpu] = [OS.exec(name)?.[1], CPU.exec(name)?.[1]];
   if (cpu === undefined || !/^\d+\.\d+\.\d+/.test(version)) {
-    throw new Error(`Cannot tell what ${name}@${version} is for: add it to the lockfile by hand.`);
+    throw new Error(
+      `The platform of ${name}@${version} is unknown: add it to the lockfile by hand.`,
+    );
   }
   return {
     version,

@@ -1,5 +1,5 @@
 /**
- * Makes a clone ready to run: dependencies as the lockfile says, and a bundle of the present sources.
+ * Makes a clone ready to run: dependencies of the lockfile, and a bundle of the current sources.
  * Imports Node's own modules only, because it runs before anything is installed.
  */
 import { spawn } from 'node:child_process';
@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Is every package of the lockfile in node_modules, at its version and for this platform? */
+/** True if node_modules has every package of the lockfile, with its version and for this platform. */
 export const isInstalled = (root) => {
-  const wanted = packagesOf(join(root, 'package-lock.json'));
+  const required = packagesOf(join(root, 'package-lock.json'));
   const present = packagesOf(join(root, 'node_modules/.package-lock.json'));
-  if (wanted === undefined || present === undefined) return false;
-  return Object.entries(wanted).every(([path, entry]) => {
+  if (required === undefined || present === undefined) return false;
+  return Object.entries(required).every(([path, entry]) => {
     if (path === '') return true;
     const found = present[path];
     // npm leaves out optional packages that are made for other platforms.
@@ -22,7 +22,7 @@ export const isInstalled = (root) => {
   });
 };
 
-/** The lockfile does not know the digest of every package (scripts/complete-lockfile.mjs). */
+/** The lockfile lacks the digest of some packages (scripts/complete-lockfile.mjs). */
 const sameBytes = (found, entry) =>
   entry.integrity === undefined || found.integrity === entry.integrity;
 
@@ -30,21 +30,21 @@ const packagesOf = (lockfile) => {
   try {
     return JSON.parse(readFileSync(lockfile, 'utf8')).packages;
   } catch {
-    return undefined; // Missing or torn: install again.
+    return undefined; // The file is missing or damaged.
   }
 };
 
-/** False for what another system has left in a shared node_modules. */
+/** False for a package that another system has installed in a shared node_modules. */
 const runsHere = ({ os = [], cpu = [] }) => fits(os, process.platform) && fits(cpu, process.arch);
 
 const fits = (list, name) =>
   !list.includes(`!${name}`) &&
   (list.includes(name) || list.every((item) => item === 'any' || item.startsWith('!')));
 
-/** Where a build leaves the digest of what it was made from. */
+/** File with the digest of the inputs of the build. */
 export const STAMP = 'dist/.inputs';
 
-/** Stands for everything the bundle is made from. By content: a checkout changes times at will. */
+/** Returns a digest of all inputs of the bundle, by content, because a checkout changes file times. */
 export const inputsDigest = (root) => {
   const sources = ['src', 'agents']
     .flatMap((name) => readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
@@ -72,7 +72,7 @@ export const isBuilt = (root) => {
 export const ensureInstalled = async (root) => {
   if (isInstalled(root)) return;
   process.stderr.write('Installing dependencies (once)…\n');
-  // The npm that runs us, if one does; `prepare` builds. NODE_ENV=production would leave out the bundler.
+  // Uses the npm that started this script, if any. Its `prepare` builds. NODE_ENV=production would omit the bundler.
   const npm = process.env.npm_execpath ?? '';
   const [command, args] = npm.endsWith('npm-cli.js') ? [process.execPath, [npm]] : ['npm', []];
   await run(root, command, [...args, 'ci', '--include=dev', '--loglevel=error']);
@@ -84,7 +84,7 @@ export const ensureBuilt = async (root) => {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Runs a step to its end, quietly. Whatever ends it otherwise ends this process in the same way. */
+/** Runs a command without output. Ends this process with the same code or signal if the command fails. */
 const run = (cwd, command, args) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] });

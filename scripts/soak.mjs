@@ -1,7 +1,7 @@
 /**
  * `npm run test:soak`: ten storms over swarms of 200 agents, the laws with a kill at every journal write, and
- * worktrees that are edited at random. With seeds (`npm run test:soak -- 3 17`) only the storms of these
- * seeds. Ends as the tests do, after a line for each seed.
+ * worktrees that are edited at random. With seeds (`npm run test:soak -- 3 17`) it runs only the storms
+ * of these seeds. Prints a line for each seed and ends with the exit code of the tests.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -10,10 +10,10 @@ import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled } from './installed.mjs';
 
 const root = join(import.meta.dirname, '..');
-const given = process.argv.slice(2);
+const args = process.argv.slice(2);
 const folders =
-  given.length > 0 ? ['tests/chaos'] : ['tests/chaos', 'tests/laws', 'tests/host/worktrees'];
-const seeds = given.length > 0 ? given : Array.from({ length: 10 }, (_, at) => String(at + 1));
+  args.length > 0 ? ['tests/chaos'] : ['tests/chaos', 'tests/laws', 'tests/host/worktrees'];
+const seeds = args.length > 0 ? args : Array.from({ length: 10 }, (_, at) => String(at + 1));
 await ensureInstalled(root);
 await ensureBuilt(root);
 
@@ -34,14 +34,14 @@ const vitest = spawn(
     },
   },
 );
-// Ctrl-C reaches the whole group: vitest ends by itself.
+// Ctrl-C reaches the whole process group, so vitest ends by itself.
 process.on('SIGINT', () => {});
 const code = await new Promise((resolve) => vitest.once('exit', resolve));
 const lines = (await readFile(figures, 'utf8').catch(() => '')).split('\n').filter(Boolean);
 for (const line of lines) {
   const { seed, strikes, takeOvers, givenBack, leads, interrupted, seconds, wrong } =
     JSON.parse(line);
-  const hits = Object.entries(strikes).map(([what, many]) => `${many} × ${what}`);
+  const hits = Object.entries(strikes).map(([kind, count]) => `${count} × ${kind}`);
   const tally = `${takeOvers} agents taken over, ${givenBack} let go, ${leads} leads, ${interrupted} calls interrupted`;
   const result = wrong.length === 0 ? 'nothing wrong' : `${wrong.length} WRONG`;
   console.log(`seed ${seed}: ${hits.join(', ')}; ${tally}; ${seconds} s; ${result}`);

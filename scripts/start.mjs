@@ -1,4 +1,4 @@
-/** `npm start`: the interactive session where there is a key, else the demonstration; from whatever state the clone is in. */
+/** `npm start`: starts a session, or the demo if there is no API key. Installs and builds first if needed. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt, ensureInstalled } from './installed.mjs';
@@ -8,12 +8,12 @@ await ensureInstalled(root);
 await ensureBuilt(root);
 
 const { ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN } = process.env;
-const given = process.argv.slice(2);
-// Without a terminal the session takes lines; a bare command would take all of stdin for one prompt.
-const session = given.length > 0 || process.stdin.isTTY ? given : ['--plain'];
-const args = ANTHROPIC_API_KEY || ANTHROPIC_AUTH_TOKEN ? session : ['demo', ...given];
+const argv = process.argv.slice(2);
+// Without a terminal, --plain reads lines. Without arguments, all of stdin would be a single prompt.
+const session = argv.length > 0 || process.stdin.isTTY ? argv : ['--plain'];
+const args = ANTHROPIC_API_KEY || ANTHROPIC_AUTH_TOKEN ? session : ['demo', ...argv];
 
-// In this very process, so that signals, the terminal and the exit code are the command's own.
+// Runs in this process, so that the command gets the signals, the terminal and the exit code.
 const command = join(root, 'dist/skein.js');
 process.argv = [process.execPath, command, ...args];
 await import(pathToFileURL(command).href);

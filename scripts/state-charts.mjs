@@ -12,9 +12,9 @@ import { leaderMachine } from '../src/machines/leader-machine.ts';
 const MACHINES = { agent: agentMachine, child: childMachine, leader: leaderMachine };
 
 const root = join(import.meta.dirname, '..');
-const given = process.argv.slice(2);
-const isCheck = given.includes('--check');
-const page = given.find((word) => !word.startsWith('--')) ?? join(root, 'docs/architecture.md');
+const args = process.argv.slice(2);
+const isCheck = args.includes('--check');
+const page = args.find((word) => !word.startsWith('--')) ?? join(root, 'docs/architecture.md');
 
 /** Transitions of a state in the order in which they are tried, with the name of their event. */
 const transitionsOf = (node) => [

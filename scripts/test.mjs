@@ -1,4 +1,4 @@
-/** `npm test`: every test, from whatever state the clone is in. Arguments go to vitest. */
+/** `npm test`: runs all tests. Installs and builds first if needed. Arguments go to vitest. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt, ensureInstalled } from './installed.mjs';
