@@ -64,18 +64,18 @@ export const openWorkerLead = async (
   const session = await store.openAsWorker(swarm);
   try {
     const { id, lead, model } = session.meta;
-    const past = await store.readJournal(id, lead);
-    const created = past.records.find((record) => record.type === 'agent.created');
+    const contents = await store.readJournal(id, lead);
+    const created = contents.records.find((record) => record.type === 'agent.created');
     if (created?.type !== 'agent.created') {
       throw new UsageError(`Session ${id} has not started yet.`);
     }
-    const prompt = newestPrompt(past.records) ?? created.prompt;
+    const prompt = newestPrompt(contents.records) ?? created.prompt;
     return {
       session,
       model: modelName ?? model,
       head: await readHead(prompt, (name) => session.readArtifact(name)),
-      journal: new JournaledState(readOnly(past), past.records),
-      epoch: past.records.at(-1)?.epoch ?? 0,
+      journal: new JournaledState(readOnly(contents), contents.records),
+      epoch: contents.records.at(-1)?.epoch ?? 0,
       isRemote: true,
     };
   } catch (error) {
@@ -141,7 +141,7 @@ class OpenWorkerSwarm implements WorkerSwarm {
     this.working.set(id, job);
     try {
       const lost = AbortSignal.any([adoption.lost, job.signal]);
-      const isOver = await this.untilOver(entry, job, lost);
+      const isOver = await this.runUntilOver(entry, job, lost);
       if (isOver) return 'done';
       await this.abandon(entry, adoption.lost);
       const { message: why } = lost.reason as Error;
@@ -168,10 +168,14 @@ class OpenWorkerSwarm implements WorkerSwarm {
   }
 
   /** Resolves with true if the agent has ended and its parent is notified, false if another process owns it. */
-  private async untilOver(entry: AgentEntry, job: ClaimedJob, lost: AbortSignal): Promise<boolean> {
+  private async runUntilOver(
+    entry: AgentEntry,
+    job: ClaimedJob,
+    lost: AbortSignal,
+  ): Promise<boolean> {
     const { swarm } = this.lead;
-    const over = new Promise<true>((resolve) => entry.listeners.add(() => resolve(true)));
-    const cutOff = new Promise<false>((resolve) => {
+    const ended = new Promise<true>((resolve) => entry.listeners.add(() => resolve(true)));
+    const lostToOther = new Promise<false>((resolve) => {
       lost.addEventListener('abort', () => resolve(false), { once: true });
     });
     let child: ChildNode | undefined;
@@ -184,7 +188,7 @@ class OpenWorkerSwarm implements WorkerSwarm {
     });
     if (!isOnRecord) return true;
     const isAtWork = entry.child !== undefined;
-    if (isAtWork && !(await Promise.race([over, cutOff]))) return false;
+    if (isAtWork && !(await Promise.race([ended, lostToOther]))) return false;
     // The end that a zombie sees is not journaled.
     if (lost.aborted) return false;
     return this.notifyParent(entry, child, lost);
@@ -200,7 +204,7 @@ class OpenWorkerSwarm implements WorkerSwarm {
     const { clock } = this.options;
     const runs = child?.deps.journal.history.runs ?? run;
     const mail = { type: 'ended', agent: tag.id, run: runs } as const;
-    const until = clock.now() + GRACE_MS;
+    const deadline = clock.now() + GRACE_MS;
     while (!lost.aborted) {
       try {
         await dispatch?.post(tag.parent, `end_${tag.id}_${runs}`, mail);
@@ -208,7 +212,7 @@ class OpenWorkerSwarm implements WorkerSwarm {
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
         // A busy parent has room again soon. An absent parent finds the end in the journal.
-        if (clock.now() > until) return true;
+        if (clock.now() > deadline) return true;
         await this.pause();
       }
     }
@@ -218,25 +222,29 @@ class OpenWorkerSwarm implements WorkerSwarm {
   /** Stops the agent as if the process had died. Running calls may end while the agent is still owned here. */
   private async abandon(entry: AgentEntry, lost: AbortSignal): Promise<void> {
     const { clock } = this.options;
-    const until = clock.now() + GRACE_MS;
-    while (!lost.aborted && clock.now() < until && entry.child?.agent?.state === 'tool-running') {
+    const deadline = clock.now() + GRACE_MS;
+    while (
+      !lost.aborted &&
+      clock.now() < deadline &&
+      entry.child?.agent?.state === 'tool-running'
+    ) {
       await this.pause();
     }
     const { child } = entry;
-    const { lifecycle: employment, context: house } = this.lead.swarm;
-    await employment.drop(entry);
+    const { lifecycle, context } = this.lead.swarm;
+    await lifecycle.drop(entry);
     // The next worker finds the work at the git remote.
-    if (child !== undefined && !lost.aborted) await pushWorkerClone(house, child, true);
+    if (child !== undefined && !lost.aborted) await pushWorkerClone(context, child, true);
   }
 
   /** Counts consecutive starts without a finished answer or call. */
   private async failedStarts(id: string): Promise<number> {
-    let many = 0;
+    let count = 0;
     for await (const { type } of this.options.store.records(this.swarm, id)) {
-      if (type === 'epoch.began') many += 1;
-      else if (type === 'assistant.received' || type === 'call.ended') many = 0;
+      if (type === 'epoch.began') count += 1;
+      else if (type === 'assistant.received' || type === 'call.ended') count = 0;
     }
-    return many;
+    return count;
   }
 
   private pause(): Promise<void> {
@@ -246,14 +254,14 @@ class OpenWorkerSwarm implements WorkerSwarm {
 
   /** Returns the entry of an agent, from the registry or from its first record. */
   private async entryOf(id: string): Promise<AgentEntry | undefined> {
-    const { registry: roster, lead } = this.lead.swarm;
-    const known = roster.get(id);
-    if (known !== undefined) return known;
+    const { registry, lead } = this.lead.swarm;
+    const existing = registry.get(id);
+    if (existing !== undefined) return existing;
     for await (const record of this.options.store.records(this.swarm, id)) {
       if (record.type !== 'agent.created' || record.origin === undefined) continue;
       const parent = record.parent ?? lead.id;
       if (parent !== lead.id) await this.entryOf(parent);
-      return roster.get(id) ?? roster.add(tagOf(id, parent, record.origin), 'lost', record.ts);
+      return registry.get(id) ?? registry.add(tagOf(id, parent, record.origin), 'lost', record.ts);
     }
     return undefined;
   }
@@ -283,8 +291,8 @@ const workersDied = (times: number) =>
   stops.crashed(new Error(`all ${times} workers that ran it have died.`));
 
 /** The journal of a lead that another process runs. */
-const readOnly = (past: Journal['past']): Journal => ({
-  past,
+const readOnly = (contents: Journal['past']): Journal => ({
+  past: contents,
   append() {
     throw new UsageError('Another process runs the lead.');
   },
