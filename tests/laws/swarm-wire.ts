@@ -8,8 +8,8 @@ import type { ResultMessage } from '../../src/sdk/api/messages/skein-message.js'
 import type { QueryOptions } from '../../src/sdk/api/query-options.js';
 import type { RequestRecord } from '../../src/simulator/request-log.js';
 import { type Simulator, startSimulator } from '../../src/simulator/start-simulator.js';
+import { eventually } from '../fakes/eventually.js';
 import type { Line, Rules, Scene } from '../fakes/skein-process.js';
-import { eventually } from '../host/process/processes.js';
 import { openSession, program, query, resultOf } from '../sdk/api/program.js';
 
 /** Limits above every fan-out in the tests of laws. */

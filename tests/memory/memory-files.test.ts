@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { MemoryDisk } from '../../src/protocol/tools/memory.js';
-import { eventually } from '../host/process/processes.js';
+import { eventually } from '../fakes/eventually.js';
 import { diskOf, machineWith, textOf } from './memory-tree.js';
 
 describe('the memory of a session', () => {

@@ -3,7 +3,7 @@
  * Needs Linux, redis-server, and root because the processes get a private host name. A fixture that is recorded again
  * no longer proves that older sessions can be resumed, so add a file for a new format and keep the old files.
  */
-import { eventually } from '../host/process/processes.js';
+import { eventually } from '../fakes/eventually.js';
 import { treeOf } from '../host/worktrees/tree-hash.js';
 import { type RecordedState, writeFixture } from './fixture.js';
 import { readFolderState } from './folder-state.js';

@@ -13,7 +13,7 @@ import { MAX_RESULT_CHARS } from '../../src/actors/calls/tool-result.js';
 import type { ResultBlock, Tool } from '../../src/protocol/tools/tool.js';
 import { builtinTools } from '../../src/tools/builtin-tools.js';
 import { toolbox } from '../../src/tools/toolbox.js';
-import { eventually } from '../host/process/processes.js';
+import { eventually } from '../fakes/eventually.js';
 import { type Bench, openBench, type Result } from './conformance/bench.js';
 import {
   type BadInput,

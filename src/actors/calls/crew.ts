@@ -11,7 +11,6 @@ import type { CallWatch, Checkpoints } from '../../protocol/session/checkpoints.
 import type { CallOutcome, JournalBody } from '../../protocol/session/journal-record.js';
 import { StorageError } from '../../protocol/skein-error.js';
 import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
-import { writablePathsOf } from '../checkpoints/checkpointer.js';
 import { postToolHooks } from '../hooks/post-tool-hooks.js';
 import { StopHooks, type StopHooksDeps } from '../hooks/stop-hooks.js';
 import type { ValidCall } from '../permissions/judge-call.js';
@@ -20,7 +19,7 @@ import { DenialLimit, type DenialThresholds } from './denial-limit.js';
 import { LoopDetector, type LoopLimits } from './loop-detector.js';
 import { endedItem, type PendingCall, pendingCall } from './pending-call.js';
 import { type GateListener, PermissionGate, type PermissionGateDeps } from './permission-gate.js';
-import { runTool, type ToolEnvironment } from './run-tool.js';
+import { runTool, type ToolEnvironment, writablePathsOf } from './run-tool.js';
 import {
   INTERRUPTED_RESULT,
   isOverBound,

@@ -172,3 +172,17 @@ const mayRead = (
   const { behavior, step } = permissions.rule({ tool, subject, readOnly: true, cwd: '/' }, {});
   return behavior === 'allow' || (behavior === 'ask' && step === 'callback');
 };
+
+/**
+ * Returns the files that a call may change on disk. `paths` is undefined if they cannot be known,
+ * as for a shell command. Returns undefined if the call changes no file.
+ */
+export const writablePathsOf = (
+  { request, readOnly }: ValidCall,
+  { workspace, journal }: Pick<ToolEnvironment, 'workspace' | 'journal'>,
+): { readonly paths: readonly string[] | undefined } | undefined => {
+  const { action, target } = request.subject;
+  if (readOnly || action === 'none' || action === 'network') return undefined;
+  if (action !== 'write') return { paths: undefined };
+  return { paths: [locateFile(target, { workspace, cwd: journal.history.cwd })] };
+};

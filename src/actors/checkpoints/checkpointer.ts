@@ -12,9 +12,6 @@ import type {
 } from '../../protocol/session/checkpoints.js';
 import type { JournalBody, JournalRecord } from '../../protocol/session/journal-record.js';
 import { StorageError } from '../../protocol/skein-error.js';
-import { locateFile } from '../../tools/file-access/locate-file.js';
-import type { ToolEnvironment } from '../calls/run-tool.js';
-import type { ValidCall } from '../permissions/judge-call.js';
 import {
   type CoverageGap,
   isSameState,
@@ -137,18 +134,4 @@ const unsettledWatches = (records: readonly JournalRecord[]): readonly Watched[]
     if (record.type === 'files.changed' || record.type === 'call.ended') open.delete(record.call);
   }
   return [...open.values()];
-};
-
-/**
- * Returns the files that a call may change on disk. `paths` is undefined if they cannot be known,
- * as for a shell command. Returns undefined if the call changes no file.
- */
-export const writablePathsOf = (
-  { request, readOnly }: ValidCall,
-  { workspace, journal }: Pick<ToolEnvironment, 'workspace' | 'journal'>,
-): { readonly paths: readonly string[] | undefined } | undefined => {
-  const { action, target } = request.subject;
-  if (readOnly || action === 'none' || action === 'network') return undefined;
-  if (action !== 'write') return { paths: undefined };
-  return { paths: [locateFile(target, { workspace, cwd: journal.history.cwd })] };
 };

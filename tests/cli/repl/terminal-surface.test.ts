@@ -4,13 +4,13 @@ import type {
   PermissionQuestion,
   PersonQuestion,
 } from '../../../src/protocol/permission/permission-question.js';
+import { eventually } from '../../fakes/eventually.js';
 import {
   type ScriptedAnswer,
   type ScriptedTerminal,
   SILENCE,
   scriptedTerminal,
 } from '../../fakes/terminal/scripted-terminal.js';
-import { eventually } from '../../host/process/processes.js';
 
 const question: PermissionQuestion = {
   id: 'q_1',

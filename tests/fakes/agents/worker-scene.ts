@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { SessionStore } from '../../../src/protocol/session/session-store.js';
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
-import { eventually } from '../../host/process/processes.js';
+import { eventually } from '../eventually.js';
 import { type RedisEndpoint, redisServer } from '../redis/redis-server.js';
 import {
   type Ended,

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { dirname, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { eventually } from '../../host/process/processes.js';
+import { eventually } from '../eventually.js';
 import type { Scene } from '../skein-process.js';
 
 const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');

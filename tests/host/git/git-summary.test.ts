@@ -10,8 +10,9 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { gitSummary } from '../../../src/host/git/git-summary.js';
+import { eventually } from '../../fakes/eventually.js';
 import { needs } from '../../setup/needs.js';
-import { eventually, isAlive } from '../process/processes.js';
+import { isAlive } from '../process/processes.js';
 import { environment, repository, script, temporaryFolder } from './repository.js';
 
 const realGit = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();

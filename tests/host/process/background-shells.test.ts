@@ -10,7 +10,8 @@ import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.
 import { shellJobTable } from '../../../src/host/process/shell-job-table.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { ShellJobHandle } from '../../../src/protocol/tools/shell-jobs.js';
-import { allDead, eventually, isAlive, WATCHDOG } from './processes.js';
+import { eventually } from '../../fakes/eventually.js';
+import { allDead, isAlive, WATCHDOG } from './processes.js';
 
 const marker = ownerMarker('jobs-test');
 const watchdog = watchdogLink({ command: WATCHDOG, marker });

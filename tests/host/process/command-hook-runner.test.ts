@@ -12,7 +12,8 @@ import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js
 import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
 import { readHookOutput } from '../../../src/policy/hooks/hook-output.js';
 import type { HookCommand } from '../../../src/protocol/permission/hook-setup.js';
-import { allDead, eventually, WATCHDOG } from './processes.js';
+import { eventually } from '../../fakes/eventually.js';
+import { allDead, WATCHDOG } from './processes.js';
 
 const marker = ownerMarker('hook-test');
 const watchdog = watchdogLink({ command: WATCHDOG, marker });

@@ -7,7 +7,8 @@ import { childEnvironment } from '../../../src/host/process/ownership/child-envi
 import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
 import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
 import type { ShellCommand } from '../../../src/protocol/tools/shell.js';
-import { allDead, eventually, isAlive, WATCHDOG } from './processes.js';
+import { eventually } from '../../fakes/eventually.js';
+import { allDead, isAlive, WATCHDOG } from './processes.js';
 
 const marker = ownerMarker('shell-test');
 const watchdog = watchdogLink({ command: WATCHDOG, marker });

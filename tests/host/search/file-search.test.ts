@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { fileSearch } from '../../../src/host/search/file-search.js';
 import { javascriptEngine } from '../../../src/host/search/javascript-engine.js';
 import type { GrepQuery } from '../../../src/protocol/tools/file-search.js';
-import { childrenOf, eventually, isAlive } from '../process/processes.js';
+import { eventually } from '../../fakes/eventually.js';
+import { childrenOf, isAlive } from '../process/processes.js';
 import { ENGINES, grep, makeTree, searchWith, type Tree } from './search-tree.js';
 
 interface Row {

@@ -12,8 +12,8 @@ import type { Lookup } from '../../../src/host/web/guarded-lookup.js';
 import { type WebClientOptions, webClient } from '../../../src/host/web/web-client.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { WebPage } from '../../../src/protocol/tools/web.js';
+import { eventually } from '../../fakes/eventually.js';
 import { virtualClock } from '../../fakes/virtual-clock.js';
-import { eventually } from '../process/processes.js';
 import { type Handler, sends, type WebServer, webServer } from './web-server.js';
 
 const never = new AbortController().signal;

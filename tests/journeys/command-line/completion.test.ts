@@ -3,8 +3,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 /** A scene with `ask`, which returns the completions of a real shell that sourced the printed script. */

@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { maskedLines, readPicture, textOfPicture } from '../../../scripts/demo-picture.js';
+import { eventually } from '../../fakes/eventually.js';
 import { setScene } from '../../fakes/skein-process.js';
-import { eventually, isAlive } from '../../host/process/processes.js';
+import { isAlive } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const withoutKey = { env: { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined } };

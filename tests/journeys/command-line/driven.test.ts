@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import {
   calls,
   DRIVEN,
@@ -14,7 +15,6 @@ import {
   setScene,
   userLine,
 } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 /** Starts a run that a program controls with JSON lines. */
 const drive = async (rules: Rules, flags: readonly string[] = []) => {

@@ -1,8 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 /** Runs skein with arguments and stdin. Returns the first message that the model received. */
 const firstMessage = async (args: readonly string[], stdin?: string) => {

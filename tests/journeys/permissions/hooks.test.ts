@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HOOK_EVENTS } from '../../../src/protocol/permission/hooks.js';
+import { eventually } from '../../fakes/eventually.js';
 import {
   calls,
   type Line,
@@ -12,7 +13,7 @@ import {
   resultsIn,
   setScene,
 } from '../../fakes/skein-process.js';
-import { eventually, isAlive } from '../../host/process/processes.js';
+import { isAlive } from '../../host/process/processes.js';
 
 const EDIT: Rules = [
   { match: { turn: 0 }, reply: calls('Write', { file_path: 'a.txt', content: 'made\n' }) },

@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { signClaims } from '../../../src/actors/permissions/signing-surface.js';
 import type { AnswerClaims, SignedAnswer } from '../../../src/protocol/permission/signed-answer.js';
 import { openPersonKey } from '../../../src/store/files/person-key.js';
+import { eventually } from '../../fakes/eventually.js';
 import { type Line, type Rules, resultsIn, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { bundled, startWorker } from '../../store/child-program.js';
 
 const AGENTS = JSON.stringify({

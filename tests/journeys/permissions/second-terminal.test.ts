@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, type Line, resultsIn, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const touch = (file: string) => calls('Bash', { command: `touch ${file}` });
 

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prefixBlocks } from '../../../src/simulator/prefix-blocks.js';
+import { eventually } from '../../fakes/eventually.js';
 import {
   calls,
   DRIVEN,
@@ -15,7 +16,6 @@ import {
   setScene,
   userLine,
 } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const TURNS = 100;
 const MIN_READ_SHARE = 0.95;

@@ -2,10 +2,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, type Rules, setScene } from '../../fakes/skein-process.js';
 import { expectGolden } from '../../fakes/terminal/golden.js';
 import { openScreen, type ScreenOptions } from '../../fakes/terminal/tmux-screen.js';
-import { eventually, isAlive } from '../../host/process/processes.js';
+import { isAlive } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const ENDLESS = { text: 'word '.repeat(2_000), chunkBytes: 5, chunkDelayMs: 40 };

@@ -2,8 +2,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { dirname, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const PROGRAM = resolve(process.env.SKEIN_TEST_DIST ?? 'dist', 'skein.js');

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
 import { calls, type Line, setScene } from '../../fakes/skein-process.js';
 import { openScreen } from '../../fakes/terminal/tmux-screen.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const RUNNER = JSON.stringify({

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import {
   calls,
   type Line,
@@ -9,7 +10,7 @@ import {
   setScene,
   unmarked,
 } from '../../fakes/skein-process.js';
-import { eventually, isAlive } from '../../host/process/processes.js';
+import { isAlive } from '../../host/process/processes.js';
 
 const FREE = ['--permission-mode', 'bypassPermissions'];
 const PARTIAL = [...STREAM, '--include-partial-messages'];

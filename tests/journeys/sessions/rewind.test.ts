@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { type Rules, type Scene, setScene, unmarked } from '../../fakes/skein-process.js';
 import { openScreen } from '../../fakes/terminal/tmux-screen.js';
-import { eventually } from '../../host/process/processes.js';
 import { treeOf } from '../../host/worktrees/tree-hash.js';
 import { needs } from '../../setup/needs.js';
 
@@ -12,21 +12,21 @@ const write = (file_path: string, content: string) => ({
   tool_use: [{ name: 'Write', input: { file_path, content } }],
 });
 
-/** Each prompt has a reply of calls, and then an answer. */
-const talk = (steps: Readonly<Record<string, object>>): Rules => [
+/** For each prompt a reply with calls, and then an answer. */
+const rulesFor = (steps: Readonly<Record<string, object>>): Rules => [
   ...Object.entries(steps).flatMap(([prompt, reply]) => [
     { match: { lastUser: `task ${prompt}` }, reply },
   ]),
   { reply: 'Done.' },
 ];
 
-const YES = ['--permission-mode', 'bypassPermissions'];
+const BYPASS = ['--permission-mode', 'bypassPermissions'];
 
-const speak = async (scene: Scene, prompt: string, ...flags: readonly string[]) => {
+const runPrompt = async (scene: Scene, prompt: string, ...flags: readonly string[]) => {
   const ended = await scene.run([
     '-p',
     `task ${prompt}`,
-    ...YES,
+    ...BYPASS,
     '--output-format',
     'json',
     ...flags,
@@ -40,18 +40,18 @@ const STEPS = {
   two: bash('echo more >> a.txt; mkdir sub; mv old sub/new; ln -s a.txt link; chmod 600 keep'),
 };
 
-/** Two prompts in one session: a file is written, and a command changes a lot. */
+/** A session with two prompts: the first writes a file, the second changes many files with a command. */
 const twoPrompts = async (steps: Readonly<Record<string, object>> = STEPS) => {
-  const scene = await setScene(talk(steps));
+  const scene = await setScene(rulesFor(steps));
   const put = (name: string, text: string) => {
     fs.writeFileSync(join(scene.workspace, name), text);
   };
   put('keep', 'kept\n');
   put('old', 'old\n');
   const start = treeOf(scene.workspace);
-  const session = await speak(scene, 'one');
+  const session = await runPrompt(scene, 'one');
   const middle = treeOf(scene.workspace);
-  await speak(scene, 'two', '--resume', session);
+  await runPrompt(scene, 'two', '--resume', session);
   const end = treeOf(scene.workspace);
   const rewind = (...flags: readonly string[]) => scene.run(['rewind', session, ...flags]);
   return {
@@ -68,7 +68,7 @@ const twoPrompts = async (steps: Readonly<Record<string, object>> = STEPS) => {
 };
 
 describe('skein rewind', () => {
-  test('takes back the newest prompt: files and conversation', async () => {
+  test('rewinds files and conversation to before the newest prompt', async () => {
     const { scene, rewind, session, middle, tree, bodies } = await twoPrompts();
     const ended = await rewind('--yes');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
@@ -76,7 +76,7 @@ describe('skein rewind', () => {
     expect(ended.stdout).toContain('- more');
     expect(tree()).toEqual(middle);
     const before = bodies().length;
-    await speak(scene, 'three', '--resume', session);
+    await runPrompt(scene, 'three', '--resume', session);
     const [first, , , , next] = bodies();
     expect(bodies()).toHaveLength(before + 1);
     const texts = JSON.stringify(next?.messages);
@@ -84,7 +84,7 @@ describe('skein rewind', () => {
     expect(next?.messages.slice(0, 1)).toEqual(JSON.parse(unmarked(first)).messages);
   });
 
-  test('goes back to the first prompt, and undo brings everything back, again and again', async () => {
+  test('rewinds to the first prompt, and --undo reverts the rewind, repeatedly', async () => {
     const { rewind, start, end, tree } = await twoPrompts();
     await rewind('--to', '1', '--yes');
     expect(tree()).toEqual(start);
@@ -96,7 +96,7 @@ describe('skein rewind', () => {
     expect(tree()).toEqual(end);
   });
 
-  test('with --dry-run only shows', async () => {
+  test('changes no file and no journal with --dry-run', async () => {
     const { rewind, end, tree, journal } = await twoPrompts();
     const ended = await rewind('--to', '1', '--dry-run');
     expect(ended.code).toBe(0);
@@ -107,13 +107,13 @@ describe('skein rewind', () => {
     expect((await journal()).some(({ type }) => type === 'session.rewound')).toBe(false);
   });
 
-  test('needs --yes where nobody can be asked', async () => {
+  test('needs --yes without a terminal', async () => {
     const { rewind, end, tree } = await twoPrompts();
     expect(await rewind()).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
     expect(tree()).toEqual(end);
   });
 
-  test('lists the prompts with what has changed since', async () => {
+  test('lists the prompts with the number of files changed since', async () => {
     const { rewind } = await twoPrompts();
     const { stdout } = await rewind('--list');
     expect(stdout).toMatch(
@@ -123,37 +123,37 @@ describe('skein rewind', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ points: [{ number: 1 }, { number: 2 }] });
   });
 
-  test('takes back only the files, and tells the agent so with the next message', async () => {
+  test('rewinds only the files with --files, and the next message tells the agent once', async () => {
     const { scene, rewind, session, middle, tree, bodies } = await twoPrompts();
     await rewind('--files', '--yes');
     expect(tree()).toEqual(middle);
-    await speak(scene, 'three', '--resume', session);
+    await runPrompt(scene, 'three', '--resume', session);
     const messages = JSON.stringify(bodies().at(-1)?.messages);
     expect(messages).toContain('task two');
     expect(messages).toContain('restored these files');
-    await speak(scene, 'four', '--resume', session);
+    await runPrompt(scene, 'four', '--resume', session);
     expect(JSON.stringify(bodies().at(-1)?.messages).split('restored these files')).toHaveLength(2);
   });
 
-  test('takes back only the conversation', async () => {
+  test('rewinds only the conversation with --conversation', async () => {
     const { scene, rewind, session, end, tree, bodies } = await twoPrompts();
     await rewind('--conversation', '--yes');
     expect(tree()).toEqual(end);
-    await speak(scene, 'three', '--resume', session);
+    await runPrompt(scene, 'three', '--resume', session);
     expect(JSON.stringify(bodies().at(-1)?.messages)).not.toContain('task two');
   });
 
-  test('refuses where somebody else has changed a file since, and names it', async () => {
+  test('refuses if another process changed a file since, and names the file', async () => {
     const { rewind, put, tree } = await twoPrompts();
     put('a.txt', 'mine\n');
     const mine = tree();
     const ended = await rewind('--yes');
     expect(ended).toMatchObject({ code: 1 });
-    expect(ended.stderr).toContain('a.txt: somebody else has changed it since');
+    expect(ended.stderr).toContain('a.txt: another program has changed it since');
     expect(tree()).toEqual(mine);
   });
 
-  test('with --force puts it back all the same, and undo brings the other change back', async () => {
+  test('restores such a file with --force, and --undo brings the other change back', async () => {
     const { rewind, put, middle, tree } = await twoPrompts();
     put('a.txt', 'mine\n');
     const mine = tree();
@@ -168,7 +168,7 @@ describe('skein rewind', () => {
       ...STEPS,
       three: bash('touch running; sleep 60'),
     });
-    const running = scene.start(['-p', 'task three', ...YES, '--resume', session]);
+    const running = scene.start(['-p', 'task three', ...BYPASS, '--resume', session]);
     await eventually('the command runs', () => fs.existsSync(join(scene.workspace, 'running')));
     expect(await rewind('--yes')).toMatchObject({
       code: 2,
@@ -178,10 +178,10 @@ describe('skein rewind', () => {
     await running.ended;
   });
 
-  test('finds what a command had changed when its process was killed', async () => {
+  test('restores files that a command changed before its process was killed', async () => {
     const steps = { ...STEPS, three: bash('rm a.txt; echo x > torn; sleep 60') };
     const { scene, rewind, session, end, workspace, tree } = await twoPrompts(steps);
-    const running = scene.start(['-p', 'task three', ...YES, '--resume', session]);
+    const running = scene.start(['-p', 'task three', ...BYPASS, '--resume', session]);
     await eventually('the command has begun', () => fs.existsSync(join(workspace, 'torn')));
     running.kill('SIGKILL');
     await running.ended;
@@ -204,7 +204,7 @@ describe('skein rewind', () => {
     expect(tree()).toEqual(end);
   });
 
-  test('keeps checkpoints closed to others', async () => {
+  test('stores checkpoints that only the owner can read', async () => {
     const { skeinHome } = await twoPrompts();
     const blobs = join(skeinHome, 'checkpoints');
     const modes = (fs.readdirSync(blobs, { recursive: true }) as string[]).map((name) => {
@@ -214,7 +214,7 @@ describe('skein rewind', () => {
     expect(new Set(modes)).toEqual(new Set(['folder 700', 'file 600']));
   });
 
-  test('says what is wrong with the way it was called', async () => {
+  test('reports invalid arguments', async () => {
     const { rewind } = await twoPrompts();
     for (const [flags, message] of [
       [['--to', '9', '--yes'], 'There is no prompt 9'],
@@ -230,11 +230,11 @@ describe('skein rewind', () => {
 });
 
 needs.describe('tmux')('/rewind on a terminal', () => {
-  test('lists, shows, asks, takes back and goes on in the same session', async () => {
-    const scene = await setScene(talk(STEPS));
+  test('lists the prompts, shows the changes, asks, rewinds, and continues the session', async () => {
+    const scene = await setScene(rulesFor(STEPS));
     fs.writeFileSync(join(scene.workspace, 'keep'), 'kept\n');
     fs.writeFileSync(join(scene.workspace, 'old'), 'old\n');
-    const screen = openScreen(scene, ['--plain', ...YES]);
+    const screen = openScreen(scene, ['--plain', ...BYPASS]);
     await screen.shows('Type what to do');
     screen.say('task one');
     await screen.shows(/Done\.\n\n>$/);
@@ -253,9 +253,9 @@ needs.describe('tmux')('/rewind on a terminal', () => {
     expect(treeOf(scene.workspace)).toEqual(middle);
     screen.say('task three');
     await screen.shows(/task three[\s\S]*Done\.\n\n>$/);
-    const said = JSON.stringify(scene.bodies().at(-1)?.messages);
-    expect(said).toContain('task one');
-    expect(said).not.toContain('task two');
+    const sent = JSON.stringify(scene.bodies().at(-1)?.messages);
+    expect(sent).toContain('task one');
+    expect(sent).not.toContain('task two');
     screen.press('C-d');
     expect(await screen.ended()).toBe(0);
   });

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, type Rules, type Scene, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const RULES: Rules = [
   { match: { toolResult: '/./' }, reply: 'Result: {{toolResult}}' },

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SessionMeta } from '../../../src/protocol/session/session-store.js';
+import { eventually } from '../../fakes/eventually.js';
 import {
   calls,
   type Line,
@@ -12,7 +13,7 @@ import {
   setScene,
   unmarked,
 } from '../../fakes/skein-process.js';
-import { eventually, isAlive } from '../../host/process/processes.js';
+import { isAlive } from '../../host/process/processes.js';
 
 const JSON_RESULT = ['--output-format', 'json'];
 const FREE = ['--permission-mode', 'bypassPermissions'];

@@ -2,8 +2,8 @@
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, resultsIn, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const AGENTS = JSON.stringify({
   writer: { description: 'Writes', prompt: 'You write.', tools: 'Write, Edit, Read, Bash' },

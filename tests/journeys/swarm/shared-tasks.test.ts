@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, type Line, resultsIn, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const create = (subject: string) => ({
   name: 'TaskCreate',

@@ -2,8 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, type Reply, type Rules, setScene } from '../../fakes/skein-process.js';
-import { eventually, isAlive } from '../../host/process/processes.js';
+import { isAlive } from '../../host/process/processes.js';
 
 const JSON_RESULT = ['--output-format', 'json'];
 const FREE = ['--permission-mode', 'bypassPermissions'];

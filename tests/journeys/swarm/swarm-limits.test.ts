@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, type Reply, type Rules, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const AGENTS = JSON.stringify({
   worker: { description: 'Works', prompt: 'You work.', tools: 'Read, Task, TaskOutput' },

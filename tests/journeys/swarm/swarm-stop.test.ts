@@ -1,7 +1,7 @@
 /** `skein stop lead` from a second terminal while a background agent runs. */
 import { expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { DRIVEN, type Line, setScene, userLine } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const isResult = ({ type }: Line) => type === 'result';
 

@@ -1,7 +1,7 @@
 /** Teammates become idle, are listed and messaged from a second terminal, and resume. */
 import { expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { DRIVEN, type Line, type Rules, setScene, userLine } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const task = (name: string) => ({
   name: 'Task',

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import {
   calls,
   DRIVEN,
@@ -10,7 +11,6 @@ import {
   setScene,
   userLine,
 } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const FREE = ['--permission-mode', 'bypassPermissions'];
 const isResult = ({ type }: Line) => type === 'result';

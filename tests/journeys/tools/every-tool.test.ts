@@ -3,9 +3,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { builtinTools } from '../../../src/tools/builtin-tools.js';
+import { eventually } from '../../fakes/eventually.js';
 import { pidIn, type Reply, type Rules, type Scene, setScene } from '../../fakes/skein-process.js';
 import { openScreen, type Screen } from '../../fakes/terminal/tmux-screen.js';
-import { eventually, isAlive } from '../../host/process/processes.js';
+import { isAlive } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 import { startLocalWeb } from '../../tools/conformance/local-web.js';
 

@@ -6,9 +6,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { SkeinMessage } from '../../../src/sdk/api/messages/skein-message.js';
 import { bash } from '../../fakes/agents/worker-lead.js';
 import { logOf, type WorkerScene, workerSceneAt } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import { ownRedisServer, type RedisServer } from '../../fakes/redis/own-redis-server.js';
 import { DRIVEN, type Line, type Rules, STREAM, userLine } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { all, openSession, query } from '../../sdk/api/program.js';
 import { needs } from '../../setup/needs.js';
 

@@ -7,11 +7,11 @@ import type { PostedQuestion } from '../../../src/protocol/session/question-boar
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { queueKey, SWARMS, swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { openRedisStore } from '../../../src/store/redis/sessions/redis-store.js';
+import { eventually } from '../../fakes/eventually.js';
 import { mapWithLimit } from '../../fakes/map-with-limit.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
 import { type RedisEndpoint, redisServer } from '../../fakes/redis/redis-server.js';
 import { calls, type Line, type Rules, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 /** A scene whose sessions are in the given Redis. */

@@ -8,9 +8,9 @@ import {
 } from '../../../src/store/redis/connection/redis-connections.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { logOf, SOON, workerSceneAt } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import { ownRedisServer, type RedisServer } from '../../fakes/redis/own-redis-server.js';
 import type { Rules } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const until = (file: string) =>

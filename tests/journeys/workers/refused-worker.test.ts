@@ -2,8 +2,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { workerSceneAt } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import { ownRedisServer } from '../../fakes/redis/own-redis-server.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 needs.describe('own-redis')('a starting worker', () => {

@@ -9,8 +9,8 @@ import {
 import { queueKey, swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { bash, HELPERS, helper } from '../../fakes/agents/worker-lead.js';
 import { SOON, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import type { Rules } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const LEAD = ['--agents', HELPERS];

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bash, begins, HELPERS, helper } from '../../fakes/agents/worker-lead.js';
 import { SOON, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import { type Line, type Rules, resultsIn } from '../../fakes/skein-process.js';
 import { openScreen, type Screen } from '../../fakes/terminal/tmux-screen.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const LEAD = ['--agents', HELPERS, '--session-id', 'one'];

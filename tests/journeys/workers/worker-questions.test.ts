@@ -9,9 +9,9 @@ import type { AnswerClaims } from '../../../src/protocol/permission/signed-answe
 import { openPersonKey } from '../../../src/store/files/person-key.js';
 import { bash, begins, HELPERS, helper } from '../../fakes/agents/worker-lead.js';
 import { SOON, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import { DRIVEN, type Line, type Rules, resultsIn, userLine } from '../../fakes/skein-process.js';
 import { openScreen } from '../../fakes/terminal/tmux-screen.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const LEAD = ['--agents', HELPERS, '--session-id', 'one'];

@@ -7,8 +7,8 @@ import { connectRedis } from '../../../src/store/redis/connection/redis-connecti
 import { queueKey, swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import type { Rules } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const POLL = { timeout: 20_000 };

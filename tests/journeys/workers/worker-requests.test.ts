@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { begins, HELPERS, helper } from '../../fakes/agents/worker-lead.js';
 import { type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import type { Line, Reply } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 /** An agent on a worker has sent a request, and the lead of another session starts. */

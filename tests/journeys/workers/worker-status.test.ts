@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bash, begins, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { SOON, workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import type { Rules } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const WAITS = 'while [ ! -e go ]; do sleep 0.05; done';

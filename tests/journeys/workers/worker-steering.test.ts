@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connectRedis } from '../../../src/store/redis/connection/redis-connections.js';
 import { bash, begins, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import {
   DRIVEN,
   type Line,
@@ -13,7 +14,6 @@ import {
   type Running,
   userLine,
 } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { firstBreak } from '../../laws/prompts.js';
 import { needs } from '../../setup/needs.js';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bash, begins, HELPERS, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { logOf, SOON, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import { type Line, type Reply, STREAM, setScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { firstBreak } from '../../laws/prompts.js';
 import { needs } from '../../setup/needs.js';
 

@@ -10,9 +10,9 @@ import { queueKey } from '../../../src/store/redis/connection/swarm-keys.js';
 import { BullQueue, type BullQueueOptions } from '../../../src/store/redis/jobs/bull-queue.js';
 import { bash, FREE, helper, LEAD } from '../../fakes/agents/worker-lead.js';
 import { logOf, type WorkerScene, workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import { redisConnections } from '../../fakes/redis/redis-server.js';
 import type { Ended, Line, Rules } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 /** Short lease, so that another process soon takes over from a stopped process. */

@@ -6,8 +6,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { JournalRecord } from '../../../src/protocol/session/journal-record.js';
+import { eventually } from '../../fakes/eventually.js';
 import { type Line, openScene } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { firstBreak, promptOf } from '../prompts.js';
 import { openPrintScene, type PrintScene } from '../workspace.js';
 

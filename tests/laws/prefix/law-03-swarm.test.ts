@@ -6,8 +6,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RequestRecord } from '../../../src/simulator/request-log.js';
+import { eventually } from '../../fakes/eventually.js';
 import { DRIVEN, type Reply, type Scene, setScene, userLine } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { firstBreak, promptOf } from '../prompts.js';
 import { lastTexts, taskCall } from '../swarm-wire.js';
 

@@ -13,8 +13,8 @@ import { swarmKeys } from '../../../src/store/redis/connection/swarm-keys.js';
 import { putBlob } from '../../../src/store/redis/journal/put-blob.js';
 import { bash, begins, HELPERS, helper } from '../../fakes/agents/worker-lead.js';
 import { workerScene } from '../../fakes/agents/worker-scene.js';
+import { eventually } from '../../fakes/eventually.js';
 import type { Line, Rules } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { needs } from '../../setup/needs.js';
 
 const EVENTS = 'skein:1:{one}:events';

@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../fakes/eventually.js';
 import { type Line, openScene, type Rules, resultsIn } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 
 const AGENTS = JSON.stringify({ helper: { description: 'Helps', prompt: 'You help.' } });
 

@@ -12,8 +12,8 @@ import {
 } from '../../../src/sdk/api/custom-tool.js';
 import type { SkeinMessage } from '../../../src/sdk/api/messages/skein-message.js';
 import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
+import { eventually } from '../../fakes/eventually.js';
 import { calls } from '../../fakes/skein-process.js';
-import { eventually } from '../../host/process/processes.js';
 import { all, program, resultOf, toolTexts } from './program.js';
 
 const input = z.object({ bird: z.string() });

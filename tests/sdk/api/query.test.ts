@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { UsageError } from '../../../src/protocol/skein-error.js';
 import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, pidIn, userLine } from '../../fakes/skein-process.js';
-import { allDead, eventually } from '../../host/process/processes.js';
+import { allDead } from '../../host/process/processes.js';
 import { all, kinds, openSession, program, query, resultOf, toolTexts } from './program.js';
 
 const SLEEP = 'echo $$ > pid; sleep 600';

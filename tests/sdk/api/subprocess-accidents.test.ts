@@ -5,8 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SkeinError } from '../../../src/protocol/skein-error.js';
 import { queryWith } from '../../../src/sdk/api/query.js';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, PROGRAM, pidIn, type Rules } from '../../fakes/skein-process.js';
-import { allDead, eventually } from '../../host/process/processes.js';
+import { allDead } from '../../host/process/processes.js';
 import { all, kinds, PROGRAMS, resultOf } from './program.js';
 import { subprocessProgram } from './subprocess-program.js';
 

@@ -7,8 +7,9 @@ import { UsageError } from '../../../src/protocol/skein-error.js';
 import type { SkeinMessage } from '../../../src/sdk/api/messages/skein-message.js';
 import type { QueryOptions } from '../../../src/sdk/api/query-options.js';
 import type * as Library from '../../../src/sdk/skein.js';
+import { eventually } from '../../fakes/eventually.js';
 import { calls, PROGRAM, pidIn, type Rules } from '../../fakes/skein-process.js';
-import { allDead, eventually } from '../../host/process/processes.js';
+import { allDead } from '../../host/process/processes.js';
 import { all, kinds, program, resultOf } from './program.js';
 import { subprocessProgram } from './subprocess-program.js';
 

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { LineTerminal } from '../../../src/terminal/input/line-terminal.js';
 import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
-import { eventually } from '../../host/process/processes.js';
+import { eventually } from '../../fakes/eventually.js';
 
 const never = new AbortController().signal;
 

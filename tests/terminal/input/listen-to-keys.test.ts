@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type KeyListener, listenToKeys } from '../../../src/terminal/input/listen-to-keys.js';
 import type { TerminalHost } from '../../../src/terminal/terminal-host.js';
-import { eventually } from '../../host/process/processes.js';
+import { eventually } from '../../fakes/eventually.js';
 
 const BEGIN = '\u001b[200~';
 const END = '\u001b[201~';

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ownerLives, ownerMarker } from '../../../../src/host/process/ownership/owner-marker.js';
 import { sweepOrphans } from '../../../../src/host/process/ownership/sweep-orphans.js';
-import { allDead, eventually, isAlive } from '../processes.js';
+import { eventually } from '../../../fakes/eventually.js';
+import { allDead, isAlive } from '../processes.js';
 
 const started: number[] = [];
 afterEach(() => {

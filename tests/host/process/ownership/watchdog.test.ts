@@ -6,7 +6,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { hostShell } from '../../../../src/host/process/host-shell.js';
 import { childEnvironment } from '../../../../src/host/process/ownership/child-environment.js';
 import { watchdogLink } from '../../../../src/host/process/ownership/watchdog-link.js';
-import { allDead, childrenOf, eventually, isAlive, WATCHDOG } from '../processes.js';
+import { eventually } from '../../../fakes/eventually.js';
+import { allDead, childrenOf, isAlive, WATCHDOG } from '../processes.js';
 
 const FIXTURE = ['--import', 'tsx', 'tests/host/fixtures/owner.ts'];
 
