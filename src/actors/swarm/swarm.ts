@@ -12,13 +12,13 @@ import type {
   SpawnRequest,
 } from '../../protocol/agent/agents.js';
 import { SkeinError } from '../../protocol/skein-error.js';
+import { JournaledState } from '../agent/journaled-state.js';
 import { deliverLetter, deliverToLead } from '../messages/deliver-letter.js';
 import { openRemoteAgents, type RemoteAgents } from '../remote/remote-agents.js';
 import {
   beginEpoch,
   buildChild,
   finalStopOf,
-  isRestartWanted,
   type RecordedChild,
   rebuildChild,
   recordChild,
@@ -28,6 +28,7 @@ import { modelOf, resolveSpawn } from '../spawn/spawn-spec.js';
 import { SpawnThrottle } from '../spawn/spawn-throttle.js';
 import { waitForChild } from '../spawn/wait-for-child.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
+import { finalStop } from '../tree/agent-record.js';
 import {
   type AgentEntry,
   AgentRegistry,
@@ -280,7 +281,7 @@ export class Swarm {
   /** Queues the recorded child for a worker. */
   private async handOver(
     entry: AgentEntry,
-    { id, journal, parent }: Pick<RecordedChild, 'id' | 'journal' | 'parent'>,
+    { id, journal, parent }: HandedOverChild,
   ): Promise<void> {
     // A new record each time, because the queue ignores a job with the number of an earlier job.
     journal.record({ type: 'agent.queued', reason: FOR_WORKER, awaits: 'worker' });
@@ -289,6 +290,14 @@ export class Swarm {
     await this.nodeOf(parent.id)?.deps.journal.written();
     await this.context.session.closeJournal(id);
     await this.remote?.handOver(entry, journal.seq);
+  }
+
+  /** Hands over a child without building it: only its journal is opened. */
+  private async handOverAgain(entry: AgentEntry): Promise<void> {
+    const { id, parent } = entry.tag;
+    const log = await this.context.session.journal(id, parent);
+    const journal = new JournaledState(log, log.past.records);
+    await this.handOver(entry, { id, journal, parent: { id: parent } });
   }
 
   /** Hands over a child that was rebuilt here. */
@@ -329,12 +338,11 @@ export class Swarm {
   /** Follows an agent that a worker has, or hands it over again. The agent may end in the meantime. */
   private async continueRemotely(entry: AgentEntry): Promise<void> {
     if (!(await this.remote?.isHandedOver(entry.tag.id))) {
-      const inspected = await this.loader.inspect(entry);
-      if (inspected === undefined) return;
-      await this.loader.close(inspected);
-      if (finalStopOf(inspected) === undefined || isRestartWanted(inspected)) {
-        const child = await this.loader.rebuild(entry);
-        if (child !== undefined) await this.handOverRebuilt(entry, child);
+      const record = await this.loader.readRecord(entry);
+      if (record === undefined) return;
+      const { history } = record;
+      if (finalStop(history) === undefined || history.clock.isResumeDue) {
+        await this.handOverAgain(entry);
         return;
       }
     }
@@ -350,6 +358,10 @@ export class Swarm {
     if (this.remote?.has(entry)) await this.remote.storeFileChanges(entry);
     await this.loader.close(child);
   }
+}
+
+interface HandedOverChild extends Pick<RecordedChild, 'id' | 'journal'> {
+  readonly parent: Pick<AgentNode, 'id'>;
 }
 
 const FOR_WORKER = 'The agent waits for a worker (`skein worker`).';
