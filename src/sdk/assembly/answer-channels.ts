@@ -45,8 +45,8 @@ export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels =
     throw new UsageError('--ask needs a session on disk: leave out --no-session-persistence.');
   }
   const key = isOnDisk ? keyFor(options, stateLayout(skeinHome).keys) : undefined;
-  /** Ids of open questions that this process asked itself. */
-  const asked = new Set<string>();
+  /** Ids of open questions of this process. */
+  const openQuestions = new Set<string>();
   return {
     surfaces(session, own) {
       if (key === undefined) return own;
@@ -62,7 +62,7 @@ export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels =
         others: own.map(({ id, publicKey }) => ({ id, publicKey })),
       });
       return [...own.map((surface) => firstAnswerWins(surface, decisions)), inbox].map((surface) =>
-        trackingAsked(surface, asked),
+        trackingOpenQuestions(surface, openQuestions),
       );
     },
     serveCommands({ id, fence }, control) {
@@ -76,7 +76,7 @@ export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels =
         ids: randomIds,
         notice: machine.notify,
       });
-      const stopRelay = key && relayWorkerQuestions(options, id, key, asked);
+      const stopRelay = key && relayWorkerQuestions(options, id, key, openQuestions);
       return {
         async close() {
           stopRelay?.();
@@ -89,14 +89,17 @@ export const answerChannels = (options: AnswerChannelsOptions): AnswerChannels =
 };
 
 /** Adds open questions to `asked`, so that the relay does not ask the people here again. */
-const trackingAsked = (surface: KnownSurface, asked: Set<string>): KnownSurface => ({
+const trackingOpenQuestions = (
+  surface: KnownSurface,
+  openQuestions: Set<string>,
+): KnownSurface => ({
   ...surface,
   async ask(question, signal) {
-    asked.add(question.id);
+    openQuestions.add(question.id);
     try {
       return await surface.ask(question, signal);
     } finally {
-      asked.delete(question.id);
+      openQuestions.delete(question.id);
     }
   },
 });
@@ -106,7 +109,7 @@ const relayWorkerQuestions = (
   { store, surfaces, flags, machine }: AnswerChannelsOptions,
   session: string,
   { privateKey }: PersonKey,
-  asked: ReadonlySet<string>,
+  openQuestions: ReadonlySet<string>,
 ): (() => void) | undefined => {
   // Only a shared store has questions of other processes.
   if (store.jobs.local !== undefined) return undefined;
@@ -117,7 +120,7 @@ const relayWorkerQuestions = (
     seen: flags.ask === true ? notifyHowToAnswer(machine) : undefined,
     privateKey,
     clock: systemClock,
-    isOurs: (question) => asked.has(question),
+    isOurs: (question) => openQuestions.has(question),
   });
 };
 

@@ -113,9 +113,10 @@ export const assembleSession = async (
   store: OpenedStore,
 ): Promise<SessionAssembly> => {
   const { machine, flags } = request;
-  const here = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const choice = await chooseSession(flags, store.sessions, here);
-  const cwd = request.worker?.cwd ?? (await sessionDirectory(choice, store.sessions, here));
+  const startDirectory = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
+  const choice = await chooseSession(flags, store.sessions, startDirectory);
+  const cwd =
+    request.worker?.cwd ?? (await sessionDirectory(choice, store.sessions, startDirectory));
   const loaded = commandSettings(machine, flags, cwd);
   const env = { ...machine.env, ...settingsEnv(loaded) };
   const provider = request.provider ?? providerOf(env);
@@ -138,8 +139,8 @@ export const assembleSession = async (
   const tools = toolbox(run.tools.map(redacting.tool));
   const modelNamed = (name: string) => resolveModel(name, skein.modelAliases);
   const defaultModel = modelNamed('default');
-  const wanted = leadModel(settings, agent);
-  const modelName = wanted === undefined ? undefined : modelNamed(wanted);
+  const modelSetting = leadModel(settings, agent);
+  const modelName = modelSetting === undefined ? undefined : modelNamed(modelSetting);
   checkBudget(skein.maxBudgetUsd, modelName ?? defaultModel);
   const model = anthropicModel({
     ...provider,
@@ -180,7 +181,7 @@ export const assembleSession = async (
   const workspace = request.worker
     ? { config: {}, notices: [] }
     : await workspaceConfig(store, settings, cwd, environment);
-  const mode = modeSwitch(settings.mode.value, (wanted) => checkMode(wanted, machine, settings));
+  const mode = modeSwitch(settings.mode.value, (next) => checkMode(next, machine, settings));
   const prompt: RunPromptOptions = {
     machine,
     flags,
@@ -208,7 +209,7 @@ export const assembleSession = async (
     modelName: isNew || isFromCommandLine(settings.model?.source) ? modelName : undefined,
     defaultModel,
     fresh: {
-      cwd: here,
+      cwd: startDirectory,
       version: VERSION,
       entrypoint: request.entrypoint ?? 'cli',
       title: redaction.redact(request.title),
@@ -223,8 +224,8 @@ export const assembleSession = async (
       shellIn,
       clones: request.worker?.clones,
       runHook: commandHookRunner(hookShell, settings.workspace.root),
-      contextFor: (definition, given) =>
-        runPrompt({ ...prompt, agent: { ...definition, proactive: false }, tools: given }),
+      contextFor: (definition, agentTools) =>
+        runPrompt({ ...prompt, agent: { ...definition, proactive: false }, tools: agentTools }),
     }),
     leadConfig: leadConfigPublisher(store, flags, mode, skeinHome, {
       ...workspace.config,

@@ -21,16 +21,16 @@ export const leadAgentSettings = (
   agent: AgentDefinition | undefined,
 ): LeadAgentSettings => {
   const maxTurns = flags.maxTurns ?? agent?.maxTurns ?? null;
-  const wanted = agent?.permissionMode;
-  if (agent === undefined || wanted === undefined || isFromCommandLine(mode.source)) {
+  const agentsMode = agent?.permissionMode;
+  if (agent === undefined || agentsMode === undefined || isFromCommandLine(mode.source)) {
     return { mode, maxTurns, notices: [] };
   }
-  const isLooser = agentMode(wanted, mode.value) !== wanted;
+  const isLooser = agentMode(agentsMode, mode.value) !== agentsMode;
   // A project's agent may tighten the person's mode but not loosen it, because a repository is not trusted.
   if (mode.source === 'policy' || (isLooser && agent.source === 'project')) {
-    return { mode, maxTurns, notices: wanted === mode.value ? [] : [refusal(agent, mode)] };
+    return { mode, maxTurns, notices: agentsMode === mode.value ? [] : [refusal(agent, mode)] };
   }
-  return { mode: { ...mode, value: wanted, file: agent.path }, maxTurns, notices: [] };
+  return { mode: { ...mode, value: agentsMode, file: agent.path }, maxTurns, notices: [] };
 };
 
 const refusal = (
@@ -49,12 +49,12 @@ export const ignoredPromptFlags = (
   { kind }: SessionChoice,
   flags: RunOptions,
 ): readonly string[] => {
-  const given = Object.entries({
+  const ignored = Object.entries({
     '--system-prompt': flags.systemPrompt,
     '--append-system-prompt': flags.appendSystemPrompt,
     overrideSystemPrompt: flags.overrideSystemPrompt,
     '--agent (except its hooks, permissionMode and maxTurns)': flags.agent,
   }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
-  if (kind === 'new' || given.length === 0) return [];
-  return [`A session keeps its system prompt and its tools. Ignored: ${given.join(', ')}.`];
+  if (kind === 'new' || ignored.length === 0) return [];
+  return [`A session keeps its system prompt and its tools. Ignored: ${ignored.join(', ')}.`];
 };

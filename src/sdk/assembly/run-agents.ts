@@ -25,8 +25,11 @@ export const runAgents = async (
   const checked = agents.map((agent) => withReadableRules(withAllowedHooks(settings, agent)));
   return {
     ...rest,
-    agents: checked.filter((it): it is AgentDefinition => !('problem' in it)),
-    unusable: [...unusable, ...checked.filter((it): it is UnusableAgent => 'problem' in it)],
+    agents: checked.filter((agent): agent is AgentDefinition => !('problem' in agent)),
+    unusable: [
+      ...unusable,
+      ...checked.filter((agent): agent is UnusableAgent => 'problem' in agent),
+    ],
   };
 };
 

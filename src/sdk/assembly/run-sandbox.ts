@@ -44,21 +44,25 @@ export const openRunSandbox = async (
     release: () => watchdog.dismiss(),
   };
   if (skein.sandbox === 'off') return open;
-  const trouble = await sandboxTrouble(env);
-  if (trouble !== undefined && skein.sandbox === 'required') {
+  const problem = await sandboxTrouble(env);
+  if (problem !== undefined && skein.sandbox === 'required') {
     throw new UsageError(
-      `skein.sandbox is "required", but there is no sandbox: ${trouble}. Install bubblewrap and allow user namespaces, or set SKEIN_SANDBOX=auto to run without one.`,
+      `skein.sandbox is "required", but there is no sandbox: ${problem}. Install bubblewrap and allow user namespaces, or set SKEIN_SANDBOX=auto to run without one.`,
     );
   }
-  if (trouble !== undefined) {
-    const notice = `Commands run without a sandbox: ${trouble}. They can do everything that you can; \`skein doctor\` shows details.`;
+  if (problem !== undefined) {
+    const notice = `Commands run without a sandbox: ${problem}. They can do everything that you can; \`skein doctor\` shows details.`;
     return { ...open, notices: [notice] };
   }
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'skein-sandbox-')));
-  const hidden = [skeinHome, ...CREDENTIAL_STORES.map((it) => join(home, it)), ...SYSTEM_SECRETS];
+  const hidden = [
+    skeinHome,
+    ...CREDENTIAL_STORES.map((path) => join(home, path)),
+    ...SYSTEM_SECRETS,
+  ];
   const inside = { ...environment, TMPDIR: temporary };
-  const sandboxed = (places: SandboxPaths) =>
-    hostShell({ environment: inside, watchdog, sandbox: sandboxOf(places) });
+  const sandboxed = (paths: SandboxPaths) =>
+    hostShell({ environment: inside, watchdog, sandbox: sandboxOf(paths) });
   return {
     shell: sandboxed({ writable: [...roots, temporary], hidden }),
     shellIn: ({ path, top }) =>

@@ -47,12 +47,12 @@ export const runTools = async (
   // Tool descriptions are shared by all users' prompts in the cache, so only built-in agents are listed there.
   const isBuiltin = ({ source }: AgentDefinition) => source === 'builtin';
   const task = taskTool(agentListing(catalog.agents.filter(isBuiltin)));
-  const own = builtinTools
+  const builtin = builtinTools
     .filter(({ name }) => settings.skein.webSearch || name !== 'WebSearch')
     .map((tool) => (tool.name === task.name ? task : tool));
   const named = await leadAgent(flags, settings, machine);
   const agent = isNew ? named : undefined;
-  const { tools, notices } = leadTools([...own, ...ofHost], agent);
+  const { tools, notices } = leadTools([...builtin, ...ofHost], agent);
   const withheld = catalog.withheld.filter((name) => name !== agent?.name);
   return {
     tools,
@@ -60,7 +60,7 @@ export const runTools = async (
     named,
     catalog,
     withheld,
-    customAgents: agentListing(catalog.agents.filter((it) => !isBuiltin(it))),
+    customAgents: agentListing(catalog.agents.filter((agent) => !isBuiltin(agent))),
     toolNames: [...builtinTools, ...ofHost].map(({ name }) => name),
     notices: [...agentNotices(catalog), ...notices],
   };
@@ -102,15 +102,15 @@ export const swarmSetup = (options: SwarmSetupOptions): SwarmSetup => {
     worktrees: gitWorktrees(worktreeHome(settings.skeinHome, options.environment)),
     clones: options.clones,
     ownPrompt(definition) {
-      const own = toolbox(options.tools.all.filter((tool) => givesTool(definition, tool)));
-      return { toolbox: own, contextProvider: contextFor(definition, own) };
+      const agentTools = toolbox(options.tools.all.filter((tool) => givesTool(definition, tool)));
+      return { toolbox: agentTools, contextProvider: contextFor(definition, agentTools) };
     },
   };
 };
 
 /** Throws UsageError if two tools share a name. */
-const checkToolNames = (custom: readonly Tool[], known: readonly Tool[]): void => {
-  const taken = new Set(known.map(({ name }) => name));
+const checkToolNames = (custom: readonly Tool[], builtin: readonly Tool[]): void => {
+  const taken = new Set(builtin.map(({ name }) => name));
   for (const { name } of custom) {
     if (taken.has(name)) {
       throw new UsageError(`Two tools are named "${name}". Give yours another name.`);

@@ -37,10 +37,10 @@ export const NO_REDACTION: Omit<SecretRedaction, 'redact'> = {
 };
 
 /** `known` are keys of this process, which are redacted whatever they look like. */
-export const secretRedaction = (known: readonly string[]): SecretRedaction => {
-  const redact = createRedactor(known);
+export const secretRedaction = (secrets: readonly string[]): SecretRedaction => {
+  const redact = createRedactor(secrets);
   // Bytes are decoded as Latin-1, which keeps every byte, so binary output survives. The patterns are ASCII.
-  const ofBytes = known.map(asBytes);
+  const ofBytes = secrets.map(asBytes);
   const redactBytes = createRedactor(ofBytes);
   const stream = () => redactedStream(redactBytes, ofBytes);
   return {

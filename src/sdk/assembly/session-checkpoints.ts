@@ -51,7 +51,7 @@ export const watchedRoots = (roots: readonly string[]): readonly string[] => {
       !isPathInside({ path: root, folder: workspace }),
   );
   const outermost = apart.filter(
-    (root) => !apart.some((other) => other !== root && isPathInside({ path: root, folder: other })),
+    (root) => !apart.some((folder) => folder !== root && isPathInside({ path: root, folder })),
   );
   return [workspace, ...outermost];
 };

@@ -42,25 +42,25 @@ export const sessionDirectory = async (
 };
 
 /** Returns the id for a whole id or a unique prefix. Throws UsageError if the prefix is ambiguous. */
-export const resolveSessionId = (sessions: readonly SessionMeta[], wanted: string): string => {
+export const resolveSessionId = (sessions: readonly SessionMeta[], query: string): string => {
   // An empty shell variable would otherwise match every session.
-  if (wanted === '') throw new UsageError('--resume needs the id of a session.');
-  const exact = sessions.find(({ id }) => id === wanted);
+  if (query === '') throw new UsageError('--resume needs the id of a session.');
+  const exact = sessions.find(({ id }) => id === query);
   if (exact !== undefined) return exact.id;
-  const matches = sessions.filter(({ id }) => id.startsWith(wanted));
+  const matches = sessions.filter(({ id }) => id.startsWith(query));
   const [only] = matches;
   // The session may exist but be unreadable: opening it reports the reason.
-  if (only === undefined) return wanted;
+  if (only === undefined) return query;
   if (matches.length === 1) return only.id;
   const some = matches.slice(0, 5).map(({ id }) => id);
   throw new UsageError(
-    `"${wanted}" matches ${matches.length} sessions: ${some.join(', ')}. Give more of the id.`,
+    `"${query}" matches ${matches.length} sessions: ${some.join(', ')}. Give more of the id.`,
   );
 };
 
 const newestOf = (sessions: readonly SessionMeta[], cwd: string): string => {
-  const here = sessions.filter((session) => session.cwd === cwd);
-  const [newest] = here.sort((a, b) => b.updatedAt - a.updatedAt);
+  const inDirectory = sessions.filter((session) => session.cwd === cwd);
+  const [newest] = inDirectory.sort((a, b) => b.updatedAt - a.updatedAt);
   if (newest === undefined) {
     throw new UsageError(
       `There is no session in ${cwd} to continue; start one without --continue.`,

@@ -15,13 +15,13 @@ export const requestSettings = (
   format: AnswerFormat | undefined,
 ) => {
   const facts = modelFacts(name);
-  const wanted = skein.maxOutputTokens;
+  const requested = skein.maxOutputTokens;
   const outputConfig = {
     ...(skein.effort !== undefined && { effort: skein.effort }),
     ...(format !== undefined && { format }),
   };
   return {
-    maxTokens: Math.min(wanted, facts?.maxOutput ?? wanted),
+    maxTokens: Math.min(requested, facts?.maxOutput ?? requested),
     ...(skein.thinking !== undefined && { thinking: thinkingOf(skein.thinking) }),
     ...(Object.keys(outputConfig).length > 0 && { outputConfig: JSON.stringify(outputConfig) }),
   };

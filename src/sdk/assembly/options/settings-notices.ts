@@ -58,10 +58,10 @@ const misspelt = (
   rules: readonly PermissionRule[],
   tools: readonly string[],
 ): readonly string[] => {
-  const known = [...tools, ...ELSEWHERE];
+  const toolNames = [...tools, ...ELSEWHERE];
   return rules.flatMap((rule) => {
     const reading = parseRule(rule.text);
-    if (!reading.ok || known.includes(reading.rule.tool)) return [];
+    if (!reading.ok || toolNames.includes(reading.rule.tool)) return [];
     const meant = didYouMean(reading.rule.tool, tools);
     if (meant === undefined || reading.rule.tool.startsWith('mcp__')) return [];
     const line = rule.line === undefined ? '' : `, line ${rule.line},`;
