@@ -159,9 +159,15 @@ export const answerQuestion = async (
     },
     privateKey,
   );
+  const { decisions } = store.questions(session.id);
   // Workers keep their questions open while the lead's process is away.
-  if (store.jobs.local !== undefined) await refuseUnlessLive(store, session.id);
-  const winner = await store.questions(session.id).decisions.answer(signed);
+  if (store.jobs.local !== undefined && (await store.holder(session.id)) === undefined) {
+    // The session may have ended because of an earlier answer.
+    const earlier = await decisions.find(id);
+    if (earlier !== undefined) return { ok: false, sentence: tooLateText(earlier), agent };
+    await refuseUnlessLive(store, session.id);
+  }
+  const winner = await decisions.answer(signed);
   if (winner?.signature !== signed.signature) {
     const outcome = winner === undefined ? await questionOutcome(store, id) : tooLateText(winner);
     return { ok: false, sentence: outcome ?? 'The question is not open.', agent };
