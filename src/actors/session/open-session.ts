@@ -12,8 +12,6 @@ import { publishLeadConfig, republishOnChange } from './publish-lead-config.js';
 import { steering } from './steering.js';
 import { watchStoreOutages } from './store-outages.js';
 
-export type { LeadSession, SessionOptions } from './lead-session.js';
-
 /** Rejects with UsageError or StorageError; then the caller closes the session. */
 export const openSession = async (
   options: SessionOptions,

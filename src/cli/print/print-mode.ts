@@ -1,6 +1,6 @@
 /** Print mode (`skein -p`): prints one run, or runs driven by stdin, in one of three formats. */
 import { randomUUID } from 'node:crypto';
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 import { lastAnswer } from '../../context/history/last-answer.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { RawJson } from '../../protocol/model/wire-block.js';

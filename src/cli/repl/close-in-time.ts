@@ -1,5 +1,5 @@
 /** Waits a limited time for a run to end and for a session to close. */
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 
 /** Time that an interrupted run has to end, in milliseconds. */
 const IDLE_LIMIT_MS = 2_000;

@@ -1,5 +1,5 @@
 /** Session of the REPL: opens at the first prompt, and can be replaced by an earlier session. */
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import { randomIds } from '../../protocol/ids.js';
 import type { SessionStore } from '../../protocol/session/session-store.js';

@@ -1,5 +1,5 @@
 /** Sends a prompt to the lead. Returns a function that is true while the lead has not read it. */
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 import { randomIds } from '../../protocol/ids.js';
 import type { RawJson } from '../../protocol/model/wire-block.js';
 

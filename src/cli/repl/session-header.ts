@@ -1,5 +1,5 @@
 /** Session header and footer of the REPL, and the last exchange of a resumed session. */
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 import { blocksText } from '../../context/history/last-answer.js';
 import type { WireBlock } from '../../protocol/model/wire-block.js';
 import { VERSION } from '../../sdk/assembly/version.js';

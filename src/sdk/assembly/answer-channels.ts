@@ -2,7 +2,7 @@
 import { firstAnswerWins, inboxSurface } from '../../actors/permissions/inbox-surface.js';
 import { relayQuestions } from '../../actors/remote/relay-questions.js';
 import { type CommandServer, openCommandServer } from '../../actors/session/command-server.js';
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 import { stateLayout } from '../../config/workspace/state-layout.js';
 import type { SwarmControl } from '../../protocol/agent/swarm-command.js';
 import { systemClock } from '../../protocol/clock.js';

@@ -1,5 +1,5 @@
 /** Controls the agents of a session by address: the lead by its session, others by steering. */
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 import { RESUME_PROMPT } from '../../actors/session/steering.js';
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { CommandReply, SwarmControl } from '../../protocol/agent/swarm-command.js';

@@ -1,5 +1,5 @@
 /** Waits until a session is idle. */
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 
 /** Resolves when no run is active or about to start. Never rejects. */
 export const untilIdle = (

@@ -7,7 +7,7 @@ import type { KeyObject } from 'node:crypto';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import type { ModeSwitch } from '../../actors/permissions/mode-switch.js';
-import type { SessionOptions } from '../../actors/session/open-session.js';
+import type { SessionOptions } from '../../actors/session/lead-session.js';
 import { stateLayout } from '../../config/workspace/state-layout.js';
 import { canonicalJson } from '../../lib/json/canonical-json.js';
 import { parseJson } from '../../lib/json/parse-json.js';

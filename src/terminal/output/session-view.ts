@@ -1,5 +1,5 @@
 /** Session view: how a session is shown, as lines or as a screen. */
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 import type { AgentMode } from '../../protocol/permission/permission-mode.js';
 import type { Surface } from '../../protocol/permission/permission-question.js';
 import type { FeedItem } from '../../protocol/session/feed.js';

@@ -1,6 +1,6 @@
 /** Session screen: scroll-back, live part, prompt, and full-screen scenes on top. */
 import type { ReactNode } from 'react';
-import type { LeadSession } from '../../actors/session/open-session.js';
+import type { LeadSession } from '../../actors/session/lead-session.js';
 import type { KeyScreen } from '../../terminal/input/key-terminal.js';
 import type { Key, LineEditor } from '../../terminal/input/line-editor.js';
 import { type Paint, paintFor, wantsColour } from '../../terminal/terminal.js';

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { LeadSession, SessionOptions } from '../../../src/actors/session/open-session.js';
+import type { LeadSession, SessionOptions } from '../../../src/actors/session/lead-session.js';
 import { anthropicModel } from '../../../src/model/anthropic-model.js';
 import { systemClock } from '../../../src/protocol/clock.js';
 import type { ContextProvider } from '../../../src/protocol/model/context-provider.js';

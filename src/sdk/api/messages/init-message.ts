@@ -1,5 +1,5 @@
 /** Makes the init message: the first message of a run, as a line and as an object. */
-import type { LeadSession } from '../../../actors/session/open-session.js';
+import type { LeadSession } from '../../../actors/session/lead-session.js';
 import type { PermissionMode } from '../../../protocol/permission/permission-mode.js';
 import type { InitMessage } from './skein-message.js';
 

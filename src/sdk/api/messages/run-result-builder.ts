@@ -1,5 +1,5 @@
 /** Builds the result message of a run from its feed. */
-import type { LeadSession } from '../../../actors/session/open-session.js';
+import type { LeadSession } from '../../../actors/session/lead-session.js';
 import { blocksText } from '../../../context/history/last-answer.js';
 import type { AgentTag } from '../../../protocol/agent/agent-tag.js';
 import type { Stop } from '../../../protocol/agent/stop.js';

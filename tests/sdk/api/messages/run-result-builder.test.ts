@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LeadSession } from '../../../../src/actors/session/open-session.js';
+import type { LeadSession } from '../../../../src/actors/session/lead-session.js';
 import { Spending } from '../../../../src/context/budget/spending.js';
 import type { Stop, StopReason } from '../../../../src/protocol/agent/stop.js';
 import { NO_USAGE } from '../../../../src/protocol/model/usage.js';
