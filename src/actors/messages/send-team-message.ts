@@ -69,7 +69,7 @@ const send = async (
   if (kind === 'shutdown_response' && isApproved) {
     const senderEntry = swarm.registry.get(sender.id);
     // Not awaited, because this very call is part of the run that ends.
-    if (senderEntry !== undefined) void swarm.lifecycle.stopTree(senderEntry, stops.AGREED);
+    if (senderEntry !== undefined) void swarm.lifecycle.stopper.stopTree(senderEntry, stops.AGREED);
   }
   const wantsAnswer = kind.endsWith('_request');
   return { agent: to, name: nameOf(recipient), ...outcome, ...(wantsAnswer && { request: id }) };

@@ -234,7 +234,7 @@ export class RemoteAgents {
       case 'stop':
         if (entry === undefined || !this.isForThisJob(id, mail)) return;
         // Acknowledged after the end, because the next process must see the stop if this process dies.
-        await rejectOnAbort(lifecycle().stopTree(entry, mail), signal);
+        await rejectOnAbort(lifecycle().stopper.stopTree(entry, mail), signal);
         return;
     }
     await nodeOf(id)?.deps.journal.sync();

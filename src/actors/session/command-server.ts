@@ -43,8 +43,8 @@ const PERSON = 'user';
 
 export const openCommandServer = (options: CommandServerOptions): CommandServer => {
   const over = new AbortController();
-  const permissions = new CommandReader(options);
-  const reading = permissions.read(over.signal).catch((error: unknown) => {
+  const reader = new CommandReader(options);
+  const reading = reader.read(over.signal).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     options.notice(`Other terminals cannot control this session any more: ${why}`);
   });

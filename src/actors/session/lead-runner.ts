@@ -120,6 +120,6 @@ export class LeadRunner {
     void jobs.end();
     // A storage failure here must not stop agents on workers: the next lead finds them.
     if (output?.stop.reason === 'storage_failed') await swarm.close();
-    else await swarm.lifecycle.stopDescendants(swarm.lead, stops.INTERRUPTED);
+    else await swarm.lifecycle.stopper.stopDescendants(swarm.lead, stops.INTERRUPTED);
   }
 }

@@ -56,7 +56,7 @@ export const steering = (swarm: Swarm): Steering => {
       const { registry, lead, lifecycle } = swarm;
       const live = [...registry.all()].filter(isLive);
       if (live.length > 0 || lead.agent?.isIdle === false) lead.agent?.hold();
-      await lifecycle.stopDescendants(lead, stops.BY_PERSON);
+      await lifecycle.stopper.stopDescendants(lead, stops.BY_PERSON);
       return live.length;
     },
     resumeLead: () => swarm.lead.agent?.resume() ?? false,
@@ -71,7 +71,7 @@ export const steering = (swarm: Swarm): Steering => {
     stop: (address) =>
       withAgent(address, async (entry) => {
         const wasRunning = isPresent(entry);
-        await swarm.lifecycle.stopTree(entry, stops.BY_PERSON);
+        await swarm.lifecycle.stopper.stopTree(entry, stops.BY_PERSON);
         if (!wasRunning) return reply(entry, true, `is not running (${entry.status}).`);
         return entry.status === 'stopped'
           ? reply(entry, true, 'is stopped, with all its sub-agents.')

@@ -22,7 +22,7 @@ export const waitForChild = (
         lifecycle.retakeSlot(parent);
         reject(signal.reason);
       };
-      lifecycle.stopTree(entry, stops.INTERRUPTED).then(retakeAndReject, reject);
+      lifecycle.stopper.stopTree(entry, stops.INTERRUPTED).then(retakeAndReject, reject);
     };
     // Retake the slot at once, while the slot of the ended child is still free.
     const end = (finalReport: ChildReport) => {

@@ -4,8 +4,6 @@
  */
 
 import type { ChildEffect, ChildEvent } from '../../machines/child-event.js';
-import { childMachine } from '../../machines/child-machine.js';
-import { MachineState } from '../../machines/machine-state.js';
 import { stops } from '../../machines/stops.js';
 import { SpawnRefusal } from '../../protocol/agent/agents.js';
 import type { Stop } from '../../protocol/agent/stop.js';
@@ -15,11 +13,12 @@ import type { RemoteAgents } from '../remote/remote-agents.js';
 import { refusalOf } from '../spawn/spawn-spec.js';
 import type { AgentNode, ChildNode } from '../tree/agent-node.js';
 import { applyFinalRecord } from '../tree/agent-record.js';
-import { type AgentEntry, type AgentRegistry, isPresent } from '../tree/agent-registry.js';
+import { type AgentEntry, type AgentRegistry, lifeOf } from '../tree/agent-registry.js';
 import type { SwarmContext } from '../tree/swarm-context.js';
 import { AgentRestarter } from './agent-restarter.js';
 import { AgentScheduler } from './agent-scheduler.js';
 import { AgentShutdown } from './agent-shutdown.js';
+import { AgentStopper } from './agent-stopper.js';
 import { ChildTimeouts } from './agent-timeouts.js';
 import type { LocalJobClaims } from './local-job-claims.js';
 import { PendingReports } from './pending-reports.js';
@@ -53,6 +52,7 @@ export interface AgentLifecycleDeps {
 
 export class AgentLifecycle {
   readonly shutdown: AgentShutdown;
+  readonly stopper: AgentStopper;
   readonly pendingReports: PendingReports;
   private readonly deps: AgentLifecycleDeps;
   private readonly scheduler: AgentScheduler;
@@ -80,8 +80,15 @@ export class AgentLifecycle {
       ...deps,
       pendingReports: this.pendingReports,
       nodeOf: (node) => this.nodeOf(node),
-      stopDescendants: (child) => this.stopDescendants(child, stops.PARENT_ENDED),
+      stopDescendants: (child) => this.stopper.stopDescendants(child, stops.PARENT_ENDED),
       onShutdown: (entry, stop) => this.send(entry, { type: 'shutdown.ended', stop }),
+    });
+    this.stopper = new AgentStopper({
+      ...deps,
+      scheduler: this.scheduler,
+      restarter: this.restarter,
+      shutdown: this.shutdown,
+      send: (entry, event) => this.send(entry, event),
     });
   }
 
@@ -115,7 +122,7 @@ export class AgentLifecycle {
     entry.spent = spent;
     entry.changedFiles = relations.changedFiles;
     // A rebuilt child continues the life in which it crashed.
-    if (entry.life?.value !== 'rebuilding') entry.life = lifeOf(entry, child);
+    if (entry.life?.value !== 'rebuilding') entry.life = lifeOf(entry, child.deps.staysIdle);
     if (!entry.isAwaited) this.pendingReports.begin(child);
     this.pendingReports.reclaim(child);
     this.deps.remote?.readMailbox(child);
@@ -130,37 +137,6 @@ export class AgentLifecycle {
 
   retakeSlot({ id }: Pick<AgentNode, 'id'>): void {
     this.scheduler.retakeSlot(id);
-  }
-
-  /** Stops the agent and its subtree. Resolves when none of them runs. */
-  async stopTree(entry: AgentEntry, requested: Stop): Promise<void> {
-    // A child that is being rebuilt cannot be found.
-    const rebuild = this.restarter.rebuildOf(entry.tag.id);
-    if (rebuild !== undefined) await rebuild;
-    const { tag } = entry;
-    const supervision = this.scheduler.superviseStop(tag.id, requested, this.isStopped(tag.parent));
-    if (supervision?.type !== 'stopSubtree') return;
-    const { stop } = supervision.params;
-    const { remote } = this.deps;
-    if (remote?.has(entry)) {
-      await remote.stop(entry, stop, () => this.recordStop(entry, stop));
-      return;
-    }
-    if (!isPresent(entry) || entry.child === undefined) {
-      if (entry.status === 'idle') await this.recordStop(entry, stop);
-      // A descendant may have been resumed after its parent ended.
-      await this.stopDescendants(tag, stop);
-      return;
-    }
-    const ended = new Promise<unknown>((resolve) => entry.listeners.add(resolve));
-    this.send(entry, { type: 'child.stop', stop });
-    await ended;
-  }
-
-  async stopDescendants({ id, depth }: Pick<AgentNode, 'id' | 'depth'>, stop: Stop): Promise<void> {
-    // Parent ids come from disk and may form a cycle, so only deeper agents count as children.
-    const below = this.deps.registry.childrenOf(id).filter(({ tag }) => tag.depth > depth);
-    await Promise.all(below.map((entry) => this.stopTree(entry, stop)));
   }
 
   /** Stops every agent where it is, as if the process had died. */
@@ -351,34 +327,11 @@ export class AgentLifecycle {
     });
   }
 
-  /** Journals the stop of an agent that no process runs. */
-  private async recordStop(entry: AgentEntry, requested: Stop): Promise<void> {
-    const life = lifeOf(entry, { deps: { staysIdle: entry.tag.kind === 'teammate' } });
-    const [stop = requested] = life
-      .send({ type: 'child.stop', stop: requested })
-      .flatMap((effect) => (effect.type === 'recordEnd' ? [effect.params.stop] : []));
-    await this.deps.restart(entry, (child) => {
-      this.shutdown.recordEnd(child, stop);
-      return false;
-    });
-    if (entry.child !== undefined || entry.status !== 'idle') return;
-    life.send({ type: 'shutdown.ended', stop });
-    entry.status = life.context.status;
-  }
-
   private async abandon({ agent, deps, hooks, jobs }: ChildNode): Promise<void> {
     agent?.dispose();
     deps.journal.end();
     hooks.close();
     await jobs.end();
-  }
-
-  /** True if a person stopped the agent. Descendants of such an agent are stopped, however they end. */
-  private isStopped(id: string): boolean {
-    const { lead, registry } = this.deps;
-    if (id === lead.id) return lead.agent?.isHeld === true;
-    const entry = registry.get(id);
-    return entry?.status === 'stopped' || entry?.life?.context.stop?.reason === 'stopped';
   }
 
   /** The node as it is now: the agent may have ended and been resumed since its child started. */
@@ -387,9 +340,3 @@ export class AgentLifecycle {
     return id === lead.id ? lead : registry.get(id)?.child;
   }
 }
-
-const lifeOf = (
-  { status }: AgentEntry,
-  { deps }: { readonly deps: Pick<ChildNode['deps'], 'staysIdle'> },
-): MachineState<typeof childMachine, ChildEffect> =>
-  new MachineState(childMachine, { status, staysIdle: deps.staysIdle });

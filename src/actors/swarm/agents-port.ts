@@ -61,7 +61,7 @@ export const agentsPort = (swarm: () => Swarm, id: string): Agents => {
     },
     async stop(child) {
       const entry = findSingle(child);
-      if (entry !== undefined) await swarm().lifecycle.stopTree(entry, stops.BY_PARENT);
+      if (entry !== undefined) await swarm().lifecycle.stopper.stopTree(entry, stops.BY_PARENT);
     },
     send: async (request) => sendTeamMessage(swarm(), self(), request),
     preview: (count, kind) => swarm().preview(self(), count, kind),

@@ -2,8 +2,8 @@
 import { spendingOf } from '../../context/budget/event-spending.js';
 import { Spending } from '../../context/budget/spending.js';
 import type { ChildEffect } from '../../machines/child-event.js';
-import type { childMachine } from '../../machines/child-machine.js';
-import type { MachineState } from '../../machines/machine-state.js';
+import { childMachine } from '../../machines/child-machine.js';
+import { MachineState } from '../../machines/machine-state.js';
 import type { AgentTag } from '../../protocol/agent/agent-tag.js';
 import { type ChildStatus, type ChildView, SpawnRefusal } from '../../protocol/agent/agents.js';
 import type { ChildReport } from '../../protocol/agent/child-report.js';
@@ -12,6 +12,8 @@ import type { SwarmEvent } from '../../protocol/session/swarm-event.js';
 import { agentOrigin } from '../../protocol/session/swarm-records.js';
 import { SkeinError } from '../../protocol/skein-error.js';
 import type { ChildNode } from './agent-node.js';
+
+type ChildLife = MachineState<typeof childMachine, ChildEffect>;
 
 export interface AgentEntry {
   readonly tag: AgentTag;
@@ -34,7 +36,7 @@ export interface AgentEntry {
   isAwaited: boolean;
   lastActive: number;
   /** State of the life of a child that this process runs or ran. */
-  life: MachineState<typeof childMachine, ChildEffect> | undefined;
+  life: ChildLife | undefined;
   /** Called with the report when the agent ends or becomes idle. */
   readonly listeners: Set<(report: ChildReport) => void>;
 }
@@ -282,3 +284,7 @@ const REMOTE_STATE = 'on a worker';
 
 /** Returns the id of the letter that reports a run. The same for every process, so the letter arrives once. */
 export const reportLetterId = (id: string, run: number): string => `r_${id}_${run}`;
+
+/** Returns a new life of the child, in the state that its status shows. */
+export const lifeOf = ({ status }: AgentEntry, staysIdle: boolean): ChildLife =>
+  new MachineState(childMachine, { status, staysIdle });
