@@ -121,7 +121,7 @@ const inProportion = (weights: readonly number[], total: number): readonly numbe
   });
 };
 
-/** Recommended shares of a window (X4): for the answer, the tools and the system prompt. */
+/** Recommended shares of a window: for the answer, the tools and the system prompt. */
 export const budgetSplit = (window: number) => ({
   output: Math.floor((window * 15) / 100),
   tools: Math.floor((window * 15) / 100),

@@ -1,5 +1,5 @@
 /**
- * Beta headers of a session (K8). A header that was sent once is sent with every later request,
+ * Beta headers of a session. A header that was sent once is sent with every later request,
  * also by another process, because the server caches by headers and a missing header would void the
  * prefix.
  */

@@ -1,4 +1,4 @@
-/** Explains a cache break: finds its cause and describes it in a sentence for people. */
+/** Explains a cache miss: finds its cause and describes it in a sentence for people. */
 import type { CacheCause, PartChange } from '../../protocol/model/cache-causes.js';
 import type { JournalBody } from '../../protocol/session/journal-record.js';
 import type { MessageChange } from './message-change.js';
@@ -96,7 +96,7 @@ const declaredBreak = (
   return { cause: reason, expected: true, owner, change: 'changed', byte, why };
 };
 
-/** Returns the reason that an uncached section gives for its changes (P8). */
+/** Returns the reason that an uncached section gives for its changes. */
 const reasonOf = (owner: string, { before, now }: BreakFacts): string | undefined =>
   [now, before]
     .flatMap(({ sent }) => sent?.sections ?? [])

@@ -1,4 +1,4 @@
-/** Chooses the cache breakpoints in the messages of a request (K9). */
+/** Chooses the cache breakpoints in the messages of a request: two at most. */
 
 export interface HasRole {
   readonly role: 'user' | 'assistant';

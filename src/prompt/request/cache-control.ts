@@ -1,6 +1,4 @@
-/**
- * Builds the `cache_control` value of a breakpoint, as far as the provider supports it (K1, K5).
- */
+/** Builds the `cache_control` value of a breakpoint, as far as the provider supports it. */
 import type { CacheTtl } from '../../protocol/model/prompt-head.js';
 import type { CacheScope, Capabilities } from '../../protocol/model/providers.js';
 import type { RawJson } from '../../protocol/model/wire-block.js';

@@ -1,6 +1,4 @@
-/**
- * Chooses the cache lifetime of a session's prompt (K6). Called once: the prompt head stores it.
- */
+/** Chooses the cache lifetime of a session's prompt. Called once: the prompt head stores it. */
 import type { CacheTtl } from '../../protocol/model/prompt-head.js';
 import { capabilitiesOf, type ProviderName } from '../../protocol/model/providers.js';
 

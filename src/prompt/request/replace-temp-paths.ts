@@ -1,7 +1,4 @@
-/**
- * Replaces temporary directories by `$TMPDIR`, so that prompts of two users are the same bytes
- * (P23).
- */
+/** Replaces temporary directories by `$TMPDIR`, so that prompts of two users are the same bytes. */
 
 /**
  * Rejects a match in the middle of a longer path. The letter of a JSON escape does not count as

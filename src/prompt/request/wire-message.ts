@@ -1,6 +1,6 @@
 /**
  * Builds the wire form of a message. For providers with `cache_reference` and `cache_edits`, old
- * results are dropped from the server's cache without a change of the prefix (K10). Every later
+ * results are dropped from the server's cache without a change of the prefix. Every later
  * request repeats the edits after the message that they were first sent with.
  */
 import type { RawJson } from '../../protocol/model/wire-block.js';

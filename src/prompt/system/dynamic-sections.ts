@@ -45,8 +45,8 @@ export interface McpInstructions {
 const MCP_REASON = 'MCP servers come and go between turns';
 
 /**
- * Returns the sections in the order of the prompt. With `hasMcpDelta`, reminders carry MCP
- * instructions (P9).
+ * Returns the sections in the order of the prompt. With `hasMcpDelta`, reminders carry the
+ * instructions of MCP servers, so that a server that connects later does not change the prefix.
  */
 export const dynamicSections = (hasMcpDelta: boolean): readonly Section<PromptFacts>[] => [
   section('session guidance', guidance),

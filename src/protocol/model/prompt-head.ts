@@ -37,7 +37,7 @@ export interface PromptHead {
   /** System blocks, including their cache breakpoints. */
   readonly system: RawJson;
   readonly sections: readonly HeadSection[];
-  /** Cache lifetime, chosen once for a session (K7). */
+  /** Cache lifetime, chosen once for a session: another lifetime would void the prefix. */
   readonly ttl: CacheTtl;
 }
 

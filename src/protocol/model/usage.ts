@@ -30,6 +30,6 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
 const searchesOf = ({ webSearches: a = 0 }: Usage, { webSearches: b = 0 }: Usage) =>
   a + b > 0 ? { webSearches: a + b } : {};
 
-/** Returns the tokens in the context window at the end of the request (X3). */
+/** Returns the tokens in the context window at the end of the request. */
 export const windowTokens = (usage: Usage): number =>
   usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h + usage.output;

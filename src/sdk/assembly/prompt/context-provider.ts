@@ -64,7 +64,7 @@ export interface ContextProviderOptions {
   readonly tools: RawJson;
   readonly hasMcpTools: boolean;
   readonly mcpInstructions: () => readonly McpInstructions[];
-  /** True if MCP servers are described in reminders instead of the system prompt (P9). */
+  /** True if MCP servers are described in reminders instead of the system prompt. */
   readonly mcpDelta: boolean;
   readonly capabilities: Capabilities;
   readonly betasDisabled: boolean;

@@ -126,7 +126,7 @@ export const runPrompt = (request: RunPromptOptions): ContextProvider => {
 
 /**
  * Removes temporary directories from the descriptions of the host's tools, so that the text is the same for
- * two people with different temporary directories (P23).
+ * two people with different temporary directories.
  */
 const wireText = (tools: Toolbox): RawJson => {
   const builtin = new Set(
