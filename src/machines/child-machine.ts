@@ -1,20 +1,27 @@
 /**
  * The life of a child agent in the process that runs it.
  *
- *   lost ─child.admit─▶ queued ─slot.granted─▶ running ◀─agent.busy/agent.idle─▶ waiting
- *                         ▲                    │  │                               │
- *    child.admit          │         child.stop │  │ agent.crashed       run.ended │ (teammates)
- *   ┌─────────────────────┤                    ▼  ▼                               ▼
- *   │   idle ─letter.held─┼▶ waking       stopping  crashed                   reporting
- *   │    ▲                │                    │     │    └─child.restart─▶ restarting
- *   │    └─idle.ready─────┼────────────────────┼─────┼──────────────────────┐   │ restart.due
- *   │                     └─child.admit────────┼─────┼── rebuilding ◀───────┼───┘
- *   │                              agent.ended ▼     ▼ child.fail          (reporting)
- *   └─ ended | stopped ◀─shutdown.ended─ ending
+ *   work      lost ──▶ queued | starting ──▶ running ◀──▶ waiting
+ *             child.admit          slot.granted    agent.idle, agent.busy
  *
+ *   teammate  waiting ──▶ reporting ──▶ idle ──▶ waking ──▶ running
+ *             run.ended          idle.ready  letter.held  agent.busy
+ *
+ *   crash     a state with an agent ──▶ crashed ──▶ restarting ──▶ rebuilding ──▶ queued | starting
+ *             agent.crashed               child.restart   restart.due    child.admit
+ *
+ *   end       a state with an agent ──▶ ending ──▶ ended | stopped
+ *             agent.ended                  shutdown.ended
+ *             running, waiting ──▶ stopping ──▶ ending
+ *             child.stop              agent.ended
+ *             crashed ──▶ ending
+ *             child.fail
+ *
+ * docs/architecture.md has the complete chart. `recorded` routes a child to the state that its journal shows.
  * A process that dies leaves its children `lost`; a child that is handed to another process is `lost` here.
- * `ended`, `stopped`, `idle` and `lost` children are revived by `child.admit`. `starting` is `queued` with a
- * slot: the agent starts in the same tick. `closed` ends every life with the session.
+ * `child.admit` starts a child that is `lost`, `idle`, `ended` or `stopped`. `starting` is `queued` with a free
+ * slot: the agent starts in the same tick. `waiting` is an agent without work of its own, which lends its slot.
+ * `closed` ends every life with the session.
  *
  * Pure. The effects are slots that actors/swarm/agent-lifecycle.ts fills; they are performed in order after
  * the new state is in place.

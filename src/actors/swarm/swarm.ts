@@ -52,8 +52,8 @@ export class Swarm {
   private readonly jobs: LocalJobClaims;
   private readonly fanOuts: FanOutEstimator;
   private readonly throttle = new SpawnThrottle();
-  /** Background agents of an earlier process. They restart with `start`. */
-  private lost: AgentEntry[] = [];
+  /** Unfinished background agents of an earlier process. They restart with `start`. */
+  private unfinished: AgentEntry[] = [];
   private readonly recovery: AgentRecovery;
   private readonly mutex = new KeyedMutex();
   private readonly loader: AgentLoader;
@@ -129,15 +129,15 @@ export class Swarm {
     await this.registry.loadIndex(this.context.store, this.context.session.meta.id);
     if (this.remote === undefined)
       this.lead.deps.permissions.addSessionRules(this.registry.grantedRules);
-    this.lost = await this.recovery.unreportedChildren(this.lead);
-    this.lifecycle.pendingReports.add(this.lead, this.lost.length);
+    this.unfinished = await this.recovery.unreportedChildren(this.lead);
+    this.lifecycle.pendingReports.add(this.lead, this.unfinished.length);
   }
 
   /** Restarts the background agents of an earlier process. */
   async start(): Promise<void> {
     this.recovery.emitNotices();
     this.remote?.start();
-    for (const entry of this.lost.splice(0)) {
+    for (const entry of this.unfinished.splice(0)) {
       await this.recovery.claimAndRestart(this.lead, entry);
       // The lifecycle counts the agent now, or the agent is lost and cannot report.
       this.lifecycle.pendingReports.add(this.lead, -1);
