@@ -1,7 +1,7 @@
 /**
  * Account of an agent and its descendants in one currency. It draws on its own pool, or on the pool
- * of the nearest ancestor with a limit. The expected cost of a request is held before it is sent;
- * the actual cost replaces it afterwards.
+ * of the nearest ancestor with a limit. The expected cost of a request is reserved before it is
+ * sent; the actual cost replaces it afterwards.
  */
 import type { Stop } from '../../protocol/agent/stop.js';
 import type { RequestEstimate } from '../../protocol/model/budget.js';
@@ -9,10 +9,10 @@ import type { Currency } from './currency.js';
 import { Pool } from './pool.js';
 import { type QueueAnswer, ReservationQueue, WAITING } from './reservation-queue.js';
 
-/** Amount held for a request. */
-export interface HeldReservation {
+/** Amount reserved for a request. */
+export interface AccountReservation {
   readonly units: number;
-  /** Units left in the pool after this hold. */
+  /** Units left in the pool after this reservation. */
   readonly left: number;
   /** Returns a Stop if the budget no longer covers the request, because others overspent. */
   refusal(): Stop | null;
@@ -22,7 +22,7 @@ export interface HeldReservation {
 /** A pool with the queue of requests that wait for it. */
 interface BudgetPool {
   readonly pool: Pool;
-  readonly queue: ReservationQueue<HeldReservation | Stop>;
+  readonly queue: ReservationQueue<AccountReservation | Stop>;
   /** Account that has the limit. */
   readonly owner: Account;
 }
@@ -62,18 +62,19 @@ export class Account {
   }
 
   /**
-   * Holds the expected cost of a request. Waits while requests in flight may still return units.
+   * Reserves the expected cost of a request. Waits while requests in flight may still return units.
    * Resolves with a Stop if the pool can never cover the cost or `forbids` returns one. Throws if
    * the account has no limit.
    */
-  hold(
+  reserve(
     need: RequestEstimate,
     signal: AbortSignal,
     forbids: () => Stop | null,
     waits: () => void,
-  ): Promise<HeldReservation | Stop> {
+  ): Promise<AccountReservation | Stop> {
     const { budget } = this;
-    if (budget === undefined) throw new Error('An account without a limit cannot hold an amount.');
+    if (budget === undefined)
+      throw new Error('An account without a limit cannot reserve an amount.');
     return budget.queue.enqueue(() => this.judge(need, budget, forbids), signal, waits);
   }
 
@@ -108,17 +109,17 @@ export class Account {
   private openPool(cap: number, from: Pool | undefined): BudgetPool {
     const units = this.currency.units(cap);
     const pool = from === undefined ? new Pool(units) : from.share(units);
-    const queue = new ReservationQueue<HeldReservation | Stop>();
+    const queue = new ReservationQueue<AccountReservation | Stop>();
     pool.onChange = () => queue.recheck();
     return { pool, queue, owner: this };
   }
 
-  /** Returns the hold or a Stop, or `WAITING` while a request in flight may return units. */
+  /** Returns the reservation or a Stop, or `WAITING` while a request in flight may return units. */
   private judge(
     need: RequestEstimate,
     budget: BudgetPool,
     forbids: () => Stop | null,
-  ): QueueAnswer<HeldReservation | Stop> {
+  ): QueueAnswer<AccountReservation | Stop> {
     const { pool } = budget;
     const likely = this.currency.likely(need);
     if (likely === undefined) return PRICE_UNKNOWN;
@@ -126,7 +127,7 @@ export class Account {
     const stop = refusal() ?? forbids();
     if (stop !== null) return stop;
     if (likely.input >= pool.left) return WAITING;
-    return { ...held(pool, Math.min(likely.whole, pool.left)), refusal };
+    return { ...reserveUnits(pool, Math.min(likely.whole, pool.left)), refusal };
   }
 
   /** Returns a Stop if the request cannot be paid even if all requests in flight cost nothing. */
@@ -142,16 +143,16 @@ export class Account {
     const isRoot = owner.parent === undefined;
     const cap = limitInWords(pool.cap);
     const subject = isRoot ? `The budget of ${cap}` : `The agent's share of the budget, ${cap},`;
-    const idle = pool.used + pool.promised - owner.total;
-    const aside = idle > 0 ? ` and ${inWords(idle)} set aside for its agents` : '';
+    const idle = pool.used + pool.allocated - owner.total;
+    const allocated = idle > 0 ? ` and ${inWords(idle)} set aside for its agents` : '';
     const next = isRoot ? advice : 'its work so far is kept';
-    const detail = `${subject} is used up: ${inWords(owner.total)} is spent${aside}, and the next request costs at least ${inWords(input)}; ${next}.`;
+    const detail = `${subject} is used up: ${inWords(owner.total)} is spent${allocated}, and the next request costs at least ${inWords(input)}; ${next}.`;
     return { reason: 'budget', detail };
   }
 }
 
-const held = (pool: Pool, units: number): Omit<HeldReservation, 'refusal'> => {
-  pool.hold(units);
+const reserveUnits = (pool: Pool, units: number): Omit<AccountReservation, 'refusal'> => {
+  pool.reserve(units);
   return { units, left: pool.left, settle: (used) => pool.settle(units, used) };
 };
 

@@ -1,7 +1,7 @@
 /**
  * Ledger of a swarm (law 10): budgets of money, tokens and turns along the agent tree. The expected
- * cost of a request is held before it is sent and replaced by the actual cost afterwards, so that
- * each request in flight exceeds a limit by one answer at most. Every operation takes time
+ * cost of a request is reserved before it is sent and replaced by the actual cost afterwards, so
+ * that each request in flight exceeds a limit by one answer at most. Every operation takes time
  * proportional to the depth.
  */
 import type { Stop } from '../../protocol/agent/stop.js';
@@ -14,7 +14,7 @@ import type {
   ReservedAmount,
 } from '../../protocol/model/budget.js';
 import type { OnWait } from '../../protocol/model/governor.js';
-import { Account, BUDGET_CLOSED, type HeldReservation } from './account.js';
+import { Account, type AccountReservation, BUDGET_CLOSED } from './account.js';
 import { MONEY, TOKENS } from './currency.js';
 import { Pool } from './pool.js';
 import type { Used } from './run-usage.js';
@@ -46,7 +46,7 @@ export class Ledger implements RootBudget {
   private readonly tokens: Account;
   /**
    * Turn pools of this agent and its ancestors, nearest first. A turn takes one unit of each. Turns
-   * of a child are not set aside, because a parent that starts an agent with many turns would have
+   * of a child are not allocated, because a parent that starts an agent with many turns would have
    * none left.
    */
   private readonly turns: readonly Pool[];
@@ -84,23 +84,23 @@ export class Ledger implements RootBudget {
     waits?: OnWait,
   ): Promise<Reservation | Stop> {
     signal.throwIfAborted();
-    const holds: Holds = { money: undefined, tokens: undefined };
+    const reservations: AccountReservations = { money: undefined, tokens: undefined };
     // The order is fixed, so that two requests cannot wait for each other.
     for (const name of ['money', 'tokens'] as const) {
       if (!this[name].isLimited) continue;
-      const answer = await this.hold(name, need, signal, waits).catch((error: unknown) => {
-        release(holds);
+      const answer = await this.reserveFrom(name, need, signal, waits).catch((error: unknown) => {
+        release(reservations);
         throw error;
       });
       if ('reason' in answer) {
-        release(holds);
+        release(reservations);
         return answer;
       }
-      holds[name] = answer;
+      reservations[name] = answer;
     }
     const stop = this.judgeTurn(need);
-    if (stop !== null) release(holds);
-    return stop ?? this.open(need, holds);
+    if (stop !== null) release(reservations);
+    return stop ?? this.open(need, reservations);
   }
 
   share(caps: Caps): Budget {
@@ -126,14 +126,14 @@ export class Ledger implements RootBudget {
     if (this.caps.turns !== null) this.turns[0]?.renew(wholeTurns(this.caps.turns));
   }
 
-  private async hold(
-    name: keyof Holds,
+  private async reserveFrom(
+    name: keyof AccountReservations,
     need: RequestEstimate,
     signal: AbortSignal,
     waits: OnWait | undefined,
-  ): Promise<HeldReservation | Stop> {
+  ): Promise<AccountReservation | Stop> {
     const forbids = () => this.judgeTurn(need);
-    return this[name].hold(need, signal, forbids, () => waits?.('budget'));
+    return this[name].reserve(need, signal, forbids, () => waits?.('budget'));
   }
 
   private judgeTurn({ isTurn }: RequestEstimate): Stop | null {
@@ -144,20 +144,23 @@ export class Ledger implements RootBudget {
     return { reason: 'max_turns', detail: isOfRun ? TURNS_USED : OWN_TURNS_USED };
   }
 
-  private open({ isTurn }: RequestEstimate, holds: Readonly<Holds>): Reservation {
+  private open(
+    { isTurn }: RequestEstimate,
+    reservations: Readonly<AccountReservations>,
+  ): Reservation {
     const turns = isTurn ? this.turns : [];
-    for (const pool of turns) pool.hold(1);
+    for (const pool of turns) pool.reserve(1);
     let isOpen = true;
-    const end = (used: Readonly<Record<keyof Holds, number>>, turn: number) => {
+    const end = (used: Readonly<Record<keyof AccountReservations, number>>, turn: number) => {
       isOpen = false;
       // Settle the turn first, because a request that waits for money may also need the turn.
       for (const pool of turns) pool.settle(1, turn);
-      holds.money?.settle(used.money);
-      holds.tokens?.settle(used.tokens);
+      reservations.money?.settle(used.money);
+      reservations.tokens?.settle(used.tokens);
     };
     return {
-      reserved: setAside(holds),
-      refusal: () => holds.money?.refusal() ?? holds.tokens?.refusal() ?? null,
+      reserved: reservedAmount(reservations),
+      refusal: () => reservations.money?.refusal() ?? reservations.tokens?.refusal() ?? null,
       settle: (spent) => {
         if (!isOpen) return;
         const [usd, tokens] = [MONEY.used(spent), TOKENS.used(spent)];
@@ -176,18 +179,21 @@ export class Ledger implements RootBudget {
   }
 }
 
-/** Amounts held for a request. */
-interface Holds {
-  money: HeldReservation | undefined;
-  tokens: HeldReservation | undefined;
+/** Amounts reserved for a request. */
+interface AccountReservations {
+  money: AccountReservation | undefined;
+  tokens: AccountReservation | undefined;
 }
 
-const release = ({ money, tokens }: Holds): void => {
+const release = ({ money, tokens }: AccountReservations): void => {
   money?.settle(0);
   tokens?.settle(0);
 };
 
-const setAside = ({ money, tokens }: Readonly<Holds>): ReservedAmount | null => {
+const reservedAmount = ({
+  money,
+  tokens,
+}: Readonly<AccountReservations>): ReservedAmount | null => {
   if (money === undefined && tokens === undefined) return null;
   return {
     ...(money && { usd: MONEY.amount(money.units), left: MONEY.amount(money.left) }),
@@ -199,8 +205,8 @@ const setAside = ({ money, tokens }: Readonly<Holds>): ReservedAmount | null => 
 interface PoolBalance {
   readonly used: number;
   readonly reserved: number;
-  /** Set aside for child pools or used by them. */
-  readonly promised: number;
+  /** Allocated to child pools or used by them. */
+  readonly allocated: number;
   readonly left: number;
   readonly cap: number;
 }
@@ -214,7 +220,7 @@ const poolBalance = (
     : {
         used: amount(pool.used),
         reserved: amount(pool.reserved),
-        promised: amount(pool.promised),
+        allocated: amount(pool.allocated),
         left: amount(pool.left),
         cap: amount(pool.cap),
       };

@@ -1,39 +1,40 @@
 /**
- * Pool of whole units that is shared down the agent tree. Used units, units held for open requests,
- * units set aside for child pools and units left always add up to the cap.
+ * Pool of whole units that is shared down the agent tree. Used units, units reserved for open
+ * requests, units allocated to child pools and units left always add up to the cap.
  */
 export class Pool {
   /** Called after every change that may decide a waiting request. */
   onChange: () => void = () => {};
   private readonly parent: Pool | undefined;
-  private granted: number;
-  private own = 0;
-  private held = 0;
+  /** Cap while the pool is open. */
+  private openCap: number;
+  private usedUnits = 0;
+  private reservedUnits = 0;
   /** Sum of the child pools: the cap of each, or its use if that is more. */
-  private aside = 0;
+  private allocatedUnits = 0;
   private closed = false;
 
-  constructor(granted: number, parent?: Pool) {
+  constructor(cap: number, parent?: Pool) {
     this.parent = parent;
-    this.granted = granted;
-    parent?.setAside(granted);
+    this.openCap = cap;
+    parent?.allocate(cap);
   }
 
   /** Initial units; for a closed pool, the units that it took. */
   get cap(): number {
-    return this.closed ? this.taken : this.granted;
+    return this.closed ? this.taken : this.openCap;
   }
 
   get used(): number {
-    return this.own;
+    return this.usedUnits;
   }
 
   get reserved(): number {
-    return this.held;
+    return this.reservedUnits;
   }
 
-  get promised(): number {
-    return this.aside;
+  get allocated(): number {
+    return this.allocatedUnits;
   }
 
   /** Negative after an overshoot. */
@@ -43,11 +44,11 @@ export class Pool {
 
   /** Units left if all open requests cost nothing. */
   get leftAtBest(): number {
-    return this.closed ? 0 : this.granted - this.own - this.aside;
+    return this.closed ? 0 : this.openCap - this.usedUnits - this.allocatedUnits;
   }
 
   get overshoot(): number {
-    return Math.max(0, this.own + this.aside - this.granted);
+    return Math.max(0, this.usedUnits + this.allocatedUnits - this.openCap);
   }
 
   get isClosed(): boolean {
@@ -59,28 +60,28 @@ export class Pool {
     return new Pool(Math.max(0, Math.min(units, this.left)), this);
   }
 
-  hold(units: number): void {
+  reserve(units: number): void {
     this.change(() => {
-      this.held += units;
+      this.reservedUnits += units;
     });
   }
 
-  /** Releases `held` units and books `used` units, which may be more. */
-  settle(held: number, used: number): void {
+  /** Releases `reserved` units and books `used` units, which may be more. */
+  settle(reserved: number, used: number): void {
     this.change(() => {
-      this.held -= held;
-      this.own += used;
+      this.reservedUnits -= reserved;
+      this.usedUnits += used;
     });
     this.onChange();
   }
 
   /** Makes `units` available again, independent of earlier use. */
   renew(units: number): void {
-    this.granted = units + this.own;
+    this.openCap = units + this.usedUnits;
     this.onChange();
   }
 
-  /** Returns unused units to the parent, and held units when their requests end. */
+  /** Returns unused units to the parent, and reserved units when their requests end. */
   close(): void {
     this.change(() => {
       this.closed = true;
@@ -89,17 +90,17 @@ export class Pool {
   }
 
   private get taken(): number {
-    return this.own + this.held + this.aside;
+    return this.usedUnits + this.reservedUnits + this.allocatedUnits;
   }
 
   /** Units that the parent pool cannot give to other pools. */
   private get claim(): number {
-    return this.closed ? this.taken : Math.max(this.granted, this.taken);
+    return this.closed ? this.taken : Math.max(this.openCap, this.taken);
   }
 
-  private setAside(units: number): void {
+  private allocate(units: number): void {
     this.change(() => {
-      this.aside += units;
+      this.allocatedUnits += units;
     });
     this.onChange();
   }
@@ -108,6 +109,6 @@ export class Pool {
     const before = this.claim;
     make();
     const more = this.claim - before;
-    if (more !== 0) this.parent?.setAside(more);
+    if (more !== 0) this.parent?.allocate(more);
   }
 }

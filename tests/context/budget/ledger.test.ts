@@ -381,8 +381,8 @@ describe('a tree of budgets', () => {
           for (const { balances } of all) {
             for (const balance of [balances.money, balances.turns]) {
               if (balance === null) throw new Error('there is a limit, so there are balances');
-              const { used, reserved, promised, left } = balance;
-              expect(used + reserved + promised + left).toBeCloseTo(balance.cap, 6);
+              const { used, reserved, allocated, left } = balance;
+              expect(used + reserved + allocated + left).toBeCloseTo(balance.cap, 6);
             }
           }
         });
