@@ -1,5 +1,5 @@
 /**
- * The permission pipeline of law 5 as data: named steps, tried in order until one returns a decision.
+ * The permission pipeline of law 5 as data: named steps, tried in order until one returns a ruling.
  *
  *   hooks ─▶ deny ─▶ ask ─▶ mode ─▶ allow ─▶ callback ─▶ reject
  *                     └───────── a person ──────▲
@@ -19,12 +19,12 @@ import type { PolicyFacts } from './policy-facts.js';
 import type { RulingReason } from './ruling-reason.js';
 import * as because from './ruling-reason.js';
 
-type Decision = Omit<Ruling, 'risk' | 'readOnly'>;
+type StepRuling = Omit<Ruling, 'risk' | 'readOnly'>;
 
 export interface PermissionStep {
   readonly name: PipelineStep;
   /** Returns undefined if the step leaves the decision to the next step. */
-  readonly judge: (call: AnalysedCall, facts: PolicyFacts) => Decision | undefined;
+  readonly judge: (call: AnalysedCall, facts: PolicyFacts) => StepRuling | undefined;
 }
 
 /** Returns the ruling of the first step that decides. Returns undefined if none does. */
@@ -34,10 +34,10 @@ export const runPipeline = (
   facts: PolicyFacts,
 ): Ruling | undefined => {
   for (const step of pipeline) {
-    const decision = step.judge(call, facts);
-    if (decision === undefined) continue;
+    const ruling = step.judge(call, facts);
+    if (ruling === undefined) continue;
     const readOnly = call.request.readOnly && call.changesDirectory !== true;
-    return { risk: riskOf(call, facts), readOnly, ...decision };
+    return { risk: riskOf(call, facts), readOnly, ...ruling };
   }
   return undefined;
 };
@@ -159,7 +159,7 @@ const askPerson = (
   facts: PolicyFacts,
   why: RulingReason,
   cause: Cause = {},
-): Decision => {
+): StepRuling => {
   if (facts.mode === 'dontAsk') {
     return { behavior: 'deny', step: 'ask', ...because.notAskedInDontAsk(why), ...cause };
   }
