@@ -6,13 +6,13 @@
  *     │   ├──▶ idle | stopped         the run has ended
  *     │   ├──▶ retrying ───┐          the attempt failed, and the failure may pass
  *     │   ├──▶ compacting ─┤          the prompt does not fit
- *     │   └──▶ streaming ◀─┘          the model has something to answer
+ *     │   └──▶ streaming ◀─┘          the model has to answer
  *     └── every working state ends here, and a rebuilt agent starts here
  *
  * Two shortcuts for the transitions of every turn: a turn whose calls run goes to tool-running directly, and
  * the last result of a turn is yielded on the way to waking.
  *
- * Pure: actors/agent/agent.ts fills the four slots. The crew runs calls for the agent's whole life, so
+ * Pure: actors/agent/agent-actor.ts fills the four slots. The crew runs calls for the agent's whole life, so
  * tools run while the model still streams. A failure of the world ends in `stopped` with a reason; only a
  * defect of Skein puts the actor in error.
  */
@@ -47,7 +47,7 @@ export const agentMachine = setup({
     isLastCall: ({ context }, { id }: { id: string }) => context.calls.isLast(id),
     isAsking: ({ context }) => context.calls.isAsking,
     isStopping: ({ context }) => context.stop !== null,
-    mayRest: ({ context: { stop, staysIdle } }) =>
+    mayBecomeIdle: ({ context: { stop, staysIdle } }) =>
       stop !== null && staysIdle && !stops.FINAL.includes(stop.reason),
     hasFailedAttempt: ({ context }) => context.failure !== null,
     keepsFailing: ({ context }) => context.failedTurns >= context.limits.maxFailedTurns,
@@ -57,9 +57,9 @@ export const agentMachine = setup({
       limits.maxTurns !== null && turn >= limits.maxTurns,
     needsRoom: ({ context }) => context.needsRoom !== null,
     isReviewDue: ({ context }) => context.hasReview && context.review === 'none',
-    isCalledBack: ({ context }) => context.stop !== null && context.waiting > 0,
+    hasLettersAfterStop: ({ context }) => context.stop !== null && context.waiting > 0,
     /** True if background children have still to report, which continues the run. */
-    isExpecting: ({ context }) => !context.staysIdle && context.pendingChildren > 0,
+    hasPendingChildren: ({ context }) => !context.staysIdle && context.pendingChildren > 0,
     staysIdle: ({ context }) => context.staysIdle,
   },
   actions: {
@@ -127,7 +127,7 @@ export const agentMachine = setup({
       return { type: 'run.review', sentBack, isLast: sentBack >= limits.maxSentBack } as const;
     }),
     showResults: sendTo('crew', { type: 'calls.yield' }),
-    callOffCrew: sendTo('crew', { type: 'calls.discard' }),
+    discardCalls: sendTo('crew', { type: 'calls.discard' }),
     interruptCrew: sendTo('crew', { type: 'calls.interrupt' }),
     cancelTurn: sendTo('turn', { type: 'turn.cancel' }),
   },
@@ -171,12 +171,12 @@ export const agentMachine = setup({
         { guard: 'hasResults', actions: ['yieldResults', 'showResults'] },
         { guard: 'isBusy', target: 'tool-running' },
         { guard: 'isAsking', target: 'awaiting-permission' },
-        { guard: 'mayRest', target: 'idle' },
+        { guard: 'mayBecomeIdle', target: 'idle' },
         { guard: 'isStopping', target: 'stopped' },
         { guard: and(['hasFailedAttempt', 'needsRoom']), target: 'compacting' },
         { guard: 'hasFailedAttempt', target: 'retrying' },
         { guard: 'keepsFailing', actions: { type: 'stopBecause', params: stops.KEEPS_FAILING } },
-        { guard: and(['hasNothingToDo', 'isExpecting']), target: 'idle' },
+        { guard: and(['hasNothingToDo', 'hasPendingChildren']), target: 'idle' },
         {
           guard: and(['hasNothingToDo', 'isReviewDue']),
           actions: ['beginReview', 'reviewRun'],
@@ -190,10 +190,10 @@ export const agentMachine = setup({
       ],
     },
     idle: {
-      always: { guard: not(or(['staysIdle', 'isExpecting'])), target: 'waking' },
+      always: { guard: not(or(['staysIdle', 'hasPendingChildren'])), target: 'waking' },
       on: {
         'prompt.submit': [
-          { guard: 'isExpecting', target: 'waking', actions: 'countLetter' },
+          { guard: 'hasPendingChildren', target: 'waking', actions: 'countLetter' },
           { target: 'waking', actions: ['beginRun', 'countLetter'] },
         ],
         'run.begin': {
@@ -236,7 +236,7 @@ export const agentMachine = setup({
         ],
         'turn.failed': {
           target: 'waking',
-          actions: [{ type: 'failTurn', params: ({ event }) => event }, 'callOffCrew'],
+          actions: [{ type: 'failTurn', params: ({ event }) => event }, 'discardCalls'],
         },
         'room.needed': {
           target: 'waking',
@@ -276,14 +276,18 @@ export const agentMachine = setup({
       },
       exit: 'takeRoom',
       on: {
-        'agent.interrupt': { guard: 'isCalledBack', target: 'waking', actions: 'beginRun' },
+        'agent.interrupt': { guard: 'hasLettersAfterStop', target: 'waking', actions: 'beginRun' },
         'context.compacted': [
           { guard: 'hasFailedAttempt', target: 'streaming', actions: 'beginAttempt' },
-          { guard: 'isCalledBack', target: 'waking', actions: ['forgetDeclines', 'beginRun'] },
+          {
+            guard: 'hasLettersAfterStop',
+            target: 'waking',
+            actions: ['forgetDeclines', 'beginRun'],
+          },
           { target: 'waking', actions: 'forgetDeclines' },
         ],
         'compaction.declined': [
-          { guard: 'isCalledBack', target: 'waking', actions: 'beginRun' },
+          { guard: 'hasLettersAfterStop', target: 'waking', actions: 'beginRun' },
           { guard: 'isStopping', target: 'waking' },
           { target: 'waking', actions: 'countDecline' },
         ],
