@@ -9,7 +9,7 @@ import { shapeDigest } from '../../prompt/cache-miss/request-shape.js';
 import { firstBreakpoints } from '../../prompt/request/cache-breakpoints.js';
 import type { OnWait } from '../../protocol/model/governor.js';
 import type { CacheTtl } from '../../protocol/model/prompt-head.js';
-import type { FirstRequest, RequestAdmissionDeps } from '../turn/request-admission.js';
+import type { RequestAdmissionDeps, RequestCaching } from '../turn/request-admission.js';
 import {
   MIN_WARMUP_TOKENS,
   type PrefixWarmup,
@@ -49,7 +49,7 @@ export const childPrefixPolicy = (
 ): RequestAdmissionDeps['beforeRequest'] => {
   const defaultPolicy = prefixPolicy(deps);
   return async (model, signal, onWait) => {
-    if (firstRequest(deps, model) === undefined) return defaultPolicy?.(model, signal, onWait);
+    if (firstRequestFacts(deps, model) === undefined) return defaultPolicy?.(model, signal, onWait);
     const { sameStart, all } = siblings();
     const headTicket = await enterHeadWarmup(deps, { model, siblings: all }, signal, onWait);
     try {
@@ -89,8 +89,8 @@ const admitFirst = async (
   { model, headTicket, sameStart }: FirstRequestOptions,
   signal: AbortSignal,
   onWait: OnWait,
-): Promise<FirstRequest | undefined> => {
-  const first = firstRequest(deps, model);
+): Promise<RequestCaching | undefined> => {
+  const first = firstRequestFacts(deps, model);
   if (first === undefined) return undefined;
   const head = keepHeadWarm(deps, model);
   const { history, prefixWarmup } = deps;
@@ -146,7 +146,10 @@ const singleTicket = (
  * Returns facts about the first request. Returns undefined after the first answer, or if the
  * message has no shared part.
  */
-const firstRequest = (deps: PrefixPolicyDeps, model: string): FirstRequestFacts | undefined => {
+const firstRequestFacts = (
+  deps: PrefixPolicyDeps,
+  model: string,
+): FirstRequestFacts | undefined => {
   const { history, prefixWarmup } = deps;
   const { messages, turns, relations } = history;
   const newest = messages.at(-1);
@@ -185,7 +188,7 @@ const headKey = ({ history }: PrefixPolicyDeps, model: string): string =>
 const keepHeadWarm = (
   deps: PrefixPolicyDeps,
   model: string,
-): Pick<FirstRequest, 'responseStarted'> => ({
+): Pick<RequestCaching, 'responseStarted'> => ({
   responseStarted: () =>
     deps.prefixWarmup.keepWarm(headKey(deps, model), LIFETIME_MS[deps.promptHead.head.ttl]),
 });

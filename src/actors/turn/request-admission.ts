@@ -13,7 +13,7 @@ import type { JournaledState } from '../agent/journaled-state.js';
 import { isRefusal } from '../budget/run-budget.js';
 
 /** Cache handling of a request that shares its prefix with other agents (law 4). */
-export interface FirstRequest {
+export interface RequestCaching {
   /** Cache breakpoints. Undefined for the default breakpoints. */
   readonly breakpoints: readonly Breakpoint[] | undefined;
   /** Prompt tokens that requests of other agents have left in the cache. */
@@ -28,7 +28,7 @@ type BeforeRequest = (
   model: string,
   signal: AbortSignal,
   onWait: OnWait,
-) => Promise<FirstRequest | undefined>;
+) => Promise<RequestCaching | undefined>;
 
 export interface RequestAdmissionDeps {
   readonly budget: Budget;
@@ -76,32 +76,32 @@ export const admitRequest = async (
   signal: AbortSignal,
   onWait: OnWait,
 ): Promise<RequestAdmission | Stop | undefined> => {
-  let firstRequest: FirstRequest | undefined;
+  let caching: RequestCaching | undefined;
   let reservation: Reservation | undefined;
   try {
-    firstRequest = await beforeRequest?.(estimate.model, signal, onWait);
-    const knownTokens = Math.max(estimate.knownTokens, firstRequest?.knownTokens ?? 0);
+    caching = await beforeRequest?.(estimate.model, signal, onWait);
+    const knownTokens = Math.max(estimate.knownTokens, caching?.knownTokens ?? 0);
     if (audit !== undefined) await audit();
     const answer = await budget.reserve({ ...estimate, knownTokens }, signal, onWait);
     if (isRefusal(answer)) {
-      firstRequest?.failed();
+      caching?.failed();
       return answer;
     }
     reservation = answer;
     const leave = await governor.enter(signal, onWait);
     return {
       reservation,
-      breakpoints: firstRequest?.breakpoints,
-      responseStarted: () => firstRequest?.responseStarted(),
+      breakpoints: caching?.breakpoints,
+      responseStarted: () => caching?.responseStarted(),
       end() {
         leave();
         answer.cancel();
-        firstRequest?.failed();
+        caching?.failed();
       },
     };
   } catch (error) {
     reservation?.cancel();
-    firstRequest?.failed();
+    caching?.failed();
     if (signal.aborted) return undefined;
     throw error;
   }
