@@ -12,7 +12,7 @@ import {
   shapeDigest,
 } from './request-shape.js';
 
-/** A drop is a break if it exceeds both 1/20 of the cached tokens and 2,000 tokens. */
+/** A drop is a cache miss if it exceeds both 1/20 of the cached tokens and 2,000 tokens. */
 const MIN_DROP_FRACTION = 20;
 const MIN_DROP_TOKENS = 2_000;
 

@@ -3,7 +3,7 @@
  * setting of the run belongs here and not in the static sections before it.
  */
 import type { MemoryLayer } from '../../protocol/tools/memory.js';
-import { escapeLine, escapeTags, pathList, shortPath } from '../text/escape-tags.js';
+import { escapeLine, escapeTags, pathList, shortPath } from '../escape-tags.js';
 import { dangerousUncachedSection, type Section, type SourcedText, section } from './section.js';
 
 export interface PromptFacts {
@@ -41,7 +41,7 @@ export interface McpInstructions {
   readonly text: string;
 }
 
-/** Reason shown to people when MCP instructions in the system prompt break the cache. */
+/** Reason shown to people when MCP instructions in the system prompt cause a cache miss. */
 const MCP_REASON = 'MCP servers come and go between turns';
 
 /**
