@@ -8,15 +8,15 @@ import type { ContextFlags } from './commands/inspect/context-command.js';
 import type { CostFlags } from './commands/inspect/cost-command.js';
 import type { ExplainFlags } from './commands/inspect/explain-command.js';
 import type { LogsFlags } from './commands/inspect/logs-command.js';
-import type { PruneFlags } from './commands/inspect/prune-command.js';
 import type { ReplayFlags } from './commands/inspect/replay-command.js';
 import type { ReportFlags } from './commands/inspect/report-command.js';
-import type { SessionsFlags } from './commands/inspect/sessions-command.js';
 import type { RewindFlags } from './commands/rewind/rewind-command.js';
+import type { PruneFlags } from './commands/sessions/prune-command.js';
+import type { SessionsFlags } from './commands/sessions/sessions-command.js';
 import type { AgentsFlags } from './commands/setup/agents-command.js';
 import type { PromptFlags } from './commands/setup/prompt-command.js';
 import type { TrustFlags } from './commands/setup/trust-command.js';
-import { type RunFlags, wholeNumber } from './run/run-flags.js';
+import { type RunFlags, wholeNumber } from './session/run-flags.js';
 
 const SESSION_OR_AGENT = 'session or agent: its id or the beginning of it';
 
@@ -68,7 +68,7 @@ export const addCommands = (
     .option('--limit <n>', 'maximum number of sessions', wholeNumber, 20)
     .option('--json', 'as JSON')
     .action(async (_: unknown, command: Command) => {
-      const { sessionsCommand } = await import('./commands/inspect/sessions-command.js');
+      const { sessionsCommand } = await import('./commands/sessions/sessions-command.js');
       end(await sessionsCommand(command.optsWithGlobals<SessionsFlags>(), machine));
     });
   child(
@@ -82,7 +82,7 @@ export const addCommands = (
     .option('--yes', 'do not ask')
     .option('--json', 'as JSON')
     .action(async (_: unknown, command: Command) => {
-      const { pruneCommand } = await import('./commands/inspect/prune-command.js');
+      const { pruneCommand } = await import('./commands/sessions/prune-command.js');
       end(await pruneCommand(command.optsWithGlobals<PruneFlags>(), machine));
     });
   child(

@@ -1,15 +1,15 @@
-/** Adds the commands that watch and steer running swarms from any terminal of this machine. */
+/** Adds the commands that watch and steer the running swarms of the store. */
 import { type Command, Option } from 'commander';
 import type { TerminalHost } from '../terminal/terminal-host.js';
-import type { TasksFlags } from './commands/inspect/tasks-command.js';
 import type { ApproveFlags, DenyFlags } from './commands/swarm/approve-command.js';
 import type { InboxFlags } from './commands/swarm/inbox-command.js';
 import type { PsFlags } from './commands/swarm/ps-command.js';
 import type { ResumeFlags } from './commands/swarm/resume-command.js';
 import type { SteerFlags } from './commands/swarm/send-command.js';
+import type { TasksFlags } from './commands/swarm/tasks-command.js';
 import type { TopFlags } from './commands/swarm/top-command.js';
 import type { WorkerFlags } from './commands/swarm/worker-command.js';
-import { runAgent } from './run-agent.js';
+import { startSession } from './start-session.js';
 
 /** Adds a command whose help ends with an example. */
 type AddCommand = (name: string, description: string, example: string) => Command;
@@ -25,7 +25,7 @@ export const addSwarmCommands = (
   machine: TerminalHost,
   end: (code: number) => void,
 ): void => {
-  add('ps', 'the running swarms of this machine, as trees of agents', 'skein ps --all')
+  add('ps', 'the running swarms, as trees of agents', 'skein ps --all')
     .argument('[session]', 'only this session, running or not')
     .option('--all', 'also the sessions that ran last')
     .option('--json', 'as JSON')
@@ -44,7 +44,7 @@ export const addSwarmCommands = (
     .argument('[session]', SESSION_HELP)
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
-      const { tasksCommand } = await import('./commands/inspect/tasks-command.js');
+      const { tasksCommand } = await import('./commands/swarm/tasks-command.js');
       end(await tasksCommand(session, command.optsWithGlobals<TasksFlags>(), machine));
     });
   add(
@@ -83,7 +83,7 @@ export const addSwarmCommands = (
       const flags = flagsOf<ResumeFlags>(rest);
       const resumed = await resumeCommand(query, prompt, flags, machine);
       if (typeof resumed === 'number') end(resumed);
-      else await runAgent(prompt, resumed, machine, end);
+      else await startSession(prompt, resumed, machine, end);
     });
   add('inbox', 'the open questions of running swarms', 'skein inbox')
     .argument('[session]', 'only questions of this session')

@@ -3,7 +3,7 @@
  * Entry of the `skein` command: reads arguments, sets the exit code. Other code is loaded on
  * demand.
  */
-import './run/v8-flags.js';
+import './session/v8-flags.js';
 import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +12,8 @@ import { interrupts, signals } from '../terminal/input/interrupts.js';
 import { drainOutput, outputBackpressure } from '../terminal/output/output-backpressure.js';
 import type { TerminalHost } from '../terminal/terminal-host.js';
 import { noticeText, sanitize } from '../terminal/text/sanitize.js';
-import { ExitCode } from './run/exit-code.js';
-import { reportError, runCommandLine } from './run-command-line.js';
+import { commandLine, reportError } from './command-line.js';
+import { ExitCode } from './session/exit-code.js';
 
 let outputFailure: string | undefined;
 
@@ -87,7 +87,7 @@ process.on('uncaughtException', (error) => {
   process.exit();
 });
 
-const exitCode = await runCommandLine(process.argv.slice(2), machine);
+const exitCode = await commandLine(process.argv.slice(2), machine);
 // An error of the last write is reported one event-loop turn later.
 await new Promise((settled) => setImmediate(settled));
 if (outputFailure !== undefined) {

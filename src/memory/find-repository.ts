@@ -5,7 +5,7 @@ import { isPathInside } from '../lib/paths/is-path-inside.js';
 import type { MemoryDisk } from '../protocol/tools/memory.js';
 import { decodeText } from './decode-text.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
-import { ancestors } from './places.js';
+import { ancestors } from './memory-locations.js';
 
 export interface EnclosingRepository {
   /** Top folder, as named from the working directory. Undefined outside of a repository. */

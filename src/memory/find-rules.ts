@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import type { MemoryDisk, ResolvedMemoryPath } from '../protocol/tools/memory.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
-import { type Notices, printablePath } from './notices.js';
+import { type MemoryNotices, printablePath } from './memory-notices.js';
 
 export interface FindRulesOptions {
   readonly disk: MemoryDisk;
-  readonly notices: Notices;
+  readonly notices: MemoryNotices;
   /** True if the directory may be listed. Adds its own notice if not. */
   mayEnter(path: string, resolved: ResolvedMemoryPath): boolean;
 }

@@ -4,17 +4,17 @@
  */
 import type { MemoryLayer } from '../protocol/tools/memory.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
-import { type Notices, printablePath } from './notices.js';
+import { type MemoryNotices, printablePath } from './memory-notices.js';
 
 export class LayerBudget {
   private readonly layer: MemoryLayer;
-  private readonly notices: Notices;
+  private readonly notices: MemoryNotices;
   private files: number = MEMORY_LIMITS.files;
   private characters: number = MEMORY_LIMITS.characters;
   private lookups: number = MEMORY_LIMITS.lookups;
   private lexed: number = MEMORY_LIMITS.lexedCharacters;
 
-  constructor(layer: MemoryLayer, notices: Notices) {
+  constructor(layer: MemoryLayer, notices: MemoryNotices) {
     this.layer = layer;
     this.notices = notices;
   }

@@ -12,7 +12,7 @@ import type {
   ResolvedMemoryPath,
 } from '../protocol/tools/memory.js';
 import { isTextName } from './is-text-name.js';
-import { type Notices, printablePath } from './notices.js';
+import { type MemoryNotices, printablePath } from './memory-notices.js';
 
 export interface MemoryCandidate {
   readonly path: string;
@@ -28,7 +28,7 @@ export interface MemoryCandidate {
 export interface MemoryAdmissionOptions {
   readonly ports: MemoryPorts;
   readonly disk: MemoryDisk;
-  readonly notices: Notices;
+  readonly notices: MemoryNotices;
   /** State directory, as named and as real path. Not readable even if the workspace contains it. */
   readonly state: readonly string[];
 }
@@ -48,7 +48,7 @@ const OUTSIDE = 'it leads out of the workspace and is not approved; see skein tr
 export class MemoryAdmission {
   private readonly ports: MemoryPorts;
   private readonly disk: MemoryDisk;
-  private readonly notices: Notices;
+  private readonly notices: MemoryNotices;
   private readonly state: readonly string[];
 
   constructor(options: MemoryAdmissionOptions) {

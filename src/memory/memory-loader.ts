@@ -20,7 +20,7 @@ import {
   type MemoryCandidate,
 } from './memory-admission.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
-import { type Notices, printablePath } from './notices.js';
+import { type MemoryNotices, printablePath } from './memory-notices.js';
 import { readRulePaths } from './read-rule-paths.js';
 
 /** Location that a memory file was found in, with its limits. */
@@ -61,7 +61,7 @@ export class MemoryLoader {
   readonly rules: LoadedRule[] = [];
   readonly admission: MemoryAdmission;
   private readonly disk: MemoryDisk;
-  private readonly notices: Notices;
+  private readonly notices: MemoryNotices;
   private readonly home: string;
   /** Loaded paths, named and real. Separate sets, because a conditional rule does not replace an unconditional file. */
   private readonly unconditional = new Set<string>();

@@ -18,16 +18,16 @@ import { LayerBudget } from './layer-budget.js';
 import { namedAndReal } from './memory-admission.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
 import { type LoadedRule, MemoryLoader, type MemorySource } from './memory-loader.js';
-import { NestedMemory } from './nested-memory.js';
-import { Notices, printablePath } from './notices.js';
 import {
   ancestors,
-  localPlaces,
-  managedPlaces,
-  type Places,
-  projectPlaces,
-  userPlaces,
-} from './places.js';
+  localLocations,
+  type MemoryLocations,
+  managedLocations,
+  projectLocations,
+  userLocations,
+} from './memory-locations.js';
+import { MemoryNotices, printablePath } from './memory-notices.js';
+import { NestedMemory } from './nested-memory.js';
 
 export interface MemoryPlaces {
   readonly cwd: string;
@@ -58,13 +58,13 @@ export interface MemoryWalk {
   /** Grows as rules are found below the working directory. */
   readonly rules: readonly LoadedRule[];
   readonly nested: NestedMemory;
-  readonly notices: Notices;
+  readonly notices: MemoryNotices;
 }
 
 /** Memory location of one layer, with its limits. */
 interface Stop {
   readonly layer: MemoryLayer;
-  readonly places: Places;
+  readonly places: MemoryLocations;
   readonly linkFolders: readonly string[];
   readonly isUnguarded?: boolean;
   readonly bases: readonly string[];
@@ -75,7 +75,7 @@ export const walkMemory = async ({
   disk,
   ports,
 }: MemoryFilesOptions): Promise<MemoryWalk> => {
-  const notices = new Notices();
+  const notices = new MemoryNotices();
   const state = await namedAndReal(places.skeinHome, disk);
   const loader = new MemoryLoader({ disk, ports, notices, state, home: places.home });
   const stops = await planStops(places, disk, notices);
@@ -121,7 +121,7 @@ export const walkMemory = async ({
 const loadRules = async (
   directory: string,
   origin: MemorySource,
-  { loader, disk, notices }: { loader: MemoryLoader; disk: MemoryDisk; notices: Notices },
+  { loader, disk, notices }: { loader: MemoryLoader; disk: MemoryDisk; notices: MemoryNotices },
 ) => {
   const { layer, linkFolders, isUnguarded } = origin;
   /** Approved directories outside of `linkFolders`. Approval covers the files in them. */
@@ -146,7 +146,7 @@ const loadRules = async (
 const planStops = async (
   places: MemoryPlaces,
   disk: MemoryDisk,
-  notices: Notices,
+  notices: MemoryNotices,
 ): Promise<readonly Stop[]> => {
   const { cwd, home, skeinHome, isBare } = places;
   const cwdNames = await namedAndReal(cwd, disk);
@@ -168,10 +168,10 @@ const planStops = async (
   const ofTeam = teamMemory === undefined ? [] : [dirname(teamMemory), ...cwdNames];
   return [
     ...places.managed.map((directory): Stop => {
-      return { layer: 'managed', places: managedPlaces(directory), ...anywhere };
+      return { layer: 'managed', places: managedLocations(directory), ...anywhere };
     }),
     ...[join(home, '.claude'), skeinHome].map((directory): Stop => {
-      return { layer: 'user', places: userPlaces(directory), ...anywhere };
+      return { layer: 'user', places: userLocations(directory), ...anywhere };
     }),
     ...(await stopsAbove(places, cwdNames, { disk, notices })),
     ...added,
@@ -184,7 +184,7 @@ const planStops = async (
 const stopsAbove = async (
   { cwd, home }: MemoryPlaces,
   cwdNames: readonly string[],
-  { disk, notices }: { disk: MemoryDisk; notices: Notices },
+  { disk, notices }: { disk: MemoryDisk; notices: MemoryNotices },
 ): Promise<readonly Stop[]> => {
   const { top, mainTree } = await findRepository(cwd, disk);
   const border = top ?? resolve(cwd);
@@ -220,8 +220,8 @@ const stopsIn = (
   rest: Omit<Stop, 'layer' | 'places'>,
   isHome: boolean,
 ): readonly Stop[] => [
-  { layer: 'project', places: projectPlaces(directory, isHome), ...rest },
-  { layer: 'local', places: localPlaces(directory), ...rest },
+  { layer: 'project', places: projectLocations(directory, isHome), ...rest },
+  { layer: 'local', places: localLocations(directory), ...rest },
 ];
 
 const allNames = async (folders: readonly string[], disk: MemoryDisk) =>

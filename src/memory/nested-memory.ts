@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathBelow } from '../lib/paths/path-below.js';
 import type { MemoryFile } from '../protocol/tools/memory.js';
 import { MEMORY_LIMITS } from './memory-limits.js';
-import type { Notices } from './notices.js';
+import type { MemoryNotices } from './memory-notices.js';
 
 /** Folders with third-party files, whose instructions are not the project's. */
 const VENDOR_FOLDERS = new Set([
@@ -27,7 +27,7 @@ export interface NestedMemoryOptions {
   readonly bases: readonly string[];
   /** Loads the memory files of a directory. Resolves to undefined for another repository. */
   readonly enter: (directory: string) => Promise<readonly MemoryFile[] | undefined>;
-  readonly notices: Notices;
+  readonly notices: MemoryNotices;
 }
 
 export class NestedMemory {

@@ -41,5 +41,5 @@ export type * from './api/messages/skein-message.js';
 export type { Query, QueryRequest, Session } from './api/query.js';
 export type { QueryOptions } from './api/query-options.js';
 export type { JsonSchema, StandardSchema, ToolInput } from './api/tool-input.js';
-export type { HookFunctionGroup, HookFunctions } from './assembly/run-hooks.js';
+export type { HookFunctionGroup, HookFunctions } from './assembly/collect-hooks.js';
 export { VERSION } from './assembly/version.js';

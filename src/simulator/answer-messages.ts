@@ -6,14 +6,14 @@ import { modelFacts } from '../protocol/model/model-facts.js';
 import { ApiError, errorTypeOf, invalidRequest } from './api-error.js';
 import type { CacheDiagnostics } from './cache-diagnostics.js';
 import type { CompiledScript } from './compiled-script.js';
-import { type ComposedContent, compose, shortId } from './compose.js';
-import type { Exchange } from './exchange.js';
-import { type Message, messageFrames, wholeMessage } from './message.js';
+import { type ComposedContent, composeReply, shortId } from './compose-reply.js';
+import type { HttpExchange } from './http-exchange.js';
 import type { MessagesRequest } from './messages-request.js';
 import { type PrefixBlock, prefixBlocks } from './prefix-blocks.js';
 import type { CacheAccess, PromptCache } from './prompt-cache.js';
 import { parseBody } from './read-body.js';
 import { type RequestFacts, requestFacts } from './request-facts.js';
+import { messageFrames, type ResponseMessage, wholeMessage } from './response-message.js';
 import type { Reply } from './script.js';
 import { delayUnlessClosed, sendStream, sendWhole } from './send-stream.js';
 import { checkThinkingSignatures, thinkingSignature } from './thinking-signature.js';
@@ -28,7 +28,10 @@ export interface SimulatorState {
 
 const UNKNOWN_MODEL_WINDOW = 200_000;
 
-export const answerMessages = async (exchange: Exchange, state: SimulatorState): Promise<void> => {
+export const answerMessages = async (
+  exchange: HttpExchange,
+  state: SimulatorState,
+): Promise<void> => {
   const { cache, diagnostics, clock } = state;
   const request = validateRequest(parseBody(exchange.body));
   checkThinkingSignatures(request);
@@ -42,10 +45,10 @@ export const answerMessages = async (exchange: Exchange, state: SimulatorState):
   if (!access) throw scriptedError(reply);
   const digest = blocks.at(-1)?.digest ?? '';
   const id = `msg_01${shortId(digest)}`;
-  const message: Message = {
+  const message: ResponseMessage = {
     ...(request.max_tokens === 0
       ? EMPTY_CONTENT
-      : compose(reply, facts, digest, () => thinkingSignature(request))),
+      : composeReply(reply, facts, digest, () => thinkingSignature(request))),
     id,
     model: request.model,
     stopSequence: reply.stop_sequence ?? null,
@@ -96,7 +99,7 @@ const scriptedError = ({ error, headers = {} }: Reply): ApiError => {
   return new ApiError(status, type, message, { ...wait, ...headers, ...error?.headers });
 };
 
-const usageOf = ({ usage }: CacheAccess, { outputTokens, webSearches }: Message) => ({
+const usageOf = ({ usage }: CacheAccess, { outputTokens, webSearches }: ResponseMessage) => ({
   input: usage.input_tokens,
   output: outputTokens,
   cacheRead: usage.cache_read_input_tokens,

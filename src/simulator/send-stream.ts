@@ -1,7 +1,7 @@
 /** Sends a stream or a whole message with the pacing and the faults that the script asks for. */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../protocol/clock.js';
-import { errorFrame, type StreamFrame } from './message.js';
+import { errorFrame, type StreamFrame } from './response-message.js';
 import type { Reply } from './script.js';
 
 /** Resolves with true after the delay, or with false as soon as the connection closes. */

@@ -11,7 +11,7 @@ import { answerMessages, type SimulatorState } from './answer-messages.js';
 import { ApiError } from './api-error.js';
 import { CacheDiagnostics } from './cache-diagnostics.js';
 import { compileScript } from './compiled-script.js';
-import { Exchange } from './exchange.js';
+import { HttpExchange } from './http-exchange.js';
 import { prefixBlocks } from './prefix-blocks.js';
 import { PromptCache } from './prompt-cache.js';
 import { parseBody, readBody } from './read-body.js';
@@ -59,7 +59,7 @@ export const startSimulator = async (options: SimulatorOptions): Promise<Simulat
   };
   let count = 0;
   const server = createServer((request, response) => {
-    const exchange = new Exchange(request, response, ++count, clock, record);
+    const exchange = new HttpExchange(request, response, ++count, clock, record);
     const answer = async () => {
       exchange.body = await readBody(request);
       await route(exchange, state);
@@ -100,7 +100,7 @@ const listen = (server: Server, port: number, host: string): Promise<void> =>
     server.listen({ port, host, backlog: 4096 }, resolve);
   });
 
-const route = async (exchange: Exchange, state: SimulatorState): Promise<void> => {
+const route = async (exchange: HttpExchange, state: SimulatorState): Promise<void> => {
   requireHeaders(exchange);
   const { method, path } = exchange;
   const name = `${method} ${path.replace(/\/+$/, '')}`;
@@ -110,7 +110,7 @@ const route = async (exchange: Exchange, state: SimulatorState): Promise<void> =
   throw new ApiError(404, 'not_found_error', `Not found: ${name}`);
 };
 
-const requireHeaders = (exchange: Exchange): void => {
+const requireHeaders = (exchange: HttpExchange): void => {
   const bearer = exchange.header('authorization')?.match(/^Bearer +\S/i);
   if (!exchange.header('x-api-key') && !bearer)
     throw new ApiError(401, 'authentication_error', 'x-api-key header is required');
@@ -118,12 +118,12 @@ const requireHeaders = (exchange: Exchange): void => {
     throw new ApiError(400, 'invalid_request_error', 'anthropic-version: header is required');
 };
 
-const countTokens = (exchange: Exchange): void => {
+const countTokens = (exchange: HttpExchange): void => {
   const blocks = prefixBlocks(validateCountRequest(parseBody(exchange.body)));
   exchange.json(JSON.stringify({ input_tokens: blocks.at(-1)?.end ?? 0 }));
 };
 
-const listModels = (exchange: Exchange): void => {
+const listModels = (exchange: HttpExchange): void => {
   const data = KNOWN_MODELS.map((id) => ({
     type: 'model',
     id,

@@ -4,7 +4,7 @@
  * here are checked.
  */
 import { invalidRequest } from './api-error.js';
-import { shortId } from './compose.js';
+import { shortId } from './compose-reply.js';
 import { type Block, blocksOf, type MessagesRequest } from './messages-request.js';
 import { prefixBlocks } from './prefix-blocks.js';
 

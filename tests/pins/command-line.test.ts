@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { buildProgram } from '../../src/cli/run-command-line.js';
+import { buildProgram } from '../../src/cli/command-line.js';
 import type { TerminalHost } from '../../src/terminal/terminal-host.js';
 
 const program = buildProgram({} as TerminalHost, () => {});

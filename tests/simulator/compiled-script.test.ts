@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compileScript } from '../../src/simulator/compiled-script.js';
-import { compose } from '../../src/simulator/compose.js';
+import { composeReply } from '../../src/simulator/compose-reply.js';
 import type { MessagesRequest } from '../../src/simulator/messages-request.js';
 import { requestFacts } from '../../src/simulator/request-facts.js';
 import { parseScript, type ScriptInput } from '../../src/simulator/script.js';
@@ -109,7 +109,7 @@ describe('a composed reply', () => {
     ],
   }).rules[0]?.reply;
   const composed = (digest: string, messages: unknown[] = [user('go')]) =>
-    compose(loop ?? {}, facts(messages), digest).content[0];
+    composeReply(loop ?? {}, facts(messages), digest).content[0];
 
   test('fills in templates, including nested input values', () => {
     const talk = [user('go'), assistant('so'), user('on "and" on')];
@@ -130,12 +130,12 @@ describe('a composed reply', () => {
       { tool_use: [{ name: 'A' }, { name: 'B' }] },
       { text: 'a', stop_reason: 'max_tokens' },
       { text: 'a', stop_sequence: 'END' },
-    ].map((reply) => compose(reply, facts([user('x')]), 'd').stopReason);
+    ].map((reply) => composeReply(reply, facts([user('x')]), 'd').stopReason);
     expect(stops).toEqual(['end_turn', 'tool_use', 'max_tokens', 'stop_sequence']);
   });
 
   test('counts its output tokens unless the script sets them', () => {
-    const tokens = (reply: object) => compose(reply, facts([user('x')]), 'd').outputTokens;
+    const tokens = (reply: object) => composeReply(reply, facts([user('x')]), 'd').outputTokens;
     expect(tokens({ text: 'a'.repeat(41) })).toBe(11);
     expect(tokens({ text: 'a'.repeat(41), usage: { output_tokens: 7 } })).toBe(7);
   });

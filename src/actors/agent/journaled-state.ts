@@ -9,7 +9,7 @@ import {
   conversationStep,
 } from '../../context/history/conversation-records.js';
 import { History } from '../../context/history/history.js';
-import { inherit } from '../../context/history/inherit.js';
+import { inheritHistory } from '../../context/history/inherit-history.js';
 import type { RequestedCall } from '../../protocol/model/wire-block.js';
 import type { Journal, SyncTime } from '../../protocol/session/journal.js';
 import type { JournalBody, JournalRecord } from '../../protocol/session/journal-record.js';
@@ -27,7 +27,7 @@ export const foldRecords = (records: readonly JournalRecord[], base?: FoldedStat
   const history = new History();
   const cache = new CacheLog();
   if (base !== undefined) {
-    inherit(history, base.history);
+    inheritHistory(history, base.history);
     cache.copyFrom(base.cache);
   }
   const conversation = conversationRecords(records.map(conversationStep));

@@ -1,5 +1,5 @@
 /** Runs PostToolUse and PostToolUseFailure hooks for an ended call. */
-import { escapeTags } from '../../prompt/text/escape-tags.js';
+import { escapeTags } from '../../prompt/escape-tags.js';
 import type { Hooks } from '../../protocol/permission/hooks.js';
 import type { ResultBlock, ToolOutcome } from '../../protocol/tools/tool.js';
 import type { PendingCall } from '../calls/pending-call.js';

@@ -1,8 +1,9 @@
 /**
  * Records context that hooks add for the model, as a letter at the end of the next user message.
  */
+
+import { escapeTags } from '../../prompt/escape-tags.js';
 import { systemReminder } from '../../prompt/messages/system-reminder.js';
-import { escapeTags } from '../../prompt/text/escape-tags.js';
 import type { Ids } from '../../protocol/ids.js';
 import { rawText } from '../../protocol/model/wire-block.js';
 import { HOOK_SENDER, type HookEvent, type HookVerdict } from '../../protocol/permission/hooks.js';

@@ -3,7 +3,7 @@
  * request left there, and records a miss with its cause.
  */
 import { type AnsweredRequest, isCounted } from '../../context/cache/cache-log.js';
-import { type BreakFacts, explainBreak } from '../../prompt/cache-miss/explain-break.js';
+import { explainMiss, type MissFacts } from '../../prompt/cache-miss/explain-miss.js';
 import {
   digestChange,
   type MessageChange,
@@ -50,7 +50,7 @@ interface SentRequest {
   /** References to message bytes, which are never changed or copied. */
   readonly messages: readonly Buffer[];
   readonly before: AnsweredRequest | undefined;
-  readonly declared: BreakFacts['declared'];
+  readonly declared: MissFacts['declared'];
   /** Message digests of another process; empty after the first request of this process. */
   readonly inherited: readonly string[];
   readonly at: number;
@@ -138,7 +138,7 @@ export class CacheMonitor {
     const readTokens = usage.cacheRead;
     if (!isCacheBreak(cachedTokens, readTokens)) return;
     const message = this.changedMessage(before, now);
-    const explanation = explainBreak({
+    const explanation = explainMiss({
       before: { shape: now.before?.shape ?? now.shape, sent: before?.sent ?? this.inherited },
       now,
       message,

@@ -2,7 +2,7 @@
 import { asText } from '../../lib/text/as-text.js';
 import { requestCost, uncachedRequestCost } from '../../protocol/model/request-cost.js';
 import { addUsage, NO_USAGE } from '../../protocol/model/usage.js';
-import type { ChartStyle } from '../../terminal/text/chart-style.js';
+import type { ChartStyle } from '../../terminal/charts/chart-style.js';
 import { wrapWords } from '../../terminal/text/fit-text.js';
 import { formatMoney, formatNumber, plural } from '../../terminal/text/format-number.js';
 import type { CostReport } from '../../views/cost/session-cost.js';

@@ -1,8 +1,8 @@
 /** Demo printer: prints what agents do in `skein demo`, the lead at the margin, others indented. */
 import { asText } from '../../lib/text/as-text.js';
 import type { OpenQuestion } from '../../sdk/control/open-questions.js';
+import type { ChartStyle } from '../../terminal/charts/chart-style.js';
 import { type Paint, paintFor } from '../../terminal/terminal.js';
-import type { ChartStyle } from '../../terminal/text/chart-style.js';
 import { wrapWords } from '../../terminal/text/fit-text.js';
 import { formatMoney, plural } from '../../terminal/text/format-number.js';
 import { sanitize } from '../../terminal/text/sanitize.js';

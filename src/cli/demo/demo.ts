@@ -5,11 +5,11 @@
 import { rmSync } from 'node:fs';
 import { openExistingStore } from '../../sdk/assembly/options/open-store.js';
 import { startSimulator } from '../../simulator/start-simulator.js';
+import { chartStyle } from '../../terminal/charts/chart-style.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { chartStyle } from '../../terminal/text/chart-style.js';
 import { wrapWords } from '../../terminal/text/fit-text.js';
 import { sessionCost } from '../../views/cost/session-cost.js';
-import { ExitCode } from '../run/exit-code.js';
+import { ExitCode } from '../session/exit-code.js';
 import { DemoChild, type DemoLine } from './demo-child.js';
 import { DemoCounter, demoSummary } from './demo-figures.js';
 import { DemoPerson } from './demo-person.js';

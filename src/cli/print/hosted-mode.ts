@@ -14,7 +14,7 @@ import {
 } from '../../sdk/api/json-line-channel.js';
 import { openResponse, readOpenRequest, readRunRequest } from '../../sdk/api/open-request.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { ExitCode } from '../run/exit-code.js';
+import { ExitCode } from '../session/exit-code.js';
 import { BatchedOutput } from './batched-output.js';
 
 /** Time that running requests have to end after the program is gone, in milliseconds. */

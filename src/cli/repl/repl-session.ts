@@ -15,17 +15,17 @@ import {
   type ContextWindowReport,
 } from '../../sdk/sessions/context-window-report.js';
 import { openSessionRewind } from '../../sdk/sessions/session-rewind.js';
+import { chartStyle } from '../../terminal/charts/chart-style.js';
 import type { SessionFacts, SessionView } from '../../terminal/output/session-view.js';
 import { wantsColour } from '../../terminal/terminal.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { chartStyle } from '../../terminal/text/chart-style.js';
 import { sessionCost } from '../../views/cost/session-cost.js';
 import { newSessionWindow } from '../commands/inspect/context-command.js';
 import { contextText } from '../commands/inspect/context-text.js';
 import { shortCostText } from '../commands/inspect/cost-text.js';
 import { rewindDoneText } from '../commands/rewind/rewind-plan-text.js';
-import { openCliSession } from '../run/open-cli-session.js';
-import type { RunFlags } from '../run/run-flags.js';
+import { openCliSession } from '../session/open-cli-session.js';
+import type { RunFlags } from '../session/run-flags.js';
 import { waitUntilIdle } from './close-in-time.js';
 import { confirmRewind } from './confirm-rewind.js';
 import { parsePermissionMode } from './parse-permission-mode.js';

@@ -13,8 +13,8 @@ import type { OpenView, SessionView } from '../../terminal/output/session-view.j
 import { isCapableTerminal, isForScreenReader, type Terminal } from '../../terminal/terminal.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { echoLines } from '../../terminal/text/sanitize.js';
-import { ExitCode, exitCodeFor } from '../run/exit-code.js';
-import type { RunFlags } from '../run/run-flags.js';
+import { ExitCode, exitCodeFor } from '../session/exit-code.js';
+import type { RunFlags } from '../session/run-flags.js';
 import { closeInTime } from './close-in-time.js';
 import { lineView } from './line-view.js';
 import { nextPermissionMode } from './parse-permission-mode.js';

@@ -4,11 +4,14 @@ import { answerIncludes } from '../../config/trust/include-answers.js';
 import { trustWorkspace } from '../../config/trust/trust-state.js';
 import { stateLayout } from '../../config/workspace/state-layout.js';
 import type { SessionAssembly } from '../../sdk/assembly/assemble-session.js';
-import { externalIncludes, type IncludeStatus } from '../../sdk/assembly/prompt/run-memory.js';
+import {
+  externalIncludes,
+  type IncludeStatus,
+} from '../../sdk/assembly/prompt/make-memory-files.js';
 import type { Terminal } from '../../terminal/terminal.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
 import { exactText } from '../../terminal/text/sanitize.js';
-import type { RunFlags } from '../run/run-flags.js';
+import type { RunFlags } from '../session/run-flags.js';
 
 interface StartupOptions {
   readonly machine: TerminalHost;

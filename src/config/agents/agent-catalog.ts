@@ -5,9 +5,9 @@
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { didYouMean } from '../../lib/text/did-you-mean.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import { UsageError } from '../../protocol/skein-error.js';
-import { didYouMean } from '../json/did-you-mean.js';
 import { type PromptFolder, type PromptSources, promptFolders } from './prompt-file.js';
 
 export interface AgentCatalog {

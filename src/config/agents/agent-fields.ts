@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { isRecord } from '../../lib/json/is-record.js';
+import { didYouMean } from '../../lib/text/did-you-mean.js';
 import type { AgentDefinition } from '../../protocol/agent/agent-definition.js';
 import { PERMISSION_MODES } from '../../protocol/permission/permission-mode.js';
-import { didYouMean } from '../json/did-you-mean.js';
 import type { JsonPath } from '../json/json-places.js';
 import type { JsonObject } from '../json/settings-document.js';
 import { type HookSettings, readHookSettings } from '../settings/hook-settings.js';

@@ -4,6 +4,7 @@
  * A hook with a mistake is ignored, with a warning that names the file, the key and the fix.
  */
 import { isRecord } from '../../lib/json/is-record.js';
+import { didYouMean } from '../../lib/text/did-you-mean.js';
 import { parseHookMatcher } from '../../protocol/permission/hook-matcher.js';
 import {
   DEFAULT_HOOK_SECONDS,
@@ -12,7 +13,6 @@ import {
   MAX_HOOKS_PER_EVENT,
 } from '../../protocol/permission/hook-setup.js';
 import { HOOK_EVENTS, type HookEvent, UNMATCHED_EVENTS } from '../../protocol/permission/hooks.js';
-import { didYouMean } from '../json/did-you-mean.js';
 import type { JsonPath } from '../json/json-places.js';
 import type { JsonObject } from '../json/settings-document.js';
 import type { MergedSettings, SourcedHooks } from './merge-settings.js';

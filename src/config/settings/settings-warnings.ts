@@ -1,6 +1,7 @@
 /** Collects the mistakes in a settings file as sentences that name the file, the line and the fix. */
+
+import { didYouMean } from '../../lib/text/did-you-mean.js';
 import { UsageError } from '../../protocol/skein-error.js';
-import { didYouMean } from '../json/did-you-mean.js';
 import type { JsonPath, RepeatedKey } from '../json/json-places.js';
 import type { SettingsDocument } from '../json/settings-document.js';
 

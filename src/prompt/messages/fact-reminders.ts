@@ -4,8 +4,8 @@
  */
 import type { KnownFacts, Reminder } from '../../protocol/model/context-provider.js';
 import type { PermissionMode } from '../../protocol/permission/permission-mode.js';
+import { escapeTags } from '../escape-tags.js';
 import type { McpInstructions } from '../system/dynamic-sections.js';
-import { escapeTags } from '../text/escape-tags.js';
 import { factDigest, wrapReminder } from './system-reminder.js';
 import { modeText } from './user-context.js';
 

@@ -1,5 +1,5 @@
 /** Directive of a fork, and notices about forked agents and forked sessions. */
-import { escapeLine, escapeTags } from '../text/escape-tags.js';
+import { escapeLine, escapeTags } from '../escape-tags.js';
 
 /** Replaces each result that the parent still waited for. The same for all forks. */
 export const FORK_PLACEHOLDER =

@@ -1,6 +1,6 @@
 /** Instruction blocks: the text of instruction files with their origin, trimmed to a size. */
 import { MEMORY_LABELS, type MemoryFile, type MemoryLayer } from '../../protocol/tools/memory.js';
-import { escapeAttribute, escapeTags, shortPath } from '../text/escape-tags.js';
+import { escapeAttribute, escapeTags, shortPath } from '../escape-tags.js';
 
 export interface InstructionBlock {
   readonly source: MemoryLayer;

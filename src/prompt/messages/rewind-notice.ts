@@ -1,5 +1,5 @@
 /** Notice for an agent after a rewind of the files alone or of the conversation alone. */
-import { pathList } from '../text/escape-tags.js';
+import { pathList } from '../escape-tags.js';
 import { systemReminder } from './system-reminder.js';
 
 /** `rewound` says which half went back; the other half still shows the later state. */

@@ -1,5 +1,5 @@
 /** Role of a child agent: the role block of a typed agent and the first message of a teammate. */
-import { escapeLine, escapeTags } from '../text/escape-tags.js';
+import { escapeLine, escapeTags } from '../escape-tags.js';
 
 /** Role of a typed agent without a definition. */
 export const LOST_ROLE =

@@ -1,7 +1,7 @@
 /** System reminders: text of Skein inside a conversation. */
 import { hash } from 'node:crypto';
 import type { Reminder } from '../../protocol/model/context-provider.js';
-import { withoutBoundary } from '../text/boundary.js';
+import { withoutBoundary } from '../boundary.js';
 
 /** Wraps a text of Skein in the tags of a system reminder. */
 export const systemReminder = (text: string): string =>

@@ -1,6 +1,6 @@
 /** User context at the start of the first message: instruction files, permission mode and date. */
 import type { PermissionMode } from '../../protocol/permission/permission-mode.js';
-import { pathList } from '../text/escape-tags.js';
+import { pathList } from '../escape-tags.js';
 import { type InstructionBlock, instructionText, type Trimmed } from './instruction-block.js';
 import { systemReminder } from './system-reminder.js';
 

@@ -1,5 +1,5 @@
 /** Texts that tell an agent which worktree it works in, because shared text names other folders. */
-import { escapeLine } from '../text/escape-tags.js';
+import { escapeLine } from '../escape-tags.js';
 
 /** Returns the task of an agent that has its own worktree. */
 export const worktreeTask = (prompt: string, { path, top, cwd }: WorktreePaths): string =>

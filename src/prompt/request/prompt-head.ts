@@ -2,12 +2,12 @@
 import type { CacheTtl, PromptHead } from '../../protocol/model/prompt-head.js';
 import type { Capabilities } from '../../protocol/model/providers.js';
 import type { RawJson } from '../../protocol/model/wire-block.js';
+import { withoutBoundary } from '../boundary.js';
+import { escapeLine } from '../escape-tags.js';
 import type { PromptPiece } from '../system/section.js';
 import { type SplitOptions, sectionsOf } from '../system/split-prompt.js';
 import { IDENTITY } from '../system/static-sections.js';
 import { asSystemPrompt } from '../system/system-prompt.js';
-import { withoutBoundary } from '../text/boundary.js';
-import { escapeLine } from '../text/escape-tags.js';
 import { type CachePlan, cachePlan } from './cache-plan.js';
 
 interface HeadOptions extends SplitOptions {

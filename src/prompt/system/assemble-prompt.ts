@@ -1,6 +1,6 @@
 /** First stage: assembles the default prompt, static sections before dynamic sections. */
 import type { ProviderName } from '../../protocol/model/providers.js';
-import { BOUNDARY } from '../text/boundary.js';
+import { BOUNDARY } from '../boundary.js';
 import type { PromptPiece } from './section.js';
 import { IDENTITY, STATIC_SECTIONS } from './static-sections.js';
 

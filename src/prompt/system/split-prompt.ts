@@ -9,7 +9,7 @@
  */
 import type { HeadSection } from '../../protocol/model/prompt-head.js';
 import type { CacheScope } from '../../protocol/model/providers.js';
-import { BOUNDARY } from '../text/boundary.js';
+import { BOUNDARY } from '../boundary.js';
 import type { PromptPiece } from './section.js';
 import { IDENTITY } from './static-sections.js';
 import { BETWEEN, type SystemPrompt } from './system-prompt.js';

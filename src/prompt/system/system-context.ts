@@ -1,6 +1,6 @@
 /** System context at the end of the system prompt: the repository at the start of the session. */
 import type { RepositoryFacts } from '../../protocol/tools/repository-facts.js';
-import { escapeTags } from '../text/escape-tags.js';
+import { escapeTags } from '../escape-tags.js';
 import type { PromptPiece } from './section.js';
 
 /** `breaker` is an arbitrary text that makes the prompt unique, for cache measurements. */

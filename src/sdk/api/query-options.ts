@@ -8,8 +8,8 @@ import {
 } from '../../protocol/permission/permission-mode.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import type { Tool } from '../../protocol/tools/tool.js';
+import type { HookFunctions } from '../assembly/collect-hooks.js';
 import type { RunOptions } from '../assembly/options/run-options.js';
-import type { HookFunctions } from '../assembly/run-hooks.js';
 import type { CanUseTool, OnQuestion } from './callback-surface.js';
 
 export interface QueryOptions

@@ -32,9 +32,12 @@ import { leadConfigPublisher } from '../lead-config/lead-config.js';
 import { workspaceConfig } from '../lead-config/workspace-remote.js';
 import { type AnswerChannels, answerChannels } from './answer-channels.js';
 import { checkMode } from './check-mode.js';
+import { collectHooks, type HookFunctions } from './collect-hooks.js';
+import { collectTools, swarmSetup } from './collect-tools.js';
 import { leadModel } from './lead-agent.js';
 import { ignoredPromptFlags, leadAgentSettings } from './lead-agent-settings.js';
 import { leadServices } from './lead-services.js';
+import { openSandbox } from './open-sandbox.js';
 import { chooseSession, sessionDirectory } from './options/choose-session.js';
 import { commandSettings } from './options/command-settings.js';
 import type { HostEnvironment } from './options/host-environment.js';
@@ -44,10 +47,11 @@ import { answerFormat, requestSettings } from './options/request-settings.js';
 import { runGovernor } from './options/run-governor.js';
 import type { RunOptions } from './options/run-options.js';
 import { settingsNotices } from './options/settings-notices.js';
-import { PROVIDER, type RunPromptOptions, runPrompt } from './prompt/run-prompt.js';
-import { type HookFunctions, runHooks } from './run-hooks.js';
-import { openRunSandbox } from './run-sandbox.js';
-import { runTools, swarmSetup } from './run-tools.js';
+import {
+  type ContextProviderRequest,
+  makeContextProvider,
+  PROVIDER,
+} from './prompt/make-context-provider.js';
 import { NO_REDACTION, secretRedaction } from './secret-redaction.js';
 import { workspaceRoots } from './session-checkpoints.js';
 import { VERSION } from './version.js';
@@ -123,7 +127,7 @@ export const assembleSession = async (
   const format = answerFormat(flags);
   const { skein } = loaded;
   const isNew = choice.kind === 'new';
-  const run = await runTools(flags, loaded, machine, request.tools ?? [], isNew);
+  const run = await collectTools(flags, loaded, machine, request.tools ?? [], isNew);
   const { agent, catalog } = run;
   const lead = leadAgentSettings(flags, loaded, run.named);
   const settings = { ...loaded, mode: lead.mode };
@@ -151,13 +155,13 @@ export const assembleSession = async (
   const watchdog = watchdogLink({ command: machine.watchdog, marker: store.owner });
   const environment = childEnvironment(env, store.owner, tmpdir());
   const roots = workspaceRoots(cwd, settings);
-  const sandbox = await openRunSandbox(settings, machine, { roots, environment, watchdog });
+  const sandbox = await openSandbox(settings, machine, { roots, environment, watchdog });
   const shell = redacting.shell(sandbox.shell);
   const inWorktree = sandbox.shellIn;
   const shellIn =
     inWorktree && ((worktree: WorktreeLocation) => redacting.shell(inWorktree(worktree)));
   const hookShell = hostShell({ environment, watchdog });
-  const hooks = runHooks(settings, request.hooks, run.named?.hooks ?? [], hookShell);
+  const hooks = collectHooks(settings, request.hooks, run.named?.hooks ?? [], hookShell);
   const web = webClient({
     env,
     clock: systemClock,
@@ -182,7 +186,7 @@ export const assembleSession = async (
     ? { config: {}, notices: [] }
     : await workspaceConfig(store, settings, cwd, environment);
   const mode = modeSwitch(settings.mode.value, (next) => checkMode(next, machine, settings));
-  const prompt: RunPromptOptions = {
+  const prompt: ContextProviderRequest = {
     machine,
     flags,
     settings,
@@ -214,7 +218,7 @@ export const assembleSession = async (
       entrypoint: request.entrypoint ?? 'cli',
       title: redaction.redact(request.title),
     },
-    contextProvider: runPrompt(prompt),
+    contextProvider: makeContextProvider(prompt),
     swarm: swarmSetup({
       catalog,
       settings,
@@ -225,7 +229,11 @@ export const assembleSession = async (
       clones: request.worker?.clones,
       runHook: commandHookRunner(hookShell, settings.workspace.root),
       contextFor: (definition, agentTools) =>
-        runPrompt({ ...prompt, agent: { ...definition, proactive: false }, tools: agentTools }),
+        makeContextProvider({
+          ...prompt,
+          agent: { ...definition, proactive: false },
+          tools: agentTools,
+        }),
     }),
     leadConfig: leadConfigPublisher(store, flags, mode, skeinHome, {
       ...workspace.config,

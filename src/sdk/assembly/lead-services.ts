@@ -11,11 +11,11 @@ import { DEFAULT_LIMITS } from '../../protocol/agent/agent-limits.js';
 import type { RawJson } from '../../protocol/model/wire-block.js';
 import type { KnownSurface } from '../../protocol/permission/signed-answer.js';
 import type { Toolbox } from '../../tools/toolbox.js';
+import { shownTools } from './collect-tools.js';
 import { keepRule } from './keep-rule.js';
+import { openArtifacts } from './open-artifacts.js';
 import type { HostEnvironment } from './options/host-environment.js';
 import type { OpenedStore } from './options/open-store.js';
-import { runArtifacts } from './run-artifacts.js';
-import { shownTools } from './run-tools.js';
 import { sessionCheckpoints, workspaceRoots } from './session-checkpoints.js';
 
 export interface LeadServicesOptions {
@@ -52,7 +52,7 @@ export const leadServices = async (
   const { skein, skeinHome } = settings;
   const { meta } = session;
   const disk = diskWorkspace(machine.home);
-  const { policyFolders, ...artifacts } = await runArtifacts(store, session, disk, machine.notify);
+  const { policyFolders, ...artifacts } = await openArtifacts(store, session, disk, machine.notify);
   const roots = workspaceRoots(meta.cwd, settings);
   return {
     ...options.shared,

@@ -11,7 +11,7 @@ import type { SessionStore } from '../../protocol/session/session-store.js';
 import type { InitFacts } from '../api/messages/init-message.js';
 import { swarmControl } from '../control/swarm-control.js';
 import { type AssemblyOptions, openAndAssemble, type SessionAssembly } from './assemble-session.js';
-import { shownTools } from './run-tools.js';
+import { shownTools } from './collect-tools.js';
 import { VERSION } from './version.js';
 
 export interface HostSession {

@@ -1,17 +1,17 @@
 /** Formats a swarm as a tree in columns that fits the terminal width. */
 import type { AgentView, SwarmView } from '../../views/swarm/swarm-view.js';
+import { treeBranches } from '../charts/tree-branches.js';
 import {
   formatAgent,
   formatAgentActivity,
   formatAgentAge,
   formatAgentState,
 } from '../format/format-agent.js';
+import { shortIds } from '../format/short-ids.js';
 import { cutText, fitText } from '../text/fit-text.js';
 import { formatMoney, formatPercent, formatShortNumber, plural } from '../text/format-number.js';
 import { plainText } from '../text/sanitize.js';
-import { shortIds } from '../text/short-ids.js';
 import { textWidth } from '../text/text-width.js';
-import { treeBranches } from '../text/tree-branches.js';
 
 interface SwarmTextOptions {
   /** Maximum columns of a line. */

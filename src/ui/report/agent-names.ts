@@ -1,6 +1,6 @@
 /** Agent names on the page: the given name, or type and short id. */
 
-import { shortIds } from '../../terminal/text/short-ids.js';
+import { shortIds } from '../../terminal/format/short-ids.js';
 import type { AgentReport, SwarmReport } from '../../views/report/swarm-report.js';
 import { redactedText } from './html.js';
 

@@ -1,8 +1,8 @@
 /** Terminal style: colours and characters that the terminal supports. */
 
+import { chartStyle } from '../../terminal/charts/chart-style.js';
 import { type Paint, paintFor, wantsColour } from '../../terminal/terminal.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { chartStyle } from '../../terminal/text/chart-style.js';
 
 export interface TerminalStyle {
   readonly paint: Paint;

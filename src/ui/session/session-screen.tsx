@@ -1,11 +1,11 @@
 /** Session screen: scroll-back, live part, prompt, and full-screen scenes on top. */
 import type { ReactNode } from 'react';
 import type { LeadSession } from '../../actors/session/lead-session.js';
+import { chartStyle } from '../../terminal/charts/chart-style.js';
 import type { KeyScreen } from '../../terminal/input/key-terminal.js';
 import type { Key, LineEditor } from '../../terminal/input/line-editor.js';
 import { type Paint, paintFor, wantsColour } from '../../terminal/terminal.js';
 import type { TerminalHost } from '../../terminal/terminal-host.js';
-import { chartStyle } from '../../terminal/text/chart-style.js';
 import { cutText } from '../../terminal/text/fit-text.js';
 import { inboxLines } from '../inbox/inbox-lines.js';
 import { openFullQuestion } from '../inbox/open-full-question.js';

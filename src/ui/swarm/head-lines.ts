@@ -1,10 +1,10 @@
 /** Head lines of a swarm screen: title and progress. */
 
+import { allotCells } from '../../terminal/charts/stacked-bar.js';
 import { cutText } from '../../terminal/text/fit-text.js';
 import { formatMoney, formatShortNumber, plural } from '../../terminal/text/format-number.js';
 import { formatAge } from '../../terminal/text/format-time.js';
 import { plainText } from '../../terminal/text/sanitize.js';
-import { allotCells } from '../../terminal/text/stacked-bar.js';
 import type { SwarmView } from '../../views/swarm/swarm-view.js';
 import type { TerminalStyle } from '../screen/terminal-style.js';
 import { justifiedLine, type LinePart, minLineWidth } from './justified-line.js';
@@ -37,7 +37,7 @@ export const titleLine = (
   const head = { text: title, tint: paint.strong };
   const [single] = swarms;
   if (swarms.length !== 1 || single === undefined) {
-    const count = swarms.length === 0 ? 'no swarm runs' : plural(swarms.length, 'swarm');
+    const count = swarms.length === 0 ? 'no swarm is running' : plural(swarms.length, 'swarm');
     return justifiedLine([head, { text: count }], [], width);
   }
   const { session, holder, agents } = single;

@@ -1,7 +1,7 @@
 /** Lead with child agents in memory. A function chooses each model answer by the conversation. */
 import { spawnAgent } from '../../../src/tools/agents/spawn-agent.js';
-import { stopTask } from '../../../src/tools/shell/stop-task.js';
-import { taskOutput } from '../../../src/tools/shell/task-output.js';
+import { stopTask } from '../../../src/tools/background/stop-task.js';
+import { taskOutput } from '../../../src/tools/background/task-output.js';
 import { type Answer, choosingModel, type SentRequest } from '../../fakes/agents/scripted-model.js';
 import { agentDefinition } from '../../fakes/agents/swarm-setup.js';
 import { settled } from '../../fakes/virtual-clock.js';

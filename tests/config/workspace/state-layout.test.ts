@@ -7,7 +7,7 @@ import { findOutputStyle } from '../../../src/config/agents/output-style.js';
 import { projectFiles } from '../../../src/config/workspace/project-files.js';
 import { openStateDirectory, stateLayout } from '../../../src/config/workspace/state-layout.js';
 import { findWorkspace } from '../../../src/config/workspace/workspace-folders.js';
-import { externalIncludes } from '../../../src/sdk/assembly/prompt/run-memory.js';
+import { externalIncludes } from '../../../src/sdk/assembly/prompt/make-memory-files.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
 /** Creates files in all folders that are read. Each file is named after its folder. */

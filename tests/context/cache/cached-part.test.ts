@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { History } from '../../../src/context/history/history.js';
-import { inherit } from '../../../src/context/history/inherit.js';
+import { inheritHistory } from '../../../src/context/history/inherit-history.js';
 import { NO_USAGE } from '../../../src/protocol/model/usage.js';
 import {
   formatRecord,
@@ -102,7 +102,7 @@ describe('the part of the prompt in the cache', () => {
 
   test('is inherited by a fork', () => {
     const fork = new History();
-    inherit(fork, folded([userSent, turnStarted(), answered]));
+    inheritHistory(fork, folded([userSent, turnStarted(), answered]));
     expect(fork.cached.upTo).toEqual({ index: 0, at: 'end' });
   });
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { BOUNDARY } from '../../../src/prompt/boundary.js';
 import { assemblePrompt, hasBoundary } from '../../../src/prompt/system/assemble-prompt.js';
 import { dynamicSections, type PromptFacts } from '../../../src/prompt/system/dynamic-sections.js';
 import { SectionRegistry } from '../../../src/prompt/system/section-registry.js';
 import { asSystemPrompt, type SystemPrompt } from '../../../src/prompt/system/system-prompt.js';
-import { BOUNDARY } from '../../../src/prompt/text/boundary.js';
 import { PROVIDERS } from '../../../src/protocol/model/providers.js';
 import { someFacts } from '../prompt-facts.js';
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { BOUNDARY } from '../../../src/prompt/boundary.js';
 import {
   attributionText,
   promptHead,
@@ -12,7 +13,6 @@ import type { PromptPiece } from '../../../src/prompt/system/section.js';
 import { SectionRegistry } from '../../../src/prompt/system/section-registry.js';
 import { sectionsOf, splitPrompt } from '../../../src/prompt/system/split-prompt.js';
 import { asSystemPrompt } from '../../../src/prompt/system/system-prompt.js';
-import { BOUNDARY } from '../../../src/prompt/text/boundary.js';
 import {
   type Capabilities,
   capabilitiesOf,

@@ -15,7 +15,7 @@ import { openQuestions } from '../../../sdk/control/open-questions.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { liveSwarmViews, newestFirst } from '../../../views/swarm/live-sessions.js';
-import { withSessionStore } from '../inspect/with-session-store.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 
 /** Returns completions. `words` are the words after the program's name; the last word is being typed. */
 export const complete = async (

@@ -7,7 +7,7 @@ import { UsageError } from '../../../protocol/skein-error.js';
 import { commandSettings } from '../../../sdk/assembly/options/command-settings.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { formatBytes } from '../../../terminal/text/format-number.js';
-import type { RunFlags } from '../../run/run-flags.js';
+import type { RunFlags } from '../../session/run-flags.js';
 import type { DoctorCheck, Finding } from './doctor-check.js';
 
 /** Creates and removes a file, because modes and quotas alone do not show whether writing works. */

@@ -1,5 +1,5 @@
 /** Table lines with the cost of each agent: the most expensive first, the rest summed up. */
-import { figureTable } from '../../../terminal/text/figure-table.js';
+import { figureTable } from '../../../terminal/charts/figure-table.js';
 import { wrapWords } from '../../../terminal/text/fit-text.js';
 import { formatMoney, formatNumber, plural } from '../../../terminal/text/format-number.js';
 import { plainText } from '../../../terminal/text/sanitize.js';

@@ -10,14 +10,14 @@ import {
 } from '../../../sdk/sessions/context-window-report.js';
 import { dryRunPrompt } from '../../../sdk/sessions/dry-run-prompt.js';
 import { findSessionOrAgent } from '../../../sdk/sessions/find-session.js';
+import { chartStyle } from '../../../terminal/charts/chart-style.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/chart-style.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { ExitCode } from '../../run/exit-code.js';
-import type { RunFlags } from '../../run/run-flags.js';
+import { ExitCode } from '../../session/exit-code.js';
+import type { RunFlags } from '../../session/run-flags.js';
+import { unreadableNotices } from '../../session/unreadable-notices.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 import { contextText } from './context-text.js';
-import { unreadableNotices } from './unreadable-notices.js';
-import { withSessionStore } from './with-session-store.js';
 
 export type ContextFlags = RunFlags & { readonly json?: boolean };
 

@@ -4,16 +4,16 @@ import type {
   WindowExcess,
   WindowPart,
 } from '../../../sdk/sessions/context-window-report.js';
-import type { ChartStyle } from '../../../terminal/text/chart-style.js';
-import { wrapWords } from '../../../terminal/text/fit-text.js';
-import { formatNumber, plural } from '../../../terminal/text/format-number.js';
-import { plainText } from '../../../terminal/text/sanitize.js';
+import type { ChartStyle } from '../../../terminal/charts/chart-style.js';
 import {
   type BarFill,
   EMPTY_FILL,
   fillCells,
   stackedBar,
-} from '../../../terminal/text/stacked-bar.js';
+} from '../../../terminal/charts/stacked-bar.js';
+import { wrapWords } from '../../../terminal/text/fit-text.js';
+import { formatNumber, plural } from '../../../terminal/text/format-number.js';
+import { plainText } from '../../../terminal/text/sanitize.js';
 
 const KINDS: Readonly<
   Record<WindowPart['kind'], { readonly name: string; readonly ink: BarFill }>

@@ -4,13 +4,13 @@ import { resolve } from 'node:path';
 import type { SessionStore } from '../../../protocol/session/session-store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { findSession } from '../../../sdk/sessions/find-session.js';
+import { chartStyle } from '../../../terminal/charts/chart-style.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/chart-style.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { sessionCost } from '../../../views/cost/session-cost.js';
-import { ExitCode } from '../../run/exit-code.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 import { costText } from './cost-text.js';
-import { withSessionStore } from './with-session-store.js';
 
 export interface CostFlags extends StoreFlags {
   readonly json?: boolean;

@@ -1,7 +1,8 @@
 /** Cost text of a session: in full for `skein cost`, in short for `/cost`. */
 import type { CacheCause } from '../../../protocol/model/cache-causes.js';
-import type { ChartStyle } from '../../../terminal/text/chart-style.js';
-import { alignColumns, figureTable } from '../../../terminal/text/figure-table.js';
+import type { ChartStyle } from '../../../terminal/charts/chart-style.js';
+import { alignColumns, figureTable } from '../../../terminal/charts/figure-table.js';
+import { shareBar } from '../../../terminal/charts/stacked-bar.js';
 import { wrapWords } from '../../../terminal/text/fit-text.js';
 import {
   formatMoney,
@@ -10,7 +11,6 @@ import {
   plural,
 } from '../../../terminal/text/format-number.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { shareBar } from '../../../terminal/text/stacked-bar.js';
 import type { CacheCauseLine, CacheReport } from '../../../views/cost/cache-report.js';
 import type { CostLine } from '../../../views/cost/cost-sum.js';
 import type { CostReport } from '../../../views/cost/session-cost.js';

@@ -5,14 +5,14 @@ import { redact } from '../../../policy/redaction/redact.js';
 import type { SessionMeta, SessionStore } from '../../../protocol/session/session-store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { findSession } from '../../../sdk/sessions/find-session.js';
+import { chartStyle } from '../../../terminal/charts/chart-style.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/chart-style.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { explainCall } from '../../../views/calls/call-explanation.js';
 import { findCall, type ListedCall, listCalls } from '../../../views/calls/list-calls.js';
-import { ExitCode } from '../../run/exit-code.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 import { callsText, explainText } from './explain-text.js';
-import { withSessionStore } from './with-session-store.js';
 
 export interface ExplainFlags extends StoreFlags {
   readonly json?: boolean;

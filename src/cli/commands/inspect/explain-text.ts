@@ -1,9 +1,10 @@
 /** Explain text: why a call ran or did not run, as titles with answers. */
+
+import { shortIds } from '../../../terminal/format/short-ids.js';
 import { foldLine } from '../../../terminal/text/fit-text.js';
 import { plural } from '../../../terminal/text/format-number.js';
 import { formatSeconds, formatTime } from '../../../terminal/text/format-time.js';
 import { exactText, firstLines, plainText, stripEscapes } from '../../../terminal/text/sanitize.js';
-import { shortIds } from '../../../terminal/text/short-ids.js';
 import type { CallExplanation, ExplainedRuling } from '../../../views/calls/call-explanation.js';
 import { subjectText } from '../../../views/calls/call-subject.js';
 import type { ListedCall } from '../../../views/calls/list-calls.js';

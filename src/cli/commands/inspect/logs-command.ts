@@ -10,9 +10,9 @@ import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { plural } from '../../../terminal/text/format-number.js';
 import { formatTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { ExitCode } from '../../run/exit-code.js';
-import { unreadableNotices } from './unreadable-notices.js';
-import { withSessionStore } from './with-session-store.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { unreadableNotices } from '../../session/unreadable-notices.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 
 export interface LogsFlags extends StoreFlags {
   readonly follow?: boolean;

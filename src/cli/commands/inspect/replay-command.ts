@@ -9,10 +9,10 @@ import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { MAX_SPEED, MIN_SPEED } from '../../../ui/replay/replay-clock.js';
 import { ReplaySource } from '../../../ui/replay/replay-source.js';
 import { type ReplayLog, readReplayLog } from '../../../views/replay/replay-log.js';
-import { ExitCode } from '../../run/exit-code.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 import { logsCommand } from './logs-command.js';
 import { parseMoment, type ReplayMoment, timeOfMoment } from './replay-moment.js';
-import { withSessionStore } from './with-session-store.js';
 
 export interface ReplayFlags extends StoreFlags {
   readonly speed?: string;

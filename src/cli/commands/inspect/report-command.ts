@@ -12,8 +12,8 @@ import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { PAGE_MARK, reportPage } from '../../../ui/report/report-page.js';
 import { redactedReport } from '../../../views/report/redacted-report.js';
 import { swarmReport } from '../../../views/report/swarm-report.js';
-import { ExitCode } from '../../run/exit-code.js';
-import { withSessionStore } from './with-session-store.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 
 export interface ReportFlags extends StoreFlags {
   /** Output file. `-` is stdout. Default: `skein-report-<session>.html`. */

@@ -16,9 +16,9 @@ import { wantsColour } from '../../../terminal/terminal.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { formatIsoTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { ExitCode } from '../../run/exit-code.js';
-import type { RunFlags } from '../../run/run-flags.js';
-import { withSessionStore } from '../inspect/with-session-store.js';
+import { ExitCode } from '../../session/exit-code.js';
+import type { RunFlags } from '../../session/run-flags.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 import {
   blockingFileLines,
   changeOf,

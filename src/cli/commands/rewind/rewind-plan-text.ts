@@ -9,7 +9,7 @@ import {
   type RewindPlan,
   type SessionRewind,
 } from '../../../sdk/sessions/session-rewind.js';
-import { alignColumns } from '../../../terminal/text/figure-table.js';
+import { alignColumns } from '../../../terminal/charts/figure-table.js';
 import { plural } from '../../../terminal/text/format-number.js';
 import { formatAgo } from '../../../terminal/text/format-time.js';
 import { exactText, plainText } from '../../../terminal/text/sanitize.js';

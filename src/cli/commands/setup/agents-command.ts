@@ -1,7 +1,7 @@
 /** `skein agents`: lists the agents defined here, with their sources, tools and problems. */
 import { resolve } from 'node:path';
 import type { AgentCatalog } from '../../../config/agents/agent-catalog.js';
-import { didYouMean } from '../../../config/json/did-you-mean.js';
+import { didYouMean } from '../../../lib/text/did-you-mean.js';
 import { agentMode } from '../../../policy/agent-mode.js';
 import {
   type AgentDefinition,
@@ -10,20 +10,20 @@ import {
 } from '../../../protocol/agent/agent-definition.js';
 import type { PermissionMode } from '../../../protocol/permission/permission-mode.js';
 import { commandSettings } from '../../../sdk/assembly/options/command-settings.js';
-import { runAgents } from '../../../sdk/assembly/run-agents.js';
+import { readAgents } from '../../../sdk/assembly/read-agents.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { formatMoney, plural } from '../../../terminal/text/format-number.js';
 import { plainText, sanitize } from '../../../terminal/text/sanitize.js';
 import { builtinTools } from '../../../tools/builtin-tools.js';
-import { ExitCode } from '../../run/exit-code.js';
-import type { RunFlags } from '../../run/run-flags.js';
+import { ExitCode } from '../../session/exit-code.js';
+import type { RunFlags } from '../../session/run-flags.js';
 
 export type AgentsFlags = RunFlags & { readonly json?: boolean };
 
 export const agentsCommand = async (flags: AgentsFlags, machine: TerminalHost): Promise<number> => {
   const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
   const settings = commandSettings(machine, flags, cwd);
-  const catalog = await runAgents(flags, settings, machine);
+  const catalog = await readAgents(flags, settings, machine);
   machine.out(
     flags.json === true
       ? `${JSON.stringify(reportOf(catalog), null, 2)}\n`

@@ -6,8 +6,8 @@ import { commandSettings } from '../../../sdk/assembly/options/command-settings.
 import { knownPersonKey } from '../../../store/files/person-key.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { sanitize } from '../../../terminal/text/sanitize.js';
-import { ExitCode } from '../../run/exit-code.js';
-import type { RunFlags } from '../../run/run-flags.js';
+import { ExitCode } from '../../session/exit-code.js';
+import type { RunFlags } from '../../session/run-flags.js';
 
 export const configCommand = (
   flags: RunFlags & { json?: boolean },

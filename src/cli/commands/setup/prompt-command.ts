@@ -1,11 +1,11 @@
 /** `skein prompt`: prints the prompt of a new session here, block by block. */
 import { dryRunPrompt } from '../../../sdk/sessions/dry-run-prompt.js';
 import { promptReport } from '../../../sdk/sessions/prompt-report.js';
+import { chartStyle } from '../../../terminal/charts/chart-style.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/chart-style.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { ExitCode } from '../../run/exit-code.js';
-import type { RunFlags } from '../../run/run-flags.js';
+import { ExitCode } from '../../session/exit-code.js';
+import type { RunFlags } from '../../session/run-flags.js';
 import { promptView } from './prompt-view.js';
 
 export type PromptFlags = RunFlags & { readonly json?: boolean };

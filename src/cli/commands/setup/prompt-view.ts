@@ -6,9 +6,9 @@ import type {
   PromptSection,
   PromptTool,
 } from '../../../sdk/sessions/prompt-report.js';
+import type { ChartStyle } from '../../../terminal/charts/chart-style.js';
+import { alignColumns } from '../../../terminal/charts/figure-table.js';
 import { type Paint, paintFor } from '../../../terminal/terminal.js';
-import type { ChartStyle } from '../../../terminal/text/chart-style.js';
-import { alignColumns } from '../../../terminal/text/figure-table.js';
 import { foldLine, wrapWords } from '../../../terminal/text/fit-text.js';
 import { formatNumber, plural } from '../../../terminal/text/format-number.js';
 import { plainText, sanitize } from '../../../terminal/text/sanitize.js';

@@ -3,7 +3,7 @@ import { UsageError } from '../../../protocol/skein-error.js';
 import { ECHO_SCRIPT, loadScript } from '../../../simulator/script.js';
 import { startSimulator } from '../../../simulator/start-simulator.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { ExitCode } from '../../run/exit-code.js';
+import { ExitCode } from '../../session/exit-code.js';
 
 export const simCommand = async (
   flags: { port: string; script?: string },

@@ -7,11 +7,14 @@ import { realPath } from '../../../config/workspace/real-path.js';
 import { openStateDirectory } from '../../../config/workspace/state-layout.js';
 import { UsageError } from '../../../protocol/skein-error.js';
 import { commandSettings } from '../../../sdk/assembly/options/command-settings.js';
-import { externalIncludes, type IncludeStatus } from '../../../sdk/assembly/prompt/run-memory.js';
+import {
+  externalIncludes,
+  type IncludeStatus,
+} from '../../../sdk/assembly/prompt/make-memory-files.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { exactText } from '../../../terminal/text/sanitize.js';
-import { ExitCode } from '../../run/exit-code.js';
-import type { RunFlags } from '../../run/run-flags.js';
+import { ExitCode } from '../../session/exit-code.js';
+import type { RunFlags } from '../../session/run-flags.js';
 
 export type TrustFlags = RunFlags & {
   readonly revoke?: boolean;

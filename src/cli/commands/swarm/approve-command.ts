@@ -12,13 +12,13 @@ import {
   questionNamed,
 } from '../../../sdk/control/open-questions.js';
 import { questionOutcome } from '../../../sdk/control/question-outcome.js';
+import { chartStyle } from '../../../terminal/charts/chart-style.js';
 import { formatAsker, formatPurpose } from '../../../terminal/format/format-asker.js';
 import { denialText, questionFacts } from '../../../terminal/format/format-question.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/chart-style.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { ExitCode } from '../../run/exit-code.js';
-import { withSessionStore } from '../inspect/with-session-store.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 import { questionJson } from './inbox-command.js';
 
 export interface ApproveFlags extends StoreFlags {

@@ -3,16 +3,16 @@ import { redact } from '../../../policy/redaction/redact.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { type OpenQuestion, openQuestions } from '../../../sdk/control/open-questions.js';
 import { findSession } from '../../../sdk/sessions/find-session.js';
+import { chartStyle } from '../../../terminal/charts/chart-style.js';
 import { formatAsker, formatPurpose } from '../../../terminal/format/format-asker.js';
 import { questionFacts } from '../../../terminal/format/format-question.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/chart-style.js';
 import { plural } from '../../../terminal/text/format-number.js';
 import { formatAge, formatIsoTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { displayName } from '../../../views/swarm/swarm-view.js';
-import { ExitCode } from '../../run/exit-code.js';
-import { withSessionStore } from '../inspect/with-session-store.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 
 export interface InboxFlags extends StoreFlags {
   readonly json?: boolean;

@@ -2,9 +2,9 @@
 import type { SessionMeta, SessionStore } from '../../../protocol/session/session-store.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
 import { findSession } from '../../../sdk/sessions/find-session.js';
+import { chartStyle } from '../../../terminal/charts/chart-style.js';
 import { swarmText } from '../../../terminal/output/swarm-text.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { chartStyle } from '../../../terminal/text/chart-style.js';
 import { formatIsoTime } from '../../../terminal/text/format-time.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
 import { withCachedJobs } from '../../../views/swarm/cached-jobs.js';
@@ -15,9 +15,9 @@ import {
   swarmView,
   swarmViews,
 } from '../../../views/swarm/swarm-view.js';
-import { ExitCode } from '../../run/exit-code.js';
-import { unreadableNotices } from '../inspect/unreadable-notices.js';
-import { withSessionStore } from '../inspect/with-session-store.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { unreadableNotices } from '../../session/unreadable-notices.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 
 export interface PsFlags extends StoreFlags {
   readonly all?: boolean;
@@ -62,8 +62,8 @@ const showSwarms = async (
   const notice = unreadableNotices(machine);
   for (const { id, reason } of unreadable) notice(id, reason);
   if (sessions.length === 0) {
-    const more = flags.all === true ? '' : '; `skein ps --all` shows what ran last';
-    machine.err(`No swarm runs on this machine${more}.\n`);
+    const more = flags.all === true ? '' : '; `skein ps --all` shows ended sessions';
+    machine.err(`No swarm is running${more}.\n`);
   }
   return ExitCode.done;
 };

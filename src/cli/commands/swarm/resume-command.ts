@@ -3,8 +3,8 @@ import { UsageError } from '../../../protocol/skein-error.js';
 import { resolveSessionId } from '../../../sdk/assembly/options/choose-session.js';
 import { commandSwarm, refuseUnlessLive } from '../../../sdk/control/command-swarm.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import type { RunFlags } from '../../run/run-flags.js';
-import { withSessionStore } from '../inspect/with-session-store.js';
+import type { RunFlags } from '../../session/run-flags.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 import { printReply, runningAgent, type SteerFlags } from './send-command.js';
 
 export type ResumeFlags = RunFlags & SteerFlags;

@@ -20,9 +20,9 @@ import {
   swarmViews,
 } from '../../../views/swarm/swarm-view.js';
 import { readPrompt } from '../../print/read-prompt.js';
-import { ExitCode } from '../../run/exit-code.js';
-import { unreadableNotices } from '../inspect/unreadable-notices.js';
-import { withSessionStore } from '../inspect/with-session-store.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { unreadableNotices } from '../../session/unreadable-notices.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 
 export interface SteerFlags extends StoreFlags {
   readonly json?: boolean;

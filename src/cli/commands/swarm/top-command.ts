@@ -4,8 +4,8 @@ import { findSession } from '../../../sdk/sessions/find-session.js';
 import { isCapableTerminal, isForScreenReader } from '../../../terminal/terminal.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { StoreSource } from '../../../ui/swarm/store-source.js';
-import { ExitCode } from '../../run/exit-code.js';
-import { withSessionStore } from '../inspect/with-session-store.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { withSessionStore } from '../../session/with-session-store.js';
 import { type PsFlags, psCommand } from './ps-command.js';
 import { printTop } from './top-lines.js';
 

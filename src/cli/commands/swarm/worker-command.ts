@@ -6,8 +6,8 @@ import { type AgentNews, openWorker, type WorkerNews } from '../../../sdk/worker
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import { formatNumber, plural } from '../../../terminal/text/format-number.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { ExitCode } from '../../run/exit-code.js';
-import { v8Flags } from '../../run/v8-flags.js';
+import { ExitCode } from '../../session/exit-code.js';
+import { v8Flags } from '../../session/v8-flags.js';
 
 export interface WorkerFlags extends StoreFlags {
   readonly concurrency?: string;

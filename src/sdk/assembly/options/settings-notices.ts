@@ -1,7 +1,8 @@
 /** Notices about the settings of a run, shown before it starts. */
-import { didYouMean } from '../../../config/json/did-you-mean.js';
+
 import type { LoadedSettings } from '../../../config/settings/load-settings.js';
 import { explainIgnored } from '../../../config/trust/restrict-untrusted.js';
+import { didYouMean } from '../../../lib/text/did-you-mean.js';
 import { ruleProblems } from '../../../policy/rules/compile-rules.js';
 import { parseRule } from '../../../policy/rules/parse-rule.js';
 import type { PermissionRule } from '../../../protocol/permission/permission-rule.js';

@@ -3,6 +3,7 @@
  * reminders. Memory files and the repository are read once per session; prompt sections are built from them.
  */
 import type { MemoryFiles } from '../../../memory/memory-files.js';
+import { shortPath } from '../../../prompt/escape-tags.js';
 import {
   type AmbientFacts,
   branchText,
@@ -36,7 +37,6 @@ import {
   SNAPSHOT,
   systemContext,
 } from '../../../prompt/system/system-context.js';
-import { shortPath } from '../../../prompt/text/escape-tags.js';
 import type { ContextProvider, PreambleFile } from '../../../protocol/model/context-provider.js';
 import type { CacheTtl, PromptHead } from '../../../protocol/model/prompt-head.js';
 import type { Capabilities } from '../../../protocol/model/providers.js';
@@ -220,4 +220,4 @@ const leftOutNotices = (dropped: readonly InstructionBlock[]): readonly string[]
 };
 
 const largeNotice = ({ path, text }: { path: string; text: string }): string =>
-  `${path} has ${text.length} characters, which every conversation here pays for; 40,000 are plenty.`;
+  `${path} has ${text.length} characters, and every conversation here pays for them; keep it below 40,000.`;

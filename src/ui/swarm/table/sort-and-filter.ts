@@ -1,7 +1,7 @@
 /** Sort and filter of the agent table: a tree whose siblings are sorted, filtered and folded. */
 
+import { treeBranches } from '../../../terminal/charts/tree-branches.js';
 import { plainText } from '../../../terminal/text/sanitize.js';
-import { treeBranches } from '../../../terminal/text/tree-branches.js';
 import { type AgentView, displayName, type SwarmView } from '../../../views/swarm/swarm-view.js';
 import { AGENT_GROUPS, groupOf, isLiveAgent } from './agent-group.js';
 

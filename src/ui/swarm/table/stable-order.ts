@@ -5,7 +5,7 @@
  * all the time are hard to read.
  */
 
-import { shortIds } from '../../../terminal/text/short-ids.js';
+import { shortIds } from '../../../terminal/format/short-ids.js';
 import type { AgentView, SwarmView } from '../../../views/swarm/swarm-view.js';
 import { type ArrangedRow, agentKey, arrangeRows, type SortAndFilter } from './sort-and-filter.js';
 

@@ -1,12 +1,12 @@
 /** Table rows as text. Unchanged agents reuse their last string. */
 
+import { asciiBranch } from '../../../terminal/charts/tree-branches.js';
 import { formatAgent, formatAgentAge } from '../../../terminal/format/format-agent.js';
 import { swarmHead } from '../../../terminal/output/swarm-text.js';
 import { cutText, fitText } from '../../../terminal/text/fit-text.js';
 import { formatMoney } from '../../../terminal/text/format-number.js';
 import { formatAge } from '../../../terminal/text/format-time.js';
 import { textWidth } from '../../../terminal/text/text-width.js';
-import { asciiBranch } from '../../../terminal/text/tree-branches.js';
 import type { AgentView } from '../../../views/swarm/swarm-view.js';
 import type { TerminalStyle } from '../../screen/terminal-style.js';
 import { type AgentGroup, groupOf, groupSign, paintGroup } from './agent-group.js';
