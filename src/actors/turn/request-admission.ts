@@ -1,6 +1,6 @@
 /**
  * Admits a model request: waits until the shared prefix is warm, reserves the cost, takes a
- * concurrency slot. `end()` releases all three.
+ * request slot. `end()` releases all three.
  */
 import type { WindowThresholds } from '../../context/window/window-thresholds.js';
 import type { Breakpoint } from '../../prompt/request/cache-breakpoints.js';
@@ -48,7 +48,7 @@ export interface RequestAdmission {
   readonly breakpoints: readonly Breakpoint[] | undefined;
   /** Call when the response has started. */
   responseStarted(): void;
-  /** Releases warm-up, reservation and slot. Call when the request is over, for any reason. */
+  /** Releases warm-up, reservation and request slot. Call when the request is over, for any reason. */
   end(): void;
 }
 

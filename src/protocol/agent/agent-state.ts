@@ -25,7 +25,7 @@ export interface Call {
   readonly readOnly: boolean;
   /** True if the call may run concurrently with other safe calls. */
   readonly safe: boolean;
-  /** True if the call takes no concurrency slot, because the work it waits for has limits of its own. */
+  /** True if the limit of concurrent calls does not count the call, because its work has limits of its own. */
   readonly onlyWaits: boolean;
   /** True if the call ended in an error, a denial or an invalid input. */
   readonly failed: boolean;

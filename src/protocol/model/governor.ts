@@ -1,4 +1,4 @@
-/** Rate control of model requests: concurrency slots and provider back-off. */
+/** Rate control of model requests: request slots and provider back-off. */
 
 /**
  * Why a request waits. `requests`: the maximum number is in flight. `rate-limit`: the provider's rate limit.
@@ -12,7 +12,7 @@ export type OnWait = (why: WaitReason) => void;
 
 export interface Governor {
   /**
-   * Waits for a slot, first come first served, and resolves with the function that releases it. Rejects
+   * Waits for a request slot, first come first served, and resolves with the function that releases it. Rejects
    * with the signal's reason if it aborts during the wait, and with any error that `onWait` throws.
    */
   enter(signal: AbortSignal, onWait?: OnWait): Promise<() => void>;

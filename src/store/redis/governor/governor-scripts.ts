@@ -2,7 +2,7 @@
  * Lua scripts of the governor. All of them take these parameters first:
  *
  *   KEYS: requests in flight (`places`), hold, queue (`line`), expiry of queued requests (`waits`)
- *   ARGV: number of slots, expiry of a silent process's requests in ms, channel
+ *   ARGV: number of request slots, expiry of a silent process's requests in ms, channel
  *
  * All times are by the clock of Redis, because clocks of processes can differ by minutes. Each
  * script returns the remaining hold in milliseconds, and then the requests that may start now.

@@ -1,7 +1,6 @@
 /**
- * Governs the model requests of all processes that use the same API key. They share the slots of
- * requests in flight, one queue of waiting requests, and the hold (the time before which no request
- * may start).
+ * Governs the model requests of all processes that use the same API key. They share the request
+ * slots, one queue of waiting requests, and the hold (the time before which no request may start).
  *
  * A request that ends admits the first of the queue, whichever process it belongs to, and publishes
  * that on a channel. A process that misses the message asks every few seconds. Requests of a dead
@@ -29,7 +28,7 @@ interface RedisGovernorOptions {
   readonly organisation: string;
   /** Name of this process, for people that inspect the keys. */
   readonly holder: string;
-  /** Milliseconds after which the slots of a silent process are free. Default: 60,000. */
+  /** Milliseconds after which the request slots of a silent process are free. Default: 60,000. */
   readonly keepMs?: number;
 }
 
@@ -41,7 +40,7 @@ export interface RedisGovernor extends Governor {
   close(): void;
 }
 
-/** Throws UsageError if there are no slots. */
+/** Throws UsageError if there are no request slots. */
 export const redisGovernor = (
   redis: RedisConnections,
   clock: Clock,
@@ -82,7 +81,7 @@ class SharedGovernor implements RedisGovernor {
     this.slots = slots;
     this.keepMs = keepMs ?? KEEP_MS;
     this.keys = governorKeys(organisation);
-    // A random part, because a restarted process must not own the slots of its predecessor.
+    // A random part, because a restarted process must not own the request slots of its predecessor.
     this.name = `${encodeURIComponent(holder)}/${randomBytes(6).toString('hex')}`;
     this.unsubscribe = redis.subscribe(
       this.keys.hints,
@@ -142,7 +141,7 @@ class SharedGovernor implements RedisGovernor {
   }
 
   private leave(request: string): void {
-    // A request that was not sent to Redis yet has no slot to free.
+    // A request that was not sent to Redis yet has no request slot to free.
     if (this.arriving.delete(request)) return;
     this.leaving.push(request);
     this.scheduleExchange();
