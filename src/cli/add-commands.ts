@@ -21,11 +21,7 @@ import { type RunFlags, wholeNumber } from './session/run-flags.js';
 const SESSION_OR_AGENT = 'session or agent: its id or the beginning of it';
 
 /** Adds all sub-commands to the program. `end` receives the exit code. */
-export const addCommands = (
-  program: Command,
-  machine: TerminalHost,
-  end: (code: number) => void,
-) => {
+export const addCommands = (program: Command, host: TerminalHost, end: (code: number) => void) => {
   const child = (parent: Command, name: string, description: string, example: string) =>
     parent
       .command(name)
@@ -43,18 +39,18 @@ export const addCommands = (
     .option('--json', 'the results as JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const { demo } = await import('./demo/demo.js');
-      end(await demo(machine, json === true));
+      end(await demo(host, json === true));
     });
   child(program, 'doctor', 'what works on this machine, and how to fix the rest', 'skein doctor')
     .option('--json', 'as JSON')
     .option('--online', 'also check the key with the model server')
     .action(async (_: unknown, command: Command) => {
       const { doctorCommand } = await import('./commands/doctor/doctor-command.js');
-      end(await doctorCommand(command.optsWithGlobals<DoctorFlags>(), machine));
+      end(await doctorCommand(command.optsWithGlobals<DoctorFlags>(), host));
     });
 
   program.commandsGroup('Running swarms:');
-  addSwarmCommands((...args) => child(program, ...args), machine, end);
+  addSwarmCommands((...args) => child(program, ...args), host, end);
 
   program.commandsGroup('What happened:');
   const sessions = child(
@@ -69,7 +65,7 @@ export const addCommands = (
     .option('--json', 'as JSON')
     .action(async (_: unknown, command: Command) => {
       const { sessionsCommand } = await import('./commands/sessions/sessions-command.js');
-      end(await sessionsCommand(command.optsWithGlobals<SessionsFlags>(), machine));
+      end(await sessionsCommand(command.optsWithGlobals<SessionsFlags>(), host));
     });
   child(
     sessions,
@@ -83,7 +79,7 @@ export const addCommands = (
     .option('--json', 'as JSON')
     .action(async (_: unknown, command: Command) => {
       const { pruneCommand } = await import('./commands/sessions/prune-command.js');
-      end(await pruneCommand(command.optsWithGlobals<PruneFlags>(), machine));
+      end(await pruneCommand(command.optsWithGlobals<PruneFlags>(), host));
     });
   child(
     program,
@@ -95,7 +91,7 @@ export const addCommands = (
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { costCommand } = await import('./commands/inspect/cost-command.js');
-      end(await costCommand(session, command.optsWithGlobals<CostFlags>(), machine));
+      end(await costCommand(session, command.optsWithGlobals<CostFlags>(), host));
     });
   child(
     program,
@@ -107,7 +103,7 @@ export const addCommands = (
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { contextCommand } = await import('./commands/inspect/context-command.js');
-      end(await contextCommand(session, command.optsWithGlobals<ContextFlags>(), machine));
+      end(await contextCommand(session, command.optsWithGlobals<ContextFlags>(), host));
     });
   child(program, 'logs', 'what happened in a session, line by line', 'skein logs --follow')
     .argument('[session]', SESSION_OR_AGENT)
@@ -116,7 +112,7 @@ export const addCommands = (
     .option('--json', 'raw events as JSON, one per line')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { logsCommand } = await import('./commands/inspect/logs-command.js');
-      end(await logsCommand(session, command.optsWithGlobals<LogsFlags>(), machine));
+      end(await logsCommand(session, command.optsWithGlobals<LogsFlags>(), host));
     });
 
   child(
@@ -132,7 +128,7 @@ export const addCommands = (
     .option('--json', 'raw events as JSON, one per line')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { replayCommand } = await import('./commands/inspect/replay-command.js');
-      end(await replayCommand(session, command.optsWithGlobals<ReplayFlags>(), machine));
+      end(await replayCommand(session, command.optsWithGlobals<ReplayFlags>(), host));
     });
   child(
     program,
@@ -146,7 +142,7 @@ export const addCommands = (
     .action(async (session: string | undefined, call: string | undefined, ...rest: unknown[]) => {
       const { explainCommand } = await import('./commands/inspect/explain-command.js');
       const flags = (rest[1] as Command).optsWithGlobals<ExplainFlags>();
-      end(await explainCommand(session, call, flags, machine));
+      end(await explainCommand(session, call, flags, host));
     });
   child(
     program,
@@ -160,7 +156,7 @@ export const addCommands = (
     .option('--json', 'the data of the report as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { reportCommand } = await import('./commands/inspect/report-command.js');
-      end(await reportCommand(session, command.optsWithGlobals<ReportFlags>(), machine));
+      end(await reportCommand(session, command.optsWithGlobals<ReportFlags>(), host));
     });
   child(
     program,
@@ -181,7 +177,7 @@ export const addCommands = (
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { rewindCommand } = await import('./commands/rewind/rewind-command.js');
-      end(await rewindCommand(session, command.optsWithGlobals<RewindFlags>(), machine));
+      end(await rewindCommand(session, command.optsWithGlobals<RewindFlags>(), host));
     });
 
   program.commandsGroup('Setup:');
@@ -194,7 +190,7 @@ export const addCommands = (
     .option('--json', 'as JSON')
     .action(async (_: unknown, command: Command) => {
       const { configCommand } = await import('./commands/setup/config-command.js');
-      end(configCommand(command.optsWithGlobals<RunFlags & { json?: boolean }>(), machine));
+      end(configCommand(command.optsWithGlobals<RunFlags & { json?: boolean }>(), host));
     });
   child(
     program,
@@ -206,7 +202,7 @@ export const addCommands = (
     .option('--json', 'as JSON, with the text of all tools')
     .action(async (_: unknown, command: Command) => {
       const { promptCommand } = await import('./commands/setup/prompt-command.js');
-      end(await promptCommand(command.optsWithGlobals<PromptFlags>(), machine));
+      end(await promptCommand(command.optsWithGlobals<PromptFlags>(), host));
     });
   child(
     program,
@@ -217,7 +213,7 @@ export const addCommands = (
     .option('--json', 'as JSON')
     .action(async (_: unknown, command: Command) => {
       const { agentsCommand } = await import('./commands/setup/agents-command.js');
-      end(await agentsCommand(command.optsWithGlobals<AgentsFlags>(), machine));
+      end(await agentsCommand(command.optsWithGlobals<AgentsFlags>(), host));
     });
   child(
     program,
@@ -231,7 +227,7 @@ export const addCommands = (
     .option('--json', 'as JSON')
     .action(async (_: unknown, command: Command) => {
       const { trustCommand } = await import('./commands/setup/trust-command.js');
-      end(await trustCommand(command.optsWithGlobals<TrustFlags>(), machine));
+      end(await trustCommand(command.optsWithGlobals<TrustFlags>(), host));
     });
   child(
     program,
@@ -242,7 +238,7 @@ export const addCommands = (
     .addArgument(new Argument('<shell>', 'which shell').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: string) => {
       const { completionScript } = await import('./commands/completion/completion-script.js');
-      machine.out(completionScript(shell));
+      host.out(completionScript(shell));
     });
   child(
     program,
@@ -254,10 +250,10 @@ export const addCommands = (
     .option('--script <file>', 'replies as JSON; without it, the server echoes')
     .action(async (flags: { port: string; script?: string }) => {
       const { simCommand } = await import('./commands/setup/sim-command.js');
-      end(await simCommand(flags, machine));
+      end(await simCommand(flags, host));
     });
   child(program, 'version', 'print the version', 'skein version').action(() =>
-    machine.out(`${VERSION}\n`),
+    host.out(`${VERSION}\n`),
   );
   program.helpCommand('help [command]', 'this help, or the help of a command');
 };

@@ -22,7 +22,7 @@ const QUESTION = 'question id or its beginning; skein inbox lists them';
 /** Adds the commands. `end` receives the exit code. */
 export const addSwarmCommands = (
   add: AddCommand,
-  machine: TerminalHost,
+  host: TerminalHost,
   end: (code: number) => void,
 ): void => {
   add('ps', 'the running swarms, as trees of agents', 'skein ps --all')
@@ -31,21 +31,21 @@ export const addSwarmCommands = (
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { psCommand } = await import('./commands/swarm/ps-command.js');
-      end(await psCommand(session, command.optsWithGlobals<PsFlags>(), machine));
+      end(await psCommand(session, command.optsWithGlobals<PsFlags>(), host));
     });
   add('top', 'the running swarms, live on the whole terminal; ? shows the keys', 'skein top s_4k7')
     .argument('[session]', 'only this session, running or not')
     .option('--json', 'print once, as skein ps --json')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { topCommand } = await import('./commands/swarm/top-command.js');
-      end(await topCommand(session, command.optsWithGlobals<TopFlags>(), machine));
+      end(await topCommand(session, command.optsWithGlobals<TopFlags>(), host));
     });
   add('tasks', 'the task list that the agents of a session share', 'skein tasks s_4k7')
     .argument('[session]', SESSION_HELP)
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { tasksCommand } = await import('./commands/swarm/tasks-command.js');
-      end(await tasksCommand(session, command.optsWithGlobals<TasksFlags>(), machine));
+      end(await tasksCommand(session, command.optsWithGlobals<TasksFlags>(), host));
     });
   add(
     'worker',
@@ -57,7 +57,7 @@ export const addSwarmCommands = (
     .option('--json', 'events as JSON, one per line')
     .action(async (_: unknown, command: Command) => {
       const { workerCommand } = await import('./commands/swarm/worker-command.js');
-      end(await workerCommand(command.optsWithGlobals<WorkerFlags>(), machine));
+      end(await workerCommand(command.optsWithGlobals<WorkerFlags>(), host));
     });
   add('send', 'send a message to an agent of a running swarm', 'skein send lead "skip the docs"')
     .argument('<agent>', AGENT)
@@ -65,14 +65,14 @@ export const addSwarmCommands = (
     .option('--json', 'the reply as JSON')
     .action(async (agent: string, text: string | undefined, ...rest: unknown[]) => {
       const { sendCommand } = await import('./commands/swarm/send-command.js');
-      end(await sendCommand(agent, text, flagsOf<SteerFlags>(rest), machine));
+      end(await sendCommand(agent, text, flagsOf<SteerFlags>(rest), host));
     });
   add('stop', 'stop an agent of a running swarm and its descendants', 'skein stop a_4k7')
     .argument('<agent>', AGENT)
     .option('--json', 'the reply as JSON')
     .action(async (agent: string, _: unknown, command: Command) => {
       const { stopCommand } = await import('./commands/swarm/send-command.js');
-      end(await stopCommand(agent, command.optsWithGlobals<SteerFlags>(), machine));
+      end(await stopCommand(agent, command.optsWithGlobals<SteerFlags>(), host));
     });
   add('resume', 'resume a session, or an agent that was stopped or lost', 'skein resume s_4k7')
     .argument('<session-or-agent>', 'name, id or its beginning')
@@ -81,16 +81,16 @@ export const addSwarmCommands = (
     .action(async (query: string, prompt: string | undefined, ...rest: unknown[]) => {
       const { resumeCommand } = await import('./commands/swarm/resume-command.js');
       const flags = flagsOf<ResumeFlags>(rest);
-      const resumed = await resumeCommand(query, prompt, flags, machine);
+      const resumed = await resumeCommand(query, prompt, flags, host);
       if (typeof resumed === 'number') end(resumed);
-      else await startSession(prompt, resumed, machine, end);
+      else await startSession(prompt, resumed, host, end);
     });
   add('inbox', 'the open questions of running swarms', 'skein inbox')
     .argument('[session]', 'only questions of this session')
     .option('--json', 'as JSON')
     .action(async (session: string | undefined, _: unknown, command: Command) => {
       const { inboxCommand } = await import('./commands/swarm/inbox-command.js');
-      end(await inboxCommand(session, command.optsWithGlobals<InboxFlags>(), machine));
+      end(await inboxCommand(session, command.optsWithGlobals<InboxFlags>(), host));
     });
   add('approve', 'allow the call of a question', 'skein approve q_4k7 --for session')
     .argument('<question>', QUESTION)
@@ -103,7 +103,7 @@ export const addSwarmCommands = (
     .option('--json', 'the reply as JSON')
     .action(async (question: string, _: unknown, command: Command) => {
       const { approveCommand } = await import('./commands/swarm/approve-command.js');
-      end(await approveCommand(question, command.optsWithGlobals<ApproveFlags>(), machine));
+      end(await approveCommand(question, command.optsWithGlobals<ApproveFlags>(), host));
     });
   add('deny', 'deny the call of a question', 'skein deny q_4k7 --reason "use the fixtures"')
     .argument('<question>', QUESTION)
@@ -111,7 +111,7 @@ export const addSwarmCommands = (
     .option('--json', 'the reply as JSON')
     .action(async (question: string, _: unknown, command: Command) => {
       const { denyCommand } = await import('./commands/swarm/approve-command.js');
-      end(await denyCommand(question, command.optsWithGlobals<DenyFlags>(), machine));
+      end(await denyCommand(question, command.optsWithGlobals<DenyFlags>(), host));
     });
 };
 

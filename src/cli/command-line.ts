@@ -12,51 +12,48 @@ import { startSession } from './start-session.js';
 const MAX_HELP_COLUMNS = 100;
 
 /** Resolves with the exit code. Never rejects: errors are printed on stderr. */
-export const commandLine = async (
-  args: readonly string[],
-  machine: TerminalHost,
-): Promise<number> => {
+export const commandLine = async (args: readonly string[], host: TerminalHost): Promise<number> => {
   let exitCode: number = ExitCode.done;
-  const program = buildProgram(machine, (code) => {
+  const program = buildProgram(host, (code) => {
     exitCode = code;
   });
   try {
     if (args[0] === '__complete') {
       const { complete } = await import('./commands/completion/complete.js');
-      for (const line of await complete(program, args.slice(1), machine)) machine.out(`${line}\n`);
+      for (const line of await complete(program, args.slice(1), host)) host.out(`${line}\n`);
       return ExitCode.done;
     }
     if (args[0] === '__hosted') {
       const { hostedMode } = await import('./print/hosted-mode.js');
-      return await hostedMode(machine);
+      return await hostedMode(host);
     }
     refuseUnknownWord(args, program);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    return reportError(error, args.includes('--verbose'), machine);
+    return reportError(error, args.includes('--verbose'), host);
   }
 };
 
 /** Builds the command tree. `end` receives the exit code. */
-export const buildProgram = (machine: TerminalHost, end: (code: number) => void): Command => {
+export const buildProgram = (host: TerminalHost, end: (code: number) => void): Command => {
   const program = new Command('skein')
     .description('Runs many coding agents on one repository, with one budget and one set of rules.')
     .argument('[prompt]', 'what to do')
     .addHelpText('after', HELP_TEXT)
     .exitOverride()
     .configureOutput({
-      writeOut: machine.out,
-      writeErr: machine.err,
+      writeOut: host.out,
+      writeErr: host.err,
       outputError: (text, write) => write(rewordCommanderError(text)),
       getOutHelpWidth: () => Math.min(process.stdout.columns || MAX_HELP_COLUMNS, MAX_HELP_COLUMNS),
     })
     .showSuggestionAfterError();
   addRunFlags(program).action(async (prompt: string | undefined, flags: RunFlags) => {
     if (flags.print !== true) refuseTypo(prompt, program);
-    await startSession(prompt, flags, machine, end);
+    await startSession(prompt, flags, host, end);
   });
-  addCommands(program, machine, end);
+  addCommands(program, host, end);
   return program;
 };
 

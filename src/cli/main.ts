@@ -48,7 +48,7 @@ const restoreTerminal = () => {
 };
 process.once('exit', restoreTerminal);
 
-const machine: TerminalHost = {
+const host: TerminalHost = {
   env: process.env,
   home: resolve(process.env.HOME || userInfo().homedir),
   cwd: workingDirectory(),
@@ -60,7 +60,7 @@ const machine: TerminalHost = {
   backpressure: outputBackpressure(process.stdout),
   isOutputClosed: () => !process.stdout.writable,
   err: (text) => toStderr(sanitize(redact(text))),
-  notify: (sentence) => machine.err(noticeText(sentence)),
+  notify: (sentence) => host.err(noticeText(sentence)),
   watchdog: [process.execPath, fileURLToPath(new URL('./watchdog.js', import.meta.url))],
   onInterrupt: interrupts(process, () => process.exit(ExitCode.interrupted)),
   onSignal: signals(process),
@@ -83,15 +83,15 @@ const machine: TerminalHost = {
 
 process.on('uncaughtException', (error) => {
   restoreTerminal();
-  process.exitCode = reportError(error, process.argv.includes('--verbose'), machine);
+  process.exitCode = reportError(error, process.argv.includes('--verbose'), host);
   process.exit();
 });
 
-const exitCode = await commandLine(process.argv.slice(2), machine);
+const exitCode = await commandLine(process.argv.slice(2), host);
 // An error of the last write is reported one event-loop turn later.
 await new Promise((settled) => setImmediate(settled));
 if (outputFailure !== undefined) {
-  machine.err(`skein: The output could not be written: ${outputFailure}.\n`);
+  host.err(`skein: The output could not be written: ${outputFailure}.\n`);
 }
 process.exitCode =
   outputFailure !== undefined && exitCode === ExitCode.done ? ExitCode.failed : exitCode;

@@ -16,7 +16,7 @@ import { DEMO_TASK } from './demo-script.js';
 export type DemoLine = Readonly<Record<string, unknown>>;
 
 interface DemoChildOptions {
-  readonly machine: TerminalHost;
+  readonly host: TerminalHost;
   readonly repository: DemoRepository;
   readonly baseUrl: string;
   readonly session: string;
@@ -37,8 +37,8 @@ export class DemoChild {
 
   /** Environment with home and state in the temporary folder, so that no user files are touched. */
   get environment(): Record<string, string | undefined> {
-    const { machine, repository, baseUrl } = this.options;
-    const { PATH, LANG, LC_ALL, TMPDIR, IS_SANDBOX } = machine.env;
+    const { host, repository, baseUrl } = this.options;
+    const { PATH, LANG, LC_ALL, TMPDIR, IS_SANDBOX } = host.env;
     const { folder } = repository;
     return {
       PATH,
@@ -68,8 +68,8 @@ export class DemoChild {
 
   /** Resolves at the end of the process, with true if `take` had it killed. */
   private async run(args: readonly string[]): Promise<boolean> {
-    const { machine, repository, take } = this.options;
-    const [node = process.execPath, watchdog = ''] = machine.watchdog;
+    const { host, repository, take } = this.options;
+    const [node = process.execPath, watchdog = ''] = host.watchdog;
     const command = [join(dirname(watchdog), 'skein.js'), '-p', ...args, ...FLAGS];
     const child = spawn(node, command, {
       cwd: repository.path,

@@ -21,7 +21,7 @@ const ANSWER_LIMIT_MS = 20_000;
 
 interface DemoPersonOptions {
   /** Host with the home and state of the swarm. */
-  readonly machine: TerminalHost;
+  readonly host: TerminalHost;
   readonly asks: (question: OpenQuestion, isPersonThere: boolean) => void;
   readonly answers: (question: OpenQuestion, text: string) => void;
 }
@@ -53,15 +53,15 @@ export class DemoPerson {
   }
 
   private async poll(): Promise<void> {
-    const { machine } = this.options;
-    const store = await openExistingStore(machine, {});
+    const { host } = this.options;
+    const store = await openExistingStore(host, {});
     const { questions } = await openQuestions(store);
     for (const open of questions) {
       const { id } = open.question;
       if (this.seenIds.has(id)) continue;
       this.seenIds.add(id);
       const { answer, text } = await this.decide(open);
-      const reply = await answerQuestion(machine, store, open, answer);
+      const reply = await answerQuestion(host, store, open, answer);
       if (reply.ok) this.answered += 1;
       // The asking process may have been killed. Its successor asks again.
       this.options.answers(open, reply.ok ? text : 'The asking process has ended.');
@@ -69,8 +69,8 @@ export class DemoPerson {
   }
 
   private async decide(open: OpenQuestion): Promise<Decision> {
-    const { machine, asks } = this.options;
-    const isPersonThere = machine.stdin.isTTY === true && machine.stdout.isTTY === true;
+    const { host, asks } = this.options;
+    const isPersonThere = host.stdin.isTTY === true && host.stdout.isTTY === true;
     asks(open, isPersonThere);
     const answer = isPersonThere ? await this.readAnswer() : undefined;
     if (answer !== undefined) return answer ? YES : NO;
@@ -80,7 +80,7 @@ export class DemoPerson {
 
   /** Resolves with undefined if no answer comes in time. */
   private readAnswer(): Promise<boolean | undefined> {
-    const { stdin } = this.options.machine;
+    const { stdin } = this.options.host;
     return new Promise((resolve) => {
       const end = (isYes: boolean | undefined) => {
         clearTimeout(timer);

@@ -19,14 +19,14 @@ import { DEMO_TASK, demoScript, FIRST_TO_IDLE } from './demo-script.js';
 
 const SESSION = 'demo';
 
-export const demo = async (machine: TerminalHost, isJson: boolean): Promise<number> => {
+export const demo = async (host: TerminalHost, isJson: boolean): Promise<number> => {
   const repository = await makeDemoRepository();
   const remove = () => rmSync(repository.folder, { recursive: true, force: true, maxRetries: 3 });
   // A second Ctrl-C exits at once, so the folder is also removed at exit.
   process.once('exit', remove);
   const simulator = await startSimulator({ script: demoScript(repository.hasGit) });
-  const style = chartStyle(machine);
-  const print = isJson ? () => undefined : machine.out;
+  const style = chartStyle(host);
+  const print = isJson ? () => undefined : host.out;
   const printer = new DemoPrinter(style, print);
   const counter = new DemoCounter();
   let hasCrashed = false;
@@ -38,24 +38,24 @@ export const demo = async (machine: TerminalHost, isJson: boolean): Promise<numb
     return true;
   };
   const child = new DemoChild({
-    machine,
+    host,
     repository,
     baseUrl: simulator.url,
     session: SESSION,
     take,
   });
   const swarm: TerminalHost = {
-    ...machine,
+    ...host,
     home: repository.folder,
     cwd: repository.path,
     env: child.environment,
   };
   const person = new DemoPerson({
-    machine: swarm,
+    host: swarm,
     asks: (question, isPersonThere) => printer.ask(question, isPersonThere),
     answers: (question, text) => printer.answer(question, text),
   });
-  const stopListening = machine.onInterrupt(() => child.kill('SIGINT'));
+  const stopListening = host.onInterrupt(() => child.kill('SIGINT'));
   const killOnExit = () => child.kill('SIGKILL');
   process.once('exit', killOnExit);
   try {
@@ -74,10 +74,8 @@ export const demo = async (machine: TerminalHost, isJson: boolean): Promise<numb
       questions: person.answered,
       processes: child.pids.length,
     });
-    if (figures.stopReason === 'none') machine.err(child.stderr);
-    machine.out(
-      isJson ? `${JSON.stringify(figures, null, 2)}\n` : demoSummary(figures, costs, style),
-    );
+    if (figures.stopReason === 'none') host.err(child.stderr);
+    host.out(isJson ? `${JSON.stringify(figures, null, 2)}\n` : demoSummary(figures, costs, style));
     if (figures.stopReason === 'interrupted') return ExitCode.interrupted;
     return figures.stopReason === 'end_turn' && figures.testsPass ? ExitCode.done : ExitCode.failed;
   } finally {

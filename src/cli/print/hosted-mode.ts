@@ -20,23 +20,23 @@ import { BatchedOutput } from './batched-output.js';
 /** Time that running requests have to end after the program is gone, in milliseconds. */
 const SHUTDOWN_LIMIT_MS = 20_000;
 
-export const hostedMode = async (machine: TerminalHost): Promise<number> => {
-  const lines = new BatchedOutput(machine.out);
-  const server = new RequestServer(machine, lines);
+export const hostedMode = async (host: TerminalHost): Promise<number> => {
+  const lines = new BatchedOutput(host.out);
+  const server = new RequestServer(host, lines);
   const channel = new JsonLineChannel({
     write: lines.add,
     serve: (request, signal) => server.serve(request, signal, channel),
     receive: () => undefined,
   });
-  const { stdin } = machine;
+  const { stdin } = host;
   // A signal ends the process, because the program interrupts runs by lines.
-  const stopListening = machine.onInterrupt(() => stdin.destroy());
+  const stopListening = host.onInterrupt(() => stdin.destroy());
   try {
     for await (const line of boundedLines(stdin, MAX_CHANNEL_LINE)) channel.take(line);
   } catch {
     // A read error is treated like the end of stdin.
   }
-  setTimeout(() => machine.quit(ExitCode.interrupted), SHUTDOWN_LIMIT_MS).unref();
+  setTimeout(() => host.quit(ExitCode.interrupted), SHUTDOWN_LIMIT_MS).unref();
   channel.close(new SubprocessError('The calling program has ended.'));
   await server.close();
   stopListening();
@@ -47,13 +47,13 @@ export const hostedMode = async (machine: TerminalHost): Promise<number> => {
 
 /** Opens the session of the program and serves its requests. */
 class RequestServer {
-  private readonly machine: TerminalHost;
+  private readonly host: TerminalHost;
   private readonly lines: BatchedOutput;
   private readonly pending = new Set<Promise<unknown>>();
   private session: InProcessSession | undefined;
 
-  constructor(machine: TerminalHost, lines: BatchedOutput) {
-    this.machine = machine;
+  constructor(host: TerminalHost, lines: BatchedOutput) {
+    this.host = host;
     this.lines = lines;
   }
 
@@ -73,7 +73,7 @@ class RequestServer {
   }
 
   private async open(request: ChannelRequest, channel: JsonLineChannel): Promise<unknown> {
-    const { watchdog, env } = this.machine;
+    const { watchdog, env } = this.host;
     const { options, ...rest } = readOpenRequest(request, channel, env);
     this.session = await InProcessSession.open(options, { ...rest, watchdog });
     return openResponse(this.session.id);

@@ -9,9 +9,9 @@ import type { HostEnvironment } from '../../sdk/assembly/options/host-environmen
 
 export const openTeammatePanes = (
   { session, settings }: HostSession,
-  machine: HostEnvironment,
+  host: HostEnvironment,
 ): void => {
-  const { env, cwd, watchdog, notify } = machine;
+  const { env, cwd, watchdog, notify } = host;
   const { TMUX, TMUX_PANE: pane } = env;
   if (TMUX === undefined || pane === undefined) {
     notify('This terminal is not in tmux, so teammates get no panes.');

@@ -22,13 +22,13 @@ interface OutageOptions {
  * used, or is unreachable for too long.
  */
 export const withSessionStore = async <Result>(
-  machine: TerminalHost,
+  host: TerminalHost,
   flags: StoreFlags,
   use: (store: SessionStore) => Promise<Result>,
   options: OutageOptions = {},
 ): Promise<Result> => {
-  const store = await openExistingStore(machine, flags);
-  const watch = watchOutages(store, machine, options);
+  const store = await openExistingStore(host, flags);
+  const watch = watchOutages(store, host, options);
   try {
     return await Promise.race([use(store), watch.timedOut]);
   } finally {
@@ -40,7 +40,7 @@ export const withSessionStore = async <Result>(
 /** Prints outages of the store. `timedOut` rejects with UsageError if an outage exceeds the limit. */
 const watchOutages = (
   { outages }: SessionStore,
-  machine: TerminalHost,
+  host: TerminalHost,
   { isLongRunning = false, limitMs = OUTAGE_LIMIT_MS }: OutageOptions,
 ): { readonly timedOut: Promise<never>; readonly end: () => void } => {
   let timer: NodeJS.Timeout | undefined;
@@ -51,10 +51,10 @@ const watchOutages = (
   const stop = outages?.listen((outage) => {
     clearTimeout(timer);
     if (outage === undefined) {
-      machine.err('Redis is back.\n');
+      host.err('Redis is back.\n');
       return;
     }
-    machine.err(`${plainText(outage, 300)}: waiting for it to come back.\n`);
+    host.err(`${plainText(outage, 300)}: waiting for it to come back.\n`);
     if (isLongRunning) return;
     const seconds = limitMs / 1_000;
     const sentence = `${outage}, and was not back within ${seconds} seconds: try again later.`;

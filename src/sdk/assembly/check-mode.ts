@@ -8,10 +8,10 @@ import type { HostEnvironment } from './options/host-environment.js';
 /** Throws UsageError if the mode may not be used. */
 export const checkMode = (
   mode: PermissionMode,
-  machine: Pick<HostEnvironment, 'env' | 'uid'>,
+  host: Pick<HostEnvironment, 'env' | 'uid'>,
   { bypassDisabledBy, mode: given }: Pick<LoadedSettings, 'bypassDisabledBy' | 'mode'>,
 ): void => {
-  refuseRootBypass(mode, machine);
+  refuseRootBypass(mode, host);
   // Plan mode is always allowed because it only restricts. From there the policy's mode is allowed again.
   if (given.source === 'policy' && mode !== given.value && mode !== 'plan') {
     throw new UsageError(

@@ -38,19 +38,19 @@ interface CollectedTools {
 export const collectTools = async (
   flags: RunOptions,
   settings: LoadedSettings,
-  machine: HostEnvironment,
+  host: HostEnvironment,
   ofHost: readonly Tool[],
   isNew: boolean,
 ): Promise<CollectedTools> => {
   checkToolNames(ofHost, builtinTools);
-  const catalog = await readAgents(flags, settings, machine);
+  const catalog = await readAgents(flags, settings, host);
   // Tool descriptions are shared by all users' prompts in the cache, so only built-in agents are listed there.
   const isBuiltin = ({ source }: AgentDefinition) => source === 'builtin';
   const task = taskTool(agentListing(catalog.agents.filter(isBuiltin)));
   const builtin = builtinTools
     .filter(({ name }) => settings.skein.webSearch || name !== 'WebSearch')
     .map((tool) => (tool.name === task.name ? task : tool));
-  const named = await leadAgent(flags, settings, machine);
+  const named = await leadAgent(flags, settings, host);
   const agent = isNew ? named : undefined;
   const { tools, notices } = leadTools([...builtin, ...ofHost], agent);
   const withheld = catalog.withheld.filter((name) => name !== agent?.name);

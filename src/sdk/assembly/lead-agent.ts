@@ -17,9 +17,9 @@ import type { RunOptions } from './options/run-options.js';
 export const leadAgent = async (
   flags: RunOptions,
   settings: LoadedSettings,
-  machine: HostEnvironment,
+  host: HostEnvironment,
 ): Promise<AgentDefinition | undefined> => {
-  const sources = agentSources(flags, settings, machine);
+  const sources = agentSources(flags, settings, host);
   if (flags.agent === undefined) return undefined;
   return withAllowedHooks(settings, await resolveAgent(flags.agent, sources));
 };
@@ -34,9 +34,9 @@ export const withAllowedHooks = (
 export const agentSources = (
   { agents }: RunOptions,
   settings: LoadedSettings,
-  machine: HostEnvironment,
+  host: HostEnvironment,
 ): AgentSources => ({
-  ...promptSources(settings, machine.home),
+  ...promptSources(settings, host.home),
   ...(agents !== undefined && { ofCommand: readAgentsFlag(agents) }),
 });
 

@@ -17,11 +17,9 @@ import type { RunOptions } from './options/run-options.js';
 export const readAgents = async (
   flags: RunOptions,
   settings: LoadedSettings,
-  machine: HostEnvironment,
+  host: HostEnvironment,
 ): Promise<AgentCatalog> => {
-  const { agents, unusable, ...rest } = await readAgentCatalog(
-    agentSources(flags, settings, machine),
-  );
+  const { agents, unusable, ...rest } = await readAgentCatalog(agentSources(flags, settings, host));
   const checked = agents.map((agent) => withReadableRules(withAllowedHooks(settings, agent)));
   return {
     ...rest,

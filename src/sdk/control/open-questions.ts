@@ -131,7 +131,7 @@ export const questionNamed = (questions: readonly OpenQuestion[], query: string)
  * session is not running.
  */
 export const answerQuestion = async (
-  machine: Environment,
+  host: Environment,
   store: SessionStore,
   { question, session }: OpenQuestion,
   answer: PermissionAnswer,
@@ -139,7 +139,7 @@ export const answerQuestion = async (
   if (answer.behavior === 'allow' && (answer.scope ?? 'once') !== 'once' && !question.grant) {
     throw new UsageError('Such a call needs a new answer each time: allow it without --for.');
   }
-  const { publicKey, privateKey } = openPersonKey(stateLayout(resolveSkeinHome(machine)).keys);
+  const { publicKey, privateKey } = openPersonKey(stateLayout(resolveSkeinHome(host)).keys);
   const { id, agent, call, input, askedAt, personKeys } = question;
   if (personKeys?.includes(publicKey) === false) {
     const sentence =

@@ -228,7 +228,7 @@ const noSuchPrompt = (number: number | undefined, count: number): string => {
 
 /** Reads a session for a rewind, without taking its lease. Rejects with UsageError. */
 export const openSessionRewind = async (
-  machine: HostEnvironment,
+  host: HostEnvironment,
   flags: RunOptions,
   store: SessionStore,
   meta: SessionMeta,
@@ -238,14 +238,14 @@ export const openSessionRewind = async (
       `Session ${meta.id} works in ${meta.cwd}, which no longer exists; restore the directory to rewind the session.`,
     );
   }
-  const skeinHome = resolveSkeinHome(machine);
-  const settings = commandSettings(machine, flags, meta.cwd);
+  const skeinHome = resolveSkeinHome(host);
+  const settings = commandSettings(host, flags, meta.cwd);
   const roots = [...new Set(workspaceRoots(meta.cwd, settings).map(realPath))];
   const { records } = await store.readJournal(meta.id, meta.lead);
   const unsettled: JournalBody[] = [];
   const isHeld = (await store.holder(meta.id)) !== undefined;
-  const environment = childEnvironment(machine.env, '', tmpdir());
-  const options = { skeinHome, roots, environment, notify: machine.notify };
+  const environment = childEnvironment(host.env, '', tmpdir());
+  const options = { skeinHome, roots, environment, notify: host.notify };
   // While the session runs, an open call is not interrupted, so it must not be settled.
   if (!isHeld) await sessionCheckpoints(options, (body) => unsettled.push(body)).settle(records);
   const borders = { roots, without: [realPath(skeinHome)] };

@@ -18,7 +18,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * are kept, because their records may not have been written yet. Removes nothing if a session is unreadable.
  */
 export const sweepCheckpoints = async (
-  machine: Pick<HostEnvironment, 'env' | 'home' | 'cwd'>,
+  host: Pick<HostEnvironment, 'env' | 'home' | 'cwd'>,
   stores: readonly SessionStore[],
   days: number,
   isDryRun: boolean,
@@ -26,7 +26,7 @@ export const sweepCheckpoints = async (
   const surveys = await Promise.all(stores.map((store) => store.survey()));
   // An unreadable session may cite any blob.
   if (surveys.some(({ unreadable }) => unreadable.length > 0)) return { removed: 0, freedBytes: 0 };
-  const skeinHome = resolveSkeinHome(machine);
+  const skeinHome = resolveSkeinHome(host);
   const cited = new CitedBlobs(openCheckpointBlobs(skeinHome));
   const oldest = Date.now() - days * DAY_MS;
   for (const [at, store] of stores.entries()) {

@@ -20,13 +20,13 @@ interface SweptWorktrees {
 
 /** Removes worktrees that did not change for `days` days. Keeps worktrees of live sessions. */
 export const sweepWorktrees = async (
-  machine: Pick<HostEnvironment, 'env' | 'home' | 'cwd'>,
+  host: Pick<HostEnvironment, 'env' | 'home' | 'cwd'>,
   stores: readonly Pick<SessionStore, 'holder' | 'jobs' | 'list'>[],
   days: number,
   isDryRun: boolean,
 ): Promise<SweptWorktrees> => {
-  const skeinHome = resolveSkeinHome(machine);
-  const environment = childEnvironment(machine.env, '', tmpdir());
+  const skeinHome = resolveSkeinHome(host);
+  const environment = childEnvironment(host.env, '', tmpdir());
   const home = worktreeHome(skeinHome, environment);
   const sources = stores.map((store) => ({
     holder: (id: string) => store.holder(id),

@@ -55,7 +55,7 @@ export const rewindScene = (kind: 'git' | 'plain'): RewindScene => {
     isOwnerAlive: () => false,
     clock: systemClock,
   });
-  const machine: HostEnvironment = {
+  const host: HostEnvironment = {
     env: { ...process.env, SKEIN_HOME: skeinHome },
     home: folder,
     cwd: root,
@@ -93,7 +93,7 @@ export const rewindScene = (kind: 'git' | 'plain'): RewindScene => {
       await session.close();
       return session.id;
     },
-    openRewind: async (id) => openSessionRewind(machine, {}, store, await metaOf(id)),
+    openRewind: async (id) => openSessionRewind(host, {}, store, await metaOf(id)),
     async append(id, ...bodies) {
       const session = await store.open(id);
       const journal = await session.journal((await metaOf(id)).lead, null);

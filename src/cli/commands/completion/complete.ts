@@ -21,7 +21,7 @@ import { withSessionStore } from '../../session/with-session-store.js';
 export const complete = async (
   program: Command,
   words: readonly string[],
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<readonly string[]> => {
   const { before, current } = split(words);
   const { command, option, operands } = walk(program, before);
@@ -29,7 +29,7 @@ export const complete = async (
   if (glued !== null && option === undefined) {
     const [, flag = '', value = ''] = glued;
     const named = findOption(command, flag);
-    const values = named === undefined ? [] : await valuesOf(named, machine);
+    const values = named === undefined ? [] : await valuesOf(named, host);
     return values
       .filter((candidate) => candidate.startsWith(value))
       .map((candidate) => `${flag}=${candidate}`);
@@ -38,8 +38,8 @@ export const complete = async (
     option === undefined
       ? current.startsWith('-')
         ? flagsOf(command)
-        : await wordsAfter(command, operands, machine)
-      : await valuesOf(option, machine);
+        : await wordsAfter(command, operands, host)
+      : await valuesOf(option, host);
   return found.filter((line) => line.startsWith(':') || line.startsWith(current));
 };
 
@@ -101,20 +101,20 @@ const lineOfOption = ({ long, description }: Option): readonly string[] =>
 const wordsAfter = async (
   command: Command,
   operands: number,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<readonly string[]> => {
   const children = operands > 0 ? [] : command.createHelp().visibleCommands(command);
   const argument = command.registeredArguments[operands];
   return [
     ...children.map((child) => `${child.name()}\t${child.description()}`),
-    ...(argument === undefined ? [] : await valuesOf(argument, machine)),
+    ...(argument === undefined ? [] : await valuesOf(argument, host)),
   ];
 };
 
 /** Returns values by the choices, or by the name of the value: `--cwd <dir>` takes directories. */
 const valuesOf = async (
   argument: Option | Argument,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<readonly string[]> => {
   if (argument.argChoices !== undefined) return argument.argChoices;
   const name =
@@ -123,14 +123,14 @@ const valuesOf = async (
     case 'model':
       return [...Object.keys(MODEL_ALIASES), ...KNOWN_MODELS];
     case 'session':
-      return sessionIds(machine);
+      return sessionIds(host);
     case 'agent':
       // A flag names an agent definition, an argument names a running agent.
-      return 'flags' in argument ? agentNames(machine) : liveAgents(machine);
+      return 'flags' in argument ? agentNames(host) : liveAgents(host);
     case 'session-or-agent':
-      return [...(await liveAgents(machine)), ...(await sessionIds(machine))];
+      return [...(await liveAgents(host)), ...(await sessionIds(host))];
     case 'question':
-      return questionIds(machine);
+      return questionIds(host);
     case 'dir':
     case 'dirs':
       return [':directories'];
@@ -143,17 +143,17 @@ const valuesOf = async (
   }
 };
 
-const agentNames = async (machine: TerminalHost): Promise<readonly string[]> => {
-  const { cwd, home } = machine;
+const agentNames = async (host: TerminalHost): Promise<readonly string[]> => {
+  const { cwd, home } = host;
   const workspace = findWorkspace(cwd, home);
-  const settings = { workspace, skeinHome: resolveSkeinHome(machine), trust: 'untrusted' as const };
-  const { agents } = await readAgentCatalog(promptSources(settings, machine.home));
+  const settings = { workspace, skeinHome: resolveSkeinHome(host), trust: 'untrusted' as const };
+  const { agents } = await readAgentCatalog(promptSources(settings, host.home));
   return agents.map(({ name, description }) => `${name}\t${plainText(description, 60)}`);
 };
 
 /** Returns running agents by name, or by id if they have no name. */
-const liveAgents = async (machine: TerminalHost): Promise<readonly string[]> => {
-  const swarms = await queryStore(machine, [], (store) => liveSwarmViews(store, () => {}));
+const liveAgents = async (host: TerminalHost): Promise<readonly string[]> => {
+  const swarms = await queryStore(host, [], (store) => liveSwarmViews(store, () => {}));
   return swarms.flatMap(({ session, agents }) =>
     agents.map(({ id, name, type, state, description, kind }) => {
       const role = kind === 'lead' ? `lead of ${session.id}` : `${type ?? 'fork'}: ${description}`;
@@ -162,8 +162,8 @@ const liveAgents = async (machine: TerminalHost): Promise<readonly string[]> => 
   );
 };
 
-const questionIds = async (machine: TerminalHost): Promise<readonly string[]> => {
-  const { questions } = await queryStore(machine, { questions: [], leftOut: 0 }, (store) =>
+const questionIds = async (host: TerminalHost): Promise<readonly string[]> => {
+  const { questions } = await queryStore(host, { questions: [], leftOut: 0 }, (store) =>
     openQuestions(store),
   );
   return questions.map(
@@ -173,8 +173,8 @@ const questionIds = async (machine: TerminalHost): Promise<readonly string[]> =>
 
 const MAX_SESSIONS = 50;
 
-const sessionIds = async (machine: TerminalHost): Promise<readonly string[]> => {
-  const all = await queryStore(machine, [], (store) => store.list());
+const sessionIds = async (host: TerminalHost): Promise<readonly string[]> => {
+  const all = await queryStore(host, [], (store) => store.list());
   const sessions = newestFirst(all).slice(0, MAX_SESSIONS);
   return sessions.map(({ id, title }) => `${id}\t${plainText(title, 60)}`);
 };
@@ -183,7 +183,7 @@ const sessionIds = async (machine: TerminalHost): Promise<readonly string[]> => 
 const STORE_LIMIT_MS = 2_000;
 
 const queryStore = async <Result>(
-  machine: TerminalHost,
+  host: TerminalHost,
   fallback: Result,
   query: (store: SessionStore) => Promise<Result>,
 ): Promise<Result> => {
@@ -192,7 +192,7 @@ const queryStore = async <Result>(
     limit = setTimeout(() => resolve(fallback), STORE_LIMIT_MS);
   });
   try {
-    return await Promise.race([withSessionStore({ ...machine, err: () => {} }, {}, query), late]);
+    return await Promise.race([withSessionStore({ ...host, err: () => {} }, {}, query), late]);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return fallback;

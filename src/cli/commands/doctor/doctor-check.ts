@@ -16,7 +16,7 @@ export interface Finding {
 
 export interface DoctorCheck {
   readonly name: string;
-  run(machine: TerminalHost, signal: AbortSignal): Finding | Promise<Finding>;
+  run(host: TerminalHost, signal: AbortSignal): Finding | Promise<Finding>;
 }
 
 export type CheckResult = Finding & { readonly name: string };
@@ -26,19 +26,19 @@ const CHECK_LIMIT_MS = 10_000;
 /** Runs all checks concurrently. Resolves with results in the order of the checks. Never rejects. */
 export const runChecks = (
   checks: readonly DoctorCheck[],
-  machine: TerminalHost,
+  host: TerminalHost,
   limitMs = CHECK_LIMIT_MS,
 ): Promise<readonly CheckResult[]> =>
   Promise.all(
     checks.map(async (check) => ({
       name: check.name,
-      ...(await bounded(check, machine, limitMs)),
+      ...(await bounded(check, host, limitMs)),
     })),
   );
 
 const bounded = async (
   check: DoctorCheck,
-  machine: TerminalHost,
+  host: TerminalHost,
   limitMs: number,
 ): Promise<Finding> => {
   const limit = new AbortController();
@@ -54,7 +54,7 @@ const bounded = async (
     }, limitMs);
   });
   try {
-    return await Promise.race([check.run(machine, limit.signal), late]);
+    return await Promise.race([check.run(host, limit.signal), late]);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { status: 'fail', found: `the check failed: ${reason}` };

@@ -16,25 +16,25 @@ export interface DoctorFlags extends RunFlags {
   readonly online?: boolean;
 }
 
-export const doctorCommand = async (flags: DoctorFlags, machine: TerminalHost): Promise<number> => {
-  const cwd = resolve(machine.cwd, flags.cwd ?? '');
+export const doctorCommand = async (flags: DoctorFlags, host: TerminalHost): Promise<number> => {
+  const cwd = resolve(host.cwd, flags.cwd ?? '');
   const checks: readonly DoctorCheck[] = [
     ...PROGRAM_CHECKS,
     ...STATE_CHECKS,
     checkSettings(flags, cwd),
     ...networkChecks(flags.online === true),
-    ...redisChecks(flags, machine),
+    ...redisChecks(flags, host),
     { name: 'terminal', run: ({ env, stdout }) => terminalFinding(stdout, env) },
   ];
-  const findings = await runChecks(checks, { ...machine, env: environmentOf(flags, machine, cwd) });
+  const findings = await runChecks(checks, { ...host, env: environmentOf(flags, host, cwd) });
   const isWell = findings.every(({ status }) => status !== 'fail');
   if (flags.json === true) {
     const checks = findings.map(({ items, ...finding }) => ({
       ...finding,
       ...(items !== undefined && { items: items.map(({ value }) => value) }),
     }));
-    machine.out(`${JSON.stringify({ ok: isWell, checks }, null, 2)}\n`);
-  } else machine.out(sanitize(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`));
+    host.out(`${JSON.stringify({ ok: isWell, checks }, null, 2)}\n`);
+  } else host.out(sanitize(`${findings.map(lineOf).join('')}\n${conclusion(findings)}\n`));
   return isWell ? ExitCode.done : ExitCode.failed;
 };
 
@@ -44,15 +44,15 @@ export const doctorCommand = async (flags: DoctorFlags, machine: TerminalHost): 
  */
 const environmentOf = (
   flags: DoctorFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
   cwd: string,
 ): TerminalHost['env'] => {
   try {
-    const { env } = commandSettings(machine, flags, cwd);
+    const { env } = commandSettings(host, flags, cwd);
     const set = Object.entries(env).map(([name, { value }]) => [name, value] as const);
-    return { ...machine.env, ...Object.fromEntries(set) };
+    return { ...host.env, ...Object.fromEntries(set) };
   } catch {
-    return machine.env;
+    return host.env;
   }
 };
 

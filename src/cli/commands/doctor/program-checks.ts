@@ -25,8 +25,8 @@ const checkNode: DoctorCheck = { name: 'node', run: () => nodeFinding(process.ve
 
 const checkGit: DoctorCheck = {
   name: 'git',
-  run: async (machine, signal) =>
-    findingOf(await probe(['git', '--version'], machine, signal), {
+  run: async (host, signal) =>
+    findingOf(await probe(['git', '--version'], host, signal), {
       status: 'warn',
       found: 'not on the PATH',
       fix: 'Install git; without it agents cannot read or commit to the history of a project.',
@@ -45,9 +45,9 @@ const checkRipgrep: DoctorCheck = {
 
 const checkShell: DoctorCheck = {
   name: 'shell',
-  async run(machine, signal) {
+  async run(host, signal) {
     const { path } = findShell();
-    const found = await probe([path, '-c', 'echo "$BASH_VERSION"'], machine, signal);
+    const found = await probe([path, '-c', 'echo "$BASH_VERSION"'], host, signal);
     if (found.kind !== 'ran') {
       const fix = 'Install bash as /bin/bash; the Bash tool cannot work without a shell.';
       return { status: 'fail', found: `${path} ${problemText(found)}`, fix };
@@ -72,9 +72,9 @@ const checkWatchdog: DoctorCheck = {
 
 const checkBubblewrap: DoctorCheck = {
   name: 'bubblewrap',
-  async run(machine, signal) {
-    const version = await probe(['bwrap', '--version'], machine, signal);
-    const problem = await sandboxTrouble(machine.env);
+  async run(host, signal) {
+    const version = await probe(['bwrap', '--version'], host, signal);
+    const problem = await sandboxTrouble(host.env);
     if (version.kind === 'ran' && problem === undefined) {
       return { status: 'ok', found: `${version.output}; SKEIN_SANDBOX=auto runs commands in it` };
     }

@@ -14,15 +14,15 @@ const NOT_NEEDED = 'No action is needed: without Redis, sessions are saved in fi
 const ANSWER_LIMIT_MS = 3_000;
 
 /** Returns checks of the configured Redis, or of `redis-server` on the PATH if none is configured. */
-export const redisChecks = (flags: StoreFlags, machine: TerminalHost): readonly DoctorCheck[] => {
-  const url = urlOf(flags, machine);
+export const redisChecks = (flags: StoreFlags, host: TerminalHost): readonly DoctorCheck[] => {
+  const url = urlOf(flags, host);
   return url === undefined ? [checkServer] : [checkAnswer(url), checkSwarms(url)];
 };
 
 /** Returns the URL of the configured Redis. Ignores broken settings, which `checkSettings` reports. */
-const urlOf = (flags: StoreFlags, machine: TerminalHost): string | undefined => {
+const urlOf = (flags: StoreFlags, host: TerminalHost): string | undefined => {
   try {
-    const choice = chooseStore(machine, flags);
+    const choice = chooseStore(host, flags);
     return choice.kind === 'redis' ? choice.url : undefined;
   } catch (error) {
     if (error instanceof UsageError) return undefined;
@@ -34,8 +34,8 @@ const NO_EVICTION = 'noeviction';
 
 const checkServer: DoctorCheck = {
   name: 'redis',
-  async run(machine, signal) {
-    const server = await probe(['redis-server', '--version'], machine, signal);
+  async run(host, signal) {
+    const server = await probe(['redis-server', '--version'], host, signal);
     if (server.kind === 'ran') return { status: 'ok', found: plainText(server.output, 80) };
     return { status: 'note', found: 'no server on the PATH, none configured', fix: NOT_NEEDED };
   },

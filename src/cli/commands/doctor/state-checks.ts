@@ -13,8 +13,8 @@ import type { DoctorCheck, Finding } from './doctor-check.js';
 /** Creates and removes a file, because modes and quotas alone do not show whether writing works. */
 const checkState: DoctorCheck = {
   name: 'state',
-  run(machine) {
-    const home = resolveSkeinHome(machine);
+  run(host) {
+    const home = resolveSkeinHome(host);
     const isNew = !fs.existsSync(home);
     const folder = isNew ? existingParent(home) : home;
     try {
@@ -56,8 +56,8 @@ export const diskFinding = (free: number, path: string): Finding => {
 
 const checkDisk: DoctorCheck = {
   name: 'disk',
-  run(machine) {
-    const path = existingParent(resolveSkeinHome(machine));
+  run(host) {
+    const path = existingParent(resolveSkeinHome(host));
     const { bavail, bsize } = fs.statfsSync(path);
     return diskFinding(bavail * bsize, path);
   },
@@ -66,9 +66,9 @@ const checkDisk: DoctorCheck = {
 /** Checks the settings including flags: `skein --settings F doctor` checks F. */
 export const checkSettings = (flags: RunFlags, cwd: string): DoctorCheck => ({
   name: 'settings',
-  run(machine) {
+  run(host) {
     try {
-      const { rules, warnings, trust } = commandSettings(machine, flags, cwd);
+      const { rules, warnings, trust } = commandSettings(host, flags, cwd);
       const problems = ruleProblems(rules);
       const fatal = problems.find(({ fatal: isFatal }) => isFatal);
       if (fatal !== undefined)

@@ -24,35 +24,35 @@ export type ContextFlags = RunFlags & { readonly json?: boolean };
 export const contextCommand = (
   query: string | undefined,
   flags: ContextFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showWindow(store, query, flags, machine));
+  withSessionStore(host, flags, (store) => showWindow(store, query, flags, host));
 
 const showWindow = async (
   store: SessionStore,
   query: string | undefined,
   flags: ContextFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const directory = resolve(machine.cwd, flags.cwd ?? '');
+  const directory = resolve(host.cwd, flags.cwd ?? '');
   const isNew = query === undefined && !(await hasSession(store, directory));
   const { report, title } = isNew
     ? {
-        report: await newSessionWindow(flags, machine),
+        report: await newSessionWindow(flags, host),
         title: 'This directory has no session yet.',
       }
-    : await storedWindow(store, query, directory, flags, machine);
-  if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);
-  else machine.out(`${title}\n${contextText(report, chartStyle(machine))}`);
+    : await storedWindow(store, query, directory, flags, host);
+  if (flags.json === true) host.out(`${JSON.stringify(report, null, 2)}\n`);
+  else host.out(`${title}\n${contextText(report, chartStyle(host))}`);
   return ExitCode.done;
 };
 
 /** Resolves with the window report of a new session. */
 export const newSessionWindow = async (
   flags: RunFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<ContextWindowReport> => {
-  const { model, head, preamble, settings, notices } = await dryRunPrompt(machine, flags, false);
+  const { model, head, preamble, settings, notices } = await dryRunPrompt(host, flags, false);
   const report = newSessionWindowReport(model, head, preamble, settings.skein.contextWindow);
   return { ...report, notices };
 };
@@ -62,19 +62,15 @@ const storedWindow = async (
   query: string | undefined,
   directory: string,
   flags: RunFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<{ report: ContextWindowReport; title: string }> => {
   const { session, agent } = await findSessionOrAgent(
     store,
     query,
     directory,
-    unreadableNotices(machine),
+    unreadableNotices(host),
   );
-  const { contextWindow } = commandSettings(
-    machine,
-    flags,
-    settingsFolder(session, directory),
-  ).skein;
+  const { contextWindow } = commandSettings(host, flags, settingsFolder(session, directory)).skein;
   const report = await agentWindowReport(store, session, agent, contextWindow);
   return { report, title: `${session.id}  ${plainText(session.title, 60)}` };
 };

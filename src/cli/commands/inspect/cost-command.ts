@@ -19,24 +19,24 @@ export interface CostFlags extends StoreFlags {
 export const costCommand = (
   query: string | undefined,
   flags: CostFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showReport(store, query, flags, machine));
+  withSessionStore(host, flags, (store) => showReport(store, query, flags, host));
 
 const showReport = async (
   store: SessionStore,
   query: string | undefined,
   flags: CostFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const { id, title } = await findSession(store, query, resolve(machine.cwd, flags.cwd ?? ''));
+  const { id, title } = await findSession(store, query, resolve(host.cwd, flags.cwd ?? ''));
   const report = await sessionCost(store, id);
   const isRunning = (await store.holder(id)) !== undefined;
   if (flags.json === true) {
-    machine.out(`${JSON.stringify({ session: id, ...report }, null, 2)}\n`);
+    host.out(`${JSON.stringify({ session: id, ...report }, null, 2)}\n`);
   } else {
-    const text = costText(report, isRunning, chartStyle(machine));
-    machine.out(`${id}  ${plainText(title, 80)}\n\n${text}`);
+    const text = costText(report, isRunning, chartStyle(host));
+    host.out(`${id}  ${plainText(title, 80)}\n\n${text}`);
   }
   return ExitCode.done;
 };

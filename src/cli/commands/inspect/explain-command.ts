@@ -22,23 +22,23 @@ export const explainCommand = (
   session: string | undefined,
   call: string | undefined,
   flags: ExplainFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showCalls(store, session, call, flags, machine));
+  withSessionStore(host, flags, (store) => showCalls(store, session, call, flags, host));
 
 const showCalls = async (
   store: SessionStore,
   session: string | undefined,
   call: string | undefined,
   flags: ExplainFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const directory = resolve(machine.cwd, flags.cwd ?? '');
+  const directory = resolve(host.cwd, flags.cwd ?? '');
   const { meta, callQuery } = await resolveArguments(store, session, call, directory);
   const calls = await listCalls(store, meta.id);
-  const { width } = chartStyle(machine);
+  const { width } = chartStyle(host);
   const out = (value: unknown, text: () => string) =>
-    machine.out(redact(flags.json === true ? `${JSON.stringify(value, null, 2)}\n` : text()));
+    host.out(redact(flags.json === true ? `${JSON.stringify(value, null, 2)}\n` : text()));
   if (callQuery === undefined) {
     out({ session: meta.id, calls: calls.map(rowOf) }, () => {
       return `${meta.id}  ${plainText(meta.title, 60)}\n\n${callsText(calls, width)}`;

@@ -27,9 +27,9 @@ const POLL_INTERVAL_MS = 200;
 export const logsCommand = (
   query: string | undefined,
   flags: LogsFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showEvents(store, query, flags, machine), {
+  withSessionStore(host, flags, (store) => showEvents(store, query, flags, host), {
     isLongRunning: flags.follow === true,
   });
 
@@ -37,12 +37,12 @@ const showEvents = async (
   store: SessionStore,
   query: string | undefined,
   flags: LogsFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const directory = resolve(machine.cwd, flags.cwd ?? '');
-  const target = await findSessionOrAgent(store, query, directory, unreadableNotices(machine));
+  const directory = resolve(host.cwd, flags.cwd ?? '');
+  const target = await findSessionOrAgent(store, query, directory, unreadableNotices(host));
   const names = new Map<string, string>();
-  const line = (event: SwarmEvent) => machine.out(`${lineOf(event, target, flags, names)}\n`);
+  const line = (event: SwarmEvent) => host.out(`${lineOf(event, target, flags, names)}\n`);
   let isOver = false;
   const isSelected = (event: SwarmEvent) => {
     recordName(event, names);
@@ -50,12 +50,12 @@ const showEvents = async (
     if (event.agent === target.agent) isOver = event.type === 'agent.stopped';
     return event.agent === target.agent;
   };
-  const output = { isSelected, line, machine, isOver: () => isOver };
+  const output = { isSelected, line, host, isOver: () => isOver };
   if (flags.follow !== true) await showStored(store, target.session.id, flags, output);
   else {
     // Listen before the first line is printed, so that an early Ctrl-C ends the command.
     const stopped = new AbortController();
-    const stop = machine.onInterrupt(() => stopped.abort());
+    const stop = host.onInterrupt(() => stopped.abort());
     const lastSeq = await showStored(store, target.session.id, flags, output);
     await follow(store, target.session.id, lastSeq, output, stopped.signal).finally(stop);
   }
@@ -65,7 +65,7 @@ const showEvents = async (
 interface Output {
   readonly isSelected: (event: SwarmEvent) => boolean;
   readonly line: (event: SwarmEvent) => void;
-  readonly machine: TerminalHost;
+  readonly host: TerminalHost;
   /** True if the requested agent has ended. */
   readonly isOver: () => boolean;
 }
@@ -75,7 +75,7 @@ const showStored = async (
   store: SessionStore,
   id: string,
   { limit, json }: LogsFlags,
-  { isSelected, line, machine }: Output,
+  { isSelected, line, host }: Output,
 ): Promise<number> => {
   const maxEvents = limit ?? (json === true ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT);
   let newest = 0;
@@ -94,7 +94,7 @@ const showStored = async (
   const shown = maxEvents === 0 ? [] : kept.slice(-maxEvents);
   left += kept.length - shown.length;
   if (left > 0 && json !== true && limit === undefined) {
-    machine.err(`${plural(left, 'earlier event')} not shown; --limit shows more.\n`);
+    host.err(`${plural(left, 'earlier event')} not shown; --limit shows more.\n`);
   }
   for (const event of shown) line(event);
   return newest;
@@ -105,7 +105,7 @@ const follow = async (
   store: SessionStore,
   id: string,
   lastSeq: number,
-  { isSelected, line, machine, isOver }: Output,
+  { isSelected, line, host, isOver }: Output,
   stopped: AbortSignal,
 ): Promise<void> => {
   const watch = store.watch(id);
@@ -115,7 +115,7 @@ const follow = async (
     newest = event.seq;
     if (isSelected(event)) line(event);
   };
-  while (!stopped.aborted && !machine.isOutputClosed()) {
+  while (!stopped.aborted && !host.isOutputClosed()) {
     // Check the owner before reading, so that its last events are not missed.
     const isHeld = (await store.holder(id)) !== undefined;
     for (let events = await watch.next(); events.length > 0; events = await watch.next()) {

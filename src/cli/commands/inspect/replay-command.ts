@@ -25,25 +25,25 @@ export interface ReplayFlags extends StoreFlags {
 export const replayCommand = async (
   query: string | undefined,
   flags: ReplayFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
   const speed = parseSpeed(flags.speed);
   const from = flags.from === undefined ? undefined : parseMoment(flags.from);
-  const isSpoken = flags.screenReader === true || isForScreenReader(machine);
-  if (flags.json === true || isSpoken || !isCapableTerminal(machine)) {
-    const session = await withSessionStore(machine, flags, (store) =>
-      findNamedSession(store, query, machine),
+  const isSpoken = flags.screenReader === true || isForScreenReader(host);
+  if (flags.json === true || isSpoken || !isCapableTerminal(host)) {
+    const session = await withSessionStore(host, flags, (store) =>
+      findNamedSession(store, query, host),
     );
-    return logsCommand(session.id, { ...flags, limit: Number.POSITIVE_INFINITY }, machine);
+    return logsCommand(session.id, { ...flags, limit: Number.POSITIVE_INFINITY }, host);
   }
   return withSessionStore(
-    machine,
+    host,
     flags,
     async (store) => {
-      const session = await findNamedSession(store, query, machine);
-      const log = await readWithNotice(store, session, machine);
+      const session = await findNamedSession(store, query, host);
+      const log = await readWithNotice(store, session, host);
       const isRealTime = flags.realTime === true;
-      return play(store, log, { speed, isRealTime, from }, machine);
+      return play(store, log, { speed, isRealTime, from }, host);
     },
     { isLongRunning: true },
   );
@@ -59,13 +59,13 @@ const play = async (
   store: SessionStore,
   log: ReplayLog,
   { speed, isRealTime, from }: PlayOptions,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
   const { showReplay } = await import('../../../ui/replay/show-replay.js');
   const source = new ReplaySource(store, log, { speed, isRealTime });
   if (from?.kind === 'share') source.clock.seekShare(from.share);
   else if (from !== undefined) source.clock.seekTime(timeOfMoment(from, log.times));
-  return (await showReplay(machine, source)) === 'left' ? ExitCode.done : ExitCode.interrupted;
+  return (await showReplay(host, source)) === 'left' ? ExitCode.done : ExitCode.interrupted;
 };
 
 const findNamedSession = (
@@ -80,10 +80,10 @@ const NOTICE_DELAY_MS = 500;
 const readWithNotice = async (
   store: SessionStore,
   session: SessionMeta,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<ReplayLog> => {
   const timer = setTimeout(
-    () => machine.err(`Reading the log of ${session.id}, which is long.\n`),
+    () => host.err(`Reading the log of ${session.id}, which is long.\n`),
     NOTICE_DELAY_MS,
   );
   try {

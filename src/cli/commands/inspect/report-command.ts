@@ -25,28 +25,27 @@ export interface ReportFlags extends StoreFlags {
 export const reportCommand = (
   query: string | undefined,
   flags: ReportFlags,
-  machine: TerminalHost,
-): Promise<number> =>
-  withSessionStore(machine, flags, (store) => write(store, query, flags, machine));
+  host: TerminalHost,
+): Promise<number> => withSessionStore(host, flags, (store) => write(store, query, flags, host));
 
 const write = async (
   store: SessionStore,
   query: string | undefined,
   flags: ReportFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const session = await findSession(store, query, resolve(machine.cwd, flags.cwd ?? ''));
+  const session = await findSession(store, query, resolve(host.cwd, flags.cwd ?? ''));
   const { output = `skein-report-${session.id}.html` } = flags;
-  const file = output === '-' || flags.json === true ? undefined : resolve(machine.cwd, output);
+  const file = output === '-' || flags.json === true ? undefined : resolve(host.cwd, output);
   if (file !== undefined) refuseMissingFolder(dirname(file));
   if (file !== undefined && flags.force !== true) refuseForeignFile(file);
   const whole = await swarmReport(store, session, () => systemClock.now());
-  const report = redactedReport(whole, createRedactor(secretValues(machine.env)));
-  if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);
-  else if (file === undefined) machine.out(reportPage(report));
+  const report = redactedReport(whole, createRedactor(secretValues(host.env)));
+  if (flags.json === true) host.out(`${JSON.stringify(report, null, 2)}\n`);
+  else if (file === undefined) host.out(reportPage(report));
   else {
     writeUserFile(file, reportPage(report), FILE_MODE);
-    machine.out(`${file}\n`);
+    host.out(`${file}\n`);
   }
   return ExitCode.done;
 };

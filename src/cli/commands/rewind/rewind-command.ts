@@ -43,25 +43,25 @@ export interface RewindFlags extends RunFlags {
 export const rewindCommand = (
   query: string | undefined,
   flags: RewindFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => rewindSession(store, query, flags, machine));
+  withSessionStore(host, flags, (store) => rewindSession(store, query, flags, host));
 
 const rewindSession = async (
   store: SessionStore,
   query: string | undefined,
   flags: RewindFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
   checkFlags(flags);
-  const meta = await findSession(store, query, resolve(machine.cwd, flags.cwd ?? ''));
-  const rewind = await openSessionRewind(machine, flags, store, meta);
-  if (flags.list === true) return list(rewind, flags, machine);
-  const chosen = await choose(rewind, flags, machine);
+  const meta = await findSession(store, query, resolve(host.cwd, flags.cwd ?? ''));
+  const rewind = await openSessionRewind(host, flags, store, meta);
+  if (flags.list === true) return list(rewind, flags, host);
+  const chosen = await choose(rewind, flags, host);
   if (chosen === undefined) return ExitCode.done;
   const plan =
     flags.undo === true ? rewind.planUndo() : rewind.plan({ ...partsOf(flags), ...chosen });
-  return carryOut(rewind, plan, flags, machine);
+  return carryOut(rewind, plan, flags, host);
 };
 
 const checkFlags = ({ to, undo, list, files, conversation, both }: RewindFlags): void => {
@@ -87,19 +87,19 @@ const partsOf = ({ files, conversation }: RewindFlags) => ({
 const choose = async (
   rewind: SessionRewind,
   flags: RewindFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<{ readonly to?: number } | undefined> => {
   if (flags.to !== undefined) return { to: flags.to };
-  const isPrompted = machine.stdin.isTTY && flags.json !== true && flags.yes !== true;
+  const isPrompted = host.stdin.isTTY && flags.json !== true && flags.yes !== true;
   if (flags.undo === true || !isPrompted || rewind.points().length < 2) return {};
-  machine.out(rewindPointsText(rewind, Date.now()));
-  const answer = await ask('Rewind to before which prompt? A number, or Enter to quit: ', machine);
+  host.out(rewindPointsText(rewind, Date.now()));
+  const answer = await ask('Rewind to before which prompt? A number, or Enter to quit: ', host);
   if (answer === '') return undefined;
   if (!/^\d{1,9}$/.test(answer)) throw new UsageError('That is not the number of a prompt.');
   return { to: Number(answer) };
 };
 
-const list = (rewind: SessionRewind, flags: RewindFlags, machine: TerminalHost): number => {
+const list = (rewind: SessionRewind, flags: RewindFlags, host: TerminalHost): number => {
   if (flags.json === true) {
     const points = rewind.points().map(({ number, at, text, files }) => ({
       number,
@@ -107,8 +107,8 @@ const list = (rewind: SessionRewind, flags: RewindFlags, machine: TerminalHost):
       prompt: plainText(text, 400),
       filesChangedSince: files,
     }));
-    machine.out(`${JSON.stringify({ session: rewind.meta.id, points }, null, 2)}\n`);
-  } else machine.out(rewindPointsText(rewind, Date.now()));
+    host.out(`${JSON.stringify({ session: rewind.meta.id, points }, null, 2)}\n`);
+  } else host.out(rewindPointsText(rewind, Date.now()));
   return ExitCode.done;
 };
 
@@ -116,18 +116,18 @@ const carryOut = async (
   rewind: SessionRewind,
   plan: RewindPlan,
   flags: RewindFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const print = flags.json === true ? () => undefined : machine.out;
+  const print = flags.json === true ? () => undefined : host.out;
   const answer = (outcome: RewindOutcome | undefined) => {
     if (flags.json === true)
-      machine.out(`${JSON.stringify(document(rewind, plan, outcome), null, 2)}\n`);
+      host.out(`${JSON.stringify(document(rewind, plan, outcome), null, 2)}\n`);
   };
-  print(rewindPlanText(rewind, plan, wantsColour(machine)));
+  print(rewindPlanText(rewind, plan, wantsColour(host)));
   const blocking = plan.files.filter(isBlocking);
   if (blocking.length > 0 && flags.force !== true) {
     answer(undefined);
-    machine.err(refusal(rewind, plan));
+    host.err(refusal(rewind, plan));
     return ExitCode.failed;
   }
   const isEmpty = plan.files.length === 0 && !plan.conversation;
@@ -135,8 +135,8 @@ const carryOut = async (
     answer(undefined);
     return ExitCode.done;
   }
-  if (!(await isAgreed(flags, machine))) {
-    machine.err('Nothing was changed.\n');
+  if (!(await isAgreed(flags, host))) {
+    host.err('Nothing was changed.\n');
     return ExitCode.done;
   }
   try {
@@ -146,7 +146,7 @@ const carryOut = async (
     return ExitCode.done;
   } catch (error) {
     if (!(error instanceof RestoreError || error instanceof StorageError)) throw error;
-    machine.err(`skein: ${error.message}\n`);
+    host.err(`skein: ${error.message}\n`);
     return ExitCode.failed;
   }
 };
@@ -175,21 +175,21 @@ const document = (rewind: SessionRewind, plan: RewindPlan, outcome: RewindOutcom
 
 const isAgreed = async (
   { yes, force, json }: RewindFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<boolean> => {
   if (yes === true || force === true) return true;
-  if (!machine.stdin.isTTY || json === true) {
+  if (!host.stdin.isTTY || json === true) {
     throw new UsageError(
       'A rewind changes files: add --yes, or --dry-run to only show the changes.',
     );
   }
-  return /^y(?:es)?$/i.test(await ask('Rewind? [y/N] ', machine));
+  return /^y(?:es)?$/i.test(await ask('Rewind? [y/N] ', host));
 };
 
-const ask = async (question: string, machine: TerminalHost): Promise<string> => {
-  machine.err(question);
-  const lines = createInterface({ input: machine.stdin });
-  const stop = machine.onInterrupt(() => lines.close());
+const ask = async (question: string, host: TerminalHost): Promise<string> => {
+  host.err(question);
+  const lines = createInterface({ input: host.stdin });
+  const stop = host.onInterrupt(() => lines.close());
   try {
     const answer = await new Promise<string>((settle) => {
       lines.once('line', settle);

@@ -40,17 +40,17 @@ interface PrunePlan {
   readonly kept: readonly KeptSession[];
 }
 
-export const pruneCommand = (flags: PruneFlags, machine: TerminalHost): Promise<number> =>
-  withSessionStore(machine, flags, (store) => pruneIn(store, flags, machine));
+export const pruneCommand = (flags: PruneFlags, host: TerminalHost): Promise<number> =>
+  withSessionStore(host, flags, (store) => pruneIn(store, flags, host));
 
 const pruneIn = async (
   store: SessionStore,
   flags: PruneFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const oldest = Date.now() - retentionOf(flags, machine);
+  const oldest = Date.now() - retentionOf(flags, host);
   const plan = await planPrune(store, await store.survey(), oldest);
-  const print = flags.json === true ? () => undefined : machine.out;
+  const print = flags.json === true ? () => undefined : host.out;
   if (flags.dryRun === true || plan.old.length > 0) {
     const fateText = flags.dryRun === true ? 'would be removed' : 'to remove';
     const end = plan.old.length === 0 ? '.' : ':';
@@ -60,25 +60,25 @@ const pruneIn = async (
     }
   }
   const isConfirmed =
-    plan.old.length === 0 || flags.dryRun === true || (await isAgreed(flags, machine));
+    plan.old.length === 0 || flags.dryRun === true || (await isAgreed(flags, host));
   if (!isConfirmed) {
-    machine.err('Nothing was removed.\n');
+    host.err('Nothing was removed.\n');
     return ExitCode.done;
   }
   const { removed, freed, refused } = await removeAll(store, flags.dryRun === true ? [] : plan.old);
   if (flags.dryRun !== true) await store.jobs.prune?.();
   const kept = [...plan.kept, ...refused];
-  const { skein } = commandSettings(machine, flags, machine.cwd);
+  const { skein } = commandSettings(host, flags, host.cwd);
   // Checkpoints and worktrees on this machine may belong to sessions of either store.
-  const stores = [store, await openExistingStore(machine, { store: 'embedded' })];
+  const stores = [store, await openExistingStore(host, { store: 'embedded' })];
   const swept = await sweepCheckpoints(
-    machine,
+    host,
     stores,
     skein.checkpointRetentionDays,
     flags.dryRun === true,
   );
   const { worktreeRetentionDays } = skein;
-  const trees = await sweepWorktrees(machine, stores, worktreeRetentionDays, flags.dryRun === true);
+  const trees = await sweepWorktrees(host, stores, worktreeRetentionDays, flags.dryRun === true);
   if (flags.json === true) {
     const wouldRemove = flags.dryRun === true ? plan.old.map(({ id }) => id) : [];
     const checkpoints = { removed: swept.removed, freedBytes: swept.freedBytes };
@@ -90,10 +90,10 @@ const pruneIn = async (
       checkpoints,
       worktrees: trees,
     };
-    machine.out(`${JSON.stringify(document, null, 2)}\n`);
+    host.out(`${JSON.stringify(document, null, 2)}\n`);
   } else {
-    for (const { id, reason } of kept) machine.err(`kept ${id}: ${reason}\n`);
-    for (const { path, reason } of trees.kept) machine.err(`kept ${path}: ${reason}\n`);
+    for (const { id, reason } of kept) host.err(`kept ${id}: ${reason}\n`);
+    for (const { path, reason } of trees.kept) host.err(`kept ${path}: ${reason}\n`);
     if (flags.dryRun !== true) {
       print(`${plural(removed.length, 'session')} removed, ${formatBytes(freed)} freed.\n`);
     }
@@ -110,9 +110,9 @@ const pruneIn = async (
   return refused.length > 0 ? ExitCode.failed : ExitCode.done;
 };
 
-const retentionOf = (flags: PruneFlags, machine: TerminalHost): number =>
+const retentionOf = (flags: PruneFlags, host: TerminalHost): number =>
   flags.olderThan === undefined
-    ? commandSettings(machine, flags, machine.cwd).skein.sessionRetentionDays * DAY_MS
+    ? commandSettings(host, flags, host.cwd).skein.sessionRetentionDays * DAY_MS
     : parseAge(flags.olderThan);
 
 /**
@@ -151,16 +151,16 @@ const planPrune = async (
   return { old: [...old.values()].sort((a, b) => a.updatedAt - b.updatedAt), kept };
 };
 
-const isAgreed = async ({ yes, json }: PruneFlags, machine: TerminalHost): Promise<boolean> => {
+const isAgreed = async ({ yes, json }: PruneFlags, host: TerminalHost): Promise<boolean> => {
   if (yes === true) return true;
-  if (!machine.stdin.isTTY || json === true) {
+  if (!host.stdin.isTTY || json === true) {
     throw new UsageError(
       'Removing sessions cannot be undone: add --yes, or --dry-run to see what would be removed.',
     );
   }
-  machine.err('Remove them permanently? [y/N] ');
-  const lines = createInterface({ input: machine.stdin });
-  const stop = machine.onInterrupt(() => lines.close());
+  host.err('Remove them permanently? [y/N] ');
+  const lines = createInterface({ input: host.stdin });
+  const stop = host.onInterrupt(() => lines.close());
   try {
     const answer = await new Promise<string>((resolve) => {
       lines.once('line', resolve);

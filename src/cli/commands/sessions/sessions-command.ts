@@ -32,15 +32,15 @@ interface ListedSession extends SessionSummary {
   readonly match: SessionSearchHit | null;
 }
 
-export const sessionsCommand = (flags: SessionsFlags, machine: TerminalHost): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showSessions(store, flags, machine));
+export const sessionsCommand = (flags: SessionsFlags, host: TerminalHost): Promise<number> =>
+  withSessionStore(host, flags, (store) => showSessions(store, flags, host));
 
 const showSessions = async (
   store: SessionStore,
   flags: SessionsFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const cwd = resolve(machine.cwd, flags.cwd ?? '');
+  const cwd = resolve(host.cwd, flags.cwd ?? '');
   const { sessions, unreadable } = await store.survey();
   const selected = newestFirst(
     flags.all ? sessions : sessions.filter((session) => session.cwd === cwd),
@@ -55,13 +55,13 @@ const showSessions = async (
   if (flags.json === true) {
     const left = unreadable.map(({ id, reason }) => ({ id, reason }));
     const document = { sessions: shown.map(sessionJson), elsewhere, unreadable: left };
-    machine.out(`${JSON.stringify(document, null, 2)}\n`);
+    host.out(`${JSON.stringify(document, null, 2)}\n`);
     return ExitCode.done;
   }
-  machine.out(listing(shown, flags.all === true));
+  host.out(listing(shown, flags.all === true));
   const hidden = flags.search === undefined ? selected.length - shown.length : 0;
-  for (const note of notes(shown.length, hidden, elsewhere, flags)) machine.err(`${note}\n`);
-  for (const { id, reason } of unreadable) machine.notify(`${id} is left out: ${reason}`);
+  for (const note of notes(shown.length, hidden, elsewhere, flags)) host.err(`${note}\n`);
+  for (const { id, reason } of unreadable) host.notify(`${id} is left out: ${reason}`);
   return ExitCode.done;
 };
 

@@ -20,11 +20,11 @@ import type { RunFlags } from '../../session/run-flags.js';
 
 export type AgentsFlags = RunFlags & { readonly json?: boolean };
 
-export const agentsCommand = async (flags: AgentsFlags, machine: TerminalHost): Promise<number> => {
-  const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const settings = commandSettings(machine, flags, cwd);
-  const catalog = await readAgents(flags, settings, machine);
-  machine.out(
+export const agentsCommand = async (flags: AgentsFlags, host: TerminalHost): Promise<number> => {
+  const cwd = flags.cwd === undefined ? host.cwd : resolve(host.cwd, flags.cwd);
+  const settings = commandSettings(host, flags, cwd);
+  const catalog = await readAgents(flags, settings, host);
+  host.out(
     flags.json === true
       ? `${JSON.stringify(reportOf(catalog), null, 2)}\n`
       : agentsText(

@@ -9,24 +9,21 @@ import { sanitize } from '../../../terminal/text/sanitize.js';
 import { ExitCode } from '../../session/exit-code.js';
 import type { RunFlags } from '../../session/run-flags.js';
 
-export const configCommand = (
-  flags: RunFlags & { json?: boolean },
-  machine: TerminalHost,
-): number => {
-  const cwd = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const settings = commandSettings(machine, flags, cwd);
-  for (const warning of settings.warnings) machine.notify(warning);
-  if (settings.ignoredNotice !== undefined) machine.notify(settings.ignoredNotice);
+export const configCommand = (flags: RunFlags & { json?: boolean }, host: TerminalHost): number => {
+  const cwd = flags.cwd === undefined ? host.cwd : resolve(host.cwd, flags.cwd);
+  const settings = commandSettings(host, flags, cwd);
+  for (const warning of settings.warnings) host.notify(warning);
+  if (settings.ignoredNotice !== undefined) host.notify(settings.ignoredNotice);
   const rows = explainSettings(settings);
   const { skeinHome, trust } = settings;
   const { keys } = stateLayout(skeinHome);
   const publicKey = knownPersonKey(keys);
   if (flags.json === true) {
     const shown = { skeinHome, trust, publicKey: publicKey ?? null, settings: rows };
-    machine.out(`${JSON.stringify(shown, null, 2)}\n`);
+    host.out(`${JSON.stringify(shown, null, 2)}\n`);
   } else {
-    machine.out(table(rows));
-    machine.out(sanitize(`Your public key: ${publicKey ?? NO_KEY} (${keys})\n`));
+    host.out(table(rows));
+    host.out(sanitize(`Your public key: ${publicKey ?? NO_KEY} (${keys})\n`));
   }
   return ExitCode.done;
 };

@@ -10,15 +10,15 @@ import { promptView } from './prompt-view.js';
 
 export type PromptFlags = RunFlags & { readonly json?: boolean };
 
-export const promptCommand = async (flags: PromptFlags, machine: TerminalHost): Promise<number> => {
-  const beginning = await dryRunPrompt(machine, flags, flags.print === true);
+export const promptCommand = async (flags: PromptFlags, host: TerminalHost): Promise<number> => {
+  const beginning = await dryRunPrompt(host, flags, flags.print === true);
   const report = promptReport(beginning, flags.agent ?? null);
-  if (flags.json === true) machine.out(`${JSON.stringify(report, null, 2)}\n`);
+  if (flags.json === true) host.out(`${JSON.stringify(report, null, 2)}\n`);
   else {
-    const isFolded = machine.stdout.isTTY === true;
+    const isFolded = host.stdout.isTTY === true;
     const options = { isVerbose: flags.verbose === true, isFolded };
-    machine.out(promptView(report, options, chartStyle(machine)));
-    for (const notice of report.notices) machine.err(`skein: ${plainText(notice, 500)}\n`);
+    host.out(promptView(report, options, chartStyle(host)));
+    for (const notice of report.notices) host.err(`skein: ${plainText(notice, 500)}\n`);
   }
   return ExitCode.done;
 };

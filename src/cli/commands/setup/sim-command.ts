@@ -7,7 +7,7 @@ import { ExitCode } from '../../session/exit-code.js';
 
 export const simCommand = async (
   flags: { port: string; script?: string },
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
   const port = Number(flags.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
@@ -15,9 +15,9 @@ export const simCommand = async (
   }
   const script = flags.script === undefined ? ECHO_SCRIPT : await loadScript(flags.script);
   const simulator = await startSimulator({ script, port });
-  machine.out(`${simulator.url}\n`);
+  host.out(`${simulator.url}\n`);
   await new Promise<void>((resolve) => {
-    machine.onInterrupt(resolve);
+    host.onInterrupt(resolve);
   });
   await simulator.close();
   return ExitCode.done;

@@ -34,49 +34,48 @@ export interface DenyFlags extends StoreFlags {
 export const approveCommand = (
   query: string,
   flags: ApproveFlags,
-  machine: TerminalHost,
-): Promise<number> =>
-  answer(query, { behavior: 'allow', scope: flags.for ?? 'once' }, flags, machine);
+  host: TerminalHost,
+): Promise<number> => answer(query, { behavior: 'allow', scope: flags.for ?? 'once' }, flags, host);
 
 const MAX_REASON_LENGTH = 4_000;
 
 export const denyCommand = (
   query: string,
   flags: DenyFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
   const reason = flags.reason?.trim() ?? '';
   if (reason.length > MAX_REASON_LENGTH) {
     throw new UsageError(`--reason is limited to ${MAX_REASON_LENGTH} characters.`);
   }
-  return answer(query, { behavior: 'deny', reason: denialText(reason) }, flags, machine);
+  return answer(query, { behavior: 'deny', reason: denialText(reason) }, flags, host);
 };
 
 const answer = async (
   query: string,
   decision: PermissionAnswer,
   flags: StoreFlags & { readonly json?: boolean },
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const { open, reply } = await withSessionStore(machine, flags, async (store) => {
+  const { open, reply } = await withSessionStore(host, flags, async (store) => {
     const { questions } = await openQuestions(store);
     const isOpen = questions.some(({ question }) => question.id.startsWith(query));
     const fate = isOpen ? undefined : await questionOutcome(store, query);
     if (fate !== undefined) throw new UsageError(fate);
     const found = questionNamed(questions, query);
-    return { open: found, reply: await answerQuestion(machine, store, found, decision) };
+    return { open: found, reply: await answerQuestion(host, store, found, decision) };
   });
   if (flags.json === true) {
     const document = { ...reply, question: questionJson(open) };
-    machine.out(`${JSON.stringify(document, null, 2)}\n`);
+    host.out(`${JSON.stringify(document, null, 2)}\n`);
   } else if (reply.ok) {
-    const { width: columns } = chartStyle(machine);
+    const { width: columns } = chartStyle(host);
     const decisionText =
       decision.behavior === 'allow' ? `Allowed (${decision.scope ?? 'once'})` : 'Denied';
     const view = { asker: '', columns, ...formatPurpose(open) };
     const [, ...facts] = questionFacts(open.question, view, '--json has it');
     const head = `${decisionText}: ${plainText(open.question.tool, 60)} for ${formatAsker(open)}`;
-    machine.out(`${[head, ...facts].join('\n')}\n`);
-  } else machine.err(`skein: ${plainText(reply.sentence, 500)}\n`);
+    host.out(`${[head, ...facts].join('\n')}\n`);
+  } else host.err(`skein: ${plainText(reply.sentence, 500)}\n`);
   return reply.ok ? ExitCode.done : ExitCode.failed;
 };

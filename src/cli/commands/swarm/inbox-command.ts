@@ -21,21 +21,21 @@ export interface InboxFlags extends StoreFlags {
 export const inboxCommand = async (
   query: string | undefined,
   flags: InboxFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const { questions, leftOut } = await withSessionStore(machine, flags, async (store) => {
-    const session = query === undefined ? undefined : await findSession(store, query, machine.cwd);
+  const { questions, leftOut } = await withSessionStore(host, flags, async (store) => {
+    const session = query === undefined ? undefined : await findSession(store, query, host.cwd);
     return openQuestions(store, session);
   });
   if (flags.json === true) {
     const document = { questions: questions.map(questionJson), leftOut };
-    machine.out(`${JSON.stringify(document, null, 2)}\n`);
+    host.out(`${JSON.stringify(document, null, 2)}\n`);
     return ExitCode.done;
   }
-  const { width } = chartStyle(machine);
-  machine.out(questions.map((open) => `${questionText(open, width)}\n`).join('\n'));
-  if (questions.length === 0) machine.err('No question is open.\n');
-  if (leftOut > 0) machine.err(`${plural(leftOut, 'question')} could not be read.\n`);
+  const { width } = chartStyle(host);
+  host.out(questions.map((open) => `${questionText(open, width)}\n`).join('\n'));
+  if (questions.length === 0) host.err('No question is open.\n');
+  if (leftOut > 0) host.err(`${plural(leftOut, 'question')} could not be read.\n`);
   return ExitCode.done;
 };
 

@@ -32,38 +32,38 @@ const MAX_COLUMNS = 240;
 export const psCommand = (
   query: string | undefined,
   flags: PsFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showSwarms(store, query, flags, machine));
+  withSessionStore(host, flags, (store) => showSwarms(store, query, flags, host));
 
 const showSwarms = async (
   store: SessionStore,
   query: string | undefined,
   flags: PsFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
   const sessions =
     query === undefined
       ? await runningOrRecent(store, flags.all === true)
-      : [await findSession(store, query, machine.cwd)];
+      : [await findSession(store, query, host.cwd)];
   const unreadable: { id: string; reason: string }[] = [];
   const swarms =
     query === undefined
       ? await swarmViews(store, sessions, (id, reason) => unreadable.push({ id, reason }))
       : await Promise.all(sessions.map((session) => swarmView(store, session)));
   if (flags.json === true) {
-    machine.out(`${JSON.stringify({ swarms: swarms.map(swarmJson), unreadable }, null, 2)}\n`);
+    host.out(`${JSON.stringify({ swarms: swarms.map(swarmJson), unreadable }, null, 2)}\n`);
     return ExitCode.done;
   }
-  const { width, unicode } = chartStyle(machine);
-  const columns = Math.max(width, Math.min(MAX_COLUMNS, machine.stdout.columns ?? 0));
+  const { width, unicode } = chartStyle(host);
+  const columns = Math.max(width, Math.min(MAX_COLUMNS, host.stdout.columns ?? 0));
   const layout = { width: columns, unicode, now: Date.now() };
-  machine.out(swarms.map((swarm) => `${swarmText(swarm, layout)}\n`).join('\n'));
-  const notice = unreadableNotices(machine);
+  host.out(swarms.map((swarm) => `${swarmText(swarm, layout)}\n`).join('\n'));
+  const notice = unreadableNotices(host);
   for (const { id, reason } of unreadable) notice(id, reason);
   if (sessions.length === 0) {
     const more = flags.all === true ? '' : '; `skein ps --all` shows ended sessions';
-    machine.err(`No swarm is running${more}.\n`);
+    host.err(`No swarm is running${more}.\n`);
   }
   return ExitCode.done;
 };

@@ -17,16 +17,16 @@ export const resumeCommand = async (
   query: string,
   prompt: string | undefined,
   flags: ResumeFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number | RunFlags> => {
-  const found = await withSessionStore(machine, flags, async (store) => {
+  const found = await withSessionStore(host, flags, async (store) => {
     const sessions = await store.list();
     const session = query === '' ? undefined : resolveSessionId(sessions, query);
     const isSession = sessions.some(({ id }) => id === session);
     if (session !== undefined && isSession && (await store.holder(session)) === undefined) {
       return session;
     }
-    const { swarm, agent } = await runningAgent(store, query, machine);
+    const { swarm, agent } = await runningAgent(store, query, host);
     const { id } = swarm.session;
     await refuseUnlessLive(store, id);
     if (prompt !== undefined) {
@@ -35,7 +35,7 @@ export const resumeCommand = async (
       );
     }
     const reply = await commandSwarm(store, id, { type: 'resume', agent: agent.id });
-    return printReply(reply, { session: id }, flags, machine);
+    return printReply(reply, { session: id }, flags, host);
   });
   if (typeof found === 'number') return found;
   const json = flags.json === true ? ({ print: true, outputFormat: 'json' } as const) : {};

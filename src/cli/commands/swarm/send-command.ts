@@ -32,39 +32,39 @@ export const sendCommand = async (
   query: string,
   message: string | undefined,
   flags: SteerFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const text = message ?? (await readPiped(machine));
+  const text = message ?? (await readPiped(host));
   if (text.trim() === '') throw new UsageError(NO_TEXT);
   const refusal = refusalOfText(text);
   if (refusal !== undefined) throw new UsageError(refusal);
-  return steer(query, (agent) => ({ type: 'send', agent, text }), flags, machine);
+  return steer(query, (agent) => ({ type: 'send', agent, text }), flags, host);
 };
 
 const NO_TEXT = 'There is no message: give one, as in skein send lead "…", or pipe one in.';
 
-const readPiped = (machine: TerminalHost): Promise<string> => {
-  if (machine.stdin.isTTY !== true) return readPrompt(undefined, machine, NO_TEXT);
+const readPiped = (host: TerminalHost): Promise<string> => {
+  if (host.stdin.isTTY !== true) return readPrompt(undefined, host, NO_TEXT);
   throw new UsageError(NO_TEXT);
 };
 
 export const stopCommand = (
   query: string,
   flags: SteerFlags,
-  machine: TerminalHost,
-): Promise<number> => steer(query, (agent) => ({ type: 'stop', agent }), flags, machine);
+  host: TerminalHost,
+): Promise<number> => steer(query, (agent) => ({ type: 'stop', agent }), flags, host);
 
 const steer = (
   query: string,
   command: (agent: string) => SwarmCommand,
   flags: SteerFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> =>
-  withSessionStore(machine, flags, async (store) => {
-    const { swarm, agent } = await runningAgent(store, query, machine);
+  withSessionStore(host, flags, async (store) => {
+    const { swarm, agent } = await runningAgent(store, query, host);
     const { id } = swarm.session;
     const reply = await steerAgent(store, id, agent.id, command(agent.id));
-    return printReply(reply, { session: id }, flags, machine);
+    return printReply(reply, { session: id }, flags, host);
   });
 
 /**
@@ -74,9 +74,9 @@ const steer = (
 export const runningAgent = async (
   store: SessionStore,
   query: string,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<AgentHit> => {
-  const notice = unreadableNotices(machine);
+  const notice = unreadableNotices(host);
   const swarms = await liveSwarmViews(store, notice);
   // `lead` matches running swarms only.
   if (query !== LEAD_NAME && findAgents(swarms, query).length === 0) {
@@ -93,10 +93,10 @@ export const printReply = (
   reply: CommandReply,
   details: object,
   { json }: Pick<SteerFlags, 'json'>,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): number => {
-  if (json === true) machine.out(`${JSON.stringify({ ...details, ...reply }, null, 2)}\n`);
-  else if (reply.ok) machine.out(`${plainText(reply.sentence, 1_000)}\n`);
-  else machine.err(`skein: ${plainText(reply.sentence, 1_000)}\n`);
+  if (json === true) host.out(`${JSON.stringify({ ...details, ...reply }, null, 2)}\n`);
+  else if (reply.ok) host.out(`${plainText(reply.sentence, 1_000)}\n`);
+  else host.err(`skein: ${plainText(reply.sentence, 1_000)}\n`);
   return reply.ok ? ExitCode.done : ExitCode.failed;
 };

@@ -21,17 +21,16 @@ export interface TasksFlags extends StoreFlags {
 export const tasksCommand = (
   query: string | undefined,
   flags: TasksFlags,
-  machine: TerminalHost,
-): Promise<number> =>
-  withSessionStore(machine, flags, (store) => showList(store, query, flags, machine));
+  host: TerminalHost,
+): Promise<number> => withSessionStore(host, flags, (store) => showList(store, query, flags, host));
 
 const showList = async (
   store: SessionStore,
   query: string | undefined,
   flags: TasksFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const session = await findSession(store, query, resolve(machine.cwd, flags.cwd ?? ''));
+  const session = await findSession(store, query, resolve(host.cwd, flags.cwd ?? ''));
   const items = await store.taskList(session.id).list();
   const byId = new Map(items.map((item) => [item.id, item]));
   const waitsFor = (item: SharedTask) =>
@@ -39,19 +38,19 @@ const showList = async (
   if (flags.json === true) {
     const isRunning = (await store.holder(session.id)) !== undefined;
     const tasks = items.map((item) => ({ ...taskJson(item), waitsFor: waitsFor(item) }));
-    machine.out(`${JSON.stringify({ session: session.id, isRunning, tasks }, null, 2)}\n`);
+    host.out(`${JSON.stringify({ session: session.id, isRunning, tasks }, null, 2)}\n`);
     return ExitCode.done;
   }
   if (items.length === 0) {
-    machine.err(`${session.id} has no tasks.\n`);
+    host.err(`${session.id} has no tasks.\n`);
     return ExitCode.done;
   }
   const left = items.filter(({ status }) => status !== 'completed').length;
   const title = plainText(session.title, 60);
-  machine.out(
+  host.out(
     `${session.id}  ${formatNumber(left)} of ${formatNumber(items.length)} left  ${title}\n\n`,
   );
-  machine.out(taskTable(items, waitsFor, chartStyle(machine).width));
+  host.out(taskTable(items, waitsFor, chartStyle(host).width));
   return ExitCode.done;
 };
 

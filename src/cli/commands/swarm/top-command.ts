@@ -16,25 +16,23 @@ export interface TopFlags extends PsFlags {
 export const topCommand = async (
   query: string | undefined,
   flags: TopFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
-  const isForReader = flags.screenReader === true || isForScreenReader(machine);
-  const isCapable = isCapableTerminal(machine);
+  const isForReader = flags.screenReader === true || isForScreenReader(host);
+  const isCapable = isCapableTerminal(host);
   // Without a terminal the swarms are printed once.
-  if (flags.json === true || !(isForReader || isCapable)) return psCommand(query, flags, machine);
+  if (flags.json === true || !(isForReader || isCapable)) return psCommand(query, flags, host);
   // The screen shows later outages of the store itself.
   let isShown = false;
-  const quiet = { ...machine, err: (text: string) => (isShown ? undefined : machine.err(text)) };
+  const quiet = { ...host, err: (text: string) => (isShown ? undefined : host.err(text)) };
   return withSessionStore(
     quiet,
     flags,
     async (store) => {
-      const source = await sourceOf(store, query, machine);
+      const source = await sourceOf(store, query, host);
       isShown = true;
       try {
-        return await (isForReader
-          ? printLines(source, machine)
-          : showScreen(source, store, machine));
+        return await (isForReader ? printLines(source, host) : showScreen(source, store, host));
       } finally {
         source.stop();
         await source.settled();
@@ -51,18 +49,18 @@ const sourceOf = async (
 ): Promise<StoreSource> =>
   new StoreSource(store, query === undefined ? undefined : await findSession(store, query, cwd));
 
-const printLines = async (source: StoreSource, machine: TerminalHost): Promise<number> => {
-  await printTop(source, machine);
+const printLines = async (source: StoreSource, host: TerminalHost): Promise<number> => {
+  await printTop(source, host);
   return ExitCode.done;
 };
 
 const showScreen = async (
   source: StoreSource,
   store: SessionStore,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<number> => {
   const { showSwarmScreen } = await import('../../../ui/swarm/show-swarm-screen.js');
   const { done } = source;
-  const left = await showSwarmScreen(machine, { source, store, title: 'skein top', done });
+  const left = await showSwarmScreen(host, { source, store, title: 'skein top', done });
   return left === 'left' ? ExitCode.done : ExitCode.interrupted;
 };

@@ -7,11 +7,11 @@ import type { RunOptions } from './run-options.js';
 
 /** Loads the settings for directory `cwd`. Throws UsageError if a setting is invalid. */
 export const commandSettings = (
-  machine: Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'platform'>,
+  host: Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'platform'>,
   flags: RunOptions,
   cwd: string,
 ): LoadedSettings => {
-  const { env, home, platform } = machine;
+  const { env, home, platform } = host;
   return loadSettings({
     env,
     home,
@@ -25,7 +25,7 @@ export const commandSettings = (
       ...(flags.permissionMode !== undefined && { permissionMode: flags.permissionMode }),
       ...(flags.model !== undefined && { model: flags.model }),
       ...(flags.fallbackModel !== undefined && { fallbackModel: flags.fallbackModel }),
-      ...(flags.addDir && { addDirs: flags.addDir.map((dir) => resolve(machine.cwd, dir)) }),
+      ...(flags.addDir && { addDirs: flags.addDir.map((dir) => resolve(host.cwd, dir)) }),
       skein: {
         ...(flags.store !== undefined && { store: flags.store }),
         ...(flags.effort !== undefined && { effort: flags.effort }),

@@ -32,27 +32,27 @@ export interface OpenedStore {
 
 /** Opens the store for a run and creates the state directory. Rejects with UsageError if that fails. */
 export const openStore = async (
-  machine: StoreEnvironment,
+  host: StoreEnvironment,
   flags: StoreFlags & Pick<RunOptions, 'sessionPersistence'>,
 ): Promise<OpenedStore> => {
-  const choice = chooseStore(machine, flags);
-  const home = resolveSkeinHome(machine);
-  return open(machine, choice, () =>
+  const choice = chooseStore(host, flags);
+  const home = resolveSkeinHome(host);
+  return open(host, choice, () =>
     choice.kind === 'memory' ? stateLayout(home) : openStateDirectory(home),
   );
 };
 
 /** Opens the store for a command that runs no session. Creates no directory. Rejects with UsageError. */
 export const openExistingStore = async (
-  machine: StoreEnvironment,
+  host: StoreEnvironment,
   flags: StoreFlags,
 ): Promise<SessionStore> => {
-  const layout = () => stateLayout(resolveSkeinHome(machine));
-  return (await open(machine, chooseStore(machine, flags), layout)).sessions;
+  const layout = () => stateLayout(resolveSkeinHome(host));
+  return (await open(host, chooseStore(host, flags), layout)).sessions;
 };
 
 const open = async (
-  machine: StoreEnvironment,
+  host: StoreEnvironment,
   choice: StoreChoice,
   layout: () => StateLayout,
 ): Promise<OpenedStore> => {
@@ -60,7 +60,7 @@ const open = async (
   const shared = { choice, owner, governorFor: undefined };
   if (choice.kind === 'memory') return { ...shared, sessions: new MemorySessionStore(systemClock) };
   const { sessions: root } = layout();
-  const redact = createRedactor(secretValues(machine.env));
+  const redact = createRedactor(secretValues(host.env));
   const lease = { marker: owner, pid: process.pid };
   if (choice.kind === 'embedded') {
     const options = { root, owner: lease, isOwnerAlive: ownerLives, clock: systemClock, redact };

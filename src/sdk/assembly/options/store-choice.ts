@@ -20,15 +20,15 @@ export type StoreEnvironment = Pick<HostEnvironment, 'env' | 'home' | 'cwd' | 'p
 
 /** Throws UsageError if the settings or the store's name are invalid. */
 export const chooseStore = (
-  machine: StoreEnvironment,
+  host: StoreEnvironment,
   flags: StoreFlags & Pick<RunOptions, 'sessionPersistence'>,
 ): StoreChoice => {
   if (flags.sessionPersistence === false) {
     return { kind: 'memory', from: '--no-session-persistence' };
   }
-  const settings = settingsOf(machine, flags);
+  const settings = settingsOf(host, flags);
   const { store, leaseMs } = settings.skein;
-  const from = sourceOf(machine, settings);
+  const from = sourceOf(host, settings);
   return store === 'embedded'
     ? { kind: store, from }
     : { kind: 'redis', url: store, leaseMs, from };
@@ -39,7 +39,7 @@ export const chooseStore = (
  * workspace must not prevent listing or stopping sessions.
  */
 const settingsOf = (
-  machine: StoreEnvironment,
+  host: StoreEnvironment,
   { store, settings, trust, cwd }: StoreFlags,
 ): LoadedSettings => {
   const flags = {
@@ -48,11 +48,11 @@ const settingsOf = (
     ...(trust !== undefined && { trust }),
   };
   try {
-    return commandSettings(machine, flags, resolve(machine.cwd, cwd ?? ''));
+    return commandSettings(host, flags, resolve(host.cwd, cwd ?? ''));
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     try {
-      return commandSettings(machine, flags, machine.home);
+      return commandSettings(host, flags, host.home);
     } catch {
       throw error;
     }
