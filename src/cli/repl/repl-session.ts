@@ -10,6 +10,7 @@ import type { AssemblyOptions, SessionAssembly } from '../../sdk/assembly/assemb
 import type { HostSession } from '../../sdk/assembly/open-host-session.js';
 import { dryRun } from '../../sdk/assembly/open-host-session.js';
 import type { Provider } from '../../sdk/assembly/options/provider.js';
+import { untilIdle } from '../../sdk/control/until-idle.js';
 import {
   agentWindowReport,
   type ContextWindowReport,
@@ -26,13 +27,15 @@ import { shortCostText } from '../commands/inspect/cost-text.js';
 import { rewindDoneText } from '../commands/rewind/rewind-plan-text.js';
 import { openCliSession } from '../session/open-cli-session.js';
 import type { RunFlags } from '../session/run-flags.js';
-import { waitUntilIdle } from './close-in-time.js';
 import { confirmRewind } from './confirm-rewind.js';
 import { parsePermissionMode } from './parse-permission-mode.js';
 import { askForSession, earlierSessions, pickSession } from './pick-session.js';
 import { sendPrompt } from './send-prompt.js';
 import { type HeaderFacts, lastExchange, sessionFooter, sessionHeader } from './session-header.js';
 import { startupQuestions } from './startup-questions.js';
+
+/** Time that an interrupted run has to end, in milliseconds. */
+const IDLE_LIMIT_MS = 2_000;
 
 interface ReplSessionOptions {
   readonly machine: TerminalHost;
@@ -219,7 +222,7 @@ export class ReplSession {
     if (hostSession === undefined || session === undefined) return this.store?.close();
     if (!session.isIdle) {
       session.interrupt();
-      await waitUntilIdle(session);
+      await untilIdle(session, IDLE_LIMIT_MS);
     }
     const { terminal } = this.options.view;
     terminal.freshLine();
