@@ -64,7 +64,7 @@ export interface MemoryWalk {
 /** Memory location of one layer, with its limits. */
 interface Stop {
   readonly layer: MemoryLayer;
-  readonly places: MemoryLocations;
+  readonly locations: MemoryLocations;
   readonly linkFolders: readonly string[];
   readonly isUnguarded?: boolean;
   readonly bases: readonly string[];
@@ -82,12 +82,12 @@ export const walkMemory = async ({
   const workspace = await allNames([places.cwd, ...places.roots], disk);
   const managed = await allNames(places.managed, disk);
   const budgets = new Map(MEMORY_LAYERS.map((layer) => [layer, new LayerBudget(layer, notices)]));
-  const visit = async ({ layer, places, bases, linkFolders, isUnguarded = false }: Stop) => {
+  const visit = async ({ layer, locations, bases, linkFolders, isUnguarded = false }: Stop) => {
     const budget = budgets.get(layer) ?? new LayerBudget(layer, notices);
     const includeFolders = layer === 'managed' ? [...workspace, ...managed] : workspace;
     const origin = { layer, budget, linkFolders, includeFolders, isUnguarded };
-    for (const path of await existingPaths(places.files, disk)) await loader.load(path, origin);
-    for (const directory of await existingPaths(places.rules, disk)) {
+    for (const path of await existingPaths(locations.files, disk)) await loader.load(path, origin);
+    for (const directory of await existingPaths(locations.rules, disk)) {
       await loadRules(directory, { ...origin, bases }, { loader, disk, notices });
     }
   };
@@ -161,17 +161,17 @@ const planStops = async (
   const single = (layer: MemoryLayer, path: string | undefined, linkFolders: readonly string[]) =>
     path === undefined
       ? []
-      : [{ layer, places: { files: [path], rules: [] }, bases: cwdNames, linkFolders }];
+      : [{ layer, locations: { files: [path], rules: [] }, bases: cwdNames, linkFolders }];
   const { autoMemory, teamMemory } = places;
   // Auto memory lies in the user's state directory, team memory in a workspace that is not trusted.
   const ofAuto = autoMemory === undefined ? [] : await namedAndReal(dirname(autoMemory), disk);
   const ofTeam = teamMemory === undefined ? [] : [dirname(teamMemory), ...cwdNames];
   return [
     ...places.managed.map((directory): Stop => {
-      return { layer: 'managed', places: managedLocations(directory), ...anywhere };
+      return { layer: 'managed', locations: managedLocations(directory), ...anywhere };
     }),
     ...[join(home, '.claude'), skeinHome].map((directory): Stop => {
-      return { layer: 'user', places: userLocations(directory), ...anywhere };
+      return { layer: 'user', locations: userLocations(directory), ...anywhere };
     }),
     ...(await stopsAbove(places, cwdNames, { disk, notices })),
     ...added,
@@ -217,11 +217,11 @@ const stopsAbove = async (
 
 const stopsIn = (
   directory: string,
-  rest: Omit<Stop, 'layer' | 'places'>,
+  rest: Omit<Stop, 'layer' | 'locations'>,
   isHome: boolean,
 ): readonly Stop[] => [
-  { layer: 'project', places: projectLocations(directory, isHome), ...rest },
-  { layer: 'local', places: localLocations(directory), ...rest },
+  { layer: 'project', locations: projectLocations(directory, isHome), ...rest },
+  { layer: 'local', locations: localLocations(directory), ...rest },
 ];
 
 const allNames = async (folders: readonly string[], disk: MemoryDisk) =>
