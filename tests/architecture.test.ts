@@ -130,6 +130,11 @@ describe('the source tree', () => {
     const picture = /```\n([\s\S]*?)```/.exec(readFileSync('docs/architecture.md', 'utf8'))?.[1];
     expect(rules.ROOM_NAMES.filter((room) => !picture?.includes(room))).toEqual([]);
   });
+
+  test('has the folders of the tree in its documents, and no others', () => {
+    const page = readFileSync('docs/architecture.md', 'utf8');
+    expect(layout.treeNamesEveryFolder(page, src)).toEqual([]);
+  });
 });
 
 describe('the architecture rules', () => {
@@ -334,6 +339,17 @@ describe('the architecture rules', () => {
     const documents = sources({ 'docs/a.md': 'See `src/cli/main.ts` and `src/cli/gone.ts`.' });
     expect(rules.documentsNameRealFiles(documents, sources({ 'src/cli/main.ts': '' }))).toEqual([
       'docs/a.md speaks of src/cli/gone.ts, which is not there',
+    ]);
+  });
+
+  test('report folders that the tree of a document lacks or invents', () => {
+    const page = '```\nsrc\n├─ cli   entry\n│  └─ run\n└─ lib\n   └─ json   parsing\n```\n';
+    const files = { 'src/cli/run/a.ts': '', 'src/lib/json/b.ts': '' };
+    expect(layout.treeNamesEveryFolder(page, sources(files))).toEqual([]);
+    const moved = { 'src/cli/main.ts': '', 'src/lib/json/deep/b.ts': '' };
+    expect(layout.treeNamesEveryFolder(page, sources(moved))).toEqual([
+      'the tree lacks src/lib/json/deep',
+      'src/cli/run does not exist',
     ]);
   });
 

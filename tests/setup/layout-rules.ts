@@ -77,6 +77,32 @@ export const exportsAreUnique: Rule = (files) => {
     .map(([name, places]) => `${name} is exported by ${places.join(' and ')}`);
 };
 
+/** A line of a folder tree: bars of three characters for each level, then the name. */
+const BRANCH = /^((?:[│ ] {2})*)[├└]─ ([\w-]+)/;
+
+/** Compares the tree of folders in a document, the code block that starts with `src`, with the folders of the files. */
+export const treeNamesEveryFolder = (page: string, files: Files): readonly string[] => {
+  const real = new Set(files.flatMap(({ file }) => foldersAbove(file)));
+  const named = new Set<string>();
+  const path: string[] = [];
+  for (const line of /```\nsrc\n([\s\S]*?)```/.exec(page)?.[1]?.split('\n') ?? []) {
+    const [, bars, name] = BRANCH.exec(line) ?? [];
+    if (bars === undefined || name === undefined) continue;
+    path.splice(bars.length / 3, Number.POSITIVE_INFINITY, name);
+    named.add(['src', ...path].join('/'));
+  }
+  return [
+    ...[...real].filter((folder) => !named.has(folder)).map((at) => `the tree lacks ${at}`),
+    ...[...named].filter((folder) => !real.has(folder)).map((at) => `${at} does not exist`),
+  ];
+};
+
+/** Returns the folders of a file below `src`: `src/a/b/c.ts` is in `src/a` and `src/a/b`. */
+const foldersAbove = (file: string): readonly string[] => {
+  const parts = dirname(file).split('/');
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 2).join('/'));
+};
+
 /** Finds `...{ a }` and `...[a]`. A method call on a literal is allowed. */
 export const noLiteralSpreads: Rule = (files) =>
   files.flatMap(({ file, text }) => {
