@@ -1,11 +1,12 @@
 /** Adds the commands that watch and steer the running swarms of the store. */
 import { type Command, Option } from 'commander';
 import type { TerminalHost } from '../terminal/terminal-host.js';
-import type { ApproveFlags, DenyFlags } from './commands/swarm/approve-command.js';
+import type { ApproveFlags } from './commands/swarm/approve-command.js';
+import type { DenyFlags } from './commands/swarm/deny-command.js';
 import type { InboxFlags } from './commands/swarm/inbox-command.js';
 import type { PsFlags } from './commands/swarm/ps-command.js';
 import type { ResumeFlags } from './commands/swarm/resume-command.js';
-import type { SteerFlags } from './commands/swarm/send-command.js';
+import type { SteerFlags } from './commands/swarm/steer-running-agent.js';
 import type { TasksFlags } from './commands/swarm/tasks-command.js';
 import type { TopFlags } from './commands/swarm/top-command.js';
 import type { WorkerFlags } from './commands/swarm/worker-command.js';
@@ -71,7 +72,7 @@ export const addSwarmCommands = (
     .argument('<agent>', AGENT)
     .option('--json', 'the reply as JSON')
     .action(async (agent: string, _: unknown, command: Command) => {
-      const { stopCommand } = await import('./commands/swarm/send-command.js');
+      const { stopCommand } = await import('./commands/swarm/stop-command.js');
       end(await stopCommand(agent, command.optsWithGlobals<SteerFlags>(), host));
     });
   add('resume', 'resume a session, or an agent that was stopped or lost', 'skein resume s_4k7')
@@ -110,7 +111,7 @@ export const addSwarmCommands = (
     .option('--reason <text>', 'the reason that the agent gets')
     .option('--json', 'the reply as JSON')
     .action(async (question: string, _: unknown, command: Command) => {
-      const { denyCommand } = await import('./commands/swarm/approve-command.js');
+      const { denyCommand } = await import('./commands/swarm/deny-command.js');
       end(await denyCommand(question, command.optsWithGlobals<DenyFlags>(), host));
     });
 };

@@ -1,33 +1,11 @@
-/** `skein approve` and `skein deny`: answer a question from any terminal. */
-
-import type {
-  AnswerScope,
-  PermissionAnswer,
-} from '../../../protocol/permission/permission-question.js';
-import { UsageError } from '../../../protocol/skein-error.js';
+/** `skein approve`: allows the call of a question. */
+import type { AnswerScope } from '../../../protocol/permission/permission-question.js';
 import type { StoreFlags } from '../../../sdk/assembly/options/store-choice.js';
-import {
-  answerQuestion,
-  openQuestions,
-  questionNamed,
-} from '../../../sdk/control/open-questions.js';
-import { questionOutcome } from '../../../sdk/control/question-outcome.js';
-import { chartStyle } from '../../../terminal/charts/chart-style.js';
-import { formatAsker, formatPurpose } from '../../../terminal/format/format-asker.js';
-import { denialText, questionFacts } from '../../../terminal/format/format-question.js';
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
-import { plainText } from '../../../terminal/text/sanitize.js';
-import { ExitCode } from '../../session/exit-code.js';
-import { withSessionStore } from '../../session/with-session-store.js';
-import { questionJson } from './inbox-command.js';
+import { answerOpenQuestion } from './answer-open-question.js';
 
 export interface ApproveFlags extends StoreFlags {
   readonly for?: AnswerScope;
-  readonly json?: boolean;
-}
-
-export interface DenyFlags extends StoreFlags {
-  readonly reason?: string;
   readonly json?: boolean;
 }
 
@@ -35,47 +13,5 @@ export const approveCommand = (
   query: string,
   flags: ApproveFlags,
   host: TerminalHost,
-): Promise<number> => answer(query, { behavior: 'allow', scope: flags.for ?? 'once' }, flags, host);
-
-const MAX_REASON_LENGTH = 4_000;
-
-export const denyCommand = (
-  query: string,
-  flags: DenyFlags,
-  host: TerminalHost,
-): Promise<number> => {
-  const reason = flags.reason?.trim() ?? '';
-  if (reason.length > MAX_REASON_LENGTH) {
-    throw new UsageError(`--reason is limited to ${MAX_REASON_LENGTH} characters.`);
-  }
-  return answer(query, { behavior: 'deny', reason: denialText(reason) }, flags, host);
-};
-
-const answer = async (
-  query: string,
-  decision: PermissionAnswer,
-  flags: StoreFlags & { readonly json?: boolean },
-  host: TerminalHost,
-): Promise<number> => {
-  const { open, reply } = await withSessionStore(host, flags, async (store) => {
-    const { questions } = await openQuestions(store);
-    const isOpen = questions.some(({ question }) => question.id.startsWith(query));
-    const fate = isOpen ? undefined : await questionOutcome(store, query);
-    if (fate !== undefined) throw new UsageError(fate);
-    const found = questionNamed(questions, query);
-    return { open: found, reply: await answerQuestion(host, store, found, decision) };
-  });
-  if (flags.json === true) {
-    const document = { ...reply, question: questionJson(open) };
-    host.out(`${JSON.stringify(document, null, 2)}\n`);
-  } else if (reply.ok) {
-    const { width: columns } = chartStyle(host);
-    const decisionText =
-      decision.behavior === 'allow' ? `Allowed (${decision.scope ?? 'once'})` : 'Denied';
-    const view = { asker: '', columns, ...formatPurpose(open) };
-    const [, ...facts] = questionFacts(open.question, view, '--json has it');
-    const head = `${decisionText}: ${plainText(open.question.tool, 60)} for ${formatAsker(open)}`;
-    host.out(`${[head, ...facts].join('\n')}\n`);
-  } else host.err(`skein: ${plainText(reply.sentence, 500)}\n`);
-  return reply.ok ? ExitCode.done : ExitCode.failed;
-};
+): Promise<number> =>
+  answerOpenQuestion(query, { behavior: 'allow', scope: flags.for ?? 'once' }, flags, host);

@@ -5,7 +5,7 @@ import { commandSwarm, refuseUnlessLive } from '../../../sdk/control/command-swa
 import type { TerminalHost } from '../../../terminal/terminal-host.js';
 import type { RunFlags } from '../../session/run-flags.js';
 import { withSessionStore } from '../../session/with-session-store.js';
-import { printReply, runningAgent, type SteerFlags } from './send-command.js';
+import { printReply, runningAgent, type SteerFlags } from './steer-running-agent.js';
 
 export type ResumeFlags = RunFlags & SteerFlags;
 
