@@ -120,7 +120,7 @@ const targetOf = (state: FileState, blobs: Blobs, path: string): RestoreTarget =
   if (state.kind === 'unknown') throw new RestoreError(`${path} was not kept: ${state.why}.`);
   if (!('digest' in state)) return state;
   const bytes = blobs.read(state.digest);
-  if ('trouble' in bytes) throw new RestoreError(`${path} cannot be put back: ${bytes.trouble}.`);
+  if ('reason' in bytes) throw new RestoreError(`${path} cannot be put back: ${bytes.reason}.`);
   return state.kind === 'link'
     ? { kind: 'link', target: bytes }
     : { kind: 'file', bytes, mode: state.mode };

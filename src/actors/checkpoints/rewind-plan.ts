@@ -60,7 +60,7 @@ const judge = (
   if (wanted.kind === 'unknown') return { verdict: 'lost', why: wanted.why };
   if ('digest' in wanted) {
     const kept = blobs.read(wanted.digest);
-    if ('trouble' in kept) return { verdict: 'damaged', why: kept.trouble };
+    if ('reason' in kept) return { verdict: 'damaged', why: kept.reason };
   }
   if (now.kind === 'unknown') return { verdict: 'unkept', why: now.why };
   const isChangedElsewhere = left.every(

@@ -113,7 +113,7 @@ export const readManifest = (blobs: Blobs, digest: string): WorkspaceManifest | 
 
 const parse = (blobs: Blobs, digest: string): z.infer<typeof manifestSchema> | undefined => {
   const bytes = blobs.read(digest);
-  if ('trouble' in bytes) return undefined;
+  if ('reason' in bytes) return undefined;
   try {
     return manifestSchema.parse(JSON.parse(Buffer.from(bytes).toString()));
   } catch {

@@ -60,7 +60,7 @@ export class MissingWorkersNotice {
       const workers = (await jobs.workers?.()) ?? [];
       const hasNoWorkers = workers.length === 0;
       if (!hasNoWorkers || !this.isDoubtful) this.report(hasNoWorkers, count);
-      this.isDoubtful = outages?.trouble !== undefined;
+      this.isDoubtful = outages?.outage !== undefined;
     } catch (error) {
       // An outage is reported elsewhere.
       if (!(error instanceof SkeinError)) throw error;

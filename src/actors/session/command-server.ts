@@ -103,10 +103,10 @@ class CommandReader {
     try {
       const known = this.known.get(letter.id);
       if (known === null) return;
-      const trouble = known === undefined ? this.problemWith(letter) : undefined;
-      if (trouble !== undefined) {
-        await inbox.moveToDeadLetters(letter.id, trouble);
-        await this.reply(letter, { ok: false, sentence: trouble, agent: null });
+      const problem = known === undefined ? this.problemWith(letter) : undefined;
+      if (problem !== undefined) {
+        await inbox.moveToDeadLetters(letter.id, problem);
+        await this.reply(letter, { ok: false, sentence: problem, agent: null });
         return;
       }
       const reply = known ?? (await this.executeOnce(letter));

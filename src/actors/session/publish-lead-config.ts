@@ -68,10 +68,10 @@ const unlessStoreIsDown = async (
   outages: SessionOptions['store']['outages'],
   work: Promise<void> | undefined,
 ): Promise<void> => {
-  if (work === undefined || outages?.trouble !== undefined) return;
+  if (work === undefined || outages?.outage !== undefined) return;
   let forget: (() => void) | undefined;
   const isAway = new Promise<void>((resolve) => {
-    forget = outages?.listen((trouble) => trouble !== undefined && resolve());
+    forget = outages?.listen((outage) => outage !== undefined && resolve());
   });
   await Promise.race([work, isAway]);
   forget?.();

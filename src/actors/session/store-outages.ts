@@ -42,8 +42,8 @@ export const watchStoreOutages = (
 export const onOutageChange = (
   { outages }: Pick<SessionStore, 'outages'>,
   notify: (sentence: string) => void,
-): (() => void) => outages?.listen((trouble) => notify(outageText(trouble))) ?? (() => {});
+): (() => void) => outages?.listen((outage) => notify(outageText(outage))) ?? (() => {});
 
 /** Returns the notice about an outage; `outage` is undefined when the outage is over. */
-export const outageText = (trouble: string | undefined): string =>
-  trouble === undefined ? 'Redis is back: all agents continue.' : `${trouble}: all agents wait.`;
+export const outageText = (outage: string | undefined): string =>
+  outage === undefined ? 'Redis is back: all agents continue.' : `${outage}: all agents wait.`;

@@ -1,7 +1,7 @@
 /** Converts errors of the operating system to FileError. */
-import { FileError, type FileTrouble } from '../../protocol/tools/workspace.js';
+import { FileError, type FileErrorReason } from '../../protocol/tools/workspace.js';
 
-const REASONS: Readonly<Record<string, FileTrouble>> = {
+const REASONS: Readonly<Record<string, FileErrorReason>> = {
   ENOENT: 'missing',
   ENOTDIR: 'missing',
   EISDIR: 'directory',

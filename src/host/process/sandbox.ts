@@ -57,7 +57,7 @@ const baseArguments = (): readonly string[] => [
 ];
 
 /** Returns undefined if the sandbox works. Otherwise returns the reason, as the end of a "because" sentence. */
-export const sandboxTrouble = async (
+export const sandboxProblem = async (
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> => {
   if (process.platform !== 'linux') return 'bubblewrap exists on Linux only';

@@ -63,7 +63,7 @@ export class ShellJob implements ShellJobHandle {
     return {
       ...this.ring.since(from),
       artifact: this.artifact.path,
-      artifactTrouble: this.artifactError ?? fullNotice,
+      artifactProblem: this.artifactError ?? fullNotice,
     };
   }
 

@@ -49,6 +49,6 @@ export interface Blobs {
   /** Stores the bytes and returns their digest. Throws StorageError. */
   put(bytes: Uint8Array): string;
   has(digest: string): boolean;
-  /** Returns `trouble` if the blob is missing, or damaged, that is if its digest differs from its name. */
-  read(digest: string): Uint8Array | { readonly trouble: string };
+  /** Returns a reason if the blob is missing, or damaged, that is if its digest differs from its name. */
+  read(digest: string): Uint8Array | { readonly reason: string };
 }

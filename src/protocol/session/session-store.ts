@@ -78,7 +78,7 @@ export interface SessionStore {
 /** Outages of a remote store. Operations wait until the store is back. */
 export interface Outages {
   /** Why the store is unreachable now, or undefined if it is reachable. */
-  readonly trouble: string | undefined;
+  readonly outage: string | undefined;
   /** Calls the listener on each change, with a reason or with undefined. Returns the function that removes it. */
   listen(listener: (outage: string | undefined) => void): () => void;
 }

@@ -49,7 +49,7 @@ export interface ShellJobOutput {
   readonly dropped: number;
   readonly artifact: string;
   /** Why the artifact is incomplete, or undefined if it is complete. */
-  readonly artifactTrouble: string | undefined;
+  readonly artifactProblem: string | undefined;
 }
 
 export interface ShellJobHandle extends ShellJobView {

@@ -47,16 +47,16 @@ export interface FileStat {
 /** Failure of a file operation. The tool words it for the model. */
 export class FileError extends SkeinError {
   readonly code = 'file';
-  readonly why: FileTrouble;
+  readonly why: FileErrorReason;
   readonly path: string;
-  constructor(why: FileTrouble, path: string, options?: ErrorOptions) {
+  constructor(why: FileErrorReason, path: string, options?: ErrorOptions) {
     super(`${path}: ${why}`, options);
     this.why = why;
     this.path = path;
   }
 }
 
-export type FileTrouble =
+export type FileErrorReason =
   | 'missing'
   | 'directory'
   | 'not-a-directory'

@@ -93,8 +93,8 @@ const withSuffix = (name: string, suffix: string): string => {
 const untilAway = (outages: Outages | undefined) => {
   let end = () => {};
   const away = new Promise<void>((resolve) => {
-    if (outages?.trouble !== undefined) return resolve();
-    const stop = outages?.listen((trouble) => trouble !== undefined && resolve());
+    if (outages?.outage !== undefined) return resolve();
+    const stop = outages?.listen((outage) => outage !== undefined && resolve());
     if (stop !== undefined) end = stop;
   });
   return { away, end: () => end() };

@@ -11,7 +11,7 @@ import {
   type SandboxPaths,
   SYSTEM_SECRETS,
   sandboxOf,
-  sandboxTrouble,
+  sandboxProblem,
 } from '../../host/process/sandbox.js';
 import { UsageError } from '../../protocol/skein-error.js';
 import type { Shell } from '../../protocol/tools/shell.js';
@@ -44,7 +44,7 @@ export const openSandbox = async (
     release: () => watchdog.dismiss(),
   };
   if (skein.sandbox === 'off') return open;
-  const problem = await sandboxTrouble(env);
+  const problem = await sandboxProblem(env);
   if (problem !== undefined && skein.sandbox === 'required') {
     throw new UsageError(
       `skein.sandbox is "required", but there is no sandbox: ${problem}. Install bubblewrap and allow user namespaces, or set SKEIN_SANDBOX=auto to run without one.`,

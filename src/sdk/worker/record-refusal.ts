@@ -39,8 +39,8 @@ export const recordRefusal = async (
     } finally {
       await session.close();
     }
-  } catch (trouble) {
-    if (!(trouble instanceof SkeinError)) throw trouble;
+  } catch (failure) {
+    if (!(failure instanceof SkeinError)) throw failure;
   }
 };
 

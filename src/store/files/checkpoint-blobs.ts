@@ -33,15 +33,15 @@ export const checkpointBlobs = (root: string): Blobs => {
       return digest;
     },
     read(digest) {
-      if (!DIGEST.test(digest)) return { trouble: 'its name is not that of a checkpoint' };
+      if (!DIGEST.test(digest)) return { reason: 'its name is not that of a checkpoint' };
       try {
         const bytes = readRegularFile(pathOf(root, digest));
         if (blobDigest(bytes) === digest) return bytes;
-        return { trouble: 'its checkpoint is damaged' };
+        return { reason: 'its checkpoint is damaged' };
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
-        if (code === 'ENOENT') return { trouble: 'its checkpoint is gone' };
-        return { trouble: `its checkpoint cannot be read (${code})` };
+        if (code === 'ENOENT') return { reason: 'its checkpoint is gone' };
+        return { reason: `its checkpoint cannot be read (${code})` };
       }
     },
   };

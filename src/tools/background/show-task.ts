@@ -59,7 +59,7 @@ const textOf = (output: ShellJobOutput): string => {
   return gap + truncateMiddle(output.text, marker, room);
 };
 
-const locationText = ({ artifact, artifactTrouble }: ShellJobOutput): string =>
-  artifactTrouble === undefined
+const locationText = ({ artifact, artifactProblem }: ShellJobOutput): string =>
+  artifactProblem === undefined
     ? `all of it is in ${artifact}, which Read can open`
-    : `see ${artifact}, but ${artifactTrouble}`;
+    : `see ${artifact}, but ${artifactProblem}`;

@@ -147,7 +147,7 @@ export class LiveSwarms {
   private update(): void {
     this.cancelUpdate = undefined;
     if (this.isStopped) return;
-    const problem = this.problem ?? this.store.outages?.trouble ?? null;
+    const problem = this.problem ?? this.store.outages?.outage ?? null;
     // No update before all swarms are read, else running swarms would seem missing. Each read calls this again.
     this.hasReadAll ||= this.isListed && this.order.every((id) => this.isRead(id));
     if (!this.hasReadAll && problem === null) return;

@@ -128,7 +128,7 @@ export class SwarmFollower {
       const startedAt = this.clock.now();
       try {
         await this.refresh();
-        this.problem = this.store.outages?.trouble ?? null;
+        this.problem = this.store.outages?.outage ?? null;
       } catch (error) {
         if (!(error instanceof SkeinError)) throw error;
         this.problem = error.message;

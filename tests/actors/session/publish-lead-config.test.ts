@@ -91,13 +91,13 @@ describe('the published lead config', () => {
   });
 
   test('does not delay the end of the session while the store is unreachable', async () => {
-    let trouble: string | undefined;
-    const listeners = new Set<(trouble: string | undefined) => void>();
+    let outage: string | undefined;
+    const listeners = new Set<(outage: string | undefined) => void>();
     const outages = {
-      get trouble() {
-        return trouble;
+      get outage() {
+        return outage;
       },
-      listen(listener: (trouble: string | undefined) => void) {
+      listen(listener: (outage: string | undefined) => void) {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
@@ -107,8 +107,8 @@ describe('the published lead config', () => {
     }, outages);
     change('plan');
     const ended = end();
-    trouble = 'It is away';
-    for (const notify of listeners) notify(trouble);
+    outage = 'It is away';
+    for (const notify of listeners) notify(outage);
     await ended;
     expect(listeners.size).toBe(0);
     await end();

@@ -3,8 +3,8 @@ import type { RedisConnections } from '../../../src/store/redis/connection/redis
 
 export const echoingConnections = (connections: RedisConnections): RedisConnections => ({
   shown: connections.shown,
-  get trouble() {
-    return connections.trouble;
+  get outage() {
+    return connections.outage;
   },
   call: (command, ...args) => connections.call(command, ...args),
   async run(script, keys, args) {

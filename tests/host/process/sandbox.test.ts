@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { hostShell } from '../../../src/host/process/host-shell.js';
 import { ownerMarker } from '../../../src/host/process/ownership/owner-marker.js';
 import { watchdogLink } from '../../../src/host/process/ownership/watchdog-link.js';
-import { sandboxOf, sandboxTrouble } from '../../../src/host/process/sandbox.js';
+import { sandboxOf, sandboxProblem } from '../../../src/host/process/sandbox.js';
 import { needs } from '../../setup/needs.js';
 import { WATCHDOG } from './processes.js';
 
@@ -171,6 +171,6 @@ needs.describe('bwrap')('a command in the sandbox', () => {
 
 describe('a machine without a sandbox', () => {
   test('gets a message that names the missing program', async () => {
-    expect(await sandboxTrouble({ PATH: '/nowhere' })).toContain('bubblewrap');
+    expect(await sandboxProblem({ PATH: '/nowhere' })).toContain('bubblewrap');
   });
 });

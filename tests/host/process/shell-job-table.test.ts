@@ -7,7 +7,7 @@ import { settled, virtualClock } from '../../fakes/virtual-clock.js';
 
 const never = new AbortController().signal;
 
-const table = ({ before = 0, trouble }: { before?: number; trouble?: Error } = {}) => {
+const table = ({ before = 0, closeError }: { before?: number; closeError?: Error } = {}) => {
   const shell = heldShell();
   const clock = virtualClock();
   const reported: string[] = [];
@@ -21,7 +21,7 @@ const table = ({ before = 0, trouble }: { before?: number; trouble?: Error } = {
       write: (chunk) => {
         files[index] += Buffer.from(chunk).toString();
       },
-      close: () => (trouble ? Promise.reject(trouble) : Promise.resolve()),
+      close: () => (closeError ? Promise.reject(closeError) : Promise.resolve()),
     };
   };
   const start = (command = 'serve', signal = never) =>
@@ -75,7 +75,7 @@ describe('the shell job table', () => {
     const { text, dropped, upTo } = job.read(0);
     expect([text.length, dropped, upTo]).toEqual([100_000, 150_000, 250_000]);
     expect(files[0]?.length).toBe(250_000);
-    expect(job.read(0).artifactTrouble).toBeUndefined();
+    expect(job.read(0).artifactProblem).toBeUndefined();
   });
 
   test('reports that the artifact is full or could not be written', async () => {
@@ -83,19 +83,19 @@ describe('the shell job table', () => {
     const job = await full.start();
     const chunk = 'x'.repeat(1024 * 1024);
     for (let piece = 0; piece <= 64; piece += 1) full.shell.runs[0]?.print(chunk);
-    expect(job.read(0).artifactTrouble).toBe('it holds only the first 67108864 bytes');
+    expect(job.read(0).artifactProblem).toBe('it holds only the first 67108864 bytes');
 
-    const broken = table({ trouble: new Error('no space left') });
+    const broken = table({ closeError: new Error('no space left') });
     const other = await broken.start();
     broken.shell.runs[0]?.end();
     await settled();
-    expect(other.read(0).artifactTrouble).toBe('it could not be kept: no space left');
+    expect(other.read(0).artifactProblem).toBe('it could not be kept: no space left');
   });
 
   test('rejects the 21st job, and accepts another when a job has ended', async () => {
     const { shell, start } = table();
     for (let count = 0; count < 20; count += 1) await start();
-    await expect(start()).rejects.toThrow('20 commands run in the background already');
+    await expect(start()).rejects.toThrow('20 commands already run in the background');
     expect(shell.runs).toHaveLength(20);
     shell.runs[7]?.end();
     await settled();

@@ -46,11 +46,11 @@ describe('checkpoint blobs', () => {
       },
       'cannot be read',
     ],
-  ])('are not returned if their file is %s', (_, spoil, trouble) => {
+  ])('are not returned if their file is %s', (_, spoil, reason) => {
     const { blobs, pathOf } = setUp();
     const digest = blobs.put(bytes('good'));
     spoil(pathOf(digest));
-    expect(blobs.read(digest)).toEqual({ trouble: expect.stringContaining(trouble) });
+    expect(blobs.read(digest)).toEqual({ reason: expect.stringContaining(reason) });
   });
 
   test('that were truncated are written again', () => {
@@ -66,7 +66,7 @@ describe('checkpoint blobs', () => {
     (name) => {
       const { blobs } = setUp();
       expect(blobs.has(name)).toBe(false);
-      expect(blobs.read(name)).toEqual({ trouble: expect.any(String) });
+      expect(blobs.read(name)).toEqual({ reason: expect.any(String) });
     },
   );
 });

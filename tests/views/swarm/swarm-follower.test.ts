@@ -238,7 +238,7 @@ describe('a store that cannot be read', () => {
       watch: (id) => store.watch(id),
       holder: (id) => (isAway ? new Promise(() => {}) : store.holder(id)),
       outages: {
-        trouble: undefined,
+        outage: undefined,
         listen(listener) {
           reportOutage = listener;
           return () => {};

@@ -1,7 +1,7 @@
 /** Program checks: Node itself, and the programs that Skein starts. */
 import { ownerMarker } from '../../../host/process/ownership/owner-marker.js';
 import { watchdogLink } from '../../../host/process/ownership/watchdog-link.js';
-import { sandboxTrouble } from '../../../host/process/sandbox.js';
+import { sandboxProblem } from '../../../host/process/sandbox.js';
 import { findShell } from '../../../host/process/shell-script.js';
 import { findRipgrep } from '../../../host/search/ripgrep.js';
 import { randomIds } from '../../../protocol/ids.js';
@@ -74,7 +74,7 @@ const checkBubblewrap: DoctorCheck = {
   name: 'bubblewrap',
   async run(host, signal) {
     const version = await probe(['bwrap', '--version'], host, signal);
-    const problem = await sandboxTrouble(host.env);
+    const problem = await sandboxProblem(host.env);
     if (version.kind === 'ran' && problem === undefined) {
       return { status: 'ok', found: `${version.output}; SKEIN_SANDBOX=auto runs commands in it` };
     }

@@ -121,7 +121,7 @@ const differenceOf = (
   const old = now.kind === 'file' || now.kind === 'link' ? bytesAt(path) : NO_BYTES;
   const next = 'digest' in wanted ? blobs.read(wanted.digest) : NO_BYTES;
   if (isFolder(now) || isFolder(wanted)) return [];
-  if (old === undefined || 'trouble' in next) return ['  (cannot be shown)'];
+  if (old === undefined || 'reason' in next) return ['  (cannot be shown)'];
   if (old.length > MAX_DIFF_BYTES || next.length > MAX_DIFF_BYTES) {
     return [`  (large: ${old.length} → ${next.length} bytes)`];
   }

@@ -86,7 +86,7 @@ export const connectRedis = async (
 
 class OpenRedisConnections implements RedisConnections {
   readonly shown: string;
-  private readonly outage = new RedisOutage();
+  private readonly redisOutage = new RedisOutage();
   private readonly address: RedisUrl;
   private readonly commands: Connection;
   private readonly blockingConnections: Connection[] = [];
@@ -105,8 +105,8 @@ class OpenRedisConnections implements RedisConnections {
     });
   }
 
-  get trouble(): string | undefined {
-    return this.outage.trouble;
+  get outage(): string | undefined {
+    return this.redisOutage.outage;
   }
 
   async start(limitMs: number): Promise<void> {
@@ -124,10 +124,11 @@ class OpenRedisConnections implements RedisConnections {
     }
     this.commands.on('close', () => {
       // If the new master cannot be reached, a second `close` event reports that.
-      if (!this.isLeaving) this.outage.setUnreachable(`Redis at ${this.shown} cannot be reached`);
+      if (!this.isLeaving)
+        this.redisOutage.setUnreachable(`Redis at ${this.shown} cannot be reached`);
       this.isLeaving = false;
     });
-    this.commands.on('ready', () => this.outage.setUnreachable(undefined));
+    this.commands.on('ready', () => this.redisOutage.setUnreachable(undefined));
     this.watch = setInterval(() => this.checkAlive(), PING_EVERY_MS).unref();
   }
 
@@ -170,37 +171,37 @@ class OpenRedisConnections implements RedisConnections {
     return connection;
   }
 
-  listen(listener: (trouble: string | undefined) => void): () => void {
-    return this.outage.listen(listener);
+  listen(listener: (outage: string | undefined) => void): () => void {
+    return this.redisOutage.listen(listener);
   }
 
   startRetry(why: string): RetryWait {
-    return this.outage.startRetry(why);
+    return this.redisOutage.startRetry(why);
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
     clearInterval(this.watch);
-    this.outage.close();
+    this.redisOutage.close();
     for (const connection of [...this.blockingConnections, this.commands]) connection.disconnect();
   }
 
   /** Detects a server that hangs, because it closes no connection. */
   private checkAlive(): void {
     const timer = setTimeout(
-      () => this.outage.setUnreachable(`Redis at ${this.shown} does not answer`),
+      () => this.redisOutage.setUnreachable(`Redis at ${this.shown} does not answer`),
       PING_LIMIT_MS,
     ).unref();
     this.commands.ping().then(
       () => {
         clearTimeout(timer);
-        this.outage.setUnreachable(undefined);
+        this.redisOutage.setUnreachable(undefined);
       },
       (error: unknown) => {
         clearTimeout(timer);
         const why = transientRefusal(this, error);
-        if (why !== undefined) this.outage.setUnreachable(why);
+        if (why !== undefined) this.redisOutage.setUnreachable(why);
       },
     );
   }

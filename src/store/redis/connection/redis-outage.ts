@@ -1,7 +1,7 @@
 /** Reports an outage of Redis to listeners: once when it starts and once when it is over. */
 import type { Outages } from '../../../protocol/session/session-store.js';
 
-type Listener = (trouble: string | undefined) => void;
+type Listener = (outage: string | undefined) => void;
 
 /** Handle of a command that Redis refuses temporarily. */
 export interface RetryWait {
@@ -16,7 +16,7 @@ interface Waiter {
 }
 
 export class RedisOutage implements Outages {
-  trouble: string | undefined;
+  outage: string | undefined;
   private readonly listeners = new Set<Listener>();
   /** Reason why Redis cannot be reached. */
   private unreachable: string | undefined;
@@ -62,12 +62,12 @@ export class RedisOutage implements Outages {
 
   private notify(): void {
     const [first] = this.waiters;
-    const trouble = this.unreachable ?? first?.why;
-    const isChange = (trouble === undefined) !== (this.trouble === undefined);
+    const outage = this.unreachable ?? first?.why;
+    const isChange = (outage === undefined) !== (this.outage === undefined);
     // Listeners only need the start and the end of an outage, not each reason.
     if (!isChange) return;
-    this.trouble = trouble;
-    for (const listener of [...this.listeners]) listener(trouble);
+    this.outage = outage;
+    for (const listener of [...this.listeners]) listener(outage);
   }
 }
 
@@ -80,8 +80,8 @@ export const waitUnlessAway = (outages: Outages, work: Promise<unknown>): Promis
       resolve();
     };
     work.then(finish, finish);
-    if (outages.trouble !== undefined) return resolve();
-    end = outages.listen((trouble) => {
-      if (trouble !== undefined) finish();
+    if (outages.outage !== undefined) return resolve();
+    end = outages.listen((outage) => {
+      if (outage !== undefined) finish();
     });
   });

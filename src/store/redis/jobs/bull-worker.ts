@@ -139,7 +139,7 @@ export class BullWorker implements JobConsumer {
     await Promise.race([closed, this.untilNoLocks()]);
     this.locks.close();
     onClose();
-    if (redis.trouble === undefined) await registry.remove(this.name).catch(() => {});
+    if (redis.outage === undefined) await registry.remove(this.name).catch(() => {});
   }
 
   /**
@@ -150,7 +150,7 @@ export class BullWorker implements JobConsumer {
     const { redis, lockMs } = this.deps;
     return new Promise((resolve) => {
       const timer = setInterval(() => {
-        if (redis.trouble === undefined && this.locks.size > 0) return;
+        if (redis.outage === undefined && this.locks.size > 0) return;
         clearInterval(timer);
         resolve();
       }, lockMs).unref();

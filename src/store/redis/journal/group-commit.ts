@@ -57,7 +57,7 @@ export class GroupCommit {
   add(record: WaitingRecord): void {
     const length = record.line.length + record.event.length;
     if (this.length + length > MAX_WAITING_LENGTH) {
-      const why = this.redis.trouble ?? 'Redis is too slow';
+      const why = this.redis.outage ?? 'Redis is too slow';
       throw new StorageError(
         `${why}, and no more than ${MAX_WAITING_LENGTH / 1024 / 1024} MB can wait for it.`,
       );

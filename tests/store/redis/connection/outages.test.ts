@@ -61,6 +61,6 @@ needs.describe('own-redis')('a session with a killed Redis', () => {
     await redis.server.kill();
     await isDown;
     await session.close();
-    expect(redis.trouble).toBeDefined();
+    expect(redis.outage).toBeDefined();
   });
 });

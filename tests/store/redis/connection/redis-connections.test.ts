@@ -56,7 +56,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
   test('delays commands while Redis is down, and notifies listeners', async () => {
     const redis = await ownRedisConnections();
     const notices: (string | undefined)[] = [];
-    redis.listen((trouble) => notices.push(trouble));
+    redis.listen((outage) => notices.push(outage));
     await redis.call('SET', 'one', '1');
     await redis.server.kill();
     const waiting = redis.call('INCR', 'one');
@@ -75,7 +75,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
   test('delays commands while Redis is busy with a script, and notifies listeners', async () => {
     const redis = await ownRedisConnections();
     const notices: (string | undefined)[] = [];
-    redis.listen((trouble) => notices.push(trouble));
+    redis.listen((outage) => notices.push(outage));
     await redis.call('CONFIG', 'SET', 'busy-reply-threshold', 1);
     const other = await connectRedis(redis.server.url);
     const slow = other.call('EVAL', 'while true do end', 0);
@@ -103,12 +103,12 @@ needs.describe('own-redis')('a connection to Redis', () => {
       const [why, [option, refusing, accepting]] = how;
       const redis = await ownRedisConnections();
       const notices: (string | undefined)[] = [];
-      redis.listen((trouble) => notices.push(trouble));
+      redis.listen((outage) => notices.push(outage));
       await redis.call('CONFIG', 'SET', option, refusing);
       const writes = [redis.call('INCR', 'one'), redis.run(ADD_TO, ['sum'], [2])];
       await expect.poll(() => notices).toEqual([`Redis at ${redis.shown} refuses writes: ${why}`]);
       expect(await redis.call('GET', 'one')).toBeNull();
-      expect(redis.trouble).toBe(notices[0]);
+      expect(redis.outage).toBe(notices[0]);
       await redis.call('CONFIG', 'SET', option, accepting);
       expect(await Promise.all(writes)).toEqual([1, 2]);
       expect(notices).toEqual([expect.any(String), undefined]);
@@ -118,7 +118,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
   test('delays writes while Redis cannot write its files, and notifies listeners once', async () => {
     const redis = await ownRedisConnections();
     const notices: (string | undefined)[] = [];
-    redis.listen((trouble) => notices.push(trouble));
+    redis.listen((outage) => notices.push(outage));
     await redis.call('CONFIG', 'SET', 'save', '100000 100000');
     // A folder at the path of the dump file makes the save fail.
     await mkdir(join(dirname(redis.server.socket), 'dump.rdb'));
@@ -136,7 +136,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
   test('delays writes while Redis is a replica, and notifies listeners once', async () => {
     const redis = await ownRedisConnections();
     const notices: (string | undefined)[] = [];
-    redis.listen((trouble) => notices.push(trouble));
+    redis.listen((outage) => notices.push(outage));
     const other = await connectRedis(redis.server.url);
     onTestFinished(() => other.close());
     await other.call('REPLICAOF', '127.0.0.1', 1);
@@ -153,16 +153,16 @@ needs.describe('own-redis')('a connection to Redis', () => {
     const redis = await ownRedisConnections();
     await redis.call('CONFIG', 'SET', 'maxmemory', 1);
     const early = redis.call('INCR', 'one');
-    await expect.poll(() => redis.trouble).toBeDefined();
+    await expect.poll(() => redis.outage).toBeDefined();
     // After many attempts the delay is long.
     const retry = redis.startRetry('another reason');
     const paused = retry.pause(100_000);
     await redis.call('CONFIG', 'SET', 'maxmemory', 0);
     expect(await early).toBe(1);
     await paused;
-    expect(redis.trouble).toBeDefined();
+    expect(redis.outage).toBeDefined();
     retry.end();
-    expect(redis.trouble).toBeUndefined();
+    expect(redis.outage).toBeUndefined();
   });
 
   test('rejects a permanently refused command at once', async () => {
@@ -172,7 +172,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
     await other.call('ACL', 'SETUSER', 'admin', 'on', 'nopass', '~*', '&*', '+@all');
     await other.call('ACL', 'SETUSER', 'default', 'resetkeys');
     await expect(redis.call('INCR', 'one')).rejects.toThrow(/ refused the command: NOPERM /);
-    expect(redis.trouble).toBeUndefined();
+    expect(redis.outage).toBeUndefined();
   });
 });
 

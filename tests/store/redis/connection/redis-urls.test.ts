@@ -76,7 +76,7 @@ needs.describe('own-redis')('a connection to Redis', () => {
     await redis.call('SET', 'one', '1');
     await redis.call('WAIT', '1', '5000');
     const notices: (string | undefined)[] = [];
-    redis.listen((trouble) => notices.push(trouble));
+    redis.listen((outage) => notices.push(outage));
     await master.kill();
     expect(await redis.call('INCR', 'one')).toBe(2);
     expect(notices[0]).toContain('cannot be reached');

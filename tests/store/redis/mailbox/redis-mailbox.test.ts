@@ -274,7 +274,7 @@ needs.describe('own-redis')('the mailbox in Redis', () => {
     const bob = await here.open('bob');
     const waiting = bob.next(never);
     await server.kill();
-    await expect.poll(() => redis.trouble).toBeDefined();
+    await expect.poll(() => redis.outage).toBeDefined();
     const sent = here.send(mail('l_1'));
     await here.close();
     expect(await waiting).toBeUndefined();
