@@ -95,10 +95,10 @@ export class LoopDetector {
 }
 
 const repetitionText = (tool: string, rounds: number, maxRounds: number): string =>
-  `[Skein: you have made this call ${rounds} times in a row with nothing new in between, and ${tool} gave the same result each time. It will again. Do something else: look elsewhere, change something first, ask, or end with what you have and what is in the way. To wait for something use a command that waits, or TaskOutput. At ${maxRounds} times you are stopped.]`;
+  `[Skein: you have made this call ${rounds} times, and ${tool} returned the same result each time. Do not repeat it: try another way, or end and report the obstacle. To wait, use a command that waits, or TaskOutput. At ${maxRounds} times you are stopped.]`;
 
 const commonFailureText = (tool: string, agents: number): string =>
-  `[Skein: ${agents} agents of this swarm have made this very call of ${tool}, and it failed for each of them in the same way. Do not repeat it: do it another way, or report what is in the way to whoever you work for.]`;
+  `[Skein: ${agents} agents of this swarm have made this call of ${tool}, and it failed in the same way for each. Do not repeat it: try another way, or report the obstacle to your parent agent.]`;
 
 const appendText = (content: Content, text: string): Content =>
   typeof content === 'string' ? `${content}\n\n${text}` : [...content, { type: 'text', text }];

@@ -294,4 +294,5 @@ const HOOK = 'hook';
 
 const OTHER_ANSWER = 'Another answer would have changed it.';
 
-const NO_ANSWERER = 'No hook decided, and nobody can answer in this run, so it was denied.';
+const NO_ANSWERER =
+  'No hook decided, and no person or program can answer in this run, so the call was denied.';

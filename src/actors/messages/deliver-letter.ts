@@ -74,7 +74,7 @@ export const waitUntilEnded = async (
   from: string,
 ): Promise<void> => {
   while (isEnding(entry)) {
-    if (senderEndsToo(swarm, from)) throw new SpawnRefusal('it is just ending, and so are you');
+    if (senderEndsToo(swarm, from)) throw new SpawnRefusal('both agents are ending');
     await new Promise((resolve) => entry.listeners.add(resolve));
   }
 };
@@ -114,7 +114,7 @@ const mailboxFull = (
     return undefined;
   }
   return new SpawnRefusal(
-    `${letters.size} letters wait there that it has not read, and there is no room for this one. Write again when it has read them`,
+    `its mailbox is full (${letters.size} unread letters). Write again when it has read some`,
   );
 };
 

@@ -147,7 +147,7 @@ const checkAllowed = (
       break;
     case 'shutdown_request':
       if (recipient === LEAD_NAME || !swarm.registry.isBelow(recipient, id)) {
-        throw new SpawnRefusal('Only an agent that it works for can ask another to end.');
+        throw new SpawnRefusal('Only an ancestor of an agent may ask it to end.');
       }
       break;
     case 'plan_approval_request': {
@@ -165,12 +165,12 @@ const checkAllowed = (
 };
 
 const PLAN_TO_PARENT =
-  'A plan is approved by the agent that you work for: write to "lead", or whoever started you.';
+  'Your parent agent approves your plan: send it to "lead", or to the agent that started you.';
 const ANSWERED =
   'You answered that already, and your first answer counts. Write a message if there is more to say.';
-const NO_PLAN = 'You are not in plan mode: there is nothing to approve. Go on.';
+const NO_PLAN = 'You are not in plan mode, so no plan needs approval. Continue.';
 const notAskedText = (subject: string): string =>
-  `No such request of that agent reached you: answer ${subject} with the request_id that you were given.`;
+  `That agent sent you no such request: answer a request ${subject} with its request_id.`;
 
 /** Returns the recipients of an address. Throws SpawnRefusal if it is unknown or ambiguous. */
 const recipientsOf = (
@@ -187,7 +187,7 @@ const recipientsOf = (
       ({ tag }) => tag.kind === 'teammate' && isReachable(tag.id, registry),
     );
     const all = [...(sender.id === lead.id ? [] : ([LEAD_NAME] as const)), ...team];
-    if (all.length === 0) throw new SpawnRefusal('There is nobody else in the team.');
+    if (all.length === 0) throw new SpawnRefusal('The team has no other agents.');
     return all;
   }
   if (to === LEAD_NAME || to === lead.id) {

@@ -101,7 +101,7 @@ class SurfaceRace {
     this.decision = new Promise((resolve, reject) => {
       this.decide = resolve;
       this.watchForEnd();
-      if (surfaces.length === 0) this.fail('Nobody is there to ask.');
+      if (surfaces.length === 0) this.fail('No person or program can answer.');
       if (this.closed !== undefined) return;
       for (const surface of surfaces) this.askOne(surface).catch(reject);
     });
@@ -199,10 +199,10 @@ export const askPerson = async (
   const silence = new Promise<{ readonly silence: string }>((resolve) => {
     end = (why) => resolve({ silence: why });
   });
-  const withdraw = () => end('The question was withdrawn before anybody answered.');
+  const withdraw = () => end('The question was withdrawn before an answer came.');
   signal.addEventListener('abort', withdraw, { once: true });
   const cancelTimer = clock.wakeAt(clock.now() + timeoutMs, () =>
-    end(`Nobody answered within ${timeoutMs / 1000} seconds.`),
+    end(`No answer came within ${timeoutMs / 1000} seconds.`),
   );
   try {
     const answer = Promise.any(choosers.map(async (choose) => choose(over.signal)));
@@ -229,10 +229,10 @@ const decidedElsewhere = (signal: AbortSignal): Decision | undefined => {
 
 const WITHDRAWN: PermissionAnswer = {
   behavior: 'deny',
-  reason: 'The call was interrupted before anybody answered.',
+  reason: 'The call was interrupted before an answer came.',
 };
 
 const timeoutDenial = (timeoutMs: number): PermissionAnswer => ({
   behavior: 'deny',
-  reason: `Nobody answered within ${timeoutMs / 1000} seconds, so the call was not run.`,
+  reason: `No answer came within ${timeoutMs / 1000} seconds, so the call was not run.`,
 });

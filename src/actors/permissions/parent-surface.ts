@@ -57,7 +57,7 @@ export const parentSurface = ({
         timeoutMs,
         parent,
       });
-      if (decision.signed === undefined) throw new Error('nobody answered the parent either.');
+      if (decision.signed === undefined) throw new Error('the parent got no answer either.');
       return decision.signed;
     },
   };

@@ -70,8 +70,8 @@ const answer = async (
       call,
       inputDigest: inputDigest(input),
       answer: decision,
-      // The clock of the asking process may be ahead, and an answer must not be older than its question.
       surface: INBOX,
+      // The clock of the asking process may be ahead, and an answer must not be older than its question.
       issuedAt: Math.max(clock.now(), askedAt),
     };
     await questions.decisions.answer(signClaims(claims, privateKey));

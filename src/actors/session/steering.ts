@@ -9,7 +9,7 @@ import type { Swarm } from '../swarm/swarm.js';
 import type { ChildNode } from '../tree/agent-node.js';
 import { type AgentEntry, isLive, isPresent } from '../tree/agent-registry.js';
 
-export const RESUME_PROMPT = 'Go on where you stopped.';
+export const RESUME_PROMPT = 'Continue where you stopped.';
 
 const PERSON = 'user';
 
@@ -36,11 +36,11 @@ export const steering = (swarm: Swarm): Steering => {
   ): Promise<CommandReply> => {
     const [entry, ...more] = swarm.registry.find(address);
     const wanted = JSON.stringify(address.slice(0, 80));
-    const nobody = (sentence: string) => ({ ok: false, sentence, agent: null });
-    if (entry === undefined) return nobody(`There is no agent ${wanted} in this session.`);
+    const notFound = (sentence: string) => ({ ok: false, sentence, agent: null });
+    if (entry === undefined) return notFound(`There is no agent ${wanted} in this session.`);
     if (more.length > 0) {
       const ids = matching(address).slice(0, 10);
-      return nobody(`Several agents are called ${wanted}: ${ids.join(', ')}. Give the whole id.`);
+      return notFound(`Several agents are called ${wanted}: ${ids.join(', ')}. Give the whole id.`);
     }
     try {
       return await act(entry);
@@ -65,8 +65,8 @@ export const steering = (swarm: Swarm): Steering => {
         if (text.trim() === '')
           return reply(entry, false, 'was sent nothing: the message is empty.');
         const raw = `[${rawText(text)}]`;
-        const came = await deliverLetter(swarm, entry, { letter, from, raw });
-        return reply(entry, ...DELIVERED[came]);
+        const delivery = await deliverLetter(swarm, entry, { letter, from, raw });
+        return reply(entry, ...DELIVERED[delivery]);
       }),
     stop: (address) =>
       withAgent(address, async (entry) => {
@@ -83,8 +83,8 @@ export const steering = (swarm: Swarm): Steering => {
         if (entry.child !== undefined)
           return reply(entry, true, 'is idle; write to it with skein send.');
         const letter = swarm.lead.deps.ids('letter');
-        const revived = await swarm.restart(entry, (child) => remind(child, letter));
-        return revived ? reply(entry, true, 'is resumed.') : reply(entry, false, NOTHING_LEFT);
+        const isRestarted = await swarm.restart(entry, (child) => remind(child, letter));
+        return isRestarted ? reply(entry, true, 'is resumed.') : reply(entry, false, NOTHING_LEFT);
       }),
   };
 };

@@ -86,7 +86,7 @@ export class AgentTimeouts {
     const { wallMs, idleMs } = this.limits;
     if (agent.worked() >= wallMs) return timeLimitStop('worked', wallMs, 'agentWallTimeoutMs');
     const idleFor = now - Math.max(since, agent.lastActive());
-    return idleFor < idleMs ? null : timeLimitStop('did nothing', idleMs, 'agentIdleTimeoutMs');
+    return idleFor < idleMs ? null : timeLimitStop('was inactive', idleMs, 'agentIdleTimeoutMs');
   }
 }
 
@@ -131,7 +131,7 @@ export class ChildTimeouts {
 
 const timeLimitStop = (activity: string, ms: number, setting: string): Stop => ({
   reason: 'time_limit',
-  detail: `The agent ${activity} for ${durationText(ms)}, which is the limit; what it did is kept. Resume it, or raise skein.${setting}.`,
+  detail: `The agent ${activity} for ${durationText(ms)}, which is the limit; its work so far is kept. Resume it, or raise skein.${setting}.`,
 });
 
 const durationText = (ms: number): string => {

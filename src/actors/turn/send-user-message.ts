@@ -6,7 +6,7 @@ import type { UserPart } from '../../protocol/session/journal-record.js';
 import type { JournaledState } from '../agent/journaled-state.js';
 
 const CONTINUE =
-  'Your last message was cut off at the output limit. Go on exactly where it ended, in smaller pieces.';
+  'Your last message was cut off at the output limit. Continue exactly where it ended, in smaller pieces.';
 
 interface UserMessageDeps {
   readonly journal: JournaledState;

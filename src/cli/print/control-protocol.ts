@@ -5,12 +5,13 @@
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { RawJson } from '../../protocol/model/wire-block.js';
-import type {
-  PermissionAnswer,
-  PermissionQuestion,
-  PersonAnswer,
-  PersonQuestion,
-  Surface,
+import {
+  type PermissionAnswer,
+  type PermissionQuestion,
+  type PersonAnswer,
+  type PersonQuestion,
+  SURFACE_CLOSED,
+  type Surface,
 } from '../../protocol/permission/permission-question.js';
 import { promptContent, toWireBlocks } from '../../sdk/api/messages/prompt-content.js';
 import { canUseToolAnswer, canUseToolRequest } from './can-use-tool-request.js';
@@ -94,7 +95,7 @@ export class ControlProtocol implements Surface {
   ask(question: PermissionQuestion, signal: AbortSignal): Promise<PermissionAnswer> {
     return new Promise((resolve, reject) => {
       const fail = (reason: string) => resolve({ behavior: 'deny', reason });
-      const abandon = () => reject(new Error(CLOSED));
+      const abandon = () => reject(new Error(SURFACE_CLOSED));
       const accept = (response: unknown) => {
         const answer = canUseToolAnswer(question, response);
         if (answer !== undefined) resolve(answer);
@@ -109,7 +110,7 @@ export class ControlProtocol implements Surface {
     const request = { subtype: 'ask_user', question, options, multiple, tool_use_id: call };
     return new Promise((resolve, reject) => {
       const fail = (reason: string) => reject(new Error(reason));
-      const abandon = () => fail(CLOSED);
+      const abandon = () => fail(SURFACE_CLOSED);
       const accept = (response: unknown) => {
         const parsed = choice.safeParse(response);
         if (parsed.success) resolve(choiceOf(parsed.data));
@@ -182,8 +183,6 @@ export class ControlProtocol implements Surface {
     }
   }
 }
-
-const CLOSED = 'Nobody is there to answer any more.';
 
 const choiceOf = ({ chosen, text }: z.infer<typeof choice>): PersonAnswer =>
   text === undefined ? { chosen } : { chosen, text };

@@ -1,12 +1,13 @@
 /** Terminal surface: asks the person at the terminal the questions of agents, one at a time. */
-import type {
-  AnswerScope,
-  PermissionAnswer,
-  PermissionQuestion,
-  PersonAnswer,
-  PersonOption,
-  PersonQuestion,
-  Surface,
+import {
+  type AnswerScope,
+  type PermissionAnswer,
+  type PermissionQuestion,
+  type PersonAnswer,
+  type PersonOption,
+  type PersonQuestion,
+  SURFACE_CLOSED,
+  type Surface,
 } from '../../protocol/permission/permission-question.js';
 import {
   denialText,
@@ -131,7 +132,7 @@ export class TerminalSurface implements Surface {
       print('(The question is withdrawn.)');
       throw new Error(WITHDRAWN);
     }
-    if (kind === 'gone') throw new Error(GONE);
+    if (kind === 'gone') throw new Error(SURFACE_CLOSED);
     print('(Denied, and the run is interrupted.)');
     return {
       behavior: 'deny',
@@ -171,7 +172,7 @@ export class TerminalSurface implements Surface {
       print('(The question is withdrawn.)');
       return new Error(WITHDRAWN);
     }
-    if (kind === 'gone') return new Error(GONE);
+    if (kind === 'gone') return new Error(SURFACE_CLOSED);
     print('(Not answered, and the run is interrupted.)');
     interruptRun();
     return new Error('The user did not want to answer.');
@@ -179,7 +180,6 @@ export class TerminalSurface implements Surface {
 }
 
 const WITHDRAWN = 'The question was withdrawn.';
-const GONE = 'Nobody is there to answer any more.';
 
 const shownText = (text: string): string =>
   exactText(text.slice(0, 4_000)).replaceAll('\n', '\n  ');

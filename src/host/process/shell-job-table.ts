@@ -83,7 +83,7 @@ const refuse = (isClosed: boolean, running: number): void => {
   if (isClosed) throw new ShellJobRefusal('The session is ending, so nothing more can be started.');
   if (running < MAX_RUNNING_SHELL_JOBS) return;
   throw new ShellJobRefusal(
-    `${running} commands run in the background already, which is the most there may be. Stop one with TaskStop, or wait until one has ended.`,
+    `${running} commands already run in the background, which is the limit. Stop one with TaskStop, or wait until one ends.`,
   );
 };
 

@@ -82,6 +82,9 @@ export interface PersonAnswer {
   readonly text?: string;
 }
 
+/** Error message of a surface that closed before it answered. */
+export const SURFACE_CLOSED = 'The terminal or program that could answer has closed.';
+
 /** A place that can answer questions: a screen, an inbox, an SDK callback. */
 export interface Surface {
   /** Rejects if there is no answer here. Other surfaces may still answer. */

@@ -170,7 +170,7 @@ export class ToolFailure extends SkeinError {
 
 /** Result text for a model whose question got no answer. */
 export const DECIDE_YOURSELF =
-  'Decide it yourself as the person most likely would, go on, and say in your answer what you assumed.';
+  'Decide it yourself as the user most likely would, continue, and say in your answer what you assumed.';
 
 /** Returns the tool with a `describe` that yields one bounded line without control characters. */
 export const defineTool = <Schema extends z.ZodType>(tool: Tool<Schema>): Tool<Schema> => ({

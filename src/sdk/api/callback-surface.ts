@@ -61,7 +61,7 @@ const withSuggestions = (question: PermissionQuestion): ToolQuestion => {
   };
 };
 
-const NO_CALLBACK = 'No canUseTool callback was given, so nobody could allow this call.';
+const NO_CALLBACK = 'No canUseTool callback was given, so this call could not be allowed.';
 
 const answer = z.discriminatedUnion('behavior', [
   z.object({

@@ -25,7 +25,7 @@ export const tooLateText = ({ surface, answer }: SignedAnswer): string =>
   tooLateSentence(surface, answer.behavior);
 
 const tooLateSentence = (surface: string, behavior: unknown): string => {
-  const author = surface === INBOX ? 'somebody in another terminal' : surface;
+  const author = surface === INBOX ? 'another terminal' : surface;
   return `Too late: ${author} has ${behavior === 'allow' ? 'allowed' : 'denied'} it already.`;
 };
 

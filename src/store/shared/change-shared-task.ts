@@ -35,7 +35,7 @@ export const createSharedTask = (
   refuseLong(newTask);
   if (tasks.size >= MAX_TASKS) {
     throw new TaskRefusal(
-      `The list has ${tasks.size} tasks, which is the most. Delete those that nobody needs any more.`,
+      `The list has ${tasks.size} tasks, which is the limit. Delete tasks that are not needed.`,
     );
   }
   const { subject, description, activeForm, metadata = {} } = newTask;
@@ -139,7 +139,7 @@ const mergedMetadata = (before: TaskMetadata, change: TaskMetadata): Record<stri
   const text = JSON.stringify(Object.fromEntries(kept));
   if (text.length > MAX_METADATA_LENGTH) {
     throw new TaskRefusal(
-      `The metadata has ${text.length} characters as JSON; ${MAX_METADATA_LENGTH} is the most. Keep less, or keep it in a file.`,
+      `The metadata has ${text.length} characters as JSON; the limit is ${MAX_METADATA_LENGTH}. Shorten it, or keep it in a file.`,
     );
   }
   return JSON.parse(text) as Record<string, unknown>;
@@ -155,7 +155,7 @@ const refuseLong = ({ subject, description, activeForm, owner }: TaskChange): vo
   for (const [name, text = '', maxLength] of texts) {
     if (text.length <= maxLength) continue;
     throw new TaskRefusal(
-      `The ${name} has ${text.length} characters; ${maxLength} is the most. Shorten it.`,
+      `The ${name} has ${text.length} characters; the limit is ${maxLength}. Shorten it.`,
     );
   }
   if (subject !== undefined && subject.trim() === '') {
@@ -185,7 +185,7 @@ const refuseCycle = (task: SharedTask, find: (id: string) => SharedTask | undefi
   const { id, blockedBy } = task;
   if (blockedBy.length > MAX_BLOCKERS) {
     throw new TaskRefusal(
-      `Task ${id} would wait for ${blockedBy.length} others; ${MAX_BLOCKERS} is the most.`,
+      `Task ${id} would wait for ${blockedBy.length} others; the limit is ${MAX_BLOCKERS}.`,
     );
   }
   const cycle = cycleThrough(id, (otherId) => find(otherId)?.blockedBy ?? []);

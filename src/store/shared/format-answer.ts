@@ -16,7 +16,7 @@ export const formatAnswer = (signed: SignedAnswer): string => {
   const text = JSON.stringify(signed);
   if (text.length <= MAX_QUESTION_LENGTH) return text;
   throw new UsageError(
-    `The answer has ${text.length} characters, and ${MAX_QUESTION_LENGTH} are allowed.`,
+    `The answer has ${text.length} characters; the limit is ${MAX_QUESTION_LENGTH}.`,
   );
 };
 

@@ -31,7 +31,7 @@ export const formatLetter = (letter: MailLetter): string => {
   const length = Buffer.byteLength(text);
   if (length <= MAX_LETTER_LENGTH) return text;
   throw new UsageError(
-    `The letter to ${letter.to} has ${length} bytes and ${MAX_LETTER_LENGTH} are the most; put the long part in a file and send its path.`,
+    `The letter to ${letter.to} has ${length} bytes; the limit is ${MAX_LETTER_LENGTH}. Put the long part in a file and send its path.`,
   );
 };
 

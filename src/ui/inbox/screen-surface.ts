@@ -1,10 +1,11 @@
 /** Screen surface: puts questions of agents into an inbox until they are answered. */
-import type {
-  PermissionAnswer,
-  PermissionQuestion,
-  PersonAnswer,
-  PersonQuestion,
-  Surface,
+import {
+  type PermissionAnswer,
+  type PermissionQuestion,
+  type PersonAnswer,
+  type PersonQuestion,
+  SURFACE_CLOSED,
+  type Surface,
 } from '../../protocol/permission/permission-question.js';
 import type { InboxEntry, QuestionInbox } from './question-inbox.js';
 
@@ -20,7 +21,6 @@ interface ScreenSurfaceOptions {
 }
 
 const WITHDRAWN = 'The question was withdrawn.';
-const GONE = 'Nobody is there to answer any more.';
 
 export class ScreenSurface implements Surface {
   private readonly options: ScreenSurfaceOptions;
@@ -50,7 +50,7 @@ export class ScreenSurface implements Surface {
 
   /** Rejects all open questions. */
   close(): void {
-    for (const reject of [...this.open]) reject(new Error(GONE));
+    for (const reject of [...this.open]) reject(new Error(SURFACE_CLOSED));
   }
 
   private questionFields({ id, agent }: { readonly id: string; readonly agent: string }) {

@@ -65,7 +65,7 @@ const row = (agent: AgentReport, name: string, report: SwarmReport, maxCost: num
 <td data-label="Cached" class="number" data-value="${cached ?? 0}">${cached === null ? '–' : formatPercent(cached)}</td>
 <td data-label="Tokens out" class="number" data-value="${outputTokens}">${compactNumber(outputTokens)}</td>
 <td data-label="Cost" class="number" data-value="${(costUsd ?? 0) * 1e6}">${formatMoney(costUsd)}${costBar(costUsd ?? 0, maxCost)}</td>
-<td data-label="At busyMs" class="number" data-value="${busyMs}">${formatDuration(busyMs)}</td>
+<td data-label="At work" class="number" data-value="${busyMs}">${formatDuration(busyMs)}</td>
 <td data-label="How it ended"><span class="badge ${className}">${word}</span><small>${detail}</small></td>
 </tr>
 `;

@@ -79,8 +79,8 @@ const lastingOf = ({ scope, granted, outcome }: PermissionEntry): Html | undefin
 
 const deciderOf = ({ by, question, outcome, ruling, step }: PermissionEntry): string => {
   const rulingText = redactedText(ruling ?? '', 400);
-  if (outcome === 'open') return 'nobody yet';
-  if (outcome === 'withdrawn') return 'nobody, before it was withdrawn';
+  if (outcome === 'open') return 'no answer yet';
+  if (outcome === 'withdrawn') return 'no answer';
   if (by !== null) return `${redactedText(by, 60)}${rulingText === '' ? '' : `: ${rulingText}`}`;
   return question === null || rulingText === ''
     ? `step ${redactedText(step, 30)}${rulingText === '' ? '' : `: ${rulingText}`}`
@@ -127,5 +127,5 @@ const STEPS: ReadonlyMap<string, string> = new Map([
   ['mode', 'the permission mode'],
   ['allow', 'allow rules'],
   ['callback', 'a person or a program that answers'],
-  ['reject', 'nobody allowed it'],
+  ['reject', 'no step allowed it'],
 ]);

@@ -116,7 +116,7 @@ export const findAgent = (swarms: readonly SwarmView[], address: string): AgentH
   const all = swarms.flatMap((swarm) => swarm.agents.map((agent) => ({ swarm, agent })));
   if (all.length === 0) {
     throw new UsageError(
-      `There is no agent "${shown}": nothing runs on this machine. \`skein ps --all\` lists what ran.`,
+      `There is no agent "${shown}": no swarm is running. \`skein ps --all\` also lists ended sessions.`,
     );
   }
   throw new UsageError(`There is no agent "${shown}". There is ${listText(all)}.`);

@@ -345,7 +345,7 @@ describe('a question', () => {
     expect(harness.lead.state).toBe('awaiting-permission');
     await harness.clock.advance(1);
     expect(harness.results().c1).toBe(
-      'error: Nobody answered within 600 seconds, so the call was not run.',
+      'error: No answer came within 600 seconds, so the call was not run.',
     );
     expect(surface.withdrawn).toEqual(['q_1']);
   });

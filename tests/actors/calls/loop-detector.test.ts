@@ -56,7 +56,7 @@ describe('a planted loop', () => {
     expect(ends.map(({ trace }) => trace?.told)).toEqual([undefined, undefined, 3, 4, 5, 6]);
     expect(new Set(ends.map(({ trace }) => trace?.digest)).size).toBe(1);
     expect(requests[3]?.body).toContain(
-      'did a\\n\\n[Skein: you have made this call 3 times in a row with nothing new in between, and Look gave the same result each time.',
+      'did a\\n\\n[Skein: you have made this call 3 times, and Look returned the same result each time.',
     );
     expect(items.at(-1)).toMatchObject({ type: 'run.ended', stop: { reason: 'loop' } });
   });
@@ -227,7 +227,7 @@ describe('a call that fails for many agents in the same way', () => {
       (it) =>
         it.type === 'agent.feed' &&
         it.item.type === 'tool.ended' &&
-        it.item.raw.includes('agents of this swarm have made this very call'),
+        it.item.raw.includes('agents of this swarm have made this call'),
     ).length;
 
   test('warns from the third agent on', async () => {

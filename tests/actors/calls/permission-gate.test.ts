@@ -243,7 +243,7 @@ describe('a PermissionRequest hook', () => {
       { answersByHook: true },
     );
     expect(rulings).toEqual(['ask@callback', 'deny@callback']);
-    expect(endedItem).toContain('nobody can answer');
+    expect(endedItem).toContain('no person or program can answer');
   });
 });
 

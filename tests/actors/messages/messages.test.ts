@@ -113,7 +113,7 @@ describe('a message to an agent that is ending', () => {
     await allSettled(40);
     opens.get('late')?.();
     await allSettled(80);
-    expect(lastFor(harness, 'be the child')).toContain('it is just ending, and so are you');
+    expect(lastFor(harness, 'be the child')).toContain('both agents are ending');
     expect(ended(harness).map(({ agent }) => agent.kind)).toContain('teammate');
   });
 });
@@ -236,7 +236,7 @@ describe('unread letters of an agent', () => {
   ] as const)('are limited in characters, and %s reads all accepted letters', async (to, word) => {
     const { harness, results } = await flooded(LONG, to);
     expect(results.match(/has it and reads it/g)).toHaveLength(10);
-    expect(results.match(/letters wait there that it has not read/g)).toHaveLength(2);
+    expect(results.match(/its mailbox is full/g)).toHaveLength(2);
     const read = lastFor(harness, word);
     expect(LONG.filter((text) => read.includes(text))).toHaveLength(10);
   });
@@ -265,7 +265,9 @@ describe('unread letters of an agent', () => {
     await harness.say('begin');
     await allSettled(120);
     const results = conversationOf({ body: lastFor(harness, 'be eve') } as SentRequest).last;
-    expect(results).toMatch(/ada does not get it: 10 letters wait there.*\nbob has it/);
+    expect(results).toMatch(
+      /ada does not get it: its mailbox is full \(10 unread letters\).*\nbob has it/,
+    );
     expect(lastFor(harness, 'be bob')).toContain('zzz');
   });
 
@@ -273,7 +275,7 @@ describe('unread letters of an agent', () => {
     const letters = Array.from({ length: 1_003 }, (_, at) => `note ${at}`);
     const { results } = await flooded(letters, 'ada');
     expect(results.match(/has it and reads it/g)).toHaveLength(1_000);
-    expect(results.match(/1000 letters wait there that it has not read/g)).toHaveLength(3);
+    expect(results.match(/its mailbox is full \(1000 unread letters\)/g)).toHaveLength(3);
   });
 });
 
@@ -400,7 +402,7 @@ describe('an answer to a request of an agent', () => {
     const own = sentFor(harness, 'mend it').join();
     expect(own).toContain('That is you: write to another agent');
     for (const read of [own, lastFor(harness, 'be bob')])
-      expect(read).toContain('No such request of that agent reached you');
+      expect(read).toContain('That agent sent you no such request');
     expect(own).not.toContain('approves your plan');
   });
 

@@ -301,8 +301,8 @@ describe('a shutdown', () => {
     await harness.say('begin');
     await allSettled(60);
     const body = lastFor(harness, 'be ada');
-    expect(body).toContain('Only an agent that it works for can ask another to end');
-    expect(body).toContain('No such request of that agent reached you');
+    expect(body).toContain('Only an ancestor of an agent may ask it to end');
+    expect(body).toContain('That agent sent you no such request');
     expect(ended(harness)).toEqual([]);
   });
 });

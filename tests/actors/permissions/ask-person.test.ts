@@ -55,7 +55,7 @@ describe('a question of a tool to a person', () => {
     const harness = await asking(() => new Promise<PersonAnswer>(() => {}));
     expect(harness.lead.state).toBe('tool-running');
     await harness.clock.advance(600_000);
-    expect(harness.results().c1).toMatch(/^error: Nobody answered within 600 seconds\. Decide it/);
+    expect(harness.results().c1).toMatch(/^error: No answer came within 600 seconds\. Decide it/);
   });
 
   test('fails with the reason if the surface rejects', async () => {

@@ -239,7 +239,7 @@ describe('a lead stopped by a person', () => {
 
     expect(await control.resume('lead')).toMatchObject({ ok: true });
     await allSettled();
-    expect(requests.at(-1)?.body).toContain('Go on where you stopped.');
+    expect(requests.at(-1)?.body).toContain('Continue where you stopped.');
     expect(lead.state).toBe('idle');
   });
 

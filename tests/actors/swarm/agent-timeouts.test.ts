@@ -32,7 +32,7 @@ describe('AgentTimeouts', () => {
     expect(stops).toEqual([]);
     await clock.advance(2_000);
     const detail =
-      'The agent worked for 1 minute, which is the limit; what it did is kept. Resume it, or raise skein.agentWallTimeoutMs.';
+      'The agent worked for 1 minute, which is the limit; its work so far is kept. Resume it, or raise skein.agentWallTimeoutMs.';
     expect(stops).toEqual([['busy', { reason: 'time_limit', detail }]]);
   });
 
@@ -55,7 +55,7 @@ describe('AgentTimeouts', () => {
     expect(stops).toEqual([]);
     await clock.advance(2_000);
     expect(stops).toMatchObject([['silent', { reason: 'time_limit' }]]);
-    expect(stops[0]?.[1].detail).toContain('did nothing for 10 seconds');
+    expect(stops[0]?.[1].detail).toContain('was inactive for 10 seconds');
   });
 
   test('does not count time while the agent is exempt', async () => {

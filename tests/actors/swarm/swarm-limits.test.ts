@@ -253,7 +253,9 @@ describe('an agent that', () => {
     await pass(1_800);
     expect(report()).toBeUndefined();
     await pass(400);
-    expect(report()).toMatch(/failed.*"reason":"time_limit".*did nothing for 2 seconds.*so far 0/s);
+    expect(report()).toMatch(
+      /failed.*"reason":"time_limit".*was inactive for 2 seconds.*so far 0/s,
+    );
     expect((await lead.stopped).stop.reason).toBe('end_turn');
   });
 

@@ -153,8 +153,8 @@ describe('a question', () => {
     const { control, end } = pipe();
     const before = control.ask(question, never).catch(String);
     await end();
-    expect(await before).toContain('Nobody is there');
-    await expect(control.ask(question, never)).rejects.toThrow('Nobody is there');
+    expect(await before).toContain('could answer has closed');
+    await expect(control.ask(question, never)).rejects.toThrow('could answer has closed');
   });
 });
 
@@ -196,7 +196,7 @@ describe('lines', () => {
     const asked = control.ask(question, never).catch(String);
     shutdown.abort();
     await ended;
-    expect(await asked).toContain('Nobody is there');
+    expect(await asked).toContain('could answer has closed');
   });
 
   test('may arrive byte by byte', async () => {
@@ -277,9 +277,9 @@ describe('a question to a person', () => {
       (error: unknown) => String(error),
     );
     await end();
-    expect(await reason).toContain('Nobody is there');
+    expect(await reason).toContain('could answer has closed');
     await expect(control.choose({ ...asked, id: 'q_2' }, newSignal())).rejects.toThrow(
-      'Nobody is there',
+      'could answer has closed',
     );
   });
 });

@@ -202,7 +202,9 @@ describe('a permission question', () => {
 
   test('is rejected if the terminal is gone', async () => {
     const { surface, controller } = surfaceWith({ kind: 'gone' });
-    await expect(surface.ask(question, controller.signal)).rejects.toThrow('Nobody is there');
+    await expect(surface.ask(question, controller.signal)).rejects.toThrow(
+      'could answer has closed',
+    );
   });
 
   test('disappears with a notice when it is withdrawn', async () => {
@@ -282,7 +284,9 @@ describe('a choice', () => {
 
   test('is rejected if the terminal is gone or the question is withdrawn', async () => {
     const { surface, terminal, controller } = surfaceWith({ kind: 'gone' }, SILENCE);
-    await expect(surface.choose(choice, controller.signal)).rejects.toThrow('Nobody');
+    await expect(surface.choose(choice, controller.signal)).rejects.toThrow(
+      'could answer has closed',
+    );
     const withdrawn = surface.choose(choice, controller.signal);
     await isAsked(terminal);
     controller.abort();

@@ -317,7 +317,7 @@ describe('an unanswered question', () => {
     expect(code).toBe(0);
     expect(lines.map(({ type }) => type)).toContain('control_cancel_request');
     expect(resultsIn(bodies().at(-1))).toMatchObject([
-      { is_error: true, content: expect.stringMatching('Nobody answered') },
+      { is_error: true, content: expect.stringMatching('No answer came') },
     ]);
   });
 });

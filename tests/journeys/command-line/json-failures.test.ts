@@ -14,7 +14,7 @@ afterAll(() => scene.close());
 
 const NO_SESSION = 'There is no session "nope"; `skein sessions --all` lists them.';
 const NO_AGENT =
-  'There is no agent "nope": nothing runs on this machine. `skein ps --all` lists what ran.';
+  'There is no agent "nope": no swarm is running. `skein ps --all` also lists ended sessions.';
 const NO_TEXT = 'There is no message: give one, as in skein send lead "…", or pipe one in.';
 const NOT_RUNNING = 'Session past is not running; `skein --resume past` resumes it.';
 const NO_QUESTION =

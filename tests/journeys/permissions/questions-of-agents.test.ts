@@ -114,7 +114,7 @@ describe('a question of a grandchild', () => {
     expect(await scene.run(['deny', question.id as string])).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'skein: Too late: somebody in another terminal has allowed it already.\n',
+      stderr: 'skein: Too late: another terminal has allowed it already.\n',
     });
     expect(await states()).toContain('lead streaming');
     await scene.run(['stop', 'lead']);
@@ -272,7 +272,7 @@ describe('an unanswered question of a grandchild', () => {
     expect(await scene.begin('--ask').ended).toMatchObject({ code: 0, stdout: 'Done.\n' });
     expect(scene.isMade('made.txt')).toBe(false);
     expect(scene.toolResults()).toContainEqual(
-      expect.stringContaining('Nobody answered within 0.3 seconds, so the call was not run.'),
+      expect.stringContaining('No answer came within 0.3 seconds, so the call was not run.'),
     );
     expect((await scene.json('inbox')).questions).toEqual([]);
   });

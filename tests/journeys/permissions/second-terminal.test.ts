@@ -64,7 +64,7 @@ describe('a question of a run with --ask', () => {
     ]);
     expect(await run(['approve', question])).toMatchObject({
       code: 2,
-      stderr: 'skein: Too late: somebody in another terminal has allowed it already.\n',
+      stderr: 'skein: Too late: another terminal has allowed it already.\n',
     });
     expect(await run(['inbox'])).toMatchObject({ code: 0, stdout: '' });
     const key = join(skeinHome, 'keys', 'person.pem');
@@ -96,7 +96,7 @@ describe('a question of a run with --ask', () => {
     const lost = both.filter(({ code }) => code !== 0);
     expect(lost).toHaveLength(1);
     expect(lost[0]?.stderr).toMatch(
-      /somebody in another terminal has (?:allowed|denied) it already|no open question|not open|ended before/,
+      /another terminal has (?:allowed|denied) it already|no open question|not open|ended before/,
     );
     await printed.ended;
   });
@@ -163,7 +163,7 @@ describe('a running session', () => {
     });
     expect(await scene.run(['stop', 'nobody'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('nothing runs on this machine'),
+      stderr: expect.stringContaining('no swarm is running'),
     });
   });
 

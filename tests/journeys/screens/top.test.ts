@@ -177,7 +177,7 @@ needs.describe('tmux')('skein top', () => {
       expect(top.modes()).toEqual({ isAlternate: false, isCursorShown: true });
     };
     const [ended, broken] = [open(), open()];
-    for (const top of [ended, broken]) await top.shows('no swarm runs');
+    for (const top of [ended, broken]) await top.shows('no swarm is running');
     expect(ended.colours()).toEqual([]);
     ended.kill('SIGTERM');
     expect(await ended.ended()).toBe(130);
@@ -222,14 +222,16 @@ test('skein top without a terminal prints the running swarms once', async () => 
   expect(await scene.run(['top'])).toMatchObject({
     code: 0,
     stdout: '',
-    stderr: expect.stringContaining('No swarm runs on this machine'),
+    stderr: expect.stringContaining('No swarm is running'),
   });
   expect(await scene.run(['top', 'nobody'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('There is no session "nobody"'),
   });
   const spoken = scene.start(['top'], { env: { SKEIN_SCREEN_READER: '1' } });
-  await eventually('the first line is printed', () => spoken.stdout.includes('No swarm runs yet.'));
+  await eventually('the first line is printed', () =>
+    spoken.stdout.includes('No swarm is running yet.'),
+  );
   await scene.run(['-p', 'hello', '--session-id', 'short']);
   spoken.kill('SIGINT');
   expect(await spoken.ended).toMatchObject({ code: 0, stderr: '' });

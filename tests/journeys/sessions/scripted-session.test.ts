@@ -75,7 +75,7 @@ describe('a scripted session', () => {
   test('denies a call whose question comes after the end of input', async () => {
     const scene = await setScene(RULES);
     const { stdout, code } = await runLines(scene, ['make it']);
-    expect(stdout).toContain('answered: Nobody is there to answer any more');
+    expect(stdout).toContain('answered: The terminal or program that could answer has closed');
     expect(code).toBe(0);
     expect(existsSync(join(scene.workspace, 'made'))).toBe(false);
   });

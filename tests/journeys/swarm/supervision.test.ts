@@ -92,7 +92,7 @@ describe('a hung tool', () => {
     expect([code, result.result]).toEqual([0, 'It hung.']);
     const received = textOf(scene.bodies().at(-1));
     expect(received).toContain('time_limit');
-    expect(received).toContain('did nothing for 1 second');
+    expect(received).toContain('was inactive for 1 second');
     expect(received).toContain('I begin.');
     const pid = Number(await readFile(join(scene.workspace, 'pid'), 'utf8'));
     await eventually('the process is gone', () => !isAlive(pid));

@@ -47,7 +47,7 @@ test('a stopped lead and its agents send no requests until the person writes', a
 
   expect(await json('resume', 'lead')).toMatchObject({ code: 0, sentence: 'The lead resumes.' });
   await eventually('the lead resumes', () =>
-    JSON.stringify(scene.bodies().at(-1)).includes('Go on where you stopped.'),
+    JSON.stringify(scene.bodies().at(-1)).includes('Continue where you stopped.'),
   );
   lead.endInput();
   expect(await lead.ended).toMatchObject({ code: 0 });

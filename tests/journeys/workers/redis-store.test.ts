@@ -278,7 +278,7 @@ needs.describe('redis')('a session in Redis', () => {
     expect(await run('approve', 'q_1')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'skein: Too late: somebody in another terminal has denied it already.\n',
+      stderr: 'skein: Too late: another terminal has denied it already.\n',
     });
     const decided = await decisions.waitFor('q_1', AbortSignal.timeout(30_000));
     expect(decided.answer).toMatchObject({ behavior: 'deny' });

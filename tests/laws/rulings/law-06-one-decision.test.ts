@@ -209,7 +209,7 @@ describe('a question', () => {
     await clock.advance(TIMEOUT);
     expect(await decision).toMatchObject({
       behavior: 'deny',
-      reason: expect.stringMatching(/^Nobody answered/),
+      reason: expect.stringMatching(/^No answer came/),
     });
     expect(late.withdrawn).toEqual(['q_1']);
     answer();

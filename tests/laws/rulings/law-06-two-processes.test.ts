@@ -167,8 +167,7 @@ const expectOneDecisionEach = async (stage: Stage): Promise<void> => {
     winners.set(question, 'deny');
   }
   expect(winners.size).toBe(QUESTIONS);
-  const late = (action: string) =>
-    `Too late: somebody in another terminal has ${action} it already.`;
+  const late = (action: string) => `Too late: another terminal has ${action} it already.`;
   const refusals = (replies: readonly Reply[]) =>
     new Set(replies.flatMap(({ ok, sentence }) => (ok ? [] : [sentence])));
   expect([...refusals(allowed)]).toEqual([late('denied')]);

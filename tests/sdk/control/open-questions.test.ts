@@ -25,8 +25,8 @@ const askInSession = async () => {
   await board.post(postedQuestion('q_a'));
   const [open] = (await openQuestions(store)).questions;
   if (open === undefined) throw new Error('the question is not open');
-  const machine = { env: { SKEIN_HOME: join(home, 'skein') }, home, cwd: home };
-  const allow = () => answerQuestion(machine, store, open, { behavior: 'allow' });
+  const host = { env: { SKEIN_HOME: join(home, 'skein') }, home, cwd: home };
+  const allow = () => answerQuestion(host, store, open, { behavior: 'allow' });
   return { session, decisions, allow };
 };
 
@@ -37,7 +37,7 @@ describe('an answer to a session that ended after its question was read', () => 
     await session.close();
     expect(await allow()).toMatchObject({
       ok: false,
-      sentence: 'Too late: somebody in another terminal has denied it already.',
+      sentence: 'Too late: another terminal has denied it already.',
     });
   });
 

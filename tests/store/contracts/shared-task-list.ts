@@ -297,9 +297,13 @@ export const describeTaskList = (
     });
 
     test.each<[string, Partial<NewTask>, string]>([
-      ['subject', { subject: 'x'.repeat(201) }, 'The subject has 201 characters; 200 is the most.'],
+      [
+        'subject',
+        { subject: 'x'.repeat(201) },
+        'The subject has 201 characters; the limit is 200.',
+      ],
       ['blank subject', { subject: ' \n' }, 'The subject is empty.'],
-      ['description', { description: 'x'.repeat(10_001) }, '10000 is the most.'],
+      ['description', { description: 'x'.repeat(10_001) }, 'the limit is 10000.'],
       ['active form', { activeForm: 'x'.repeat(201) }, 'The activeForm has 201 characters'],
       ['metadata', { metadata: { x: 'x'.repeat(4_000) } }, 'The metadata has 4008 characters'],
     ])('refuses an invalid %s', async (_, more, why) => {
@@ -320,7 +324,7 @@ export const describeTaskList = (
       const others = Array.from({ length: 101 }, (_, at) => String(at + 2));
       for (const id of others) await tasks.create(newTask(id), actionBy('lead'));
       expect(await errorOf(change('lead', '1', { addBlockedBy: others }))).toBe(
-        'Task 1 would wait for 101 others; 100 is the most.',
+        'Task 1 would wait for 101 others; the limit is 100.',
       );
       await change('lead', '1', { addBlockedBy: others.slice(1) });
       expect((await tasks.get('1'))?.blockedBy).toHaveLength(100);
@@ -330,7 +334,7 @@ export const describeTaskList = (
       const { tasks, change, errorOf } = await setUp();
       for (let at = 0; at < 1_000; at += 1) await tasks.create(newTask(`${at}`), actionBy('lead'));
       expect(await errorOf(tasks.create(newTask('more'), actionBy('ann')))).toBe(
-        'The list has 1000 tasks, which is the most. Delete those that nobody needs any more.',
+        'The list has 1000 tasks, which is the limit. Delete tasks that are not needed.',
       );
       expect(await errorOf(change('lead', '1001', claim))).toContain('The tasks are: 1, 2,');
       expect(await errorOf(change('lead', '1001', claim))).toContain('40 and 960 more.');

@@ -94,7 +94,7 @@ export const askUser: Entry = {
       end: 'ok',
       says: /cut after 20000/,
     },
-    'no answer': { input: question, end: 'failed', says: /Nobody answered.*Decide it yourself/ },
+    'no answer': { input: question, end: 'failed', says: /No answer came.*Decide it yourself/ },
     'a rejected question': {
       first: (bench) => {
         bench.answer = () => Promise.reject(new Error('No time.'));

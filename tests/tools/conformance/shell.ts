@@ -112,7 +112,7 @@ export const bash: Entry = {
       },
       input: { command: 'sleep 600', run_in_background: true },
       end: 'failed',
-      says: /20 commands run in the background/,
+      says: /20 commands already run in the background/,
     },
     'API keys, which are not in its environment': {
       input: { command: 'env | grep -c -e ANTHROPIC -e API_KEY' },

@@ -47,7 +47,7 @@ export const taskCreate: Entry = {
     'metadata of megabytes': {
       input: { ...order, metadata: { x: 'x'.repeat(1e6) } },
       end: 'failed',
-      says: /^The metadata has 1000008 characters as JSON; 4000 is the most\./,
+      says: /^The metadata has 1000008 characters as JSON; the limit is 4000\./,
     },
     'too many tasks': {
       first: async (bench) => {
@@ -55,7 +55,7 @@ export const taskCreate: Entry = {
       },
       input: order,
       end: 'failed',
-      says: /^The list has 1000 tasks, which is the most\./,
+      says: /^The list has 1000 tasks, which is the limit\./,
     },
   },
 };

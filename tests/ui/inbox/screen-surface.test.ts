@@ -58,6 +58,6 @@ describe('the screen surface', () => {
     const { surface } = setUp();
     const answer = surface.ask(permission(), never);
     surface.close();
-    await expect(answer).rejects.toThrow('Nobody is there');
+    await expect(answer).rejects.toThrow('could answer has closed');
   });
 });

@@ -97,7 +97,7 @@ describe('the page of a report', () => {
     expect(text).toContain(
       '5 s lead Bash denied step deny: Forbidden. rule Bash(rm *) of /work/.skein/s.json:7 not asked',
     );
-    expect(text).toContain('withdrawn nobody, before it was withdrawn 1 s');
+    expect(text).toContain('withdrawn no answer 1 s');
     expect(text).toContain('Questions 2 4.5 s of waiting, 1 call denied');
   });
 
@@ -106,7 +106,7 @@ describe('the page of a report', () => {
     const text = textOf(pageOf(facts, { isHeld: true, now: 60_000 }));
     expect(text).toContain('Still running.');
     expect(text).toContain('1 running');
-    expect(text).toContain('open nobody yet 59 s so far');
+    expect(text).toContain('open no answer yet 59 s so far');
     expect(text).toContain('Questions 1 59 s of waiting, nothing denied');
     expect(textOf(pageOf(facts))).not.toContain('Still running.');
   });

@@ -156,7 +156,7 @@ describe('the swarm screen', () => {
     expect(text()).toMatch(/^s_two {2}running, pid 77 {2}1 agent {2}\$0\.2500 {2}docs$/m);
     source.show();
     vi.advanceTimersByTime(200);
-    expect(text()).toContain('no swarm runs');
+    expect(text()).toContain('no swarm is running');
   });
 
   test('shows why its data may be outdated', () => {

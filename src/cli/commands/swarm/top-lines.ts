@@ -17,26 +17,26 @@ const WIDTH = 160;
 /** Prints until Ctrl-C, or until the output is closed. */
 export const printTop = async (
   source: Pick<StoreSource, 'swarms' | 'problem' | 'watch' | 'now' | 'ready' | 'done'>,
-  machine: TerminalHost,
+  host: TerminalHost,
 ): Promise<void> => {
   let end = () => {};
   const over = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const stopListening = machine.onSignal(() => end());
-  const lines = new TopLines((line) => machine.out(`${line}\n`));
+  const stopListening = host.onSignal(() => end());
+  const lines = new TopLines((line) => host.out(`${line}\n`));
   let timer: NodeJS.Timeout | undefined;
   let stopWatching = () => {};
   try {
     await Promise.race([source.ready, source.done, over]);
     const swarms = source.swarms();
     const layout = { width: WIDTH, unicode: false, now: source.now() };
-    machine.out(swarms.map((swarm) => `${swarmText(swarm, layout)}\n`).join('\n'));
-    if (swarms.length === 0) machine.out('No swarm runs yet.\n');
+    host.out(swarms.map((swarm) => `${swarmText(swarm, layout)}\n`).join('\n'));
+    if (swarms.length === 0) host.out('No swarm is running yet.\n');
     lines.update(swarms, source.problem(), false);
     const update = () => {
       timer = undefined;
-      if (machine.isOutputClosed()) end();
+      if (host.isOutputClosed()) end();
       lines.update(source.swarms(), source.problem(), true);
     };
     stopWatching = source.watch(() => {

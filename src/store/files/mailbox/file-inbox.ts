@@ -207,8 +207,7 @@ const readLetterFile = (path: string, address: string): MailLetter | string | un
   try {
     fd = openRegularFile(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
     const { size } = fs.fstatSync(fd);
-    if (size > MAX_LETTER_LENGTH)
-      return `It has ${size} bytes, and ${MAX_LETTER_LENGTH} are the most.`;
+    if (size > MAX_LETTER_LENGTH) return `It has ${size} bytes; the limit is ${MAX_LETTER_LENGTH}.`;
     return parseLetter(fs.readFileSync(fd, 'utf8'), address);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

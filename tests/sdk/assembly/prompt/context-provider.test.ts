@@ -383,7 +383,7 @@ describe('the preamble of a run', () => {
     await provider.reminders(new Map(), ['/work/a.ts']);
     expect(notices).toEqual([
       '/work/a.md was left out: it is not text.',
-      '/work/CLAUDE.md has 40001 characters, which every conversation here pays for; 40,000 are plenty.',
+      '/work/CLAUDE.md has 40001 characters, and every conversation here pays for them; keep it below 40,000.',
     ]);
   });
 
