@@ -20,7 +20,7 @@ import { virtualClock } from '../../fakes/virtual-clock.js';
 import { finish, openRig } from '../../laws/session-rig.js';
 import { temporaryFolder } from '../../store/session-folder.js';
 
-/** Pads text so that it is long enough to be cached and to cause a cache break. */
+/** Pads text so that it is long enough to be cached and to cause a cache miss. */
 const long = (text: string): string => text.padEnd(12_000, ' and so on');
 
 const tool = (name: string) => ({

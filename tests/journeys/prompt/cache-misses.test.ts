@@ -1,4 +1,4 @@
-/** Injects every kind of cache break, by its real means if possible, and checks the recorded cause. */
+/** Injects every kind of cache miss, by its real means if possible, and checks the recorded cause. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -24,7 +24,7 @@ type ExpectedBreak = Pick<
 
 const RULES = [{ match: { lastUser: 'write now' }, reply: 'It flew.' }, { reply: 'Honk.' }];
 
-/** Injects a change into a session and returns its only cache break. */
+/** Injects a change into a session and returns its only cache miss. */
 const breakAfter = async (inject: Injection, prompts = 2) => {
   const scene = await watchSession(RULES);
   await scene.runPrompts(prompts);
@@ -51,7 +51,7 @@ const changed = { change: 'changed', expected: false } as const;
 const declared = { change: 'changed', expected: true } as const;
 const unchanged = { change: undefined, byte: null, expected: false } as const;
 
-describe('a cache break between two processes is attributed to', () => {
+describe('a cache miss between two processes is attributed to', () => {
   test.each<[string, Injection, ExpectedBreak]>([
     [
       'a static section that changed on disk',
@@ -242,7 +242,7 @@ describe('a cache break between two processes is attributed to', () => {
   });
 });
 
-describe('a cache break within a process is attributed to', () => {
+describe('a cache miss within a process is attributed to', () => {
   const breakDuring = async (given: ProcessOptions, prompts = 3) => {
     const scene = await watchSession(RULES);
     await scene.runPrompts(prompts, given);
@@ -335,7 +335,7 @@ describe('a cache break within a process is attributed to', () => {
 });
 
 describe('a message that was rewritten once', () => {
-  test('is not named as the cause of a later cache break', async () => {
+  test('is not named as the cause of a later cache miss', async () => {
     const scene = await watchSession(RULES);
     await scene.runPrompts(2);
     await scene.editJournal((text) => text.replace('Fly on.', 'Fly off'));
@@ -366,7 +366,7 @@ describe('a session of a version without request.shaped records', () => {
 });
 
 describe('an unchanged session', () => {
-  test('records no cache break and a single shape, in a process and after resumes', async () => {
+  test('records no cache miss and a single shape, in a process and after resumes', async () => {
     const scene = await watchSession();
     await scene.runPrompts(3);
     for (let resumes = 0; resumes < 3; resumes += 1) {
@@ -413,7 +413,7 @@ const startOlderServer = async (url: string) => {
 };
 
 describe('a print run', () => {
-  test('prints the cause of a cache break in a single line, and `logs` and `cost` show it', async () => {
+  test('prints the cause of a cache miss in a single line, and `logs` and `cost` show it', async () => {
     const { run, journal } = await setScene();
     const session = ['--session-id', 'flight'];
     const resume = ['--resume', 'flight'];
