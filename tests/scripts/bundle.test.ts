@@ -31,10 +31,10 @@ const PACKAGES_AT_START = [
 const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   actors: 100,
   cli: 16,
-  config: 33,
+  config: 32,
   context: 30,
   host: 60,
-  lib: 19,
+  lib: 21,
   machines: 14,
   memory: 17,
   model: 7,
