@@ -41,7 +41,7 @@ export const keepCurrentFiles = (
 
 interface RestoreDeps {
   readonly blobs: Blobs;
-  readonly borders: RestoreLimits;
+  readonly limits: RestoreLimits;
 }
 
 /**
@@ -70,18 +70,18 @@ export const restoreFiles = (
 /** Removes entries bottom-up, then creates folders top-down, then files. */
 const applyChanges = (
   changes: readonly FileChange[],
-  { blobs, borders }: RestoreDeps,
+  { blobs, limits }: RestoreDeps,
   onApplied: (change: FileChange) => void,
   onFailure: (error: unknown, path: string) => void = rethrow,
 ): readonly string[] => {
   const sorted = [...changes].sort((a, b) => (a.path < b.path ? -1 : 1));
   const notEmpty: string[] = [];
   const apply = (change: FileChange) => {
-    const refusal = restoreRefusal(change.path, borders);
+    const refusal = restoreRefusal(change.path, limits);
     if (refusal !== undefined) throw new RestoreError(`${change.path}: ${refusal}.`);
     const target = targetOf(change.after, blobs, change.path);
     onApplied(change);
-    if (change.after.kind !== 'absent') makeFolders(dirname(change.path), borders);
+    if (change.after.kind !== 'absent') makeFolders(dirname(change.path), limits);
     if (!restoreFile(change.path, target)) notEmpty.push(change.path);
   };
   const isRemoval = ({ before, after }: FileChange) =>
@@ -109,9 +109,9 @@ const rethrow = (error: unknown): void => {
 };
 
 /** Creates missing parent folders. */
-const makeFolders = (folder: string, borders: RestoreLimits): void => {
-  if (existsSync(folder) || restoreRefusal(folder, borders) !== undefined) return;
-  makeFolders(dirname(folder), borders);
+const makeFolders = (folder: string, limits: RestoreLimits): void => {
+  if (existsSync(folder) || restoreRefusal(folder, limits) !== undefined) return;
+  makeFolders(dirname(folder), limits);
   restoreFile(folder, { kind: 'directory', mode: 0o755 });
   setFolderMode(folder, 0o755);
 };

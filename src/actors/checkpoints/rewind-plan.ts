@@ -26,7 +26,7 @@ export interface PlannedFile {
 
 interface RewindPlanDeps {
   readonly blobs: Blobs;
-  readonly borders: RestoreLimits;
+  readonly limits: RestoreLimits;
   readonly maxFileBytes: number;
 }
 
@@ -37,7 +37,7 @@ export const rewindPlan = (
   deps: RewindPlanDeps,
 ): readonly PlannedFile[] =>
   fileHistoriesSince(records, to).flatMap(({ path, wanted, left }) => {
-    const refusal = restoreRefusal(path, deps.borders);
+    const refusal = restoreRefusal(path, deps.limits);
     if (refusal !== undefined) {
       const now = { kind: 'unknown', why: refusal } as const;
       return [{ path, now, wanted, verdict: 'refused' as const, why: refusal }];

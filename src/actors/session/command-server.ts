@@ -91,10 +91,10 @@ class CommandReader {
     if (this.running.size === 0) return;
     const { clock } = this.options;
     let forget = () => {};
-    const patience = new Promise<void>((resolve) => {
+    const timeout = new Promise<void>((resolve) => {
       forget = clock.wakeAt(clock.now() + CLOSE_TIMEOUT_MS, resolve);
     });
-    await Promise.race([Promise.all(this.running), patience]).finally(forget);
+    await Promise.race([Promise.all(this.running), timeout]).finally(forget);
   }
 
   /** Handles a letter. Never rejects, because a failing letter must not stop the reader. */

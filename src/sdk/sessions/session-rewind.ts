@@ -70,19 +70,19 @@ export class SessionRewind {
   readonly meta: SessionMeta;
   readonly blobs: Blobs;
   private readonly store: SessionStore;
-  private readonly borders: RestoreLimits;
+  private readonly limits: RestoreLimits;
   /** Records of the journal, followed by `unsettled`. */
   private readonly records: readonly JournalRecord[];
   private readonly unsettled: readonly JournalBody[];
 
   constructor(
-    target: { store: SessionStore; meta: SessionMeta; borders: RestoreLimits; blobs: Blobs },
+    target: { store: SessionStore; meta: SessionMeta; limits: RestoreLimits; blobs: Blobs },
     records: readonly JournalRecord[],
     unsettled: readonly JournalBody[],
   ) {
     this.meta = target.meta;
     this.store = target.store;
-    this.borders = target.borders;
+    this.limits = target.limits;
     this.blobs = target.blobs;
     this.unsettled = unsettled;
     const last = records.at(-1);
@@ -138,8 +138,8 @@ export class SessionRewind {
     to: number,
     { files, conversation }: Pick<RewindRequest, 'files' | 'conversation'>,
   ): Pick<RewindPlan, 'to' | 'conversation' | 'files' | 'keptFiles' | 'irreversible'> {
-    const { blobs, borders, records } = this;
-    const planned = rewindPlan(records, to, { blobs, borders, maxFileBytes: MAX_FILE_BYTES });
+    const { blobs, limits, records } = this;
+    const planned = rewindPlan(records, to, { blobs, limits, maxFileBytes: MAX_FILE_BYTES });
     return {
       to,
       conversation,
@@ -182,7 +182,7 @@ export class SessionRewind {
     if (changes.length === 0) return [];
     journal.append({ type: 'rewind.began', to, changes: [...changes] });
     await journal.sync();
-    return restoreFiles(changes, { blobs: this.blobs, borders: this.borders });
+    return restoreFiles(changes, { blobs: this.blobs, limits: this.limits });
   }
 
   private rewindRecord(plan: RewindPlan, changes: readonly FileChange[]): JournalBody {
@@ -248,9 +248,9 @@ export const openSessionRewind = async (
   const options = { skeinHome, roots, environment, notify: host.notify };
   // While the session runs, an open call is not interrupted, so it must not be settled.
   if (!isHeld) await sessionCheckpoints(options, (body) => unsettled.push(body)).settle(records);
-  const borders = { roots, without: [realPath(skeinHome)] };
+  const limits = { roots, without: [realPath(skeinHome)] };
   return new SessionRewind(
-    { store, meta, borders, blobs: openCheckpointBlobs(skeinHome) },
+    { store, meta, limits, blobs: openCheckpointBlobs(skeinHome) },
     records,
     unsettled,
   );

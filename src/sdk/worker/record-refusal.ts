@@ -46,9 +46,9 @@ export const recordRefusal = async (
 
 /** True if the agent has ended, but its worker died before it could remove the job. */
 const isOver = (records: readonly JournalRecord[]): boolean => {
-  const life = new RunClock();
-  for (const record of records) life.apply(record);
-  return life.isOver;
+  const clock = new RunClock();
+  for (const record of records) clock.apply(record);
+  return clock.isOver;
 };
 
 /** Returns the reasons since the agent was last queued by its lead or run by a process. */

@@ -22,10 +22,10 @@ export const agentReport = (report: ChildReport): string => {
   const body = isSilent
     ? 'Its report is empty.'
     : `<agent-report>\n${withoutSkeinTags(bounded(text.trim(), characters))}\n</agent-report>`;
-  const home = report.worktree === undefined ? [] : [worktreeText(report.worktree)];
-  if (failure === undefined) return [headOf(report), ...home, body].join('\n');
+  const worktreeLines = report.worktree === undefined ? [] : [worktreeText(report.worktree)];
+  if (failure === undefined) return [headOf(report), ...worktreeLines, body].join('\n');
   const partial = isSilent ? body : `Its partial result:\n${body}`;
-  return [headOf(report), JSON.stringify(failure), ...home, partial].join('\n');
+  return [headOf(report), JSON.stringify(failure), ...worktreeLines, partial].join('\n');
 };
 
 /** Returns the content of a report without ids and figures, to detect repeated reports. */

@@ -16,7 +16,7 @@ export class SessionSwarm {
   /** Defined while the scene is open. */
   private source: StoreSource | undefined;
   /** Unfinished messages. Collected before the scene opens, so that it shows the whole message. */
-  private speech = { session: '', live: new LiveMessages() };
+  private liveMessages = { session: '', live: new LiveMessages() };
 
   constructor(deps: SessionViewDeps) {
     this.deps = deps;
@@ -29,7 +29,7 @@ export class SessionSwarm {
     if (session === undefined || store === undefined) return undefined;
     // A question may have closed the last scene without `leave`.
     this.close();
-    const source = new StoreSource(store, session.meta, this.speechOf(session.meta));
+    const source = new StoreSource(store, session.meta, this.liveMessagesOf(session.meta));
     source.done.catch((error: unknown) => deps.onDefect(error));
     this.source = source;
     const leave = () => {
@@ -59,13 +59,14 @@ export class SessionSwarm {
     const session = this.deps.session();
     if (session === undefined) return;
     const spoken = feedSpeaker(session.meta.lead, item);
-    this.speechOf(session.meta).take(spoken.agent, spoken.item, Date.now());
+    this.liveMessagesOf(session.meta).take(spoken.agent, spoken.item, Date.now());
     this.source?.receive(session.meta, item);
   }
 
-  private speechOf({ id }: SessionMeta): LiveMessages {
-    if (this.speech.session !== id) this.speech = { session: id, live: new LiveMessages() };
-    return this.speech.live;
+  private liveMessagesOf({ id }: SessionMeta): LiveMessages {
+    if (this.liveMessages.session !== id)
+      this.liveMessages = { session: id, live: new LiveMessages() };
+    return this.liveMessages.live;
   }
 
   close(): void {

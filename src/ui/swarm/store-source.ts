@@ -34,9 +34,9 @@ export class StoreSource implements SwarmDataSource {
   /** Commands without an outcome yet. */
   private readonly pending = new Set<Promise<unknown>>();
 
-  /** Follows `session`. Default: all running swarms. `speech`: live messages of a session in this process. */
-  constructor(store: SessionStore, session?: SessionMeta, speech?: LiveMessages) {
-    this.transcripts = new OpenTranscripts(store, speech);
+  /** Follows `session`. Default: all running swarms. `liveMessages`: those of a session in this process. */
+  constructor(store: SessionStore, session?: SessionMeta, liveMessages?: LiveMessages) {
+    this.transcripts = new OpenTranscripts(store, liveMessages);
     let fail: (defect: unknown) => void = () => {};
     const failed = new Promise<never>((_, reject) => {
       fail = reject;

@@ -109,17 +109,17 @@ export class PermissionHistory {
     this.waitedMs = 0;
   }
 
-  report(standingOf: (agent: string) => AskerLiveness): PermissionReport {
+  report(livenessOf: (agent: string) => AskerLiveness): PermissionReport {
     const entries = this.entries.slice(-MAX_ENTRIES).map((entry) => {
       if (entry.outcome !== 'open') return entry;
-      const { isLive, until } = standingOf(entry.agent);
+      const { isLive, until } = livenessOf(entry.agent);
       const outcome = isLive ? ('open' as const) : ('withdrawn' as const);
       return { ...entry, outcome, waitedMs: waitOf(entry, until) };
     });
     // Includes open questions that are too old to be listed.
     const open = [...this.open.values()].flatMap((calls) => [...calls.values()]);
     const openMs = open.reduce(
-      (sum, question) => sum + waitOf(question, standingOf(question.agent).until),
+      (sum, question) => sum + waitOf(question, livenessOf(question.agent).until),
       0,
     );
     return {

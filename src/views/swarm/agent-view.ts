@@ -71,13 +71,13 @@ export interface AgentLiveness {
 
 export const agentView = (
   agent: AgentFold,
-  standing: AgentLiveness,
+  liveness: AgentLiveness,
   find: FindAgent,
 ): AgentView => {
   const { id, parent, identity, model, since, lastActiveAt } = agent;
   const { turns, usage, cost, contextTokens } = agent.figures;
   const { name, kind, type, depth, description } = identity;
-  const status = statusOf(agent, standing);
+  const status = statusOf(agent, liveness);
   const isLeft = status === 'lost' || status === 'queued';
   const isOver = isLeft || status === 'ended' || status === 'stopped';
   const read = windowTokens(usage) - usage.output;
@@ -94,10 +94,10 @@ export const agentView = (
     status,
     state: isLeft ? status : isOver ? 'stopped' : agent.state,
     waitsFor: isOver ? null : agent.waitsFor,
-    wait: waitOf(agent, status, standing, find),
-    worker: isOver ? null : (standing.worker ?? null),
+    wait: waitOf(agent, status, liveness, find),
+    worker: isOver ? null : (liveness.worker ?? null),
     refusal: status === 'queued' ? agent.refusal : null,
-    hasLostWorker: status === 'queued' && standing.worker === null && agent.state !== 'queued',
+    hasLostWorker: status === 'queued' && liveness.worker === null && agent.state !== 'queued',
     turns,
     inputTokens: read,
     outputTokens: usage.output,
@@ -109,7 +109,7 @@ export const agentView = (
     since,
     lastActiveAt,
     endedAt: agent.endedAt,
-    lostAt: status === 'lost' ? Math.max(lastActiveAt, standing.lastSign) : null,
+    lostAt: status === 'lost' ? Math.max(lastActiveAt, liveness.lastSign) : null,
     stop: agent.stop,
   };
 };

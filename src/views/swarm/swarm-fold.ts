@@ -16,7 +16,7 @@ import { SwarmThroughput } from './swarm-throughput.js';
 
 /** A view with the facts that it was made from. */
 interface CachedView {
-  readonly standing: AgentLiveness;
+  readonly liveness: AgentLiveness;
   readonly version: number;
   readonly view: AgentView;
 }
@@ -117,8 +117,8 @@ export class SwarmFold {
   }
 
   /** Makes each view. Tests override it to count views. */
-  protected makeView(agent: AgentFold, standing: AgentLiveness): AgentView {
-    return agentView(agent, standing, this.find);
+  protected makeView(agent: AgentFold, liveness: AgentLiveness): AgentView {
+    return agentView(agent, liveness, this.find);
   }
 
   private readonly find: FindAgent = (address) =>
@@ -135,17 +135,17 @@ export class SwarmFold {
     parent.setPendingChild(id, isPendingChild);
   }
 
-  private viewOf(agent: AgentFold, standing: AgentLiveness): AgentView {
+  private viewOf(agent: AgentFold, liveness: AgentLiveness): AgentView {
     const { id, version } = agent;
-    const { isInHolderProcess, worker, lastSign } = standing;
+    const { isInHolderProcess, worker, lastSign } = liveness;
     const kept = this.viewCache.get(id);
     if (kept?.version === version) {
-      const { standing, view } = kept;
-      const isSame = standing.isInHolderProcess === isInHolderProcess && standing.worker === worker;
-      if (isSame && (view.status !== 'lost' || standing.lastSign === lastSign)) return view;
+      const { liveness, view } = kept;
+      const isSame = liveness.isInHolderProcess === isInHolderProcess && liveness.worker === worker;
+      if (isSame && (view.status !== 'lost' || liveness.lastSign === lastSign)) return view;
     }
-    const view = this.makeView(agent, standing);
-    this.viewCache.set(id, { standing, version, view });
+    const view = this.makeView(agent, liveness);
+    this.viewCache.set(id, { liveness, version, view });
     return view;
   }
 
