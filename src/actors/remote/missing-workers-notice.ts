@@ -24,18 +24,18 @@ export class MissingWorkersNotice {
   private isOver = false;
   private isReported = false;
   /** True if the store was away since the last check, so that no worker could send a heartbeat. */
-  private isDoubtful = false;
+  private wasStoreAway = false;
   private readonly stopListening: (() => void) | undefined;
 
   constructor(deps: MissingWorkersDeps) {
     this.deps = deps;
     this.stopListening = deps.outages?.listen(() => {
-      this.isDoubtful = true;
+      this.wasStoreAway = true;
     });
   }
 
   /** Starts to check, until no agent waits. */
-  expect(): void {
+  startChecking(): void {
     if (this.cancelTimer === undefined) this.checkIn(FIRST_CHECK_MS);
   }
 
@@ -59,8 +59,8 @@ export class MissingWorkersNotice {
     try {
       const workers = (await jobs.workers?.()) ?? [];
       const hasNoWorkers = workers.length === 0;
-      if (!hasNoWorkers || !this.isDoubtful) this.report(hasNoWorkers, count);
-      this.isDoubtful = outages?.outage !== undefined;
+      if (!hasNoWorkers || !this.wasStoreAway) this.report(hasNoWorkers, count);
+      this.wasStoreAway = outages?.outage !== undefined;
     } catch (error) {
       // An outage is reported elsewhere.
       if (!(error instanceof SkeinError)) throw error;

@@ -154,7 +154,7 @@ export class RemoteAgents {
     const parent = nodeOf(entry.tag.parent) ?? lead;
     entry.spent.joins(parent.subtreeSpending);
     lifecycle().pendingReports.begin({ id: entry.tag.id, parent });
-    if (!lead.isRemote) this.missingWorkers.expect();
+    if (!lead.isRemote) this.missingWorkers.startChecking();
   }
 
   /** True if only the lead, in another process, knows the state of the agent. */

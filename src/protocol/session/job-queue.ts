@@ -83,7 +83,7 @@ export type JobEnd =
   | {
       readonly laterMs: number;
       /** True if the job did not start, so that it does not count for the rate. */
-      readonly isUnbegun?: boolean;
+      readonly notStarted?: boolean;
     }
   | { readonly never: string };
 

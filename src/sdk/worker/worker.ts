@@ -15,10 +15,10 @@ interface WorkerOptions extends WorkerSwarmsOptions {
 }
 
 /** News of a worker. `skein worker --json` prints it, so fields and values are a contract. */
-export type WorkerNews = AgentNews | OutageNews | OddJobNews;
+export type WorkerNews = AgentNews | OutageNews | InvalidJobNews;
 
 /** A queue entry that is not the job of an agent was removed. */
-interface OddJobNews {
+interface InvalidJobNews {
   readonly what: 'put aside';
   readonly job: string;
   readonly why: string;
@@ -70,7 +70,7 @@ export const openWorker = async (options: WorkerOptions): Promise<Worker> => {
       if (!(await isUnknown(sessions, swarm))) {
         // A new worker may be able to run the jobs that this worker refuses.
         if (await hasNewWorker()) backoff.forgetAll();
-        return { ...returnLater(why), isUnbegun: true };
+        return { ...returnLater(why), notStarted: true };
       }
       const never = `There is no session "${swarm}".`;
       options.onNews({ swarm, agent, what: 'put aside', why: never });

@@ -54,8 +54,8 @@ export const pollJobs = (
     const startedAt = Date.now();
     recent.push(startedAt);
     const end = await handler({ ...job, attempts, signal, progress }).catch(retry);
-    const isUnbegun = end !== 'done' && ('never' in end || end.isUnbegun === true);
-    const at = isUnbegun ? recent.indexOf(startedAt) : -1;
+    const notStarted = end !== 'done' && ('never' in end || end.notStarted === true);
+    const at = notStarted ? recent.indexOf(startedAt) : -1;
     if (at >= 0) recent.splice(at, 1);
     if (end === 'done' || 'never' in end) await queue.complete(job.id, worker);
     else if (end.laterMs === 0) await queue.release(job.id, worker);

@@ -10,7 +10,7 @@ const setUp = (...workers: { readonly name: string }[]) => {
   feed.listen((item) => item.type === 'notice' && notices.push(item.text));
   const jobs = { workers: async () => [...workers] };
   const watch = new MissingWorkersNotice({ clock, feed, outages, jobs, open: () => 1 });
-  watch.expect();
+  watch.startChecking();
   return { clock, outages, notices, workers };
 };
 

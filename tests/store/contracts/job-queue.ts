@@ -259,7 +259,7 @@ export const describeJobQueue = (
       const { ids, work } = recorder();
       const refuseSome: JobHandler = async (each) => {
         if (each.id === 'a_1') return { never: 'There is no such swarm.' };
-        return each.id < 'a_4' ? { laterMs: 3_600_000, isUnbegun: true } : work(each);
+        return each.id < 'a_4' ? { laterMs: 3_600_000, notStarted: true } : work(each);
       };
       await consume(refuseSome, { concurrency: 5, rate: { max: 2, perMs: 600_000 } });
       await expect.poll(ids, { timeout: 8_000 }).toEqual(['a_4', 'a_5']);

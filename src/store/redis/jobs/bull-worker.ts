@@ -174,7 +174,7 @@ export class BullWorker implements JobConsumer {
       // The job belongs to another worker, so its state must not change here.
       if (lock.isLost) throw new WaitingError();
       if (end === 'done') return;
-      if ('never' in end || end.isUnbegun === true) await this.uncount(job);
+      if ('never' in end || end.notStarted === true) await this.uncount(job);
       if ('never' in end) throw new UnrecoverableError(end.never);
       if (end.laterMs === 0) await job.moveToWait(token);
       else await job.moveToDelayed(Date.now() + end.laterMs, token);
