@@ -1,6 +1,4 @@
-/** Assembles a session from flags, settings and this machine. Only this file knows all three. */
-import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
+/** Assembles a session from its config, the services of this process, and the store. */
 import { type ModeSwitch, modeSwitch } from '../../actors/permissions/mode-switch.js';
 import { signingSurface } from '../../actors/permissions/signing-surface.js';
 import type { OpenedLead } from '../../actors/session/lead-runtime.js';
@@ -8,52 +6,34 @@ import type { LeadServices, SessionOptions } from '../../actors/session/lead-ses
 import { onOutageChange } from '../../actors/session/store-outages.js';
 import type { SwarmSetup } from '../../actors/tree/swarm-context.js';
 import type { LoadedSettings } from '../../config/settings/load-settings.js';
-import { resolveModel } from '../../config/settings/model-aliases.js';
 import { isFromCommandLine } from '../../config/settings/settings-layers.js';
-import { commandHookRunner } from '../../host/process/command-hook-runner.js';
-import { hostShell } from '../../host/process/host-shell.js';
-import { childEnvironment } from '../../host/process/ownership/child-environment.js';
-import { watchdogLink } from '../../host/process/ownership/watchdog-link.js';
-import { hostSearch } from '../../host/search/host-search.js';
-import { cachedWeb } from '../../host/web/cached-web.js';
-import { webClient } from '../../host/web/web-client.js';
-import { anthropicModel } from '../../model/anthropic-model.js';
 import { secretValues } from '../../policy/redaction/redact.js';
 import { systemClock } from '../../protocol/clock.js';
 import { randomIds } from '../../protocol/ids.js';
-import { modelFacts } from '../../protocol/model/model-facts.js';
 import { capabilitiesOf } from '../../protocol/model/providers.js';
 import type { Surface } from '../../protocol/permission/permission-question.js';
-import { UsageError } from '../../protocol/skein-error.js';
 import type { Tool } from '../../protocol/tools/tool.js';
-import type { WorktreeLocation } from '../../protocol/tools/worktrees.js';
 import { toolbox } from '../../tools/toolbox.js';
 import { leadConfigPublisher } from '../lead-config/lead-config.js';
 import { workspaceConfig } from '../lead-config/workspace-remote.js';
 import { type AnswerChannels, answerChannels } from './answer-channels.js';
 import { checkMode } from './check-mode.js';
-import { collectHooks, type HookFunctions } from './collect-hooks.js';
-import { collectTools, swarmSetup } from './collect-tools.js';
-import { leadModel } from './lead-agent.js';
-import { ignoredPromptFlags, leadAgentSettings } from './lead-agent-settings.js';
-import { leadServices } from './lead-services.js';
-import { openSandbox } from './open-sandbox.js';
-import { chooseSession, sessionDirectory } from './options/choose-session.js';
-import { commandSettings } from './options/command-settings.js';
+import type { HookFunctions } from './collect-hooks.js';
+import { swarmSetup } from './collect-tools.js';
+import { type LeadServicesOptions, leadServices } from './lead-services.js';
 import type { HostEnvironment } from './options/host-environment.js';
 import { type OpenedStore, openStore } from './options/open-store.js';
-import { type Provider, providerOf } from './options/provider.js';
+import type { Provider } from './options/provider.js';
 import { answerFormat, requestSettings } from './options/request-settings.js';
-import { runGovernor } from './options/run-governor.js';
 import type { RunOptions } from './options/run-options.js';
-import { settingsNotices } from './options/settings-notices.js';
+import { openProcessServices } from './process-services.js';
 import {
   type ContextProviderRequest,
   makeContextProvider,
   PROVIDER,
 } from './prompt/make-context-provider.js';
 import { NO_REDACTION, secretRedaction } from './secret-redaction.js';
-import { workspaceRoots } from './session-checkpoints.js';
+import { sessionConfig } from './session-config.js';
 import { VERSION } from './version.js';
 
 export interface SessionAssembly {
@@ -116,63 +96,18 @@ export const assembleSession = async (
   request: AssemblyOptions,
   store: OpenedStore,
 ): Promise<SessionAssembly> => {
-  const { machine, flags } = request;
-  const startDirectory = flags.cwd === undefined ? machine.cwd : resolve(machine.cwd, flags.cwd);
-  const choice = await chooseSession(flags, store.sessions, startDirectory);
-  const cwd =
-    request.worker?.cwd ?? (await sessionDirectory(choice, store.sessions, startDirectory));
-  const loaded = commandSettings(machine, flags, cwd);
-  const env = { ...machine.env, ...settingsEnv(loaded) };
-  const provider = request.provider ?? providerOf(env);
-  const format = answerFormat(flags);
-  const { skein } = loaded;
-  const isNew = choice.kind === 'new';
-  const run = await collectTools(flags, loaded, machine, request.tools ?? [], isNew);
-  const { agent, catalog } = run;
-  const lead = leadAgentSettings(flags, loaded, run.named);
-  const settings = { ...loaded, mode: lead.mode };
-  checkMode(settings.mode.value, machine, settings);
-  const earlyNotices = [
-    ...settingsNotices(settings, run.toolNames, run.withheld),
-    ...ignoredPromptFlags(choice, flags),
-    ...run.notices,
-    ...lead.notices,
-  ];
-  const redaction = secretRedaction(secretValues(env));
-  const redacting = skein.redactSecrets ? redaction : NO_REDACTION;
-  const tools = toolbox(run.tools.map(redacting.tool));
-  const modelNamed = (name: string) => resolveModel(name, skein.modelAliases);
-  const defaultModel = modelNamed('default');
-  const modelSetting = leadModel(settings, agent);
-  const modelName = modelSetting === undefined ? undefined : modelNamed(modelSetting);
-  checkBudget(skein.maxBudgetUsd, modelName ?? defaultModel);
-  const model = anthropicModel({
-    ...provider,
-    env,
-    clock: systemClock,
-    streamIdleTimeoutMs: skein.streamIdleTimeoutMs,
-  });
-  const watchdog = watchdogLink({ command: machine.watchdog, marker: store.owner });
-  const environment = childEnvironment(env, store.owner, tmpdir());
-  const roots = workspaceRoots(cwd, settings);
-  const sandbox = await openSandbox(settings, machine, { roots, environment, watchdog });
-  const shell = redacting.shell(sandbox.shell);
-  const inWorktree = sandbox.shellIn;
-  const shellIn =
-    inWorktree && ((worktree: WorktreeLocation) => redacting.shell(inWorktree(worktree)));
-  const hookShell = hostShell({ environment, watchdog });
-  const hooks = collectHooks(settings, request.hooks, run.named?.hooks ?? [], hookShell);
-  const web = webClient({
-    env,
-    clock: systemClock,
-    userAgent: `skein/${VERSION}`,
-    allowPrivateAddresses: skein.allowPrivateAddresses,
-  });
+  const { machine, flags, worker } = request;
+  const config = await sessionConfig(request, store);
+  const { settings, cwd, isNew, catalog, model, defaultModel } = config;
+  const { skein, skeinHome } = settings;
+  const redaction = secretRedaction(secretValues(config.env));
+  const toolRedaction = skein.redactSecrets ? redaction : NO_REDACTION;
+  const tools = toolbox(config.tools.map(toolRedaction.tool));
+  const mode = modeSwitch(settings.mode.value, (next) => checkMode(next, machine, settings));
   const surfaces = Object.entries(request.surfaces).map(([name, surface]) =>
     signingSurface(name, surface, systemClock),
   );
   const isInteractive = flags.ask === true || surfaces.length > 0;
-  const { skeinHome } = settings;
   const channels = answerChannels({
     machine,
     flags,
@@ -181,53 +116,55 @@ export const assembleSession = async (
     surfaces: request.surfaces,
     personKeys: skein.personKeys,
   });
+  const processServices = await openProcessServices(request, store, config, toolRedaction);
+  const { environment, hooks } = processServices;
   // Only the lead publishes the workspace to workers.
-  const workspace = request.worker
+  const workspace = worker
     ? { config: {}, notices: [] }
     : await workspaceConfig(store, settings, cwd, environment);
-  const mode = modeSwitch(settings.mode.value, (next) => checkMode(next, machine, settings));
   const prompt: ContextProviderRequest = {
     machine,
     flags,
     settings,
     tools,
-    agent,
-    agents: run.customAgents,
+    agent: config.agent,
+    agents: config.customAgents,
     mode,
     environment,
     cwd,
-    model: modelName ?? defaultModel,
+    model: model ?? defaultModel,
     defaultModel,
     isInteractive,
     isOneShot: !request.staysIdle,
     querySource: querySourceOf(request),
     loaded: hooks.loaded,
   };
+  const format = answerFormat(flags);
   const options: SessionOptions = {
     store: store.sessions,
-    choice,
+    choice: config.choice,
     owner: store.owner,
     ids: randomIds,
     clock: systemClock,
     // A resumed session keeps its model unless this command names another.
-    modelName: isNew || isFromCommandLine(settings.model?.source) ? modelName : undefined,
+    modelName: isNew || isFromCommandLine(settings.model?.source) ? model : undefined,
     defaultModel,
     fresh: {
-      cwd: startDirectory,
+      cwd: config.startDirectory,
       version: VERSION,
       entrypoint: request.entrypoint ?? 'cli',
       title: redaction.redact(request.title),
     },
     contextProvider: makeContextProvider(prompt),
     swarm: swarmSetup({
+      shellIn: processServices.shellIn,
+      runHook: processServices.runHook,
       catalog,
       settings,
-      modelNamed,
+      modelNamed: config.modelNamed,
       tools,
       environment,
-      shellIn,
-      clones: request.worker?.clones,
-      runHook: commandHookRunner(hookShell, settings.workspace.root),
+      clones: worker?.clones,
       contextFor: (definition, agentTools) =>
         makeContextProvider({
           ...prompt,
@@ -245,57 +182,39 @@ export const assembleSession = async (
     budget: { usd: skein.maxBudgetUsd ?? null, tokens: skein.maxBudgetTokens ?? null },
     wantsStreamEvents: request.wantsStreamEvents,
   };
-  const services = {
+  const serviceOptions: LeadServicesOptions = {
     machine,
     store,
     settings,
     tools,
     isNew,
-    shared: {
-      shell,
-      search: hostSearch(environment, machine.env),
-      model,
-      web: cachedWeb(web, systemClock),
-      governor: runGovernor(store, skein.maxConcurrentRequests, provider),
-      fallbackModel: settings.fallbackModel && modelNamed(settings.fallbackModel.value),
-    },
-    maxTurns: lead.maxTurns,
+    shared: processServices.lead,
+    maxTurns: config.maxTurns,
     staysIdle: request.staysIdle,
     mode,
-    surfacesOf: (session: string) => channels.surfaces(session, surfaces),
+    surfacesOf: (session) => channels.surfaces(session, surfaces),
     answersByHook: hooks.equipment?.setups.some(isAnswering) ?? false,
     // Files in a clone need no checkpoints: the lead's workspace is on another machine.
-    keepsCheckpoints:
-      flags.sessionPersistence !== false && request.worker?.clones?.lacksWorkspace !== true,
+    keepsCheckpoints: flags.sessionPersistence !== false && worker?.clones?.lacksWorkspace !== true,
     environment,
   };
   return {
     settings,
-    notices: [...earlyNotices, ...hooks.warnings, ...sandbox.notices, ...workspace.notices],
+    notices: [...config.notices, ...processServices.notices, ...workspace.notices],
     toolNames: tools.visible.map(({ name }) => name),
     agentNames: catalog.agents.map(({ name }) => name),
     options,
-    services: (opened) => leadServices(services, opened),
+    services: (opened) => leadServices(serviceOptions, opened),
     mode,
     answerChannels: channels,
-    release: sandbox.release,
+    release: processServices.release,
   };
 };
 
 const isAnswering = ({ event }: { readonly event: string }) => event === 'PermissionRequest';
 
-const settingsEnv = (settings: LoadedSettings): Record<string, string> =>
-  Object.fromEntries(Object.entries(settings.env).map(([name, { value }]) => [name, value]));
-
 /** Returns the kind of run, by which the lifetime of cache entries is chosen. */
 const querySourceOf = ({ entrypoint = 'cli', staysIdle }: AssemblyOptions): string => {
   if (entrypoint !== 'cli') return entrypoint;
   return staysIdle ? 'repl' : 'print';
-};
-
-const checkBudget = (maxUsd: number | undefined, model: string): void => {
-  if (maxUsd === undefined || modelFacts(model) !== undefined) return;
-  throw new UsageError(
-    `The price of ${model} is unknown, so a budget cannot be enforced: choose another model or leave the budget out.`,
-  );
 };

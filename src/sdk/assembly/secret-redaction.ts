@@ -24,7 +24,7 @@ import {
 } from '../../protocol/tools/tool.js';
 import type { Workspace } from '../../protocol/tools/workspace.js';
 
-interface SecretRedaction {
+export interface SecretRedaction {
   readonly redact: Redact;
   tool(tool: Tool): Tool;
   shell(shell: Shell): Shell;
