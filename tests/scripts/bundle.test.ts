@@ -29,7 +29,7 @@ const PACKAGES_AT_START = [
 
 /** Maximum number of modules per room that `skein -p` loads before its first model request. */
 const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
-  actors: 100,
+  actors: 101,
   cli: 16,
   config: 32,
   context: 30,
@@ -41,7 +41,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   policy: 52,
   prompt: 34,
   protocol: 48,
-  sdk: 39,
+  sdk: 41,
   store: 50,
   terminal: 5,
   tools: 57,
