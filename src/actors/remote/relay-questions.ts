@@ -20,12 +20,12 @@ export interface RelayOptions {
   readonly privateKey: KeyObject;
   readonly clock: Clock;
   /** True for a question of this process, which its own surfaces show already. */
-  readonly isOurs: (question: string) => boolean;
+  readonly isAskedHere: (question: string) => boolean;
 }
 
 /** Returns a function that ends the relay. */
 export const relayQuestions = (options: RelayOptions): (() => void) => {
-  const { isOurs, surface, seen } = options;
+  const { isAskedHere, surface, seen } = options;
   /** Withdraws a shown question, by question id. */
   const shown = new Map<string, AbortController>();
   const showOpen = async (): Promise<void> => {
@@ -37,7 +37,7 @@ export const relayQuestions = (options: RelayOptions): (() => void) => {
       controller.abort();
     }
     for (const question of questions) {
-      if (shown.has(question.id) || isOurs(question.id)) continue;
+      if (shown.has(question.id) || isAskedHere(question.id)) continue;
       const controller = new AbortController();
       shown.set(question.id, controller);
       seen?.(question);

@@ -112,7 +112,7 @@ export class RemoteAgents {
    */
   has(entry: AgentEntry): boolean {
     const { tag } = entry;
-    if (this.dispatch.ours.has(tag.id)) return false;
+    if (this.dispatch.jobsHere.has(tag.id)) return false;
     if (tag.kind === 'background') return true;
     const parent = this.deps.registry.parentOf(entry);
     return parent === undefined ? this.deps.lead.isRemote : this.has(parent);
@@ -125,16 +125,16 @@ export class RemoteAgents {
 
   /** Queues an agent for a worker. Its journal is stored and has `at` records. */
   async handOver(entry: AgentEntry, at: number): Promise<void> {
-    await this.dispatch.enqueue(entry.tag.id, at, this.nearestOurs(entry));
+    await this.dispatch.enqueue(entry.tag.id, at, this.nearestJobHere(entry));
     this.follow(entry);
   }
 
   /** Returns the nearest ancestor that was handed to this process. */
-  private nearestOurs(entry: AgentEntry): string | undefined {
+  private nearestJobHere(entry: AgentEntry): string | undefined {
     const { tag } = entry;
-    if (this.dispatch.ours.has(tag.parent)) return tag.parent;
+    if (this.dispatch.jobsHere.has(tag.parent)) return tag.parent;
     const parent = this.deps.registry.parentOf(entry);
-    return parent && this.nearestOurs(parent);
+    return parent && this.nearestJobHere(parent);
   }
 
   /** True if the agent is queued for a worker or runs on one. */
@@ -242,7 +242,7 @@ export class RemoteAgents {
 
   /** False for a stop of an earlier run that was never read. */
   private isForThisJob(id: string, { at }: { readonly at?: number }): boolean {
-    return at === undefined || this.dispatch.ours.get(id)?.at === at;
+    return at === undefined || this.dispatch.jobsHere.get(id)?.at === at;
   }
 
   /**

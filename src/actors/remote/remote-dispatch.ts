@@ -12,12 +12,12 @@ import { type ReceiveMail, readMailbox } from '../messages/read-mailbox.js';
 
 export class RemoteDispatch {
   /** Jobs of agents that were handed to this process. */
-  readonly ours = new Map<string, Pick<QueuedJob, 'at' | 'handover'>>();
+  readonly jobsHere = new Map<string, Pick<QueuedJob, 'at' | 'handover'>>();
   private readonly jobs: JobQueue;
   private readonly mailbox: Mailbox;
   private readonly session: Pick<OwnedSession, 'meta' | 'fenceOf' | 'takeBack'>;
   private readonly swarm: string;
-  private readonly worker: string;
+  private readonly owner: string;
   private readonly clock: Clock;
   private readonly queueing: EnqueueOptions;
   private readonly sign: Sign | undefined;
@@ -29,7 +29,7 @@ export class RemoteDispatch {
   constructor(
     store: Pick<SessionStore, 'jobs' | 'mailbox'>,
     session: Pick<OwnedSession, 'meta' | 'fenceOf' | 'takeBack'>,
-    worker: string,
+    owner: string,
     clock: Clock,
     queueing: EnqueueOptions = NO_DELAY,
     sign?: Sign,
@@ -40,7 +40,7 @@ export class RemoteDispatch {
     this.session = session;
     this.mailbox = store.mailbox(session.meta.id);
     this.swarm = session.meta.id;
-    this.worker = worker;
+    this.owner = owner;
     this.clock = clock;
   }
 
@@ -51,7 +51,7 @@ export class RemoteDispatch {
   async enqueue(id: string, at: number, ancestor?: string): Promise<void> {
     const { priority, delayMs } = this.queueing;
     const addedAt = this.clock.now();
-    const handover = this.sign?.(id, at) ?? this.ours.get(ancestor ?? '')?.handover;
+    const handover = this.sign?.(id, at) ?? this.jobsHere.get(ancestor ?? '')?.handover;
     await this.jobs.add({
       id,
       swarm: this.swarm,
@@ -100,7 +100,7 @@ export class RemoteDispatch {
   post(to: string, id: string, mail: AgentMail): Promise<void> {
     const sentAt = this.clock.now();
     const fence = this.session.fenceOf(senderOf(mail) ?? this.session.meta.lead);
-    return this.mailbox.send({ id, from: this.worker, to, sentAt, body: mail }, fence);
+    return this.mailbox.send({ id, from: this.owner, to, sentAt, body: mail }, fence);
   }
 
   /** Reads the mailbox of an agent that this process runs, until `stopReadingMailbox` or until `written` rejects. */

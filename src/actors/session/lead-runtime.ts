@@ -88,7 +88,7 @@ export const openLeadRuntime = async (
     {
       session,
       store: options.store,
-      worker: options.owner,
+      owner: options.owner,
       hooks: hookEquipment,
       capabilities,
       requestSettings,

@@ -84,12 +84,12 @@ export const leadSwarm = (
       : recordingChanges(shared.checkpoints, (body) => void journal.record(body)));
   const totalsBelow = (agent: string) =>
     subtreeTotals(agent, swarm.registry, shared.store, shared.session.meta.id);
-  const { store, session, worker, leadConfig } = shared;
+  const { store, session, owner, leadConfig } = shared;
   const sign = (agent: string, at: number) =>
     isRemote ? undefined : leadConfig?.handover(session, agent, at);
   const dispatch =
     store.jobs.local === undefined
-      ? new RemoteDispatch(store, session, worker, clock, shared.setup.queueing, sign)
+      ? new RemoteDispatch(store, session, owner, clock, shared.setup.queueing, sign)
       : undefined;
   const context = {
     ...shared,

@@ -119,7 +119,7 @@ const taskOf = (origin: AgentOrigin, prompt: string): string => {
 /** Marks a restarted child as owned by this process and reopens its worktree. Rejects with SpawnRefusal. */
 export const beginEpoch = async (context: SwarmContext, child: ChildNode): Promise<void> => {
   await reopenAgentWorktree(context, child);
-  child.deps.journal.record({ type: 'epoch.began', owner: context.worker });
+  child.deps.journal.record({ type: 'epoch.began', owner: context.owner });
 };
 
 const isCreated = (records: readonly JournalRecord[]): boolean =>
@@ -339,4 +339,4 @@ export const buildChild = (
 };
 
 const lostRoleText = (type: string): string =>
-  `works without its role: nothing defines "${type}" any more. Its permissions are unchanged.`;
+  `works without its role: "${type}" is no longer defined. Its permissions are unchanged.`;

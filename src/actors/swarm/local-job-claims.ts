@@ -7,7 +7,7 @@ export class LocalJobClaims {
   private readonly queue: JobQueue;
   private readonly localJobs: LocalJobs | undefined;
   private readonly swarm: string;
-  private readonly worker: string;
+  private readonly owner: string;
   private readonly clock: Clock;
   /** Jobs that this process has claimed. */
   private readonly claimed = new Set<string>();
@@ -15,13 +15,13 @@ export class LocalJobClaims {
   private isReleased = false;
 
   constructor(
-    { store, session, worker }: Pick<SwarmContext, 'store' | 'session' | 'worker'>,
+    { store, session, owner }: Pick<SwarmContext, 'store' | 'session' | 'owner'>,
     clock: Clock,
   ) {
     this.queue = store.jobs;
     this.localJobs = store.jobs.local;
     this.swarm = session.meta.id;
-    this.worker = worker;
+    this.owner = owner;
     this.clock = clock;
   }
 
@@ -29,7 +29,7 @@ export class LocalJobClaims {
   async claim(id: string): Promise<boolean> {
     await this.queue.add({ id, swarm: this.swarm, addedAt: this.clock.now() });
     while (!this.claimed.has(id)) {
-      const taken = await this.localJobs?.claim(this.swarm, this.worker);
+      const taken = await this.localJobs?.claim(this.swarm, this.owner);
       if (taken === undefined) return this.claimed.has(id) || (await this.isUnqueued(id));
       this.claimed.add(taken.id);
       if (this.isReleased) {
@@ -48,14 +48,14 @@ export class LocalJobClaims {
 
   /** Removes the job of an ended agent. */
   async complete(id: string): Promise<void> {
-    if (this.claimed.delete(id)) await this.localJobs?.complete(id, this.worker);
+    if (this.claimed.delete(id)) await this.localJobs?.complete(id, this.owner);
   }
 
   /** Releases all claimed jobs for the next owner of the session. Never rejects. */
   async release(): Promise<void> {
     this.isReleased = true;
     for (const id of this.claimed) {
-      await this.localJobs?.release(id, this.worker).catch(() => undefined);
+      await this.localJobs?.release(id, this.owner).catch(() => undefined);
     }
     this.claimed.clear();
   }

@@ -56,7 +56,7 @@ export interface SwarmContext {
   readonly store: SessionStore;
   readonly session: OwnedSession;
   /** Marker of this process as the owner of background agents. */
-  readonly worker: string;
+  readonly owner: string;
   readonly prefixWarmup: PrefixWarmup;
   readonly hooks: HookEquipment | Hooks | undefined;
   readonly capabilities: Capabilities;

@@ -137,7 +137,7 @@ class OpenWorkerSwarm implements WorkerSwarm {
       await this.lead.swarm.remote?.refresh();
     }
     const { dispatch } = this.lead.swarm.context;
-    dispatch?.ours.set(id, job);
+    dispatch?.jobsHere.set(id, job);
     this.working.set(id, job);
     try {
       const lost = AbortSignal.any([adoption.lost, job.signal]);
@@ -150,7 +150,7 @@ class OpenWorkerSwarm implements WorkerSwarm {
       this.working.delete(id);
       this.reportedAt.delete(id);
       await dispatch?.stopReadingMailbox(id);
-      dispatch?.ours.delete(id);
+      dispatch?.jobsHere.delete(id);
       await adoption.release();
     }
   }

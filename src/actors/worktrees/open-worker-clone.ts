@@ -30,7 +30,7 @@ export const openWorkerClone = async (
   const { cloned: previous, origin } = history.relations;
   if (isOver) return;
   if (clones === undefined) {
-    if (previous !== undefined && dispatch?.ours.has(agent))
+    if (previous !== undefined && dispatch?.jobsHere.has(agent))
       throw new WorktreeRefusal(noRemote(previous));
     return;
   }
@@ -43,7 +43,7 @@ export const openWorkerClone = async (
 };
 
 const noRemote = ({ host, url }: CloneLocation): string =>
-  `It was last worked on by ${host}, in a clone of ${url}, and its lead names no remote now: set skein.workspaceRemote there.`;
+  `It last ran on ${host}, in a clone of ${url}, and its lead no longer names a remote: set skein.workspaceRemote there.`;
 
 /**
  * True if the working tree is on this machine: the clone of the agent or that of its nearest
@@ -80,5 +80,5 @@ const NO_DIFF = new Uint8Array();
 
 const leftOnHost = ({ host, place, url }: CloneLocation): SettleResult['settlement'] => ({
   kind: 'kept',
-  why: `it was last worked on by ${host}, and ended elsewhere. What ${host} had pushed is on the branch ${place.branch} of ${url}.`,
+  why: `it last ran on ${host}, and ended elsewhere. The work that ${host} pushed is on the branch ${place.branch} of ${url}.`,
 });

@@ -120,7 +120,7 @@ const relayWorkerQuestions = (
     seen: flags.ask === true ? notifyHowToAnswer(machine) : undefined,
     privateKey,
     clock: systemClock,
-    isOurs: (question) => openQuestions.has(question),
+    isAskedHere: (question) => openQuestions.has(question),
   });
 };
 

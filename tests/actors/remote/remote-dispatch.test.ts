@@ -191,7 +191,7 @@ describe('an enqueued agent', () => {
 
   test('has the handover of its parent if the lead runs in another process', async () => {
     const { dispatch, jobs } = dispatchBy(new MemoryMailbox());
-    dispatch.ours.set('a_1', { at: 7, handover: 'a_1 at 7' });
+    dispatch.jobsHere.set('a_1', { at: 7, handover: 'a_1 at 7' });
     await dispatch.enqueue('a_2', 3, 'a_1');
     expect(await jobs.list('s_1')).toMatchObject([{ id: 'a_2', at: 3, handover: 'a_1 at 7' }]);
   });

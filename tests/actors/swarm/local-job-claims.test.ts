@@ -8,7 +8,7 @@ const jobsOf = async () => {
   const clock = virtualClock();
   const store = new MemorySessionStore(clock);
   const session = await store.create(meta());
-  const ofWorker = (worker: string) => new LocalJobClaims({ store, session, worker }, clock);
+  const ofWorker = (owner: string) => new LocalJobClaims({ store, session, owner }, clock);
   return { queue: store.jobs, ofWorker };
 };
 
