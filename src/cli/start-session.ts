@@ -8,20 +8,20 @@ import type { RunFlags } from './session/run-flags.js';
 export const startSession = async (
   prompt: string | undefined,
   flags: RunFlags,
-  machine: TerminalHost,
+  host: TerminalHost,
   end: (code: number) => void,
 ): Promise<void> => {
-  const isInteractive = isInteractiveRun(flags, machine);
-  const { host } = isInteractive
-    ? { host: (await import('./repl/repl.js')).repl }
-    : { host: (await import('./print/print-mode.js')).printMode };
-  const run = (provider?: Provider) => host(prompt, flags, machine, provider);
+  const isInteractive = isInteractiveRun(flags, host);
+  const { start } = isInteractive
+    ? { start: (await import('./repl/repl.js')).repl }
+    : { start: (await import('./print/print-mode.js')).printMode };
+  const run = (provider?: Provider) => start(prompt, flags, host, provider);
   const { withSimulator } =
     flags.simulate === undefined ? {} : await import('./session/with-simulator.js');
   const code = withSimulator === undefined ? await run() : await withSimulator(flags, run);
   end(code);
   // Quit at once: processes that an agent left running must not delay the exit.
-  if (isInteractive) machine.quit(code);
+  if (isInteractive) host.quit(code);
 };
 
 /** True for an interactive session. Throws UsageError if flags contradict each other. */

@@ -24,7 +24,7 @@ interface WorkerWorkspace {
 /** Rejects with UsageError or WorktreeRefusal if the workspace is not available here. */
 export const workerWorkspace = async (
   config: LeadConfig,
-  machine: HostEnvironment,
+  environment: HostEnvironment,
   own: Pick<LoadedSettings, 'skein' | 'skeinHome'>,
   owner: string,
 ): Promise<WorkerWorkspace> => {
@@ -32,18 +32,22 @@ export const workerWorkspace = async (
   const { workspace, session, flags } = config;
   const { sharedPaths } = own.skein;
   const shared = sharedWorkspace(config, { host, sharedPaths });
-  const home = worktreeHome(own.skeinHome, childEnvironment(machine.env, owner, tmpdir()));
+  const home = worktreeHome(own.skeinHome, childEnvironment(environment.env, owner, tmpdir()));
   const isAway = shared === undefined;
   const clones = workspace && cloneWorktrees(home, { ...workspace, host, isAway });
   const cwd = shared ?? (await clones?.workspace(session)) ?? config.cwd;
   const isTrusted =
-    flags.trust === true || config.trusted === settingsDigestAt(cwd, config, machine);
+    flags.trust === true || config.trusted === settingsDigestAt(cwd, config, environment);
   return { cwd, clones, isTrusted };
 };
 
 /** Returns the digest of the workspace's settings here. Trust depends on content, not on the machine. */
-const settingsDigestAt = (cwd: string, { flags }: LeadConfig, machine: HostEnvironment): string => {
-  const { workspace, projectFiles } = commandSettings(machine, flags, cwd);
+const settingsDigestAt = (
+  cwd: string,
+  { flags }: LeadConfig,
+  environment: HostEnvironment,
+): string => {
+  const { workspace, projectFiles } = commandSettings(environment, flags, cwd);
   return settingsDigest(workspace, projectFiles);
 };
 
