@@ -76,9 +76,7 @@ describe('a lead that works as an agent of a file', () => {
     const { ask, bodies } = await withAgent('');
     const asked = all(ask('Look.', { agent: 'loker' }));
     await expect(asked).rejects.toThrow(UsageError);
-    await expect(asked).rejects.toThrow(
-      'Did you mean looker? The agents are: explorer, implementer, looker, ',
-    );
+    await expect(asked).rejects.toThrow(/Did you mean looker\? The agents are: .*\blooker, /);
     expect(bodies()).toEqual([]);
   });
 
