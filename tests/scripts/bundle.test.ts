@@ -42,7 +42,7 @@ const MAX_MODULES_AT_START: Readonly<Record<string, number>> = {
   prompt: 34,
   protocol: 48,
   sdk: 41,
-  store: 50,
+  store: 51,
   terminal: 5,
   tools: 57,
 };

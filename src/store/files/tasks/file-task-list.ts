@@ -14,23 +14,11 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../../protocol/clock.js';
-import type {
-  NewTask,
-  SharedTask,
-  SharedTaskList,
-  TaskAction,
-  TaskChange,
-} from '../../../protocol/session/shared-task-list.js';
+import type { SharedTask } from '../../../protocol/session/shared-task-list.js';
 import { SkeinError, StorageError, UsageError } from '../../../protocol/skein-error.js';
+import { LoggedTaskList } from '../../shared/logged-task-list.js';
 import { storageError } from '../../shared/storage-error.js';
-import {
-  createdTask,
-  type DecideTask,
-  decideCreate,
-  decideUpdate,
-  type TaskEntry,
-  TaskLog,
-} from '../../shared/task-log.js';
+import { type DecideTask, type TaskEntry, TaskLog } from '../../shared/task-log.js';
 import { syncFolder, writeSyncedFile } from '../io/write-synced-file.js';
 import {
   listGenerations,
@@ -47,7 +35,7 @@ const MAX_CHANGES = 256;
 /** Maximum number of attempts. Each failed attempt means that another process made a change. */
 const MAX_ATTEMPTS = 10_000;
 
-export class FileTaskList implements SharedTaskList {
+export class FileTaskList extends LoggedTaskList {
   private readonly session: string;
   private readonly root: string;
   private readonly clock: Clock;
@@ -64,40 +52,21 @@ export class FileTaskList implements SharedTaskList {
 
   /** `session` is the folder of the session. Creates no file before the first change. */
   constructor(session: string, clock: Clock, maxChanges = MAX_CHANGES) {
+    super();
     this.session = session;
     this.root = join(session, 'work');
     this.clock = clock;
     this.maxChanges = maxChanges;
   }
 
-  async create(task: NewTask, action: TaskAction): Promise<SharedTask> {
-    return createdTask(await this.change(decideCreate(task, action)));
-  }
-
-  async update(
-    id: string,
-    change: TaskChange,
-    action: TaskAction,
-  ): Promise<SharedTask | undefined> {
-    return this.change(decideUpdate(id, change, action));
-  }
-
-  async wasDone(key: string): Promise<boolean> {
-    return this.attempt(() => this.current().wasDone(key));
-  }
-
-  async get(id: string): Promise<SharedTask | undefined> {
-    return this.attempt(() => this.current().get(id));
-  }
-
-  async list(): Promise<readonly SharedTask[]> {
-    return this.attempt(() => this.current().list());
-  }
-
-  private change(decide: DecideTask): Promise<SharedTask | undefined> {
+  protected change(decide: DecideTask): Promise<SharedTask | undefined> {
     const change = this.lastChange.then(() => this.attempt(() => this.decideAndStore(decide)));
     this.lastChange = change.catch(() => {});
     return change;
+  }
+
+  protected query<Result>(read: (log: TaskLog) => Result): Promise<Result> {
+    return this.attempt(() => read(this.current()));
   }
 
   private async attempt<Result>(work: () => Result | Promise<Result>): Promise<Result> {

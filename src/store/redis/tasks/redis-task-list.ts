@@ -12,23 +12,10 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from '../../../lib/json/parse-json.js';
 import type { Clock } from '../../../protocol/clock.js';
-import type {
-  NewTask,
-  SharedTask,
-  SharedTaskList,
-  TaskAction,
-  TaskChange,
-} from '../../../protocol/session/shared-task-list.js';
+import type { SharedTask } from '../../../protocol/session/shared-task-list.js';
 import { SkeinError, StorageError } from '../../../protocol/skein-error.js';
-import {
-  createdTask,
-  type DecideTask,
-  decideCreate,
-  decideUpdate,
-  type TaskEntry,
-  TaskLog,
-  taskEntry,
-} from '../../shared/task-log.js';
+import { LoggedTaskList } from '../../shared/logged-task-list.js';
+import { type DecideTask, type TaskEntry, TaskLog, taskEntry } from '../../shared/task-log.js';
 import type { LuaScript, RedisConnections } from '../connection/redis-connections.js';
 import { refusalError } from '../connection/retry-while-refused.js';
 import { KEEP_MS, swarmKeys } from '../connection/swarm-keys.js';
@@ -66,7 +53,7 @@ const CHANGE: LuaScript = {
 
 const changeReply = z.tuple([z.string(), z.number(), z.array(z.string())]);
 
-export class RedisTaskList implements SharedTaskList {
+export class RedisTaskList extends LoggedTaskList {
   private readonly redis: RedisConnections;
   private readonly keys: readonly string[];
   private readonly clock: Clock;
@@ -83,6 +70,7 @@ export class RedisTaskList implements SharedTaskList {
 
   /** Uses no key before the first change or read. */
   constructor(redis: RedisConnections, swarm: string, clock: Clock, maxEntries = MAX_ENTRIES) {
+    super();
     const keys = swarmKeys(swarm);
     this.redis = redis;
     this.keys = [keys.work, keys.workGeneration];
@@ -90,38 +78,14 @@ export class RedisTaskList implements SharedTaskList {
     this.maxEntries = maxEntries;
   }
 
-  async create(task: NewTask, action: TaskAction): Promise<SharedTask> {
-    return createdTask(await this.change(decideCreate(task, action)));
-  }
-
-  async update(
-    id: string,
-    change: TaskChange,
-    action: TaskAction,
-  ): Promise<SharedTask | undefined> {
-    return this.change(decideUpdate(id, change, action));
-  }
-
-  async wasDone(key: string): Promise<boolean> {
-    return this.query((log) => log.wasDone(key));
-  }
-
-  async get(id: string): Promise<SharedTask | undefined> {
-    return this.query((log) => log.get(id));
-  }
-
-  async list(): Promise<readonly SharedTask[]> {
-    return this.query((log) => log.list());
-  }
-
-  private query<Result>(read: (log: TaskLog) => Result): Promise<Result> {
+  protected query<Result>(read: (log: TaskLog) => Result): Promise<Result> {
     return this.inTurn(async () => {
       await this.exchange('read');
       return read(this.log);
     });
   }
 
-  private change(decide: DecideTask): Promise<SharedTask | undefined> {
+  protected change(decide: DecideTask): Promise<SharedTask | undefined> {
     return this.inTurn(() => this.decideAndStore(decide));
   }
 
