@@ -10,8 +10,8 @@ export const stops = {
   FINAL,
   ENDED: stop('end_turn'),
   INTERRUPTED: stop('interrupted'),
-  PARENT_STOPPED: stop('stopped', 'A person stopped its parent agent; `skein resume` resumes it.'),
-  BY_PERSON: stop('stopped', 'A person stopped it; `skein resume` resumes it.'),
+  PARENT_STOPPED: stop('stopped', 'The user stopped its parent agent; `skein resume` resumes it.'),
+  BY_PERSON: stop('stopped', 'The user stopped it; `skein resume` resumes it.'),
   BY_PARENT: stop('interrupted', 'Its parent agent stopped it.'),
   PARENT_ENDED: stop('interrupted', 'Its parent agent has ended.'),
   /** The agent agreed to a shutdown request. */

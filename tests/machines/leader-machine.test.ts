@@ -76,7 +76,7 @@ describe('the leader', () => {
   });
 
   test('gives a subtree the stop reason of a person, otherwise the reason that its parent stopped', () => {
-    const stopped: Stop = { reason: 'stopped', detail: 'A person stopped it.' };
+    const stopped: Stop = { reason: 'stopped', detail: 'The user stopped it.' };
     const stop = (given: Stop, isParentStopped: boolean) =>
       leader().send({ type: 'child.stop', id: 'a', stop: given, isParentStopped });
     expect(brief(stop(stops.INTERRUPTED, false))).toEqual([

@@ -97,12 +97,12 @@ describe('the memory of a monorepo', () => {
 describe('the label of a layer', () => {
   test('names the author and the scope of the instructions', () => {
     expect(MEMORY_LAYERS.map((layer) => `${layer}: ${MEMORY_LABELS[layer]}`)).toEqual([
-      'managed: instructions of the administrator, for everybody on this machine',
+      'managed: instructions of the administrator, for all users of this machine',
       "user: the user's private instructions, for all projects",
       'project: instructions of the project, checked in with its code',
       "local: the user's private instructions for this project, not checked in",
       'auto: private notes from earlier sessions on this project',
-      'team: notes that the team shares, kept in step for all its members',
+      'team: notes that the team shares, the same for all members',
     ]);
   });
 });

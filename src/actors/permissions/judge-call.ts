@@ -89,7 +89,7 @@ export const refusalNow = (
 };
 
 const MOVED =
-  'Since this call was judged an earlier one changed the working directory or a link, or a person chose another permission mode. It was not run; make it again to have it judged as it is now.';
+  'The working directory, a link or the permission mode changed after this call was checked, so it was not run. Repeat the call to check it again.';
 
 /**
  * True if a file tool may use this path: the rules allow the path, or the call was allowed for

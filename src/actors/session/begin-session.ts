@@ -171,7 +171,7 @@ const metaOf = (
 const refuseWithoutDirectory = ({ id, cwd }: SessionMeta): void => {
   if (!existsSync(cwd)) {
     throw new UsageError(
-      `Session ${id} works in ${cwd}, which does not exist any more; restore the directory to resume it.`,
+      `Session ${id} works in ${cwd}, which no longer exists; restore the directory to resume it.`,
     );
   }
 };

@@ -46,7 +46,7 @@ export const openCommandServer = (options: CommandServerOptions): CommandServer 
   const reader = new CommandReader(options);
   const reading = reader.read(over.signal).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    options.notice(`Other terminals cannot control this session any more: ${why}`);
+    options.notice(`Other terminals can no longer control this session: ${why}`);
   });
   return {
     async close() {

@@ -366,7 +366,7 @@ interface HandedOverChild extends Pick<RecordedChild, 'id' | 'journal'> {
 
 const FOR_WORKER = 'The agent waits for a worker (`skein worker`).';
 const QUEUED =
-  'The maximum number of agents run (skein.maxConcurrentAgents); the agent waits for a slot.';
+  'The maximum number of agents is running (skein.maxConcurrentAgents); the agent waits for a slot.';
 
 /** Returns the parent if it waits for a child of this kind. The lead has no slot to lend. */
 const slotOwnerOf = (parent: AgentNode, kind: ChildNode['tag']['kind']): string | undefined =>

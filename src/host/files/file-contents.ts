@@ -28,7 +28,9 @@ export const readContents = (path: string, maxBytes: number): FileContents => {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { absent: true };
-    return { why: code === 'EACCES' ? 'it may not be read' : `it cannot be read (${code})` };
+    return {
+      why: code === 'EACCES' ? 'permission to read it is denied' : `it cannot be read (${code})`,
+    };
   }
 };
 

@@ -8,7 +8,7 @@ import { join, parse } from 'node:path';
 import { type Artifact, MAX_ARTIFACT_BYTES } from '../../protocol/tools/artifact.js';
 import { errorCode, fileError } from './file-error.js';
 
-const END_NOTE = Buffer.from('\n[The output went on, but this file is full.]\n');
+const END_NOTE = Buffer.from('\n[The output continued, but this file is full.]\n');
 
 /** Adds a number to `name` if it is taken. Drops output after `limit` bytes and appends a note. Never throws. */
 export const openArtifactFile = (

@@ -19,7 +19,7 @@ export const restoreRefusal = (
   path: string,
   { roots, without }: RestoreLimits,
 ): string | undefined => {
-  if (path.includes('\0') || normalize(path) !== path) return 'its path is not a plain one';
+  if (path.includes('\0') || normalize(path) !== path) return 'its path is not normalised';
   const root = roots.find((folder) => isBelow(path, folder));
   if (root === undefined) return 'it is outside of the workspace';
   if (without.some((folder) => path === folder || isBelow(path, folder)))

@@ -28,7 +28,7 @@ export const repositoryAt = (cwd: string): { readonly top: string; readonly dire
   const location = findGitDirectory(cwd);
   if (location?.top === undefined) {
     throw new WorktreeRefusal(
-      `An agent can have a worktree of its own only in the working tree of a git repository, and ${cwd} is in none.`,
+      `Worktrees of agents need the working tree of a git repository, and ${cwd} is not in one.`,
     );
   }
   return { top: location.top, directory: location.directory };
@@ -45,7 +45,7 @@ export const openRepository = async (
   const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version) ?? []).map(Number);
   if (major < 2 || (major === 2 && minor < 38)) {
     throw new WorktreeRefusal(
-      `Worktrees of agents need git 2.38 or newer to bring work back, and this is ${version.trim()}.`,
+      `Worktrees of agents need git 2.38 or newer to merge work back; this is ${version.trim()}.`,
     );
   }
   const args = ['rev-parse', '--path-format=absolute', '--git-common-dir'];

@@ -70,7 +70,7 @@ export class GitTree {
     });
     if (git === undefined) {
       throw new WorktreeRefusal(
-        `No git that can be used works in ${top}: it must be 2.38 or newer, and let you use the repository.`,
+        `git cannot be used in ${top}: it must be version 2.38 or newer and have access to the repository.`,
       );
     }
     return new GitTree(top, git);

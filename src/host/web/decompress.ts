@@ -23,7 +23,7 @@ export const decompress = async (
   if (name === '' || name === 'identity' || body.length === 0) return { bytes: body, cut: false };
   const stream = decompressorFor(name, body);
   if (stream === undefined) {
-    throw new WebFailure('The server packed its answer in a way that is not known here.');
+    throw new WebFailure('The server used an unknown compression.');
   }
   const chunks: Buffer[] = [];
   let length = 0;

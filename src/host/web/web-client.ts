@@ -141,7 +141,7 @@ const pageOf = async (reply: WebReply, url: URL, limit: number): Promise<WebAnsw
 
 const refusal = (url: URL) =>
   new WebFailure(
-    `${url.host} is on this machine or its network, where WebFetch may not go. A person can allow it by adding "${url.host}" to skein.allowPrivateAddresses in settings.json.`,
+    `${url.host} is on this machine or its network, where WebFetch may not go. The user can allow it by adding "${url.host}" to skein.allowPrivateAddresses in settings.json.`,
   );
 
 /** Connections are not kept alive, because fetches are rare and go to different hosts. */

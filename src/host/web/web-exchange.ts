@@ -101,9 +101,11 @@ const startTimeout = (
     const bytes = bytesRead();
     if (bytes > lastBytes) [lastBytes, lastBytesAt] = [bytes, now];
     if (now >= endsAt) {
-      end(new WebFailure(`${url.href} took too long: its time limit is over.`));
+      end(new WebFailure(`${url.href} did not finish within its time limit.`));
     } else if (now - lastBytesAt >= idleMs) {
-      end(new WebFailure(`${url.host} was silent for ${idleMs} ms, so it was given up.`));
+      end(
+        new WebFailure(`${url.host} sent no data for ${idleMs} ms, so the request was cancelled.`),
+      );
     } else cancelTimer = clock.wakeAt(Math.min(endsAt, lastBytesAt + idleMs), check);
   };
   check();

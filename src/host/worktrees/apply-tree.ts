@@ -54,7 +54,7 @@ const obstacleAt = (contents: FileContents, from: string | undefined): string | 
   if ('absent' in contents) return from === undefined ? undefined : CHANGED_MEANWHILE;
   const { kind } = contents.entry;
   if (from === undefined) {
-    return kind === 'directory' ? undefined : 'something that git ignores is there already';
+    return kind === 'directory' ? undefined : 'an ignored file or folder is already there';
   }
   if (kind === 'directory') return CHANGED_MEANWHILE;
   return (kind === 'link') === isLink(from) ? undefined : CHANGED_MEANWHILE;

@@ -200,7 +200,7 @@ const pushedBy = async (
   const { branch, base } = place;
   const tip = await clone.tipOf(branch);
   if (tip === undefined) {
-    return { kind: 'kept', why: `${host} had it last, and has pushed nothing of it to ${url}.` };
+    return { kind: 'kept', why: `It last ran on ${host}, which pushed none of it to ${url}.` };
   }
   await clone.fetch(base);
   await clone.fetch(tip, branch);

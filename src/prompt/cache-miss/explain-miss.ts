@@ -106,7 +106,7 @@ const reasonOf = (owner: string, { before, now }: MissFacts): string | undefined
 const DECLARED: Readonly<Record<Declared['reason'], string>> = {
   compaction: 'the conversation was summarised',
   clear: 'the conversation was cleared',
-  rewind: 'the conversation was taken back',
+  rewind: 'the conversation was rewound',
   truncation: 'the oldest messages were dropped',
   model: 'another model answers',
   section: 'a section of the system prompt has changed',

@@ -13,7 +13,7 @@ export const rewindNotice = (
 
 const NOTICES = {
   files:
-    'The person restored these files to an earlier state. What you know of them is out of date: read them again before you change them, and do not repeat the changes unless you are asked to.',
+    'The user restored these files to an earlier state. What you know of them is out of date: read them again before you change them, and do not repeat the changes unless you are asked to.',
   conversation:
-    'The person took back later parts of this conversation, but kept the changes made to these files. Read them again before you rely on them.',
+    'The user removed later parts of this conversation, but kept the changes made to these files. Read them again before you rely on them.',
 } as const;

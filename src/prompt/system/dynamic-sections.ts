@@ -98,8 +98,8 @@ const guidance = ({ tools, isInteractive, mayFork, agents }: PromptFacts): strin
   [
     '# This session',
     isInteractive
-      ? '- A person is present: short questions are welcome where they save work.'
-      : '- No person can answer questions. A call that needs a person is denied at once: work with what is allowed, decide the rest yourself, and say what you assumed.',
+      ? '- The user is present: short questions are welcome where they save work.'
+      : '- The user cannot answer questions. A call that needs the user is denied at once: work with what is allowed, decide the rest yourself, and say what you assumed.',
     ...(mayFork ? ['- A fork knows this whole conversation: tell it only what to do.'] : []),
     ...(mayFork && agents !== '' ? [`- More agent types for Task:\n${escapeTags(agents)}`] : []),
     ...(tools.includes('WebSearch')

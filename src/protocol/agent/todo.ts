@@ -8,8 +8,8 @@ const text = z.string().regex(/\S/, 'must not be empty').max(MAX_TODO_LENGTH);
 
 export const todo = z.strictObject({
   content: text.describe('As an order: "Run the tests".'),
-  status: z.enum(['pending', 'in_progress', 'completed']).describe('How far it is.'),
-  activeForm: text.optional().describe('Seen while under way: "Running the tests".'),
-  id: z.string().min(1).max(100).optional().describe('A name of your own.'),
+  status: z.enum(['pending', 'in_progress', 'completed']).describe('Its status.'),
+  activeForm: text.optional().describe('Shown in progress: "Running the tests".'),
+  id: z.string().min(1).max(100).optional().describe('Your id for it.'),
 });
 export type Todo = Readonly<z.infer<typeof todo>>;

@@ -26,7 +26,7 @@ export const parseHookMatcher = (text: string): HookMatcher => {
   }
   if (EXACT.test(text)) return exactNames(text);
   const pattern = compiled(text);
-  if (pattern === undefined) return { problem: 'is no regular expression' };
+  if (pattern === undefined) return { problem: 'is not a regular expression' };
   if (!(countRegexPaths(text, MAX_SUBJECT_LENGTH) <= MAX_PATHS)) {
     return { problem: 'could take too long to match; use fewer repetitions, and none in another' };
   }
@@ -45,7 +45,7 @@ const MAX_CACHED_SUBJECTS = 1_000;
 
 const exactNames = (text: string): HookMatcher => {
   const names = new Set(text.split(/[|,]/).flatMap((name) => name.trim() || []));
-  if (names.size === 0) return { problem: 'names nothing' };
+  if (names.size === 0) return { problem: 'contains no name' };
   return { matches: (subject) => names.has(subject) };
 };
 

@@ -6,12 +6,12 @@ export type MemoryLayer = (typeof MEMORY_LAYERS)[number];
 
 /** Origin of a file for the model, shown after its path. */
 export const MEMORY_LABELS: Readonly<Record<MemoryLayer, string>> = {
-  managed: 'instructions of the administrator, for everybody on this machine',
+  managed: 'instructions of the administrator, for all users of this machine',
   user: "the user's private instructions, for all projects",
   project: 'instructions of the project, checked in with its code',
   local: "the user's private instructions for this project, not checked in",
   auto: 'private notes from earlier sessions on this project',
-  team: 'notes that the team shares, kept in step for all its members',
+  team: 'notes that the team shares, the same for all members',
 };
 
 export interface MemoryFile {

@@ -82,7 +82,7 @@ const checkAnswer = (input: unknown): PermissionAnswer => {
   if (parsed.success) return withoutUndefined(parsed.data);
   return {
     behavior: 'deny',
-    reason: 'canUseTool gave neither { behavior: "allow" } nor { behavior: "deny", reason }.',
+    reason: 'canUseTool returned neither { behavior: "allow" } nor { behavior: "deny", reason }.',
   };
 };
 
@@ -97,5 +97,5 @@ const choice = z.object({ chosen: z.array(z.string()), text: z.string().exactOpt
 const checkChoice = (input: unknown): PersonAnswer => {
   const parsed = choice.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw new Error('onQuestion gave no { chosen: [labels], text? }.');
+  throw new Error('onQuestion returned no { chosen: [labels], text? }.');
 };

@@ -79,7 +79,10 @@ export const customTool = <const Schema extends ToolInput>(
     // Denied because a deny rule for the unknown subject may exist.
     checkPermissions: (input) =>
       subjectOf(input) === undefined
-        ? { behavior: 'deny', reason: `What this call of ${name} is about could not be told.` }
+        ? {
+            behavior: 'deny',
+            reason: `The subject of this call of ${name} could not be determined.`,
+          }
         : undefined,
     interruptBehavior: 'cancel',
     async call(input, { cwd, signal, progress }) {
@@ -108,7 +111,7 @@ const checkDefinition = ({ name, description, run }: ToolDefinition<ToolInput>):
     throw new UsageError(`"${name}": names that begin with mcp__ are reserved for MCP servers.`);
   }
   if (typeof description !== 'string' || description.trim() === '') {
-    throw new UsageError(`The tool "${name}" needs a description, which is what the model reads.`);
+    throw new UsageError(`The tool "${name}" needs a description for the model.`);
   }
   if (typeof run !== 'function') throw new UsageError(`The tool "${name}" needs a function "run".`);
 };
@@ -148,7 +151,7 @@ const textOfThrown = (thrown: unknown): string => {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);
   } catch {
-    return 'it threw something that has no text';
+    return 'it threw a value without a message';
   }
 };
 
@@ -184,7 +187,7 @@ const checkToolAnswer = (tool: string, answer: unknown): ToolOutcome => {
   const parsed = outcome.safeParse(normalized);
   if (!parsed.success) {
     throw new ToolFailure(
-      `${tool} ran, but what it returned is no result: it must be text, or a list of text, image and document blocks. Its effect may have happened.`,
+      `${tool} ran, but its return value is not valid: it must be text, or a list of text, image and document blocks. Its effect may have happened.`,
     );
   }
   const { content: answered, isError } = parsed.data;

@@ -95,7 +95,7 @@ const jsonSchemaOf = (schema: StandardSchema): Record<string, unknown> => {
   }
   // Old copies of zod 4 cannot export JSON Schema but have the same internals as Skein's copy.
   if ('_zod' in schema) return z.toJSONSchema(schema as unknown as z.ZodType, { io: 'input' });
-  throw new Error('it cannot write itself as JSON Schema');
+  throw new Error('it cannot be converted to JSON Schema');
 };
 
 const fromJsonSchema = (name: string, schema: Record<string, unknown>): CheckedInput => {

@@ -64,6 +64,6 @@ const rulingIn = async (
 };
 
 const outcomeText = ({ behavior, by, reason }: SwarmEvent): string => {
-  if (typeof by !== 'string') return `The question is gone. ${String(reason)}`;
+  if (typeof by !== 'string') return `The question is no longer open. ${String(reason)}`;
   return tooLateSentence(by, behavior);
 };

@@ -56,7 +56,7 @@ export const steerOrphaned = async (
     ? reply(true, `${agent} is stopped, with all its agents.`)
     : reply(
         false,
-        `${agent} was told to stop and has not confirmed it yet; \`skein ps\` shows its state.`,
+        `${agent} was asked to stop and has not confirmed it yet; \`skein ps\` shows its state.`,
       );
 };
 

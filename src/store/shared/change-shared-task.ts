@@ -127,7 +127,7 @@ const ownerAfter = (task: SharedTask, change: TaskChange, by: string): string | 
 const ownedText = ({ id, owner, status }: SharedTask, by: string): string => {
   const ownership = `Task ${id} is owned by ${owner} (${status})`;
   return by === LEAD_NAME
-    ? `${ownership}. Name the owner that it is to have, or leave it to ${owner}.`
+    ? `${ownership}. Name its new owner, or leave it to ${owner}.`
     : `${ownership}, so only ${owner} or the lead can change that. Take another one.`;
 };
 

@@ -59,7 +59,8 @@ export const parseLetter = (text: string, address: string): MailLetter | string 
     return 'It is not JSON.';
   }
   const { data, error } = letterSchema.safeParse(value);
-  if (data === undefined) return `It is no letter: "${error.issues[0]?.path.join('.')}" is wrong.`;
-  if (data.id === '') return 'It is no letter: its id is empty.';
+  if (data === undefined)
+    return `It is not a letter: "${error.issues[0]?.path.join('.')}" is invalid.`;
+  if (data.id === '') return 'It is not a letter: its id is empty.';
   return data.to === address ? data : `It is addressed to "${data.to.slice(0, 80)}".`;
 };

@@ -14,7 +14,7 @@ export const checkJob = (job: QueuedJob): QueuedJob => {
   const { data } = queuedJob.safeParse(job);
   if (data !== undefined && isJobName(jobName(data))) return data;
   throw new UsageError(
-    `"${String(job.id).slice(0, 80)}" cannot be a job: an id has up to 128 letters, digits, - and _, and a job the time when it was added.`,
+    `"${String(job.id).slice(0, 80)}" cannot be a job: it needs an id of up to 128 letters, digits, - and _, and the time when it was added.`,
   );
 };
 

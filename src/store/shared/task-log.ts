@@ -96,6 +96,6 @@ export const decideUpdate =
 
 /** Returns the task. Throws TaskRefusal if the task of a repeated action was deleted meanwhile. */
 export const createdTask = (task: SharedTask | undefined): SharedTask => {
-  if (task === undefined) throw new TaskRefusal('The task was created, and is deleted by now.');
+  if (task === undefined) throw new TaskRefusal('The task was created and has been deleted since.');
   return task;
 };

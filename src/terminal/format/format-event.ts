@@ -52,7 +52,7 @@ export const formatEvent = (event: SwarmEvent): string => {
     case 'context.compacted':
       return `context compacted (${values.text('reason')}): from about ${formatNumber(values.number('tokensBefore'))} to ${formatNumber(values.number('tokensAfter'))} tokens`;
     case 'prompt.broken':
-      return `the prompt stops extending the previous one (${values.text('reason')}): ${values.text('section')}`;
+      return `the prompt no longer extends the previous one (${values.text('reason')}): ${values.text('section')}`;
     case 'cache.broken': {
       const kind = event.expected === true ? 'as expected' : 'by accident';
       const lost = formatNumber(

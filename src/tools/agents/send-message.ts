@@ -71,8 +71,8 @@ export const sendMessage = defineTool({
 const RECEIPTS: Readonly<Record<MessageReceipt['outcome'], string>> = {
   delivered: 'has it and reads it in its next step',
   resumed: 'was not running and resumes with it',
-  held: 'has it; a person stopped it, so it reads it when a person resumes it',
-  refused: 'does not get it: a person stopped it, and only a person can resume it',
+  held: 'has it, and reads it when the user resumes it',
+  refused: 'does not get it: the user stopped it, and only the user can resume it',
   lost: 'does not get it: it can no longer be resumed',
 };
 

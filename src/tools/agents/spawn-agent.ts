@@ -115,7 +115,7 @@ const outcome = (spawned: Spawned): ToolOutcome => {
     const state = isQueued ? 'It waits for a slot' : 'It is running';
     if (agent.kind === 'teammate') {
       return {
-        content: `Started the teammate ${agentLabel(agent)}. ${state}; you are told when it is idle. SendMessage to ${JSON.stringify(agent.name ?? agent.id)} reaches it, TaskStop stops it.`,
+        content: `Started the teammate ${agentLabel(agent)}. ${state}; a message reports when it is idle. SendMessage to ${JSON.stringify(agent.name ?? agent.id)} reaches it, TaskStop stops it.`,
         gist: 'started',
         facts: { agent: agent.id, status: isQueued ? 'queued' : 'running' },
       };

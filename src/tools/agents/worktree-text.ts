@@ -7,7 +7,7 @@ const MAX_PATH_LENGTH = 300;
 const MAX_REASON_LENGTH = 500;
 
 export const worktreeText = ({ outcome, path, branch, top, diff }: WorktreeReport): string => {
-  const patch = diff === undefined ? '' : ` As a diff it is in ${diff}.`;
+  const patch = diff === undefined ? '' : ` Its diff is in ${diff}.`;
   switch (outcome.kind) {
     case 'unchanged':
       return `It changed nothing in its worktree.${leftover(outcome.isLeft, path)}`;

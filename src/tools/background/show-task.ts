@@ -18,7 +18,7 @@ export const findTask = (id: string, { jobs, jobReadTo, agents }: ToolContext): 
   const others = ids.length === 0 ? '' : ` The ids are: ${ids.join(', ')}.`;
   if (jobReadTo(id) !== undefined) {
     throw new ToolFailure(
-      `${id} is gone: background commands end with the process that started them and are forgotten long after their end. Start it again if you still need it.${others}`,
+      `${id} no longer exists: background commands end with the process that started them, and old results are deleted. Start it again if you need it.${others}`,
     );
   }
   const name = truncateLine(id, 100);

@@ -9,12 +9,12 @@ const MAX_LABEL_LENGTH = 200;
 const MAX_DESCRIPTION_LENGTH = 1_000;
 const MAX_ANSWER_LENGTH = 20_000;
 
-const PROMPT = `Asks the person you work for one question, and waits for the answer.
+const PROMPT = `Asks the user one question, and waits for the answer.
 
-- For the person's decisions: what they want, which of several good ways, facts that only they know. Not for permission to use a tool, and not for what you can find out yourself.
-- Give 2 to 8 options with short labels, the one you would choose first. The person can also answer in their own words.
+- For the user's decisions: what they want, which of several good ways, facts that only they know. Not for permission to use a tool, and not for what you can find out yourself.
+- Give 2 to 8 options with short labels, the one you would choose first. The user can also answer in their own words.
 - Set multiple when more than one may be chosen.
-- If no person can answer, decide yourself and say what you assumed.`;
+- If the user cannot answer, decide yourself and say what you assumed.`;
 
 const option = z.strictObject({
   label: z
@@ -57,7 +57,7 @@ export const askUser = defineTool({
   interruptBehavior: 'cancel',
   async call({ question, options, multiple = false }, { askPerson }) {
     if (askPerson === undefined) {
-      throw new ToolFailure(`No person can answer questions in this run. ${DECIDE_YOURSELF}`);
+      throw new ToolFailure(`The user cannot answer questions in this run. ${DECIDE_YOURSELF}`);
     }
     const answer = await askPerson({ question, options: options.map(withoutGaps), multiple });
     const labels = options.map(({ label }) => label);
@@ -81,10 +81,10 @@ const hasText = ({ text = '' }: PersonAnswer) => text.trim() !== '';
 const answerText = (answer: PersonAnswer, chosen: readonly string[]): string => {
   const text = hasText(answer) ? boundedText(answer.text ?? '') : undefined;
   if (chosen.length === 0 && text === undefined) {
-    throw new ToolFailure(`The person chose nothing. ${DECIDE_YOURSELF}`);
+    throw new ToolFailure(`The user chose nothing. ${DECIDE_YOURSELF}`);
   }
-  const choice = chosen.length === 0 ? [] : [`The person chose: ${chosen.join('; ')}`];
-  const comment = text === undefined ? [] : [`The person said: ${text}`];
+  const choice = chosen.length === 0 ? [] : [`The user chose: ${chosen.join('; ')}`];
+  const comment = text === undefined ? [] : [`The user said: ${text}`];
   return [...choice, ...comment].join('\n');
 };
 

@@ -8,7 +8,7 @@ export const exitPlanMode = defineTool({
   name: 'ExitPlanMode',
   kind: 'builtin',
   prompt:
-    'In plan mode only: shows the person your finished plan and asks to carry it out. If they refuse, plan again with what they said.',
+    'In plan mode only: shows the user your finished plan and asks to carry it out. If they refuse, plan again with what they said.',
   input: z.strictObject({
     plan: z
       .string()
@@ -22,12 +22,12 @@ export const exitPlanMode = defineTool({
   subject: () => ({ action: 'none', target: '' }),
   checkPermissions: (_, mode) =>
     mode === 'plan'
-      ? { behavior: 'ask', reason: 'Only a person can end plan mode.', everyTime: true }
+      ? { behavior: 'ask', reason: 'Only the user can end plan mode.', everyTime: true }
       : { behavior: 'deny', reason: 'This is not plan mode, so it cannot be ended.' },
   interruptBehavior: 'block',
   async call(_, { leavePlanMode }) {
-    if (leavePlanMode === undefined) throw new ToolFailure('Only a person can end plan mode.');
+    if (leavePlanMode === undefined) throw new ToolFailure('Only the user can end plan mode.');
     const mode = leavePlanMode();
-    return { content: `The person agrees with the plan. The mode is now ${mode}: carry it out.` };
+    return { content: `The user agrees with the plan. The mode is now ${mode}: carry it out.` };
   },
 });

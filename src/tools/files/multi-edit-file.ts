@@ -11,7 +11,7 @@ const MAX_EDITS = 100;
 const PROMPT = `Makes up to ${MAX_EDITS} replacements in one file, each under the rules of Edit.
 
 - They are made in the order given, each on the result of the one before.
-- All or nothing: if one fails, the file is unchanged, and you are told which.`;
+- All or nothing: if one fails, the file is unchanged, and the error names it.`;
 
 export const multiEditFile = defineTool({
   name: 'MultiEdit',

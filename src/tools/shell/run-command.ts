@@ -87,7 +87,7 @@ const startInBackground = async (
   try {
     const { id } = await jobs.start({ command, cwd, timeoutMs, artifact, signal });
     return {
-      content: `Started in the background as ${id}. TaskOutput shows its output, TaskStop stops it, and all its output is also in ${artifact.path}. You will be told when it ends.`,
+      content: `Started in the background as ${id}. TaskOutput shows its output, TaskStop stops it, and all its output is also in ${artifact.path}. A message reports its end.`,
       gist: 'Started in the background.',
       notes: [{ type: 'job.read', job: id, upTo: 0 }],
       facts: { task: id },

@@ -18,9 +18,9 @@ export const createTask = defineTool({
   prompt: PROMPT,
   input: z.strictObject({
     subject: text(MAX_SUBJECT_LENGTH).describe('In a few words.'),
-    description: z.string().max(MAX_DESCRIPTION_LENGTH).describe('All that its owner must know.'),
+    description: z.string().max(MAX_DESCRIPTION_LENGTH).describe('All that its owner needs.'),
     activeForm: text(MAX_SUBJECT_LENGTH).optional().describe('"Fixing the parser"'),
-    metadata: z.record(z.string(), z.unknown()).optional().describe('Your facts.'),
+    metadata: z.record(z.string(), z.unknown()).optional().describe('Extra data.'),
   }),
   describe: ({ subject }) => `TaskCreate ${truncateLine(subject.trim(), MAX_SUBJECT_LENGTH)}`,
   isReadOnly: () => false,

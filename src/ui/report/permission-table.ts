@@ -122,8 +122,8 @@ const BEHAVIORS: Readonly<Record<RulingCount['behavior'], string>> = {
 };
 
 const STEPS: ReadonlyMap<string, string> = new Map([
-  ['deny', 'deny rules, and what is forbidden'],
-  ['ask', 'ask rules, and what is always asked'],
+  ['deny', 'deny rules and built-in denials'],
+  ['ask', 'ask rules and built-in questions'],
   ['mode', 'the permission mode'],
   ['allow', 'allow rules'],
   ['callback', 'a person or a program that answers'],

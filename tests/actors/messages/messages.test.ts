@@ -419,7 +419,7 @@ describe('an answer to a request of an agent', () => {
     await harness.lead.steer.stop('ada');
     await harness.say('answer');
     await allSettled(60);
-    expect(Object.values(harness.results())[0]).toContain('a person stopped it');
+    expect(Object.values(harness.results())[0]).toContain('the user stopped it');
     const undelivered = (await harness.records()).filter(
       ({ type }) => type === 'letter.undelivered',
     );

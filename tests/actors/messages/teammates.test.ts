@@ -219,7 +219,7 @@ describe('a message', () => {
     const before = sentFor(harness, 'sleep').length;
     await harness.say('write');
     await allSettled(40);
-    expect(harness.results().w1).toContain('a person stopped it');
+    expect(harness.results().w1).toContain('the user stopped it');
     expect(sentFor(harness, 'sleep')).toHaveLength(before);
   });
 

@@ -93,7 +93,7 @@ describe('plan mode', () => {
     await harness.say('Go');
     await harness.lead.stopped;
     expect(harness.lead.mode).toBe('plan');
-    expect(harness.results().c1).toContain('Only a person can end plan mode.');
+    expect(harness.results().c1).toContain('Only the user can end plan mode.');
   });
 });
 

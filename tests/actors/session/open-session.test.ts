@@ -438,7 +438,7 @@ describe('a resumed session', () => {
     const choice = { kind: 'resume', id: first.lead.id } as const;
     const model = scriptedModel();
     await expect(leadHarness({ model, store: first.store, choice })).rejects.toThrow(
-      'works in /no/such/directory, which does not exist any more',
+      'works in /no/such/directory, which no longer exists',
     );
     await expect(first.store.open(first.lead.id)).resolves.toBeDefined();
   });

@@ -110,7 +110,7 @@ describe('an agent stopped by a person', () => {
     await allSettled();
     expect(asked).toHaveLength(1);
     expect(await reports()).toMatchObject([
-      { raw: expect.stringContaining('A person stopped it') },
+      { raw: expect.stringContaining('The user stopped it') },
     ]);
 
     expect(await control.resume('scout')).toMatchObject({ ok: true });
@@ -216,7 +216,7 @@ describe('a lead stopped by a person', () => {
     expect(lead.isIdle).toBe(true);
     expect((await control.send('scout', 'wake', 'user', 'l_x')).ok).toBe(false);
     expect(await reports()).toMatchObject([
-      { raw: expect.stringContaining('A person stopped it') },
+      { raw: expect.stringContaining('The user stopped it') },
     ]);
 
     harness.busy = undefined;
@@ -224,7 +224,7 @@ describe('a lead stopped by a person', () => {
     await allSettled();
     expect(await runs()).toBe(before + 1);
     const last = harness.requests.at(-1)?.body ?? '';
-    expect([last.includes('A person stopped it'), last.includes('and now?')]).toEqual([true, true]);
+    expect([last.includes('The user stopped it'), last.includes('and now?')]).toEqual([true, true]);
     expect(lead.state).toBe('idle');
   });
 
@@ -235,7 +235,7 @@ describe('a lead stopped by a person', () => {
     expect(await control.resume('lead')).toMatchObject({ ok: true, sentence: 'The lead resumes.' });
     await allSettled();
     expect(requests).toHaveLength(before + 1);
-    expect(requests.at(-1)?.body).toContain('A person stopped it');
+    expect(requests.at(-1)?.body).toContain('The user stopped it');
 
     expect(await control.resume('lead')).toMatchObject({ ok: true });
     await allSettled();

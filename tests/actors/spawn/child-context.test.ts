@@ -46,7 +46,7 @@ describe('a typed agent that has not started when its process ends', () => {
     expect(right).toContain('You are the agent "explorer" and work for another agent');
     expect(right).toContain('definition of this role no longer exists');
     expect(notices).toEqual([
-      'explorer a_3 "RIGHT" works without its role: nothing defines "explorer" any more. Its permissions are unchanged.',
+      'explorer a_3 "RIGHT" works without its role: "explorer" is no longer defined. Its permissions are unchanged.',
     ]);
     expect(harness.results().c2).toContain('done');
   });

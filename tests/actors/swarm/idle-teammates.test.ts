@@ -144,7 +144,7 @@ describe('an idle teammate', () => {
     expect(await next.lead.steer.stop('ada')).toMatchObject({ ok: true });
     await next.say('write');
     await allSettled(40);
-    expect(next.results().w1).toContain('a person stopped it');
+    expect(next.results().w1).toContain('the user stopped it');
     expect(sentFor(next, 'sleep')).toEqual([]);
   });
 

@@ -137,7 +137,7 @@ describe('the front matter of an agent', () => {
     ['PreToolUse: Bash', 'hooks.PreToolUse: write a list instead of the text "Bash"'],
     [
       'PreToolUse: [{ matcher: "(", hooks: [] }]',
-      'hooks.PreToolUse[0].matcher: the text "(" is no regular expression',
+      'hooks.PreToolUse[0].matcher: the text "(" is not a regular expression',
     ],
     [
       'Stop: [{ hooks: [{ command: ./end }, { type: comand, command: ./look }] }]',

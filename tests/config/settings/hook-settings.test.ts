@@ -59,7 +59,10 @@ describe('hooks in settings', () => {
     [{ Nonsense: [GOOD] }, /^hooks\.Nonsense in FILE, line 3, .*no such event/],
     [{ Stop: GOOD }, /^hooks\.Stop in FILE, line 3, is ignored: write a list instead of an obj/],
     ['off', /^hooks in FILE, line 2, is ignored: write an object of events/],
-    [{ PreToolUse: [{ ...GOOD, matcher: '(' }] }, /matcher in FILE, line \d+, .*no regular expr/],
+    [
+      { PreToolUse: [{ ...GOOD, matcher: '(' }] },
+      /matcher in FILE, line \d+, .*not a regular expr/,
+    ],
     [{ PreToolUse: [{ ...GOOD, matcher: '(a+)+' }] }, /too long to match/],
     [{ PreToolUse: [{ ...GOOD, matcher: 5 }] }, /matcher .*write a text instead of 5/],
     [{ PreToolUse: ['check'] }, /hooks\.PreToolUse\[0\] .*write \{ "matcher", "hooks" \}/],

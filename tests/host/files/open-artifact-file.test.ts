@@ -41,7 +41,7 @@ describe('an artifact file', () => {
   test('stops at its limit and adds a notice once', async () => {
     const path = await keep(10, '12345678', 'abcdef', 'more');
     expect(await readFile(path, 'utf8')).toBe(
-      '12345678ab\n[The output went on, but this file is full.]\n',
+      '12345678ab\n[The output continued, but this file is full.]\n',
     );
   });
 

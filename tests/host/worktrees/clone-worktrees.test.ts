@@ -171,7 +171,7 @@ needs.describe('git')('a clone for an agent on another machine', () => {
     lead.repo.git('--git-dir', lead.url, 'update-ref', '-d', 'refs/heads/agent/a_1');
     expect(await field.deliver(there)).toEqual({
       kind: 'kept',
-      why: `barn had it last, and has pushed nothing of it to ${lead.url}.`,
+      why: `It last ran on barn, which pushed none of it to ${lead.url}.`,
     });
   });
 

@@ -204,8 +204,8 @@ needs.describe('git')('a worktree of an agent', () => {
     const folder = temporaryFolder();
     const home = { folder: join(folder, 'w'), excluded: [], environment: environment() };
     const open = (cwd: string) => gitWorktrees(home).open({ session: 's', agent: 'a', cwd });
-    expect(await refusal(open(folder))).toMatch(/only in the working tree of a git repository/);
-    expect(await refusal(open(repository('--bare').path))).toMatch(/only in the working tree/);
+    expect(await refusal(open(folder))).toMatch(/need the working tree of a git repository/);
+    expect(await refusal(open(repository('--bare').path))).toMatch(/need the working tree/);
     const empty = repository();
     expect(await refusal(open(empty.path))).toMatch(/has no commit yet.*commit once/);
   });
@@ -457,7 +457,10 @@ needs.describe('git')('the work of an agent', () => {
       ignoredFiles: [],
       beforeMerge: async () => undefined,
     });
-    expect(settlement).toMatchObject({ kind: 'kept', why: expect.stringMatching(/No git/) });
+    expect(settlement).toMatchObject({
+      kind: 'kept',
+      why: expect.stringMatching(/git cannot be used/),
+    });
     expect(readFileSync(join(place.path, 'a.txt'), 'utf8')).toBe('two\n');
     expect(rig.read('a.txt')).toBe('one\n');
   });

@@ -115,11 +115,11 @@ describe('the prompt of a run', () => {
   });
 
   test('states whether a person is present or only the last message is read', async () => {
-    expect(baseline.words).toMatch(/No person can answer[\s\S]*reads only your last message/);
+    expect(baseline.words).toMatch(/The user cannot answer[\s\S]*reads only your last message/);
     await scene.run(['--plain'], { stdin: 'Hello.\n' });
     const words = textsOf(scene.bodies().at(-1)?.system).join('\n\n');
-    expect(words).toContain('A person is present');
-    expect(words).not.toMatch(/No person can answer|only your last message/);
+    expect(words).toContain('The user is present');
+    expect(words).not.toMatch(/The user cannot answer|only your last message/);
   });
 
   test.each([

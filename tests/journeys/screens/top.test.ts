@@ -157,7 +157,7 @@ needs.describe('tmux')('skein top', () => {
     spoken.kill('SIGTERM');
     const { stdout } = await spoken.ended;
     expect(stdout).toMatch(/^swarm {2}running, pid \d+/);
-    expect(stdout).not.toContain('No swarm runs');
+    expect(stdout).not.toContain('No swarm is running');
   });
 
   test('restores the terminal after SIGTERM and after a crash', async () => {

@@ -67,7 +67,7 @@ describe('a scripted session', () => {
       /d deny: what\?\nPlease answer o, s, p or d\.\n.*d deny: o\n {2}Bash touch made\n/,
     );
     expect(stdout).toContain(
-      'A number, or your own words: 2\n    ok AskUser Which?: The person chose: Blue\n',
+      'A number, or your own words: 2\n    ok AskUser Which?: The user chose: Blue\n',
     );
     expect(existsSync(join(scene.workspace, 'made'))).toBe(true);
   });

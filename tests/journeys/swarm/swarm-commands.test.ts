@@ -148,7 +148,7 @@ test('the agents of a running swarm are listed, answered, messaged, stopped and 
     eventually(`the lead reads: ${text}`, () =>
       JSON.stringify(requestsOf('begin').at(-1)).includes(text),
     );
-  await leadReads('A person stopped it');
+  await leadReads('The user stopped it');
   const statuses = async () =>
     Object.fromEntries(
       ((await json('ps', 'swarm')).swarms[0].agents as Line[]).map((agent) => [

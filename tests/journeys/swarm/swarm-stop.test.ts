@@ -43,7 +43,7 @@ test('a stopped lead and its agents send no requests until the person writes', a
   lead.say(userLine('and now?'));
   await lead.line(({ result }) => result === 'Nothing was found.');
   const sent = JSON.stringify(scene.bodies()[3]?.messages.at(-1));
-  expect(sent).toMatch(/A person stopped it.*and now\?/);
+  expect(sent).toMatch(/The user stopped it.*and now\?/);
 
   expect(await json('resume', 'lead')).toMatchObject({ code: 0, sentence: 'The lead resumes.' });
   await eventually('the lead resumes', () =>

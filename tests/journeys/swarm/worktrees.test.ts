@@ -193,6 +193,6 @@ test('a worktree outside of a git repository is refused with a hint', async () =
   const { code, result } = await scene.run(['-p', 'the lead', ...ARGS]);
   expect([code, result.result]).toEqual([0, 'So be it.']);
   expect(JSON.stringify(scene.bodies().at(-1))).toMatch(
-    /only in the working tree of a git repository, .* Leave out isolation to work without one/,
+    /need the working tree of a git repository, .* Leave out isolation to work without one/,
   );
 });

@@ -100,7 +100,7 @@ describe('an AskUser question', () => {
       process.say({ type: 'control_response', response });
       process.endInput();
       expect(await process.ended).toMatchObject({ code: 0, stderr: '' });
-      expect(lastBlocks(bodies()[1])).toEqual(['The person chose: Blue']);
+      expect(lastBlocks(bodies()[1])).toEqual(['The user chose: Blue']);
     },
   );
 

@@ -122,7 +122,7 @@ const steps = (web: string): readonly Step[] => [
       await eventually('the server is ready', () => existsSync(join(workspace, 'ready')));
       screen.say('2');
     },
-    shows: [/ok.*: The person chose: Ready/],
+    shows: [/ok.*: The user chose: Ready/],
   },
   {
     calls: [['TaskOutput', { task_id: 'bash_1', block: false }]],

@@ -111,7 +111,7 @@ needs.describe('redis')('law 8, zombies', () => {
     ],
     [
       'had',
-      /^skein: .*Another process has had session one since, .* nothing more is written here\.\n$/,
+      /^skein: .*This process no longer owns session one: .* Nothing more is written here\.\n$/,
     ],
   ])(
     'a stopped lead that continues when another process %s its session reports that once and ends',

@@ -153,7 +153,7 @@ describe('law 11, status is true', () => {
     expect([resumed.stopped, requestsAfterResume, requestsAfterLetter]).toEqual(['stopped', 1, 1]);
     expect(letter).toMatchObject({ code: 1, stdout: '' });
     expect(letter.stderr).toContain('was stopped by a person; resume it first.');
-    expect(JSON.stringify(results)).toContain('A person stopped it');
+    expect(JSON.stringify(results)).toContain('The user stopped it');
   });
 
   test('an agent that a person stopped continues when a person resumes it', () => {

@@ -261,7 +261,7 @@ describe('law 13, same seed, same log', () => {
 
   test('two runs with background shells, todo lists and questions write the same journal', async () => {
     const log = await busyLogOf('hum');
-    for (const part of ['"from":"job"', 'bash_2', '"todos.written"', 'The person chose: Left']) {
+    for (const part of ['"from":"job"', 'bash_2', '"todos.written"', 'The user chose: Left']) {
       expect(log).toContain(part);
     }
     expect(await busyLogOf('hum')).toBe(log);

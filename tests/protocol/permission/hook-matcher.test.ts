@@ -32,9 +32,9 @@ describe('the matcher of a hook', () => {
   });
 
   test.each([
-    ['(', 'is no regular expression'],
-    ['[a-', 'is no regular expression'],
-    ['|', 'names nothing'],
+    ['(', 'is not a regular expression'],
+    ['[a-', 'is not a regular expression'],
+    ['|', 'contains no name'],
     ['x'.repeat(1_001), 'is longer than 1000 characters'],
     ['(a+)+$', /too long to match/],
     ['(a|a)*$', /too long to match/],

@@ -94,7 +94,7 @@ describe('invalid hooks of a program', () => {
       { Stop: [{ hooks: ['check.sh'] }] },
       /"hooks.Stop.0.hooks.0": must be a function/,
     ],
-    ['an invalid matcher', { Stop: [{ matcher: '(', hooks: [] }] }, /matcher" is no regular/],
+    ['an invalid matcher', { Stop: [{ matcher: '(', hooks: [] }] }, /matcher" is not a regular/],
   ])('are refused: %s', async (_, hooks, sentence) => {
     const { ask } = await program([{ reply: 'Done.' }]);
     await expect(all(ask('go', { hooks } as unknown as QueryOptions))).rejects.toThrow(sentence);

@@ -95,7 +95,7 @@ describe('a tool of the program', () => {
       () => {
         throw Object.create(null);
       },
-      /has no text/,
+      /without a message/,
     ],
   ])('that throws %s reports the error, and the run continues', async (_, run, expected) => {
     const messages = await use(called(run));
@@ -247,7 +247,7 @@ describe('the permission to call a tool of the program', () => {
     };
     const own = called(() => 'honk', { subject });
     const messages = await use(own, { canUseTool: allow, permissionMode: 'bypassPermissions' });
-    expect(toolTexts(messages)[0]).toMatch(/^error: .*could not be told/);
+    expect(toolTexts(messages)[0]).toMatch(/^error: .*could not be determined/);
   });
 
   test.each(['rm -rf /', '.env', '/etc/passwd', 'cat .env; curl x'])(
@@ -291,8 +291,8 @@ describe('a callback for permissions', () => {
       },
       /^error: .*asleep/,
     ],
-    ['returns an invalid answer', () => 'yes', /^error: canUseTool gave neither/],
-    ['returns undefined', () => undefined, /^error: canUseTool gave neither/],
+    ['returns an invalid answer', () => 'yes', /^error: canUseTool returned neither/],
+    ['returns undefined', () => undefined, /^error: canUseTool returned neither/],
   ])('that %s decides the call', async (_, canUseTool, expected) => {
     const options = { canUseTool: canUseTool as unknown as QueryOptions['canUseTool'] };
     const messages = await use(

@@ -122,7 +122,7 @@ export const describeTaskList = (
         await errorOf(late.update('1', { ...claim, owner: 'bob' }, actionBy('bob'))),
       ).toContain(refusal);
       expect(await errorOf(late.update('1', claim, actionBy('lead')))).toBe(
-        'Task 1 is owned by ann (in_progress). Name the owner that it is to have, or leave it to ann.',
+        'Task 1 is owned by ann (in_progress). Name its new owner, or leave it to ann.',
       );
       expect(stateOf(await late.get('1'))).toEqual(['in_progress', 'ann', 2]);
     });

@@ -44,7 +44,7 @@ describe('Bash in the background', () => {
   test('returns immediately with an id and the tools for it', async () => {
     const { start, shell } = setUp();
     expect(await start('npm run dev')).toBe(
-      'Started in the background as bash_1. TaskOutput shows its output, TaskStop stops it, and all its output is also in /artifacts/bash-output.txt. You will be told when it ends.',
+      'Started in the background as bash_1. TaskOutput shows its output, TaskStop stops it, and all its output is also in /artifacts/bash-output.txt. A message reports its end.',
     );
     expect(shell.runs[0]?.command).toMatchObject({ command: 'npm run dev', cwd: '/work' });
     expect(shell.runs[0]?.command.timeoutMs).toBeUndefined();
@@ -169,7 +169,7 @@ describe('TaskOutput', () => {
     const { look, context } = setUp({ before: 1 });
     context.applyNotes({ content: '', notes: [{ type: 'job.read', job: 'bash_1', upTo: 0 }] });
     await expect(look('bash_1')).rejects.toThrow(
-      'bash_1 is gone: background commands end with the process that started them',
+      'bash_1 no longer exists: background commands end with the process that started them',
     );
   });
 });
@@ -267,7 +267,7 @@ describe('an agent as a task', () => {
   test('is not found for the id of a command that is gone', async () => {
     const { look, context } = setUpAgent({ agent: childTag({ name: 'bash_1' }) });
     context.applyNotes({ content: '', notes: [{ type: 'job.read', job: 'bash_1', upTo: 0 }] });
-    await expect(look('bash_1')).rejects.toThrow('bash_1 is gone');
+    await expect(look('bash_1')).rejects.toThrow('bash_1 no longer exists');
   });
 
   test('is listed with the commands for an unknown id, running agents first', async () => {

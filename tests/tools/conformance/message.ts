@@ -43,7 +43,7 @@ export const message: Entry = {
       first: withReceipts(receipt('refused')),
       input: letter,
       end: 'failed',
-      says: /a person stopped it/,
+      says: /the user stopped it/,
     },
     'several agents, with a lost agent': {
       first: withReceipts(receipt('delivered'), receipt('lost', 'bob')),

@@ -22,19 +22,19 @@ describe('AskUser', () => {
   test('asks the given question and returns the choice', async () => {
     const { content, asked, facts } = await ask({ chosen: ['Blue'] });
     expect(asked).toEqual([{ ...QUESTION, multiple: false }]);
-    expect(content).toBe('The person chose: Blue');
+    expect(content).toBe('The user chose: Blue');
     expect(facts).toEqual({ asked: 'surface', chosen: 1, ownWords: false });
   });
 
   test('accepts several choices if allowed, each once', async () => {
     const { content } = await ask({ chosen: ['Red', 'Blue', 'Red'] }, true);
-    expect(content).toBe('The person chose: Red; Blue');
+    expect(content).toBe('The user chose: Red; Blue');
   });
 
   test('accepts a text answer, with or without a choice', async () => {
-    expect((await ask({ chosen: [], text: 'Green.' })).content).toBe('The person said: Green.');
+    expect((await ask({ chosen: [], text: 'Green.' })).content).toBe('The user said: Green.');
     expect((await ask({ chosen: ['Red'], text: 'Dark.' })).content).toBe(
-      'The person chose: Red\nThe person said: Dark.',
+      'The user chose: Red\nThe user said: Dark.',
     );
   });
 
@@ -55,7 +55,7 @@ describe('AskUser', () => {
   test('leaves the decision to the model without a surface', async () => {
     const asking = askUser.call(QUESTION, toolContext(memoryWorkspace()));
     await expect(asking).rejects.toThrow(ToolFailure);
-    await expect(asking).rejects.toThrow('No person can answer questions in this run. Decide it');
+    await expect(asking).rejects.toThrow('The user cannot answer questions in this run. Decide it');
   });
 
   const options = (count: number) =>

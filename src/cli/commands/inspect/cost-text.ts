@@ -155,7 +155,7 @@ const CAUSE_TEXT: Readonly<Record<CacheCause, string>> = {
   model: 'another model answered',
   betas: 'the beta headers changed',
   effort: 'the effort changed',
-  thinking: 'how the model thinks changed',
+  thinking: 'the thinking setting changed',
   settings: 'another setting of the request changed',
   marks: 'the cache breakpoints moved',
   messages: 'earlier messages changed',

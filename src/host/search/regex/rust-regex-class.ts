@@ -85,7 +85,7 @@ const readRange = (text: string, at: number, multiline: boolean): Item => {
   if (!isRange || low.character === undefined) return low;
   const high = readSingle(text, low.end + 1, multiline);
   if (high.character === undefined) throw badPattern('a range in brackets ends with a set');
-  if (low.character > high.character) throw badPattern('a range in brackets is upside down');
+  if (low.character > high.character) throw badPattern('a range in brackets is reversed');
   return { source: `${low.source}-${high.source}`, end: high.end };
 };
 
@@ -94,7 +94,7 @@ const readSingle = (text: string, at: number, multiline: boolean): Item => {
   if (character === '\\') {
     const escapeSequence = readEscape(text, at);
     if (escapeSequence.isPosition === true)
-      throw badPattern('brackets hold characters, not places');
+      throw badPattern('brackets hold characters, not positions');
     if (escapeSequence.isLineBreak === true && !multiline) throw badPattern(ONE_LINE_ONLY);
     return escapeSequence;
   }

@@ -53,7 +53,7 @@ class Translator {
 
   translate(): string {
     const source = this.alternatives();
-    if (this.at < this.text.length) throw badPattern('a group is closed that was never opened');
+    if (this.at < this.text.length) throw badPattern('a group is closed but was never opened');
     return source;
   }
 

@@ -34,7 +34,7 @@ const SHAPE =
 /** Throws UsageError with the expected form of an address, never with the password. */
 export const parseRedisUrl = (url: string): RedisUrl => {
   const { scheme, login, hosts, path, query } = SHAPE.exec(url)?.groups ?? {};
-  if (scheme === undefined) throw invalidAddress('it begins with no known scheme');
+  if (scheme === undefined) throw invalidAddress('its scheme is unknown');
   // With an unescaped @ or /, a part of the password would be shown as the host.
   const mayHaveAt = scheme === 'unix' && login === undefined;
   if ([hosts, mayHaveAt ? '' : path, query].join('').includes('@')) {
@@ -54,7 +54,7 @@ export const parseRedisUrl = (url: string): RedisUrl => {
   const nodes = (hosts ?? '').split(',').map((host) => nodeOf(host, isSentinel ? 26_379 : 6_379));
   const [node] = nodes;
   if (isSentinel) {
-    if (first === '') throw invalidAddress('the name of the master is missing behind the hosts');
+    if (first === '') throw invalidAddress('the name of the master is missing after the hosts');
     const sentinelPassword = options.get('sentinelPassword');
     return {
       ...withDb(second),
@@ -89,14 +89,14 @@ export const maskedRedisUrl = (address: RedisUrl): string => {
 
 const invalidAddress = (why: string): UsageError =>
   new UsageError(
-    `That is no address of Redis, because ${why}: use redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://.`,
+    `This is not an address of Redis, because ${why}: use redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://.`,
   );
 
 const decode = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw invalidAddress('it has a % that stands for nothing');
+    throw invalidAddress('it has an invalid % escape');
   }
 };
 
@@ -114,7 +114,7 @@ const loginOf = (login: string | undefined): RedisLogin => {
 
 const databaseOf = (text: string | undefined): { readonly db?: number } => {
   if (text === undefined || text === '') return {};
-  if (!/^\d{1,4}$/.test(text)) throw invalidAddress('the database behind the host is no number');
+  if (!/^\d{1,4}$/.test(text)) throw invalidAddress('the database after the host is not a number');
   return { db: Number(text) };
 };
 

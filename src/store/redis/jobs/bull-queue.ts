@@ -96,7 +96,7 @@ export class BullQueue implements JobQueue {
   ): Promise<JobConsumer> {
     checkWorker(worker);
     if (options.swarm !== undefined) {
-      throw new UsageError('Workers on Redis take the jobs of all swarms: name none.');
+      throw new UsageError('Workers on Redis take the jobs of all swarms: name no swarm.');
     }
     const { redis, registry, queue } = this;
     const consumer = new BullWorker(worker, options, handler, {

@@ -12,10 +12,10 @@ export const bullJobId = ({ swarm, id, at = 0 }: Pick<QueuedJob, 'id' | 'swarm' 
 export const readBullJob = (name: string, value: unknown): QueuedJob => {
   const { data, error } = queuedJob.safeParse(value);
   if (error !== undefined) {
-    throw new UsageError(`This is no job of an agent. ${z.prettifyError(error)}`);
+    throw new UsageError(`This is not the job of an agent. ${z.prettifyError(error)}`);
   }
   const job = checkJob(data);
   // A job with another id could not be withdrawn, and an agent could have several jobs.
   if (bullJobId(job) === name) return job;
-  throw new UsageError(`This is no job of an agent: that would be called ${bullJobId(job)}.`);
+  throw new UsageError(`This is not the job of an agent: its id would be ${bullJobId(job)}.`);
 };

@@ -174,7 +174,7 @@ export const scopeLost = ({ swarm, name }: Scope, claim: string): StorageError =
   const target = name === LEAD_SCOPE ? `session ${swarm}` : `agent ${name} of session ${swarm}`;
   return new StorageError(
     claim === ''
-      ? `Another process has had ${target} since, or it was removed, or Redis has lost its data; nothing more is written here.`
+      ? `This process no longer owns ${target}: another process took it, it was removed, or Redis lost its data. Nothing more is written here.`
       : `Another process has taken over ${target}; nothing more is written here.`,
   );
 };

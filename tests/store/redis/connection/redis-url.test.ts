@@ -72,17 +72,17 @@ describe('a Redis URL', () => {
   });
 
   test.each([
-    ['', 'it begins with no known scheme'],
-    ['host:6379', 'it begins with no known scheme'],
-    ['http://host', 'it begins with no known scheme'],
+    ['', 'its scheme is unknown'],
+    ['host:6379', 'its scheme is unknown'],
+    ['http://host', 'its scheme is unknown'],
     ['redis+sentinel://a:1', 'the name of the master is missing'],
     ['redis://a,b', 'several hosts need'],
     ['redis://host:70000', 'a host or a port in it cannot be read'],
     ['redis://host:x', 'a host or a port in it cannot be read'],
     ['redis://a:b:c', 'a host or a port in it cannot be read'],
-    ['redis://host/one', 'the database behind the host is no number'],
-    ['redis://host/-1', 'the database behind the host is no number'],
-    ['redis://:%zz@host', 'it has a % that stands for nothing'],
+    ['redis://host/one', 'the database after the host is not a number'],
+    ['redis://host/-1', 'the database after the host is not a number'],
+    ['redis://:%zz@host', 'it has an invalid % escape'],
     ['redis://:se@cret@host', 'is written as %40'],
     ['redis+sentinel://:1/cret@host/main', 'is written as %40'],
     ['unix://:se@/cret@/run/redis.sock', 'is written as %40'],
@@ -90,7 +90,7 @@ describe('a Redis URL', () => {
     ['unix://run/redis.sock', 'a socket has no host'],
   ])('that is invalid is refused with the reason: %s', (url, why) => {
     expect(() => parseRedisUrl(url)).toThrow(why);
-    expect(() => parseRedisUrl(url)).toThrow(/^That is no address of Redis/);
+    expect(() => parseRedisUrl(url)).toThrow(/^This is not an address of Redis/);
   });
 
   test('never shows its password, with any characters and encoding', () => {
@@ -139,6 +139,6 @@ describe('a Redis URL', () => {
       }),
     );
     const long = `redis://${':@,/'.repeat(50_000)}`;
-    expect(() => parseRedisUrl(long)).toThrow(/^That is no address of Redis/);
+    expect(() => parseRedisUrl(long)).toThrow(/^This is not an address of Redis/);
   });
 });

@@ -88,8 +88,8 @@ needs.describe('redis')('the BullMQ queue', () => {
   });
 
   test.each([
-    ['a number for an id', '{"id":7}', 'This is no job of an agent. '],
-    ['a text', '"text"', 'This is no job of an agent. '],
+    ['a number for an id', '{"id":7}', 'This is not the job of an agent. '],
+    ['a text', '"text"', 'This is not the job of an agent. '],
     ['a path', '{"id":"../../x","swarm":"s_1","addedAt":1}', '"../../x" cannot be a job: '],
     [
       'a prototype key',
@@ -98,7 +98,7 @@ needs.describe('redis')('the BullMQ queue', () => {
     ],
     ['a huge id', `{"id":"${HUGE}","swarm":"s_1","addedAt":1}`, 'xxxx" cannot be a job: '],
     ['a path for a swarm', '{"id":"a_1","swarm":"../etc","addedAt":1}', '"../etc" cannot be a'],
-    ['another job', '{"id":"a_9","swarm":"s_1","addedAt":1}', 'would be called s_1.a_9.0.'],
+    ['another job', '{"id":"a_9","swarm":"s_1","addedAt":1}', 'would be s_1.a_9.0.'],
     ['an invalid time', '{"id":"a_1","swarm":"s_1","addedAt":-1}', '"a_1" cannot be a job: '],
   ])('rejects %s permanently with a reason', async (_, data, why) => {
     const { redis, queue } = await setUp();

@@ -77,7 +77,7 @@ needs.describe('redis')('a lead that has lost its session', () => {
     await redisSessions(redis, { pid: 2 }).remove('s_1');
     journal.append(letter('l_zombie'));
     await expect(journal.written()).rejects.toThrow(
-      'Another process has had session s_1 since, or it was removed',
+      'This process no longer owns session s_1: another process took it, it was removed',
     );
     expect(session.lost.aborted).toBe(true);
     expect(await redis.call('EXISTS', keys.journal('a_1'), keys.events, keys.meta)).toBe(0);
