@@ -235,7 +235,7 @@ describe('the work of an isolated agent', () => {
     const harness = await ending(MERGED);
     expect((await typesOf(harness)).slice(-2)).toEqual(['run.ended', 'worktree.settled']);
     expect(harness.results().c1).toContain(
-      'Its work is merged into /tmp (1 file), and also on the branch agent/a_2. As a diff it is in /a_2.diff.',
+      'Its work is merged into /tmp (1 file), and also on the branch agent/a_2. Its diff is in /a_2.diff.',
     );
     expect(harness.results().c1).toContain('Changed: /tmp/src/a.ts');
     const ended = harness.items.find((it) => it.type === 'agent.ended');

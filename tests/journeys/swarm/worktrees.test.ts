@@ -95,7 +95,7 @@ needs.describe('git')('an agent with a worktree', () => {
     expect(git('branch', '--list', 'agent/*').split('\n')).toHaveLength(2);
     expect(git('status', '--porcelain')).toBe(`M a.txt\n${before}`);
     expect(git('rev-parse', '--abbrev-ref', 'HEAD')).toBe('main');
-    const diff = /As a diff it is in (\S+?\.diff)\./.exec(lastLeadMessage())?.[1] ?? '';
+    const diff = /Its diff is in (\S+?\.diff)\./.exec(lastLeadMessage())?.[1] ?? '';
     expect(await readFile(diff, 'utf8')).toContain('+++ b/a.txt');
 
     const undone = await scene.run(['rewind', 's', '--to', '1', '--yes']);

@@ -82,7 +82,7 @@ needs.describe('git')('the workspace remote', () => {
     expect([source, notices]).toEqual([undefined, [expect.stringContaining(why)]]);
     expect(notices[0]).toContain('no remote called "upstream"');
     expect((await find('origin', temporaryFolder())).notices).toEqual([
-      expect.stringContaining('is in none'),
+      expect.stringContaining('is not in one'),
     ]);
     expect((await find('/nowhere/at/all')).notices).toEqual([expect.stringContaining(why)]);
   });

@@ -121,7 +121,7 @@ describe('the title line', () => {
     );
     const lost = { ...SWARM, holder: undefined, agents: [leadView({ status: 'lost' })] };
     expect(titleLine('skein top', [lost], layout(100))).toMatch(/lost {2}claude-opus-4-5$/);
-    expect(titleLine('skein top', [], layout(100))).toBe('skein top  no swarm runs');
+    expect(titleLine('skein top', [], layout(100))).toBe('skein top  no swarm is running');
   });
 
   test('fits the width for any session title', () => {

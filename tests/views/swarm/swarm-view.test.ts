@@ -356,6 +356,6 @@ describe('the address of an agent', () => {
       /no agent "nobody". There is a_1 \(lead of s_one\), a_2xyz/,
     );
     expect(() => idOf('')).toThrow(UsageError);
-    expect(() => findAgent([], 'x')).toThrow(/nothing runs/);
+    expect(() => findAgent([], 'x')).toThrow(/no swarm is running/);
   });
 });
