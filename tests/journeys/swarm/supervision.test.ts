@@ -29,7 +29,7 @@ describe('a loop of the same call', () => {
     expect([code, result.stop_reason, result.partial_result]).toEqual([1, 'loop', 'Once more.']);
     expect(result.result).toContain('repeated the same calls 6 times');
     expect(scene.bodies()).toHaveLength(6);
-    const warned = scene.bodies().map((body) => textOf(body).includes('3 times in a row'));
+    const warned = scene.bodies().map((body) => textOf(body).includes('made this call 3 times'));
     expect(warned).toEqual([false, false, false, true, true, true]);
     expect(stderr).not.toContain('at ');
   });
@@ -70,7 +70,7 @@ describe('polling with a delay', () => {
     await writeFile(join(scene.workspace, 'state.txt'), 'building\n');
     const { code, result } = await scene.run(['-p', 'wait', ...FREE, ...JSON_RESULT]);
     expect([code, result.result, result.num_turns]).toEqual([0, 'Done.', 13]);
-    expect(textOf(scene.bodies().at(-1))).not.toContain('in a row');
+    expect(textOf(scene.bodies().at(-1))).not.toContain('made this call');
   });
 });
 
